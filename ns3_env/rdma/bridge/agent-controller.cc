@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent-controller.h"
+
+#include "decision-broker.h"
+
+#include "ns3/boolean.h"
+#include "ns3/uinteger.h"
+#include "ns3_env/rdma/model/nic.h"
+
+#include <algorithm>
+
+namespace ns3::rdma
+{
+
+NS_OBJECT_ENSURE_REGISTERED(AgentController);
+
+TypeId
+AgentController::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("rdma::agent")
+            .SetParent<CongestionControl>()
+            .SetGroupName("Rdma")
+            .AddConstructor<AgentController>()
+            .AddAttribute("TelemetryBytes",
+                          "Wire bytes of in-band telemetry per packet (42 as HPCC's, 32 as MPCC's).",
+                          UintegerValue(42),
+                          MakeUintegerAccessor(&AgentController::m_telemetryBytes),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("Quantised",
+                          "Round telemetry to HPCC's header units.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&AgentController::m_quantised),
+                          MakeBooleanChecker())
+            .AddAttribute("InitialWindow",
+                          "Start with a window of one BDP (Zhang 2023, sec. 4.2); otherwise none.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&AgentController::m_initialWindow),
+                          MakeBooleanChecker());
+    return tid;
+}
+
+TelemetryHeader
+AgentController::GetTelemetryHeader() const
+{
+    return {.wireBytes = m_telemetryBytes, .hopRecords = true, .quantised = m_quantised};
+}
+
+void
+AgentController::Connect(DecisionBroker& broker,
+                         QueuePair& flow,
+                         int32_t slot,
+                         std::optional<double> rttFraction)
+{
+    m_broker = &broker;
+    m_flow = &flow;
+    m_slot = slot;
+    m_rttFraction = rttFraction;
+}
+
+void
+AgentController::OnFlowStart(FlowState& flow)
+{
+    if (m_initialWindow)
+    {
+        flow.SetWindow(flow.Path().bdpBytes);
+    }
+}
+
+void
+AgentController::OnAck(FlowState& flow, const AckSample& ack)
+{
+    m_telemetry.OnAck(ack);
+    const bool done = flow.AckedBytes() == flow.SizeBytes();
+    if (m_rttFraction && !done && ack.now >= m_nextDecision)
+    {
+        m_nextDecision =
+            ack.now + static_cast<Picos>(*m_rttFraction * static_cast<double>(ack.rtt));
+        Decide(ack.now);
+    }
+}
+
+void
+AgentController::Decide(Picos now)
+{
+    if (m_waiting)
+    {
+        return;
+    }
+    m_waiting = true;
+    m_flow->SetHeld(true);
+    m_broker->RequestDecision(*this, now);
+}
+
+void
+AgentController::OnFlowEnd(FlowState&, Picos now)
+{
+    m_broker->ReportEnd(*this, ROW_TERMINATED, now);
+}
+
+void
+AgentController::OnCut(Picos now)
+{
+    m_broker->ReportEnd(*this, ROW_TRUNCATED, now);
+}
+
+DecisionRow
+AgentController::MakeRow(Picos now)
+{
+    DecisionRow row;
+    row.flow = m_flow->Id();
+    row.slot = m_slot;
+    row.flags = m_decided ? 0U : static_cast<uint32_t>(ROW_FIRST);
+    row.record = m_telemetry.Take(*m_flow, now, m_lastAction);
+    m_decided = true;
+    return row;
+}
+
+void
+AgentController::Apply(const ActionRow& action)
+{
+    m_waiting = false;
+    m_lastAction = action.echo;
+    m_flow->SetWindow(action.windowBytes);
+    m_flow->SetRate(std::clamp(action.rateBps,
+                               m_flow->Path().minRateBps,
+                               m_flow->Path().hostRateBps));
+    m_flow->SetHeld(false);
+    m_flow->Sender().NotifyKnobs(*m_flow, NowPicos());
+    m_flow->Sender().Kick();
+}
+
+} // namespace ns3::rdma

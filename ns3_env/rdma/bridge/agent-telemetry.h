@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How do ACKs become an agent's record? Features over the time since the flow's last decision.
+#ifndef RDMA_AGENT_TELEMETRY_H
+#define RDMA_AGENT_TELEMETRY_H
+
+#include "ns3_env/rdma/congestion-control/congestion-control.h"
+#include "ns3_env/rdma/model/telemetry.h"
+
+#include <array>
+
+namespace ns3::rdma
+{
+
+/// Follows one flow's ACKs and writes its TelemetryRecord at each decision.
+class AgentTelemetry
+{
+  public:
+    void OnAck(const AckSample& ack);
+
+    /// The record at `now`; `lastAction` is the agent's own word. Begins a new interval.
+    TelemetryRecord Take(const FlowState& flow, Picos now, double lastAction);
+
+    /// RTT of the last ACK; 0 before the first.
+    Picos LastRtt() const { return m_rtt; }
+
+  private:
+    struct Congestion
+    {
+        double queue{0};      ///< of the hop's BDP
+        double switchRate{0}; ///< of its bandwidth
+        double rateBps{0};
+        double flows{0};
+    };
+
+    Congestion MostCongested(const FlowState& flow) const;
+
+    std::array<IntRecord, MAX_INT_HOPS> m_hops{};
+    std::array<IntRecord, MAX_INT_HOPS> m_hopsBefore{}; ///< at the last decision
+    uint8_t m_hopCount{0};
+    bool m_haveBefore{false};
+    Picos m_rtt{0};
+    uint64_t m_acks{0};
+    uint64_t m_marks{0};
+    uint64_t m_acked{0};
+
+    // at the last decision
+    Picos m_since{-1};
+    double m_rttBefore{0};
+    double m_queueBefore{0};
+    bool m_first{true};
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_AGENT_TELEMETRY_H

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is a congestion controller? The one interface between a flow and the law that steers it.
+#ifndef RDMA_CONGESTION_CONTROL_H
+#define RDMA_CONGESTION_CONTROL_H
+
+#include "ns3/object.h"
+#include "ns3_env/rdma/model/flow-state.h"
+#include "ns3_env/rdma/model/int-record.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ns3::rdma
+{
+
+/// In-band telemetry that a controller asks its packets to carry, as bytes on the wire.
+struct TelemetryHeader
+{
+    uint32_t wireBytes{0};    ///< added to the 48 B of every data packet's headers, and copied into ACKs
+    bool hopRecords{false};   ///< switches write an IntRecord per hop
+    bool quantised{false};    ///< fields are rounded to HPCC's header units (REFERENCE.md, "Switch")
+};
+
+/// An acknowledgement as the sender sees it.
+struct AckSample
+{
+    Picos now{0};                      ///< time of arrival
+    Picos rtt{0};                      ///< now - time the acknowledged packet's transmission began
+    uint64_t ackedBytes{0};            ///< cumulative in-order payload at the receiver
+    uint32_t newlyAckedBytes{0};       ///< payload that this ACK adds (0 for a duplicate)
+    bool ecnMarked{false};             ///< the acknowledged data packet met congestion
+    std::span<const IntRecord> hops{}; ///< one record per switch passed, sender's side first
+};
+
+/// A layer-2 feedback frame of a switch (QCN, BCN, SMCC).
+struct CongestionNotification
+{
+    Picos now{0};
+    double offsetBytes{0}; ///< Q_off = q - q0
+    double deltaBytes{0};  ///< q - q_old
+    uint32_t congestionPoint{0};
+};
+
+/**
+ * The law that steers one flow. One object per flow, created by name ("rdma::hpcc" is "hpcc" to users).
+ *
+ * A controller writes its flow's window and pacing rate through FlowState and touches nothing else.
+ * A new controller is one file here, one test and one line of CMake; every parameter is an ns-3 attribute.
+ */
+class CongestionControl : public Object
+{
+  public:
+    static TypeId GetTypeId();
+
+    /// The telemetry this controller's packets carry; asked once, before the flow starts.
+    virtual TelemetryHeader GetTelemetryHeader() const;
+
+    /// Least window (bytes) the controller ever sets; below one packet the flow is paced (Swift's rule).
+    virtual double GetWindowFloor(const FlowState& flow) const;
+
+    /// Before the first packet. The flow already sends at line rate with an unlimited window.
+    virtual void OnFlowStart(FlowState& flow);
+
+    /// After a data packet's transmission began (also for retransmissions).
+    virtual void OnPacketSent(FlowState& flow, Picos now, uint32_t wireBytes);
+
+    /// For every acknowledgement, after the flow's counters were updated, before it may send again.
+    virtual void OnAck(FlowState& flow, const AckSample& ack) = 0;
+
+    /// A switch's feedback frame has arrived.
+    virtual void OnCongestionNotification(FlowState& flow, const CongestionNotification& frame);
+
+    /// The receiver saw a gap: the flow goes back to `ackedBytes`.
+    virtual void OnNack(FlowState& flow, Picos now);
+
+    /// Nothing was acknowledged for a retransmission timeout.
+    virtual void OnTimeout(FlowState& flow, Picos now);
+
+    /// After the last byte was acknowledged.
+    virtual void OnFlowEnd(FlowState& flow, Picos now);
+
+    /// Counters worth a row in the run folder, e.g. {"qp_solves", 812}.
+    virtual std::vector<std::pair<std::string, double>> GetCounters() const;
+};
+
+/// Names users may write ("hpcc", "mpcc", ...), sorted; every registered child of CongestionControl.
+std::vector<std::string> ListControllers();
+
+} // namespace ns3::rdma
+
+#endif // RDMA_CONGESTION_CONTROL_H

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What does the network do without control? A sender at line rate under a constant window, or none.
+#include "fixed-window.h"
+
+#include "ns3/double.h"
+
+namespace ns3::rdma
+{
+
+NS_OBJECT_ENSURE_REGISTERED(FixedWindow);
+
+TypeId
+FixedWindow::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("rdma::fixed-window")
+            .SetParent<CongestionControl>()
+            .SetGroupName("Rdma")
+            .AddConstructor<FixedWindow>()
+            .AddAttribute("Window",
+                          "Bytes in flight at most; 0 for no window: line rate, no control at all.",
+                          DoubleValue(0.0),
+                          MakeDoubleAccessor(&FixedWindow::m_windowBytes),
+                          MakeDoubleChecker<double>(0.0));
+    return tid;
+}
+
+double
+FixedWindow::GetWindowFloor(const FlowState& flow) const
+{
+    return m_windowBytes > 0.0 ? m_windowBytes : flow.Path().packetBytes;
+}
+
+void
+FixedWindow::OnFlowStart(FlowState& flow)
+{
+    if (m_windowBytes > 0.0)
+    {
+        flow.SetWindow(m_windowBytes);
+    }
+}
+
+void
+FixedWindow::OnAck(FlowState&, const AckSample&)
+{
+}
+
+} // namespace ns3::rdma

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What does the network do without control? A sender at line rate under a constant window, or none.
+#ifndef RDMA_FIXED_WINDOW_H
+#define RDMA_FIXED_WINDOW_H
+
+#include "congestion-control.h"
+
+namespace ns3::rdma
+{
+
+/// Open loop (Zheng 2024, Figs. 3.2 to 3.5): line rate, at most `Window` bytes in flight.
+class FixedWindow : public CongestionControl
+{
+  public:
+    static TypeId GetTypeId();
+
+    double GetWindowFloor(const FlowState& flow) const override;
+    void OnFlowStart(FlowState& flow) override;
+    void OnAck(FlowState& flow, const AckSample& ack) override;
+
+  private:
+    double m_windowBytes; ///< attribute Window
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_FIXED_WINDOW_H

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does a scenario become nodes, links and flows, and what is left when it has run?
+#ifndef RDMA_NETWORK_H
+#define RDMA_NETWORK_H
+
+#include "routing.h"
+#include "scenario.h"
+
+#include "ns3/node.h"
+#include "ns3_env/rdma/model/nic.h"
+#include "ns3_env/rdma/model/queue-pair.h"
+#include "ns3_env/rdma/model/switch.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace ns3::rdma
+{
+
+/// One row of flows.csv.
+struct FlowRecord
+{
+    Picos end{-1}; ///< -1: unfinished
+    Picos standalone{0};
+    uint64_t ackedBytes{0};
+    uint64_t retransmittedBytes{0};
+    Picos pause{0};
+    uint64_t timeouts{0};
+};
+
+/// Samples of one egress queue.
+struct QueueSeries
+{
+    std::vector<Picos> time;
+    std::vector<uint64_t> bytes;
+};
+
+/// Goodput of every flow while all were active (SYSTEMS.md, section 8, "Unfair ratio").
+struct CommonInterval
+{
+    Picos begin{0};
+    Picos end{0}; ///< not after `begin` where the flows were never all active together
+    std::vector<uint64_t> receivedBytes;
+};
+
+/// A change of a flow's window or rate.
+struct KnobChange
+{
+    Picos time;
+    uint32_t flow;
+    double windowBytes;
+    double rateBps;
+};
+
+/// One episode's network. One at a time in a process (an ns-3 rule); Simulator::Destroy comes after it.
+class Network
+{
+  public:
+    /// Called for each flow when it is created, before it starts.
+    using FlowHook = std::function<void(QueuePair&, const FlowEntry&)>;
+
+    /// \throws ScenarioError
+    Network(Scenario scenario, FlowHook onCreate);
+    ~Network();
+
+    Network(const Network&) = delete;
+    Network& operator=(const Network&) = delete;
+
+    /// Simulates until every flow is done or the time limit is reached.
+    void Run();
+    /// Ends the run from within, at the current time.
+    void Stop();
+    /// Called at the end of the run while live flows still exist.
+    void SetCutHook(std::function<void(Picos)> hook) { m_onCut = std::move(hook); }
+
+    const Scenario& GetScenario() const { return m_scenario; }
+    NetworkContext& Context() { return m_context; }
+    const NetworkContext& Context() const { return m_context; }
+    /// Flows that have started and not finished, in the order they started.
+    const std::vector<QueuePair*>& LiveFlows() const { return m_live; }
+
+    const std::vector<FlowRecord>& Records() const { return m_records; }
+    const std::vector<std::pair<uint32_t, Ptr<Switch>>>& Switches() const { return m_switches; }
+    const std::vector<Ptr<Nic>>& Nics() const { return m_nics; } ///< by node id; null for switches
+    const std::map<std::pair<uint32_t, uint32_t>, QueueSeries>& Series() const { return m_series; }
+    const CommonInterval& AllActive() const { return m_allActive; }
+    const std::vector<KnobChange>& KnobChanges() const { return m_knobChanges; }
+    const std::map<std::string, double>& Counters() const { return m_counters; }
+    Picos EndTime() const { return m_endTime; }
+    uint64_t Unfinished() const { return m_scenario.flows.size() - m_finished; }
+
+    /// Payload bytes that senders put on the wire, retransmissions included.
+    uint64_t TransmittedPayload() const;
+    /// Payload bytes of data packets that reached a host.
+    uint64_t DeliveredPayload() const;
+
+  private:
+    void BuildNodes();
+    void ConfigureSwitches();
+    void StartDueFlows();
+    std::unique_ptr<QueuePair> CreateFlow(const FlowEntry& entry);
+    PathFacts DescribePath(const std::vector<std::pair<uint32_t, const Neighbour*>>& forward,
+                           const std::vector<std::pair<uint32_t, const Neighbour*>>& backward) const;
+    Route PortsOf(const std::vector<std::pair<uint32_t, const Neighbour*>>& path) const;
+    Port& PortAt(uint32_t node, uint32_t port) const;
+    Picos DefaultTimeout() const;
+    void OnFinished(QueuePair& flow);
+    void Record(const QueuePair& flow);
+    void SweepRetired();
+    void SampleQueues();
+    void Cut();
+
+    Scenario m_scenario;
+    FlowHook m_onCreate;
+    std::function<void(Picos)> m_onCut;
+    NetworkContext m_context;
+    Routing m_routing;
+    Picos m_maxBaseRtt;
+    Picos m_timeout{0};
+
+    std::vector<Ptr<Node>> m_nodes;
+    std::vector<Ptr<Nic>> m_nics;
+    std::vector<Ptr<Switch>> m_switchOf; ///< by node id; null for hosts
+    std::vector<std::pair<uint32_t, Ptr<Switch>>> m_switches;
+
+    std::vector<uint32_t> m_order; ///< flows by start time
+    size_t m_nextStart{0};
+    std::map<std::pair<uint32_t, uint32_t>, uint16_t> m_portCount; ///< flows so far per host pair
+    std::vector<QueuePair*> m_live;
+    std::map<uint32_t, std::unique_ptr<QueuePair>> m_flows; ///< live and retired, by id
+    std::vector<uint32_t> m_retired; ///< finished, perhaps with duplicates still on the network
+    size_t m_finished{0};
+
+    std::vector<FlowRecord> m_records;
+    uint64_t m_transmittedPayload{0};
+    std::map<std::pair<uint32_t, uint32_t>, QueueSeries> m_series;
+    CommonInterval m_allActive;
+    std::vector<KnobChange> m_knobChanges;
+    std::map<std::string, double> m_counters;
+    Picos m_endTime{0};
+    bool m_ended{false};
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_NETWORK_H

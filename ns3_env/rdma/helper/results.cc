@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "results.h"
+
+#include "ns3/simulator.h"
+
+#include <nlohmann/json.hpp>
+
+namespace ns3::rdma
+{
+
+namespace
+{
+
+using Json = nlohmann::json;
+
+/// ns, fractions kept where the simulation has them.
+Json
+Nanos(Picos t)
+{
+    if (t < 0)
+    {
+        return -1;
+    }
+    if (t % PS_PER_NS == 0)
+    {
+        return t / PS_PER_NS;
+    }
+    return static_cast<double>(t) / PS_PER_NS;
+}
+
+Json
+FlowsToJson(const Network& network)
+{
+    Json columns;
+    for (const char* name : {"src", "dst", "size_bytes", "start_ns", "end_ns", "fct_ns",
+                             "standalone_ns", "acked_bytes", "retransmitted_bytes", "pause_ns",
+                             "timeouts"})
+    {
+        columns[name] = Json::array();
+    }
+    const auto& flows = network.GetScenario().flows;
+    for (size_t i = 0; i < flows.size(); ++i)
+    {
+        const FlowSpec& flow = flows[i].flow;
+        const FlowRecord& record = network.Records()[i];
+        columns["src"].push_back(flow.source);
+        columns["dst"].push_back(flow.destination);
+        columns["size_bytes"].push_back(flow.sizeBytes);
+        columns["start_ns"].push_back(Nanos(flow.start));
+        columns["end_ns"].push_back(Nanos(record.end));
+        columns["fct_ns"].push_back(record.end < 0 ? Json(-1) : Nanos(record.end - flow.start));
+        columns["standalone_ns"].push_back(Nanos(record.standalone));
+        columns["acked_bytes"].push_back(record.ackedBytes);
+        columns["retransmitted_bytes"].push_back(record.retransmittedBytes);
+        columns["pause_ns"].push_back(Nanos(record.pause));
+        columns["timeouts"].push_back(record.timeouts);
+    }
+    return columns;
+}
+
+Json
+QueuesToJson(const Network& network)
+{
+    Json queues = Json::array();
+    for (const auto& [id, sw] : network.Switches())
+    {
+        for (const auto& port : sw->Ports())
+        {
+            QueueStats* stats = port->Stats();
+            if (stats == nullptr || port->TxBytes() == 0)
+            {
+                continue;
+            }
+            Json queue{{"node", id},
+                       {"port", port->Index()},
+                       {"peer", port->Peer().NodeId()},
+                       {"rate_bps", port->RateBps()},
+                       {"mean_bytes", stats->Mean()},
+                       {"p50_bytes", stats->Percentile(0.50)},
+                       {"p95_bytes", stats->Percentile(0.95)},
+                       {"p99_bytes", stats->Percentile(0.99)},
+                       {"max_bytes", stats->Max()},
+                       {"tx_bytes", port->TxBytes()},
+                       {"paused_ns", Nanos(port->PausedTime(network.EndTime()))},
+                       {"pause_frames", port->PauseFramesReceived()}};
+            const auto series = network.Series().find({id, port->Index()});
+            if (series != network.Series().end())
+            {
+                Json times = Json::array();
+                for (Picos t : series->second.time)
+                {
+                    times.push_back(Nanos(t));
+                }
+                queue["series"] = {{"t_ns", times}, {"bytes", series->second.bytes}};
+            }
+            queues.push_back(std::move(queue));
+        }
+    }
+    return queues;
+}
+
+} // namespace
+
+std::string
+ResultsToJson(const Network& network)
+{
+    const NetworkContext& context = network.Context();
+    Json json;
+    json["flows"] = FlowsToJson(network);
+    json["queues"] = QueuesToJson(network);
+    const CommonInterval& all = network.AllActive();
+    const bool overlap = all.end > all.begin;
+    json["incast"] = {
+        {"all_active_ns", overlap ? Json{Nanos(all.begin), Nanos(all.end)} : Json{0, 0}},
+        {"acked_bytes_in_window", overlap ? Json(all.receivedBytes) : Json::array()}};
+    if (network.GetScenario().recordWindows)
+    {
+        Json windows = Json::array();
+        for (const KnobChange& k : network.KnobChanges())
+        {
+            windows.push_back({Nanos(k.time), k.flow, k.windowBytes, k.rateBps});
+        }
+        json["windows"] = std::move(windows);
+    }
+    double hostPause = 0;
+    for (const auto& nic : network.Nics())
+    {
+        hostPause += nic ? static_cast<double>(nic->PausedTime(network.EndTime())) / PS_PER_NS : 0;
+    }
+    json["totals"] = {{"packets_sent", context.packetsSent},
+                      {"packet_hops", context.packetHops},
+                      {"events", Simulator::GetEventCount()},
+                      {"dropped_packets", context.droppedPackets},
+                      {"dropped_payload_bytes", context.droppedPayload},
+                      {"transmitted_payload_bytes", network.TransmittedPayload()},
+                      {"delivered_payload_bytes", network.DeliveredPayload()},
+                      {"packets_left", context.pool.LiveCount()},
+                      {"end_ns", Nanos(network.EndTime())},
+                      {"unfinished", network.Unfinished()},
+                      {"pfc_frames", context.pfcFrames},
+                      {"host_pause_ns", hostPause}};
+    json["counters"] = network.Counters();
+    return json.dump();
+}
+
+} // namespace ns3::rdma

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What does an episode leave behind? Its flows, queues and totals, as JSON.
+#ifndef RDMA_RESULTS_H
+#define RDMA_RESULTS_H
+
+#include "network.h"
+
+#include <string>
+
+namespace ns3::rdma
+{
+
+/// The results of a network that has run: times in ns, sizes in bytes, -1 for what did not happen.
+std::string ResultsToJson(const Network& network);
+
+} // namespace ns3::rdma
+
+#endif // RDMA_RESULTS_H

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What does one episode consist of? The scenario as the simulator reads it from JSON.
+#ifndef RDMA_SCENARIO_H
+#define RDMA_SCENARIO_H
+
+#include "ns3_env/rdma/model/ecn-marker.h"
+#include "ns3_env/rdma/model/queue-pair.h"
+#include "ns3_env/rdma/model/shared-buffer.h"
+#include "ns3_env/rdma/model/units.h"
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3::rdma
+{
+
+/// A scenario that makes no sense; the message names the key and says what would be right.
+class ScenarioError : public std::runtime_error
+{
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+struct LinkSpec
+{
+    uint32_t a;
+    uint32_t b;
+    double rateBps;
+    Picos delay;
+};
+
+struct ControllerSpec
+{
+    std::string name;
+    std::vector<std::pair<std::string, std::string>> attributes;
+};
+
+/// When an agent's flows decide (DESIGN, "Time").
+struct ClockSpec
+{
+    std::optional<double> rttFraction; ///< per flow: again after this fraction of its last RTT; 0: every ACK
+    std::optional<Picos> interval;     ///< all live flows at a fixed interval
+    Picos quantum{0};                  ///< decisions due within this time are handed over together
+};
+
+struct FlowEntry
+{
+    FlowSpec flow;
+    uint32_t controller; ///< index into Scenario::controllers
+    int32_t slot;        ///< for an agent's flow, -1 otherwise
+};
+
+struct Scenario
+{
+    uint64_t seed{1};
+    Picos timeLimit{0};
+    Rounding rounding{Rounding::Exact};
+    uint32_t payloadBytes{1000};
+    std::optional<double> minRateBps; ///< default: 1/100 of the host's link rate
+    std::vector<bool> isSwitch;       ///< by node id
+    std::vector<LinkSpec> links;
+    SharedBufferConfig buffer;
+    EcnConfig ecn;
+    std::optional<Picos> flowTimeout; ///< count flows by timeout; exactly if absent
+    double lossProbability{0};
+    std::optional<Picos> retransmissionTimeout; ///< default: from the network's buffers
+    std::vector<ControllerSpec> controllers;
+    ClockSpec clock;
+    std::vector<FlowEntry> flows;
+    bool recordQueues{true};
+    bool recordWindows{false};
+    Picos queueSeriesInterval{0};
+
+    /// Reads and checks a scenario. \throws ScenarioError
+    static Scenario FromJson(const std::string& text);
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_SCENARIO_H

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which packets does a switch mark? RED-like ECN on the egress bytes left at dequeue.
+#ifndef RDMA_ECN_MARKER_H
+#define RDMA_ECN_MARKER_H
+
+#include "ns3/random-variable-stream.h"
+
+#include <cstdint>
+
+namespace ns3::rdma
+{
+
+/// Marking thresholds at one link rate; they scale linearly with a port's rate.
+struct EcnConfig
+{
+    bool enabled{false};
+    double kminBytes{100e3};
+    double kmaxBytes{400e3};
+    double pmax{0.2};
+    double atRateBps{25e9};
+};
+
+/// Marks never up to Kmin, always above Kmax, and with p = Pmax (q - Kmin)/(Kmax - Kmin) between.
+class EcnMarker
+{
+  public:
+    EcnMarker(const EcnConfig& config, double rateBps, Ptr<UniformRandomVariable> draw)
+        : m_enabled(config.enabled),
+          m_kmin(config.kminBytes * rateBps / config.atRateBps),
+          m_kmax(config.kmaxBytes * rateBps / config.atRateBps),
+          m_pmax(config.pmax),
+          m_draw(draw)
+    {
+    }
+
+    /// Probability of a mark with `queueBytes` left.
+    double Probability(uint64_t queueBytes) const
+    {
+        const auto q = static_cast<double>(queueBytes);
+        if (!m_enabled)
+        {
+            return 0.0;
+        }
+        if (q > m_kmax)
+        {
+            return 1.0;
+        }
+        return q > m_kmin ? m_pmax * (q - m_kmin) / (m_kmax - m_kmin) : 0.0;
+    }
+
+    /// Draws a random number only between the thresholds.
+    bool Marks(uint64_t queueBytes) const
+    {
+        const double p = Probability(queueBytes);
+        return p >= 1.0 || (p > 0.0 && m_draw->GetValue() < p);
+    }
+
+  private:
+    bool m_enabled;
+    double m_kmin;
+    double m_kmax;
+    double m_pmax;
+    Ptr<UniformRandomVariable> m_draw;
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_ECN_MARKER_H

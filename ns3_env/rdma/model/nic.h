@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which packet does a host send next? ACKs first, then its queue pairs, packet by packet in turn.
+#ifndef RDMA_NIC_H
+#define RDMA_NIC_H
+
+#include "port.h"
+
+#include <vector>
+
+namespace ns3::rdma
+{
+
+class QueuePair;
+
+/// A host's network card: the host end of its one link.
+class Nic : public Port
+{
+  public:
+    static TypeId GetTypeId();
+
+    Nic(NetworkContext& network, uint32_t nodeId);
+
+    void AddFlow(QueuePair& flow);
+    void RemoveFlow(QueuePair& flow);
+    /// A flow's window or rate has been written from outside an ACK.
+    void NotifyKnobs(const QueuePair& flow, Picos now);
+
+    /// Payload bytes of data packets that arrived here, duplicates included.
+    uint64_t DeliveredPayload() const { return m_deliveredPayload; }
+
+  protected:
+    Packet* Dequeue(Picos now) override;
+    Picos NextReady(Picos now) const override;
+    void Receive(Packet* packet) override;
+
+  private:
+    PacketFifo m_acks;
+    std::vector<QueuePair*> m_flows; ///< in the order they started
+    size_t m_turn{0};                ///< index whose turn it is: the one after the last served
+    uint64_t m_deliveredPayload{0};
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_NIC_H

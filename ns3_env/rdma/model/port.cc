@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "port.h"
+
+#include "queue-pair.h"
+
+#include "ns3/trace-source-accessor.h"
+
+#include <algorithm>
+
+namespace ns3::rdma
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Port);
+
+void
+NetworkContext::Release(Packet* packet)
+{
+    if (packet->flow != nullptr)
+    {
+        packet->flow->OnPacketOffNetwork();
+    }
+    pool.Release(packet);
+}
+
+TypeId
+Port::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("rdma::Port")
+            .SetParent<Object>()
+            .SetGroupName("Rdma")
+            .AddTraceSource("Tx",
+                            "A frame's transmission begins.",
+                            MakeTraceSourceAccessor(&Port::m_txTrace),
+                            "ns3::rdma::Packet::TracedCallback")
+            .AddTraceSource("Rx",
+                            "A frame has arrived from the link.",
+                            MakeTraceSourceAccessor(&Port::m_rxTrace),
+                            "ns3::rdma::Packet::TracedCallback")
+            .AddTraceSource("Drop",
+                            "A frame was lost on the link (injected loss).",
+                            MakeTraceSourceAccessor(&Port::m_dropTrace),
+                            "ns3::rdma::Packet::TracedCallback")
+            .AddTraceSource("Pause",
+                            "The peer paused (true) or resumed (false) this port's data class.",
+                            MakeTraceSourceAccessor(&Port::m_pauseTrace),
+                            "ns3::TracedValueCallback::Bool");
+    return tid;
+}
+
+Port::Port(NetworkContext& network, uint32_t nodeId, uint32_t index)
+    : m_network(network),
+      m_nodeId(nodeId),
+      m_index(index),
+      m_txEvent(this, nodeId),
+      m_arrivalEvent(this, nodeId)
+{
+}
+
+void
+Port::Connect(Port& a, Port& b, double rateBps, Picos delay)
+{
+    for (auto [from, to] : {std::pair{&a, &b}, std::pair{&b, &a}})
+    {
+        from->m_peer = to;
+        from->m_rateBps = rateBps;
+        from->m_delay = delay;
+    }
+}
+
+void
+Port::Kick()
+{
+    const Picos now = NowPicos();
+    if (now < m_busyUntil)
+    {
+        Arm(m_busyUntil, now);
+        return;
+    }
+    Packet* packet = m_control.Pop();
+    if (packet == nullptr)
+    {
+        packet = Dequeue(now);
+    }
+    if (packet != nullptr)
+    {
+        Transmit(packet, now);
+    }
+    const Picos next = m_control.IsEmpty() ? NextReady(now) : now;
+    if (next != NEVER)
+    {
+        Arm(std::max(next, m_busyUntil), now);
+    }
+}
+
+void
+Port::Arm(Picos when, Picos now)
+{
+    if (when < m_armedAt)
+    {
+        m_armedAt = when;
+        m_txEvent.Arm(when - now);
+    }
+}
+
+void
+Port::OnTransmitterFree()
+{
+    if (NowPicos() != m_armedAt)
+    {
+        return; // an earlier look was armed after this one
+    }
+    m_armedAt = NEVER;
+    Kick();
+}
+
+void
+Port::Transmit(Packet* packet, Picos now)
+{
+    if (packet->wireBytes != m_cachedBytes)
+    {
+        m_cachedBytes = packet->wireBytes;
+        m_cachedTime = SerialisationTime(m_cachedBytes, m_rateBps, m_network.rounding);
+    }
+    m_busyUntil = now + m_cachedTime;
+    m_txBytes += packet->wireBytes;
+    m_network.packetHops += packet->flow != nullptr ? 1 : 0;
+    if (m_network.heartbeat != nullptr)
+    {
+        m_network.heartbeat->store(m_network.heartbeat->load(std::memory_order_relaxed) + 1,
+                                   std::memory_order_relaxed);
+    }
+    m_txTrace(*packet);
+
+    packet->arrival = m_busyUntil + m_delay;
+    const bool wasEmpty = m_flight.IsEmpty();
+    m_flight.Push(packet);
+    if (wasEmpty)
+    {
+        m_arrivalEvent.Arm(packet->arrival - now);
+    }
+}
+
+void
+Port::OnArrival()
+{
+    Packet* packet = m_flight.Pop();
+    if (!m_flight.IsEmpty())
+    {
+        m_arrivalEvent.Arm(m_flight.Front()->arrival - packet->arrival);
+    }
+    if (packet->flow == nullptr) // PFC is handled by the MAC itself
+    {
+        m_peer->SetPaused(packet->kind == PacketKind::Pause, packet->arrival);
+        m_network.Release(packet);
+        return;
+    }
+    if (IsLost(*packet))
+    {
+        m_dropTrace(*packet);
+        ++m_network.droppedPackets;
+        if (packet->kind == PacketKind::Data)
+        {
+            m_network.droppedPayload += packet->payloadBytes;
+        }
+        m_network.Release(packet);
+        return;
+    }
+    m_peer->m_rxTrace(*packet);
+    m_peer->Receive(packet);
+}
+
+void
+Port::SendPfc(PacketKind kind)
+{
+    Packet* frame = m_network.pool.Allocate();
+    frame->flow = nullptr;
+    frame->kind = kind;
+    frame->wireBytes = PFC_FRAME_BYTES;
+    frame->payloadBytes = 0;
+    m_control.Push(frame);
+    m_network.pfcFrames += kind == PacketKind::Pause ? 1 : 0;
+    Kick();
+}
+
+void
+Port::SetPaused(bool paused, Picos now)
+{
+    m_pauseFrames += paused ? 1 : 0;
+    if (paused == m_paused)
+    {
+        return;
+    }
+    m_paused = paused;
+    if (paused)
+    {
+        m_pausedSince = now;
+    }
+    else
+    {
+        m_pausedTotal += now - m_pausedSince;
+    }
+    m_pauseTrace(paused);
+    OnPauseChange(now);
+    if (!paused)
+    {
+        Kick();
+    }
+}
+
+void
+Port::OnPauseChange(Picos)
+{
+}
+
+Picos
+Port::PausedTime(Picos now) const
+{
+    return m_pausedTotal + (m_paused ? now - m_pausedSince : 0);
+}
+
+void
+Port::SetLoss(double probability, int64_t stream)
+{
+    m_lossProbability = probability;
+    m_lossDraw = CreateObject<UniformRandomVariable>();
+    m_lossDraw->SetStream(stream);
+}
+
+bool
+Port::IsLost(const Packet& packet)
+{
+    if (m_lossProbability > 0 && m_lossDraw->GetValue() < m_lossProbability)
+    {
+        return true;
+    }
+    return !m_dropFilter.IsNull() && m_dropFilter(packet);
+}
+
+} // namespace ns3::rdma

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does a packet cross a link? One end of a full-duplex link: transmitter, flight, PFC state.
+#ifndef RDMA_PORT_H
+#define RDMA_PORT_H
+
+#include "packet.h"
+#include "reusable-event.h"
+#include "units.h"
+
+#include "ns3/callback.h"
+#include "ns3/object.h"
+#include "ns3/random-variable-stream.h"
+#include "ns3/traced-callback.h"
+
+#include <atomic>
+#include <functional>
+#include <limits>
+
+namespace ns3::rdma
+{
+
+class FlowState;
+
+inline constexpr Picos NEVER = std::numeric_limits<Picos>::max();
+
+/// Counts and shared stores of one network; every port and node of it holds a reference.
+struct NetworkContext
+{
+    /// Returns a packet to the pool and tells its flow that it is off the network.
+    void Release(Packet* packet);
+
+    PacketPool pool;
+    Rounding rounding{Rounding::Exact};
+    uint64_t packetHops{0};     ///< transmissions of data, ACK and NACK packets
+    uint64_t packetsSent{0};    ///< data packets, retransmissions included
+    uint64_t droppedPackets{0};
+    uint64_t droppedPayload{0}; ///< payload bytes of dropped data packets
+    uint64_t pfcFrames{0};      ///< pause frames (not resumes)
+    /// A sign of life for whoever waits for this process, bumped at each transmission; may be null.
+    std::atomic<uint64_t>* heartbeat{nullptr};
+    /// Told of every change of a flow's window or rate, when set.
+    std::function<void(const FlowState&, Picos)> knobTrace;
+};
+
+/**
+ * One end of a link. While nothing waits, transmission end and arrival are a single event: the port
+ * remembers until when it is busy, and packets in flight wait in a FIFO behind one pending event.
+ */
+class Port : public Object
+{
+  public:
+    static TypeId GetTypeId();
+
+    Port(NetworkContext& network, uint32_t nodeId, uint32_t index);
+
+    /// Joins two ports by a link of `rateBps` and propagation delay `delay`, both ways.
+    static void Connect(Port& a, Port& b, double rateBps, Picos delay);
+
+    double RateBps() const { return m_rateBps; }
+    Picos Delay() const { return m_delay; }
+    uint32_t NodeId() const { return m_nodeId; }
+    uint32_t Index() const { return m_index; }
+    Port& Peer() const { return *m_peer; }
+
+    /// Sends what can be sent now, or makes sure the port looks again when it can.
+    void Kick();
+
+    /// Queues a PFC frame ahead of everything else.
+    void SendPfc(PacketKind kind);
+
+    bool IsPaused() const { return m_paused; }
+    /// Time this port's data class was held back by the peer, up to now.
+    Picos PausedTime(Picos now) const;
+    uint64_t PauseFramesReceived() const { return m_pauseFrames; }
+    /// Bytes sent: data, ACKs and PFC frames.
+    uint64_t TxBytes() const { return m_txBytes; }
+
+    /// Loses each data or ACK packet arriving at the peer with this probability.
+    void SetLoss(double probability, int64_t stream);
+    /// Loses each packet arriving at the peer for which the filter returns true (fault injection).
+    void SetDropFilter(Callback<bool, const Packet&> filter) { m_dropFilter = filter; }
+
+  protected:
+    /// The next data-class packet to transmit at `now`, or null. Called with the transmitter free.
+    virtual Packet* Dequeue(Picos now) = 0;
+    /// Earliest time at which Dequeue may return a packet, NEVER if only a new event can tell.
+    virtual Picos NextReady(Picos now) const = 0;
+    /// A data, ACK or NACK packet has arrived here.
+    virtual void Receive(Packet* packet) = 0;
+    /// The peer changed this port's pause state.
+    virtual void OnPauseChange(Picos now);
+
+    NetworkContext& m_network;
+
+  private:
+    void Transmit(Packet* packet, Picos now);
+    void OnTransmitterFree();
+    void OnArrival();
+    void Arm(Picos when, Picos now);
+    bool IsLost(const Packet& packet);
+    void SetPaused(bool paused, Picos now);
+
+    uint32_t m_nodeId;
+    uint32_t m_index;
+    Port* m_peer{nullptr};
+    double m_rateBps{0};
+    Picos m_delay{0};
+
+    Picos m_busyUntil{0};
+    Picos m_armedAt{NEVER}; ///< the one tx event that counts; others in the queue are stale
+    uint32_t m_cachedBytes{0};
+    Picos m_cachedTime{0};
+    PacketFifo m_control;
+    PacketFifo m_flight;
+    uint64_t m_txBytes{0};
+
+    bool m_paused{false};
+    Picos m_pausedSince{0};
+    Picos m_pausedTotal{0};
+    uint64_t m_pauseFrames{0};
+
+    double m_lossProbability{0};
+    Ptr<UniformRandomVariable> m_lossDraw;
+    Callback<bool, const Packet&> m_dropFilter;
+
+    ReusableEvent<Port, &Port::OnTransmitterFree> m_txEvent;
+    ReusableEvent<Port, &Port::OnArrival> m_arrivalEvent;
+
+    TracedCallback<const Packet&> m_txTrace;
+    TracedCallback<const Packet&> m_rxTrace;
+    TracedCallback<const Packet&> m_dropTrace;
+    TracedCallback<bool> m_pauseTrace;
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_PORT_H

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "queue-pair.h"
+
+#include "nic.h"
+
+#include <algorithm>
+
+namespace ns3::rdma
+{
+
+namespace
+{
+constexpr uint32_t MAX_BACKOFF = 6; // doublings of the retransmission timeout
+}
+
+QueuePair::QueuePair(const FlowSpec& spec, PathFacts path, Ptr<CongestionControl> control)
+    : m_facts(std::move(path)),
+      m_control(control),
+      m_telemetry(control->GetTelemetryHeader())
+{
+    m_facts.packetBytes = m_facts.payloadBytes + DATA_HEADER_BYTES + m_telemetry.wireBytes;
+    m_path = &m_facts;
+    m_id = spec.id;
+    m_sizeBytes = spec.sizeBytes;
+    m_startTime = spec.start;
+    m_rateBps = m_facts.hostRateBps;
+}
+
+void
+QueuePair::SetEnds(Nic& sender, Nic& receiver, Route forward, Route backward)
+{
+    m_sender = &sender;
+    m_receiver = &receiver;
+    m_forward = std::move(forward);
+    m_backward = std::move(backward);
+}
+
+void
+QueuePair::Start()
+{
+    const Picos now = NowPicos();
+    m_nextAvailable = now;
+    m_lastProgress = now;
+    m_pauseAtStart = m_sender->PausedTime(now);
+    m_control->OnFlowStart(*this);
+    m_sender->AddFlow(*this);
+    ArmTimer(m_timeout);
+    m_sender->Kick();
+}
+
+void
+QueuePair::Abort()
+{
+    m_timer.Cancel();
+    ClosePauseAccount(NowPicos());
+}
+
+void
+QueuePair::ClosePauseAccount(Picos now)
+{
+    m_pauseAtEnd = m_sender->PausedTime(now);
+}
+
+Picos
+QueuePair::ReadyAt() const
+{
+    if (m_sentBytes == m_sizeBytes || m_held)
+    {
+        return NEVER;
+    }
+    const uint64_t inflight = InflightBytes();
+    const auto packetBytes = static_cast<double>(m_facts.packetBytes);
+    if (m_windowBytes >= packetBytes)
+    {
+        // The test is on what is in flight now, so a window may overshoot by less than a packet.
+        return static_cast<double>(inflight) >= m_windowBytes ? NEVER : m_nextAvailable;
+    }
+    if (inflight > 0)
+    {
+        return NEVER;
+    }
+    // Less than a packet per round: one packet every packet/W base RTTs (SYSTEMS.md, section 1).
+    const auto gap = static_cast<Picos>(static_cast<double>(m_facts.baseRtt) * packetBytes /
+                                        std::max(m_windowBytes, 1.0));
+    return m_highestSent == 0 ? m_nextAvailable : std::max(m_nextAvailable, m_lastSentAt + gap);
+}
+
+Packet*
+QueuePair::NextPacket(NetworkContext& network, Picos now)
+{
+    Packet* p = network.pool.Allocate();
+    const auto payload = static_cast<uint32_t>(
+        std::min<uint64_t>(m_facts.payloadBytes, m_sizeBytes - m_sentBytes));
+    p->flow = this;
+    p->kind = PacketKind::Data;
+    p->sequence = m_sentBytes;
+    p->payloadBytes = payload;
+    p->wireBytes = payload + DATA_HEADER_BYTES + m_telemetry.wireBytes;
+    p->sentAt = now;
+    p->ecnMarked = false;
+    p->hop = 0;
+    p->intHops = 0;
+
+    m_sentBytes += payload;
+    p->last = m_sentBytes == m_sizeBytes;
+    const uint64_t fresh = m_sentBytes > m_highestSent ? m_sentBytes - m_highestSent : 0;
+    m_retransmitted += payload - std::min<uint64_t>(fresh, payload);
+    m_highestSent = std::max(m_highestSent, m_sentBytes);
+
+    ++network.packetsSent;
+    ++m_packetsOut;
+    m_lastWireBytes = p->wireBytes;
+    m_lastSentAt = now;
+    m_nextAvailable = now + SerialisationTime(p->wireBytes, m_rateBps, m_facts.rounding);
+    m_control->OnPacketSent(*this, now, p->wireBytes);
+    return p;
+}
+
+void
+QueuePair::OnFeedback(const Packet& packet, Picos now)
+{
+    if (IsFinished())
+    {
+        return; // a duplicate of a flow that is done
+    }
+    uint32_t newly = 0;
+    if (packet.sequence > m_ackedBytes)
+    {
+        newly = static_cast<uint32_t>(packet.sequence - m_ackedBytes);
+        m_ackedBytes = packet.sequence;
+        m_sentBytes = std::max(m_sentBytes, m_ackedBytes);
+        m_lastProgress = now;
+        m_backoff = 0;
+    }
+    if (packet.kind == PacketKind::Nack)
+    {
+        GoBack(m_ackedBytes, now);
+        m_control->OnNack(*this, now);
+        return;
+    }
+    AckSample ack;
+    ack.now = now;
+    ack.rtt = now - packet.sentAt;
+    ack.ackedBytes = packet.sequence;
+    ack.newlyAckedBytes = newly;
+    ack.ecnMarked = packet.ecnMarked;
+    ack.hops = packet.Telemetry();
+    m_control->OnAck(*this, ack);
+    if (m_ackedBytes == m_sizeBytes)
+    {
+        Finish(now);
+    }
+}
+
+void
+QueuePair::Finish(Picos now)
+{
+    m_endTime = now;
+    m_timer.Cancel();
+    ClosePauseAccount(now);
+    m_sender->RemoveFlow(*this);
+    m_control->OnFlowEnd(*this, now);
+    m_finished(*this);
+}
+
+void
+QueuePair::GoBack(uint64_t sequence, Picos now)
+{
+    m_sentBytes = sequence;
+    m_nextAvailable = std::max(m_nextAvailable, now);
+}
+
+void
+QueuePair::ArmTimer(Picos delay)
+{
+    m_timer = Simulator::Schedule(Time(delay), &QueuePair::OnTimer, this);
+}
+
+void
+QueuePair::OnTimer()
+{
+    const Picos now = NowPicos();
+    const Picos patience = m_timeout << m_backoff;
+    // A flow that has nothing in flight, or whose NIC is paused, is not waiting for an ACK.
+    if (InflightBytes() == 0 || m_sender->IsPaused())
+    {
+        m_lastProgress = now;
+    }
+    if (now - m_lastProgress < patience)
+    {
+        ArmTimer(m_lastProgress + patience - now);
+        return;
+    }
+    ++m_timeouts;
+    m_backoff = std::min(m_backoff + 1, MAX_BACKOFF);
+    m_lastProgress = now;
+    GoBack(m_ackedBytes, now);
+    m_control->OnTimeout(*this, now);
+    ArmTimer(m_timeout << m_backoff);
+    m_sender->Kick();
+}
+
+bool
+QueuePair::OnData(Packet& packet, Picos now)
+{
+    PacketKind answer = PacketKind::Ack;
+    if (packet.sequence == m_expected)
+    {
+        m_expected += packet.payloadBytes;
+    }
+    else if (packet.sequence > m_expected)
+    {
+        // A gap. One NACK per round trip is enough: the sender goes back to the gap at once.
+        if (now < m_nextNackAt)
+        {
+            return false;
+        }
+        m_nextNackAt = now + 2 * m_facts.baseRtt;
+        answer = PacketKind::Nack;
+    }
+    packet.kind = answer;
+    packet.sequence = m_expected;
+    packet.payloadBytes = 0;
+    packet.wireBytes = std::max(MIN_FRAME_BYTES, ACK_HEADER_BYTES + m_telemetry.wireBytes);
+    packet.hop = 0;
+    return true;
+}
+
+bool
+QueuePair::MarkCounted(uint8_t hop)
+{
+    const auto bit = static_cast<uint8_t>(1U << hop);
+    const bool fresh = (m_countedHops & bit) == 0;
+    m_countedHops |= bit;
+    return fresh;
+}
+
+bool
+QueuePair::ClearCounted(uint8_t hop)
+{
+    const auto bit = static_cast<uint8_t>(1U << hop);
+    const bool was = (m_countedHops & bit) != 0;
+    m_countedHops = static_cast<uint8_t>(m_countedHops & ~bit);
+    return was;
+}
+
+} // namespace ns3::rdma

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does one flow send and receive? Window, pacing, go-back-N and the retransmission timeout.
+#ifndef RDMA_QUEUE_PAIR_H
+#define RDMA_QUEUE_PAIR_H
+
+#include "flow-state.h"
+#include "packet.h"
+#include "port.h"
+
+#include "ns3/event-id.h"
+#include "ns3_env/rdma/congestion-control/congestion-control.h"
+
+#include <functional>
+
+namespace ns3::rdma
+{
+
+class Nic;
+
+/// What a flow is, before it exists.
+struct FlowSpec
+{
+    uint32_t id{0};
+    uint32_t source{0};      ///< node id
+    uint32_t destination{0}; ///< node id
+    uint64_t sizeBytes{0};
+    Picos start{0};
+};
+
+/// A path through the network: the egress port at each switch, sender's side first.
+using Route = std::vector<SwitchPort*>;
+
+/**
+ * Both ends of a reliable connection that carries one message: the sender's queue pair (FlowState is
+ * its face to the congestion controller) and the receiver's.
+ */
+class QueuePair : public FlowState
+{
+  public:
+    QueuePair(const FlowSpec& spec, PathFacts path, Ptr<CongestionControl> control);
+
+    QueuePair(const QueuePair&) = delete;
+    QueuePair& operator=(const QueuePair&) = delete;
+
+    /// @name Set up by the network builder
+    /// @{
+    void SetEnds(Nic& sender, Nic& receiver, Route forward, Route backward);
+    void SetRetransmissionTimeout(Picos timeout) { m_timeout = timeout; }
+    /// Called when the last byte was acknowledged.
+    void SetFinishedCallback(std::function<void(QueuePair&)> done) { m_finished = std::move(done); }
+    /// @}
+
+    void Start();
+    /// The episode ends with this flow unfinished: no callback, no further event.
+    void Abort();
+
+    /// @name Sender
+    /// @{
+    /// Earliest time at which the flow may send; NEVER while nothing is left or the window is closed.
+    Picos ReadyAt() const;
+    /// Takes the next packet; call only when ReadyAt() <= now.
+    Packet* NextPacket(NetworkContext& network, Picos now);
+    /// An ACK or NACK has come; releases nothing.
+    void OnFeedback(const Packet& packet, Picos now);
+    /// Holds the flow back (an agent's decision is pending) or lets it go on.
+    void SetHeld(bool held) { m_held = held; }
+    /// @}
+
+    /// @name Receiver
+    /// @{
+    /// Turns a data packet into its ACK or NACK, in place; false where it is answered by nothing.
+    bool OnData(Packet& packet, Picos now);
+    /// @}
+
+    Nic& Sender() const { return *m_sender; }
+    Nic& Receiver() const { return *m_receiver; }
+    SwitchPort* NextHop(const Packet& packet) const
+    {
+        return packet.kind == PacketKind::Data ? m_forward[packet.hop] : m_backward[packet.hop];
+    }
+    const TelemetryHeader& Telemetry() const { return m_telemetry; }
+    CongestionControl& Control() const { return *m_control; }
+
+    /// One of this flow's packets, in either direction, was dropped or consumed.
+    void OnPacketOffNetwork() { --m_packetsOut; }
+    /// Packets of this flow that are on the network; while there are any, the object must live.
+    uint32_t PacketsOnNetwork() const { return m_packetsOut; }
+
+    bool IsFinished() const { return m_endTime >= 0; }
+    Picos EndTime() const { return m_endTime; }
+    uint64_t ReceivedBytes() const { return m_expected; }
+    uint64_t RetransmittedBytes() const { return m_retransmitted; }
+    uint64_t Timeouts() const { return m_timeouts; }
+    /// Payload bytes put on the wire, retransmissions included.
+    uint64_t TransmittedBytes() const { return m_highestSent + m_retransmitted; }
+    Picos PauseTime() const { return m_pauseAtEnd - m_pauseAtStart; }
+    void ClosePauseAccount(Picos now);
+
+    /// Sets the flow's bit in the table of the switch at `hop`; true where it was not set.
+    bool MarkCounted(uint8_t hop);
+    /// Clears it; true where it was set.
+    bool ClearCounted(uint8_t hop);
+
+  private:
+    void OnTimer();
+    void ArmTimer(Picos delay);
+    void GoBack(uint64_t sequence, Picos now);
+    void Finish(Picos now);
+
+    PathFacts m_facts;
+    Ptr<CongestionControl> m_control;
+    TelemetryHeader m_telemetry;
+    Nic* m_sender{nullptr};
+    Nic* m_receiver{nullptr};
+    Route m_forward;
+    Route m_backward;
+    std::function<void(QueuePair&)> m_finished;
+
+    // sender
+    uint64_t m_highestSent{0};
+    uint64_t m_retransmitted{0};
+    Picos m_lastSentAt{0};
+    Picos m_endTime{-1};
+    bool m_held{false};
+    Picos m_pauseAtStart{0};
+    Picos m_pauseAtEnd{0};
+
+    // retransmission timer: one pending event, moved on lazily
+    Picos m_timeout{0};
+    Picos m_lastProgress{0};
+    uint32_t m_backoff{0};
+    uint64_t m_timeouts{0};
+    EventId m_timer;
+
+    // receiver
+    uint64_t m_expected{0};
+    Picos m_nextNackAt{0};
+
+    uint32_t m_packetsOut{0};
+    uint8_t m_countedHops{0};
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_QUEUE_PAIR_H

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How is an event scheduled a million times without a million allocations? It is re-armed.
+#ifndef RDMA_REUSABLE_EVENT_H
+#define RDMA_REUSABLE_EVENT_H
+
+#include "units.h"
+
+#include "ns3/event-impl.h"
+#include "ns3/nstime.h"
+#include "ns3/ptr.h"
+#include "ns3/simulator.h"
+
+namespace ns3::rdma
+{
+
+/// Current simulated time.
+inline Picos
+NowPicos()
+{
+    return Simulator::Now().GetTimeStep();
+}
+
+/**
+ * Calls `(owner->*Method)()` each time it comes due. The same object may stand in the event queue
+ * more than once; it lives as long as its owner or its last appearance there, whichever is longer,
+ * so the owner must outlive the simulation run.
+ */
+template <class T, void (T::*Method)()>
+class ReusableEvent
+{
+  public:
+    ReusableEvent(T* owner, uint32_t context)
+        : m_impl(Create<Impl>(owner)),
+          m_context(context)
+    {
+    }
+
+    /// Comes due `delay` from now.
+    void Arm(Picos delay)
+    {
+        m_impl->Ref(); // the simulator drops one reference when the event has run
+        Simulator::ScheduleWithContext(m_context, Time(delay), PeekPointer(m_impl));
+    }
+
+  private:
+    class Impl final : public EventImpl
+    {
+      public:
+        explicit Impl(T* owner)
+            : m_owner(owner)
+        {
+        }
+
+      private:
+        void Notify() override { (m_owner->*Method)(); }
+
+        T* m_owner;
+    };
+
+    Ptr<Impl> m_impl;
+    uint32_t m_context;
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_REUSABLE_EVENT_H

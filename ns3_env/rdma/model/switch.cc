@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "switch.h"
+
+#include "queue-pair.h"
+
+#include "ns3/trace-source-accessor.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3::rdma
+{
+
+namespace
+{
+
+// Units of the quantised telemetry header (REFERENCE.md, "Switch"), scaled by bw / 25 Gb/s.
+constexpr double TX_UNIT_BYTES = 128;
+constexpr double QUEUE_UNIT_BYTES = 80;
+
+uint64_t
+Quantise(uint64_t value, double unit)
+{
+    return static_cast<uint64_t>(std::floor(static_cast<double>(value) / unit) * unit);
+}
+
+} // namespace
+
+NS_OBJECT_ENSURE_REGISTERED(SwitchPort);
+NS_OBJECT_ENSURE_REGISTERED(Switch);
+
+TypeId
+SwitchPort::GetTypeId()
+{
+    static TypeId tid = TypeId("rdma::SwitchPort")
+                            .SetParent<Port>()
+                            .SetGroupName("Rdma")
+                            .AddTraceSource("QueueBytes",
+                                            "Bytes in the egress queue after a change.",
+                                            MakeTraceSourceAccessor(&SwitchPort::m_queueTrace),
+                                            "ns3::TracedValueCallback::Uint64");
+    return tid;
+}
+
+SwitchPort::SwitchPort(NetworkContext& network, Switch& owner, uint32_t nodeId, uint32_t index)
+    : Port(network, nodeId, index),
+      m_switch(owner)
+{
+}
+
+void
+SwitchPort::Configure(const EcnConfig& ecn,
+                      std::unique_ptr<FlowCounter> counter,
+                      double telemetryUnit,
+                      Ptr<UniformRandomVariable> draw)
+{
+    m_marker.emplace(ecn, RateBps(), draw);
+    m_counter = std::move(counter);
+    m_telemetryUnit = telemetryUnit;
+}
+
+void
+SwitchPort::Enqueue(Packet* packet, Picos now)
+{
+    if (packet->kind == PacketKind::Data)
+    {
+        m_counter->OnEnqueue(*packet, now);
+    }
+    m_queueBytes += packet->wireBytes;
+    m_queue.Push(packet);
+    if (m_stats)
+    {
+        m_stats->Update(m_queueBytes, now);
+    }
+    m_queueTrace(m_queueBytes);
+    Kick();
+}
+
+Packet*
+SwitchPort::Dequeue(Picos now)
+{
+    if (IsPaused() || m_queue.IsEmpty())
+    {
+        return nullptr;
+    }
+    Packet* packet = m_queue.Pop();
+    m_queueBytes -= packet->wireBytes;
+    if (m_stats)
+    {
+        m_stats->Update(m_queueBytes, now);
+    }
+    m_queueTrace(m_queueBytes);
+    m_switch.Release(packet->ingressPort, packet->wireBytes);
+    if (packet->kind == PacketKind::Data)
+    {
+        packet->ecnMarked = packet->ecnMarked || m_marker->Marks(m_queueBytes);
+        if (packet->flow->Telemetry().hopRecords)
+        {
+            WriteTelemetry(*packet, now);
+        }
+        m_counter->OnDequeue(*packet);
+    }
+    ++packet->hop;
+    return packet;
+}
+
+void
+SwitchPort::WriteTelemetry(Packet& packet, Picos now)
+{
+    IntRecord& record = packet.intRecords[packet.intHops++];
+    record.timeNs = ToNanos(now);
+    record.rateBps = static_cast<uint64_t>(RateBps());
+    record.flows = m_counter->Count(now);
+    if (packet.flow->Telemetry().quantised)
+    {
+        record.txBytes = Quantise(TxBytes(), TX_UNIT_BYTES * m_telemetryUnit);
+        record.queueBytes =
+            static_cast<uint32_t>(Quantise(m_queueBytes, QUEUE_UNIT_BYTES * m_telemetryUnit));
+    }
+    else
+    {
+        record.txBytes = TxBytes();
+        record.queueBytes = static_cast<uint32_t>(m_queueBytes);
+    }
+}
+
+Picos
+SwitchPort::NextReady(Picos now) const
+{
+    return IsPaused() || m_queue.IsEmpty() ? NEVER : now;
+}
+
+void
+SwitchPort::Receive(Packet* packet)
+{
+    m_switch.Forward(packet, *this);
+}
+
+TypeId
+Switch::GetTypeId()
+{
+    static TypeId tid = TypeId("rdma::Switch")
+                            .SetParent<Object>()
+                            .SetGroupName("Rdma")
+                            .AddTraceSource("Drop",
+                                            "A packet found neither threshold nor headroom free.",
+                                            MakeTraceSourceAccessor(&Switch::m_dropTrace),
+                                            "ns3::rdma::Packet::TracedCallback");
+    return tid;
+}
+
+Switch::Switch(NetworkContext& network, const SharedBufferConfig& config)
+    : m_network(network),
+      m_config(config),
+      m_buffer(config)
+{
+}
+
+SwitchPort&
+Switch::AddPort(uint32_t nodeId)
+{
+    const auto index = static_cast<uint32_t>(m_ports.size());
+    m_ports.push_back(CreateObject<SwitchPort>(m_network, *this, nodeId, index));
+    m_pausing.push_back(false);
+    return *m_ports.back();
+}
+
+void
+Switch::ConfigureBuffer(double hostRateBps)
+{
+    for (const auto& port : m_ports)
+    {
+        // What may still arrive after a pause was sent: 3 * rate * delay (REFERENCE.md, "Switch").
+        const double seconds = static_cast<double>(port->Delay()) / PS_PER_SECOND;
+        const auto headroom = static_cast<uint64_t>(3.0 * port->RateBps() / 8.0 * seconds);
+        // One shift less for each doubling above the hosts' rate.
+        const double doublings = std::log2(std::max(1.0, port->RateBps() / hostRateBps));
+        const auto less = static_cast<uint32_t>(doublings);
+        m_buffer.AddPort(headroom, m_config.alphaShift > less ? m_config.alphaShift - less : 0);
+    }
+}
+
+void
+Switch::Forward(Packet* packet, SwitchPort& ingress)
+{
+    const uint32_t in = ingress.Index();
+    if (!m_buffer.Admits(in, packet->wireBytes))
+    {
+        ++m_drops;
+        ++m_network.droppedPackets;
+        m_network.droppedPayload += packet->payloadBytes;
+        m_dropTrace(*packet);
+        m_network.Release(packet);
+        return;
+    }
+    m_buffer.Add(in, packet->wireBytes);
+    packet->ingressPort = in;
+    if (!m_pausing[in] && m_buffer.ShouldPause(in))
+    {
+        m_pausing[in] = true;
+        ingress.SendPfc(PacketKind::Pause);
+    }
+    packet->flow->NextHop(*packet)->Enqueue(packet, packet->arrival);
+}
+
+void
+Switch::Release(uint32_t ingressPort, uint32_t bytes)
+{
+    m_buffer.Remove(ingressPort, bytes);
+    if (m_pausing[ingressPort] && m_buffer.ShouldResume(ingressPort))
+    {
+        m_pausing[ingressPort] = false;
+        m_ports[ingressPort]->SendPfc(PacketKind::Resume);
+    }
+}
+
+} // namespace ns3::rdma

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What happens inside a switch? Admission, PFC, queueing, ECN and telemetry at dequeue.
+#ifndef RDMA_SWITCH_H
+#define RDMA_SWITCH_H
+
+#include "ecn-marker.h"
+#include "flow-counter.h"
+#include "port.h"
+#include "queue-stats.h"
+#include "shared-buffer.h"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace ns3::rdma
+{
+
+class Switch;
+
+/// One port of a switch with its egress queue.
+class SwitchPort : public Port
+{
+  public:
+    static TypeId GetTypeId();
+
+    SwitchPort(NetworkContext& network, Switch& owner, uint32_t nodeId, uint32_t index);
+
+    /// Puts the port to work once its link rate is known.
+    void Configure(const EcnConfig& ecn,
+                   std::unique_ptr<FlowCounter> counter,
+                   double telemetryUnit,
+                   Ptr<UniformRandomVariable> draw);
+    /// Keeps time-weighted statistics of the egress queue from `origin` on.
+    void RecordQueue(Picos origin) { m_stats.emplace(origin); }
+
+    void Enqueue(Packet* packet, Picos now);
+
+    uint64_t QueueBytes() const { return m_queueBytes; }
+    QueueStats* Stats() { return m_stats ? &*m_stats : nullptr; }
+    FlowCounter& Counter() { return *m_counter; }
+    const EcnMarker& Marker() const { return *m_marker; }
+
+  protected:
+    Packet* Dequeue(Picos now) override;
+    Picos NextReady(Picos now) const override;
+    void Receive(Packet* packet) override;
+
+  private:
+    void WriteTelemetry(Packet& packet, Picos now);
+
+    Switch& m_switch;
+    PacketFifo m_queue;
+    uint64_t m_queueBytes{0};
+    double m_telemetryUnit{1};
+    std::optional<EcnMarker> m_marker;
+    std::unique_ptr<FlowCounter> m_counter;
+    std::optional<QueueStats> m_stats;
+    TracedCallback<uint64_t> m_queueTrace;
+};
+
+/// A shared-buffer, output-queued switch.
+class Switch : public Object
+{
+  public:
+    static TypeId GetTypeId();
+
+    Switch(NetworkContext& network, const SharedBufferConfig& config);
+
+    SwitchPort& AddPort(uint32_t nodeId);
+    /// Registers a connected port with the buffer; all ports, in order, before the first packet.
+    void ConfigureBuffer(double hostRateBps);
+
+    const std::vector<Ptr<SwitchPort>>& Ports() const { return m_ports; }
+    const SharedBuffer& Buffer() const { return m_buffer; }
+    uint64_t DroppedPackets() const { return m_drops; }
+
+    /// A packet came in by `ingress`.
+    void Forward(Packet* packet, SwitchPort& ingress);
+    /// A packet that entered by `ingressPort` has left the queue.
+    void Release(uint32_t ingressPort, uint32_t bytes);
+
+  private:
+    NetworkContext& m_network;
+    SharedBufferConfig m_config;
+    SharedBuffer m_buffer;
+    std::vector<Ptr<SwitchPort>> m_ports;
+    std::vector<bool> m_pausing; ///< ports whose peer we have paused
+    uint64_t m_drops{0};
+    TracedCallback<const Packet&> m_dropTrace;
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_SWITCH_H
