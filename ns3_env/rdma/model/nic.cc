@@ -63,11 +63,10 @@ Nic::Dequeue(Picos now)
     const size_t count = m_flows.size();
     for (size_t i = 0; i < count; ++i)
     {
-        size_t index = m_turn + i;
-        index -= index >= count ? count : 0;
+        const size_t index = (m_turn + i) % count;
         if (m_flows[index]->ReadyAt() <= now)
         {
-            m_turn = index + 1 == count ? 0 : index + 1;
+            m_turn = index + 1; // may be the place of a flow that starts before the next packet
             return m_flows[index]->NextPacket(m_network, now);
         }
     }

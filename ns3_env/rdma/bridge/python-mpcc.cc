@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does Python ask MPCC? The law of the in-simulator controller, batched over flows.
+#include "ns3_env/rdma/congestion-control/mpcc-law.h"
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+namespace py = pybind11;
+using namespace ns3::rdma;
+
+void BindMpcc(py::module_& module);
+
+namespace
+{
+
+/// The inputs in the order of MpccInput, by the names of the telemetry fields.
+constexpr const char* INPUT_FIELDS[MPCC_INPUTS] = {"base_rtt_ns",
+                                                   "host_rate_bps",
+                                                   "bdp_bytes",
+                                                   "packet_bytes",
+                                                   "window_bytes",
+                                                   "state_queue_bytes",
+                                                   "state_flows",
+                                                   "state_rate_bps",
+                                                   "state_input_delay_ns",
+                                                   "state_feedback_delay_ns"};
+
+MpccSolver
+SolverByName(const std::string& name)
+{
+    if (name == "qp")
+    {
+        return MpccSolver::Qp;
+    }
+    if (name == "closed_form")
+    {
+        return MpccSolver::ClosedForm;
+    }
+    if (name == "lqr")
+    {
+        return MpccSolver::Lqr;
+    }
+    throw py::value_error("unknown solver '" + name + "'; known: closed_form, lqr, qp");
+}
+
+MpccInput
+RowToInput(const double* row)
+{
+    return {.baseRttNs = row[0],
+            .hostRateBps = row[1],
+            .bdpBytes = row[2],
+            .packetBytes = row[3],
+            .windowBytes = row[4],
+            .stateQueueBytes = row[5],
+            .stateFlows = row[6],
+            .stateRateBps = row[7],
+            .stateInputDelayNs = row[8],
+            .stateFeedbackDelayNs = row[9]};
+}
+
+/// Raises ValueError where the law would divide by zero or carry a NaN on.
+void
+CheckRow(const double* row, py::ssize_t index)
+{
+    for (int field = 0; field < MPCC_INPUTS; ++field)
+    {
+        const bool positive = field < 4; // base_rtt, host_rate, bdp, packet
+        if (!(row[field] >= 0.0) || (positive && row[field] == 0.0))
+        {
+            throw py::value_error("MPCC: row " + std::to_string(index) + " has " +
+                                  INPUT_FIELDS[field] + " = " + std::to_string(row[field]) +
+                                  "; it must be " + (positive ? "positive" : "at least 0"));
+        }
+    }
+}
+
+using Rows = py::array_t<double, py::array::c_style | py::array::forcecast>;
+
+/// One window per row; laws[i] decides for row i.
+py::array_t<double>
+Decide(const std::vector<MpccLaw*>& laws, const Rows& rows)
+{
+    if (rows.ndim() != 2 || rows.shape(1) != MPCC_INPUTS ||
+        rows.shape(0) != static_cast<py::ssize_t>(laws.size()))
+    {
+        throw py::value_error("MPCC: rows must be (" + std::to_string(laws.size()) + ", " +
+                              std::to_string(MPCC_INPUTS) + ")");
+    }
+    py::array_t<double> windows(rows.shape(0));
+    for (py::ssize_t i = 0; i < rows.shape(0); ++i)
+    {
+        CheckRow(rows.data(i, 0), i);
+        windows.mutable_at(i) = laws[i]->Decide(RowToInput(rows.data(i, 0)));
+    }
+    return windows;
+}
+
+} // namespace
+
+void
+BindMpcc(py::module_& module)
+{
+    const MpccSettings defaults;
+    py::class_<MpccLaw>(module, "MpccLaw", "MPCC of one flow (Zheng 2024): inputs to window.")
+        .def(py::init([](int horizon,
+                         double weightQueue,
+                         double weightWindow,
+                         double floorPackets,
+                         double floorShare,
+                         double delayScale,
+                         double intervalScale,
+                         const std::string& solver) {
+                 return MpccLaw(MpccSettings{.horizon = horizon,
+                                             .weightQueue = weightQueue,
+                                             .weightWindow = weightWindow,
+                                             .floorPackets = floorPackets,
+                                             .floorShare = floorShare,
+                                             .delayScale = delayScale,
+                                             .intervalScale = intervalScale,
+                                             .solver = SolverByName(solver)});
+             }),
+             py::kw_only(),
+             py::arg("horizon") = defaults.horizon,
+             py::arg("weight_queue") = defaults.weightQueue,
+             py::arg("weight_window") = defaults.weightWindow,
+             py::arg("floor_packets") = defaults.floorPackets,
+             py::arg("floor_share") = defaults.floorShare,
+             py::arg("delay_scale") = defaults.delayScale,
+             py::arg("interval_scale") = defaults.intervalScale,
+             py::arg("solver") = "qp")
+        .def("reset", &MpccLaw::Reset, "Forgets past inputs; counters go on.")
+        .def_property_readonly("counters", [](const MpccLaw& law) {
+            const MpccCounters& c = law.Counters();
+            py::dict counters;
+            counters["decisions"] = c.decisions;
+            counters["solves"] = c.solves;
+            counters["closed_form"] = c.closedForm;
+            counters["infeasible"] = c.infeasible;
+            counters["failures"] = c.failures;
+            counters["working_set_changes"] = c.workingSetChanges;
+            return counters;
+        });
+
+    module.def("mpcc_decide",
+               &Decide,
+               py::arg("laws"),
+               py::arg("rows"),
+               "Windows (n,) in bytes; laws[i] decides on rows[i], whose columns are mpcc_fields().");
+    module.def(
+        "mpcc_fields",
+        [] { return std::vector<std::string>(std::begin(INPUT_FIELDS), std::end(INPUT_FIELDS)); },
+        "Telemetry fields that MPCC reads, in the order of a row.");
+    module.def("mpcc_benchmark",
+               &BenchmarkMpcc,
+               py::arg("horizon"),
+               py::arg("iterations") = 100000,
+               py::call_guard<py::gil_scoped_release>(),
+               "Median microseconds of a hot-started decision.");
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which window does MPCC choose? Zheng 2024, chapters 3 and 4, as a law of plain numbers.
+#ifndef RDMA_MPCC_LAW_H
+#define RDMA_MPCC_LAW_H
+
+#include "mpcc-lqr.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ns3::rdma
+{
+
+/// What one decision depends on, by the names of the telemetry fields (model/telemetry.h).
+struct MpccInput
+{
+    double baseRttNs{0};            ///< of the path without queues (eq. 2.2)
+    double hostRateBps{0};          ///< R_in,max
+    double bdpBytes{0};             ///< BDP_max = base RTT * R_in,max / 8 (eq. 2.3)
+    double packetBytes{0};          ///< a full packet on the wire
+    double windowBytes{0};          ///< the window in force, W(k-1); above BDP_max counts as BDP_max
+    double stateQueueBytes{0};      ///< Q of the state switch
+    double stateFlows{1};           ///< N of the state switch
+    double stateRateBps{0};         ///< R_link of the state switch
+    double stateInputDelayNs{0};    ///< tau_1 * dt
+    double stateFeedbackDelayNs{0}; ///< tau_2 * dt
+};
+
+/// Number of doubles in an MpccInput, for callers that hold rows of them.
+inline constexpr int MPCC_INPUTS = 10;
+
+/// How the window is computed.
+enum class MpccSolver : uint8_t
+{
+    Qp,         ///< qpOASES, on every decision
+    ClosedForm, ///< the regulator where its sequence is feasible (then it is the QP's optimum), else qpOASES
+    Lqr,        ///< the regulator, clipped: never qpOASES
+};
+
+struct MpccSettings
+{
+    int horizon{5};            ///< P
+    double weightQueue{1.0};   ///< W_Q
+    double weightWindow{10.0}; ///< W_R (1:10 in the thesis's experiments)
+    /// Least window, in packets. The fair share of up to 100 flows per packet of BDP is above it.
+    double floorPackets{0.01};
+    /// Least window as a share of W*. A flow learns only from its own ACKs: at a hundredth of a packet it
+    /// would hear nothing for a hundred base RTTs; at a tenth of its fair share a queue still drains at 0.9 R.
+    double floorShare{0.1};
+    double delayScale{1.0};    ///< factor on tau_1 + tau_2; 0 switches the compensation off
+    double intervalScale{1.0}; ///< factor on dt (eq. A.1)
+    int memory{256};           ///< inputs remembered at most
+    MpccSolver solver{MpccSolver::Qp};
+};
+
+struct MpccCounters
+{
+    uint64_t decisions{0};
+    uint64_t solves{0};            ///< QPs handed to qpOASES
+    uint64_t closedForm{0};        ///< decisions that the closed form settled
+    uint64_t infeasible{0};        ///< decisions at which eq. 4.3 could not hold and was softened
+    uint64_t failures{0};          ///< solves that qpOASES did not finish; the clipped regulator stood in
+    uint64_t workingSetChanges{0}; ///< over all solves
+};
+
+/**
+ * One flow's controller. Decide() is a function of the inputs so far alone, so that the same numbers give
+ * the same windows inside the simulator and from Python.
+ *
+ * Where the upper bound on the queue (eq. 4.3) cannot be met, because a flow has just left, it is moved to
+ * the least queue that the inputs can reach at each step: the limit of a slack of high cost, without another
+ * variable. The QP is then always feasible.
+ */
+class MpccLaw
+{
+  public:
+    /// Raises std::invalid_argument for a horizon below 1 or weights that are not positive.
+    explicit MpccLaw(const MpccSettings& settings);
+    ~MpccLaw();
+    MpccLaw(MpccLaw&&) noexcept;
+    MpccLaw& operator=(MpccLaw&&) noexcept;
+
+    /// The next window in bytes: at least Floor(input), at most BDP_max.
+    double Decide(const MpccInput& input);
+
+    /// Forgets inputs and solver; counters go on.
+    void Reset();
+
+    /// Least window that Decide() may return for this input.
+    double Floor(const MpccInput& input) const;
+
+    const MpccSettings& Settings() const { return m_settings; }
+    const MpccCounters& Counters() const { return m_counters; }
+    /// The model behind the last decision.
+    const MpccModel& LastModel() const { return m_model; }
+
+  private:
+    class Solver;
+
+    /// Remembers the window in force since the last decision.
+    void Remember(double window);
+    /// Sum of the last `steps` windows; older ones than the first count as the first.
+    double SumOfLast(int steps) const;
+    MpccModel BuildModel(const MpccInput& input);
+    double Move();
+
+    MpccSettings m_settings;
+    MpccCounters m_counters;
+    MpccModel m_model;
+    std::vector<double> m_gains;
+    std::vector<double> m_moves;
+    std::vector<double> m_past; ///< ring of windows, in units of BDP_max
+    size_t m_next{0};           ///< where the next window goes
+    size_t m_known{0};          ///< windows remembered
+    double m_first{0.0};        ///< the window before the first decision
+    std::unique_ptr<Solver> m_solver;
+};
+
+/// Median microseconds of a hot-started decision with horizon `horizon`, over `iterations` decisions of a
+/// flow whose queue, flow count and window vary; the solver is always qpOASES.
+double BenchmarkMpcc(int horizon, int iterations);
+
+} // namespace ns3::rdma
+
+#endif // RDMA_MPCC_LAW_H

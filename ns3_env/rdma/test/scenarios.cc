@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "scenarios.h"
+
+namespace ns3::rdma::test
+{
+
+Scenario
+Dumbbell(uint32_t senders, double rateBps, Picos delay)
+{
+    Scenario s;
+    s.timeLimit = 10 * PS_PER_SECOND;
+    s.rounding = Rounding::TruncateNs;
+    s.isSwitch.assign(senders + 1, false);
+    s.isSwitch.insert(s.isSwitch.end(), 2, true);
+    for (uint32_t i = 0; i < senders; ++i)
+    {
+        s.links.push_back({i, senders + 1, rateBps, delay});
+    }
+    s.links.push_back({senders + 1, senders + 2, rateBps, delay});
+    s.links.push_back({senders + 2, senders, rateBps, delay});
+    s.controllers.push_back({"fixed-window", {}});
+    return s;
+}
+
+void
+AddFlow(Scenario& scenario, uint32_t from, uint32_t to, uint64_t bytes, Picos start)
+{
+    const auto id = static_cast<uint32_t>(scenario.flows.size());
+    scenario.flows.push_back({{id, from, to, bytes, start}, 0, -1});
+}
+
+} // namespace ns3::rdma::test
