@@ -3,41 +3,39 @@
 #include "ns3/nstime.h"
 #include "ns3/test.h"
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <sstream>
 #include <string>
-#include <vector>
 
 namespace
 {
 
-int
-RunWith(const std::string& program, const std::string& option)
+/// ns-3's runner runs once in a process, so each question to it is a process of its own.
+std::string
+Command(const std::string& program, const std::string& option)
 {
-    std::string words[] = {program, option};
-    char* argv[] = {words[0].data(), words[1].data()};
-    return ns3::TestRunner::Run(2, argv);
+    std::ostringstream command;
+    command << '\'' << program << "' " << option;
+    return command.str();
 }
 
-/// Names of our suites; ns-3's runner only prints them.
-std::vector<std::string>
-ListSuites(const std::string& program)
+std::string
+OutputOf(const std::string& command)
 {
-    std::ostringstream names;
-    std::streambuf* terminal = std::cout.rdbuf(names.rdbuf());
-    RunWith(program, "--print-test-name-list");
-    std::cout.rdbuf(terminal);
-    std::vector<std::string> suites;
-    std::istringstream lines(names.str());
-    for (std::string name; lines >> name;)
+    std::string output;
+    std::array<char, 256> part{};
+    if (FILE* pipe = popen(command.c_str(), "r"))
     {
-        if (name.starts_with("rdma-"))
+        while (std::fgets(part.data(), part.size(), pipe) != nullptr)
         {
-            suites.push_back(name);
+            output += part.data();
         }
+        pclose(pipe);
     }
-    return suites;
+    return output;
 }
 
 } // namespace
@@ -52,11 +50,14 @@ main(int argc, char* argv[])
     }
     int passed = 0;
     int failed = 0;
-    for (const std::string& name : ListSuites(argv[0]))
+    std::istringstream names(OutputOf(Command(argv[0], "--print-test-name-list")));
+    for (std::string name; names >> name;)
     {
-        // ns-3's runner runs once in a process.
-        const std::string command = "'" + std::string(argv[0]) + "' --verbose --test-name=" + name;
-        (std::system(command.c_str()) == 0 ? passed : failed) += 1;
+        if (name.starts_with("rdma-"))
+        {
+            const std::string run = Command(argv[0], "--verbose --test-name=" + name);
+            (std::system(run.c_str()) == 0 ? passed : failed) += 1;
+        }
     }
     std::cout << passed << " passed, " << failed << " failed" << std::endl;
     return failed == 0 && passed > 0 ? 0 : 1;
