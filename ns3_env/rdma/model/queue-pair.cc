@@ -69,8 +69,8 @@ QueuePair::ReadyAt() const
         return NEVER;
     }
     const uint64_t inflight = InflightBytes();
-    const auto packetBytes = static_cast<double>(m_facts.packetBytes);
-    if (m_windowBytes >= packetBytes)
+    // Bytes in flight are payload, so a window of one payload still keeps one packet in flight.
+    if (m_windowBytes >= m_facts.payloadBytes)
     {
         // The test is on what is in flight now, so a window may overshoot by less than a packet.
         return static_cast<double>(inflight) >= m_windowBytes ? NEVER : m_nextAvailable;
@@ -80,8 +80,8 @@ QueuePair::ReadyAt() const
         return NEVER;
     }
     // Less than a packet per round: one packet every packet/W base RTTs (SYSTEMS.md, section 1).
-    const auto gap = static_cast<Picos>(static_cast<double>(m_facts.baseRtt) * packetBytes /
-                                        std::max(m_windowBytes, 1.0));
+    const auto gap = static_cast<Picos>(static_cast<double>(m_facts.baseRtt) *
+                                        m_facts.packetBytes / std::max(m_windowBytes, 1.0));
     return m_highestSent == 0 ? m_nextAvailable : std::max(m_nextAvailable, m_lastSentAt + gap);
 }
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does TIMELY steer a flow? By the gradient of its round-trip time.
+#ifndef RDMA_TIMELY_H
+#define RDMA_TIMELY_H
+
+#include "congestion-control.h"
+
+#include "ns3/nstime.h"
+
+namespace ns3::rdma
+{
+
+/// TIMELY (Mittal 2015, Algorithm 1), one decision per window of data, rate only (REFERENCE.md, "Controllers").
+class Timely : public CongestionControl
+{
+  public:
+    static TypeId GetTypeId();
+
+    TelemetryHeader GetTelemetryHeader() const override;
+    void OnAck(FlowState& flow, const AckSample& ack) override;
+
+  private:
+    /// Factor of a decrease, or a negative number for an increase.
+    double Decide(double rttNs);
+
+    double m_smoothing;         ///< attribute Alpha
+    double m_beta;              ///< attribute Beta
+    Time m_low;                 ///< attribute LowThreshold
+    Time m_high;                ///< attribute HighThreshold
+    Time m_minRtt;              ///< attribute MinRtt
+    double m_increaseFraction;  ///< attribute AdditiveIncrease
+    double m_hyperFraction;     ///< attribute HyperIncrease
+    uint32_t m_hyperAfter;      ///< attribute HyperAfter
+
+    double m_lastRttNs{0};
+    double m_differenceNs{0};
+    uint32_t m_increases{0}; ///< in a row
+    uint64_t m_windowEnd{0};
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_TIMELY_H
