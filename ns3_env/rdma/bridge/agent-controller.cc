@@ -121,12 +121,16 @@ AgentController::Apply(const ActionRow& action)
 {
     m_waiting = false;
     m_lastAction = action.echo;
+    const double rate =
+        std::clamp(action.rateBps, m_flow->Path().minRateBps, m_flow->Path().hostRateBps);
+    const bool changes = action.windowBytes != m_flow->WindowBytes() || rate != m_flow->RateBps();
     m_flow->SetWindow(action.windowBytes);
-    m_flow->SetRate(std::clamp(action.rateBps,
-                               m_flow->Path().minRateBps,
-                               m_flow->Path().hostRateBps));
+    m_flow->SetRate(rate);
     m_flow->SetHeld(false);
-    m_flow->Sender().NotifyKnobs(*m_flow, NowPicos());
+    if (changes)
+    {
+        m_flow->Sender().NotifyKnobs(*m_flow, NowPicos());
+    }
     m_flow->Sender().Kick();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What tests the channel without a network? A program that speaks the protocol and makes its rows up.
 //
-// dummy-sim --channel-fd N
+// rdma-dummy-sim --channel-fd=N
 //
 // Its scenario: the key "dummy" (all optional), or the flows of a real scenario (slots = their number).
 //   {"seed": 7, "dummy": {
@@ -46,10 +46,10 @@ Mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
+/// A number in [0, 1).
 double
-Uniform(uint64_t seed, uint64_t step, uint64_t slot, uint64_t field)
+Uniform(uint64_t bits)
 {
-    const uint64_t bits = Mix(Mix(Mix(Mix(seed) ^ step) ^ slot) ^ field);
     return static_cast<double>(bits >> 11) * 0x1p-53;
 }
 
@@ -148,11 +148,12 @@ class Dummy
     void Fill(TelemetryRecord& record, uint64_t step, uint64_t slot)
     {
         const auto fields = TelemetryFields();
+        const uint64_t key = Mix(Mix(Mix(m_seed) ^ step) ^ slot);
         for (size_t f = 0; f < FIELD_COUNT; ++f)
         {
             const double high = std::min(fields[f].high, 2.0);
             const double low = std::max(fields[f].low, -2.0);
-            record.values[f] = low + (high - low) * Uniform(m_seed, step, slot, f);
+            record.values[f] = low + (high - low) * Uniform(Mix(key ^ f));
         }
         record[Field::BaseRttNs] = 6240;
         record[Field::RttNs] = 6240 * (1 + record[Field::Rtt]);
@@ -235,14 +236,15 @@ class Dummy
 int
 main(int argc, char** argv)
 {
-    if (argc != 3 || std::string(argv[1]) != "--channel-fd")
+    const std::string option = "--channel-fd=";
+    if (argc != 2 || !std::string(argv[1]).starts_with(option))
     {
-        std::fprintf(stderr, "usage: dummy-sim --channel-fd N\n");
+        std::fprintf(stderr, "usage: rdma-dummy-sim --channel-fd=N\n");
         return 2;
     }
     try
     {
-        SimulatorEnd end(std::stoi(argv[2]));
+        SimulatorEnd end(std::stoi(argv[1] + option.size()));
         StartLifeline(end.AgentPid());
         end.Publish(Message::Ready);
         Command command = end.Wait();

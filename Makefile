@@ -1,0 +1,77 @@
+# What can one do here? make setup | train | test | bench | lint | format | clean
+# SPDX-License-Identifier: GPL-2.0-or-later
+PYTHON ?= python3
+# ON turns compiler warnings into errors (as .ci/run does)
+WERROR ?= OFF
+
+VENV := .venv
+BIN := $(VENV)/bin
+BUILD := build/dev
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+
+CXX_FILES = $(shell find ns3_env/rdma -name '*.cc' -o -name '*.h')
+CXX_PRODUCT_FILES = $(filter-out ns3_env/rdma/test/%,$(CXX_FILES))
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup train test test-cpp test-python bench lint format clean
+
+help:
+	@sed -n 's/^# What can one do here? //p' Makefile
+
+# --- set-up: each step leaves a stamp, so that doing it again costs nothing ----------------------
+setup: $(VENV)/.built
+
+$(VENV)/.created:
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) not found: install Python 3.10 to 3.13, or name one: make PYTHON=/path/to/python3.12" >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 10) <= v <= (3, 13) or sys.exit("$(PYTHON) is Python %d.%d; ns-3 has wheels for 3.10 to 3.13: name another, e.g. make PYTHON=python3.12" % v)'
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments: install its venv package (Debian, Ubuntu: python3-venv)" >&2; exit 2; }
+	@command -v $${CXX:-c++} >/dev/null || { echo "no C++ compiler: install one that knows C++20 (g++ 12 or newer), or set CXX" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# PyTorch first and pinned (a CPU build at hand is taken where pip finds one). ns3 without its Python
+# bindings: what they need compiles for minutes, and the C++ here does not use them.
+$(VENV)/.packages: $(VENV)/.created constraints.txt pyproject.toml cmake/requirements.py
+	$(PIP) install -c constraints.txt torch==2.13.0
+	$(PIP) install -c constraints.txt --no-deps ns3==3.44.post0
+	$(BIN)/python cmake/requirements.py torch ns3 > $(VENV)/requirements.txt
+	$(PIP) install -c constraints.txt -r $(VENV)/requirements.txt
+	@touch $@
+
+# Editable: Python files are read where they lie; the C++ side is built again when its sources change.
+$(VENV)/.built: $(VENV)/.packages CMakeLists.txt cmake/find-packages.py $(CXX_PRODUCT_FILES)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install --no-build-isolation --no-deps --force-reinstall -e . \
+		-Cbuild-dir=$(BUILD) -Ccmake.define.RDMA_WERROR=$(WERROR)
+	@touch $@
+
+# --- use ------------------------------------------------------------------------------------------
+train: setup
+	$(BIN)/python train.py --config configs/fdcc.yaml --curriculum curricula/incast.yaml
+
+bench: setup
+	$(BIN)/python -m eval speed
+
+test: test-cpp test-python lint
+
+test-cpp: setup
+	$(BIN)/cmake --build $(BUILD) --target rdma-tests
+	@for suite in $$($(BUILD)/rdma-tests --list); do $(BUILD)/rdma-tests --suite=$$suite --verbose || failed=1; done; test -z "$$failed"
+
+test-python: setup
+	$(BIN)/python -m pytest
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
+
+format: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CXX_FILES)
+
+clean:
+	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -f $(VENV)/.built

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which scenario comes next? Stages of growing difficulty; earlier stages stay in the mix (Zhang 2023, sec. 4.4)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import Field, field_validator
+
+from agents.config import ConfigError, EnvConfig, Strict, load
+from agents.environment import agent_scenario, merged
+from ns3_env.scenario import Scenario
+
+
+class Advance(Strict):
+    """When a stage is left: after so many of its episodes, or before, once the mean return is good enough."""
+
+    after_episodes: int = Field(ge=1, description="episodes begun since the stage was entered")
+    return_above: float | None = Field(default=None, description="leave before, once the mean return exceeds it")
+    window: int = Field(default=20, ge=1, description="finished episodes that the mean is taken over")
+
+
+class StageConfig(Strict):
+    """One stage: a name, what differs from the curriculum's common scenario, and when to move on."""
+
+    name: str
+    scenario: dict[str, Any] = Field(default_factory=dict)
+    advance: Advance | None = Field(default=None, description="none: the last stage, which is never left")
+
+
+class CurriculumConfig(Strict):
+    """curricula/*.yaml."""
+
+    scenario: dict[str, Any] = Field(default_factory=dict, description="what all stages have in common")
+    earlier_share: float = Field(default=0.5, ge=0, le=1, description="share of episodes from stages already passed")
+    stages: list[StageConfig] = Field(min_length=1)
+
+    @field_validator("stages")
+    @classmethod
+    def _only_the_last_stays(cls, stages: list[StageConfig]) -> list[StageConfig]:
+        names = [stage.name for stage in stages]
+        if len(set(names)) < len(names):
+            raise ValueError("two stages have the same name")
+        for stage in stages[:-1]:
+            if stage.advance is None:
+                raise ValueError(f"stage {stage.name!r} has no 'advance', so that it would never be left")
+        return stages
+
+
+class Curriculum:
+    """The scenario of each episode, and how far training has come.
+
+    Called with an episode's index it returns the episode's scenario; the index must grow. The draw depends on the seed,
+    the index and the stage alone. Where no stage asks for a return, the stage depends on the index alone, so an episode
+    is the same however many simulators there are.
+    """
+
+    def __init__(self, config: CurriculumConfig, env: EnvConfig, seed: int, source: str) -> None:
+        """
+        Args:
+            config: the stages.
+            env: gives the scenarios their clock.
+            seed: of the draws.
+            source: file named in errors.
+
+        Raises:
+            ScenarioError: a stage's scenario is wrong.
+        """
+        self.config = config
+        self.seed = seed
+        self.scenarios = [
+            agent_scenario(env, merged(config.scenario, stage.scenario), f"{source}: stage {stage.name!r}")
+            for stage in config.stages
+        ]
+        self.stage = 0
+        self.entered = 0
+        self.first_index = 0
+        self.next_index = 0
+        self._returns: deque[float] = deque()
+
+    @classmethod
+    def load(cls, path: Path, env: EnvConfig, seed: int) -> Curriculum:
+        """Reads a curriculum's file. Raises ConfigError, ScenarioError."""
+        return cls(load(path, CurriculumConfig), env, seed, str(path))
+
+    @property
+    def stage_name(self) -> str:
+        """Name of the current stage."""
+        return self.config.stages[self.stage].name
+
+    @property
+    def most_flows(self) -> int:
+        """Flows under the agent in the largest scenario: slots that an environment needs."""
+        return max(scenario.agent_flow_count for scenario in self.scenarios)
+
+    def __call__(self, episode: int) -> Scenario:
+        """Scenario of the ``episode``-th episode since the environment was made."""
+        index = self.first_index + episode
+        self.next_index = max(self.next_index, index + 1)
+        self._move_on(index)
+        chosen = self.stage
+        random = np.random.default_rng((self.seed, index))
+        if self.stage > 0 and random.random() < self.config.earlier_share:
+            chosen = int(random.integers(self.stage))
+        return self.scenarios[chosen]
+
+    def record(self, mean_return: float) -> None:
+        """An episode has ended with this mean return of its flows."""
+        self._returns.append(mean_return)
+
+    def _move_on(self, index: int) -> None:
+        advance = self.config.stages[self.stage].advance
+        if advance is None or self.stage == len(self.config.stages) - 1:
+            return
+        recent = list(self._returns)[-advance.window :]
+        good = (
+            advance.return_above is not None
+            and len(recent) == advance.window
+            and float(np.mean(recent)) > advance.return_above
+        )
+        if good or index - self.entered >= advance.after_episodes:
+            self.stage += 1
+            self.entered = index
+            self._returns.clear()
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps."""
+        return {
+            "stage": self.stage,
+            "entered": self.entered,
+            "next_index": self.next_index,
+            "returns": list(self._returns),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Goes on where ``state()`` was taken; the environment's episodes count from 0 again.
+
+        Raises:
+            ConfigError: the state belongs to a curriculum with more stages.
+        """
+        if not 0 <= state["stage"] < len(self.config.stages):
+            raise ConfigError(f"checkpoint: stage {state['stage']} is none of the curriculum's")
+        self.stage, self.entered = int(state["stage"]), int(state["entered"])
+        self.first_index = self.next_index = int(state["next_index"])
+        self._returns = deque(state["returns"])

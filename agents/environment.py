@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How does a configuration become an environment? Scenarios with the agent's clock, and the vectorised env."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agents.config import ConfigError, EnvConfig
+from ns3_env import telemetry
+from ns3_env.actions import ActionMap, make_action_map
+from ns3_env.rewards import Reward, make_reward
+from ns3_env.scenario import Scenario
+from ns3_env.vec_env import RdmaVecEnv
+
+
+def merged(common: Mapping[str, Any], special: Mapping[str, Any]) -> dict[str, Any]:
+    """``common`` with ``special`` put over it, mapping by mapping."""
+    result = dict(common)
+    for key, value in special.items():
+        below = result.get(key)
+        result[key] = merged(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
+    return result
+
+
+def agent_scenario(env: EnvConfig, data: Mapping[str, Any], source: str) -> Scenario:
+    """A scenario under the agent's clock, unless it names a clock itself. Raises ScenarioError, naming ``source``."""
+    clock = {"clock": env.clock.model_dump(), "decision_quantum_ns": env.decision_quantum_ns}
+    return Scenario.from_mapping({**clock, **data}, source)
+
+
+def action_and_reward(env: EnvConfig, source: str) -> tuple[ActionMap, Reward]:
+    """The action map and the reward by name. Raises ConfigError, naming ``source`` and key."""
+    try:
+        action = make_action_map(env.action.name, **env.action.settings)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ConfigError(f"{source}: env.action: {error.args[0]}") from error
+    try:
+        reward = make_reward(env.reward.name, **env.reward.settings)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ConfigError(f"{source}: env.reward: {error.args[0]}") from error
+    return action, reward
+
+
+def check_env(env: EnvConfig, source: str) -> None:
+    """Raises ConfigError where a name in ``env`` is unknown."""
+    action_and_reward(env, source)
+    try:
+        telemetry.field_indices(env.fields)
+    except KeyError as error:
+        raise ConfigError(f"{source}: env.fields: {error.args[0]}") from error
+
+
+def make_env(
+    env: EnvConfig,
+    sampler: Callable[[int], Scenario],
+    slots: int,
+    seed: int,
+    simulators: int | None = None,
+) -> RdmaVecEnv:
+    """The environment.
+
+    Args:
+        env: its configuration.
+        sampler: scenario of each episode.
+        slots: most flows under the agent in one scenario.
+        seed: base seed of the episodes.
+        simulators: processes; by default as configured.
+    """
+    action, reward = action_and_reward(env, "configuration")
+    return RdmaVecEnv(
+        sampler,
+        num_simulators=env.simulators if simulators is None else simulators,
+        slots=slots,
+        fields=env.fields,
+        reward=reward,
+        action=action,
+        seed=seed,
+    )

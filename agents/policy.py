@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What must an object offer to decide for flows? The protocol, and states of flows that decide apart."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[Any]
+State = tuple[npt.NDArray[Any], ...]
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """Stable-Baselines3's ``predict`` over a batch of flows, plus what the policy reads and what its action
+    means.
+
+    Attributes:
+        fields: names of the telemetry fields it reads, in the order of its observation's columns.
+        action_map: name of the action map (``ns3_env.actions``) that turns its action into a window and a
+            rate.
+    """
+
+    @property
+    def fields(self) -> tuple[str, ...]: ...
+
+    @property
+    def action_map(self) -> str: ...
+
+    def predict(
+        self,
+        observation: FloatArray,
+        state: State | None = None,
+        episode_start: npt.NDArray[np.bool_] | None = None,
+        deterministic: bool = False,
+    ) -> tuple[FloatArray, State | None]:
+        """Decides for a batch of flows.
+
+        Args:
+            observation: (n, D), the declared fields of n flows that are due.
+            state: what the last call returned for the same n flows; None where all of them begin.
+                Every array in it has n rows, so rows may be taken out and put back flow by flow.
+            episode_start: (n,) true where a flow's state must be forgotten.
+            deterministic: no exploration.
+
+        Returns:
+            Actions (n, A) and the next state.
+        """
+        ...
+
+
+class SlotStates:
+    """Keeps the policy states of flows that do not decide at the same instants.
+
+    ``Policy.predict`` returns a state whose rows belong to the rows of its batch. Under an asynchronous
+    clock a batch holds the due flows only, so the rows are put away by slot and gathered again when the slot
+    is due.
+    """
+
+    def __init__(self, policy: Policy, slots: int) -> None:
+        """
+        Args:
+            policy: the policy asked.
+            slots: number of slots (flows that can live at once).
+        """
+        self.policy = policy
+        self.slots = slots
+        self._state: State | None = None
+        self._fresh = np.ones(slots, dtype=bool)
+
+    def forget(self, slots: npt.NDArray[np.intp]) -> None:
+        """A new episode begins in each of ``slots`` (m,)."""
+        self._fresh[slots] = True
+
+    def predict(
+        self, observations: FloatArray, slots: npt.NDArray[np.intp], deterministic: bool = True
+    ) -> FloatArray:
+        """Actions (m, A) for the due ``slots`` (m,), all different, whose ``observations`` are (m, D)."""
+        rows = None if self._state is None else tuple(part[slots] for part in self._state)
+        start = self._fresh[slots]
+        actions, state = self.policy.predict(observations, rows, start, deterministic)
+        if state is not None:
+            if self._state is None:
+                self._state = tuple(np.zeros((self.slots, *part.shape[1:]), part.dtype) for part in state)
+            for kept, part in zip(self._state, state, strict=True):
+                kept[slots] = part
+        self._fresh[slots] = False
+        return actions

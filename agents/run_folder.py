@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What does a training run leave behind? One folder: configuration, versions, checkpoints, logs, evaluation."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import shutil
+import time
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from agents.config import ConfigError
+
+PACKAGES = ("ns3-env", "ns3", "torch", "stable-baselines3", "gymnasium", "numpy", "pydantic")
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages a result depends on."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Writes a file that is either the old or the new one, whenever the process ends."""
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_text(text, encoding="utf-8")
+    os.replace(partial, path)
+
+
+class RunFolder:
+    """runs/NAME-DATE: config.yaml, curriculum.yaml, checkpoints/DECISIONS/, TensorBoard and progress.csv, results."""
+
+    def __init__(self, path: Path) -> None:
+        """
+        Args:
+            path: an existing run's folder.
+        """
+        self.path = path
+
+    @classmethod
+    def create(cls, parent: Path, name: str, config: dict[str, Any], curriculum: dict[str, Any]) -> RunFolder:
+        """Makes the folder and writes what was resolved: ``config`` and ``curriculum`` as they are used."""
+        stem = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+        parent.mkdir(parents=True, exist_ok=True)
+        for number in range(1000):
+            path = parent / (stem if number == 0 else f"{stem}-{number}")
+            try:
+                path.mkdir()
+                break
+            except FileExistsError:
+                continue
+        run = cls(path)
+        run.checkpoints.mkdir()
+        resolved = {**config, "versions": versions()}
+        write_atomically(path / "config.yaml", yaml.safe_dump(resolved, sort_keys=False, allow_unicode=True))
+        write_atomically(
+            path / "curriculum.yaml", yaml.safe_dump(curriculum, sort_keys=False, allow_unicode=True)
+        )
+        return run
+
+    @property
+    def checkpoints(self) -> Path:
+        """Folder of the checkpoints."""
+        return self.path / "checkpoints"
+
+    def read(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """(config, curriculum) of the run, as they were resolved.
+
+        Raises:
+            ConfigError: the folder is not a run's.
+        """
+        parts = []
+        for name in ("config.yaml", "curriculum.yaml"):
+            try:
+                parts.append(yaml.safe_load((self.path / name).read_text(encoding="utf-8")))
+            except (OSError, yaml.YAMLError) as error:
+                raise ConfigError(f"{self.path}: not the folder of a run: {name} cannot be read") from error
+        if not all(isinstance(part, dict) for part in parts):
+            raise ConfigError(f"{self.path}: not the folder of a run: config.yaml holds no keys")
+        return parts[0], parts[1]
+
+    def save_checkpoint(
+        self, decisions: int, write: Callable[[Path], None], state: dict[str, Any], keep: int
+    ) -> Path:
+        """Adds checkpoints/DECISIONS: complete, or not there at all.
+
+        Args:
+            decisions: decisions taken so far; names the folder.
+            write: writes the trainer's files into the folder it is given.
+            state: what else is needed to go on; written to state.json.
+            keep: number of checkpoints kept, the newest ones.
+        """
+        final = self.checkpoints / f"{decisions:012d}"
+        partial = self.checkpoints / f".{decisions:012d}.partial"
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir()
+        write(partial)
+        (partial / "state.json").write_text(json.dumps(state, indent=1), encoding="utf-8")
+        if final.exists():
+            shutil.rmtree(final)
+        os.replace(partial, final)
+        for old in self._complete()[:-keep]:
+            shutil.rmtree(old, ignore_errors=True)
+        return final
+
+    def _complete(self) -> list[Path]:
+        if not self.checkpoints.is_dir():
+            return []
+        return sorted(path for path in self.checkpoints.iterdir() if re.fullmatch(r"\d{12}", path.name))
+
+    def latest_checkpoint(self) -> tuple[Path, dict[str, Any]]:
+        """The newest checkpoint's folder and state.
+
+        Raises:
+            ConfigError: there is none.
+        """
+        complete = self._complete()
+        if not complete:
+            raise ConfigError(f"{self.path}: no checkpoint to go on from")
+        state = json.loads((complete[-1] / "state.json").read_text(encoding="utf-8"))
+        assert isinstance(state, dict)
+        return complete[-1], state

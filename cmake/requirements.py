@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What does a development set-up install? Prints the requirements of pyproject.toml, one per line.
+
+Build requirements, dependencies and extras together, less the packages named as arguments (`make setup`
+installs those by itself: torch first, ns3 without its Python bindings).
+"""
+
+import re
+import sys
+from pathlib import Path
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    from pip._vendor import tomli as tomllib
+
+project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+requirements = [
+    *project["build-system"]["requires"],
+    *project["project"]["dependencies"],
+    *(line for extra in project["project"]["optional-dependencies"].values() for line in extra),
+]
+for requirement in dict.fromkeys(requirements):
+    if re.split(r"[^A-Za-z0-9_.-]", requirement, maxsplit=1)[0] not in sys.argv[1:]:
+        print(requirement)

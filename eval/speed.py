@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How fast is it here? Packet-hops, decisions across the channel and MPCC's solver, measured on this machine."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from ns3_env import _native
+from ns3_env.scenario import Controller, Record, Scenario, Synchronous
+from ns3_env.simulator import Decisions, Simulator, find_executable, wait_any
+from ns3_env.telemetry import column
+from ns3_env.topology import Dumbbell
+from ns3_env.traffic import Incast
+
+HORIZONS = (3, 5, 10, 20)
+SIMULATORS = (1, 4)
+_ROWS = 64  # flows of the scenario that exercises the channel
+
+def measure(repeats: int = 5, seconds: float = 2.0, say: Callable[[str], None] = lambda text: None) -> dict[str, Any]:
+    """Every figure once more, each the median of ``repeats`` runs.
+
+    Args:
+        repeats: runs per figure.
+        seconds: wall time of one run of the channel.
+        say: told what is being measured.
+
+    Returns:
+        ``packet_hops_per_s``: transmissions of data packets and ACKs per CPU second of the simulator, a 4-to-1 incast
+        at 100 Gb/s without controller. ``decisions_per_s``: rows answered per wall second, by number of simulators,
+        for 64 flows that decide at the same instants. ``mpcc_us``: microseconds per hot-started decision, by horizon.
+    """
+    say("packet-hops of the plain network")
+    hops = median(_packet_hops_per_s() for _ in range(repeats))
+    decisions = {}
+    for count in SIMULATORS:
+        say(f"decisions through the channel, {count} simulator{'s' * (count > 1)}")
+        decisions[str(count)] = median(_decisions_per_s(count, seconds) for _ in range(repeats))
+    solver = {}
+    for horizon in HORIZONS:
+        say(f"MPCC decisions, horizon {horizon}")
+        solver[str(horizon)] = median(_native.mpcc_benchmark(horizon) for _ in range(repeats))
+    return {"packet_hops_per_s": hops, "decisions_per_s": decisions, "mpcc_us": solver}
+
+def table(figures: dict[str, Any]) -> Table:
+    """The figures of :func:`measure`, to be printed."""
+    drawn = Table("what", "measured", title="Speed on this machine")
+    drawn.add_row("packet-hops/s, one core", f"{figures['packet_hops_per_s'] / 1e6:.1f} M")
+    for count, rate in figures["decisions_per_s"].items():
+        drawn.add_row(f"decisions/s, {count} simulator{'s' * (count != '1')}", f"{rate / 1e3:.0f} k")
+    for horizon, microseconds in figures["mpcc_us"].items():
+        drawn.add_row(f"MPCC decision, P = {horizon}", f"{microseconds:.2f} µs")
+    return drawn
+
+def report(json_path: Path | None, console: Console | None = None) -> dict[str, Any]:
+    """Measures, prints the table and writes the same numbers to ``json_path``."""
+    out = console or Console()
+    with out.status("measuring") as status:
+        figures = measure(say=lambda text: status.update(f"measuring: {text}"))
+    out.print(table(figures))
+    if json_path is not None:
+        json_path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    return figures
+
+def _packet_hops_per_s() -> float:
+    scenario = Scenario(
+        topology=Dumbbell(senders=4),
+        traffic=Incast(size_bytes=20_000_000),
+        controllers=[Controller(name="fixed-window", attributes={"Window": 78_000})],
+        time_limit_ns=100_000_000,
+        record=Record(queues=False),
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "scenario.json")
+        path.write_text(json.dumps(scenario.to_simulator_json()), encoding="utf-8")
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        done = subprocess.run([str(find_executable()), str(path)], capture_output=True, check=True, text=True)
+        spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    return float(json.loads(done.stdout)["totals"]["packet_hops"]) / spent
+
+def _decisions_per_s(count: int, seconds: float) -> float:
+    """Constant windows of a packet: next to no packets per decision, so that the channel is what is measured."""
+    scenario = Scenario(
+        topology=Dumbbell(senders=_ROWS),
+        traffic=Incast(size_bytes=1_000_000_000),
+        clock=Synchronous(interval_ns=100),
+        time_limit_ns=3_600_000_000_000,
+        record=Record(queues=False),
+        min_rate_bps=1e6,
+    )
+    simulators = [Simulator(capacity=_ROWS) for _ in range(count)]
+    try:
+        for simulator in simulators:
+            simulator.send_reset(scenario)
+        answered = 0
+        began = time.perf_counter()
+        while time.perf_counter() - began < seconds:
+            simulator = simulators[wait_any(simulators)]
+            decisions = simulator.receive()
+            if not isinstance(decisions, Decisions):
+                raise RuntimeError("the episode ended while it was being measured")
+            packets = column(decisions.records, "packet_bytes")
+            rates = np.full_like(packets, 1e7)
+            simulator.send_actions(np.stack([packets, rates, np.zeros_like(packets)], axis=1))
+            answered += len(packets)
+        return answered / (time.perf_counter() - began)
+    finally:
+        for simulator in simulators:
+            simulator.close()
+

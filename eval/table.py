@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How are results shown? One table on the terminal, and the same numbers as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from agents.run_folder import write_atomically
+from eval.metrics import Metrics
+
+#: (metric, heading, format) of the columns, in order.
+COLUMNS: tuple[tuple[str, str, str], ...] = (
+    ("fct_slowdown_avg", "FCT slowdown\navg", ".2f"),
+    ("fct_slowdown_p99", "\np99", ".2f"),
+    ("queue_avg_bytes", "queue (B)\navg", ",.0f"),
+    ("queue_p99_bytes", "\np99", ",.0f"),
+    ("goodput", "\ngoodput", ".3f"),
+    ("unfair_ratio", "unfair\nratio", ".5f"),
+    ("pfc_frames", "PFC\npauses", ",.0f"),
+    ("unfinished_flows", "unfinished\nflows", ",.0f"),
+)
+
+
+def cell(value: float, form: str) -> str:
+    """The number as shown; "–" where it is not defined."""
+    return "–" if math.isnan(value) else format(value, form)
+
+
+def show(title: str, rows: Mapping[str, Metrics], console: Console | None = None) -> None:
+    """Prints one row for each controller."""
+    table = Table(title=title, title_justify="left")
+    table.add_column("\ncontroller")
+    for _, heading, _ in COLUMNS:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for name, metrics in rows.items():
+        table.add_row(name, *(cell(getattr(metrics, metric), form) for metric, _, form in COLUMNS))
+    (console or Console()).print(table)
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Writes ``content``; the file is complete or not there."""
+    write_atomically(path, json.dumps(content, indent=2, sort_keys=False, allow_nan=False) + "\n")

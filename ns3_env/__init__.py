@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What stands between a policy and ns-3? Gymnasium environments over RDMA networks."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+
+from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorError, SimulatorHung, SimulatorNotFound
+
+__all__ = ["ScenarioError", "SimulatorDied", "SimulatorError", "SimulatorHung", "SimulatorNotFound"]
+
+if "ns3_env/RdmaIncast-v0" not in gym.registry:
+    gym.register(id="ns3_env/RdmaIncast-v0", entry_point="ns3_env.flow_env:RdmaIncastEnv", nondeterministic=False)

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What can go wrong between a user and the simulator? The package's exceptions."""
+
+from __future__ import annotations
+
+
+class ScenarioError(ValueError):
+    """A scenario that cannot be: one line per fault, with file and key. Commands end with exit code 2."""
+
+
+class SimulatorError(RuntimeError):
+    """The simulator's process is gone; the next reset starts another one."""
+
+
+class SimulatorNotFound(SimulatorError):
+    """There is no simulator program, or it cannot be run."""
+
+
+class SimulatorDied(SimulatorError):
+    """The process ended by itself or was killed; the message holds its last words."""
+
+
+class SimulatorHung(SimulatorError):
+    """The process gave no sign of life and was killed."""

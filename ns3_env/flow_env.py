@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How does one flow learn among others? A Gymnasium environment with one controlled flow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from ns3_env import telemetry
+from ns3_env.actions import ActionMap, MultiplicativeWindow
+from ns3_env.errors import ScenarioError
+from ns3_env.rewards import Reward, make_reward
+from ns3_env.scenario import AGENT, Controller, Scenario
+from ns3_env.simulator import Decisions, Simulator
+from ns3_env.topology import Dumbbell
+from ns3_env.traffic import Incast
+from ns3_env.vec_env import episode_seed
+
+Observation = NDArray[np.float32]
+
+
+def incast_scenario(flows: int = 4, size_bytes: int = 1_000_000, spread_ns: int = 10_000) -> Scenario:
+    """A dumbbell at 100 Gb/s in which ``flows`` hosts send ``size_bytes`` each to one receiver."""
+    return Scenario(
+        topology=Dumbbell(senders=flows),
+        traffic=Incast(size_bytes=size_bytes, spread_ns=spread_ns),
+    )
+
+
+class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]]):
+    """One flow under the agent, the others under a controller in the simulator.
+
+    An episode is the controlled flow's life: terminated when it is done, truncated at the scenario's time limit. A step
+    runs until the flow's next decision. ``info["results"]`` holds the simulator's account where the episode has ended
+    for all flows by then, and ``info["time_ns"]`` the simulated time.
+
+    Args:
+        scenario: the scenario, its keys, or None for :func:`incast_scenario` of ``flows``.
+        flows: senders of the default scenario.
+        flow: the controlled flow's index in the flow list.
+        others: name of the other flows' controller, where the scenario names none.
+        fields: telemetry fields of the observation.
+        reward: its name, or the reward.
+        action: what actions do.
+        render_mode: None; there is nothing to see.
+        executable, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
+
+    Raises:
+        ScenarioError: the scenario cannot be.
+        SimulatorError: from reset and step; the next reset works again.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
+
+    def __init__(
+        self,
+        scenario: Scenario | Mapping[str, Any] | None = None,
+        *,
+        flows: int = 4,
+        flow: int = 0,
+        others: str = "hpcc",
+        fields: Sequence[str] = telemetry.FDCC_FIELDS,
+        reward: str | Reward = "staged",
+        action: ActionMap | None = None,
+        render_mode: str | None = None,
+        executable: str | PathLike[str] | None = None,
+        hang_timeout_s: float = 0.9,
+    ) -> None:
+        if render_mode is not None:
+            raise ValueError(f"render_mode must be None, not {render_mode!r}")
+        if scenario is None:
+            scenario = incast_scenario(flows)
+        elif not isinstance(scenario, Scenario):
+            scenario = Scenario.from_mapping(scenario, "scenario")
+        self.scenario = one_controlled(scenario, flow, others)
+        self.render_mode = render_mode
+        self.fields = tuple(fields)
+        self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
+        self.action: ActionMap = MultiplicativeWindow() if action is None else action
+        self.observation_space = telemetry.observation_space(self.fields)
+        self.action_space = self.action.space
+        self._indices = telemetry.field_indices(self.fields)
+        self._simulator = Simulator(executable=executable, hang_timeout_s=hang_timeout_s)
+        self._last: Decisions | None = None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begins the episode of the seed; without one, the next of the environment's own generator."""
+        super().reset(seed=seed)
+        drawn = int(self.np_random.integers(2**31)) if seed is None else seed
+        self._last = None
+        self._simulator.send_reset(self.scenario.with_seed(episode_seed(drawn, 0)))
+        rows = self._simulator.receive()
+        if not isinstance(rows, Decisions) or not rows.due.any():
+            raise ScenarioError("the controlled flow never decides: it is over before its first decision")
+        self._last = rows
+        return self._observe(rows), self._info(rows)
+
+    def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Applies the action; observation and reward are those of the flow's next decision, or its end."""
+        if self._last is None:
+            raise RuntimeError("the episode is over: reset() comes first")
+        actions = self.action(np.asarray(action).reshape(1, -1), self._last.records)
+        self._last = None
+        self._simulator.send_actions(actions)
+        rows = self._simulator.receive()
+        if not isinstance(rows, Decisions):
+            raise RuntimeError("the simulator ended the episode without the flow's last row")
+        over = not rows.due.any()
+        if not over:
+            self._last = rows
+        reward = float(self.reward(rows.records)[0])
+        truncated = bool(rows.truncated[0] and not rows.terminated[0])
+        return self._observe(rows), reward, bool(rows.terminated[0]), truncated, self._info(rows)
+
+    def _observe(self, rows: Decisions) -> Observation:
+        space = self.observation_space
+        assert isinstance(space, gym.spaces.Box)
+        return np.clip(rows.records[0, self._indices].astype(np.float32), space.low, space.high)
+
+    def _info(self, rows: Decisions) -> dict[str, Any]:
+        return {"time_ns": rows.time_ns, "record": rows.records[0]}
+
+    def close(self) -> None:
+        """Ends the simulator; may be called again."""
+        self._last = None
+        self._simulator.close()
+
+
+def one_controlled(scenario: Scenario, flow: int, others: str) -> Scenario:
+    """The scenario with ``flow`` alone under the agent. Raises ScenarioError."""
+    controllers = [c for c in scenario.controllers if c.name != AGENT] or [Controller(name=others)]
+    agent = next((c for c in scenario.controllers if c.name == AGENT), Controller(name=AGENT))
+    data = scenario.model_dump()
+    data["controllers"] = [c.model_dump() for c in (agent, *controllers)]
+    data["controlled_flows"] = [flow]
+    return Scenario.from_mapping(data, scenario.source or "scenario")

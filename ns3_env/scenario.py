@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is simulated? The typed scenario: YAML in, the simulator's JSON out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union
+
+import numpy as np
+import yaml
+from pydantic import Field, PrivateAttr, ValidationError, model_validator
+
+from ns3_env.errors import ScenarioError
+from ns3_env.strict import Describe, Strict
+from ns3_env.topology import Dumbbell, Network, Topology
+from ns3_env.traffic import Flows, Incast, Traffic
+
+#: The controller that asks across the channel.
+AGENT = "agent"
+
+MIB = 1 << 20
+
+
+class Ecn(Strict):
+    """Marking at dequeue: never below kmin, always above kmax, with growing probability up to pmax between.
+
+    The thresholds hold at ``at_rate_bps`` and grow with a port's rate. The defaults are DCQCN's (SYSTEMS.md, section 6).
+    """
+
+    kmin_bytes: float = Field(default=100_000, ge=0)
+    kmax_bytes: float = Field(default=400_000, ge=0)
+    pmax: float = Field(default=0.2, ge=0, le=1)
+    at_rate_bps: float = Field(default=25e9, gt=0)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Ecn:
+        if self.kmax_bytes < self.kmin_bytes:
+            raise ValueError(f"kmax_bytes ({self.kmax_bytes:g}) is below kmin_bytes ({self.kmin_bytes:g})")
+        return self
+
+
+class Switch(Strict):
+    """What all switches have in common (SYSTEMS.md, section 6; REFERENCE.md, "Switch")."""
+
+    buffer_bytes: int | None = Field(
+        default=None, gt=0, description="shared by all ports; none: 32 MiB with links of 100 Gb/s and more, else 16"
+    )
+    pfc: bool = True
+    pfc_alpha_shift: int = Field(default=3, ge=0, le=30, description="threshold: free buffer >> this")
+    reserve_bytes: int = Field(default=4096, ge=0, description="per ingress port")
+    resume_offset_bytes: int = Field(default=3072, ge=0)
+    ecn: Ecn | None = Ecn()
+    flow_counter: Literal["exact", "timeout"] = "exact"
+    flow_timeout_ns: int = Field(default=1_000_000, gt=0)
+
+
+class Controller(Strict):
+    """A congestion controller by name, and its ns-3 attributes."""
+
+    name: str = Field(min_length=1)
+    attributes: dict[str, bool | int | float | str] = Field(default_factory=dict)
+
+
+class PerFlowRtt(Strict):
+    """Each flow decides again after a fraction of its last RTT (Zhang 2023, section 4.2)."""
+
+    name: Literal["per_flow_rtt"] = "per_flow_rtt"
+    rtt_fraction: float = Field(default=0.5, gt=0)
+
+
+class Synchronous(Strict):
+    """Every live flow decides at a fixed interval."""
+
+    name: Literal["synchronous"] = "synchronous"
+    interval_ns: int = Field(default=10_000, gt=0)
+
+
+class PerAck(Strict):
+    """A flow decides on each of its ACKs."""
+
+    name: Literal["per_ack"] = "per_ack"
+
+
+Clock = Annotated[Union[PerFlowRtt, Synchronous, PerAck], Field(discriminator="name")]
+
+
+class Record(Strict):
+    """What the results hold beside the flows."""
+
+    queues: bool = True
+    queue_series_ns: int = Field(default=0, ge=0, description="sampling interval of queue series; 0: none")
+    windows: bool = False
+
+
+class Scenario(Strict):
+    """One episode's network, traffic and controllers.
+
+    Every flow is under the first of ``controllers``; with ``controlled_flows``, those flows are under "agent" and the
+    others under the first other controller; a traffic's own ``controller`` comes before both. Flows under "agent" have
+    the slots 0, 1, ... in the order of the flow list.
+
+    The preset gives ``timing`` its default: "exact" (picoseconds) in ``default``, "truncated" (whole nanoseconds, as the
+    reference simulator) in ``reference``.
+    """
+
+    preset: Literal["default", "reference"] = "default"
+    seed: int = Field(default=1, ge=0, lt=2**63)
+    time_limit_ns: int = Field(default=10_000_000, gt=0, le=4_000_000_000_000)
+    timing: Literal["exact", "truncated"] | None = None
+    payload_bytes: int = Field(default=1000, ge=1, le=65_000)
+    min_rate_bps: float | None = Field(
+        default=None, gt=0, description="none: a hundredth of the host's rate, or less where an incast needs it"
+    )
+    topology: Topology = Dumbbell()
+    traffic: Traffic = Incast()
+    switch: Switch = Switch()
+    loss_probability: float = Field(default=0.0, ge=0, le=1, description="of each packet on each link")
+    retransmission_timeout_ns: int = Field(default=0, ge=0, description="0: by the simulator")
+    controllers: list[Controller] = Field(default=[Controller(name=AGENT)], min_length=1)
+    controlled_flows: list[Annotated[int, Field(ge=0)]] | None = None
+    clock: Clock = PerFlowRtt()
+    decision_quantum_ns: int = Field(default=0, ge=0, description="flows due within it decide together")
+    record: Record = Record()
+
+    _source: str | None = PrivateAttr(default=None)
+
+    @classmethod
+    def from_mapping(cls, data: Mapping[str, Any], source: str) -> Scenario:
+        """The scenario of these keys. Raises ScenarioError: a line per fault, each with ``source`` and the key."""
+        try:
+            made = cls.model_validate(dict(data))
+        except ValidationError as error:
+            raise ScenarioError("\n".join(f"{source}: {line}" for line in Describe.lines(error))) from None
+        made._source = source
+        return made
+
+    @classmethod
+    def load(cls, path: str | Path) -> Scenario:
+        """The scenario in a YAML file. Raises ScenarioError, naming file and key."""
+        try:
+            data = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ScenarioError(f"{path}: {error.strerror}") from None
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
+            raise ScenarioError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+        if not isinstance(data, dict):
+            raise ScenarioError(f"{path}: expected keys and values, found {type(data).__name__}")
+        return cls.from_mapping(data, str(path))
+
+    @property
+    def source(self) -> str | None:
+        """The file that errors name."""
+        return self._source
+
+    def with_seed(self, seed: int) -> Scenario:
+        """The same scenario with another seed."""
+        return self.model_copy(update={"seed": seed})
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Scenario:
+        network = self.topology.build()
+        faults = [f"topology.{fault}" for fault in network.faults()]
+        if not faults:
+            faults = [f"traffic.{fault}" for fault in self.traffic.faults(network)]
+            faults += self._buffer_faults(network) + self._rate_faults(network)
+        faults += self._controller_faults(network if not faults else None)
+        if faults:
+            raise ValueError("; ".join(faults))
+        return self
+
+    def _buffer_faults(self, network: Network) -> list[str]:
+        """Reserves and headrooms (3 x rate x delay) of all ingress ports must leave something to share."""
+        if not self.switch.pfc:
+            return []
+        needed: dict[int, float] = {}
+        for link in network.links:
+            headroom = 3 * link.rate_bps * link.delay_ns / 8e9
+            for end in (link.a, link.b):
+                if network.nodes[end] == "switch":
+                    needed[end] = needed.get(end, 0) + headroom + self.switch.reserve_bytes
+        buffer = self._buffer_bytes(network)
+        worst = max(needed, key=lambda node: needed[node])
+        if needed[worst] < buffer:
+            return []
+        return [
+            f"switch.buffer_bytes: {buffer} B is no more than the reserves and headrooms of switch {worst}, "
+            f"{needed[worst]:.0f} B"
+        ]
+
+    def _rate_faults(self, network: Network) -> list[str]:
+        if self.min_rate_bps is None:
+            return []
+        for host, flows in self.traffic.senders_at(network).items():
+            rate = network.access[host].rate_bps
+            if flows * self.min_rate_bps > rate:
+                return [
+                    f"min_rate_bps: {flows} flows of at least {self.min_rate_bps:g} bit/s exceed host {host}'s link of "
+                    f"{rate:g} bit/s; {rate / flows:g} would do"
+                ]
+        return []
+
+    def _controller_faults(self, network: Network | None) -> list[str]:
+        names = [controller.name for controller in self.controllers]
+        faults = [f"controllers: {name!r} is there twice" for name in set(names) if names.count(name) > 1]
+        if self.controlled_flows is not None:
+            if AGENT not in names:
+                faults.append(f"controlled_flows: needs {AGENT!r} among the controllers")
+            if network is not None and self.traffic.kind != "poisson":
+                # Random sizes and starts only: the number of flows is the same for every seed but for Poisson.
+                flows = self._flows(network)
+                beyond = [flow for flow in self.controlled_flows if flow >= len(flows)]
+                if beyond:
+                    faults.append(f"controlled_flows: there is no flow {beyond[0]}; flows are 0 to {len(flows) - 1}")
+                if len(names) < 2 and len(set(self.controlled_flows)) < len(flows):
+                    faults.append("controllers: the flows that are not controlled need another controller")
+        for name in self._named_controllers():
+            if name not in names:
+                faults.append(f"traffic.controller: {name!r} is not among the controllers ({', '.join(names)})")
+        return faults
+
+    def _named_controllers(self) -> list[str]:
+        def walk(traffic: Any) -> set[str]:
+            found = {traffic.controller} | {flow.controller for flow in getattr(traffic, "flows", None) or []} \
+                if traffic.kind == "list" else {traffic.controller}
+            for part in getattr(traffic, "parts", []):
+                found |= walk(part)
+            return {name for name in found if name is not None}
+
+        return sorted(walk(self.traffic))
+
+    def _buffer_bytes(self, network: Network) -> int:
+        if self.switch.buffer_bytes is not None:
+            return self.switch.buffer_bytes
+        fast = max(link.rate_bps for link in network.links) >= 100e9
+        return (32 if fast else 16) * MIB
+
+    def _min_rate_bps(self, network: Network) -> float | None:
+        """The simulator's default, a hundredth of the host's rate, is too much for an incast of more than 100."""
+        if self.min_rate_bps is not None:
+            return self.min_rate_bps
+        needed: float | None = None
+        host_rate = max(link.rate_bps for link in network.access.values())
+        for host, flows in self.traffic.senders_at(network).items():
+            share = network.access[host].rate_bps / flows
+            if share < host_rate / 100:
+                needed = share / 10 if needed is None else min(needed, share / 10)
+        return needed
+
+    def _flows(self, network: Network) -> Flows:
+        return self.traffic.generate(network, np.random.default_rng(self.seed))
+
+    def _controller_indices(self, flows: Flows) -> list[int]:
+        index = {controller.name: i for i, controller in enumerate(self.controllers)}
+        default = 0
+        chosen: set[int] = set()
+        if self.controlled_flows is not None:
+            chosen = set(self.controlled_flows)
+            default = next((i for name, i in index.items() if name != AGENT), index[AGENT])
+        result = []
+        for flow, name in enumerate(flows.controller):
+            if name is not None:
+                result.append(index[name])
+            else:
+                result.append(index[AGENT] if flow in chosen else default)
+        return result
+
+    @property
+    def flow_count(self) -> int:
+        """Flows of the scenario under its own seed."""
+        return len(self._flows(self.topology.build()))
+
+    @property
+    def agent_flow_count(self) -> int:
+        """Flows under "agent": slots that an environment needs."""
+        indices = self._controller_indices(self._flows(self.topology.build()))
+        return sum(self.controllers[i].name == AGENT for i in indices)
+
+    def to_simulator_json(self) -> dict[str, Any]:
+        """What rdma-sim reads. Traffic is drawn from the scenario's seed."""
+        network = self.topology.build()
+        flows = self._flows(network)
+        controllers = self._controller_indices(flows)
+        slots = []
+        taken = 0
+        for index in controllers:
+            under_agent = self.controllers[index].name == AGENT
+            slots.append(taken if under_agent else -1)
+            taken += under_agent
+        timing = self.timing or ("truncated" if self.preset == "reference" else "exact")
+        content: dict[str, Any] = {
+            "seed": self.seed,
+            "time_limit_ns": self.time_limit_ns,
+            "timing": timing,
+            "payload_bytes": self.payload_bytes,
+            "nodes": network.nodes,
+            "links": [
+                {"a": link.a, "b": link.b, "rate_bps": link.rate_bps, "delay_ns": link.delay_ns}
+                for link in network.links
+            ],
+            "switch": {**self.switch.model_dump(), "buffer_bytes": self._buffer_bytes(network)},
+            "loss": {"probability": self.loss_probability},
+            "retransmission_timeout_ns": self.retransmission_timeout_ns,
+            "controllers": [
+                {"name": controller.name, "attributes": {k: _text(v) for k, v in controller.attributes.items()}}
+                for controller in self.controllers
+            ],
+            "clock": self.clock.model_dump(),
+            "decision_quantum_ns": self.decision_quantum_ns,
+            "flows": {
+                "src": flows.src,
+                "dst": flows.dst,
+                "size_bytes": flows.size_bytes,
+                "start_ns": flows.start_ns,
+                "controller": controllers,
+                "slot": slots,
+            },
+            "record": self.record.model_dump(),
+        }
+        min_rate = self._min_rate_bps(network)
+        if min_rate is not None:
+            content["min_rate_bps"] = min_rate
+        return content
+
+
+def _text(value: bool | int | float | str) -> str:
+    """An attribute's value as ns-3 reads it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

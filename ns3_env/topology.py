@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which hosts and switches are there, and how are they linked? Dumbbell, parking lot, fat-trees, any graph."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Literal, Union
+
+from pydantic import Field
+
+from ns3_env.strict import Strict
+
+GBPS = 1e9
+
+
+@dataclass(frozen=True)
+class Link:
+    """A full-duplex link between nodes ``a`` and ``b``."""
+
+    a: int
+    b: int
+    rate_bps: float
+    delay_ns: int
+
+
+@dataclass
+class Network:
+    """Nodes ("host" or "switch"; the position is the node's id) and links."""
+
+    nodes: list[str] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+
+    def add(self, kind: str, count: int) -> list[int]:
+        """Appends nodes; returns their ids."""
+        begin = len(self.nodes)
+        self.nodes += [kind] * count
+        return list(range(begin, begin + count))
+
+    def link(self, a: int, b: int, rate_bps: float, delay_ns: int) -> None:
+        """Appends a link."""
+        self.links.append(Link(a, b, rate_bps, delay_ns))
+
+    @cached_property
+    def hosts(self) -> list[int]:
+        """Ids of the hosts, ascending."""
+        return [i for i, kind in enumerate(self.nodes) if kind == "host"]
+
+    @cached_property
+    def access(self) -> dict[int, Link]:
+        """The link of each host."""
+        hosts = set(self.hosts)
+        found: dict[int, Link] = {}
+        for link in self.links:
+            for end in (link.a, link.b):
+                if end in hosts:
+                    found.setdefault(end, link)
+        return found
+
+    def access_switch(self, host: int) -> int:
+        """The node at the other end of a host's link."""
+        link = self.access[host]
+        return link.b if link.a == host else link.a
+
+    def faults(self) -> list[str]:
+        """What is wrong with the graph; [] where nothing is."""
+        n = len(self.nodes)
+        faults = []
+        degree = [0] * n
+        neighbours: list[list[int]] = [[] for _ in range(n)]
+        for i, link in enumerate(self.links):
+            wrong = [end for end in (link.a, link.b) if not 0 <= end < n]
+            if wrong:
+                faults.append(f"links.{i}: there is no node {wrong[0]}; nodes are 0 to {n - 1}")
+                continue
+            if link.a == link.b:
+                faults.append(f"links.{i}: a link from node {link.a} to itself")
+                continue
+            for end, other in ((link.a, link.b), (link.b, link.a)):
+                degree[end] += 1
+                neighbours[end].append(other)
+        if faults:
+            return faults
+        if len(self.hosts) < 2:
+            return ["nodes: a network needs at least two hosts"]
+        for host in self.hosts:
+            if degree[host] != 1:
+                faults.append(f"links: host {host} has {degree[host]} links; a host has exactly one")
+        seen = {self.hosts[0]}
+        todo = deque(seen)
+        while todo:
+            for other in neighbours[todo.popleft()]:
+                if other not in seen:
+                    seen.add(other)
+                    todo.append(other)
+        lost = [host for host in self.hosts if host not in seen]
+        if lost and not faults:
+            faults.append(f"links: there is no path from host {self.hosts[0]} to host {lost[0]}")
+        return faults
+
+
+class Dumbbell(Strict):
+    """Senders - switch A - switch B - receivers.
+
+    Hosts 0 ... n - 1 send, the next ones receive, then come the switches A and B (REFERENCE.md, "Results to meet").
+    """
+
+    kind: Literal["dumbbell"] = "dumbbell"
+    senders: int = Field(default=4, ge=1)
+    receivers: int = Field(default=1, ge=1)
+    rate_bps: float = Field(default=100 * GBPS, gt=0, description="of each host's link")
+    bottleneck_bps: float | None = Field(default=None, gt=0, description="between the switches; none: rate_bps")
+    delay_ns: int = Field(default=1000, gt=0, description="of each link")
+
+    def build(self) -> Network:
+        """The network."""
+        net = Network()
+        senders = net.add("host", self.senders)
+        receivers = net.add("host", self.receivers)
+        a, b = net.add("switch", 2)
+        for host in senders:
+            net.link(host, a, self.rate_bps, self.delay_ns)
+        net.link(a, b, self.bottleneck_bps or self.rate_bps, self.delay_ns)
+        for host in receivers:
+            net.link(b, host, self.rate_bps, self.delay_ns)
+        return net
+
+
+class ParkingLot(Strict):
+    """A chain of switches. Host 0 sits at its first switch; each switch has ``hosts_per_switch`` hosts of its own.
+
+    Hosts come first, switch by switch (the first switch has one more: host 0), then the switches.
+    """
+
+    kind: Literal["parking_lot"] = "parking_lot"
+    switches: int = Field(default=4, ge=2)
+    hosts_per_switch: int = Field(default=1, ge=1)
+    rate_bps: float = Field(default=100 * GBPS, gt=0)
+    delay_ns: int = Field(default=1000, gt=0)
+
+    def build(self) -> Network:
+        """The network."""
+        net = Network()
+        hosts = net.add("host", 1 + self.switches * self.hosts_per_switch)
+        chain = net.add("switch", self.switches)
+        for host in hosts:
+            at = max(host - 1, 0) // self.hosts_per_switch
+            net.link(host, chain[at], self.rate_bps, self.delay_ns)
+        for left, right in zip(chain, chain[1:], strict=False):
+            net.link(left, right, self.rate_bps, self.delay_ns)
+        return net
+
+
+class FatTree2(Strict):
+    """Access switches with hosts, each linked to every aggregation switch.
+
+    The defaults are Zhang 2023, Fig. 5.2 (4 + 4 switches, 16 hosts each, every link 100 Gb/s). Hosts come first, access
+    switch by access switch, then the access switches, then the aggregation switches.
+    """
+
+    kind: Literal["fat_tree_2"] = "fat_tree_2"
+    access: int = Field(default=4, ge=1, description="access switches")
+    aggregation: int = Field(default=4, ge=1, description="aggregation switches")
+    hosts_per_access: int = Field(default=16, ge=1)
+    rate_bps: float = Field(default=100 * GBPS, gt=0, description="of each host's link")
+    fabric_bps: float = Field(default=100 * GBPS, gt=0, description="between switches")
+    delay_ns: int = Field(default=1000, gt=0)
+
+    def build(self) -> Network:
+        """The network."""
+        net = Network()
+        hosts = net.add("host", self.access * self.hosts_per_access)
+        access = net.add("switch", self.access)
+        aggregation = net.add("switch", self.aggregation)
+        for host in hosts:
+            net.link(host, access[host // self.hosts_per_access], self.rate_bps, self.delay_ns)
+        for low in access:
+            for high in aggregation:
+                net.link(low, high, self.fabric_bps, self.delay_ns)
+        return net
+
+
+class FatTree3(Strict):
+    """Pods of top-of-rack and aggregation switches (full mesh in the pod), each aggregation switch to every core.
+
+    The defaults are the 16 hosts of Zheng 2024, Exp. 3, numbered as in REFERENCE.md: hosts 0-15, four per ToR 16-19,
+    ToR 16, 17 with aggregation 20, 21; ToR 18, 19 with 22, 23; cores 24, 25.
+    """
+
+    kind: Literal["fat_tree_3"] = "fat_tree_3"
+    pods: int = Field(default=2, ge=1)
+    tors_per_pod: int = Field(default=2, ge=1)
+    aggregation_per_pod: int = Field(default=2, ge=1)
+    cores: int = Field(default=2, ge=1)
+    hosts_per_tor: int = Field(default=4, ge=1)
+    rate_bps: float = Field(default=100 * GBPS, gt=0, description="of each host's link")
+    fabric_bps: float = Field(default=400 * GBPS, gt=0, description="between switches")
+    delay_ns: int = Field(default=1000, gt=0)
+
+    def build(self) -> Network:
+        """The network."""
+        net = Network()
+        hosts = net.add("host", self.pods * self.tors_per_pod * self.hosts_per_tor)
+        tors = net.add("switch", self.pods * self.tors_per_pod)
+        aggregation = net.add("switch", self.pods * self.aggregation_per_pod)
+        cores = net.add("switch", self.cores)
+        for host in hosts:
+            net.link(host, tors[host // self.hosts_per_tor], self.rate_bps, self.delay_ns)
+        for pod in range(self.pods):
+            ours = aggregation[pod * self.aggregation_per_pod : (pod + 1) * self.aggregation_per_pod]
+            for tor in tors[pod * self.tors_per_pod : (pod + 1) * self.tors_per_pod]:
+                for high in ours:
+                    net.link(tor, high, self.fabric_bps, self.delay_ns)
+        for low in aggregation:
+            for core in cores:
+                net.link(low, core, self.fabric_bps, self.delay_ns)
+        return net
+
+
+class GraphLink(Strict):
+    """One link of a graph."""
+
+    a: int = Field(ge=0)
+    b: int = Field(ge=0)
+    rate_bps: float = Field(gt=0)
+    delay_ns: int = Field(gt=0)
+
+
+class Graph(Strict):
+    """Any network: a list of nodes ("host" or "switch"; the position is the id) and a list of links."""
+
+    kind: Literal["graph"] = "graph"
+    nodes: list[Literal["host", "switch"]]
+    links: list[GraphLink]
+
+    def build(self) -> Network:
+        """The network."""
+        return Network(list(self.nodes), [Link(x.a, x.b, x.rate_bps, x.delay_ns) for x in self.links])
+
+
+Topology = Annotated[Union[Dumbbell, ParkingLot, FatTree2, FatTree3, Graph], Field(discriminator="kind")]

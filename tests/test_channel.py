@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Does one simulator process behave, and misbehave, as promised? The channel and its process, on the dummy."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ns3_env import _native
+from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung, SimulatorNotFound
+from ns3_env.simulator import Decisions, EpisodeEnd, Simulator
+from ns3_env.telemetry import FIELDS
+from tests.helpers import dummy_sim
+
+DUMMY = dummy_sim()
+
+
+@pytest.fixture
+def simulator() -> Iterator[Simulator]:
+    with Simulator(executable=DUMMY) as made:
+        yield made
+
+
+def alive(pid: int) -> bool:
+    """Neither gone nor a zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def wait_until(condition: Any, timeout_s: float = 5.0) -> bool:
+    end = time.monotonic() + timeout_s
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def play(simulator: Simulator, scenario: dict[str, Any], echo: float = 0.25) -> tuple[list[Decisions], dict[str, Any]]:
+    simulator.send_reset(scenario)
+    seen = []
+    while True:
+        message = simulator.receive()
+        if isinstance(message, EpisodeEnd):
+            return seen, message.results
+        seen.append(message)
+        simulator.send_actions(np.tile([5e4, 1e9, echo], (int(message.due.sum()), 1)))
+
+
+def test_rows_and_actions_cross_both_ways(simulator: Simulator) -> None:
+    seen, results = play(simulator, {"seed": 3, "dummy": {"slots": 3, "steps": 2}})
+    assert [len(rows.slots) for rows in seen] == [3, 3, 3]
+    assert seen[0].first.all() and not seen[1].first.any()
+    assert seen[2].terminated.all() and not seen[2].due.any()
+    column = [field.name for field in FIELDS].index("last_action")
+    assert np.all(seen[0].records[:, column] == 0)
+    assert np.all(seen[2].records[:, column] == 0.25)
+    assert results["action_sum"] == pytest.approx(3 * 2 * 0.25)
+
+
+def test_schema_in_the_region_is_the_compiled_one(simulator: Simulator) -> None:
+    simulator.start()
+    assert simulator._agent is not None
+    assert simulator._agent.fields == _native.telemetry_fields()
+
+
+def test_same_seed_same_rows_other_seed_others(simulator: Simulator) -> None:
+    scenario = {"seed": 5, "dummy": {"slots": 4, "steps": 5, "sparse": True}}
+    first, _ = play(simulator, scenario)
+    again, _ = play(simulator, scenario)
+    other, _ = play(simulator, {**scenario, "seed": 6})
+    assert all(np.array_equal(a.records, b.records) for a, b in zip(first, again, strict=True))
+    assert not np.array_equal(first[0].records, other[0].records)
+
+
+def test_reset_in_mid_episode_keeps_the_process(simulator: Simulator) -> None:
+    simulator.send_reset({"dummy": {"slots": 2}})
+    pid = simulator.pid
+    simulator.receive()
+    simulator.send_reset({"dummy": {"slots": 3}})
+    message = simulator.receive()
+    assert isinstance(message, Decisions) and len(message.slots) == 3
+    simulator.send_actions(np.zeros((3, 3)))
+    simulator.send_reset({"dummy": {"slots": 1}})  # while the simulator has the turn
+    message = simulator.receive()
+    assert isinstance(message, Decisions) and len(message.slots) == 1
+    assert simulator.pid == pid
+
+
+def test_refused_scenario_raises_and_the_process_lives_on(simulator: Simulator) -> None:
+    simulator.send_reset({"dummy": {"error": "unknown controller 'hpc'"}})
+    with pytest.raises(ScenarioError, match="unknown controller 'hpc'"):
+        simulator.receive()
+    pid = simulator.pid
+    play(simulator, {"dummy": {}})
+    assert simulator.pid == pid
+
+
+def test_crash_raises_within_a_second_with_its_last_words(simulator: Simulator) -> None:
+    simulator.send_reset({"dummy": {"crash_at": 1}})
+    simulator.receive()
+    simulator.send_actions(np.zeros((4, 3)))
+    begin = time.monotonic()
+    with pytest.raises(SimulatorDied, match="(?s)signal 6.*queue >= 0"):
+        simulator.receive()
+    assert time.monotonic() - begin < 1
+    assert simulator.pid is None
+    play(simulator, {"dummy": {}})
+
+
+def test_killed_simulator_raises_within_a_second(simulator: Simulator) -> None:
+    simulator.send_reset({"dummy": {"hang_at": 1, "hang": "work"}})
+    simulator.receive()
+    assert simulator.pid is not None
+    simulator.send_actions(np.zeros((4, 3)))
+    os.kill(simulator.pid, signal.SIGKILL)
+    begin = time.monotonic()
+    with pytest.raises(SimulatorDied, match="signal 9"):
+        simulator.receive()
+    assert time.monotonic() - begin < 1
+
+
+def test_one_killed_while_idle_is_replaced_by_the_next_reset(simulator: Simulator) -> None:
+    play(simulator, {"dummy": {}})
+    pid = simulator.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    assert wait_until(lambda: not alive(pid))
+    play(simulator, {"dummy": {}})
+    assert simulator.pid != pid
+
+
+@pytest.mark.parametrize("how", ["sleep", "spin"])
+def test_hung_simulator_raises_within_a_second_or_so_and_is_killed(how: str, simulator: Simulator) -> None:
+    simulator.send_reset({"dummy": {"hang_at": 1, "hang": how}})
+    simulator.receive()
+    pid = simulator.pid
+    assert pid is not None
+    simulator.send_actions(np.zeros((4, 3)))
+    begin = time.monotonic()
+    with pytest.raises(SimulatorHung, match="asleep" if how == "sleep" else "without a sign of life"):
+        simulator.receive()
+    # A spinner is judged by its CPU time, which grows slower than the clock where cores are shared.
+    assert time.monotonic() - begin < (1.1 if how == "sleep" else 5)
+    assert not alive(pid)
+    play(simulator, {"dummy": {}})
+
+
+def test_stopped_simulator_counts_as_hung(simulator: Simulator) -> None:
+    simulator.send_reset({"dummy": {"hang_at": 1, "hang": "work"}})
+    simulator.receive()
+    assert simulator.pid is not None
+    simulator.send_actions(np.zeros((4, 3)))
+    os.kill(simulator.pid, signal.SIGSTOP)
+    with pytest.raises(SimulatorHung, match="stopped"):
+        simulator.receive()
+
+
+def test_long_work_with_a_heartbeat_is_no_hang(simulator: Simulator) -> None:
+    _, results = play(simulator, {"dummy": {"hang_at": 1, "hang": "work", "steps": 2}})
+    assert results["totals"]["unfinished"] == 0
+
+
+def test_simulator_outlives_the_thread_that_started_it(simulator: Simulator) -> None:
+    thread = threading.Thread(target=simulator.start)
+    thread.start()
+    thread.join()
+    time.sleep(0.1)
+    play(simulator, {"dummy": {}})
+
+
+def test_simulator_dies_with_its_parent_process() -> None:
+    program = textwrap.dedent(
+        f"""
+        import time
+        from ns3_env.simulator import Simulator
+        simulator = Simulator(executable={os.fspath(DUMMY)!r})
+        simulator.send_reset({{"dummy": {{}}}})
+        simulator.receive()
+        print(simulator.pid, flush=True)
+        time.sleep(60)
+        """
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        assert alive(pid)
+        parent.kill()
+        assert wait_until(lambda: not alive(pid), 1.0)
+
+
+def test_nothing_is_left_after_collection_or_close() -> None:
+    shm = set(os.listdir("/dev/shm"))
+    files = len(os.listdir("/proc/self/fd"))
+    simulator = Simulator(executable=DUMMY)
+    play(simulator, {"dummy": {}})
+    pid = simulator.pid
+    assert pid is not None
+    del simulator
+    gc.collect()
+    assert not alive(pid)
+    closed = Simulator(executable=DUMMY)
+    closed.start()
+    closed.close()
+    closed.close()
+    del closed
+    gc.collect()
+    assert set(os.listdir("/dev/shm")) == shm
+    assert len(os.listdir("/proc/self/fd")) == files
+
+
+def test_interrupt_at_the_terminal_does_not_reach_the_simulator(simulator: Simulator) -> None:
+    simulator.start()
+    assert simulator.pid is not None
+    assert os.getsid(simulator.pid) != os.getsid(0)
+
+
+def test_keyboard_interrupt_breaks_a_wait(simulator: Simulator) -> None:
+    simulator.send_reset({"dummy": {"hang_at": 0, "hang": "work"}})
+    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        simulator.receive()
+    assert time.monotonic() - begin < 1
+    simulator.close()
+    assert simulator.pid is None
+
+
+def test_wrong_turns_and_shapes_are_refused(simulator: Simulator) -> None:
+    with pytest.raises(RuntimeError, match="send_reset"):
+        simulator.send_actions(np.zeros((1, 3)))
+    simulator.send_reset({"dummy": {"slots": 2}})
+    simulator.receive()
+    with pytest.raises(RuntimeError):
+        simulator.receive()
+    with pytest.raises(ValueError, match="2 rows"):
+        simulator.send_actions(np.zeros((3, 3)))
+
+
+def test_missing_program_says_so(tmp_path: Path) -> None:
+    with pytest.raises(SimulatorNotFound, match="cannot start"):
+        Simulator(executable=tmp_path / "none").start()
+
+
+def test_a_region_that_is_none_is_refused() -> None:
+    fd = os.memfd_create("junk")
+    os.ftruncate(fd, 1 << 16)
+    done = subprocess.run([DUMMY, f"--channel-fd={fd}"], pass_fds=(fd,), capture_output=True, text=True, timeout=10)
+    os.close(fd)
+    assert done.returncode == 2
+    assert "is no channel" in done.stderr

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Does a wrong configuration say what is wrong, and where?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.config import ConfigError, FdccAgent, RunConfig, apply_overrides, load, read_yaml, validate
+
+GOOD: dict[str, Any] = {
+    "agent": {"name": "fdcc", "hidden": 8},
+    "env": {"fields": ["rtt", "qlen"], "clock": {"name": "per_flow_rtt", "rtt_fraction": 0.5}},
+}
+
+
+def test_a_good_configuration_is_typed_and_complete() -> None:
+    config = validate(GOOD, RunConfig, "x.yaml")
+    assert isinstance(config.agent, FdccAgent)
+    assert config.agent.hidden == 8
+    assert config.train.torch_threads == 1
+    assert validate(config.model_dump(), RunConfig, "again") == config
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        (["agent.hiden=8"], ["x.yaml", "unknown key 'agent.hiden'", "'hidden'"]),
+        (["env.simulatrs=8"], ["unknown key 'env.simulatrs'", "'simulators'"]),
+        (["env.clock.rtt_fractoin=1"], ["unknown key 'env.clock.rtt_fractoin'", "'rtt_fraction'"]),
+        (["trian.decisions=8"], ["unknown key 'trian'", "'train'"]),
+        (["agent.gamma=2"], ["agent.gamma", "less than or equal to 1", "2"]),
+        (["agent.hidden=many"], ["agent.hidden", "integer", "many"]),
+        (["agent.name=ddpg"], ["agent", "'fdcc'", "'sac'"]),
+        (["env.fields=[rtt, rtt]"], ["env.fields", "twice"]),
+        (["agent={name: sac}"], ["env.clock.name", "synchronous"]),
+    ],
+)
+def test_a_mistake_is_named_with_file_and_key(overrides: list[str], words: list[str]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        validate(apply_overrides(GOOD, overrides), RunConfig, "x.yaml")
+    for word in words:
+        assert word in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_overrides_reach_into_sections_and_are_typed() -> None:
+    data = apply_overrides(GOOD, ["train.decisions=7", "agent.net_arch=[4, 4]", "name=a-b"])
+    config = validate(data, RunConfig, "x.yaml")
+    assert config.train.decisions == 7
+    assert isinstance(config.agent, FdccAgent)
+    assert config.agent.net_arch == [4, 4]
+    assert config.name == "a-b"
+    assert "train" not in GOOD
+    assert GOOD["agent"] == {"name": "fdcc", "hidden": 8}
+
+
+@pytest.mark.parametrize("override", ["decisions", "=3", "seed.x=3", "seed=[", "agent.name.x=1"])
+def test_a_bad_override_is_refused(override: str) -> None:
+    with pytest.raises(ConfigError, match="command line"):
+        apply_overrides({**GOOD, "seed": 1}, [override])
+
+
+def test_a_file_that_is_missing_or_no_yaml_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="none.yaml"):
+        read_yaml(tmp_path / "none.yaml")
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("a: [1")
+    with pytest.raises(ConfigError, match=r"bad.yaml: not YAML"):
+        read_yaml(bad)
+    bad.write_text("- 1")
+    with pytest.raises(ConfigError, match="list"):
+        load(bad, RunConfig)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Do the metrics give what one computes by hand?"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from eval import metrics, table
+
+
+@pytest.fixture
+def results() -> dict[str, Any]:
+    """Two flows of 1000 and 3000 B into host 2 over 8 Gbit/s (1 B per ns); the third never finishes."""
+    return {
+        "flows": {
+            "src": [0, 1, 3],
+            "dst": [2, 2, 2],
+            "size_bytes": [1000, 3000, 9000],
+            "start_ns": [0, 1000, 1000],
+            "end_ns": [4000, 9000, -1],
+            "fct_ns": [4000, 8000, -1],
+            "standalone_ns": [2000, 2000, 10000],
+            "acked_bytes": [1000, 3000, 1000],
+            "retransmitted_bytes": [0, 0, 0],
+            "pause_ns": [1000, 500, 0],
+        },
+        "queues": [
+            {"node": 4, "port": 0, "peer": 5, "rate_bps": 8e9, "mean_bytes": 70.0, "p99_bytes": 90.0, "tx_bytes": 5},
+            {"node": 5, "port": 0, "peer": 2, "rate_bps": 8e9, "mean_bytes": 7.0, "p99_bytes": 9.0, "tx_bytes": 5},
+        ],
+        "incast": {"all_active_ns": [1000, 4000], "acked_bytes_in_window": [300, 600, 600]},
+        "totals": {"end_ns": 10000, "pfc_frames": 4, "dropped_packets": 0},
+    }
+
+
+def test_slowdown_is_of_the_flows_that_finished(results: dict[str, Any]) -> None:
+    assert list(metrics.fct_slowdowns(results)) == [2.0, 4.0]
+    row = metrics.compute(results)
+    assert row.fct_slowdown_avg == 3.0
+    assert row.fct_slowdown_p99 == pytest.approx(2.0 + 0.99 * 2.0)
+    assert row.unfinished_flows == 1
+
+
+def test_queue_is_that_of_the_bottleneck(results: dict[str, Any]) -> None:
+    row = metrics.compute(results)
+    assert (row.queue_avg_bytes, row.queue_p99_bytes) == (70.0, 90.0)
+
+
+def test_goodput_counts_payload_over_the_receivers_link(results: dict[str, Any]) -> None:
+    # 5000 B of payload in 10000 ns (a flow is unfinished: to the episode's end) over 1 B per ns.
+    assert metrics.goodput(results) == pytest.approx(0.5)
+    results["flows"]["end_ns"][2] = 9500
+    assert metrics.goodput(results) == pytest.approx(5000 / 9500)
+
+
+def test_goodput_ceilings_are_those_of_the_packet_formats() -> None:
+    # SYSTEMS.md, section 8: 0.954 without telemetry, 0.926 with 32 B, 0.917 with 42 B.
+    assert [round(metrics.goodput_ceiling(t), 3) for t in (0, 32, 42)] == [0.954, 0.926, 0.917]
+
+
+def test_unfair_ratio_is_over_the_interval_in_which_all_are_active(results: dict[str, Any]) -> None:
+    # Bandwidths 0.8, 1.6, 1.6 Gbit/s: mean 4/3.
+    assert list(metrics.incast_bandwidths(results)) == pytest.approx([0.8e9, 1.6e9, 1.6e9])
+    row = metrics.compute(results)
+    assert row.unfair_ratio == pytest.approx(1.6 / (4 / 3) - 1)
+    assert row.jain_index == pytest.approx(4.0**2 / (3 * (0.64 + 2.56 + 2.56)))
+    # Whole lives: 1000/4000, 3000/8000, 1000/9000 B per ns.
+    lives = np.array([1 / 4, 3 / 8, 1 / 9])
+    assert row.unfair_ratio_lifetime == pytest.approx(lives.max() / lives.mean() - 1)
+
+
+def test_fair_is_zero_and_one() -> None:
+    assert metrics.unfair_ratio(np.ones(4)) == 0.0
+    assert metrics.jain_index(np.ones(4)) == 1.0
+    assert metrics.jain_index(np.array([1.0, 0.0, 0.0, 0.0])) == 0.25
+
+
+def test_pause_fraction_is_of_the_flows_lifetimes(results: dict[str, Any]) -> None:
+    assert metrics.pfc_pause_fraction(results) == pytest.approx(1500 / (4000 + 8000 + 9000))
+
+
+def test_convergence_is_when_windows_stay_close(results: dict[str, Any]) -> None:
+    assert math.isnan(metrics.convergence_ns(results))
+    results["windows"] = [
+        [0, 0, 100, 0], [1000, 1, 100, 0], [1000, 2, 100, 0],  # together, but not for long
+        [1500, 0, 50, 0], [1600, 1, 50, 0], [2000, 2, 52, 0], [3000, 0, 51, 0], [5000, 0, 9, 0],
+    ]  # fmt: skip
+    assert metrics.convergence_ns(results) == 1000.0
+
+
+def test_what_is_not_defined_is_none_and_shown_as_a_dash(results: dict[str, Any], tmp_path: Path) -> None:
+    results["incast"] = {"all_active_ns": [5, 5], "acked_bytes_in_window": [0, 0, 0]}
+    row = metrics.compute(results)
+    assert math.isnan(row.unfair_ratio)
+    table.write_json(tmp_path / "t.json", {"hpcc": row.as_dict()})
+    again = json.loads((tmp_path / "t.json").read_text())
+    assert again["hpcc"]["unfair_ratio"] is None
+    assert again["hpcc"]["fct_slowdown_avg"] == 3.0
+    out = io.StringIO()
+    table.show("an incast", {"hpcc": row}, Console(file=out, width=140))
+    assert "hpcc" in out.getvalue()
+    assert "–" in out.getvalue()
+
+
+def test_mean_over_episodes_skips_the_undefined_and_sums_the_counts(results: dict[str, Any]) -> None:
+    one = metrics.compute(results)
+    results["incast"] = {"all_active_ns": [5, 5], "acked_bytes_in_window": [0, 0, 0]}
+    results["queues"][0]["mean_bytes"] = 90.0
+    both = metrics.mean([one, metrics.compute(results)])
+    assert both.unfair_ratio == one.unfair_ratio
+    assert both.queue_avg_bytes == 80.0
+    assert both.pfc_frames == 8

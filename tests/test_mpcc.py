@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Does MPCC as a policy keep its promises? State per flow, any batch, the law's own windows, clear errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from agents.mpcc import MpccPolicy, MpccSettings
+from agents.policy import Policy, SlotStates
+from ns3_env import _native
+
+Rows = npt.NDArray[np.float64]
+
+
+def rows_of(flows: int, steps: int = 1, seed: int = 0) -> Rows:
+    """(steps, flows, D) observations of a 4-to-1 dumbbell at 100 Gb/s with any windows and queues."""
+    random = np.random.default_rng(seed)
+    values = {
+        "base_rtt_ns": np.full((steps, flows), 6240.0),
+        "host_rate_bps": np.full((steps, flows), 100e9),
+        "bdp_bytes": np.full((steps, flows), 78000.0),
+        "packet_bytes": np.full((steps, flows), 1080.0),
+        "window_bytes": random.uniform(500, 78000, (steps, flows)),
+        "state_queue_bytes": random.uniform(0, 100000, (steps, flows)) * (random.random((steps, flows)) < 0.8),
+        "state_flows": random.integers(1, 9, (steps, flows)).astype(float),
+        "state_rate_bps": np.full((steps, flows), 100e9),
+        "state_input_delay_ns": np.full((steps, flows), 1086.0),
+        "state_feedback_delay_ns": np.full((steps, flows), 5154.0),
+    }
+    return np.stack([values[name] for name in MpccPolicy.fields], axis=-1)
+
+
+def test_is_a_policy() -> None:
+    assert isinstance(MpccPolicy(), Policy)
+
+
+def test_fields_are_declared_by_the_simulator() -> None:
+    known = {field[0] for field in _native.telemetry_fields()}
+    assert set(MpccPolicy.fields) <= known
+
+
+def test_empty_queues_take_the_fair_share() -> None:
+    rows = rows_of(3)[0]
+    rows[:, MpccPolicy.fields.index("state_queue_bytes")] = 0
+    rows[:, MpccPolicy.fields.index("state_flows")] = [1, 4, 100]
+    rows[:, MpccPolicy.fields.index("window_bytes")] = 100
+    windows, _ = MpccPolicy(MpccSettings(delay_scale=0.0)).predict(rows)
+    np.testing.assert_allclose(windows[:, 0], [78000, 19500, 780])
+
+
+def test_windows_do_not_depend_on_the_batch() -> None:
+    observations = rows_of(5, steps=40)
+    policy = MpccPolicy()
+    state = None
+    together = []
+    for step in observations:
+        windows, state = policy.predict(step, state)
+        together.append(windows)
+    for flow in range(5):
+        state = None
+        for step, expected in zip(observations, together, strict=True):
+            windows, state = policy.predict(step[flow : flow + 1], state)
+            np.testing.assert_array_equal(windows[0], expected[flow])
+
+
+def test_flows_that_decide_apart_keep_their_own_state() -> None:
+    observations = rows_of(4, steps=30, seed=1)
+    policy = MpccPolicy()
+    slots = SlotStates(policy, 4)
+    alone = [None] * 4
+    for i, step in enumerate(observations):
+        due = np.flatnonzero((np.arange(4) + i) % 3 != 0)
+        windows = slots.predict(step[due], due)
+        for row, flow in enumerate(due):
+            expected, alone[flow] = policy.predict(step[flow : flow + 1], alone[flow])  # type: ignore[call-overload]
+            np.testing.assert_array_equal(windows[row], expected[0])
+
+
+def test_episode_start_forgets_past_inputs() -> None:
+    observations = rows_of(1, steps=20, seed=2)
+    policy = MpccPolicy()
+    first = []
+    state = None
+    for step in observations:
+        windows, state = policy.predict(step, state)
+        first.append(windows)
+    for i, step in enumerate(observations):
+        windows, state = policy.predict(step, state, np.array([i == 0]))
+        np.testing.assert_array_equal(windows, first[i])
+
+
+def test_closed_form_gives_the_windows_of_the_qp() -> None:
+    observations = rows_of(8, steps=50, seed=3)
+    qp, closed = MpccPolicy(), MpccPolicy(MpccSettings(solver="closed_form"))
+    qp_state, closed_state = None, None
+    for step in observations:
+        a, qp_state = qp.predict(step, qp_state)
+        b, closed_state = closed.predict(step, closed_state)
+        np.testing.assert_allclose(a, b, atol=1e-3)
+    assert qp_state is not None
+    assert closed_state is not None
+    counters = MpccPolicy.counters(qp_state)
+    assert counters["solves"] == counters["decisions"] == 400
+    assert counters["failures"] == 0
+    assert 0 < MpccPolicy.counters(closed_state)["closed_form"] <= 400
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("bdp_bytes", 0.0), ("state_queue_bytes", -1.0), ("base_rtt_ns", np.nan)]
+)
+def test_impossible_rows_are_named(field: str, value: float) -> None:
+    rows = rows_of(2)[0]
+    rows[1, MpccPolicy.fields.index(field)] = value
+    with pytest.raises(ValueError, match=f"row 1 has {field}"):
+        MpccPolicy().predict(rows)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [MpccSettings(horizon=0), MpccSettings(weight_queue=0.0), MpccSettings(solver="cplex")],  # type: ignore[arg-type]
+)
+def test_impossible_settings_are_refused(settings: MpccSettings) -> None:
+    with pytest.raises(ValueError, match=r"horizon|weights|solver"):
+        MpccPolicy(settings)
+
+
+def test_benchmark_measures_microseconds() -> None:
+    assert 0.01 < _native.mpcc_benchmark(3, 1000) < 1000

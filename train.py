@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How does one train a policy? ``python train.py --config configs/fdcc.yaml --curriculum curricula/incast.yaml``.
+
+Exit codes: 0 done; 2 a mistake in the input, named in one line; 130 interrupted, a checkpoint is saved.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from agents.config import ConfigError
+from ns3_env.errors import ScenarioError, SimulatorError
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser(
+        prog="train.py",
+        description="Trains the policy a configuration names, then compares it with controllers of the simulator.",
+        epilog="key=value overrides the configuration: train.decisions=5000 agent.hidden=32 seed=3",
+    )
+    made.add_argument("--config", type=Path, help="configs/*.yaml")
+    made.add_argument("--curriculum", type=Path, help="curricula/*.yaml")
+    made.add_argument("--algo", choices=("fdcc", "td3", "sac", "ppo"), help="this agent instead of the configured one")
+    made.add_argument("--resume", type=Path, metavar="RUN", help="go on with this run's folder")
+    made.add_argument("--runs", type=Path, default=Path("runs"), help="where run folders are made (default: runs)")
+    made.add_argument("--json", type=Path, metavar="FILE", help="write the table's numbers to this file too")
+    made.add_argument("--no-evaluation", action="store_true", help="stop after training")
+    made.add_argument("overrides", nargs="*", metavar="key=value", help="override of the configuration")
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns the exit code."""
+    options = parser().parse_args(arguments)
+    try:
+        # PyTorch takes seconds to import; mistakes on the command line are found before.
+        from agents import training
+        from eval import metrics
+
+        plan = training.plan(options.config, options.curriculum, options.overrides, options.algo, options.resume)
+        outcome = training.run(plan, options.runs, metrics.brief)
+        if outcome.interrupted:
+            return 130
+        if not options.no_evaluation and plan.config.evaluation is not None:
+            from eval import comparison
+
+            comparison.after_training(plan.config, outcome.folder, options.json)
+        return 0
+    except (ConfigError, ScenarioError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except SimulatorError as error:
+        print(f"error: the simulator failed: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())
