@@ -230,13 +230,13 @@ Network::DescribePath(const std::vector<std::pair<uint32_t, const Neighbour*>>& 
     Picos back = 0;
     for (const auto& [node, link] : backward)
     {
-        back += link->delay + SerialisationTime(MIN_FRAME_BYTES, link->rateBps, facts.rounding);
+        back += link->delay + IdealTime(MIN_FRAME_BYTES, link->rateBps, facts.rounding);
     }
     Picos oneWay = 0;
     for (const auto& [node, link] : forward)
     {
         const Picos serialise =
-            SerialisationTime(facts.payloadBytes, link->rateBps, facts.rounding);
+            IdealTime(facts.payloadBytes, link->rateBps, facts.rounding);
         facts.baseRtt += 2 * link->delay + serialise;
         if (node != forward.front().first)
         {
@@ -288,7 +288,7 @@ Network::CreateFlow(const FlowEntry& entry)
     const uint64_t packets =
         (spec.sizeBytes + m_scenario.payloadBytes - 1) / m_scenario.payloadBytes;
     m_records[spec.id].standalone =
-        flow->Path().baseRtt + SerialisationTime(spec.sizeBytes + DATA_HEADER_BYTES * packets,
+        flow->Path().baseRtt + IdealTime(spec.sizeBytes + DATA_HEADER_BYTES * packets,
                                                  slowest,
                                                  m_scenario.rounding);
     return flow;

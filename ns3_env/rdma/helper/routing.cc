@@ -147,7 +147,7 @@ Routing::MaxBaseRtt(uint32_t payloadBytes, Rounding rounding) const
                 if (distance[n.node] + 1 == distance[node])
                 {
                     cost[node] = cost[n.node] + 2 * n.delay +
-                                 SerialisationTime(payloadBytes, n.rateBps, rounding);
+                                 IdealTime(payloadBytes, n.rateBps, rounding);
                     break;
                 }
             }

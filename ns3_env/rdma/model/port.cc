@@ -91,6 +91,11 @@ Port::Kick()
     {
         Arm(std::max(next, m_busyUntil), now);
     }
+    if (packet != nullptr)
+    {
+        m_flight.Push(packet);
+        m_arrivalEvent.Arm(packet->arrival - now);
+    }
 }
 
 void
@@ -133,22 +138,12 @@ Port::Transmit(Packet* packet, Picos now)
     m_txTrace(*packet);
 
     packet->arrival = m_busyUntil + m_delay;
-    const bool wasEmpty = m_flight.IsEmpty();
-    m_flight.Push(packet);
-    if (wasEmpty)
-    {
-        m_arrivalEvent.Arm(packet->arrival - now);
-    }
 }
 
 void
 Port::OnArrival()
 {
     Packet* packet = m_flight.Pop();
-    if (!m_flight.IsEmpty())
-    {
-        m_arrivalEvent.Arm(m_flight.Front()->arrival - packet->arrival);
-    }
     if (packet->flow == nullptr) // PFC is handled by the MAC itself
     {
         m_peer->SetPaused(packet->kind == PacketKind::Pause, packet->arrival);
