@@ -10,4 +10,6 @@ from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorError, Simulat
 __all__ = ["ScenarioError", "SimulatorDied", "SimulatorError", "SimulatorHung", "SimulatorNotFound"]
 
 if "ns3_env/RdmaIncast-v0" not in gym.registry:
-    gym.register(id="ns3_env/RdmaIncast-v0", entry_point="ns3_env.flow_env:RdmaIncastEnv", nondeterministic=False)
+    gym.register(
+        id="ns3_env/RdmaIncast-v0", entry_point="ns3_env.flow_env:RdmaIncastEnv", nondeterministic=False
+    )

@@ -22,7 +22,7 @@ class ActionMap(Protocol):
         ...
 
     def __call__(self, actions: NDArray[Any], records: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Maps actions (m, A), taken on records (m, fields), to (m, 3): window (B), pacing rate (bit/s), echo.
+        """Maps actions (m, A) on records (m, fields) to (m, 3): window (B), pacing rate (bit/s), echo.
 
         The echo, in [-1, 1], comes back as the field ``last_action``.
         """
@@ -33,14 +33,14 @@ class ActionMap(Protocol):
 class MultiplicativeWindow:
     """One number in [-1, 1] scales the window (Zhang 2023, section 4.2).
 
-    The factor is 1 + alpha a for a >= 0 and 1 / (1 - alpha a) below; the window is floored to whole packets and kept
-    in [1 packet, BDP]; the pacing rate is window / base RTT, at most the rate of the sender's link.
+    The factor is 1 + alpha a for a >= 0 and 1 / (1 - alpha a) below; the window is floored to whole packets
+    and kept in [1 packet, BDP]; the pacing rate is window / base RTT, at most the rate of the sender's link.
 
     ``alpha`` is 0.5 by the text of Zhang 2023; the range [0.5, 2] of its Table 3.1 needs 1.
 
-    ``rounding``: "floor" is the thesis's rule. With alpha < 1 it has an absorbing state, for one packet times 1.5 is
-    floored to one packet again. "progress" floors too, unless that would undo a growing window's growth; "none" keeps
-    fractions.
+    ``rounding``: "floor" is the thesis's rule. With alpha < 1 it has an absorbing state, for one packet times
+    1.5 is floored to one packet again. "progress" floors too, unless that would undo a growing window's
+    growth; "none" keeps fractions.
     """
 
     alpha: float = 0.5
@@ -80,8 +80,8 @@ class MultiplicativeWindow:
 class AbsoluteWindow:
     """The action is the window itself, in bytes (what MPCC computes: Zheng 2024, section 4.3).
 
-    The pacing rate is window / base RTT, at most the rate of the sender's link, as the in-simulator controller
-    ``mpcc`` sets it; windows under one packet are paced by the simulator.
+    The pacing rate is window / base RTT, at most the rate of the sender's link, as the in-simulator
+    controller ``mpcc`` sets it; windows under one packet are paced by the simulator.
     """
 
     @property

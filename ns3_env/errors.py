@@ -12,13 +12,13 @@ class SimulatorError(RuntimeError):
     """The simulator's process is gone; the next reset starts another one."""
 
 
-class SimulatorNotFound(SimulatorError):
+class SimulatorNotFound(SimulatorError):  # noqa: N818
     """There is no simulator program, or it cannot be run."""
 
 
-class SimulatorDied(SimulatorError):
+class SimulatorDied(SimulatorError):  # noqa: N818
     """The process ended by itself or was killed; the message holds its last words."""
 
 
-class SimulatorHung(SimulatorError):
+class SimulatorHung(SimulatorError):  # noqa: N818
     """The process gave no sign of life and was killed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -35,9 +35,9 @@ def incast_scenario(flows: int = 4, size_bytes: int = 1_000_000, spread_ns: int 
 class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]]):
     """One flow under the agent, the others under a controller in the simulator.
 
-    An episode is the controlled flow's life: terminated when it is done, truncated at the scenario's time limit. A step
-    runs until the flow's next decision. ``info["results"]`` holds the simulator's account where the episode has ended
-    for all flows by then, and ``info["time_ns"]`` the simulated time.
+    An episode is the controlled flow's life: terminated when it is done, truncated at the scenario's time
+    limit. A step runs until the flow's next decision. ``info["time_ns"]`` holds the simulated time and
+    ``info["record"]`` the whole telemetry record.
 
     Args:
         scenario: the scenario, its keys, or None for :func:`incast_scenario` of ``flows``.
@@ -55,7 +55,7 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]]):
         SimulatorError: from reset and step; the next reset works again.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 (Gymnasium declares it so)
 
     def __init__(
         self,
@@ -82,7 +82,8 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]]):
         self.fields = tuple(fields)
         self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
         self.action: ActionMap = MultiplicativeWindow() if action is None else action
-        self.observation_space = telemetry.observation_space(self.fields)
+        self._box = telemetry.observation_space(self.fields)
+        self.observation_space = self._box  # type: ignore[assignment]
         self.action_space = self.action.space
         self._indices = telemetry.field_indices(self.fields)
         self._simulator = Simulator(executable=executable, hang_timeout_s=hang_timeout_s)
@@ -120,9 +121,8 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]]):
         return self._observe(rows), reward, bool(rows.terminated[0]), truncated, self._info(rows)
 
     def _observe(self, rows: Decisions) -> Observation:
-        space = self.observation_space
-        assert isinstance(space, gym.spaces.Box)
-        return np.clip(rows.records[0, self._indices].astype(np.float32), space.low, space.high)
+        seen: Observation = telemetry.observe(rows.records, self._indices, self._box)[0]
+        return seen
 
     def _info(self, rows: Decisions) -> dict[str, Any]:
         return {"time_ns": rows.time_ns, "record": rows.records[0]}

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
-from pettingzoo import ParallelEnv
+from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
 
 from ns3_env import telemetry
 from ns3_env.actions import ActionMap, MultiplicativeWindow
@@ -24,12 +24,12 @@ from ns3_env.vec_env import episode_seed
 Observations = dict[str, NDArray[np.float32]]
 
 
-class RdmaParallelEnv(ParallelEnv):  # type: ignore[type-arg]
-    """Each flow under "agent" is an agent, "flow_0", "flow_1", ... by its slot, under the clock ``synchronous``.
+class RdmaParallelEnv(ParallelEnv):  # type: ignore[misc]
+    """Each flow under "agent" is an agent: "flow_0", "flow_1", ... by slot. The clock is ``synchronous``.
 
-    The agents of an episode are there from its beginning. A flow that has not started yet observes zeros, is paid
-    nothing and its action is ignored; ``infos[agent]["due"]`` tells. An agent leaves when its flow is done (terminated)
-    or the time limit is reached (truncated).
+    The agents of an episode are there from its beginning. A flow that has not started yet observes zeros, is
+    paid nothing and its action is ignored; ``infos[agent]["due"]`` tells. An agent leaves when its flow is
+    done (terminated) or the time limit is reached (truncated).
 
     Args:
         scenario: the scenario or its keys; None: :func:`ns3_env.flow_env.incast_scenario` of ``flows``.
@@ -41,7 +41,11 @@ class RdmaParallelEnv(ParallelEnv):  # type: ignore[type-arg]
     Raises ScenarioError where the scenario's clock is not synchronous (None given: it is made so).
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "name": "rdma_incast_v0", "is_parallelizable": True}
+    metadata: ClassVar[dict[str, Any]] = {
+        "render_modes": [],
+        "name": "rdma_incast_v0",
+        "is_parallelizable": True,
+    }
 
     def __init__(
         self,
@@ -60,7 +64,9 @@ class RdmaParallelEnv(ParallelEnv):  # type: ignore[type-arg]
         elif not isinstance(scenario, Scenario):
             scenario = Scenario.from_mapping(scenario, "scenario")
         if scenario.clock.name != "synchronous":
-            raise ScenarioError(f"{scenario.source or 'scenario'}: clock.name: a ParallelEnv needs 'synchronous'")
+            raise ScenarioError(
+                f"{scenario.source or 'scenario'}: clock.name: a ParallelEnv needs 'synchronous'"
+            )
         self.scenario = scenario
         self.render_mode = render_mode
         self.fields = tuple(fields)
@@ -70,8 +76,8 @@ class RdmaParallelEnv(ParallelEnv):  # type: ignore[type-arg]
         self.possible_agents: list[str] = [f"flow_{slot}" for slot in range(count)]
         self.agents: list[str] = []
         self._observation_space = telemetry.observation_space(self.fields)
-        self.observation_spaces = {agent: self._observation_space for agent in self.possible_agents}
-        self.action_spaces = {agent: self.action.space for agent in self.possible_agents}
+        self.observation_spaces = dict.fromkeys(self.possible_agents, self._observation_space)
+        self.action_spaces = dict.fromkeys(self.possible_agents, self.action.space)
         self._indices = telemetry.field_indices(self.fields)
         self._simulator = Simulator(max(64, 2 * count), executable=executable, hang_timeout_s=hang_timeout_s)
         self._random = np.random.default_rng()
@@ -102,9 +108,7 @@ class RdmaParallelEnv(ParallelEnv):  # type: ignore[type-arg]
 
     def step(
         self, actions: dict[str, Any]
-    ) -> tuple[
-        Observations, dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]
-    ]:
+    ) -> tuple[Observations, dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
         """Applies the actions of the agents that are due; runs until the next tick of the clock."""
         if not self.agents or self._due is None:
             return {}, {}, {}, {}, {}
@@ -134,11 +138,7 @@ class RdmaParallelEnv(ParallelEnv):  # type: ignore[type-arg]
                 truncated.update(dict.fromkeys(living, True))
                 return infos
             paid = self.reward(rows.records)
-            seen = np.clip(
-                rows.records[:, self._indices].astype(np.float32),
-                self._observation_space.low,
-                self._observation_space.high,
-            )
+            seen = telemetry.observe(rows.records, self._indices, self._observation_space)
             for row, slot in enumerate(rows.slots):
                 agent = self.possible_agents[slot]
                 self._last[agent] = seen[row]

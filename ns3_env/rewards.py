@@ -20,7 +20,7 @@ class Reward(Protocol):
 
 
 def _inverse_rtt(records: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Base RTT / RTT; 0 before the first ACK. A time cut to whole ns may come out a little under the base RTT."""
+    """Base RTT / RTT; 0 before the first ACK."""
     rtt = column(records, "rtt")
     return np.divide(1.0, rtt, out=np.zeros_like(rtt), where=rtt > 0)
 
@@ -29,8 +29,8 @@ def _inverse_rtt(records: NDArray[np.float64]) -> NDArray[np.float64]:
 class Staged:
     """Drain the queue first, then share the link (Zhang 2023, Algorithm 1).
 
-    If SWITCHRATE + QLEN - 1 > ``threshold``: -RTT; else THROUGHPUT + 1/RTT - (THROUGHPUT - 1/N)^2, with the RTT in
-    base RTTs, QLEN in BDPs, rates in shares of the most congested hop, N the flows there.
+    If SWITCHRATE + QLEN - 1 > ``threshold``: -RTT; else THROUGHPUT + 1/RTT - (THROUGHPUT - 1/N)^2, with the
+    RTT in base RTTs, QLEN in BDPs, rates in shares of the most congested hop, N the flows there.
     """
 
     threshold: float = 0.5

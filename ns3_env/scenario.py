@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import yaml
@@ -22,10 +22,15 @@ AGENT = "agent"
 MIB = 1 << 20
 
 
+#: Bytes of a data packet's headers with the largest telemetry (HPCC's 42 B).
+_MAX_HEADER_BYTES = 90
+
+
 class Ecn(Strict):
     """Marking at dequeue: never below kmin, always above kmax, with growing probability up to pmax between.
 
-    The thresholds hold at ``at_rate_bps`` and grow with a port's rate. The defaults are DCQCN's (SYSTEMS.md, section 6).
+    The thresholds hold at ``at_rate_bps`` and grow with a port's rate. The defaults are DCQCN's (SYSTEMS.md,
+    section 6).
     """
 
     kmin_bytes: float = Field(default=100_000, ge=0)
@@ -44,12 +49,17 @@ class Switch(Strict):
     """What all switches have in common (SYSTEMS.md, section 6; REFERENCE.md, "Switch")."""
 
     buffer_bytes: int | None = Field(
-        default=None, gt=0, description="shared by all ports; none: 32 MiB with links of 100 Gb/s and more, else 16"
+        default=None,
+        gt=0,
+        description="shared by all ports; none: 32 MiB with links of 100 Gb/s and more, else 16",
     )
     pfc: bool = True
     pfc_alpha_shift: int = Field(default=3, ge=0, le=30, description="threshold: free buffer >> this")
     reserve_bytes: int = Field(default=4096, ge=0, description="per ingress port")
     resume_offset_bytes: int = Field(default=3072, ge=0)
+    headroom_frames: int | None = Field(
+        default=None, ge=0, description="full frames beyond 3 x rate x delay; none: 2, or 0 under the preset reference"
+    )
     ecn: Ecn | None = Ecn()
     flow_counter: Literal["exact", "timeout"] = "exact"
     flow_timeout_ns: int = Field(default=1_000_000, gt=0)
@@ -82,7 +92,7 @@ class PerAck(Strict):
     name: Literal["per_ack"] = "per_ack"
 
 
-Clock = Annotated[Union[PerFlowRtt, Synchronous, PerAck], Field(discriminator="name")]
+Clock = Annotated[PerFlowRtt | Synchronous | PerAck, Field(discriminator="name")]
 
 
 class Record(Strict):
@@ -96,12 +106,12 @@ class Record(Strict):
 class Scenario(Strict):
     """One episode's network, traffic and controllers.
 
-    Every flow is under the first of ``controllers``; with ``controlled_flows``, those flows are under "agent" and the
-    others under the first other controller; a traffic's own ``controller`` comes before both. Flows under "agent" have
-    the slots 0, 1, ... in the order of the flow list.
+    Every flow is under the first of ``controllers``; with ``controlled_flows``, those flows are under "agent"
+    and the others under the first other controller; a traffic's own ``controller`` comes before both. Flows
+    under "agent" have the slots 0, 1, ... in the order of the flow list.
 
-    The preset gives ``timing`` its default: "exact" (picoseconds) in ``default``, "truncated" (whole nanoseconds, as the
-    reference simulator) in ``reference``.
+    The preset gives ``timing`` its default: "exact" (picoseconds) in ``default``, "truncated" (whole
+    nanoseconds, as the reference simulator) in ``reference``.
     """
 
     preset: Literal["default", "reference"] = "default"
@@ -110,7 +120,9 @@ class Scenario(Strict):
     timing: Literal["exact", "truncated"] | None = None
     payload_bytes: int = Field(default=1000, ge=1, le=65_000)
     min_rate_bps: float | None = Field(
-        default=None, gt=0, description="none: a hundredth of the host's rate, or less where an incast needs it"
+        default=None,
+        gt=0,
+        description="none: a hundredth of the host's rate, or less where an incast needs it",
     )
     topology: Topology = Dumbbell()
     traffic: Traffic = Incast()
@@ -127,7 +139,7 @@ class Scenario(Strict):
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, Any], source: str) -> Scenario:
-        """The scenario of these keys. Raises ScenarioError: a line per fault, each with ``source`` and the key."""
+        """The scenario of these keys. Raises ScenarioError: a line per fault, with ``source`` and the key."""
         try:
             made = cls.model_validate(dict(data))
         except ValidationError as error:
@@ -170,12 +182,13 @@ class Scenario(Strict):
         return self
 
     def _buffer_faults(self, network: Network) -> list[str]:
-        """Reserves and headrooms (3 x rate x delay) of all ingress ports must leave something to share."""
+        """Reserves and headrooms (3 x rate x delay and some frames) of all ingress ports must leave something to share."""
         if not self.switch.pfc:
             return []
         needed: dict[int, float] = {}
+        frame = self.payload_bytes + _MAX_HEADER_BYTES
         for link in network.links:
-            headroom = 3 * link.rate_bps * link.delay_ns / 8e9
+            headroom = 3 * link.rate_bps * link.delay_ns / 8e9 + self._headroom_frames() * frame
             for end in (link.a, link.b):
                 if network.nodes[end] == "switch":
                     needed[end] = needed.get(end, 0) + headroom + self.switch.reserve_bytes
@@ -188,6 +201,11 @@ class Scenario(Strict):
             f"{needed[worst]:.0f} B"
         ]
 
+    def _headroom_frames(self) -> int:
+        if self.switch.headroom_frames is not None:
+            return self.switch.headroom_frames
+        return 0 if self.preset == "reference" else 2
+
     def _rate_faults(self, network: Network) -> list[str]:
         if self.min_rate_bps is None:
             return []
@@ -195,7 +213,7 @@ class Scenario(Strict):
             rate = network.access[host].rate_bps
             if flows * self.min_rate_bps > rate:
                 return [
-                    f"min_rate_bps: {flows} flows of at least {self.min_rate_bps:g} bit/s exceed host {host}'s link of "
+                    f"min_rate_bps: {flows} flows of {self.min_rate_bps:g} bit/s exceed host {host}'s link, "
                     f"{rate:g} bit/s; {rate / flows:g} would do"
                 ]
         return []
@@ -207,22 +225,30 @@ class Scenario(Strict):
             if AGENT not in names:
                 faults.append(f"controlled_flows: needs {AGENT!r} among the controllers")
             if network is not None and self.traffic.kind != "poisson":
-                # Random sizes and starts only: the number of flows is the same for every seed but for Poisson.
+                # The number of flows is the same for every seed, but for Poisson.
                 flows = self._flows(network)
                 beyond = [flow for flow in self.controlled_flows if flow >= len(flows)]
                 if beyond:
-                    faults.append(f"controlled_flows: there is no flow {beyond[0]}; flows are 0 to {len(flows) - 1}")
+                    faults.append(
+                        f"controlled_flows: there is no flow {beyond[0]}; flows are 0 to {len(flows) - 1}"
+                    )
                 if len(names) < 2 and len(set(self.controlled_flows)) < len(flows):
                     faults.append("controllers: the flows that are not controlled need another controller")
-        for name in self._named_controllers():
-            if name not in names:
-                faults.append(f"traffic.controller: {name!r} is not among the controllers ({', '.join(names)})")
+        known = ", ".join(names)
+        faults += [
+            f"traffic.controller: {name!r} is not among the controllers ({known})"
+            for name in self._named_controllers()
+            if name not in names
+        ]
         return faults
 
     def _named_controllers(self) -> list[str]:
         def walk(traffic: Any) -> set[str]:
-            found = {traffic.controller} | {flow.controller for flow in getattr(traffic, "flows", None) or []} \
-                if traffic.kind == "list" else {traffic.controller}
+            found = (
+                {traffic.controller} | {flow.controller for flow in getattr(traffic, "flows", None) or []}
+                if traffic.kind == "list"
+                else {traffic.controller}
+            )
             for part in getattr(traffic, "parts", []):
                 found |= walk(part)
             return {name for name in found if name is not None}
@@ -236,7 +262,7 @@ class Scenario(Strict):
         return (32 if fast else 16) * MIB
 
     def _min_rate_bps(self, network: Network) -> float | None:
-        """The simulator's default, a hundredth of the host's rate, is too much for an incast of more than 100."""
+        """The simulator's default, a hundredth of the host's rate, is too much for more than 100 flows."""
         if self.min_rate_bps is not None:
             return self.min_rate_bps
         needed: float | None = None
@@ -298,11 +324,18 @@ class Scenario(Strict):
                 {"a": link.a, "b": link.b, "rate_bps": link.rate_bps, "delay_ns": link.delay_ns}
                 for link in network.links
             ],
-            "switch": {**self.switch.model_dump(), "buffer_bytes": self._buffer_bytes(network)},
+            "switch": {
+                **self.switch.model_dump(),
+                "buffer_bytes": self._buffer_bytes(network),
+                "headroom_frames": self._headroom_frames(),
+            },
             "loss": {"probability": self.loss_probability},
             "retransmission_timeout_ns": self.retransmission_timeout_ns,
             "controllers": [
-                {"name": controller.name, "attributes": {k: _text(v) for k, v in controller.attributes.items()}}
+                {
+                    "name": controller.name,
+                    "attributes": {k: _text(v) for k, v in controller.attributes.items()},
+                }
                 for controller in self.controllers
             ],
             "clock": self.clock.model_dump(),

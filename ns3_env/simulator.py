@@ -71,14 +71,18 @@ class EpisodeEnd:
 
 
 def find_executable() -> Path:
-    """Path of rdma-sim: that of the variable NS3_ENV_RDMA_SIM, or the one installed beside the compiled module.
+    """Path of rdma-sim: that in NS3_ENV_RDMA_SIM, or the one installed beside the compiled module.
 
     Raises SimulatorNotFound.
     """
     named = os.environ.get(EXECUTABLE_VARIABLE)
     path = Path(named) if named else Path(_native.__file__).parent / "bin" / "rdma-sim"
     if not os.access(path, os.X_OK) or path.is_dir():
-        hint = f"{EXECUTABLE_VARIABLE} names it" if named else f"install the package, or set {EXECUTABLE_VARIABLE}"
+        hint = (
+            f"{EXECUTABLE_VARIABLE} names it"
+            if named
+            else f"install the package, or set {EXECUTABLE_VARIABLE}"
+        )
         raise SimulatorNotFound(f"no simulator at {path} ({hint})")
     return path
 
@@ -86,7 +90,9 @@ def find_executable() -> Path:
 def list_controllers(executable: str | os.PathLike[str] | None = None) -> list[str]:
     """Names of the congestion controllers the simulator knows. Raises SimulatorNotFound, SimulatorDied."""
     path = find_executable() if executable is None else Path(executable)
-    done = subprocess.run([os.fspath(path), "--controllers"], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [os.fspath(path), "--controllers"], capture_output=True, text=True, timeout=60, check=False
+    )
     if done.returncode != 0:
         raise SimulatorDied(f"{path} --controllers ended with exit code {done.returncode}:\n{done.stderr}")
     return done.stdout.split()
@@ -96,13 +102,14 @@ class Simulator:
     """One rdma-sim process and the channel to it.
 
     Used in turns: :meth:`send_reset`, then :meth:`receive`, then :meth:`send_actions`, and so on until
-    :class:`EpisodeEnd`. A reset may take the place of any other message, and starts the process if there is none.
-    Not for use by two threads at once.
+    :class:`EpisodeEnd`. A reset may take the place of any other message, and starts the process if there is
+    none. Not for use by two threads at once.
 
     Args:
         capacity: most rows of one message.
         executable: the program; default :func:`find_executable`.
-        hang_timeout_s: a simulator that is stopped, asleep, or computing without a sign of life for longer is killed.
+        hang_timeout_s: a simulator that is stopped, asleep, or computing without a sign of life for longer
+            is killed.
             One that waits for a core is left alone.
         start_timeout_s: patience for a process that starts.
     """
@@ -201,14 +208,18 @@ class Simulator:
         """Answers the last decisions and lets the simulator go on.
 
         Args:
-            actions: (m, 3), a row per due row of the last decisions: window (B), pacing rate (bit/s), and the number
-                that comes back as ``last_action``.
+            actions: (m, 3), a row per due row of the last decisions: window (B), pacing rate (bit/s), and
+                the number that comes back as ``last_action``.
         """
         if not self._our_turn or self._due < 0 or self._agent is None:
-            raise RuntimeError("the simulator has asked for no actions: send_reset() and receive() come first")
+            raise RuntimeError(
+                "the simulator has asked for no actions: send_reset() and receive() come first"
+            )
         values = np.asarray(actions, dtype=np.float64)
         if values.shape != (self._due, _native.ACTION_WIDTH) and not values.size == self._due == 0:
-            raise ValueError(f"{self._due} rows of {_native.ACTION_WIDTH} actions were due, not {values.shape}")
+            raise ValueError(
+                f"{self._due} rows of {_native.ACTION_WIDTH} actions were due, not {values.shape}"
+            )
         if self._due:
             self._actions[: self._due] = values
         self._hand_over(_native.COMMAND_STEP, self._due)
@@ -228,7 +239,9 @@ class Simulator:
             SimulatorHung: the process gave no sign of life and was killed.
         """
         if self._agent is None or self._our_turn:
-            raise RuntimeError("nothing was asked of the simulator: send_reset() or send_actions() come first")
+            raise RuntimeError(
+                "nothing was asked of the simulator: send_reset() or send_actions() come first"
+            )
         kind = self._await()
         agent = self._agent
         if kind == _native.MESSAGE_DECISIONS:
@@ -276,7 +289,8 @@ class Simulator:
         return kind
 
     def _raise_if_dead(self) -> None:
-        assert self._process is not None and self._agent is not None
+        assert self._process is not None
+        assert self._agent is not None
         code = self._process.poll()
         if code is None:
             return
@@ -321,7 +335,10 @@ class Simulator:
 
 
 def wait_any(simulators: Sequence[Simulator]) -> int:
-    """Index of a simulator among those given, all waiting, that has answered or died: receive() tells which."""
+    """Index of a simulator that has answered; all those given must be waiting.
+
+    Raises SimulatorDied or SimulatorHung for one that never will.
+    """
     ends = [simulator._agent for simulator in simulators if simulator._agent is not None]
     if len(ends) != len(simulators) or not ends:
         raise RuntimeError("there is a simulator of which nothing was asked")

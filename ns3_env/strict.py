@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do configuration errors read? A typed model that refuses unknown keys and names the nearest known one."""
+"""How do configuration errors read? A typed model that names the nearest known key."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ class Strict(BaseModel):
         return f"unknown key {key!r}" + (f"; the nearest known one is {near[0]!r}" if near else "")
 
 
-#: Keys whose value is one of several models: pydantic puts the model's tag into an error's place; no file has it.
+#: Keys whose value is one of several models: pydantic puts the model's tag, which is no key, into an error's
+#: place.
 UNION_KEYS: frozenset[str] = frozenset({"topology", "traffic", "clock", "parts"})
 
 
@@ -45,7 +46,9 @@ class Describe:
     @classmethod
     def lines(cls, error: ValidationError) -> list[str]:
         """One "key: what is wrong" per fault."""
-        return [cls._line(item["loc"], item["msg"], item.get("input"), item["type"]) for item in error.errors()]
+        return [
+            cls._line(item["loc"], item["msg"], item.get("input"), item["type"]) for item in error.errors()
+        ]
 
     @classmethod
     def _line(cls, loc: tuple[int | str, ...], text: str, value: Any, kind: str) -> str:

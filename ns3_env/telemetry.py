@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What can an agent observe? The simulator's own table of fields, as Gymnasium spaces.
 
-The table is declared once, in C++ (``rdma/model/telemetry.cc``). The simulator writes it into the channel's header
-and this module reads the copy compiled into ``ns3_env._native``; the channel's layout hash proves both equal.
+The table is declared once, in C++ (``rdma/model/telemetry.cc``). The simulator writes it into the channel's
+header and this module reads the copy compiled into ``ns3_env._native``; the channel's layout hash proves both
+equal.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ FDCC_FIELDS: tuple[str, ...] = (
 class Field:
     """One field of a telemetry record.
 
-    ``unit`` is that of the value in the record ("1" where normalised), ``normaliser`` says what the raw quantity
-    was divided by; values lie in [``low``, ``high``].
+    ``unit`` is that of the value in the record ("1" where normalised), ``normaliser`` says what the raw
+    quantity was divided by; values lie in [``low``, ``high``].
     """
 
     name: str
@@ -53,7 +54,7 @@ INDEX: dict[str, int] = {field.name: i for i, field in enumerate(FIELDS)}
 
 
 def field_indices(names: Sequence[str]) -> NDArray[np.intp]:
-    """Positions of the named fields in a record. Raises KeyError, naming the nearest field, for an unknown one."""
+    """Positions of the named fields in a record. Raises KeyError, which names the nearest known field."""
     for name in names:
         if name not in INDEX:
             near = difflib.get_close_matches(name, INDEX, n=1, cutoff=0.0)
@@ -69,6 +70,13 @@ def observation_space(names: Sequence[str]) -> Box:
         high=np.array([field.high for field in chosen], dtype=np.float32),
         dtype=np.float32,
     )
+
+
+def observe(records: NDArray[np.float64], indices: NDArray[np.intp], space: Box) -> NDArray[np.float32]:
+    """Observations (k, len(indices)) of records (k, fields), within the space in float32 too."""
+    seen: NDArray[np.float32] = records[:, indices].astype(np.float32)
+    np.clip(seen, space.low, space.high, out=seen)
+    return seen
 
 
 def column(records: NDArray[np.float64], name: str) -> NDArray[np.float64]:

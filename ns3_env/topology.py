@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which hosts and switches are there, and how are they linked? Dumbbell, parking lot, fat-trees, any graph."""
+"""Which hosts and switches are there, and how are they linked? Dumbbell, parking lot, fat-trees."""
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Literal, Union
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -84,9 +85,11 @@ class Network:
             return faults
         if len(self.hosts) < 2:
             return ["nodes: a network needs at least two hosts"]
-        for host in self.hosts:
-            if degree[host] != 1:
-                faults.append(f"links: host {host} has {degree[host]} links; a host has exactly one")
+        faults += [
+            f"links: host {host} has {degree[host]} links; a host has exactly one"
+            for host in self.hosts
+            if degree[host] != 1
+        ]
         seen = {self.hosts[0]}
         todo = deque(seen)
         while todo:
@@ -103,14 +106,17 @@ class Network:
 class Dumbbell(Strict):
     """Senders - switch A - switch B - receivers.
 
-    Hosts 0 ... n - 1 send, the next ones receive, then come the switches A and B (REFERENCE.md, "Results to meet").
+    Hosts 0 ... n - 1 send, the next ones receive, then come the switches A and B (REFERENCE.md, "Results to
+    meet").
     """
 
     kind: Literal["dumbbell"] = "dumbbell"
     senders: int = Field(default=4, ge=1)
     receivers: int = Field(default=1, ge=1)
     rate_bps: float = Field(default=100 * GBPS, gt=0, description="of each host's link")
-    bottleneck_bps: float | None = Field(default=None, gt=0, description="between the switches; none: rate_bps")
+    bottleneck_bps: float | None = Field(
+        default=None, gt=0, description="between the switches; none: rate_bps"
+    )
     delay_ns: int = Field(default=1000, gt=0, description="of each link")
 
     def build(self) -> Network:
@@ -128,7 +134,7 @@ class Dumbbell(Strict):
 
 
 class ParkingLot(Strict):
-    """A chain of switches. Host 0 sits at its first switch; each switch has ``hosts_per_switch`` hosts of its own.
+    """A chain of switches, each with ``hosts_per_switch`` hosts; host 0 sits at the first switch too.
 
     Hosts come first, switch by switch (the first switch has one more: host 0), then the switches.
     """
@@ -147,7 +153,7 @@ class ParkingLot(Strict):
         for host in hosts:
             at = max(host - 1, 0) // self.hosts_per_switch
             net.link(host, chain[at], self.rate_bps, self.delay_ns)
-        for left, right in zip(chain, chain[1:], strict=False):
+        for left, right in itertools.pairwise(chain):
             net.link(left, right, self.rate_bps, self.delay_ns)
         return net
 
@@ -155,8 +161,8 @@ class ParkingLot(Strict):
 class FatTree2(Strict):
     """Access switches with hosts, each linked to every aggregation switch.
 
-    The defaults are Zhang 2023, Fig. 5.2 (4 + 4 switches, 16 hosts each, every link 100 Gb/s). Hosts come first, access
-    switch by access switch, then the access switches, then the aggregation switches.
+    The defaults are Zhang 2023, Fig. 5.2 (4 + 4 switches, 16 hosts each, every link 100 Gb/s). Hosts come
+    first, access switch by access switch, then the access switches, then the aggregation switches.
     """
 
     kind: Literal["fat_tree_2"] = "fat_tree_2"
@@ -182,10 +188,10 @@ class FatTree2(Strict):
 
 
 class FatTree3(Strict):
-    """Pods of top-of-rack and aggregation switches (full mesh in the pod), each aggregation switch to every core.
+    """Pods of top-of-rack and aggregation switches in full mesh; each aggregation switch to every core.
 
-    The defaults are the 16 hosts of Zheng 2024, Exp. 3, numbered as in REFERENCE.md: hosts 0-15, four per ToR 16-19,
-    ToR 16, 17 with aggregation 20, 21; ToR 18, 19 with 22, 23; cores 24, 25.
+    The defaults are the 16 hosts of Zheng 2024, Exp. 3, numbered as in REFERENCE.md: hosts 0-15, four per ToR
+    16-19, ToR 16, 17 with aggregation 20, 21; ToR 18, 19 with 22, 23; cores 24, 25.
     """
 
     kind: Literal["fat_tree_3"] = "fat_tree_3"
@@ -239,4 +245,4 @@ class Graph(Strict):
         return Network(list(self.nodes), [Link(x.a, x.b, x.rate_bps, x.delay_ns) for x in self.links])
 
 
-Topology = Annotated[Union[Dumbbell, ParkingLot, FatTree2, FatTree3, Graph], Field(discriminator="kind")]
+Topology = Annotated[Dumbbell | ParkingLot | FatTree2 | FatTree3 | Graph, Field(discriminator="kind")]

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which flows are there, and when do they start? Incast, long-short, joining flows, Poisson arrivals, lists."""
+"""Which flows are there, and when do they start? Incast, long-short, joining flows, Poisson."""
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, Union
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,8 @@ from pydantic import Field, field_validator
 from ns3_env.strict import Strict
 from ns3_env.topology import Network
 
-#: Flow-size distributions: (bytes, percent of flows no larger), linear between points (SYSTEMS.md, section 7).
+#: Flow-size distributions: (bytes, percent of flows no larger), linear between points
+#: (SYSTEMS.md, section 7).
 SIZE_CDFS: dict[str, list[tuple[float, float]]] = {
     "websearch": [
         (0, 0),
@@ -88,7 +90,7 @@ class Flows:
 
 def mean_size_bytes(cdf: Sequence[tuple[float, float]]) -> float:
     """Mean of a size distribution given by points, linear between them."""
-    return sum((q - p) / 100 * (x + y) / 2 for (x, p), (y, q) in zip(cdf, cdf[1:], strict=False))
+    return sum((q - p) / 100 * (x + y) / 2 for (x, p), (y, q) in itertools.pairwise(cdf))
 
 
 def sample_sizes(
@@ -97,13 +99,16 @@ def sample_sizes(
     """``count`` flow sizes (bytes, at least 1) drawn from a distribution."""
     sizes, percents = np.array(cdf, dtype=np.float64).T
     drawn = np.interp(random.random(count) * 100, percents, sizes)
-    return np.maximum(np.rint(drawn), 1).astype(np.int64)
+    whole: NDArray[np.int64] = np.maximum(np.rint(drawn), 1).astype(np.int64)
+    return whole
 
 
 class _Common(Strict):
     """What every kind of traffic has."""
 
-    controller: str | None = Field(default=None, description="name of these flows' controller; none: the scenario's")
+    controller: str | None = Field(
+        default=None, description="name of these flows' controller; none: the scenario's"
+    )
 
     def faults(self, network: Network) -> list[str]:
         """What does not fit the network, as "key: text"."""
@@ -123,10 +128,10 @@ def _host_fault(network: Network, key: str, host: int) -> list[str]:
 class Incast(_Common):
     """Many flows to one receiver.
 
-    ``receiver`` is by default the last host; ``senders`` all hosts of other access switches (all other hosts where there
-    is one access switch only). With more flows than senders each sender has several. Starts lie in
-    [start_ns, start_ns + spread_ns], Gaussian (mean in the middle, three standard deviations to each end; Zhang 2023,
-    section 5.2) or uniform.
+    ``receiver`` is by default the last host; ``senders`` all hosts of other access switches (all other hosts
+    where there is one access switch only). With more flows than senders each sender has several. Starts lie
+    in [start_ns, start_ns + spread_ns], Gaussian (mean in the middle, three standard deviations to each end;
+    Zhang 2023, section 5.2) or uniform.
     """
 
     kind: Literal["incast"] = "incast"
@@ -151,7 +156,9 @@ class Incast(_Common):
         if self.receiver is not None and (fault := _host_fault(network, "receiver", self.receiver)):
             return fault
         senders, receiver = self._ends(network)
-        found = [fault for i, host in enumerate(senders) for fault in _host_fault(network, f"senders.{i}", host)]
+        found = [
+            fault for i, host in enumerate(senders) for fault in _host_fault(network, f"senders.{i}", host)
+        ]
         if receiver in senders:
             found.append(f"senders.{senders.index(receiver)}: a flow from host {receiver} to itself")
         return found
@@ -177,7 +184,7 @@ class Incast(_Common):
 
 
 class LongShort(_Common):
-    """A long flow, joined by a short one for a while (Zhang 2023, section 6.1): hosts 0 and 1 to the last host."""
+    """A long flow and a short one (Zhang 2023, section 6.1), from hosts 0 and 1 to the last host."""
 
     kind: Literal["long_short"] = "long_short"
     long_bytes: int = Field(default=25_000_000, ge=1)
@@ -241,7 +248,7 @@ class Poisson(_Common):
             if sizes not in SIZE_CDFS:
                 raise ValueError(f"unknown distribution {sizes!r}; known: {', '.join(sorted(SIZE_CDFS))}")
             return sizes
-        ascending = all(x <= y and p <= q for (x, p), (y, q) in zip(sizes, sizes[1:], strict=False))
+        ascending = all(x <= y and p <= q for (x, p), (y, q) in itertools.pairwise(sizes))
         if len(sizes) < 2 or not ascending or sizes[0][1] != 0 or sizes[-1][1] != 100 or sizes[0][0] < 0:
             raise ValueError("points (bytes, percent) must ascend, from 0 to 100 percent")
         if sizes[-1][0] <= 0:
@@ -329,12 +336,12 @@ class Mix(_Common):
         return sum((part.senders_at(network) for part in self.parts), Counter())
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
-        """The flow list; each part draws from a generator of its own, so that parts do not disturb each other."""
+        """The flow list; each part draws from a generator of its own: parts do not disturb each other."""
         flows = Flows()
         for part, own in zip(self.parts, random.spawn(len(self.parts)), strict=True):
             flows.extend(part.generate(network, own))
         return flows
 
 
-Traffic = Annotated[Union[Incast, LongShort, Joining, Poisson, FlowList, Mix], Field(discriminator="kind")]
+Traffic = Annotated[Incast | LongShort | Joining | Poisson | FlowList | Mix, Field(discriminator="kind")]
 Mix.model_rebuild(_types_namespace={"Traffic": Traffic})

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from stable_baselines3.common.vec_env import VecEnv
-from stable_baselines3.common.vec_env.base_vec_env import VecEnvObs, VecEnvStepReturn
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
 from ns3_env import telemetry
 from ns3_env.actions import ActionMap, MultiplicativeWindow
@@ -21,7 +21,7 @@ from ns3_env.rewards import Reward, make_reward
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Decisions, EpisodeEnd, Simulator, wait_any
 
-#: The scenario of an episode, by the episode's number. A mapping is sent to the simulator as it is, but for its seed.
+#: The scenario of an episode, by the episode's number. A mapping is sent as it is, but for its seed.
 Sampler = Callable[[int], "Scenario | Mapping[str, Any]"]
 
 
@@ -45,8 +45,8 @@ class Batch:
         records: (k, fields) the whole telemetry records.
         flows: (k,) index of each flow in its scenario.
         simulators: (k,) simulator of each row.
-        results: (simulator, results) of each episode that has ended since the last call; the results also hold
-            "episode", the episode's number, and "seed".
+        results: (simulator, results) of each episode that has ended since the last call; the results also
+            hold "episode", the episode's number, and "seed".
     """
 
     slots: NDArray[np.int64]
@@ -69,13 +69,13 @@ class Batch:
 class RdmaVecEnv(VecEnv):
     """One slot per flow, many simulators.
 
-    Two ways to use it. :meth:`recv` and :meth:`send`, as EnvPool names them, show the flows that are due and take
-    their actions, so that simulators compute while the learner does. Stable-Baselines3's :meth:`step` is both in one;
-    slots that are not due (``due`` is False) keep their observation, have reward 0 and ignore their action. Under the
-    clock ``synchronous`` every live slot is due at every step.
+    Two ways to use it. :meth:`recv` and :meth:`send`, as EnvPool names them, show the flows that are due and
+    take their actions, so that simulators compute while the learner does. Stable-Baselines3's :meth:`step` is
+    both in one; slots that are not due (``due`` is False) keep their observation, have reward 0 and ignore
+    their action. Under the clock ``synchronous`` every live slot is due at every step.
 
-    Simulator i of n plays the episodes i, i + n, i + 2n, ...; an episode depends on the base seed and its number only,
-    so the episodes are the same however many simulators there are.
+    Simulator i of n plays the episodes i, i + n, i + 2n, ...; an episode depends on the base seed and its
+    number only, so the episodes are the same however many simulators there are.
 
     After a SimulatorError, :meth:`reset` starts what is missing and goes on with the next episodes.
 
@@ -87,8 +87,8 @@ class RdmaVecEnv(VecEnv):
         reward: its name, or the reward.
         action: what actions do.
         seed: base seed; :meth:`seed` sets it too.
-        ordered: rows come in an order that depends on no timing, so that training can be reproduced; else from
-            whichever simulators have answered.
+        ordered: rows come in an order that depends on no timing, so that training can be reproduced; else
+            from whichever simulators have answered.
         executable, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
     """
 
@@ -121,13 +121,12 @@ class RdmaVecEnv(VecEnv):
         self.action: ActionMap = MultiplicativeWindow() if action is None else action
         self.render_mode: str | None = None
         self._indices = telemetry.field_indices(self.fields)
-        observation_space = telemetry.observation_space(self.fields)
-        self._low, self._high = observation_space.low, observation_space.high
+        self._box = telemetry.observation_space(self.fields)
         self._simulators = [
             Simulator(max(64, 2 * slots), executable=executable, hang_timeout_s=hang_timeout_s)
             for _ in range(num_simulators)
         ]
-        super().__init__(num_simulators * slots, observation_space, self.action.space)
+        super().__init__(num_simulators * slots, self._box, self.action.space)
         self._base_seed = seed
         self._episodes = [-1] * num_simulators  # number of the episode each plays
         self._episode_seeds = [0] * num_simulators
@@ -141,17 +140,19 @@ class RdmaVecEnv(VecEnv):
         self._actions = np.zeros((self.num_envs, *shape), dtype=np.float64)
         self._answered = np.zeros(self.num_envs, dtype=np.bool_)
         self.due = np.zeros(self.num_envs, dtype=np.bool_)
-        self._observations = np.zeros((self.num_envs, len(self.fields)), dtype=np.float32)
+        self._observations: NDArray[np.float32] = np.zeros(
+            (self.num_envs, len(self.fields)), dtype=np.float32
+        )
         self._returns = np.zeros(self.num_envs)
         self._lengths = np.zeros(self.num_envs, dtype=np.int64)
         self._began = time.monotonic()
         self.results: list[tuple[int, dict[str, Any]]] = []
         self._closed = False
 
-    # -- recv and send ---------------------------------------------------------------------------------------------
+    # recv and send
 
     def start(self) -> None:
-        """Begins a new episode in every simulator, without waiting for it; :meth:`recv` has its first rows."""
+        """Begins a new episode in every simulator, without waiting; :meth:`recv` has its first rows."""
         if self._closed:
             raise RuntimeError("the environment is closed")
         self._results.clear()
@@ -168,10 +169,7 @@ class RdmaVecEnv(VecEnv):
         seed = episode_seed(self._base_seed, episode)
         scenario = self.sampler(episode)
         seeded: Scenario | Mapping[str, Any]
-        if isinstance(scenario, Mapping):
-            seeded = {**scenario, "seed": seed}
-        else:
-            seeded = scenario.with_seed(seed)
+        seeded = {**scenario, "seed": seed} if isinstance(scenario, Mapping) else scenario.with_seed(seed)
         self._simulators[i].send_reset(seeded)
         self._episodes[i], self._episode_seeds[i] = episode, seed
 
@@ -227,10 +225,11 @@ class RdmaVecEnv(VecEnv):
             self._results.append((i, end))
             self._begin_episode(i)
             return
-        if len(message.slots) and not (0 <= message.slots.min() and message.slots.max() < self.slots):
+        if len(message.slots) and not (message.slots.min() >= 0 and message.slots.max() < self.slots):
             simulator.kill()
             raise ScenarioError(
-                f"a flow under the agent has slot {message.slots.max()}; the environment has {self.slots} per simulator"
+                f"a flow under the agent has slot {message.slots.max()}; "
+                f"the environment has {self.slots} per simulator"
             )
         due = message.due
         if due.any():
@@ -252,7 +251,7 @@ class RdmaVecEnv(VecEnv):
         rewards[first] = 0.0
         batch = Batch(
             slots=join(part.slots + i * self.slots for i, part in parts),
-            observations=np.clip(records[:, self._indices].astype(np.float32), self._low, self._high),
+            observations=telemetry.observe(records, self._indices, self._box),
             rewards=rewards,
             first=first,
             terminated=join(part.terminated for _, part in parts),
@@ -266,7 +265,9 @@ class RdmaVecEnv(VecEnv):
         return batch
 
     def send(self, actions: ArrayLike, slots: ArrayLike) -> None:
-        """Takes the actions (m, A) of slots (m,) that are due. A simulator goes on once all its due slots are answered.
+        """Takes the actions (m, A) of slots (m,) that are due.
+
+        A simulator goes on once all its due slots are answered.
 
         Raises ValueError for a slot that is not due, or named twice.
         """
@@ -280,7 +281,9 @@ class RdmaVecEnv(VecEnv):
         if len(np.unique(chosen)) != len(chosen) or not np.all(owed[chosen]):
             wrong = sorted({int(slot) for slot in chosen if not owed[slot]})
             raise ValueError(f"slots that are not due: {wrong}" if wrong else "a slot is answered twice")
-        self._actions[chosen] = np.asarray(actions, dtype=np.float64).reshape((len(chosen), *self._actions.shape[1:]))
+        self._actions[chosen] = np.asarray(actions, dtype=np.float64).reshape(
+            (len(chosen), *self._actions.shape[1:])
+        )
         self._answered[chosen] = True
         for i, part in enumerate(self._owed):
             if part is not None and self._answered[part].all():
@@ -289,9 +292,9 @@ class RdmaVecEnv(VecEnv):
                 self._owed[i] = None
                 self._simulators[i].send_actions(mapped)
 
-    # -- Stable-Baselines3 -----------------------------------------------------------------------------------------
+    # Stable-Baselines3
 
-    def reset(self) -> VecEnvObs:
+    def reset(self) -> NDArray[np.float32]:
         """New episodes everywhere; observations (num_envs, D), zeros where no flow has started yet.
 
         A :meth:`recv` that follows gives the same rows.
@@ -310,7 +313,8 @@ class RdmaVecEnv(VecEnv):
         self.reset_infos = [{"due": bool(due)} for due in self.due]
         self._reset_seeds()
         self._reset_options()
-        return self._observations.copy()
+        observations: NDArray[np.float32] = self._observations.copy()
+        return observations
 
     def step_async(self, actions: NDArray[Any]) -> None:
         """Hands over actions (num_envs, A); those of slots that are not due are ignored."""
@@ -320,8 +324,9 @@ class RdmaVecEnv(VecEnv):
     def step_wait(self) -> VecEnvStepReturn:
         """Observations (num_envs, D), rewards, dones, infos; see the class on slots that are not due.
 
-        Where a flow ends, infos hold "terminal_observation", "TimeLimit.truncated" and "episode" (return "r", length
-        "l", seconds "t"); the observation is that of the slot's next flow if it begins in this very step.
+        Where a flow ends, infos hold "terminal_observation", "TimeLimit.truncated" and "episode" (return "r",
+        length "l", seconds "t"); the observation is that of the slot's next flow if it begins in this very
+        step.
         """
         batch = self.recv(wait_all=True)
         n = self.num_envs

@@ -35,6 +35,7 @@ topologies = st.sampled_from(
     [
         (Dumbbell(senders=5), range(6)),
         (Dumbbell(senders=5, rate_bps=25e9, bottleneck_bps=10e9), range(6)),
+        (Dumbbell(senders=5, rate_bps=1e9), range(6)),
         (ParkingLot(switches=3, hosts_per_switch=2), range(6)),
         (FatTree2(access=2, aggregation=2, hosts_per_access=3), range(6)),
     ]
@@ -45,6 +46,9 @@ topologies = st.sampled_from(
 def scenarios(draw: st.DrawFn, loss: bool) -> Scenario:
     topology, hosts = draw(topologies)
     pairs = st.tuples(st.sampled_from(hosts), st.sampled_from(hosts)).filter(lambda pair: pair[0] != pair[1])
+    # The published simulator's headroom is too small where a link holds less than a frame; ours is not.
+    slow = isinstance(topology, Dumbbell) and topology.rate_bps < 10e9
+    presets = ["default"] if slow else ["default", "reference"]
     flows = [
         Flow(src=src, dst=dst, size_bytes=size, start_ns=start)
         for (src, dst), size, start in draw(
@@ -53,7 +57,7 @@ def scenarios(draw: st.DrawFn, loss: bool) -> Scenario:
     ]
     return Scenario(
         seed=draw(st.integers(0, 2**31)),
-        preset=draw(st.sampled_from(["default", "reference"])),
+        preset=draw(st.sampled_from(presets)),
         topology=topology,
         traffic=FlowList(flows=flows),
         controllers=[Controller(name=draw(st.sampled_from(IN_SIMULATOR)))],

@@ -24,7 +24,8 @@ namespace
 
 constexpr uint64_t MAGIC = 0x6e73335f72646d61; // "ns3_rdma"
 constexpr uint32_t VERSION = 1;
-constexpr int64_t MAX_SPIN_NS = 20'000; // a sleeping wake-up costs about 45 us, a spun one less than 1
+constexpr int64_t MAX_SPIN_NS =
+    20'000; // a sleeping wake-up costs about 45 us, a spun one less than 1
 constexpr int64_t MIN_SPIN_NS = 2'000;
 constexpr uint32_t WAITS_BETWEEN_PROBES = 64;
 
@@ -239,7 +240,8 @@ void
 AdaptiveSpin::Learn(bool paid)
 {
     // A spin that fails has cost its whole budget and the peer perhaps its core: give up faster than we start.
-    m_budgetNs = paid ? std::min(MAX_SPIN_NS, std::max(m_budgetNs, MIN_SPIN_NS) * 2) : m_budgetNs / 2;
+    m_budgetNs =
+        paid ? std::min(MAX_SPIN_NS, std::max(m_budgetNs, MIN_SPIN_NS) * 2) : m_budgetNs / 2;
 }
 
 template <typename Done>
@@ -367,8 +369,9 @@ SimulatorEnd::SimulatorEnd(int channelFd)
     }
     if (m_header->version != VERSION || m_header->agentLayoutHash != ChannelLayoutHash())
     {
-        throw ChannelError("the simulator and the Python module ns3_env._native are of different builds: "
-                           "install the package again");
+        throw ChannelError(
+            "the simulator and the Python module ns3_env._native are of different builds: "
+            "install the package again");
     }
     const uint32_t capacity = m_header->capacity;
     if (m_header->regionBytes != m_region.Bytes() || m_region.Bytes() != RegionBytes(capacity))
@@ -403,8 +406,10 @@ SimulatorEnd::Publish(Message kind, int64_t timePs, uint32_t rowCount)
                            std::to_string(m_rows.size()));
     }
     const auto rows = m_rows.first(rowCount);
-    m_expected = static_cast<uint32_t>(
-        std::count_if(rows.begin(), rows.end(), [](const DecisionRow& r) { return r.NeedsAction(); }));
+    m_expected =
+        static_cast<uint32_t>(std::count_if(rows.begin(),
+                                            rows.end(),
+                                            [](const DecisionRow& r) { return r.NeedsAction(); }));
     m_control->message = static_cast<uint32_t>(kind);
     m_control->rowCount = rowCount;
     m_control->timePs = timePs;
@@ -542,8 +547,9 @@ AgentEnd::Wait(double timeoutS)
     m_seen = m_control->simulatorSequence.load(std::memory_order_acquire);
     if (m_header->simulatorLayoutHash != ChannelLayoutHash())
     {
-        throw ChannelError("the simulator and the Python module ns3_env._native are of different builds: "
-                           "install the package again");
+        throw ChannelError(
+            "the simulator and the Python module ns3_env._native are of different builds: "
+            "install the package again");
     }
     if (m_control->rowCount > m_rows.size())
     {
@@ -558,7 +564,8 @@ AgentEnd::Wait(double timeoutS)
 int
 AgentEnd::WaitAny(const std::vector<AgentEnd*>& ends, double timeoutS)
 {
-    const auto find = [&]() -> int {
+    const auto find = [&]() -> int
+    {
         for (size_t i = 0; i < ends.size(); ++i)
         {
             if (ends[i]->HasMessage())

@@ -87,7 +87,8 @@ class Dummy
         const auto slots = m_config.value("slots", flows);
         const auto steps = m_config.value("steps", uint64_t{10});
         const bool sparse = m_config.value("sparse", false);
-        const auto end = static_cast<uint32_t>(m_config.value("truncate", false) ? ROW_TRUNCATED : ROW_TERMINATED);
+        const auto end = static_cast<uint32_t>(m_config.value("truncate", false) ? ROW_TRUNCATED
+                                                                                 : ROW_TERMINATED);
 
         std::vector<uint64_t> stepOf(slots, 0);
         std::vector<double> echo(slots, 0.0);
@@ -104,7 +105,8 @@ class Dummy
                     continue;
                 }
                 DecisionRow row{.flow = static_cast<uint32_t>(i), .slot = static_cast<int32_t>(i)};
-                row.flags = (stepOf[i] == 0 ? uint32_t{ROW_FIRST} : 0) | (stepOf[i] == steps ? end : 0);
+                row.flags =
+                    (stepOf[i] == 0 ? uint32_t{ROW_FIRST} : 0) | (stepOf[i] == steps ? end : 0);
                 Fill(row.record, stepOf[i], i);
                 row.record[Field::LastAction] = echo[i];
                 row.record[Field::WindowBytes] = window[i];
@@ -165,7 +167,8 @@ class Dummy
 
     void Misbehave()
     {
-        const auto at = [&](const char* key) { return m_config.value(key, int64_t{-1}) == m_message; };
+        const auto at = [&](const char* key)
+        { return m_config.value(key, int64_t{-1}) == m_message; };
         if (at("crash_at"))
         {
             std::fprintf(stderr, "dummy-sim: assertion failed: queue >= 0\n");

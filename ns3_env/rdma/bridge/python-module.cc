@@ -25,11 +25,13 @@ View(std::vector<py::ssize_t> shape, std::vector<py::ssize_t> strides, T* data, 
 /// One member of every row, as an array (capacity,).
 template <typename T>
 py::array
-RowView(py::handle self, T DecisionRow::*member)
+RowView(py::handle self, T DecisionRow::* member)
 {
     const auto rows = self.cast<AgentEnd&>().Rows();
-    return View(
-        {static_cast<py::ssize_t>(rows.size())}, {sizeof(DecisionRow)}, &(rows[0].*member), self);
+    return View({static_cast<py::ssize_t>(rows.size())},
+                {sizeof(DecisionRow)},
+                &(rows[0].*member),
+                self);
 }
 
 template <typename Spec>
@@ -53,7 +55,8 @@ CheckSignals()
 
 PYBIND11_MODULE(_native, module)
 {
-    module.doc() = "The agent's end of the channel to rdma-sim, the telemetry table, and MPCC's law.";
+    module.doc() =
+        "The agent's end of the channel to rdma-sim, the telemetry table, and MPCC's law.";
 
     py::register_exception<ChannelError>(module, "ChannelError", PyExc_RuntimeError);
 
@@ -73,7 +76,8 @@ PYBIND11_MODULE(_native, module)
 
     module.def(
         "telemetry_fields",
-        [] {
+        []
+        {
             py::list fields;
             for (const FieldSpec& field : TelemetryFields())
             {
@@ -81,11 +85,13 @@ PYBIND11_MODULE(_native, module)
             }
             return fields;
         },
-        "The field table this module was built with: (name, unit, normaliser, low, high) per field.");
+        "The field table this module was built with: (name, unit, normaliser, low, high) per "
+        "field.");
     module.def("channel_layout_hash", &ChannelLayoutHash);
     module.def(
         "wait_any",
-        [](const std::vector<AgentEnd*>& ends, double timeoutS) {
+        [](const std::vector<AgentEnd*>& ends, double timeoutS)
+        {
             int index = -1;
             {
                 py::gil_scoped_release unlocked;
@@ -96,7 +102,8 @@ PYBIND11_MODULE(_native, module)
         },
         py::arg("ends"),
         py::arg("timeout_s"),
-        "Index of an end with a message, or -1 after timeout_s seconds; wait(0) of that end takes the message.");
+        "Index of an end with a message, or -1 after timeout_s seconds; wait(0) of that end takes "
+        "the message.");
 
     py::class_<AgentEnd>(module, "AgentEnd", "The agent's end of one channel; it owns the region.")
         .def(py::init<uint32_t>(), py::arg("capacity"), "Makes a region for `capacity` rows.")
@@ -105,7 +112,8 @@ PYBIND11_MODULE(_native, module)
         .def_property_readonly("capacity", &AgentEnd::Capacity)
         .def(
             "wait",
-            [](AgentEnd& self, double timeoutS) {
+            [](AgentEnd& self, double timeoutS)
+            {
                 Message message = self.Wait(0);
                 if (message == Message::None && timeoutS > 0)
                 {
@@ -116,42 +124,45 @@ PYBIND11_MODULE(_native, module)
                 return static_cast<uint32_t>(message);
             },
             py::arg("timeout_s"),
-            "The simulator's next message (MESSAGE_*), MESSAGE_NONE after timeout_s seconds. Releases the GIL.")
+            "The simulator's next message (MESSAGE_*), MESSAGE_NONE after timeout_s seconds. "
+            "Releases the GIL.")
         .def(
             "send",
-            [](AgentEnd& self, uint32_t command, uint32_t actionCount) {
-                self.Send(static_cast<Command>(command), actionCount);
-            },
+            [](AgentEnd& self, uint32_t command, uint32_t actionCount)
+            { self.Send(static_cast<Command>(command), actionCount); },
             py::arg("command"),
             py::arg("action_count") = 0)
         .def_property_readonly("time_ps", &AgentEnd::TimePs)
         .def_property_readonly("row_count", &AgentEnd::RowCount)
         .def_property_readonly("heartbeat", &AgentEnd::Heartbeat)
-        .def_property_readonly(
-            "flows", [](py::object self) { return RowView(self, &DecisionRow::flow); })
-        .def_property_readonly(
-            "slots", [](py::object self) { return RowView(self, &DecisionRow::slot); })
-        .def_property_readonly(
-            "flags", [](py::object self) { return RowView(self, &DecisionRow::flags); })
-        .def_property_readonly(
-            "records",
-            [](py::object self) {
-                const auto rows = self.cast<AgentEnd&>().Rows();
-                return View({static_cast<py::ssize_t>(rows.size()), FIELD_COUNT},
-                            {sizeof(DecisionRow), sizeof(double)},
-                            rows[0].record.values.data(),
-                            self);
-            })
-        .def_property_readonly("actions",
-                               [](py::object self) {
-                                   const auto rows = self.cast<AgentEnd&>().Actions();
-                                   return View({static_cast<py::ssize_t>(rows.size()), ACTION_WIDTH},
-                                               {sizeof(ActionRow), sizeof(double)},
-                                               &rows[0].windowBytes,
+        .def_property_readonly("flows",
+                               [](py::object self) { return RowView(self, &DecisionRow::flow); })
+        .def_property_readonly("slots",
+                               [](py::object self) { return RowView(self, &DecisionRow::slot); })
+        .def_property_readonly("flags",
+                               [](py::object self) { return RowView(self, &DecisionRow::flags); })
+        .def_property_readonly("records",
+                               [](py::object self)
+                               {
+                                   const auto rows = self.cast<AgentEnd&>().Rows();
+                                   return View({static_cast<py::ssize_t>(rows.size()), FIELD_COUNT},
+                                               {sizeof(DecisionRow), sizeof(double)},
+                                               rows[0].record.values.data(),
                                                self);
                                })
+        .def_property_readonly("actions",
+                               [](py::object self)
+                               {
+                                   const auto rows = self.cast<AgentEnd&>().Actions();
+                                   return View(
+                                       {static_cast<py::ssize_t>(rows.size()), ACTION_WIDTH},
+                                       {sizeof(ActionRow), sizeof(double)},
+                                       &rows[0].windowBytes,
+                                       self);
+                               })
         .def_property_readonly("fields",
-                               [](const AgentEnd& self) {
+                               [](const AgentEnd& self)
+                               {
                                    py::list fields;
                                    for (const SchemaField& field : self.Fields())
                                    {
@@ -160,9 +171,9 @@ PYBIND11_MODULE(_native, module)
                                    return fields;
                                })
         .def("read_blob", [](const AgentEnd& self) { return py::bytes(self.ReadBlob()); })
-        .def("write_blob", [](AgentEnd& self, const py::bytes& text) {
-            self.WriteBlob(static_cast<std::string_view>(text));
-        });
+        .def("write_blob",
+             [](AgentEnd& self, const py::bytes& text)
+             { self.WriteBlob(static_cast<std::string_view>(text)); });
 
     BindMpcc(module);
 }

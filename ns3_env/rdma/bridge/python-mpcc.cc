@@ -103,23 +103,25 @@ BindMpcc(py::module_& module)
 {
     const MpccSettings defaults;
     py::class_<MpccLaw>(module, "MpccLaw", "MPCC of one flow (Zheng 2024): inputs to window.")
-        .def(py::init([](int horizon,
-                         double weightQueue,
-                         double weightWindow,
-                         double floorPackets,
-                         double floorShare,
-                         double delayScale,
-                         double intervalScale,
-                         const std::string& solver) {
-                 return MpccLaw(MpccSettings{.horizon = horizon,
-                                             .weightQueue = weightQueue,
-                                             .weightWindow = weightWindow,
-                                             .floorPackets = floorPackets,
-                                             .floorShare = floorShare,
-                                             .delayScale = delayScale,
-                                             .intervalScale = intervalScale,
-                                             .solver = SolverByName(solver)});
-             }),
+        .def(py::init(
+                 [](int horizon,
+                    double weightQueue,
+                    double weightWindow,
+                    double floorPackets,
+                    double floorShare,
+                    double delayScale,
+                    double intervalScale,
+                    const std::string& solver)
+                 {
+                     return MpccLaw(MpccSettings{.horizon = horizon,
+                                                 .weightQueue = weightQueue,
+                                                 .weightWindow = weightWindow,
+                                                 .floorPackets = floorPackets,
+                                                 .floorShare = floorShare,
+                                                 .delayScale = delayScale,
+                                                 .intervalScale = intervalScale,
+                                                 .solver = SolverByName(solver)});
+                 }),
              py::kw_only(),
              py::arg("horizon") = defaults.horizon,
              py::arg("weight_queue") = defaults.weightQueue,
@@ -130,23 +132,26 @@ BindMpcc(py::module_& module)
              py::arg("interval_scale") = defaults.intervalScale,
              py::arg("solver") = "qp")
         .def("reset", &MpccLaw::Reset, "Forgets past inputs; counters go on.")
-        .def_property_readonly("counters", [](const MpccLaw& law) {
-            const MpccCounters& c = law.Counters();
-            py::dict counters;
-            counters["decisions"] = c.decisions;
-            counters["solves"] = c.solves;
-            counters["closed_form"] = c.closedForm;
-            counters["infeasible"] = c.infeasible;
-            counters["failures"] = c.failures;
-            counters["working_set_changes"] = c.workingSetChanges;
-            return counters;
-        });
+        .def_property_readonly("counters",
+                               [](const MpccLaw& law)
+                               {
+                                   const MpccCounters& c = law.Counters();
+                                   py::dict counters;
+                                   counters["decisions"] = c.decisions;
+                                   counters["solves"] = c.solves;
+                                   counters["closed_form"] = c.closedForm;
+                                   counters["infeasible"] = c.infeasible;
+                                   counters["failures"] = c.failures;
+                                   counters["working_set_changes"] = c.workingSetChanges;
+                                   return counters;
+                               });
 
-    module.def("mpcc_decide",
-               &Decide,
-               py::arg("laws"),
-               py::arg("rows"),
-               "Windows (n,) in bytes; laws[i] decides on rows[i], whose columns are mpcc_fields().");
+    module.def(
+        "mpcc_decide",
+        &Decide,
+        py::arg("laws"),
+        py::arg("rows"),
+        "Windows (n,) in bytes; laws[i] decides on rows[i], whose columns are mpcc_fields().");
     module.def(
         "mpcc_fields",
         [] { return std::vector<std::string>(std::begin(INPUT_FIELDS), std::end(INPUT_FIELDS)); },

@@ -17,8 +17,7 @@ constexpr const char* PREFIX = "rdma::";
 TypeId
 CongestionControl::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("rdma::CongestionControl").SetParent<Object>().SetGroupName("Rdma");
+    static TypeId tid = TypeId("rdma::CongestionControl").SetParent<Object>().SetGroupName("Rdma");
     return tid;
 }
 

@@ -151,8 +151,7 @@ Hpcc::OnAck(FlowState& flow, const AckSample& ack)
         const double factor = multiplicative ? maxC : 1.0;
         // An idle path (u = 0) allows any rate: the clamp takes it to line rate.
         const double target = std::floor(m_referenceRateBps / factor) + increase;
-        const double rate =
-            std::min(std::max(target, path.minRateBps), path.hostRateBps);
+        const double rate = std::min(std::max(target, path.minRateBps), path.hostRateBps);
         if (commits)
         {
             m_referenceRateBps = rate;

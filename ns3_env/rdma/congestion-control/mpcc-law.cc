@@ -84,7 +84,8 @@ class MpccLaw::Solver
         }
         counters.workingSetChanges += static_cast<uint64_t>(changes);
         m_hot = code == qpOASES::SUCCESSFUL_RETURN;
-        if (!m_hot || m_problem.getPrimalSolution(m_solution.data()) != qpOASES::SUCCESSFUL_RETURN ||
+        if (!m_hot ||
+            m_problem.getPrimalSolution(m_solution.data()) != qpOASES::SUCCESSFUL_RETURN ||
             !std::isfinite(m_solution[0]))
         {
             m_hot = false;
@@ -127,9 +128,9 @@ class MpccLaw::Solver
         {
             for (int j = 0; j < m_horizon; ++j)
             {
-                m_hessian[i * m_horizon + j] =
-                    2.0 * m_scale *
-                    (queueTerm * (m_horizon - std::max(i, j)) + (i == j ? settings.weightWindow : 0.0));
+                m_hessian[i * m_horizon + j] = 2.0 * m_scale *
+                                               (queueTerm * (m_horizon - std::max(i, j)) +
+                                                (i == j ? settings.weightWindow : 0.0));
             }
         }
         return true;
@@ -153,7 +154,8 @@ class MpccLaw::Solver
             m_upperQueue[i - 1] = (model.SoftBound(i + 1) - model.q) / m_b;
         }
         m_lower[0] = std::max(m_lower[0], lowerQueue);
-        m_upper[0] = std::max(m_lower[0], std::min(m_upper[0], (model.SoftBound(1) - model.q) / m_b));
+        m_upper[0] =
+            std::max(m_lower[0], std::min(m_upper[0], (model.SoftBound(1) - model.q) / m_b));
     }
 
     int m_horizon;

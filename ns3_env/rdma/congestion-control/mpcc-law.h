@@ -15,15 +15,15 @@ namespace ns3::rdma
 /// What one decision depends on, by the names of the telemetry fields (model/telemetry.h).
 struct MpccInput
 {
-    double baseRttNs{0};            ///< of the path without queues (eq. 2.2)
-    double hostRateBps{0};          ///< R_in,max
-    double bdpBytes{0};             ///< BDP_max = base RTT * R_in,max / 8 (eq. 2.3)
-    double packetBytes{0};          ///< a full packet on the wire
-    double windowBytes{0};          ///< the window in force, W(k-1); above BDP_max counts as BDP_max
-    double stateQueueBytes{0};      ///< Q of the state switch
-    double stateFlows{1};           ///< N of the state switch
-    double stateRateBps{0};         ///< R_link of the state switch
-    double stateInputDelayNs{0};    ///< tau_1 * dt
+    double baseRttNs{0};         ///< of the path without queues (eq. 2.2)
+    double hostRateBps{0};       ///< R_in,max
+    double bdpBytes{0};          ///< BDP_max = base RTT * R_in,max / 8 (eq. 2.3)
+    double packetBytes{0};       ///< a full packet on the wire
+    double windowBytes{0};       ///< the window in force, W(k-1); above BDP_max counts as BDP_max
+    double stateQueueBytes{0};   ///< Q of the state switch
+    double stateFlows{1};        ///< N of the state switch
+    double stateRateBps{0};      ///< R_link of the state switch
+    double stateInputDelayNs{0}; ///< tau_1 * dt
     double stateFeedbackDelayNs{0}; ///< tau_2 * dt
 };
 
@@ -33,9 +33,9 @@ inline constexpr int MPCC_INPUTS = 10;
 /// How the window is computed.
 enum class MpccSolver : uint8_t
 {
-    Qp,         ///< qpOASES, on every decision
+    Qp, ///< qpOASES, on every decision
     ClosedForm, ///< the regulator where its sequence is feasible (then it is the QP's optimum), else qpOASES
-    Lqr,        ///< the regulator, clipped: never qpOASES
+    Lqr, ///< the regulator, clipped: never qpOASES
 };
 
 struct MpccSettings
@@ -57,10 +57,10 @@ struct MpccSettings
 struct MpccCounters
 {
     uint64_t decisions{0};
-    uint64_t solves{0};            ///< QPs handed to qpOASES
-    uint64_t closedForm{0};        ///< decisions that the closed form settled
-    uint64_t infeasible{0};        ///< decisions at which eq. 4.3 could not hold and was softened
-    uint64_t failures{0};          ///< solves that qpOASES did not finish; the clipped regulator stood in
+    uint64_t solves{0};     ///< QPs handed to qpOASES
+    uint64_t closedForm{0}; ///< decisions that the closed form settled
+    uint64_t infeasible{0}; ///< decisions at which eq. 4.3 could not hold and was softened
+    uint64_t failures{0};   ///< solves that qpOASES did not finish; the clipped regulator stood in
     uint64_t workingSetChanges{0}; ///< over all solves
 };
 

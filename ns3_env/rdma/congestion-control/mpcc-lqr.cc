@@ -10,7 +10,8 @@ namespace ns3::rdma
 void
 LqrGains(double b, double weightQueue, double weightWindow, std::span<double> gains)
 {
-    double cost = weightQueue; // S_P: the last state's cost, no terminal weight (Zheng 2024, sec. 4.4)
+    double cost =
+        weightQueue; // S_P: the last state's cost, no terminal weight (Zheng 2024, sec. 4.4)
     for (size_t k = gains.size(); k-- > 0;)
     {
         // Riccati recursion of a scalar integrator (A = 1).

@@ -11,8 +11,8 @@ namespace ns3::rdma
 /// MPCC's model and constraints at one decision, in units of BDP_max.
 struct MpccModel
 {
-    double q{0};          ///< predicted queue, Q-bar (Zheng 2024, eq. 3.7), at least 0
-    double b{0};          ///< B of eq. 3.4: queue gained per step and unit of window above the fair share
+    double q{0}; ///< predicted queue, Q-bar (Zheng 2024, eq. 3.7), at least 0
+    double b{0}; ///< B of eq. 3.4: queue gained per step and unit of window above the fair share
     double fairShare{0};  ///< W*, in (0, 1]
     double lower{0};      ///< least input, -W* (eq. 4.2)
     double upper{0};      ///< largest input, 1 - W* (eq. 4.2)

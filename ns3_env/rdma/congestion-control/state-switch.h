@@ -15,11 +15,11 @@ namespace ns3::rdma
 /// The hop whose queue is the state of MPCC's model, as the sender knows it.
 struct StateSwitch
 {
-    size_t hop{0};            ///< its place on the path, sender's side first
-    double queueBytes{0.0};   ///< Q
-    double flows{1.0};        ///< N, at least 1
-    double rateBps{0.0};      ///< R_link
-    double inputDelayNs{0.0}; ///< tau_1 in time: until what the sender does reaches the queue
+    size_t hop{0};               ///< its place on the path, sender's side first
+    double queueBytes{0.0};      ///< Q
+    double flows{1.0};           ///< N, at least 1
+    double rateBps{0.0};         ///< R_link
+    double inputDelayNs{0.0};    ///< tau_1 in time: until what the sender does reaches the queue
     double feedbackDelayNs{0.0}; ///< tau_2 in time: until the sender learns of the queue
 };
 

@@ -158,7 +158,7 @@ Network::ConfigureSwitches()
     int64_t stream = static_cast<int64_t>(2 * m_scenario.links.size());
     for (auto& [id, sw] : m_switches)
     {
-        sw->ConfigureBuffer(hostRate);
+        sw->ConfigureBuffer(hostRate, m_scenario.payloadBytes + MAX_HEADER_BYTES);
         if (sw->Buffer().CommittedBytes() > m_scenario.buffer.bufferBytes)
         {
             throw ScenarioError("'switch.buffer_bytes' is " +

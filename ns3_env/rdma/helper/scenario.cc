@@ -134,6 +134,7 @@ ReadSwitch(Section section, Scenario& s)
     s.buffer.alphaShift = section.Within<uint32_t>("pfc_alpha_shift", 0, 30);
     s.buffer.reserveBytes = section.Get<uint32_t>("reserve_bytes");
     s.buffer.resumeOffsetBytes = section.Get<uint32_t>("resume_offset_bytes");
+    s.buffer.headroomFrames = section.Within<uint32_t>("headroom_frames", 0, 1000);
     if (section.Has("ecn"))
     {
         Section ecn = section.Sub("ecn");

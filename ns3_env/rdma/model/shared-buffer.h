@@ -17,6 +17,10 @@ struct SharedBufferConfig
     uint32_t resumeOffsetBytes{3072};
     uint32_t alphaShift{3};          ///< threshold = free >> shift at the rate of the hosts' links
     bool pfc{true};
+    /// Full frames of headroom beyond 3 * rate * delay: one that the peer has begun when the pause
+    /// arrives, one that the pause had to wait for. The published simulator has none, and so can drop
+    /// packets where a link holds less than a frame.
+    uint32_t headroomFrames{2};
 };
 
 /**

@@ -166,13 +166,14 @@ Switch::AddPort(uint32_t nodeId)
 }
 
 void
-Switch::ConfigureBuffer(double hostRateBps)
+Switch::ConfigureBuffer(double hostRateBps, uint32_t frameBytes)
 {
     for (const auto& port : m_ports)
     {
         // What may still arrive after a pause was sent: 3 * rate * delay (REFERENCE.md, "Switch").
         const double seconds = static_cast<double>(port->Delay()) / PS_PER_SECOND;
-        const auto headroom = static_cast<uint64_t>(3.0 * port->RateBps() / 8.0 * seconds);
+        const auto headroom = static_cast<uint64_t>(3.0 * port->RateBps() / 8.0 * seconds) +
+                              m_config.headroomFrames * frameBytes;
         // One shift less for each doubling above the hosts' rate.
         const double doublings = std::log2(std::max(1.0, port->RateBps() / hostRateBps));
         const auto less = static_cast<uint32_t>(doublings);

@@ -69,7 +69,7 @@ class Switch : public Object
 
     SwitchPort& AddPort(uint32_t nodeId);
     /// Registers a connected port with the buffer; all ports, in order, before the first packet.
-    void ConfigureBuffer(double hostRateBps);
+    void ConfigureBuffer(double hostRateBps, uint32_t frameBytes);
 
     const std::vector<Ptr<SwitchPort>>& Ports() const { return m_ports; }
     const SharedBuffer& Buffer() const { return m_buffer; }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Does every controller keep the contract? Names, attributes, and any order of hooks on a flow.
-#include "ns3_env/rdma/congestion-control/congestion-control.h"
-#include "ns3_env/rdma/congestion-control/mpcc.h"
-#include "ns3_env/rdma/congestion-control/state-switch.h"
-
 #include "fake-flow.h"
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/object-factory.h"
 #include "ns3/test.h"
+#include "ns3_env/rdma/congestion-control/congestion-control.h"
+#include "ns3_env/rdma/congestion-control/mpcc.h"
+#include "ns3_env/rdma/congestion-control/state-switch.h"
 
 #include <algorithm>
 #include <cmath>
@@ -51,7 +50,9 @@ class ControllerNamesTestCase : public TestCase
             const TypeId tid = TypeId::LookupByName("rdma::" + name);
             for (size_t i = 0; i < tid.GetAttributeN(); ++i)
             {
-                NS_TEST_EXPECT_MSG_GT(tid.GetAttribute(i).help.size(), 10, tid.GetAttribute(i).name);
+                NS_TEST_EXPECT_MSG_GT(tid.GetAttribute(i).help.size(),
+                                      10,
+                                      tid.GetAttribute(i).name);
             }
         }
     }
@@ -75,8 +76,8 @@ class ControllerFuzzTestCase : public TestCase
         for (int run = 0; run < 20; ++run)
         {
             auto control = Make(m_name);
-            const PathFacts facts =
-                DumbbellFacts(1048 + control->GetTelemetryHeader().wireBytes, run % 2 ? 1e9 : 100e9);
+            const PathFacts facts = DumbbellFacts(1048 + control->GetTelemetryHeader().wireBytes,
+                                                  run % 2 ? 1e9 : 100e9);
             FakeFlow flow(facts);
             control->OnFlowStart(flow);
             Picos now = 0;
@@ -134,7 +135,9 @@ class ControllerFuzzTestCase : public TestCase
                                             "window floor");
                 NS_TEST_ASSERT_MSG_EQ(std::isfinite(flow.RateBps()), true, "rate");
                 NS_TEST_ASSERT_MSG_GT(flow.RateBps(), 0.0, "rate");
-                NS_TEST_ASSERT_MSG_LT_OR_EQ(flow.RateBps(), facts.hostRateBps * (1 + 1e-12), "rate");
+                NS_TEST_ASSERT_MSG_LT_OR_EQ(flow.RateBps(),
+                                            facts.hostRateBps * (1 + 1e-12),
+                                            "rate");
             }
             control->OnFlowEnd(flow, now);
             for (const auto& [counter, value] : control->GetCounters())
@@ -194,15 +197,17 @@ class MpccSameLawTestCase : public TestCase
         MpccLaw law({});
         for (uint32_t i = 0; i < 300; ++i)
         {
-            const std::vector<IntRecord> hops{
-                {.txBytes = 0, .timeNs = 0, .rateBps = 100'000'000'000, .queueBytes = 0, .flows = 1},
-                {.txBytes = 0,
-                 .timeNs = 0,
-                 .rateBps = 100'000'000'000,
-                 .queueBytes = (i * 7919) % 90000,
-                 .flows = 4}};
-            const double expected =
-                law.Decide(MakeMpccInput(flow, SelectStateSwitch(hops, facts)));
+            const std::vector<IntRecord> hops{{.txBytes = 0,
+                                               .timeNs = 0,
+                                               .rateBps = 100'000'000'000,
+                                               .queueBytes = 0,
+                                               .flows = 1},
+                                              {.txBytes = 0,
+                                               .timeNs = 0,
+                                               .rateBps = 100'000'000'000,
+                                               .queueBytes = (i * 7919) % 90000,
+                                               .flows = 4}};
+            const double expected = law.Decide(MakeMpccInput(flow, SelectStateSwitch(hops, facts)));
             control->OnAck(flow, {.rtt = facts.baseRtt, .hops = hops});
             NS_TEST_ASSERT_MSG_EQ(flow.WindowBytes(), expected, "bit for bit");
             NS_TEST_ASSERT_MSG_EQ_TOL(flow.RateBps(),

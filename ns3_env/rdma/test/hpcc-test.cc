@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Does HPCC compute what REFERENCE.md says? Utilisation, rate, window and commit, ACK by ACK.
-#include "ns3_env/rdma/congestion-control/hpcc.h"
-
 #include "fake-flow.h"
 
 #include "ns3/test.h"
 #include "ns3/uinteger.h"
+#include "ns3_env/rdma/congestion-control/hpcc.h"
 
 #include <cmath>
 
@@ -63,8 +62,9 @@ class HpccUpdateTestCase : public TestCase
 {
   public:
     HpccUpdateTestCase()
-        : TestCase("u, rate, window and pacing follow the busiest hop; the reference rate commits once "
-                   "per window")
+        : TestCase(
+              "u, rate, window and pacing follow the busiest hop; the reference rate commits once "
+              "per window")
     {
     }
 
@@ -88,12 +88,11 @@ class HpccUpdateTestCase : public TestCase
         double rate = std::floor(100e9 / (u / 0.95)) + 40e6;
         NS_TEST_EXPECT_MSG_EQ_TOL(flow.RateBps(), rate, 1.0, "rate = reference / max_c + AI");
         NS_TEST_EXPECT_MSG_EQ_TOL(flow.WindowBytes(), std::floor(78000 * rate / 100e9), 1e-9, "W");
-        const Picos moved =
-            SerialisationTime(1090, rate, Rounding::TruncateNs) -
-            SerialisationTime(1090, 100e9, Rounding::TruncateNs);
+        const Picos moved = SerialisationTime(1090, rate, Rounding::TruncateNs) -
+                            SerialisationTime(1090, 100e9, Rounding::TruncateNs);
         NS_TEST_EXPECT_MSG_EQ(flow.NextAvailable(), moved, "the waiting packet was moved");
 
-        // Byte 2000 commits (first update at lastUpdateSeq 20000: not yet), so the next starts from line rate.
+        // Nothing commits before byte 20000, so the reference rate is still line rate.
         flow.Acked(3000);
         Ack(*hpcc, flow, {Hop(21750, 2740, 39000), Hop(8700, 2840, 0, 400'000'000'000)});
         u = (u * (6240 - 870) + hop * 870) / 6240;
@@ -119,7 +118,8 @@ class HpccBoundsTestCase : public TestCase
 {
   public:
     HpccBoundsTestCase()
-        : TestCase("the rate stays in [min, line], tau is capped at T, and MaxStage adds before it scales")
+        : TestCase("the rate stays in [min, line], tau is capped at T, and MaxStage adds before it "
+                   "scales")
     {
     }
 

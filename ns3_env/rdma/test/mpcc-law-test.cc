@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Does MPCC's law do what Zheng 2024 says? The model's equations, the QP against its closed form, the loop.
-#include "ns3_env/rdma/congestion-control/mpcc-law.h"
-#include "ns3_env/rdma/congestion-control/state-switch.h"
-
 #include "fake-flow.h"
 
 #include "ns3/test.h"
+#include "ns3_env/rdma/congestion-control/mpcc-law.h"
+#include "ns3_env/rdma/congestion-control/state-switch.h"
 
 #include <cmath>
 #include <deque>
@@ -37,9 +36,8 @@ MpccInput
 RandomInput(std::mt19937_64& random)
 {
     std::uniform_real_distribution<double> unit(0.0, 1.0);
-    const auto logUniform = [&](double low, double high) {
-        return low * std::pow(high / low, unit(random));
-    };
+    const auto logUniform = [&](double low, double high)
+    { return low * std::pow(high / low, unit(random)); };
     MpccInput in;
     in.hostRateBps = logUniform(1e8, 8e11);
     in.baseRttNs = logUniform(1e3, 1e8);
@@ -136,7 +134,10 @@ class MpccRegulatorTestCase : public TestCase
                 const double b = closed.Decide(in);
                 const double c = lqr.Decide(in);
                 const double tolerance = 1e-6 * in.bdpBytes;
-                NS_TEST_ASSERT_MSG_EQ_TOL(a, b, tolerance, "QP and closed form, horizon " << horizon);
+                NS_TEST_ASSERT_MSG_EQ_TOL(a,
+                                          b,
+                                          tolerance,
+                                          "QP and closed form, horizon " << horizon);
                 if (closed.Counters().closedForm > before)
                 {
                     ++feasible;
@@ -191,9 +192,9 @@ class MpccOptimumTestCase : public TestCase
                     {
                         continue;
                     }
-                    const double cost = settings.weightQueue * (q1 * q1 + q2 * q2) +
-                                        settings.weightWindow *
-                                            (move(k0) * move(k0) + move(k1) * move(k1));
+                    const double cost =
+                        settings.weightQueue * (q1 * q1 + q2 * q2) +
+                        settings.weightWindow * (move(k0) * move(k0) + move(k1) * move(k1));
                     if (cost < best)
                     {
                         best = cost;
@@ -290,9 +291,9 @@ class MpccLoopTestCase : public TestCase
         double window = bdp;
         double queue = 0;
         double sinceAck = 0;
-        std::deque<double> windows(108, bdp);   // 1080 ns to the queue
-        std::deque<double> queues(516, -1.0);   // 5160 ns back; nothing to report yet
-        for (int i = 0; i < 800'000; ++i)       // 8 ms
+        std::deque<double> windows(108, bdp); // 1080 ns to the queue
+        std::deque<double> queues(516, -1.0); // 5160 ns back; nothing to report yet
+        for (int i = 0; i < 800'000; ++i)     // 8 ms
         {
             windows.push_back(window);
             queue += stepNs * (m_flows * windows.front() / 6240 - drain);

@@ -125,6 +125,35 @@ class PfcLosslessTest : public TestCase
     bool m_pfc;
 };
 
+/// A link that holds less than a frame needs frames of headroom, or a pause comes too late.
+class HeadroomTest : public TestCase
+{
+  public:
+    explicit HeadroomTest(uint32_t frames)
+        : TestCase(std::to_string(frames) + " frames of headroom on slow links"),
+          m_frames(frames)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Scenario s = Dumbbell(4, 1 * GBPS);
+        s.buffer.bufferBytes = 200'000;
+        s.buffer.headroomFrames = m_frames;
+        s.timeLimit = 20'000'000 * NS;
+        for (uint32_t i = 0; i < 4; ++i)
+        {
+            AddFlow(s, i, 4, 2'000'000);
+        }
+        TestNetwork net(std::move(s));
+        net->Run();
+        NS_TEST_ASSERT_MSG_EQ((net->Context().droppedPackets == 0), (m_frames == 2), "lossless");
+    }
+
+    uint32_t m_frames;
+};
+
 /// A packet or ACK lost at any place is sent again, and the flow ends.
 class LossRecoveryTest : public TestCase
 {
@@ -264,6 +293,8 @@ class NetworkTestSuite : public TestSuite
         AddTestCase(new QueueSlopeTest, Duration::QUICK);
         AddTestCase(new PfcLosslessTest(true), Duration::QUICK);
         AddTestCase(new PfcLosslessTest(false), Duration::QUICK);
+        AddTestCase(new HeadroomTest(2), Duration::QUICK);
+        AddTestCase(new HeadroomTest(0), Duration::QUICK);
         AddTestCase(new LossRecoveryTest("first packet", PacketKind::Data, 1, false), Duration::QUICK);
         AddTestCase(new LossRecoveryTest("middle packet", PacketKind::Data, 20, false), Duration::QUICK);
         AddTestCase(new LossRecoveryTest("last packet", PacketKind::Data, 50, true), Duration::QUICK);

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What does a comparison look like? Queue over time and completion of each flow, drawn from a run's folder."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+from eval.metrics import bottleneck
+from ns3_env.errors import ScenarioError
+
+#: Okabe and Ito's colours, told apart by colour-blind people; a controller keeps its own in every figure.
+COLOURS = {
+    "fdcc": "#0072B2",
+    "mpcc": "#D55E00",
+    "hpcc": "#009E73",
+    "dcqcn": "#CC79A7",
+    "dctcp": "#E69F00",
+    "timely": "#56B4E9",
+}
+_OTHERS = ("#000000", "#F0E442", "#999999")
+
+
+def colour_of(name: str, position: int) -> str:
+    """A controller's colour; those without one of their own take the next of three."""
+    return COLOURS.get(name, _OTHERS[position % len(_OTHERS)])
+
+
+def draw_comparison(evaluation: Path, target: Path | None = None) -> Path:
+    """Draws the first episode of every controller in an evaluation folder.
+
+    Args:
+        evaluation: the folder ``evaluation`` of a run.
+        target: the picture; ``comparison.png`` in that folder when None.
+
+    Returns:
+        The picture's path.
+
+    Raises:
+        ScenarioError: the folder holds no episodes.
+    """
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    names = [path.name.removesuffix(".queues.json") for path in sorted(evaluation.glob("*.queues.json"))]
+    if not names:
+        raise ScenarioError(f"{evaluation}: no episodes here (no NAME.queues.json): run `python -m eval evaluate RUN`")
+    names.sort(key=lambda name: (list(COLOURS).index(name) if name in COLOURS else len(COLOURS), name))
+
+    figure, (queue_axes, flow_axes) = pyplot.subplots(1, 2, figsize=(11, 4), constrained_layout=True)
+    for position, name in enumerate(names):
+        colour = colour_of(name, position)
+        queue = _first_queue(evaluation / f"{name}.queues.json")
+        series = queue.get("series")
+        if series:
+            times = [t / 1e6 for t in series["t_ns"]]
+            queue_axes.plot(times, [b / 1e3 for b in series["bytes"]], color=colour, label=name, linewidth=1.2)
+        slowdowns = sorted(_first_slowdowns(evaluation / f"{name}.flows.csv"))
+        shares = [(i + 1) / len(slowdowns) for i in range(len(slowdowns))]
+        flow_axes.step(slowdowns, shares, where="post", color=colour, label=name, marker="o", markersize=3)
+    queue_axes.set(xlabel="time (ms)", ylabel="bottleneck queue (kB)", yscale="symlog", ylim=(0, None))
+    queue_axes.set_title("The queue that the incast builds")
+    flow_axes.set(xlabel="flow completion time / time alone", ylabel="flows done (share)", ylim=(0, 1.03))
+    flow_axes.set_title("How long the flows take")
+    for axes in (queue_axes, flow_axes):
+        axes.grid(alpha=0.3)
+        axes.legend(frameon=False)
+    target = target or evaluation / "comparison.png"
+    figure.savefig(target, dpi=110)
+    pyplot.close(figure)
+    return target
+
+
+def _first_queue(path: Path) -> dict[str, Any]:
+    episodes = json.loads(path.read_text(encoding="utf-8"))
+    return bottleneck(episodes[0])
+
+
+def _first_slowdowns(path: Path) -> list[float]:
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["episode"] == "0" and float(row["fct_ns"]) >= 0]
+    return [float(row["fct_ns"]) / float(row["standalone_ns"]) for row in rows]

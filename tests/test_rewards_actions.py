@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Do rewards and action maps compute what the papers say?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from ns3_env import telemetry
+from ns3_env.actions import AbsoluteWindow, MultiplicativeWindow, make_action_map
+from ns3_env.rewards import REWARDS, make_reward
+
+
+def records(count: int = 1, **values: float) -> NDArray[np.float64]:
+    made = np.zeros((count, len(telemetry.FIELDS)))
+    defaults = {
+        "rtt": 1.0,
+        "flow_count": 1.0,
+        "packet_bytes": 1000.0,
+        "bdp_bytes": 78_500.0,
+        "base_rtt_ns": 6280.0,
+        "host_rate_bps": 1e11,
+        "window_bytes": 10_000.0,
+    }
+    for name, value in {**defaults, **values}.items():
+        made[:, telemetry.INDEX[name]] = value
+    return made
+
+
+def test_staged_reward_has_both_stages_of_algorithm_1() -> None:
+    reward = make_reward("staged")
+    probing = records(rtt=1.25, switch_rate=0.9, qlen=0.5, throughput=0.4, flow_count=4)
+    assert reward(probing)[0] == pytest.approx(0.4 + 0.8 - (0.4 - 0.25) ** 2)
+    congested = records(rtt=3.0, switch_rate=1.0, qlen=0.6, throughput=0.4, flow_count=4)
+    assert reward(congested)[0] == -3.0
+    both = np.concatenate([probing, congested])
+    assert np.array_equal(reward(both), [reward(probing)[0], reward(congested)[0]])
+
+
+def test_staged_reward_switches_above_the_threshold_only() -> None:
+    at = records(rtt=2.0, switch_rate=1.0, qlen=0.5)
+    assert make_reward("staged")(at)[0] == pytest.approx(0 + 1 / 2 - (0 - 1) ** 2)
+    assert make_reward("staged", threshold=0.4)(at)[0] == -2.0
+
+
+@pytest.mark.parametrize("name", sorted(REWARDS))
+def test_rewards_are_finite_before_the_first_ack(name: str) -> None:
+    assert np.isfinite(make_reward(name)(np.zeros((3, len(telemetry.FIELDS))))).all()
+
+
+def test_power_of_a_fair_share_at_the_base_rtt_is_one() -> None:
+    assert make_reward("power")(records(throughput=0.25, flow_count=4))[0] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "action", "packets"),
+    [(0.5, 0, 10), (0.5, 1, 15), (0.5, -1, 6), (0.5, 0.5, 12), (1, 1, 20), (1, -1, 5), (0.5, 7, 15)],
+)
+def test_multiplicative_window_follows_zhang_2023(alpha: float, action: float, packets: int) -> None:
+    window, rate, echo = MultiplicativeWindow(alpha)(np.array([[action]]), records())[0]
+    assert window == packets * 1000
+    assert rate == pytest.approx(packets * 1000 * 8e9 / 6280)
+    assert echo == np.clip(action, -1, 1)
+
+
+def test_multiplicative_window_stays_between_a_packet_and_the_bdp() -> None:
+    act = MultiplicativeWindow()
+    assert act(np.array([[-1.0]]), records(window_bytes=1000))[0, 0] == 1000
+    assert act(np.array([[1.0]]), records(window_bytes=78_000))[0, 0] == 78_500
+    unlimited = act(np.array([[0.0]]), records(window_bytes=1e12))[0]
+    assert unlimited[1] <= 1e11
+
+
+def test_growth_from_one_packet_needs_progress_or_fractions() -> None:
+    one = records(window_bytes=1000)
+    up = np.array([[1.0]])
+    assert MultiplicativeWindow(rounding="floor")(up, one)[0, 0] == 1000
+    assert MultiplicativeWindow(rounding="progress")(up, one)[0, 0] == 1500
+    assert MultiplicativeWindow(rounding="none")(up, one)[0, 0] == 1500
+    assert MultiplicativeWindow(alpha=1)(up, one)[0, 0] == 2000
+
+
+def test_absolute_window_is_applied_as_it_is() -> None:
+    applied = AbsoluteWindow()(np.array([[250.5]]), records())[0]
+    assert applied[0] == 250.5
+    assert applied[1] == pytest.approx(250.5 * 8e9 / 6280)
+    with pytest.raises(ValueError, match=">= 0"):
+        AbsoluteWindow()(np.array([[np.nan]]), records())
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(KeyError, match="staged"):
+        make_reward("stage")
+    with pytest.raises(KeyError, match="absolute_window"):
+        make_action_map("x")
+    with pytest.raises(KeyError, match="'qlen'"):
+        telemetry.field_indices(["qlenn"])
+
+
+def test_observation_space_is_the_declared_range() -> None:
+    space = telemetry.observation_space(telemetry.FDCC_FIELDS)
+    assert space.shape == (8,)
+    assert space.dtype == np.float32
+    assert space.low[4] == np.float32(-1e4)
+    assert space.high[7] == 1
