@@ -95,7 +95,9 @@ class AbsoluteWindow:
         if not np.all(window >= 0):
             raise ValueError(f"windows must be numbers >= 0: {window[~(window >= 0)]}")
         share = np.minimum(window / np.maximum(column(records, "bdp_bytes"), 1.0), 1.0)
-        rate = np.minimum(window * 8e9 / column(records, "base_rtt_ns"), column(records, "host_rate_bps"))
+        # In the order of the simulator's own arithmetic: the last bit of a rate moves packets.
+        host_rate = column(records, "host_rate_bps")
+        rate = np.minimum(host_rate * window / column(records, "bdp_bytes"), host_rate)
         return np.stack([window, rate, share], axis=1)
 
 

@@ -45,7 +45,7 @@ def play_across_the_channel(scenario: Scenario) -> dict[str, Any]:
         return answer.results
 
 
-@pytest.mark.parametrize("senders", [2, 4, 12])
+@pytest.mark.parametrize("senders", [2, 4, 12, 32])
 def test_both_placements_choose_the_same_windows_at_the_same_instants(senders: int) -> None:
     with Simulator() as simulator:
         simulator.send_reset(incast(senders, Controller(name="mpcc")))

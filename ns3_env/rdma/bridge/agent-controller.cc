@@ -12,6 +12,12 @@
 namespace ns3::rdma
 {
 
+namespace
+{
+/// A policy may go below the minimum rate, as windows under one packet need, but never stop a flow for good.
+constexpr double LEAST_RATE_SHARE = 0.01;
+} // namespace
+
 NS_OBJECT_ENSURE_REGISTERED(AgentController);
 
 TypeId
@@ -121,8 +127,9 @@ AgentController::Apply(const ActionRow& action)
 {
     m_waiting = false;
     m_lastAction = action.echo;
+    const PathFacts& path = m_flow->Path();
     const double rate =
-        std::clamp(action.rateBps, m_flow->Path().minRateBps, m_flow->Path().hostRateBps);
+        std::clamp(action.rateBps, path.minRateBps * LEAST_RATE_SHARE, path.hostRateBps);
     const bool changes = action.windowBytes != m_flow->WindowBytes() || rate != m_flow->RateBps();
     m_flow->SetWindow(action.windowBytes);
     m_flow->SetRate(rate);
