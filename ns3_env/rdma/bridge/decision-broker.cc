@@ -10,7 +10,7 @@
 namespace ns3::rdma
 {
 
-DecisionBroker::DecisionBroker(SimulatorEnd& channel, Picos quantum)
+DecisionBroker::DecisionBroker(SimulatorEnd& channel, std::optional<Picos> quantum)
     : m_channel(channel),
       m_quantum(quantum)
 {
@@ -22,7 +22,7 @@ DecisionBroker::ScheduleFlush()
     if (!m_scheduled)
     {
         m_scheduled = true;
-        Simulator::Schedule(Time(m_quantum), &DecisionBroker::Flush, this);
+        Simulator::Schedule(Time(m_quantum.value_or(0)), &DecisionBroker::Flush, this);
     }
 }
 
@@ -30,7 +30,14 @@ void
 DecisionBroker::RequestDecision(AgentController& agent, Picos now)
 {
     m_pending.push_back({&agent, agent.MakeRow(now)});
-    ScheduleFlush();
+    if (m_quantum)
+    {
+        ScheduleFlush();
+    }
+    else
+    {
+        Exchange();
+    }
 }
 
 void
@@ -48,6 +55,12 @@ void
 DecisionBroker::Flush()
 {
     m_scheduled = false;
+    Exchange();
+}
+
+void
+DecisionBroker::Exchange()
+{
     std::vector<Pending> batch;
     batch.swap(m_pending);
     // More rows than the channel holds go in several messages.
@@ -58,12 +71,12 @@ DecisionBroker::Flush()
         const size_t end = std::min(batch.size(), begin + capacity);
         std::vector<Pending> part(batch.begin() + static_cast<std::ptrdiff_t>(begin),
                                   batch.begin() + static_cast<std::ptrdiff_t>(end));
-        Exchange(part);
+        ExchangePart(part);
     }
 }
 
 void
-DecisionBroker::Exchange(std::vector<Pending>& batch)
+DecisionBroker::ExchangePart(std::vector<Pending>& batch)
 {
     auto rows = m_channel.Rows();
     for (size_t i = 0; i < batch.size(); ++i)

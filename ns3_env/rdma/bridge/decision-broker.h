@@ -7,7 +7,7 @@
 
 #include "ns3_env/rdma/model/queue-pair.h"
 
-#include <stdexcept>
+#include <optional>
 #include <vector>
 
 namespace ns3::rdma
@@ -30,7 +30,9 @@ enum class Interruption : uint8_t
 class DecisionBroker
 {
   public:
-    DecisionBroker(SimulatorEnd& channel, Picos quantum);
+    /// \param quantum decisions due within this time make one batch; without one each is exchanged on
+    ///        the spot, inside its ACK's event, as a controller in the simulator decides
+    DecisionBroker(SimulatorEnd& channel, std::optional<Picos> quantum);
 
     /// The flow wants a decision; it may not send until it has one.
     void RequestDecision(AgentController& agent, Picos now);
@@ -50,10 +52,11 @@ class DecisionBroker
     };
 
     void ScheduleFlush();
-    void Exchange(std::vector<Pending>& batch);
+    void Exchange();
+    void ExchangePart(std::vector<Pending>& batch);
 
     SimulatorEnd& m_channel;
-    Picos m_quantum;
+    std::optional<Picos> m_quantum;
     bool m_scheduled{false};
     std::vector<Pending> m_pending;
     Interruption m_interruption{Interruption::None};

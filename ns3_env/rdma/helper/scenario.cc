@@ -204,7 +204,11 @@ ReadClock(Section& root, Scenario& s)
                             "', must be 'per_flow_rtt', 'per_ack' or 'synchronous'");
     }
     clock.RefuseOthers();
-    s.clock.quantum = root.Get<int64_t>("decision_quantum_ns", 0) * PS_PER_NS;
+    const Picos quantum = root.Get<int64_t>("decision_quantum_ns", 0) * PS_PER_NS;
+    if (name != "per_ack" || quantum > 0)
+    {
+        s.clock.quantum = quantum;
+    }
 }
 
 void
