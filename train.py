@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does one train a policy? ``python train.py --config configs/fdcc.yaml --curriculum curricula/incast.yaml``.
+"""How is a policy trained? ``train.py --config configs/fdcc.yaml --curriculum curricula/incast.yaml``.
 
 Exit codes: 0 done; 2 a mistake in the input, named in one line; 130 interrupted, a checkpoint is saved.
 """
@@ -19,14 +19,18 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = argparse.ArgumentParser(
         prog="train.py",
-        description="Trains the policy a configuration names, then compares it with controllers of the simulator.",
+        description="Trains the configured policy, then compares it with the simulator's controllers.",
         epilog="key=value overrides the configuration: train.decisions=5000 agent.hidden=32 seed=3",
     )
     made.add_argument("--config", type=Path, help="configs/*.yaml")
     made.add_argument("--curriculum", type=Path, help="curricula/*.yaml")
-    made.add_argument("--algo", choices=("fdcc", "td3", "sac", "ppo"), help="this agent instead of the configured one")
+    made.add_argument(
+        "--algo", choices=("fdcc", "td3", "sac", "ppo"), help="this agent instead of the configured one"
+    )
     made.add_argument("--resume", type=Path, metavar="RUN", help="go on with this run's folder")
-    made.add_argument("--runs", type=Path, default=Path("runs"), help="where run folders are made (default: runs)")
+    made.add_argument(
+        "--runs", type=Path, default=Path("runs"), help="where run folders are made (default: runs)"
+    )
     made.add_argument("--json", type=Path, metavar="FILE", help="write the table's numbers to this file too")
     made.add_argument("--no-evaluation", action="store_true", help="stop after training")
     made.add_argument("overrides", nargs="*", metavar="key=value", help="override of the configuration")
@@ -41,7 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from agents import training
         from eval import metrics
 
-        plan = training.plan(options.config, options.curriculum, options.overrides, options.algo, options.resume)
+        plan = training.plan(
+            options.config, options.curriculum, options.overrides, options.algo, options.resume
+        )
         outcome = training.run(plan, options.runs, metrics.brief)
         if outcome.interrupted:
             return 130

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a training run need to know? The typed configuration, read from YAML with ``key=value`` overrides."""
+"""What does a training run need to know? The typed configuration: YAML, with ``key=value`` overrides."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -33,7 +33,9 @@ class TrainFrequency(Strict):
     learning_starts: int = Field(default=1000, ge=0, description="decisions taken at random first")
     batch_size: int = Field(default=100, ge=1)
     tau: float = Field(default=0.005, gt=0, le=1)
-    train_freq: int = Field(default=64, ge=1, description="decisions (or vector steps) between rounds of gradient steps")
+    train_freq: int = Field(
+        default=64, ge=1, description="decisions (or vector steps) between rounds of gradient steps"
+    )
     gradient_steps: int = Field(default=4, ge=0, description="gradient steps in a round")
 
 
@@ -41,7 +43,12 @@ class FdccAgent(TrainFrequency):
     """LSTM-TD3 (agents/fdcc)."""
 
     name: Literal["fdcc"] = "fdcc"
-    action_noise: float = Field(default=0.1, ge=0, description="standard deviation, in units of the scaled action")
+    action_noise: float = Field(
+        default=0.1, ge=0, description="standard deviation, in units of the scaled action"
+    )
+    random_share: float = Field(default=0.2, ge=0, le=1, description="share of flows' episodes kept random")
+    saturation_penalty: float = Field(default=0.003, ge=0, description="of the actor's output before tanh")
+    compress_rewards: bool = Field(default=True, description="learn from sign(r)·ln(1+|r|)")
     history_length: int = Field(default=8, ge=1, le=64)
     n_step_return: int = Field(default=3, ge=1)
     hidden: int = Field(default=64, ge=1)
@@ -61,7 +68,7 @@ class Sb3Agent(Strict):
     options: dict[str, Any] = Field(default_factory=dict)
 
 
-AgentConfig = Annotated[Union[FdccAgent, Sb3Agent], Field(discriminator="name")]
+AgentConfig = Annotated[FdccAgent | Sb3Agent, Field(discriminator="name")]
 
 
 class Named(BaseModel):
@@ -90,7 +97,7 @@ class SynchronousClock(Strict):
     interval_ns: int = Field(default=10_000, gt=0)
 
 
-ClockConfig = Annotated[Union[PerFlowRttClock, SynchronousClock], Field(discriminator="name")]
+ClockConfig = Annotated[PerFlowRttClock | SynchronousClock, Field(discriminator="name")]
 
 
 class EnvConfig(Strict):
@@ -118,13 +125,18 @@ class TrainConfig(Strict):
     torch_threads: int = Field(default=1, ge=1)
     checkpoint_every: int = Field(default=20_000, ge=1, description="decisions between checkpoints")
     keep_checkpoints: int = Field(default=2, ge=1)
-    log_every_episodes: int = Field(default=16, ge=1, description="episodes of flows between lines of the log")
+    log_every_episodes: int = Field(
+        default=16, ge=1, description="episodes of flows between lines of the log"
+    )
 
 
 class EvaluationConfig(Strict):
     """What is compared after training; the scenario is never trained on (its seeds are its own)."""
 
     scenario: dict[str, Any] = Field(description="a scenario, as in a curriculum")
+    returns: dict[str, Any] | None = Field(
+        default=None, description="scenario on which returns are compared; none: the same"
+    )
     controllers: list[str] = Field(default=["mpcc", "hpcc"], description="controllers inside the simulator")
     episodes: int = Field(default=1, ge=1)
     seed: int = Field(default=1_000_003, ge=0)
@@ -147,7 +159,7 @@ class RunConfig(Strict):
     def _clock_fits_the_agent(self) -> RunConfig:
         if isinstance(self.agent, Sb3Agent) and self.env.clock.name != "synchronous":
             raise ValueError(
-                f"env.clock.name: {self.agent.name} needs 'synchronous', as it expects every flow at every step"
+                f"env.clock.name: {self.agent.name} needs 'synchronous': it expects all flows at every step"
             )
         return self
 
@@ -200,7 +212,8 @@ def validate(data: Mapping[str, Any], model: type[M], source: str) -> M:
     """``data`` as ``model``.
 
     Raises:
-        ConfigError: one line for each mistake, naming ``source``, the key, and for an unknown key the nearest known.
+        ConfigError: one line for each mistake, naming ``source``, the key, and for an unknown key the
+            nearest known.
     """
     try:
         return model.model_validate(data)

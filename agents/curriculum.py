@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which scenario comes next? Stages of growing difficulty; earlier stages stay in the mix (Zhang 2023, sec. 4.4)."""
+"""Which scenario comes next? Stages of growing difficulty, earlier ones kept (Zhang 2023, sec. 4.4)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ class Advance(Strict):
     """When a stage is left: after so many of its episodes, or before, once the mean return is good enough."""
 
     after_episodes: int = Field(ge=1, description="episodes begun since the stage was entered")
-    return_above: float | None = Field(default=None, description="leave before, once the mean return exceeds it")
+    return_above: float | None = Field(
+        default=None, description="leave before, once the mean return exceeds it"
+    )
     window: int = Field(default=20, ge=1, description="finished episodes that the mean is taken over")
 
 
@@ -36,7 +38,9 @@ class CurriculumConfig(Strict):
     """curricula/*.yaml."""
 
     scenario: dict[str, Any] = Field(default_factory=dict, description="what all stages have in common")
-    earlier_share: float = Field(default=0.5, ge=0, le=1, description="share of episodes from stages already passed")
+    earlier_share: float = Field(
+        default=0.5, ge=0, le=1, description="share of episodes from stages already passed"
+    )
     stages: list[StageConfig] = Field(min_length=1)
 
     @field_validator("stages")
@@ -54,9 +58,9 @@ class CurriculumConfig(Strict):
 class Curriculum:
     """The scenario of each episode, and how far training has come.
 
-    Called with an episode's index it returns the episode's scenario; the index must grow. The draw depends on the seed,
-    the index and the stage alone. Where no stage asks for a return, the stage depends on the index alone, so an episode
-    is the same however many simulators there are.
+    Called with an episode's index it returns the episode's scenario; the index must grow. The draw depends
+    on the seed, the index and the stage alone. Where no stage asks for a return, the stage depends on the
+    index alone, so an episode is the same however many simulators there are.
     """
 
     def __init__(self, config: CurriculumConfig, env: EnvConfig, seed: int, source: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does a configuration become an environment? Scenarios with the agent's clock, and the vectorised env."""
+"""How does a configuration become an environment? Scenarios with the agent's clock, and the VecEnv."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ def merged(common: Mapping[str, Any], special: Mapping[str, Any]) -> dict[str, A
     result = dict(common)
     for key, value in special.items():
         below = result.get(key)
-        result[key] = merged(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
+        result[key] = (
+            merged(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
+        )
     return result
 
 
 def agent_scenario(env: EnvConfig, data: Mapping[str, Any], source: str) -> Scenario:
-    """A scenario under the agent's clock, unless it names a clock itself. Raises ScenarioError, naming ``source``."""
+    """A scenario under the agent's clock, unless it has its own. Raises ScenarioError, naming ``source``."""
     clock = {"clock": env.clock.model_dump(), "decision_quantum_ns": env.decision_quantum_ns}
     return Scenario.from_mapping({**clock, **data}, source)
 

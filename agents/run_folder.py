@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a training run leave behind? One folder: configuration, versions, checkpoints, logs, evaluation."""
+"""What does a training run leave behind? One folder: configuration, checkpoints, logs, evaluation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def versions() -> dict[str, str]:
     for package in PACKAGES:
         try:
             found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
+        except metadata.PackageNotFoundError:  # noqa: PERF203
             found[package] = "not installed"
     return found
 
@@ -40,7 +40,7 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 class RunFolder:
-    """runs/NAME-DATE: config.yaml, curriculum.yaml, checkpoints/DECISIONS/, TensorBoard and progress.csv, results."""
+    """runs/NAME-DATE: config.yaml, curriculum.yaml, checkpoints/DECISIONS/, TensorBoard, progress.csv."""
 
     def __init__(self, path: Path) -> None:
         """
@@ -85,7 +85,7 @@ class RunFolder:
         for name in ("config.yaml", "curriculum.yaml"):
             try:
                 parts.append(yaml.safe_load((self.path / name).read_text(encoding="utf-8")))
-            except (OSError, yaml.YAMLError) as error:
+            except (OSError, yaml.YAMLError) as error:  # noqa: PERF203
                 raise ConfigError(f"{self.path}: not the folder of a run: {name} cannot be read") from error
         if not all(isinstance(part, dict) for part in parts):
             raise ConfigError(f"{self.path}: not the folder of a run: config.yaml holds no keys")

@@ -32,7 +32,8 @@ MODEL, REPLAY_BUFFER, LAYOUT = "model.zip", "replay_buffer.pkl", "layout.json"
 class Trainer(ABC):
     """Improves a policy by running it in an environment.
 
-    A checkpoint folder holds what ``save`` writes; ``restore`` goes on from it. ``policy`` is what is evaluated.
+    A checkpoint folder holds what ``save`` writes; ``restore`` goes on from it. ``policy`` is what is
+    evaluated.
     """
 
     @property
@@ -80,7 +81,9 @@ class Sb3Policy:
 class GradientTrainer(Trainer):
     """What trainers of Stable-Baselines3 algorithms, FDCC among them, have in common."""
 
-    def __init__(self, config: RunConfig, env: VecEnv, logs: Path | None = None, log_suffix: str = "") -> None:
+    def __init__(
+        self, config: RunConfig, env: VecEnv, logs: Path | None = None, log_suffix: str = ""
+    ) -> None:
         """
         Args:
             config: the run's configuration.
@@ -144,7 +147,7 @@ class GradientTrainer(Trainer):
 
 
 def check_layout(folder: Path, expected: dict[str, Any]) -> None:
-    """Raises ConfigError, naming file and key, where a checkpoint was made for another layout than ``expected``."""
+    """Raises ConfigError, naming file and key, where a checkpoint's layout is not the ``expected`` one."""
     path = folder / LAYOUT
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
@@ -179,6 +182,9 @@ class FdccTrainer(GradientTrainer):
             history_length=agent.history_length,
             n_step_return=agent.n_step_return,
             append_last_action="last_action" not in env.fields,
+            compress_rewards=agent.compress_rewards,
+            random_share=agent.random_share,
+            saturation_penalty=agent.saturation_penalty,
             policy_delay=agent.policy_delay,
             target_policy_noise=agent.target_policy_noise,
             target_noise_clip=agent.target_noise_clip,
@@ -250,7 +256,7 @@ class Sb3Trainer(GradientTrainer):
 
 TRAINERS: dict[str, type[GradientTrainer]] = {
     "fdcc": FdccTrainer,
-    **{name: Sb3Trainer for name in Sb3Trainer.ALGORITHMS},
+    **dict.fromkeys(Sb3Trainer.ALGORITHMS, Sb3Trainer),
 }
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does a training run go? Plan it, run it with checkpoints and a live line, stop it cleanly when asked."""
+"""How does a training run go? Planned, run with checkpoints and a live line, stopped cleanly when asked."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def plan(
     if resume is not None:
         if config is not None or curriculum is not None or algorithm is not None:
             raise ConfigError(
-                "command line: --resume brings its own configuration: leave out --config, --curriculum, --algo"
+                "command line: --resume brings its own configuration: no --config, --curriculum or --algo"
             )
         folder = RunFolder(resume)
         data, stages = folder.read()
@@ -144,7 +144,8 @@ class EpisodeMeter:
         self.ended: list[list[tuple[float, int]]] = [[] for _ in range(env.num_simulators)]
 
     def update(self, step: Mapping[str, Any]) -> list[dict[str, float]]:
-        """Episodes that ended in this step: "return" (mean over flows), "reward" (mean over decisions), metrics.
+        """Episodes that ended in this step: "return" (mean over flows), "reward" (mean over decisions),
+        metrics.
 
         Args:
             step: a callback's locals: of FDCC, or of any Stable-Baselines3 algorithm.
@@ -153,7 +154,11 @@ class EpisodeMeter:
             flows, results = step["finished"], step["batch"].results
         else:
             infos = step["infos"]
-            flows = [(i, info["episode"]["r"], info["episode"]["l"]) for i, info in enumerate(infos) if "episode" in info]
+            flows = [
+                (i, info["episode"]["r"], info["episode"]["l"])
+                for i, info in enumerate(infos)
+                if "episode" in info
+            ]
             results = self.env.results
         for slot, total, length in flows:
             self.ended[slot // self.env.slots].append((total, length))
@@ -163,12 +168,14 @@ class EpisodeMeter:
             if ended:
                 total, decisions = sum(r for r, _ in ended), sum(n for _, n in ended)
                 measured = {} if self.measure is None else self.measure(result)
-                episodes.append({"return": total / len(ended), "reward": total / max(decisions, 1), **measured})
+                episodes.append(
+                    {"return": total / len(ended), "reward": total / max(decisions, 1), **measured}
+                )
         return episodes
 
 
 class RunCallback(BaseCallback):
-    """Follows a run: episodes to the curriculum and the log, checkpoints, the live line, the end when asked."""
+    """Follows a run: feeds the curriculum and the log, saves checkpoints, shows the live line, stops."""
 
     def __init__(
         self,
@@ -274,7 +281,8 @@ def run(plan: Plan, parent: Path, measure: Measure | None = None, console: Conso
     Args:
         plan: what ``plan()`` returned.
         parent: folder in which a new run's folder is made.
-        measure: metrics of an episode's results, for the log; "fct_slowdown" and "queue_bytes" go to the live line.
+        measure: metrics of an episode's results, for the log; "fct_slowdown" and "queue_bytes" go to the
+            live line.
         console: where the progress is shown.
 
     Raises:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How good was an episode? Each metric of the field, defined once, from the simulator's results.
 
-``results`` is the mapping the simulator writes at an episode's end: ``flows`` (columns: src, dst, size_bytes, start_ns,
-end_ns, fct_ns, standalone_ns, acked_bytes, retransmitted_bytes, pause_ns; −1 where a flow did not finish), ``queues``
-(one record for each port), ``incast`` (the interval in which all flows were active) and ``totals``.
-A metric that the results do not define (no flow finished, flows never all active) is NaN.
+``results`` is the mapping the simulator writes at an episode's end: ``flows`` (columns: src, dst,
+size_bytes, start_ns, end_ns, fct_ns, standalone_ns, acked_bytes, retransmitted_bytes, pause_ns; −1 where a
+flow did not finish), ``queues`` (one record for each port), ``incast`` (the interval in which all flows were
+active) and ``totals``. A metric that the results do not define (no flow finished, flows never all active) is
+NaN.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy.typing as npt
 Results = Mapping[str, Any]
 Floats = npt.NDArray[np.float64]
 
-#: Payload of a full packet and its headers on the wire, bytes (Ethernet 14, IPv4 20, UDP 8, RoCE and padding 6).
+#: Payload of a full packet and its headers, bytes (Ethernet 14, IPv4 20, UDP 8, RoCE and padding 6).
 PAYLOAD_BYTES, HEADER_BYTES = 1000, 48
 
 
@@ -42,7 +43,7 @@ def unfinished_flows(results: Results) -> int:
 
 
 def bottleneck(results: Results) -> Mapping[str, Any] | None:
-    """The port with the longest time-weighted mean queue; among equals, the one that sent most. None without ports."""
+    """The port with the longest time-weighted mean queue (among equals, that sent most); None without."""
     queues = results["queues"]
     if not queues:
         return None
@@ -58,18 +59,23 @@ def duration_ns(results: Results) -> float:
 
 
 def goodput(results: Results) -> float:
-    """Σ in-order payload bytes · 8 / (duration · Σ rates of the receivers' links), in [0, ``goodput_ceiling``].
+    """Σ in-order payload bytes · 8 / (duration · Σ rates of the receivers' links), in [0,
+    ``goodput_ceiling``].
 
     A receiver's link is the port whose peer is a flow's destination.
     """
     rate = {int(port["peer"]): float(port["rate_bps"]) for port in results["queues"]}
     receivers = sum(rate.get(int(dst), math.nan) for dst in set(results["flows"]["dst"]))
     seconds = duration_ns(results) / 1e9
-    return float(_flow_column(results, "acked_bytes").sum()) * 8 / (seconds * receivers) if seconds > 0 else math.nan
+    return (
+        float(_flow_column(results, "acked_bytes").sum()) * 8 / (seconds * receivers)
+        if seconds > 0
+        else math.nan
+    )
 
 
 def goodput_ceiling(telemetry_bytes: int) -> float:
-    """Payload's share of the wire: 1000 / (1000 + 48 + telemetry); 0.954 without telemetry, 0.926 with 32 B."""
+    """Payload's share of the wire: 1000 / (1000 + 48 + telemetry); 0.954 without, 0.926 with 32 B."""
     return PAYLOAD_BYTES / (PAYLOAD_BYTES + HEADER_BYTES + telemetry_bytes)
 
 
@@ -86,12 +92,13 @@ def jain_index(bandwidths: Floats) -> float:
 
 
 def incast_bandwidths(results: Results) -> Floats:
-    """Each flow's payload bit/s over the interval in which all flows were active; empty where there is none."""
+    """Each flow's payload bit/s while all flows were active; empty where they never were."""
     start, end = results["incast"]["all_active_ns"]
     if start >= end:
         return np.zeros(0)
     acked: Floats = np.asarray(results["incast"]["acked_bytes_in_window"], dtype=np.float64)
-    return acked * 8e9 / (end - start)
+    bandwidths: Floats = acked * 8e9 / (end - start)
+    return bandwidths
 
 
 def lifetime_bandwidths(results: Results) -> Floats:
@@ -112,10 +119,11 @@ def pfc_pause_fraction(results: Results) -> float:
 
 
 def convergence_ns(results: Results, tolerance: float = 0.05) -> float:
-    """Time from when all n flows are active until every window is and stays within ``tolerance`` of their mean.
+    """Time from when all n flows are active until every window is and stays within ``tolerance`` of their
+    mean.
 
-    Needs the recorded windows (``windows``: rows of time ns, flow, window bytes, rate bit/s), else NaN. Looked at until
-    the first flow ends; NaN where it never converges before.
+    Needs the recorded windows (``windows``: rows of time ns, flow, window bytes, rate bit/s), else NaN.
+    Looked at until the first flow ends; NaN where it never converges before.
     """
     start, end = results["incast"]["all_active_ns"]
     rows = results.get("windows")
@@ -133,7 +141,7 @@ def convergence_ns(results: Results, tolerance: float = 0.05) -> float:
             since = math.nan
         elif math.isnan(since):
             since = max(time, start)
-    return since - start
+    return float(since - start)
 
 
 @dataclass(frozen=True)
@@ -183,7 +191,7 @@ def compute(results: Results) -> Metrics:
 
 
 def mean(rows: list[Metrics]) -> Metrics:
-    """Metric by metric, the mean over episodes in which it is defined; flows, frames and packets are summed."""
+    """Metric by metric, the mean over episodes that define it; flows, frames and packets are summed."""
     summed = {"pfc_frames", "unfinished_flows", "dropped_packets"}
     values: dict[str, float] = {}
     for name in asdict(rows[0]):

@@ -87,7 +87,7 @@ class Synchronous(Strict):
 
 
 class PerAck(Strict):
-    """A flow decides on each of its ACKs."""
+    """A flow decides on each of its ACKs, on the spot: no batch, as a controller inside the simulator decides."""
 
     name: Literal["per_ack"] = "per_ack"
 

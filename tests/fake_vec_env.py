@@ -56,7 +56,7 @@ class FakeRdmaVecEnv(VecEnv):
         self.awaiting: set[int] = set()
         return np.zeros((n, 3), dtype=np.float32)
 
-    def recv(self) -> FakeBatch:
+    def recv(self, *, wait_all: bool = False) -> FakeBatch:
         assert not self.awaiting, f"slots {self.awaiting} were not answered"
         self.time = int(self.wake.min())
         due = np.flatnonzero(self.wake == self.time)

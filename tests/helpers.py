@@ -14,7 +14,7 @@ from ns3_env.simulator import find_executable
 
 
 def dummy_sim() -> Path:
-    """The simulator without a network; the variable NS3_ENV_DUMMY_SIM names another one. Skips where there is none."""
+    """The simulator without a network, or that in NS3_ENV_DUMMY_SIM. Skips where there is none."""
     named = os.environ.get("NS3_ENV_DUMMY_SIM")
     path = Path(named) if named else Path(_native.__file__).parent / "bin" / "rdma-dummy-sim"
     if not path.exists():

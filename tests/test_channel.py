@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does one simulator process behave, and misbehave, as promised? The channel and its process, on the dummy."""
+"""Does one simulator process behave, and misbehave, as promised? The channel and its process, on the
+dummy."""
 
 from __future__ import annotations
 
@@ -50,9 +51,11 @@ def wait_until(condition: Any, timeout_s: float = 5.0) -> bool:
     return False
 
 
-def play(simulator: Simulator, scenario: dict[str, Any], echo: float = 0.25) -> tuple[list[Decisions], dict[str, Any]]:
+def play(
+    simulator: Simulator, scenario: dict[str, Any], echo: float = 0.25
+) -> tuple[list[Decisions], dict[str, Any]]:
     simulator.send_reset(scenario)
-    seen = []
+    seen: list[Decisions] = []
     while True:
         message = simulator.receive()
         if isinstance(message, EpisodeEnd):
@@ -64,8 +67,10 @@ def play(simulator: Simulator, scenario: dict[str, Any], echo: float = 0.25) -> 
 def test_rows_and_actions_cross_both_ways(simulator: Simulator) -> None:
     seen, results = play(simulator, {"seed": 3, "dummy": {"slots": 3, "steps": 2}})
     assert [len(rows.slots) for rows in seen] == [3, 3, 3]
-    assert seen[0].first.all() and not seen[1].first.any()
-    assert seen[2].terminated.all() and not seen[2].due.any()
+    assert seen[0].first.all()
+    assert not seen[1].first.any()
+    assert seen[2].terminated.all()
+    assert not seen[2].due.any()
     column = [field.name for field in FIELDS].index("last_action")
     assert np.all(seen[0].records[:, column] == 0)
     assert np.all(seen[2].records[:, column] == 0.25)
@@ -93,11 +98,13 @@ def test_reset_in_mid_episode_keeps_the_process(simulator: Simulator) -> None:
     simulator.receive()
     simulator.send_reset({"dummy": {"slots": 3}})
     message = simulator.receive()
-    assert isinstance(message, Decisions) and len(message.slots) == 3
+    assert isinstance(message, Decisions)
+    assert len(message.slots) == 3
     simulator.send_actions(np.zeros((3, 3)))
     simulator.send_reset({"dummy": {"slots": 1}})  # while the simulator has the turn
     message = simulator.receive()
-    assert isinstance(message, Decisions) and len(message.slots) == 1
+    assert isinstance(message, Decisions)
+    assert len(message.slots) == 1
     assert simulator.pid == pid
 
 
@@ -115,7 +122,7 @@ def test_crash_raises_within_a_second_with_its_last_words(simulator: Simulator) 
     simulator.receive()
     simulator.send_actions(np.zeros((4, 3)))
     begin = time.monotonic()
-    with pytest.raises(SimulatorDied, match="(?s)signal 6.*queue >= 0"):
+    with pytest.raises(SimulatorDied, match=r"(?s)signal 6.*queue >= 0"):
         simulator.receive()
     assert time.monotonic() - begin < 1
     assert simulator.pid is None
@@ -259,7 +266,9 @@ def test_missing_program_says_so(tmp_path: Path) -> None:
 def test_a_region_that_is_none_is_refused() -> None:
     fd = os.memfd_create("junk")
     os.ftruncate(fd, 1 << 16)
-    done = subprocess.run([DUMMY, f"--channel-fd={fd}"], pass_fds=(fd,), capture_output=True, text=True, timeout=10)
+    done = subprocess.run(
+        [DUMMY, f"--channel-fd={fd}"], pass_fds=(fd,), capture_output=True, text=True, timeout=10
+    )
     os.close(fd)
     assert done.returncode == 2
     assert "is no channel" in done.stderr

@@ -64,11 +64,11 @@ def test_a_bad_override_is_refused(override: str) -> None:
 
 
 def test_a_file_that_is_missing_or_no_yaml_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="none.yaml"):
+    with pytest.raises(ConfigError, match=r"none\.yaml"):
         read_yaml(tmp_path / "none.yaml")
     bad = tmp_path / "bad.yaml"
     bad.write_text("a: [1")
-    with pytest.raises(ConfigError, match=r"bad.yaml: not YAML"):
+    with pytest.raises(ConfigError, match=r"bad\.yaml: not YAML"):
         read_yaml(bad)
     bad.write_text("- 1")
     with pytest.raises(ConfigError, match="list"):

@@ -23,7 +23,8 @@ def rows_of(flows: int, steps: int = 1, seed: int = 0) -> Rows:
         "bdp_bytes": np.full((steps, flows), 78000.0),
         "packet_bytes": np.full((steps, flows), 1080.0),
         "window_bytes": random.uniform(500, 78000, (steps, flows)),
-        "state_queue_bytes": random.uniform(0, 100000, (steps, flows)) * (random.random((steps, flows)) < 0.8),
+        "state_queue_bytes": random.uniform(0, 100000, (steps, flows))
+        * (random.random((steps, flows)) < 0.8),
         "state_flows": random.integers(1, 9, (steps, flows)).astype(float),
         "state_rate_bps": np.full((steps, flows), 100e9),
         "state_input_delay_ns": np.full((steps, flows), 1086.0),

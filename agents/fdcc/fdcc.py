@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How does FDCC learn? TD3 with recurrent networks, on flows that decide apart (Zhang 2023, ch. 4).
 
-The gradient step is Stable-Baselines3's TD3, unchanged: the networks take histories where TD3 hands on
-observations. What differs is how experience is collected: the environment's ``recv()`` yields the flows that
-are due and ``send()`` takes their actions, so a time step is one decision of one flow, and simulators run on
-while the learner learns.
+The gradient step is TD3's, on networks that take histories where TD3 has observations. What differs is how
+experience is collected: the environment's ``recv()`` yields the flows that are due and ``send()`` takes their
+actions, so a time step is one decision of one flow, and simulators run on while the learner learns.
 """
 
 from __future__ import annotations
@@ -29,10 +28,15 @@ from stable_baselines3.common.type_aliases import (
     TrainFreq,
     TrainFrequencyUnit,
 )
+from stable_baselines3.common.utils import polyak_update
 from stable_baselines3.common.vec_env import VecEnv
+from torch.nn.functional import mse_loss
 
-from agents.fdcc.history import Floats, HistoryReplayBuffer, Ints
-from agents.fdcc.networks import RecurrentTD3Policy
+from agents.fdcc.history import Floats, History, HistoryReplayBuffer, Ints
+from agents.fdcc.networks import RecurrentActor, RecurrentCritics, RecurrentTD3Policy
+
+#: Decisions that a random action is held for, on average.
+_MEAN_HOLD = 4.0
 
 SelfFDCC = TypeVar("SelfFDCC", bound="FDCC")
 
@@ -57,7 +61,7 @@ class Batch(Protocol):
 class Stream(Protocol):
     """``recv()`` / ``send()``, as EnvPool names them."""
 
-    def recv(self) -> Batch: ...
+    def recv(self, *, wait_all: bool = False) -> Batch: ...
     def send(self, actions: npt.NDArray[Any], slots: npt.NDArray[Any]) -> None: ...
 
 
@@ -87,7 +91,7 @@ class StepStream:
         assert env.action_space.shape is not None
         self._actions = np.zeros((env.num_envs, *env.action_space.shape), dtype=env.action_space.dtype)
 
-    def recv(self) -> _Rows:
+    def recv(self, *, wait_all: bool = False) -> _Rows:
         """Rows of all slots; those that ended come twice."""
         n = self.env.num_envs
         slots = np.arange(n)
@@ -137,6 +141,10 @@ class FDCC(TD3):
 
     policy: RecurrentTD3Policy  # type: ignore[assignment]
     replay_buffer: HistoryReplayBuffer
+    actor: RecurrentActor  # type: ignore[assignment]
+    actor_target: RecurrentActor  # type: ignore[assignment]
+    critic: RecurrentCritics  # type: ignore[assignment]
+    critic_target: RecurrentCritics  # type: ignore[assignment]
 
     def __init__(
         self,
@@ -154,6 +162,10 @@ class FDCC(TD3):
         history_length: int = 8,
         n_step_return: int = 3,
         append_last_action: bool = True,
+        compress_rewards: bool = False,
+        random_share: float = 0.0,
+        saturation_penalty: float = 0.0,
+        wait_all: bool = True,
         policy_delay: int = 2,
         target_policy_noise: float = 0.2,
         target_noise_clip: float = 0.5,
@@ -180,6 +192,16 @@ class FDCC(TD3):
             n_step_return: n of the n-step return.
             append_last_action: whether the input is the observation followed by the previous action; not
                 needed where ``last_action`` is among the fields.
+            compress_rewards: learn from sign(r)·ln(1 + |r|): a reward of −RTT spans decades from a small
+                incast to a large one, and drives the actor into saturation before it has seen anything else.
+            random_share: share of flows' episodes in which actions stay random, each held for a random number
+                of decisions (εz-greedy, Dabney et al. 2021): a window that has shrunk to a packet is only
+                left by many steps up in a row, which no noise around an actor that goes down will draw.
+            saturation_penalty: weight of the actor's squared output before tanh in its loss. The first lesson
+                of an incast is to shrink; without it the actor learns that so well that tanh has no slope
+                left.
+            wait_all: take the due flows of all simulators as one batch, so that one pass of the network
+                serves them all; else those of the simulator that is next.
             fields: telemetry fields of the observation, kept with the model.
             action_map: name of the action map, kept with the model.
         """
@@ -187,6 +209,10 @@ class FDCC(TD3):
         self.action_map = action_map
         self.history_length = history_length
         self.append_last_action = append_last_action
+        self.compress_rewards = compress_rewards
+        self.random_share = random_share
+        self.saturation_penalty = saturation_penalty
+        self.wait_all = wait_all
         super().__init__(
             policy,  # type: ignore[arg-type]
             env,  # type: ignore[arg-type]
@@ -260,6 +286,9 @@ class FDCC(TD3):
         resets = reset_num_timesteps or self._last_obs is None or self._stream is None
         if resets:
             self._last_obs = None  # makes the base class reset the environment
+            noise, slots = self.action_noise, self.n_envs
+            if isinstance(noise, VectorizedActionNoise) and noise.n_envs != slots:
+                self.action_noise = VectorizedActionNoise(noise.base_noise, slots)
         result = super()._setup_learn(
             total_timesteps, callback, reset_num_timesteps, tb_log_name, progress_bar
         )
@@ -272,6 +301,9 @@ class FDCC(TD3):
             self.replay_buffer.start_collection(self.env.num_envs)
             self._returns = np.zeros(self.env.num_envs)
             self._episode_lengths = np.zeros(self.env.num_envs, dtype=np.int64)
+            self._at_random = np.zeros(self.env.num_envs, dtype=bool)
+            self._held = np.zeros((self.env.num_envs, self.replay_buffer.action_dim), dtype=np.float32)
+            self._hold_for = np.zeros(self.env.num_envs, dtype=np.int64)
         return result
 
     def collect_rollouts(
@@ -286,9 +318,9 @@ class FDCC(TD3):
     ) -> RolloutReturn:
         """Collects ``train_freq`` decisions (or episodes of flows); see Stable-Baselines3 for the parameters.
 
-        Callbacks find ``batch`` (the last ``recv()``), ``actions`` and ``finished`` ((slot, return, length) of
-        each flow that ended) among their locals. They are called after the actions were sent, so training may
-        stop and go on between any two steps.
+        Callbacks find ``batch`` (the last ``recv()``), ``actions`` and ``finished`` ((slot, return, length)
+        of each flow that ended) among their locals. They are called after the actions were sent, so training
+        may stop and go on between any two steps.
         """
         assert isinstance(replay_buffer, HistoryReplayBuffer)
         assert self._stream is not None
@@ -296,24 +328,30 @@ class FDCC(TD3):
         decisions = episodes = 0
         callback.on_rollout_start()
         while (decisions if train_freq.unit == TrainFrequencyUnit.STEP else episodes) < train_freq.frequency:
-            batch = self._stream.recv()
+            batch = self._stream.recv(wait_all=self.wait_all)
             slots = np.asarray(batch.slots, dtype=np.int64)
             observations = np.asarray(batch.observations, dtype=np.float32)
             first = np.asarray(batch.first, dtype=bool)
             ended = np.asarray(batch.terminated, dtype=bool) | np.asarray(batch.truncated, dtype=bool)
             went_on = ~first
+            rewards = np.asarray(batch.rewards, dtype=np.float32)
+            learned = np.sign(rewards) * np.log1p(np.abs(rewards)) if self.compress_rewards else rewards
             replay_buffer.outcome(
                 slots[went_on],
-                np.asarray(batch.rewards, dtype=np.float32)[went_on],
+                learned[went_on],
                 observations[went_on],
                 np.asarray(batch.terminated, dtype=bool)[went_on],
                 np.asarray(batch.truncated, dtype=bool)[went_on],
             )
             replay_buffer.begin(slots[first], observations[first])
-            self._returns[slots[went_on]] += batch.rewards[went_on]
+            if first.any():
+                drawn = np.random.random(int(first.sum()))  # noqa: NPY002, what set_random_seed() seeds
+                self._at_random[slots[first]] = drawn < self.random_share
+            self._returns[slots[went_on]] += rewards[went_on]
             self._episode_lengths[slots[went_on]] += 1
             finished = [
-                (int(slot), float(self._returns[slot]), int(self._episode_lengths[slot])) for slot in slots[ended]
+                (int(slot), float(self._returns[slot]), int(self._episode_lengths[slot]))
+                for slot in slots[ended]
             ]
             for slot, episode_return, length in finished:
                 self._end_episode(slot, episode_return, length, log_interval)
@@ -338,18 +376,63 @@ class FDCC(TD3):
         self, slots: Ints, replay_buffer: HistoryReplayBuffer, learning_starts: int, noise: ActionNoise | None
     ) -> Floats:
         """Scaled actions (m, A): uniform before ``learning_starts``, then the actor's plus noise."""
-        if self.num_timesteps < learning_starts:
-            sampled = np.array([self.action_space.sample() for _ in slots], dtype=np.float32)
-            scaled = self.policy.scale_action(sampled.reshape(len(slots), *self.action_space.shape))  # type: ignore[misc]
-        else:
-            histories = replay_buffer.histories
-            scaled = self.policy.act_on(histories.windows[slots], histories.lengths[slots])
-        if noise is not None and len(slots) > 0:
-            each = (
-                noise.noises if isinstance(noise, VectorizedActionNoise) else [noise] * replay_buffer.n_envs
-            )
-            scaled = np.clip(scaled + np.stack([each[slot]() for slot in slots]), -1.0, 1.0)
-        return np.asarray(scaled, dtype=np.float32)
+        histories = replay_buffer.histories
+        at_random = self._at_random[slots] | (self.num_timesteps < learning_starts)
+        scaled = np.zeros((len(slots), replay_buffer.action_dim), dtype=np.float32)
+        for row in np.flatnonzero(at_random):
+            slot = slots[row]
+            if self._hold_for[slot] == 0:
+                self._held[slot] = self.policy.scale_action(self.action_space.sample()).reshape(-1)
+                self._hold_for[slot] = np.random.geometric(1 / _MEAN_HOLD)  # noqa: NPY002
+            self._hold_for[slot] -= 1
+            scaled[row] = self._held[slot]
+        decided = slots[~at_random]
+        if len(decided) > 0:
+            actions = self.policy.act_on(histories.windows[decided], histories.lengths[decided])
+            if isinstance(noise, VectorizedActionNoise):
+                actions = np.clip(actions + np.stack([noise.noises[slot]() for slot in decided]), -1.0, 1.0)
+            elif noise is not None:
+                actions = np.clip(actions + noise(), -1.0, 1.0)
+            scaled[~at_random] = actions
+        return scaled
+
+    def train(self, gradient_steps: int, batch_size: int = 100) -> None:
+        """TD3's gradient steps (Fujimoto et al. 2018, Algorithm 1; Zhang 2023, eqs. 4.1-4.3) on histories."""
+        self.policy.set_training_mode(True)
+        self._update_learning_rate([self.actor.optimizer, self.critic.optimizer])
+        actor_losses, critic_losses = [], []
+        for _ in range(gradient_steps):
+            self._n_updates += 1
+            data = self.replay_buffer.sample(batch_size, env=self._vec_normalize_env)
+            history, following = cast(History, data.observations), cast(History, data.next_observations)
+            with th.no_grad():
+                noise = th.randn_like(data.actions) * self.target_policy_noise
+                noise = noise.clamp(-self.target_noise_clip, self.target_noise_clip)
+                next_actions = (self.actor_target(following) + noise).clamp(-1, 1)
+                next_values = (
+                    th.cat(self.critic_target(following, next_actions), dim=1).min(dim=1, keepdim=True).values
+                )
+                # discounts holds γ^m of an m-step return; after a termination nothing follows.
+                targets = data.rewards + (1 - data.dones) * cast(th.Tensor, data.discounts) * next_values
+            values = self.critic(history, data.actions)
+            critic_loss = th.stack([mse_loss(value, targets) for value in values]).sum()
+            critic_losses.append(critic_loss.item())
+            self.critic.optimizer.zero_grad()
+            critic_loss.backward()  # type: ignore[no-untyped-call]
+            self.critic.optimizer.step()
+            if self._n_updates % self.policy_delay == 0:
+                raw = self.actor.raw(history)
+                actor_loss = -self.critic.q1_forward(history, th.tanh(raw)).mean()
+                actor_losses.append(actor_loss.item())
+                self.actor.optimizer.zero_grad()
+                (actor_loss + self.saturation_penalty * (raw**2).mean()).backward()  # type: ignore[no-untyped-call]
+                self.actor.optimizer.step()
+                polyak_update(self.critic.parameters(), self.critic_target.parameters(), self.tau)
+                polyak_update(self.actor.parameters(), self.actor_target.parameters(), self.tau)
+        self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
+        if actor_losses:
+            self.logger.record("train/actor_loss", float(np.mean(actor_losses)))
+        self.logger.record("train/critic_loss", float(np.mean(critic_losses)))
 
     def _end_episode(self, slot: int, episode_return: float, length: int, log_interval: int | None) -> None:
         """Logs the end of one flow's episode."""

@@ -72,15 +72,17 @@ class RecurrentActor(BaseModel):
         super().__init__(observation_space, action_space)
         self.encoder = RecurrentEncoder(input_dim, 0, hidden, shortcut, compress)
         self.mu = nn.Sequential(
-            *create_mlp(
-                self.encoder.features_dim, get_action_dim(action_space), list(net_arch), squash_output=True
-            )
+            *create_mlp(self.encoder.features_dim, get_action_dim(action_space), list(net_arch))
         )
 
     def forward(self, history: History) -> th.Tensor:
         """(B, A)."""
-        actions: th.Tensor = self.mu(self.encoder(history))
-        return actions
+        return th.tanh(self.raw(history))
+
+    def raw(self, history: History) -> th.Tensor:
+        """(B, A), before tanh."""
+        raw: th.Tensor = self.mu(self.encoder(history))
+        return raw
 
 
 class RecurrentCritics(BaseModel):
@@ -220,7 +222,7 @@ class RecurrentTD3Policy(BasePolicy):
     def act_on(self, windows: Floats, lengths: Ints) -> Floats:
         """Scaled actions (n, A) in [-1, 1] for histories: windows (n, K, F), lengths (n,)."""
         # Not self.device, which walks over all parameters: this is called at every decision.
-        device = self.actor.encoder.lstm.weight_hh_l0.device
+        device = next(self.actor.parameters()).device
         with th.inference_mode():
             history = History(th.as_tensor(windows, device=device), th.as_tensor(lengths, device=device))
             actions: Floats = self.actor(history).cpu().numpy()

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What can be measured? ``python -m eval evaluate | gain | speed``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from agents.config import ConfigError
+from ns3_env.errors import ScenarioError, SimulatorError
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser(
+        prog="python -m eval", description="Measures policies, controllers and the simulator."
+    )
+    commands = made.add_subparsers(dest="command", required=True)
+
+    evaluate = commands.add_parser("evaluate", help="a run's agent against the simulator's controllers")
+    evaluate.add_argument("run", type=Path, help="folder of a training run")
+    evaluate.add_argument("overrides", nargs="*", metavar="key=value", help="e.g. evaluation.episodes=5")
+
+    gain = commands.add_parser("gain", help="trained against untrained and random, over seeds")
+    gain.add_argument("--config", type=Path, required=True)
+    gain.add_argument("--curriculum", type=Path, required=True)
+    gain.add_argument("--seeds", type=int, default=3)
+    gain.add_argument("--runs", type=Path, default=Path("runs"))
+    gain.add_argument("overrides", nargs="*", metavar="key=value")
+
+    speed = commands.add_parser("speed", help="packet-hops/s, decisions/s, µs per MPCC decision")
+    for command in (evaluate, gain, speed):
+        command.add_argument(
+            "--json", type=Path, metavar="FILE", help="write the numbers shown to this file too"
+        )
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns the exit code (0 done, 1 not passed or failed, 2 a mistake in the input)."""
+    options = parser().parse_args(arguments)
+    try:
+        if options.command == "speed":
+            from eval import speed
+
+            speed.report(options.json)
+            return 0
+        from eval import comparison
+
+        if options.command == "evaluate":
+            comparison.evaluate(options.run, options.overrides, options.json)
+            return 0
+        passed = comparison.gain(
+            options.config, options.curriculum, options.overrides, options.seeds, options.runs, options.json
+        )
+        return 0 if passed else 1
+    except (ConfigError, ScenarioError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except SimulatorError as error:
+        print(f"error: the simulator failed: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What happens on a scenario? Episodes under an in-simulator controller, or a policy across the channel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from agents.config import EnvConfig
+from agents.environment import make_env
+from agents.policy import Policy, SlotStates
+from eval.metrics import Metrics, compute
+from ns3_env.scenario import AGENT, Controller, Scenario
+from ns3_env.simulator import Decisions, EpisodeEnd, Simulator
+from ns3_env.vec_env import episode_seed
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One episode: the simulator's results, and what the agent's flows got (none under other controllers)."""
+
+    seed: int
+    results: dict[str, Any]
+    returns: list[float] = field(default_factory=list)
+    decisions: int = 0
+
+    @property
+    def metrics(self) -> Metrics:
+        """Metrics of the results."""
+        return compute(self.results)
+
+    @property
+    def mean_return(self) -> float:
+        """Mean over flows of the sum of a flow's rewards; NaN where no flow is the agent's."""
+        return float(np.mean(self.returns)) if self.returns else float("nan")
+
+    @property
+    def mean_reward(self) -> float:
+        """Mean over decisions of the reward; NaN where there was none."""
+        return float(sum(self.returns)) / self.decisions if self.decisions else float("nan")
+
+
+def run_controller(name: str, scenario: Scenario, seed: int, episodes: int = 1) -> list[Episode]:
+    """Episodes of the scenario with every flow of the agent under the simulator's own controller ``name``.
+
+    Raises:
+        ScenarioError: there is no such controller.
+        SimulatorError: the simulator failed.
+    """
+    controllers = [Controller(name=name)] + [c for c in scenario.controllers if c.name not in (AGENT, name)]
+    own = scenario.model_copy(update={"controllers": controllers, "controlled_flows": None})
+    played = []
+    with Simulator() as simulator:
+        for number in range(episodes):
+            drawn = episode_seed(seed, number)
+            simulator.send_reset(own.with_seed(drawn))
+            message: Decisions | EpisodeEnd = simulator.receive()
+            if not isinstance(message, EpisodeEnd):
+                raise RuntimeError(f"controller {name!r} asked for a decision")
+            played.append(Episode(drawn, message.results))
+    return played
+
+
+def run_policy(
+    policy: Policy, env: EnvConfig, scenario: Scenario, seed: int, episodes: int = 1
+) -> list[Episode]:
+    """Episodes of the scenario with the agent's flows under ``policy``, deterministic, with its own memory
+    per flow.
+
+    Args:
+        policy: decides; its fields and action map take the place of those in ``env``.
+        env: gives the reward.
+        scenario: its seed is replaced, as in ``run_controller``: both see the same flows.
+        seed: of the episodes.
+        episodes: how many.
+
+    Raises:
+        SimulatorError: the simulator failed.
+    """
+    slots = scenario.agent_flow_count
+    own = env.model_copy(update={"fields": list(policy.fields)})
+    states = SlotStates(policy, slots)
+    played: list[Episode] = []
+    vec_env = make_env(own, lambda episode: scenario, slots, seed, simulators=1)
+    try:
+        vec_env.start()
+        returns, ended, decisions = np.zeros(slots), list[float](), 0
+        while len(played) < episodes:
+            batch = vec_env.recv()
+            for _, results in batch.results:
+                played.append(Episode(results["seed"], results, ended, decisions))
+                ended, decisions = [], 0
+            if len(played) >= episodes:
+                break
+            np.add.at(returns, batch.slots, batch.rewards)
+            decisions += int(np.count_nonzero(~batch.first))
+            for slot in batch.slots[~batch.due]:
+                ended.append(float(returns[slot]))
+                returns[slot] = 0.0
+            states.forget(batch.slots[batch.first])
+            due = batch.due
+            if due.any():
+                vec_env.send(
+                    states.predict(batch.observations[due], batch.slots[due], deterministic=True),
+                    batch.slots[due],
+                )
+    finally:
+        vec_env.close()
+    return played
+
+
+def summary(episodes: Sequence[Episode]) -> dict[str, float | None]:
+    """Mean return and mean reward over episodes, for JSON; None where there were no decisions."""
+    returns = [episode.mean_return for episode in episodes]
+    rewards = [episode.mean_reward for episode in episodes]
+    return {
+        "return": None if np.isnan(returns).any() else float(np.mean(returns)),
+        "reward": None if np.isnan(rewards).any() else float(np.mean(rewards)),
+    }

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Does the command train, stop, go on and refuse as it promises?"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+import train
+from agents.config import EnvConfig, validate
+from agents.curriculum import Curriculum, CurriculumConfig
+from eval.__main__ import main as eval_main
+
+ROOT = Path(__file__).parents[1]
+
+CONFIG = """
+name: tiny
+agent: {name: fdcc, hidden: 8, shortcut: 8, net_arch: [8], learning_starts: 100, gradient_steps: 1}
+env:
+  simulators: 2
+  fields: [rtt, qlen, switch_rate, last_action]
+train: {decisions: 400, checkpoint_every: 200}
+evaluation:
+  controllers: [hpcc]
+  scenario:
+    topology: {kind: dumbbell, senders: 3}
+    traffic: {kind: incast, size_bytes: 20000}
+    time_limit_ns: 200000
+"""
+CURRICULUM = """
+scenario:
+  time_limit_ns: 200000
+  traffic: {kind: incast, size_bytes: 50000, spread_ns: 2000}
+stages:
+  - {name: two, scenario: {topology: {kind: dumbbell, senders: 2}}, advance: {after_episodes: 3}}
+  - {name: four, scenario: {topology: {kind: dumbbell, senders: 4}}}
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    (tmp_path / "config.yaml").write_text(CONFIG)
+    (tmp_path / "curriculum.yaml").write_text(CURRICULUM)
+    return [
+        "--config", str(tmp_path / "config.yaml"),
+        "--curriculum", str(tmp_path / "curriculum.yaml"),
+        "--runs", str(tmp_path / "runs"),
+    ]  # fmt: skip
+
+
+def the_run(tmp_path: Path) -> Path:
+    (run,) = (tmp_path / "runs").iterdir()
+    return run
+
+
+def test_a_run_leaves_its_folder_and_the_table(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train.main([*files, "--json", str(tmp_path / "t.json"), "seed=5"]) == 0
+    run = the_run(tmp_path)
+    resolved = yaml.safe_load((run / "config.yaml").read_text())
+    assert resolved["seed"] == 5
+    assert resolved["versions"]["torch"] != "not installed"
+    assert list(run.glob("events.out.tfevents.*"))
+    with (run / "progress.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert rows
+    assert "episode/return" in rows[-1]
+    shown = capsys.readouterr().out
+    numbers = json.loads((tmp_path / "t.json").read_text())
+    assert set(numbers) == {"fdcc", "hpcc"}
+    assert f"{numbers['hpcc']['fct_slowdown_avg']:.2f}" in shown
+    assert (run / "evaluation" / "hpcc.flows.csv").exists()
+    # The resolved configuration is a configuration, and the evaluation can be done again.
+    assert eval_main(["evaluate", str(run), "--json", str(tmp_path / "again.json")]) == 0
+    assert json.loads((tmp_path / "again.json").read_text()) == numbers
+
+
+def test_resume_goes_on_with_buffer_and_stage(files: list[str], tmp_path: Path) -> None:
+    assert train.main([*files, "--no-evaluation"]) == 0
+    run = the_run(tmp_path)
+    last = sorted((run / "checkpoints").iterdir())[-1]
+    before = json.loads((last / "state.json").read_text())
+    assert before["curriculum"]["stage"] == 1
+    stored = (last / "replay_buffer.pkl").stat().st_size
+    assert train.main(["--resume", str(run), "--no-evaluation", "train.decisions=700"]) == 0
+    assert the_run(tmp_path) == run
+    newest = sorted((run / "checkpoints").iterdir())[-1]
+    after = json.loads((newest / "state.json").read_text())
+    assert 700 <= after["decisions"] < 800
+    assert after["curriculum"]["stage"] == 1
+    assert after["curriculum"]["next_index"] > before["curriculum"]["next_index"]
+    assert (newest / "replay_buffer.pkl").stat().st_size > stored * 1.3
+
+
+@pytest.mark.parametrize("algorithm", ["td3", "sac", "ppo"])
+def test_plain_algorithms_train_on_the_same_flows(files: list[str], algorithm: str) -> None:
+    options = {"ppo": "{n_steps: 32, batch_size: 32}"}.get(algorithm, "{learning_starts: 50}")
+    code = train.main([*files, "--algo", algorithm, "train.decisions=200", f"agent.options={options}"])
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [
+        (["agent.hiden=8"], ["config.yaml", "agent.hiden", "hidden"]),
+        (["env.fields=[rtt, qlne]"], ["config.yaml", "env.fields", "qlne", "qlen"]),
+        (["env.reward={name: stagd}"], ["config.yaml", "env.reward", "stagd"]),
+        (["env.action={name: multiplicative_window, alpha: -1}"], ["config.yaml", "env.action", "alpha"]),
+        (["env.clock={name: synchronous, interval_ns: 0}"], ["config.yaml", "interval_ns"]),
+        (["nonsense"], ["command line", "nonsense"]),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], extra: list[str], words: list[str]
+) -> None:
+    assert train.main([*files, *extra]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    for word in words:
+        assert word in error
+    assert not (tmp_path / "runs").exists(), "nothing half-written"
+
+
+def test_a_mistake_in_the_curriculum_names_file_and_stage(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "curriculum.yaml").write_text(CURRICULUM.replace("size_bytes: 50000", "size_bytes: -1"))
+    assert train.main(files) == 2
+    error = capsys.readouterr().err
+    for word in ("curriculum.yaml", "two", "size_bytes"):
+        assert word in error
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_checkpoint_of_other_fields_is_refused(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train.main([*files, "--no-evaluation", "train.decisions=100"]) == 0
+    capsys.readouterr()
+    assert train.main(["--resume", str(the_run(tmp_path)), "env.fields=[rtt]"]) == 2
+    error = capsys.readouterr().err
+    assert "layout.json" in error
+    assert "fields" in error
+
+
+def test_ctrl_c_saves_a_checkpoint_and_leaves_nothing_behind(files: list[str], tmp_path: Path) -> None:
+    shared = set(os.listdir("/dev/shm"))
+    command = [sys.executable, str(ROOT / "train.py"), *files, "train.decisions=10000000"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            done = list((tmp_path / "runs").glob("*/checkpoints/*/state.json"))
+            if len(done) >= 2:
+                break
+            time.sleep(0.05)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        assert children, "simulators are running"
+        os.kill(process.pid, signal.SIGINT)
+        _, error = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert "--resume" in error
+    newest = sorted((the_run(tmp_path) / "checkpoints").iterdir())[-1]
+    assert {path.name for path in newest.iterdir()} >= {"model.zip", "replay_buffer.pkl", "state.json"}
+    assert not any(Path(f"/proc/{child}").exists() for child in children)
+    assert set(os.listdir("/dev/shm")) == shared
+
+
+def test_stages_follow_each_other_and_earlier_ones_stay() -> None:
+    env = EnvConfig(fields=["rtt"])
+    config = validate(yaml.safe_load(CURRICULUM), CurriculumConfig, "curriculum")
+    curriculum = Curriculum(config, env, seed=1, source="curriculum")
+    assert curriculum.most_flows == 4
+    drawn = [curriculum(episode).agent_flow_count for episode in range(103)]
+    assert drawn[:3] == [2, 2, 2]
+    assert 30 < drawn[3:].count(2) < 70
+    # The same draw whatever came before: an episode is the same for one simulator or many.
+    again = Curriculum(config, env, seed=1, source="curriculum")
+    assert [again(episode).agent_flow_count for episode in range(103)] == drawn
+    resumed = Curriculum(config, env, seed=1, source="curriculum")
+    resumed.restore({"stage": 1, "entered": 3, "next_index": 50, "returns": []})
+    assert [resumed(episode).agent_flow_count for episode in range(20)] == drawn[50:70]
+
+
+def test_a_stage_is_left_early_once_the_return_is_good_enough() -> None:
+    data = yaml.safe_load(CURRICULUM)
+    data["stages"][0]["advance"] = {"after_episodes": 100, "return_above": 1.0, "window": 2}
+    curriculum = Curriculum(validate(data, CurriculumConfig, "c"), EnvConfig(fields=["rtt"]), 1, "c")
+    for episode, value in enumerate([0.0, 5.0, -9.0, 1.5, 1.6]):
+        curriculum(episode)
+        assert curriculum.stage_name == ("two" if episode < 2 else "four")
+        curriculum.record(value)
