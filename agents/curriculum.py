@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
@@ -58,7 +59,7 @@ class CurriculumConfig(Strict):
 class Curriculum:
     """The scenario of each episode, and how far training has come.
 
-    Called with an episode's index it returns the episode's scenario; the index must grow. The draw depends
+    Called with an episode's index it returns the episode's scenario. The draw depends
     on the seed, the index and the stage alone. Where no stage asks for a return, the stage depends on the
     index alone, so an episode is the same however many simulators there are.
     """
@@ -80,8 +81,7 @@ class Curriculum:
             agent_scenario(env, merged(config.scenario, stage.scenario), f"{source}: stage {stage.name!r}")
             for stage in config.stages
         ]
-        self.stage = 0
-        self.entered = 0
+        self.entered = [0]  # index of the first episode of each stage so far
         self.first_index = 0
         self.next_index = 0
         self._returns: deque[float] = deque()
@@ -90,6 +90,11 @@ class Curriculum:
     def load(cls, path: Path, env: EnvConfig, seed: int) -> Curriculum:
         """Reads a curriculum's file. Raises ConfigError, ScenarioError."""
         return cls(load(path, CurriculumConfig), env, seed, str(path))
+
+    @property
+    def stage(self) -> int:
+        """Number of the latest stage."""
+        return len(self.entered) - 1
 
     @property
     def stage_name(self) -> str:
@@ -106,10 +111,10 @@ class Curriculum:
         index = self.first_index + episode
         self.next_index = max(self.next_index, index + 1)
         self._move_on(index)
-        chosen = self.stage
+        chosen = stage = bisect_right(self.entered, index) - 1
         random = np.random.default_rng((self.seed, index))
-        if self.stage > 0 and random.random() < self.config.earlier_share:
-            chosen = int(random.integers(self.stage))
+        if stage > 0 and random.random() < self.config.earlier_share:
+            chosen = int(random.integers(stage))
         return self.scenarios[chosen]
 
     def record(self, mean_return: float) -> None:
@@ -120,22 +125,30 @@ class Curriculum:
         advance = self.config.stages[self.stage].advance
         if advance is None or self.stage == len(self.config.stages) - 1:
             return
+        # Simulators ask for their episodes out of order, so what an index gets hangs on no other call.
+        planned = self.entered[-1] + advance.after_episodes
+        if index >= planned:
+            self._enter(planned)
+            self._move_on(index)
+            return
         recent = list(self._returns)[-advance.window :]
         good = (
             advance.return_above is not None
             and len(recent) == advance.window
             and float(np.mean(recent)) > advance.return_above
         )
-        if good or index - self.entered >= advance.after_episodes:
-            self.stage += 1
-            self.entered = index
-            self._returns.clear()
+        if good and index > self.entered[-1]:
+            self._enter(index)
+
+    def _enter(self, index: int) -> None:
+        self.entered.append(index)
+        self._returns.clear()
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint keeps."""
         return {
             "stage": self.stage,
-            "entered": self.entered,
+            "entered": list(self.entered),
             "next_index": self.next_index,
             "returns": list(self._returns),
         }
@@ -146,8 +159,8 @@ class Curriculum:
         Raises:
             ConfigError: the state belongs to a curriculum with more stages.
         """
-        if not 0 <= state["stage"] < len(self.config.stages):
+        if len(state["entered"]) > len(self.config.stages):
             raise ConfigError(f"checkpoint: stage {state['stage']} is none of the curriculum's")
-        self.stage, self.entered = int(state["stage"]), int(state["entered"])
+        self.entered = [int(index) for index in state["entered"]]
         self.first_index = self.next_index = int(state["next_index"])
         self._returns = deque(state["returns"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be measured? ``python -m eval evaluate | gain | speed``."""
+"""What can be measured? ``python -m eval evaluate | figure | gain | speed``."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ def parser() -> argparse.ArgumentParser:
     evaluate = commands.add_parser("evaluate", help="a run's agent against the simulator's controllers")
     evaluate.add_argument("run", type=Path, help="folder of a training run")
     evaluate.add_argument("overrides", nargs="*", metavar="key=value", help="e.g. evaluation.episodes=5")
+
+    figure = commands.add_parser("figure", help="a run's comparison, drawn again from its files")
+    figure.add_argument("run", type=Path, help="folder of a training run")
 
     gain = commands.add_parser("gain", help="trained against untrained and random, over seeds")
     gain.add_argument("--config", type=Path, required=True)
@@ -46,6 +49,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from eval import speed
 
             speed.report(options.json)
+            return 0
+        if options.command == "figure":
+            from eval.figures import draw_comparison
+
+            print(draw_comparison(options.run / "evaluation"))
             return 0
         from eval import comparison
 

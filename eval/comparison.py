@@ -19,6 +19,7 @@ from agents.environment import agent_scenario
 from agents.run_folder import RunFolder
 from agents.trainer import load_policy
 from eval import table
+from eval.figures import draw_comparison
 from eval.metrics import mean
 from eval.rollout import Episode, run_controller, run_policy, summary
 from ns3_env.scenario import Scenario
@@ -64,6 +65,7 @@ def after_training(config: RunConfig, folder: RunFolder, json_file: Path | None 
     for name, episodes in played.items():
         write_episodes(target, name, episodes)
     table.write_json(target / "table.json", content)
+    print(f"figure: {draw_comparison(target)}")
     if json_file is not None:
         table.write_json(json_file, content)
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a comparison look like? Queue over time and completion of each flow, drawn from a run's folder."""
+"""What does a comparison look like? Queue over time and completion of each flow, from a run's folder."""
 
 from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,9 @@ def draw_comparison(evaluation: Path, target: Path | None = None) -> Path:
 
     names = [path.name.removesuffix(".queues.json") for path in sorted(evaluation.glob("*.queues.json"))]
     if not names:
-        raise ScenarioError(f"{evaluation}: no episodes here (no NAME.queues.json): run `python -m eval evaluate RUN`")
+        raise ScenarioError(
+            f"{evaluation}: no episodes here (no NAME.queues.json): run `python -m eval evaluate RUN`"
+        )
     names.sort(key=lambda name: (list(COLOURS).index(name) if name in COLOURS else len(COLOURS), name))
 
     figure, (queue_axes, flow_axes) = pyplot.subplots(1, 2, figsize=(11, 4), constrained_layout=True)
@@ -58,7 +61,9 @@ def draw_comparison(evaluation: Path, target: Path | None = None) -> Path:
         series = queue.get("series")
         if series:
             times = [t / 1e6 for t in series["t_ns"]]
-            queue_axes.plot(times, [b / 1e3 for b in series["bytes"]], color=colour, label=name, linewidth=1.2)
+            queue_axes.plot(
+                times, [b / 1e3 for b in series["bytes"]], color=colour, label=name, linewidth=1.2
+            )
         slowdowns = sorted(_first_slowdowns(evaluation / f"{name}.flows.csv"))
         shares = [(i + 1) / len(slowdowns) for i in range(len(slowdowns))]
         flow_axes.step(slowdowns, shares, where="post", color=colour, label=name, marker="o", markersize=3)
@@ -68,16 +73,17 @@ def draw_comparison(evaluation: Path, target: Path | None = None) -> Path:
     flow_axes.set_title("How long the flows take")
     for axes in (queue_axes, flow_axes):
         axes.grid(alpha=0.3)
-        axes.legend(frameon=False)
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(frameon=False)
     target = target or evaluation / "comparison.png"
     figure.savefig(target, dpi=110)
     pyplot.close(figure)
     return target
 
 
-def _first_queue(path: Path) -> dict[str, Any]:
+def _first_queue(path: Path) -> Mapping[str, Any]:
     episodes = json.loads(path.read_text(encoding="utf-8"))
-    return bottleneck(episodes[0])
+    return bottleneck(episodes[0]) or {}
 
 
 def _first_slowdowns(path: Path) -> list[float]:

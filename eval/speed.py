@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How fast is it here? Packet-hops, decisions across the channel and MPCC's solver, measured on this machine."""
+"""How fast is it here? Packet-hops, decisions across the channel and MPCC's solver, on this machine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ HORIZONS = (3, 5, 10, 20)
 SIMULATORS = (1, 4)
 _ROWS = 64  # flows of the scenario that exercises the channel
 
-def measure(repeats: int = 5, seconds: float = 2.0, say: Callable[[str], None] = lambda text: None) -> dict[str, Any]:
+
+def measure(
+    repeats: int = 5, seconds: float = 2.0, say: Callable[[str], None] = lambda text: None
+) -> dict[str, Any]:
     """Every figure once more, each the median of ``repeats`` runs.
 
     Args:
@@ -37,9 +40,10 @@ def measure(repeats: int = 5, seconds: float = 2.0, say: Callable[[str], None] =
         say: told what is being measured.
 
     Returns:
-        ``packet_hops_per_s``: transmissions of data packets and ACKs per CPU second of the simulator, a 4-to-1 incast
-        at 100 Gb/s without controller. ``decisions_per_s``: rows answered per wall second, by number of simulators,
-        for 64 flows that decide at the same instants. ``mpcc_us``: microseconds per hot-started decision, by horizon.
+        ``packet_hops_per_s``: transmissions of data packets and ACKs per CPU second of the simulator,
+        a 4-to-1 incast at 100 Gb/s without controller. ``decisions_per_s``: rows answered per wall
+        second, by number of simulators, for 64 flows that decide at the same instants. ``mpcc_us``:
+        microseconds per hot-started decision, by horizon.
     """
     say("packet-hops of the plain network")
     hops = median(_packet_hops_per_s() for _ in range(repeats))
@@ -53,6 +57,7 @@ def measure(repeats: int = 5, seconds: float = 2.0, say: Callable[[str], None] =
         solver[str(horizon)] = median(_native.mpcc_benchmark(horizon) for _ in range(repeats))
     return {"packet_hops_per_s": hops, "decisions_per_s": decisions, "mpcc_us": solver}
 
+
 def table(figures: dict[str, Any]) -> Table:
     """The figures of :func:`measure`, to be printed."""
     drawn = Table("what", "measured", title="Speed on this machine")
@@ -63,6 +68,7 @@ def table(figures: dict[str, Any]) -> Table:
         drawn.add_row(f"MPCC decision, P = {horizon}", f"{microseconds:.2f} µs")
     return drawn
 
+
 def report(json_path: Path | None, console: Console | None = None) -> dict[str, Any]:
     """Measures, prints the table and writes the same numbers to ``json_path``."""
     out = console or Console()
@@ -72,6 +78,7 @@ def report(json_path: Path | None, console: Console | None = None) -> dict[str, 
     if json_path is not None:
         json_path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     return figures
+
 
 def _packet_hops_per_s() -> float:
     scenario = Scenario(
@@ -89,8 +96,9 @@ def _packet_hops_per_s() -> float:
         spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
     return float(json.loads(done.stdout)["totals"]["packet_hops"]) / spent
 
+
 def _decisions_per_s(count: int, seconds: float) -> float:
-    """Constant windows of a packet: next to no packets per decision, so that the channel is what is measured."""
+    """Windows of a packet, next to no packets per decision, so that the channel is what is measured."""
     scenario = Scenario(
         topology=Dumbbell(senders=_ROWS),
         traffic=Incast(size_bytes=1_000_000_000),
@@ -118,4 +126,3 @@ def _decisions_per_s(count: int, seconds: float) -> float:
     finally:
         for simulator in simulators:
             simulator.close()
-

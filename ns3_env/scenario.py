@@ -58,7 +58,9 @@ class Switch(Strict):
     reserve_bytes: int = Field(default=4096, ge=0, description="per ingress port")
     resume_offset_bytes: int = Field(default=3072, ge=0)
     headroom_frames: int | None = Field(
-        default=None, ge=0, description="full frames beyond 3 x rate x delay; none: 2, or 0 under the preset reference"
+        default=None,
+        ge=0,
+        description="full frames beyond 3 x rate x delay; none: 2, or 0 under the preset reference",
     )
     ecn: Ecn | None = Ecn()
     flow_counter: Literal["exact", "timeout"] = "exact"
@@ -87,7 +89,7 @@ class Synchronous(Strict):
 
 
 class PerAck(Strict):
-    """A flow decides on each of its ACKs, on the spot: no batch, as a controller inside the simulator decides."""
+    """A flow decides on each of its ACKs, on the spot, as a controller inside the simulator does."""
 
     name: Literal["per_ack"] = "per_ack"
 
@@ -182,7 +184,7 @@ class Scenario(Strict):
         return self
 
     def _buffer_faults(self, network: Network) -> list[str]:
-        """Reserves and headrooms (3 x rate x delay and some frames) of all ingress ports must leave something to share."""
+        """Reserves and headrooms (3 x rate x delay and some frames) must leave something to share."""
         if not self.switch.pfc:
             return []
         needed: dict[int, float] = {}

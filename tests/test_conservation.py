@@ -52,7 +52,9 @@ def scenarios(draw: st.DrawFn, loss: bool) -> Scenario:
     flows = [
         Flow(src=src, dst=dst, size_bytes=size, start_ns=start)
         for (src, dst), size, start in draw(
-            st.lists(st.tuples(pairs, st.integers(1, 60_000), st.integers(0, 30_000)), min_size=1, max_size=10)
+            st.lists(
+                st.tuples(pairs, st.integers(1, 60_000), st.integers(0, 30_000)), min_size=1, max_size=10
+            )
         )
     ]
     return Scenario(
@@ -62,7 +64,9 @@ def scenarios(draw: st.DrawFn, loss: bool) -> Scenario:
         traffic=FlowList(flows=flows),
         controllers=[Controller(name=draw(st.sampled_from(IN_SIMULATOR)))],
         # A small buffer, so that PFC has work to do.
-        switch=Switch(buffer_bytes=draw(st.sampled_from([700_000, 2_000_000])), ecn=Ecn(kmin_bytes=5e3, kmax_bytes=20e3)),
+        switch=Switch(
+            buffer_bytes=draw(st.sampled_from([700_000, 2_000_000])), ecn=Ecn(kmin_bytes=5e3, kmax_bytes=20e3)
+        ),
         loss_probability=draw(st.floats(0.001, 0.05)) if loss else 0.0,
         retransmission_timeout_ns=200_000 if loss else 0,
         time_limit_ns=2_000_000_000,

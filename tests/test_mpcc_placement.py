@@ -50,12 +50,16 @@ def test_both_placements_choose_the_same_windows_at_the_same_instants(senders: i
     with Simulator() as simulator:
         simulator.send_reset(incast(senders, Controller(name="mpcc")))
         inside = simulator.receive()
-    outside = play_across_the_channel(incast(senders, Controller(name="agent", attributes={"TelemetryBytes": 32})))
+    outside = play_across_the_channel(
+        incast(senders, Controller(name="agent", attributes={"TelemetryBytes": 32}))
+    )
     assert not isinstance(inside, Decisions)
     assert outside["flows"] == inside.results["flows"]
     by_instant = {(time, flow): window for time, flow, window, _ in inside.results["windows"]}
     shared = [
-        (window, by_instant[time, flow]) for time, flow, window, _ in outside["windows"] if (time, flow) in by_instant
+        (window, by_instant[time, flow])
+        for time, flow, window, _ in outside["windows"]
+        if (time, flow) in by_instant
     ]
     assert len(shared) > 0.9 * len(by_instant)
     mine, theirs = np.array(shared).T

@@ -12,7 +12,10 @@ ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("example", re.findall(r"```python\n(.*?)```", README, re.DOTALL), ids=lambda code: code.split()[1])
+EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda code: str(code).split()[1])
 def test_readme_example_runs(example: str) -> None:
     exec(compile(example, "README.md", "exec"), {})
 

@@ -43,7 +43,7 @@ def one_flow(**flow: Any) -> dict[str, Any]:
         (
             {"switch": {"buffer_bytes": 200_000}},
             "switch.buffer_bytes",
-            "reserves and headrooms of switch 5, 207980 B",
+            "reserves and headrooms of switch 5, 218880 B",
         ),
         ({"switch": {"ecn": {"kmin_bytes": 9e5}}}, "switch.ecn", "kmax_bytes"),
         ({"min_rate_bps": 50e9, "traffic": INCAST}, "min_rate_bps", "4 flows"),

@@ -191,8 +191,12 @@ def test_stages_follow_each_other_and_earlier_ones_stay() -> None:
     # The same draw whatever came before: an episode is the same for one simulator or many.
     again = Curriculum(config, env, seed=1, source="curriculum")
     assert [again(episode).agent_flow_count for episode in range(103)] == drawn
+    shuffled = Curriculum(config, env, seed=1, source="curriculum")
+    order = [(episode * 7) % 103 for episode in range(103)]
+    by_episode = {episode: shuffled(episode).agent_flow_count for episode in order}
+    assert [by_episode[episode] for episode in range(103)] == drawn
     resumed = Curriculum(config, env, seed=1, source="curriculum")
-    resumed.restore({"stage": 1, "entered": 3, "next_index": 50, "returns": []})
+    resumed.restore({"stage": 1, "entered": [0, 3], "next_index": 50, "returns": []})
     assert [resumed(episode).agent_flow_count for episode in range(20)] == drawn[50:70]
 
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The simulator program: one scenario to its end, or episode after episode for a policy outside.
+#include "ns3/command-line.h"
 #include "ns3_env/rdma/bridge/channel.h"
 #include "ns3_env/rdma/bridge/lifeline.h"
 #include "ns3_env/rdma/congestion-control/congestion-control.h"
 #include "ns3_env/rdma/helper/episode.h"
 #include "ns3_env/rdma/helper/scenario.h"
-
-#include "ns3/command-line.h"
 
 #include <exception>
 #include <fstream>

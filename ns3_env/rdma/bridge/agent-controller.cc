@@ -28,11 +28,12 @@ AgentController::GetTypeId()
             .SetParent<CongestionControl>()
             .SetGroupName("Rdma")
             .AddConstructor<AgentController>()
-            .AddAttribute("TelemetryBytes",
-                          "Wire bytes of in-band telemetry per packet (42 as HPCC's, 32 as MPCC's).",
-                          UintegerValue(42),
-                          MakeUintegerAccessor(&AgentController::m_telemetryBytes),
-                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute(
+                "TelemetryBytes",
+                "Wire bytes of in-band telemetry per packet (42 as HPCC's, 32 as MPCC's).",
+                UintegerValue(42),
+                MakeUintegerAccessor(&AgentController::m_telemetryBytes),
+                MakeUintegerChecker<uint32_t>())
             .AddAttribute("Quantised",
                           "Round telemetry to HPCC's header units.",
                           BooleanValue(false),

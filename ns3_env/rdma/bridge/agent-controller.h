@@ -27,7 +27,10 @@ class AgentController : public CongestionControl
     static TypeId GetTypeId();
 
     /// Joins the flow to its episode; before it starts.
-    void Connect(DecisionBroker& broker, QueuePair& flow, int32_t slot, std::optional<double> rttFraction);
+    void Connect(DecisionBroker& broker,
+                 QueuePair& flow,
+                 int32_t slot,
+                 std::optional<double> rttFraction);
 
     TelemetryHeader GetTelemetryHeader() const override;
     void OnFlowStart(FlowState& flow) override;

@@ -18,9 +18,10 @@ namespace ns3::rdma
 /// In-band telemetry that a controller asks its packets to carry, as bytes on the wire.
 struct TelemetryHeader
 {
-    uint32_t wireBytes{0};    ///< added to the 48 B of every data packet's headers, and copied into ACKs
-    bool hopRecords{false};   ///< switches write an IntRecord per hop
-    bool quantised{false};    ///< fields are rounded to HPCC's header units (REFERENCE.md, "Switch")
+    uint32_t wireBytes{
+        0}; ///< added to the 48 B of every data packet's headers, and copied into ACKs
+    bool hopRecords{false}; ///< switches write an IntRecord per hop
+    bool quantised{false};  ///< fields are rounded to HPCC's header units (REFERENCE.md, "Switch")
 };
 
 /// An acknowledgement as the sender sees it.

@@ -26,16 +26,18 @@ Dcqcn::GetTypeId()
                           DoubleValue(1.0 / 256),
                           MakeDoubleAccessor(&Dcqcn::m_gain),
                           MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("AlphaInterval",
-                          "Interval of alpha's average (1 us in the reference, 55 us in the paper).",
-                          TimeValue(MicroSeconds(1)),
-                          MakeTimeAccessor(&Dcqcn::m_alphaInterval),
-                          MakeTimeChecker())
-            .AddAttribute("DecreaseInterval",
-                          "Least time between two cuts (4 us in the reference, 50 us in the paper).",
-                          TimeValue(MicroSeconds(4)),
-                          MakeTimeAccessor(&Dcqcn::m_decreaseInterval),
-                          MakeTimeChecker())
+            .AddAttribute(
+                "AlphaInterval",
+                "Interval of alpha's average (1 us in the reference, 55 us in the paper).",
+                TimeValue(MicroSeconds(1)),
+                MakeTimeAccessor(&Dcqcn::m_alphaInterval),
+                MakeTimeChecker())
+            .AddAttribute(
+                "DecreaseInterval",
+                "Least time between two cuts (4 us in the reference, 50 us in the paper).",
+                TimeValue(MicroSeconds(4)),
+                MakeTimeAccessor(&Dcqcn::m_decreaseInterval),
+                MakeTimeChecker())
             .AddAttribute("IncreaseInterval",
                           "Time between increases (300 us in the reference, 50 us in the paper).",
                           TimeValue(MicroSeconds(300)),
@@ -147,8 +149,7 @@ Dcqcn::Increase(FlowState* flow)
     const double line = flow->Path().hostRateBps;
     if (m_stage >= m_fastRecovery)
     {
-        const double step =
-            m_stage == m_fastRecovery ? m_increaseFraction : m_hyperFraction;
+        const double step = m_stage == m_fastRecovery ? m_increaseFraction : m_hyperFraction;
         m_targetBps = std::min(line, m_targetBps + step * line);
     }
     flow->SetRate(std::min(line, (flow->RateBps() + m_targetBps) / 2));

@@ -42,9 +42,9 @@ Dctcp::OnFlowStart(FlowState& flow)
 double
 Dctcp::GetWindowFloor(const FlowState& flow) const
 {
-    return std::max<double>(flow.Path().payloadBytes,
-                            std::floor(flow.Path().maxBdpBytes * flow.Path().minRateBps /
-                                       flow.Path().hostRateBps));
+    return std::max<double>(
+        flow.Path().payloadBytes,
+        std::floor(flow.Path().maxBdpBytes * flow.Path().minRateBps / flow.Path().hostRateBps));
 }
 
 void

@@ -71,8 +71,7 @@ Timely::GetTelemetryHeader() const
 double
 Timely::Decide(double rttNs)
 {
-    m_differenceNs =
-        (1 - m_smoothing) * m_differenceNs + m_smoothing * (rttNs - m_lastRttNs);
+    m_differenceNs = (1 - m_smoothing) * m_differenceNs + m_smoothing * (rttNs - m_lastRttNs);
     const double gradient = m_differenceNs / static_cast<double>(m_minRtt.GetNanoSeconds());
     if (rttNs < static_cast<double>(m_low.GetNanoSeconds()))
     {
@@ -102,8 +101,7 @@ Timely::OnAck(FlowState& flow, const AckSample& ack)
         const double factor = Decide(rttNs);
         if (factor < 0)
         {
-            const double step =
-                m_increases < m_hyperAfter ? m_increaseFraction : m_hyperFraction;
+            const double step = m_increases < m_hyperAfter ? m_increaseFraction : m_hyperFraction;
             ++m_increases;
             flow.SetRate(std::min(path.hostRateBps, flow.RateBps() + step * path.hostRateBps));
         }

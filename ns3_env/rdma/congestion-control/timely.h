@@ -23,14 +23,14 @@ class Timely : public CongestionControl
     /// Factor of a decrease, or a negative number for an increase.
     double Decide(double rttNs);
 
-    double m_smoothing;         ///< attribute Alpha
-    double m_beta;              ///< attribute Beta
-    Time m_low;                 ///< attribute LowThreshold
-    Time m_high;                ///< attribute HighThreshold
-    Time m_minRtt;              ///< attribute MinRtt
-    double m_increaseFraction;  ///< attribute AdditiveIncrease
-    double m_hyperFraction;     ///< attribute HyperIncrease
-    uint32_t m_hyperAfter;      ///< attribute HyperAfter
+    double m_smoothing;        ///< attribute Alpha
+    double m_beta;             ///< attribute Beta
+    Time m_low;                ///< attribute LowThreshold
+    Time m_high;               ///< attribute HighThreshold
+    Time m_minRtt;             ///< attribute MinRtt
+    double m_increaseFraction; ///< attribute AdditiveIncrease
+    double m_hyperFraction;    ///< attribute HyperIncrease
+    uint32_t m_hyperAfter;     ///< attribute HyperAfter
 
     double m_lastRttNs{0};
     double m_differenceNs{0};

@@ -107,19 +107,22 @@ RunEpisode(const std::string& scenarioJson, SimulatorEnd* channel)
     {
         agents.emplace(*channel, scenario.clock);
     }
-    Network network(std::move(scenario), [&](QueuePair& flow, const FlowEntry& entry) {
-        auto* agent = dynamic_cast<AgentController*>(&flow.Control());
-        if (agent == nullptr)
-        {
-            return;
-        }
-        if (!agents)
-        {
-            throw ScenarioError("controller 'agent' needs a policy across the channel; "
+    Network network(std::move(scenario),
+                    [&](QueuePair& flow, const FlowEntry& entry)
+                    {
+                        auto* agent = dynamic_cast<AgentController*>(&flow.Control());
+                        if (agent == nullptr)
+                        {
+                            return;
+                        }
+                        if (!agents)
+                        {
+                            throw ScenarioError(
+                                "controller 'agent' needs a policy across the channel; "
                                 "name a controller that lives in the simulator");
-        }
-        agents->Adopt(*agent, flow, entry.slot);
-    });
+                        }
+                        agents->Adopt(*agent, flow, entry.slot);
+                    });
     if (agents)
     {
         network.Context().heartbeat = &channel->Heartbeat();

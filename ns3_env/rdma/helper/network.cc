@@ -19,7 +19,8 @@ namespace
 
 constexpr uint16_t FIRST_SOURCE_PORT = 10000;
 constexpr uint16_t DESTINATION_PORT = 100;
-constexpr double TELEMETRY_REFERENCE_BPS = 25e9; // telemetry units grow with the rate above this one
+constexpr double TELEMETRY_REFERENCE_BPS =
+    25e9; // telemetry units grow with the rate above this one
 
 Ptr<CongestionControl>
 CreateController(const ControllerSpec& spec)
@@ -74,15 +75,15 @@ Network::Network(Scenario scenario, FlowHook onCreate)
 
     m_order.resize(m_scenario.flows.size());
     std::iota(m_order.begin(), m_order.end(), 0);
-    std::stable_sort(m_order.begin(), m_order.end(), [this](uint32_t a, uint32_t b) {
-        return m_scenario.flows[a].flow.start < m_scenario.flows[b].flow.start;
-    });
+    std::stable_sort(m_order.begin(),
+                     m_order.end(),
+                     [this](uint32_t a, uint32_t b)
+                     { return m_scenario.flows[a].flow.start < m_scenario.flows[b].flow.start; });
     m_records.resize(m_scenario.flows.size());
     if (m_scenario.recordWindows)
     {
-        m_context.knobTrace = [this](const FlowState& flow, Picos now) {
-            m_knobChanges.push_back({now, flow.Id(), flow.WindowBytes(), flow.RateBps()});
-        };
+        m_context.knobTrace = [this](const FlowState& flow, Picos now)
+        { m_knobChanges.push_back({now, flow.Id(), flow.WindowBytes(), flow.RateBps()}); };
     }
 }
 
@@ -148,13 +149,11 @@ Network::ConfigureSwitches()
     {
         hostRate = nic ? std::max(hostRate, nic->RateBps()) : hostRate;
     }
-    const Picos firstStart =
-        std::min_element(m_scenario.flows.begin(),
-                         m_scenario.flows.end(),
-                         [](const FlowEntry& x, const FlowEntry& y) {
-                             return x.flow.start < y.flow.start;
-                         })
-            ->flow.start;
+    const Picos firstStart = std::min_element(m_scenario.flows.begin(),
+                                              m_scenario.flows.end(),
+                                              [](const FlowEntry& x, const FlowEntry& y)
+                                              { return x.flow.start < y.flow.start; })
+                                 ->flow.start;
     int64_t stream = static_cast<int64_t>(2 * m_scenario.links.size());
     for (auto& [id, sw] : m_switches)
     {
@@ -235,8 +234,7 @@ Network::DescribePath(const std::vector<std::pair<uint32_t, const Neighbour*>>& 
     Picos oneWay = 0;
     for (const auto& [node, link] : forward)
     {
-        const Picos serialise =
-            IdealTime(facts.payloadBytes, link->rateBps, facts.rounding);
+        const Picos serialise = IdealTime(facts.payloadBytes, link->rateBps, facts.rounding);
         facts.baseRtt += 2 * link->delay + serialise;
         if (node != forward.front().first)
         {
@@ -250,8 +248,7 @@ Network::DescribePath(const std::vector<std::pair<uint32_t, const Neighbour*>>& 
     }
     // Whole bytes; multiplied before divided, so that round figures stay exact.
     const double scale = 8.0 * PS_PER_SECOND;
-    facts.bdpBytes =
-        std::floor(static_cast<double>(facts.baseRtt) * facts.hostRateBps / scale);
+    facts.bdpBytes = std::floor(static_cast<double>(facts.baseRtt) * facts.hostRateBps / scale);
     facts.maxBdpBytes =
         std::floor(static_cast<double>(facts.maxBaseRtt) * facts.hostRateBps / scale);
     return facts;
@@ -261,17 +258,18 @@ std::unique_ptr<QueuePair>
 Network::CreateFlow(const FlowEntry& entry)
 {
     const FlowSpec& spec = entry.flow;
-    const auto sourcePort = static_cast<uint16_t>(
-        FIRST_SOURCE_PORT + m_portCount[{spec.source, spec.destination}]++);
+    const auto sourcePort =
+        static_cast<uint16_t>(FIRST_SOURCE_PORT + m_portCount[{spec.source, spec.destination}]++);
     const FiveTuple tuple{NodeAddress(spec.source),
                           NodeAddress(spec.destination),
                           sourcePort,
                           DESTINATION_PORT};
     const auto forward = m_routing.Path(spec.source, spec.destination, tuple);
     const auto backward = m_routing.Path(spec.destination, spec.source, tuple.Reversed());
-    auto flow = std::make_unique<QueuePair>(spec,
-                                            DescribePath(forward, backward),
-                                            CreateController(m_scenario.controllers[entry.controller]));
+    auto flow =
+        std::make_unique<QueuePair>(spec,
+                                    DescribePath(forward, backward),
+                                    CreateController(m_scenario.controllers[entry.controller]));
     flow->SetEnds(*m_nics[spec.source],
                   *m_nics[spec.destination],
                   PortsOf(forward),
@@ -288,9 +286,8 @@ Network::CreateFlow(const FlowEntry& entry)
     const uint64_t packets =
         (spec.sizeBytes + m_scenario.payloadBytes - 1) / m_scenario.payloadBytes;
     m_records[spec.id].standalone =
-        flow->Path().baseRtt + IdealTime(spec.sizeBytes + DATA_HEADER_BYTES * packets,
-                                                 slowest,
-                                                 m_scenario.rounding);
+        flow->Path().baseRtt +
+        IdealTime(spec.sizeBytes + DATA_HEADER_BYTES * packets, slowest, m_scenario.rounding);
     return flow;
 }
 
@@ -370,14 +367,16 @@ Network::OnFinished(QueuePair& flow)
 void
 Network::SweepRetired()
 {
-    std::erase_if(m_retired, [this](uint32_t id) {
-        if (m_flows.at(id)->PacketsOnNetwork() > 0)
-        {
-            return false;
-        }
-        m_flows.erase(id);
-        return true;
-    });
+    std::erase_if(m_retired,
+                  [this](uint32_t id)
+                  {
+                      if (m_flows.at(id)->PacketsOnNetwork() > 0)
+                      {
+                          return false;
+                      }
+                      m_flows.erase(id);
+                      return true;
+                  });
 }
 
 void

@@ -101,8 +101,9 @@ class Network
     void ConfigureSwitches();
     void StartDueFlows();
     std::unique_ptr<QueuePair> CreateFlow(const FlowEntry& entry);
-    PathFacts DescribePath(const std::vector<std::pair<uint32_t, const Neighbour*>>& forward,
-                           const std::vector<std::pair<uint32_t, const Neighbour*>>& backward) const;
+    PathFacts
+    DescribePath(const std::vector<std::pair<uint32_t, const Neighbour*>>& forward,
+                 const std::vector<std::pair<uint32_t, const Neighbour*>>& backward) const;
     Route PortsOf(const std::vector<std::pair<uint32_t, const Neighbour*>>& path) const;
     Port& PortAt(uint32_t node, uint32_t port) const;
     Picos DefaultTimeout() const;

@@ -32,8 +32,16 @@ Json
 FlowsToJson(const Network& network)
 {
     Json columns;
-    for (const char* name : {"src", "dst", "size_bytes", "start_ns", "end_ns", "fct_ns",
-                             "standalone_ns", "acked_bytes", "retransmitted_bytes", "pause_ns",
+    for (const char* name : {"src",
+                             "dst",
+                             "size_bytes",
+                             "start_ns",
+                             "end_ns",
+                             "fct_ns",
+                             "standalone_ns",
+                             "acked_bytes",
+                             "retransmitted_bytes",
+                             "pause_ns",
                              "timeouts"})
     {
         columns[name] = Json::array();

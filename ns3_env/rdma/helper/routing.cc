@@ -107,11 +107,10 @@ Routing::Path(uint32_t from, uint32_t to, const FiveTuple& tuple) const
                 choices.push_back(&n);
             }
         }
-        std::sort(choices.begin(), choices.end(), [](const Neighbour* a, const Neighbour* b) {
-            return a->node > b->node;
-        });
-        const size_t pick =
-            choices.size() == 1 ? 0 : EcmpHash(tuple, node) % choices.size();
+        std::sort(choices.begin(),
+                  choices.end(),
+                  [](const Neighbour* a, const Neighbour* b) { return a->node > b->node; });
+        const size_t pick = choices.size() == 1 ? 0 : EcmpHash(tuple, node) % choices.size();
         path.emplace_back(node, choices[pick]);
     }
     return path;
@@ -136,9 +135,9 @@ Routing::MaxBaseRtt(uint32_t payloadBytes, Rounding rounding) const
                 order.push_back(node);
             }
         }
-        std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-            return distance[a] < distance[b];
-        });
+        std::sort(order.begin(),
+                  order.end(),
+                  [&](uint32_t a, uint32_t b) { return distance[a] < distance[b]; });
         std::vector<Picos> cost(distance.size(), 0);
         for (uint32_t node : order)
         {
@@ -146,8 +145,8 @@ Routing::MaxBaseRtt(uint32_t payloadBytes, Rounding rounding) const
             {
                 if (distance[n.node] + 1 == distance[node])
                 {
-                    cost[node] = cost[n.node] + 2 * n.delay +
-                                 IdealTime(payloadBytes, n.rateBps, rounding);
+                    cost[node] =
+                        cost[n.node] + 2 * n.delay + IdealTime(payloadBytes, n.rateBps, rounding);
                     break;
                 }
             }

@@ -35,9 +35,8 @@ class Routing
      * Equal next hops stand in descending order of node id; the hash picks one.
      * \throws ScenarioError where there is no path, or more switches than telemetry can record.
      */
-    std::vector<std::pair<uint32_t, const Neighbour*>> Path(uint32_t from,
-                                                            uint32_t to,
-                                                            const FiveTuple& tuple) const;
+    std::vector<std::pair<uint32_t, const Neighbour*>>
+    Path(uint32_t from, uint32_t to, const FiveTuple& tuple) const;
 
     /// RTT of one packet between the farthest hosts: 2 * delays + one-way serialisation of its payload.
     Picos MaxBaseRtt(uint32_t payloadBytes, Rounding rounding) const;

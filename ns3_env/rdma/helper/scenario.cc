@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "scenario.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 namespace ns3::rdma
@@ -226,17 +225,15 @@ ReadFlows(Section section, Scenario& s)
     {
         throw ScenarioError("'flows' is empty: an episode needs at least one flow");
     }
-    for (size_t other :
-         {dst.size(), size.size(), start.size(), controller.size(), slot.size()})
+    for (size_t other : {dst.size(), size.size(), start.size(), controller.size(), slot.size()})
     {
         if (other != n)
         {
             throw ScenarioError("'flows' has columns of different lengths");
         }
     }
-    auto refuse = [](size_t i, const std::string& why) {
-        throw ScenarioError("'flows' row " + std::to_string(i) + ": " + why);
-    };
+    auto refuse = [](size_t i, const std::string& why)
+    { throw ScenarioError("'flows' row " + std::to_string(i) + ": " + why); };
     for (size_t i = 0; i < n; ++i)
     {
         for (uint32_t node : {src[i], dst[i]})
@@ -256,13 +253,15 @@ ReadFlows(Section section, Scenario& s)
         }
         if (start[i] < 0 || start[i] > MAX_NS)
         {
-            refuse(i, "start_ns is " + std::to_string(start[i]) + ", must be in [0, " +
-                          std::to_string(MAX_NS) + "]");
+            refuse(i,
+                   "start_ns is " + std::to_string(start[i]) + ", must be in [0, " +
+                       std::to_string(MAX_NS) + "]");
         }
         if (controller[i] >= s.controllers.size())
         {
-            refuse(i, "controller " + std::to_string(controller[i]) + " of " +
-                          std::to_string(s.controllers.size()));
+            refuse(i,
+                   "controller " + std::to_string(controller[i]) + " of " +
+                       std::to_string(s.controllers.size()));
         }
         s.flows.push_back({{static_cast<uint32_t>(i),
                             src[i],

@@ -41,10 +41,11 @@ struct ControllerSpec
 /// When an agent's flows decide (DESIGN, "Time").
 struct ClockSpec
 {
-    std::optional<double> rttFraction; ///< per flow: again after this fraction of its last RTT; 0: every ACK
-    std::optional<Picos> interval;     ///< all live flows at a fixed interval
-    std::optional<Picos> quantum;      ///< decisions due within this time are handed over together;
-                                       ///< absent: each on the spot (the clock per_ack)
+    std::optional<double>
+        rttFraction; ///< per flow: again after this fraction of its last RTT; 0: every ACK
+    std::optional<Picos> interval; ///< all live flows at a fixed interval
+    std::optional<Picos> quantum;  ///< decisions due within this time are handed over together;
+                                   ///< absent: each on the spot (the clock per_ack)
 };
 
 struct FlowEntry

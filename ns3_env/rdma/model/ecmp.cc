@@ -16,10 +16,10 @@ NodeAddress(uint32_t nodeId)
 uint32_t
 EcmpHash(const FiveTuple& tuple, uint32_t seed)
 {
-    const std::array<uint32_t, 3> words{
-        tuple.sourceIp,
-        tuple.destinationIp,
-        tuple.sourcePort | (static_cast<uint32_t>(tuple.destinationPort) << 16)};
+    const std::array<uint32_t, 3> words{tuple.sourceIp,
+                                        tuple.destinationIp,
+                                        tuple.sourcePort |
+                                            (static_cast<uint32_t>(tuple.destinationPort) << 16)};
     uint32_t h = seed;
     for (uint32_t k : words)
     {

@@ -39,19 +39,19 @@ enum class PacketKind : uint8_t
 
 struct Packet
 {
-    Packet* next;     ///< link of the queue that holds the packet
-    QueuePair* flow;  ///< null for PFC frames
-    Picos arrival;    ///< when it reaches the other end of the link it is on
-    Picos sentAt;     ///< when the sender began to transmit the data packet; echoed by its ACK
+    Packet* next;      ///< link of the queue that holds the packet
+    QueuePair* flow;   ///< null for PFC frames
+    Picos arrival;     ///< when it reaches the other end of the link it is on
+    Picos sentAt;      ///< when the sender began to transmit the data packet; echoed by its ACK
     uint64_t sequence; ///< Data: offset of the first payload byte; Ack, Nack: next byte expected
     uint32_t payloadBytes;
     uint32_t wireBytes;
     uint32_t ingressPort; ///< where it entered the switch that holds it
     PacketKind kind;
     bool ecnMarked;
-    bool last;        ///< carries the flow's last byte (RoCE "Write Last")
-    uint8_t hop;      ///< switches passed in this direction
-    uint8_t intHops;  ///< records written
+    bool last;       ///< carries the flow's last byte (RoCE "Write Last")
+    uint8_t hop;     ///< switches passed in this direction
+    uint8_t intHops; ///< records written
     std::array<IntRecord, MAX_INT_HOPS> intRecords;
 
     std::span<const IntRecord> Telemetry() const { return {intRecords.data(), intHops}; }

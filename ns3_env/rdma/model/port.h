@@ -31,8 +31,8 @@ struct NetworkContext
 
     PacketPool pool;
     Rounding rounding{Rounding::Exact};
-    uint64_t packetHops{0};     ///< transmissions of data, ACK and NACK packets
-    uint64_t packetsSent{0};    ///< data packets, retransmissions included
+    uint64_t packetHops{0};  ///< transmissions of data, ACK and NACK packets
+    uint64_t packetsSent{0}; ///< data packets, retransmissions included
     uint64_t droppedPackets{0};
     uint64_t droppedPayload{0}; ///< payload bytes of dropped data packets
     uint64_t pfcFrames{0};      ///< pause frames (not resumes)

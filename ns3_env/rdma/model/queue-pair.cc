@@ -80,8 +80,8 @@ QueuePair::ReadyAt() const
         return NEVER;
     }
     // Less than a packet per round: one packet every packet/W base RTTs (SYSTEMS.md, section 1).
-    const auto gap = static_cast<Picos>(static_cast<double>(m_facts.baseRtt) *
-                                        m_facts.packetBytes / std::max(m_windowBytes, 1.0));
+    const auto gap = static_cast<Picos>(static_cast<double>(m_facts.baseRtt) * m_facts.packetBytes /
+                                        std::max(m_windowBytes, 1.0));
     return m_highestSent == 0 ? m_nextAvailable : std::max(m_nextAvailable, m_lastSentAt + gap);
 }
 
@@ -89,8 +89,8 @@ Packet*
 QueuePair::NextPacket(NetworkContext& network, Picos now)
 {
     Packet* p = network.pool.Allocate();
-    const auto payload = static_cast<uint32_t>(
-        std::min<uint64_t>(m_facts.payloadBytes, m_sizeBytes - m_sentBytes));
+    const auto payload =
+        static_cast<uint32_t>(std::min<uint64_t>(m_facts.payloadBytes, m_sizeBytes - m_sentBytes));
     p->flow = this;
     p->kind = PacketKind::Data;
     p->sequence = m_sentBytes;

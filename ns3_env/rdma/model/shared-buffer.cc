@@ -80,8 +80,7 @@ SharedBuffer::Remove(uint32_t port, uint32_t bytes)
 bool
 SharedBuffer::ShouldPause(uint32_t port) const
 {
-    return m_config.pfc &&
-           (m_ports[port].headroomUsed > 0 || SharedBytes(port) >= Threshold(port));
+    return m_config.pfc && (m_ports[port].headroomUsed > 0 || SharedBytes(port) >= Threshold(port));
 }
 
 bool

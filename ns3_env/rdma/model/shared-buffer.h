@@ -13,9 +13,9 @@ namespace ns3::rdma
 struct SharedBufferConfig
 {
     uint64_t bufferBytes{32ULL << 20};
-    uint32_t reserveBytes{4096};     ///< of each ingress port
+    uint32_t reserveBytes{4096}; ///< of each ingress port
     uint32_t resumeOffsetBytes{3072};
-    uint32_t alphaShift{3};          ///< threshold = free >> shift at the rate of the hosts' links
+    uint32_t alphaShift{3}; ///< threshold = free >> shift at the rate of the hosts' links
     bool pfc{true};
     /// Full frames of headroom beyond 3 * rate * delay: one that the peer has begun when the pause
     /// arrives, one that the pause had to wait for. The published simulator has none, and so can drop

@@ -18,8 +18,8 @@ inline constexpr Picos PS_PER_SECOND = 1'000'000'000'000;
 /// How a serialisation or pacing time becomes ticks.
 enum class Rounding : uint8_t
 {
-    Exact,       ///< nearest picosecond
-    TruncateNs,  ///< whole nanoseconds, cut off (REFERENCE.md, "Time and units")
+    Exact,      ///< nearest picosecond
+    TruncateNs, ///< whole nanoseconds, cut off (REFERENCE.md, "Time and units")
 };
 
 /// Time of `bytes` at `rateBps` by exact arithmetic: what base RTTs are made of.

@@ -69,9 +69,10 @@ class QueueSlopeTest : public TestCase
         SwitchPort& port = net.PortTo(5, 6);
         for (int64_t ns = 100'000; ns <= 1'900'000; ns += 100'000)
         {
-            Simulator::Schedule(Time(ns * NS), [&samples, &port, ns]() {
-                samples.emplace_back(ns * 1e-9, static_cast<double>(port.QueueBytes()) * 8);
-            });
+            Simulator::Schedule(
+                Time(ns * NS),
+                [&samples, &port, ns]()
+                { samples.emplace_back(ns * 1e-9, static_cast<double>(port.QueueBytes()) * 8); });
         }
         net->Run();
         const double slope = (samples.back().second - samples.front().second) /
@@ -167,10 +168,7 @@ class LossRecoveryTest : public TestCase
     }
 
   private:
-    bool Drops(const Packet& packet)
-    {
-        return packet.kind == m_kind && ++m_seen == m_nth;
-    }
+    bool Drops(const Packet& packet) { return packet.kind == m_kind && ++m_seen == m_nth; }
 
     void DoRun() override
     {
@@ -268,9 +266,8 @@ class PacingTest : public TestCase
     {
         Scenario s = Dumbbell(1, 100 * GBPS);
         AddFlow(s, 0, 1, 11'000);
-        TestNetwork net(std::move(s), [](QueuePair& flow, const FlowEntry&) {
-            flow.SetRate(10 * GBPS);
-        });
+        TestNetwork net(std::move(s),
+                        [](QueuePair& flow, const FlowEntry&) { flow.SetRate(10 * GBPS); });
         net->Run();
         NS_TEST_ASSERT_MSG_EQ(net->Records()[0].end,
                               (10 * 838 + 6261) * NS,
@@ -295,9 +292,12 @@ class NetworkTestSuite : public TestSuite
         AddTestCase(new PfcLosslessTest(false), Duration::QUICK);
         AddTestCase(new HeadroomTest(2), Duration::QUICK);
         AddTestCase(new HeadroomTest(0), Duration::QUICK);
-        AddTestCase(new LossRecoveryTest("first packet", PacketKind::Data, 1, false), Duration::QUICK);
-        AddTestCase(new LossRecoveryTest("middle packet", PacketKind::Data, 20, false), Duration::QUICK);
-        AddTestCase(new LossRecoveryTest("last packet", PacketKind::Data, 50, true), Duration::QUICK);
+        AddTestCase(new LossRecoveryTest("first packet", PacketKind::Data, 1, false),
+                    Duration::QUICK);
+        AddTestCase(new LossRecoveryTest("middle packet", PacketKind::Data, 20, false),
+                    Duration::QUICK);
+        AddTestCase(new LossRecoveryTest("last packet", PacketKind::Data, 50, true),
+                    Duration::QUICK);
         AddTestCase(new LossRecoveryTest("ACK", PacketKind::Ack, 10, false), Duration::QUICK);
         AddTestCase(new LossRecoveryTest("last ACK", PacketKind::Ack, 50, true), Duration::QUICK);
         AddTestCase(new RoundRobinTest, Duration::QUICK);

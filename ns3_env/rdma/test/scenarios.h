@@ -24,7 +24,9 @@ void AddFlow(Scenario& scenario, uint32_t from, uint32_t to, uint64_t bytes, Pic
 class TestNetwork
 {
   public:
-    explicit TestNetwork(Scenario scenario, Network::FlowHook hook = [](QueuePair&, const FlowEntry&) {})
+    explicit TestNetwork(
+        Scenario scenario,
+        Network::FlowHook hook = [](QueuePair&, const FlowEntry&) {})
         : m_network(std::make_unique<Network>(std::move(scenario), std::move(hook)))
     {
     }

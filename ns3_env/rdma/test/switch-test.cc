@@ -159,7 +159,9 @@ class QueueStatsTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(stats.Max(), 100, "maximum");
         NS_TEST_ASSERT_MSG_EQ(stats.Percentile(0.04), 0, "p4");
         NS_TEST_ASSERT_MSG_EQ(stats.Percentile(0.10), 40, "p10");
-        NS_TEST_ASSERT_MSG_EQ(stats.Percentile(0.5), 100, "p50: a bin's upper edge, at most the maximum");
+        NS_TEST_ASSERT_MSG_EQ(stats.Percentile(0.5),
+                              100,
+                              "p50: a bin's upper edge, at most the maximum");
     }
 };
 
@@ -168,7 +170,8 @@ class FlowCounterTest : public TestCase
 {
   public:
     explicit FlowCounterTest(bool byTimeout)
-        : TestCase(byTimeout ? "flows counted by timeout" : "flows counted by first and last packet"),
+        : TestCase(byTimeout ? "flows counted by timeout"
+                             : "flows counted by first and last packet"),
           m_byTimeout(byTimeout)
     {
     }
@@ -182,7 +185,7 @@ class FlowCounterTest : public TestCase
         {
             s.flowTimeout = 20 * US;
         }
-        AddFlow(s, 0, 3, 100'000);           // about 3 * 8.3 us at a third of the link
+        AddFlow(s, 0, 3, 100'000); // about 3 * 8.3 us at a third of the link
         AddFlow(s, 1, 3, 100'000);
         AddFlow(s, 2, 3, 1'000'000, 5 * US); // 80 us more
         TestNetwork net(std::move(s));
@@ -198,7 +201,9 @@ class FlowCounterTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(seen[0], 2, "two have started");
         NS_TEST_ASSERT_MSG_EQ(seen[1], 3, "the third too");
         NS_TEST_ASSERT_MSG_EQ(seen[3], 1, "two are gone");
-        NS_TEST_ASSERT_MSG_EQ(port.Counter().Count(NowPicos()), m_byTimeout ? 1U : 0U, "at the end");
+        NS_TEST_ASSERT_MSG_EQ(port.Counter().Count(NowPicos()),
+                              m_byTimeout ? 1U : 0U,
+                              "at the end");
     }
 
     bool m_byTimeout;
