@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -17,14 +18,14 @@ from eval.metrics import Metrics
 
 #: (metric, heading, format) of the columns, in order.
 COLUMNS: tuple[tuple[str, str, str], ...] = (
-    ("fct_slowdown_avg", "FCT slowdown\navg", ".2f"),
+    ("fct_slowdown_avg", "slowdown\navg", ".2f"),
     ("fct_slowdown_p99", "\np99", ".2f"),
     ("queue_avg_bytes", "queue (B)\navg", ",.0f"),
     ("queue_p99_bytes", "\np99", ",.0f"),
     ("goodput", "\ngoodput", ".3f"),
-    ("unfair_ratio", "unfair\nratio", ".5f"),
-    ("pfc_frames", "PFC\npauses", ",.0f"),
-    ("unfinished_flows", "unfinished\nflows", ",.0f"),
+    ("unfair_ratio", "unfair\nratio", ".2g"),
+    ("pfc_frames", "PFC\npause", ",.0f"),
+    ("unfinished_flows", "not\ndone", ",.0f"),
 )
 
 
@@ -35,8 +36,8 @@ def cell(value: float, form: str) -> str:
 
 def show(title: str, rows: Mapping[str, Metrics], console: Console | None = None) -> None:
     """Prints one row for each controller."""
-    table = Table(title=title, title_justify="left")
-    table.add_column("\ncontroller")
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    table.add_column("\ncontroller", no_wrap=True)
     for _, heading, _ in COLUMNS:
         table.add_column(heading, justify="right", no_wrap=True)
     for name, metrics in rows.items():
