@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import yaml
-from pydantic import Field, PrivateAttr, ValidationError, model_validator
+from pydantic import Discriminator, Field, PrivateAttr, Tag, ValidationError, model_validator
 
 from ns3_env.errors import ScenarioError
 from ns3_env.strict import Describe, Strict
@@ -45,6 +45,28 @@ class Ecn(Strict):
         return self
 
 
+#: Marking that a controller is published with (SYSTEMS.md, section 6); those not named here ignore marks.
+ECN_OF: dict[str, Ecn] = {
+    "dcqcn": Ecn(),
+    "dctcp": Ecn(kmin_bytes=30_000, kmax_bytes=30_000, pmax=1.0, at_rate_bps=10e9),
+}
+
+
+def _ecn_tag(value: Any) -> str:
+    if value is None:
+        return "none"
+    return "auto" if isinstance(value, str) else "thresholds"
+
+
+#: "auto", thresholds, or none.
+EcnSetting = Annotated[
+    Annotated[Literal["auto"], Tag("auto")]
+    | Annotated[Ecn, Tag("thresholds")]
+    | Annotated[None, Tag("none")],
+    Discriminator(_ecn_tag),
+]
+
+
 class Switch(Strict):
     """What all switches have in common (SYSTEMS.md, section 6; REFERENCE.md, "Switch")."""
 
@@ -62,7 +84,9 @@ class Switch(Strict):
         ge=0,
         description="full frames beyond 3 x rate x delay; none: 2, or 0 under the preset reference",
     )
-    ecn: Ecn | None = Ecn()
+    ecn: EcnSetting = Field(
+        default="auto", description="auto: as the flows' controllers are published; none: no marks"
+    )
     flow_counter: Literal["exact", "timeout"] = "exact"
     flow_timeout_ns: int = Field(default=1_000_000, gt=0)
 
@@ -140,12 +164,22 @@ class Scenario(Strict):
     _source: str | None = PrivateAttr(default=None)
 
     @classmethod
-    def from_mapping(cls, data: Mapping[str, Any], source: str) -> Scenario:
-        """The scenario of these keys. Raises ScenarioError: a line per fault, with ``source`` and the key."""
+    def from_mapping(cls, data: Mapping[str, Any], source: str, folder: str | Path = "") -> Scenario:
+        """The scenario of these keys.
+
+        Args:
+            data: keys and values, as in a YAML file.
+            source: what errors name.
+            folder: where the scenario's other files are looked for; "": the working directory.
+
+        Raises:
+            ScenarioError: a line per fault, with ``source`` and the key.
+        """
         try:
-            made = cls.model_validate(dict(data))
+            made = cls.model_validate(dict(data), context={"folder": folder})
         except ValidationError as error:
-            raise ScenarioError("\n".join(f"{source}: {line}" for line in Describe.lines(error))) from None
+            faults = [fault for line in Describe.lines(error) for fault in line.split("\n")]
+            raise ScenarioError("\n".join(f"{source}: {fault}" for fault in faults)) from None
         made._source = source
         return made
 
@@ -160,7 +194,7 @@ class Scenario(Strict):
             raise ScenarioError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
         if not isinstance(data, dict):
             raise ScenarioError(f"{path}: expected keys and values, found {type(data).__name__}")
-        return cls.from_mapping(data, str(path))
+        return cls.from_mapping(data, str(path), Path(path).parent)
 
     @property
     def source(self) -> str | None:
@@ -179,8 +213,10 @@ class Scenario(Strict):
             faults = [f"traffic.{fault}" for fault in self.traffic.faults(network)]
             faults += self._buffer_faults(network) + self._rate_faults(network)
         faults += self._controller_faults(network if not faults else None)
+        if not faults:
+            faults = self._ecn_faults(network)
         if faults:
-            raise ValueError("; ".join(faults))
+            raise ValueError("\n".join(faults))
         return self
 
     def _buffer_faults(self, network: Network) -> list[str]:
@@ -194,6 +230,8 @@ class Scenario(Strict):
             for end in (link.a, link.b):
                 if network.nodes[end] == "switch":
                     needed[end] = needed.get(end, 0) + headroom + self.switch.reserve_bytes
+        if not needed:
+            return []
         buffer = self._buffer_bytes(network)
         worst = max(needed, key=lambda node: needed[node])
         if needed[worst] < buffer:
@@ -239,23 +277,37 @@ class Scenario(Strict):
         known = ", ".join(names)
         faults += [
             f"traffic.controller: {name!r} is not among the controllers ({known})"
-            for name in self._named_controllers()
+            for name in sorted(self.traffic.named_controllers())
             if name not in names
         ]
         return faults
 
-    def _named_controllers(self) -> list[str]:
-        def walk(traffic: Any) -> set[str]:
-            found = (
-                {traffic.controller} | {flow.controller for flow in getattr(traffic, "flows", None) or []}
-                if traffic.kind == "list"
-                else {traffic.controller}
-            )
-            for part in getattr(traffic, "parts", []):
-                found |= walk(part)
-            return {name for name in found if name is not None}
+    def _ecn_faults(self, network: Network) -> list[str]:
+        """One port has one marking: flows of two controllers that need different ones are the user's choice."""
+        if self.switch.ecn != "auto" or len([c for c in self.controllers if c.name in ECN_OF]) < 2:
+            return []
+        indices = self._controller_indices(self._flows(network))
+        names = sorted({self.controllers[i].name for i in indices} & set(ECN_OF))
+        if len(names) < 2:
+            return []
+        needs = ", ".join(
+            f"{name} {ECN_OF[name].kmin_bytes:g}/{ECN_OF[name].kmax_bytes:g} B and pmax "
+            f"{ECN_OF[name].pmax:g} at {ECN_OF[name].at_rate_bps / 1e9:g} Gb/s"
+            for name in names
+        )
+        return [
+            f"switch.ecn: flows under {' and '.join(names)} need different marking ({needs}): give "
+            "kmin_bytes, kmax_bytes, pmax and at_rate_bps instead of 'auto'"
+        ]
 
-        return sorted(walk(self.traffic))
+    def _ecn(self, controllers: list[int]) -> Ecn | None:
+        """The marking, for flows under these controllers (indices)."""
+        if self.switch.ecn != "auto":
+            return self.switch.ecn
+        for index in sorted(set(controllers)):
+            if self.controllers[index].name in ECN_OF:
+                return ECN_OF[self.controllers[index].name]
+        return None
 
     def _buffer_bytes(self, network: Network) -> int:
         if self.switch.buffer_bytes is not None:
@@ -307,6 +359,8 @@ class Scenario(Strict):
     def to_simulator_json(self) -> dict[str, Any]:
         """What rdma-sim reads. Traffic is drawn from the scenario's seed."""
         network = self.topology.build()
+        if faults := self._ecn_faults(network):
+            raise ScenarioError("\n".join(f"{self._source}: {x}" if self._source else x for x in faults))
         flows = self._flows(network)
         controllers = self._controller_indices(flows)
         slots = []
@@ -315,11 +369,11 @@ class Scenario(Strict):
             under_agent = self.controllers[index].name == AGENT
             slots.append(taken if under_agent else -1)
             taken += under_agent
-        timing = self.timing or ("truncated" if self.preset == "reference" else "exact")
+        ecn = self._ecn(controllers)
         content: dict[str, Any] = {
             "seed": self.seed,
             "time_limit_ns": self.time_limit_ns,
-            "timing": timing,
+            "timing": self.timing or ("truncated" if self.preset == "reference" else "exact"),
             "payload_bytes": self.payload_bytes,
             "nodes": network.nodes,
             "links": [
@@ -330,6 +384,7 @@ class Scenario(Strict):
                 **self.switch.model_dump(),
                 "buffer_bytes": self._buffer_bytes(network),
                 "headroom_frames": self._headroom_frames(),
+                "ecn": None if ecn is None else ecn.model_dump(),
             },
             "loss": {"probability": self.loss_probability},
             "retransmission_timeout_ns": self.retransmission_timeout_ns,

@@ -35,7 +35,7 @@ class Strict(BaseModel):
 
 #: Keys whose value is one of several models: pydantic puts the model's tag, which is no key, into an error's
 #: place.
-UNION_KEYS: frozenset[str] = frozenset({"topology", "traffic", "clock", "parts"})
+UNION_KEYS: frozenset[str] = frozenset({"topology", "traffic", "clock", "parts", "ecn"})
 
 
 class Describe:

@@ -15,6 +15,9 @@ from ns3_env.strict import Strict
 
 GBPS = 1e9
 
+#: Switches of which a packet's telemetry has room (SYSTEMS.md, section 1, "INT record per hop").
+MAX_TELEMETRY_HOPS = 5
+
 
 @dataclass(frozen=True)
 class Link:
@@ -70,6 +73,7 @@ class Network:
         faults = []
         degree = [0] * n
         neighbours: list[list[int]] = [[] for _ in range(n)]
+        joined: dict[frozenset[int], int] = {}
         for i, link in enumerate(self.links):
             wrong = [end for end in (link.a, link.b) if not 0 <= end < n]
             if wrong:
@@ -77,6 +81,10 @@ class Network:
                 continue
             if link.a == link.b:
                 faults.append(f"links.{i}: a link from node {link.a} to itself")
+                continue
+            first = joined.setdefault(frozenset((link.a, link.b)), i)
+            if first != i:
+                faults.append(f"links.{i}: nodes {link.a} and {link.b} are joined already, by links.{first}")
                 continue
             for end, other in ((link.a, link.b), (link.b, link.a)):
                 degree[end] += 1
@@ -100,7 +108,29 @@ class Network:
         lost = [host for host in self.hosts if host not in seen]
         if lost and not faults:
             faults.append(f"links: there is no path from host {self.hosts[0]} to host {lost[0]}")
-        return faults
+        return faults or self._hop_faults(neighbours)
+
+    def _hop_faults(self, neighbours: list[list[int]]) -> list[str]:
+        """Two hosts further apart than telemetry reaches: their switches beyond would not be seen."""
+        edge: dict[int, int] = {}  # a host of each access switch
+        for host in self.hosts:
+            edge.setdefault(self.access_switch(host), host)
+        for start, host in edge.items():
+            switches = {start: 1}
+            todo = deque([start])
+            while todo:
+                node = todo.popleft()
+                for other in neighbours[node]:
+                    if other not in switches and self.nodes[other] == "switch":
+                        switches[other] = switches[node] + 1
+                        todo.append(other)
+            far = max((node for node in edge if node in switches), key=lambda node: switches[node])
+            if switches[far] > MAX_TELEMETRY_HOPS:
+                return [
+                    f"links: the path from host {host} to host {edge[far]} has {switches[far]} switches; "
+                    f"telemetry has room for {MAX_TELEMETRY_HOPS}"
+                ]
+        return []
 
 
 class Dumbbell(Strict):

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which flows are there, and when do they start? Incast, long-short, joining flows, Poisson."""
+"""Which flows are there, and when do they start? Incast, long-short, joining flows, Poisson, lists, CSV."""
 
 from __future__ import annotations
 
+import csv
 import itertools
+import os
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, field_validator
+from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from ns3_env.strict import Strict
 from ns3_env.topology import Network
@@ -113,6 +116,10 @@ class _Common(Strict):
     def faults(self, network: Network) -> list[str]:
         """What does not fit the network, as "key: text"."""
         return []
+
+    def named_controllers(self) -> set[str]:
+        """Names of the controllers that this traffic itself gives to flows."""
+        return set() if self.controller is None else {self.controller}
 
     def senders_at(self, network: Network) -> Counter[int]:
         """Flows that send to each host at the same time; empty where that is not known beforehand."""
@@ -313,11 +320,123 @@ class FlowList(_Common):
                 found.append(f"flows.{i}.dst: a flow from host {flow.src} to itself")
         return found
 
+    def named_controllers(self) -> set[str]:
+        """See the base class."""
+        return super().named_controllers() | {x.controller for x in self.flows if x.controller is not None}
+
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
         """The flow list."""
         flows = Flows()
         for x in self.flows:
             flows.add(x.src, x.dst, x.size_bytes, x.start_ns, x.controller or self.controller)
+        return flows
+
+
+#: Columns of a CSV of flows.
+CSV_COLUMNS = ("src", "dst", "size_bytes", "start_ns")
+
+#: Latest start: an hour and more, as in ``Scenario.time_limit_ns``.
+_MAX_START_NS = 4_000_000_000_000
+_MAX_SIZE_BYTES = 2**53
+_FAULTS_SHOWN = 10
+
+
+class FlowFile(_Common):
+    """Flows as a CSV has them: a header naming src, dst, size_bytes and start_ns, then a row for each flow.
+
+    Columns may come in any order. Flows that start together start in the order of their rows. The file is
+    read once, when the scenario is made. A relative ``file`` is looked for beside the scenario's own file
+    (for a scenario that has none, in the working directory).
+    """
+
+    kind: Literal["csv"] = "csv"
+    file: str = Field(min_length=1)
+
+    _flows: Flows = PrivateAttr(default_factory=Flows)
+    _lines: list[int] = PrivateAttr(default_factory=list)
+    _unreadable: list[str] = PrivateAttr(default_factory=list)
+
+    @field_validator("file")
+    @classmethod
+    def _beside_the_scenario(cls, file: str, info: ValidationInfo) -> str:
+        folder = (info.context or {}).get("folder", "")
+        return os.path.abspath(os.path.join(folder, file))
+
+    @model_validator(mode="after")
+    def _read(self) -> FlowFile:
+        try:
+            with open(self.file, newline="", encoding="utf-8-sig") as lines:
+                self._take(csv.reader(lines, strict=True))
+        except OSError as error:
+            self._unreadable.append(f"file: {self.file}: {error.strerror}")
+        except UnicodeDecodeError:
+            self._unreadable.append(f"file: {self.file}: not a CSV: it is not UTF-8 text")
+        except csv.Error as error:
+            self._unreadable.append(f"file: {self.file}: not a CSV: {error}")
+        return self
+
+    def _take(self, reader: Any) -> None:
+        header = [name.strip() for name in next(reader, [])]
+        if sorted(header) != sorted(CSV_COLUMNS):
+            found = ",".join(header) or "nothing"
+            self._refuse(1, f"the header must name {','.join(CSV_COLUMNS)}; it names {found}")
+            return
+        order = [header.index(name) for name in CSV_COLUMNS]
+        seen: dict[tuple[int, int, int], int] = {}
+        for row in reader:
+            line = reader.line_num
+            if not row:
+                continue
+            if len(row) != len(CSV_COLUMNS):
+                self._refuse(line, f"{len(row)} values, but there are {len(CSV_COLUMNS)} columns")
+                continue
+            texts = {name: row[i].strip() for name, i in zip(CSV_COLUMNS, order, strict=True)}
+            wrong = [name for name, text in texts.items() if not re.fullmatch(r"[+-]?[0-9]{1,30}", text)]
+            for name in wrong:
+                self._refuse(line, f"{name} is {texts[name]!r}, must be a whole number")
+            if wrong:
+                continue
+            src, dst, size, start = (int(texts[name]) for name in CSV_COLUMNS)
+            if not 1 <= size <= _MAX_SIZE_BYTES:
+                self._refuse(line, f"size_bytes is {size}, must be in [1, {_MAX_SIZE_BYTES}]")
+            elif not 0 <= start <= _MAX_START_NS:
+                self._refuse(line, f"start_ns is {start}, must be in [0, {_MAX_START_NS}]")
+            elif src == dst:
+                self._refuse(line, f"a flow from host {src} to itself")
+            elif (first := seen.setdefault((src, dst, start), line)) != line:
+                self._refuse(line, f"the same src, dst and start_ns as line {first}")
+            else:
+                self._flows.add(src, dst, size, start, self.controller)
+                self._lines.append(line)
+        if not self._lines and not self._unreadable:
+            self._unreadable.append(f"file: {self.file}: no flows after the header")
+
+    def _refuse(self, line: int, text: str) -> None:
+        self._unreadable.append(f"file: {self.file}:{line}: {text}")
+
+    def faults(self, network: Network) -> list[str]:
+        """See the base class: each faulty row, with the CSV's name and line."""
+        found = list(self._unreadable)
+        for line, src, dst in zip(self._lines, self._flows.src, self._flows.dst, strict=True):
+            for name, host in (("src", src), ("dst", dst)):
+                found += _host_fault(network, f"file: {self.file}:{line}: {name}", host)
+        if len(found) > _FAULTS_SHOWN:
+            more = len(found) - _FAULTS_SHOWN
+            found = [*found[:_FAULTS_SHOWN], f"file: {self.file}: {more} more faults like these"]
+        return found
+
+    def senders_at(self, network: Network) -> Counter[int]:
+        """See the base class: flows that start at the same instant."""
+        together = Counter(zip(self._flows.dst, self._flows.start_ns, strict=True))
+        most: Counter[int] = Counter()
+        for (dst, _), flows in together.items():
+            most[dst] = max(most[dst], flows)
+        return most
+
+    def generate(self, network: Network, random: np.random.Generator) -> Flows:
+        """The flow list."""
+        flows = Flows()
+        flows.extend(self._flows)
         return flows
 
 
@@ -331,6 +450,10 @@ class Mix(_Common):
         """See the base class."""
         return [f"parts.{i}.{fault}" for i, part in enumerate(self.parts) for fault in part.faults(network)]
 
+    def named_controllers(self) -> set[str]:
+        """See the base class."""
+        return super().named_controllers().union(*(part.named_controllers() for part in self.parts))
+
     def senders_at(self, network: Network) -> Counter[int]:
         """See the base class."""
         return sum((part.senders_at(network) for part in self.parts), Counter())
@@ -343,5 +466,7 @@ class Mix(_Common):
         return flows
 
 
-Traffic = Annotated[Incast | LongShort | Joining | Poisson | FlowList | Mix, Field(discriminator="kind")]
+Traffic = Annotated[
+    Incast | LongShort | Joining | Poisson | FlowList | FlowFile | Mix, Field(discriminator="kind")
+]
 Mix.model_rebuild(_types_namespace={"Traffic": Traffic})

@@ -238,10 +238,15 @@ def test_interrupt_at_the_terminal_does_not_reach_the_simulator(simulator: Simul
 
 def test_keyboard_interrupt_breaks_a_wait(simulator: Simulator) -> None:
     simulator.send_reset({"dummy": {"hang_at": 0, "hang": "work"}})
-    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-    begin = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        simulator.receive()
+    # A shell's background job inherits that SIGINT is ignored; this test is about one that is not.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        begin = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            simulator.receive()
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert time.monotonic() - begin < 1
     simulator.close()
     assert simulator.pid is None

@@ -77,6 +77,10 @@ Port::Kick()
         Arm(m_busyUntil, now);
         return;
     }
+    if (now == m_busyUntil && m_armedAt == now)
+    {
+        return; // the end of a transmission stands in the event queue for this very instant
+    }
     Packet* packet = m_control.Pop();
     if (packet == nullptr)
     {
@@ -86,7 +90,11 @@ Port::Kick()
     {
         Transmit(packet, now);
     }
-    const Picos next = m_control.IsEmpty() ? NextReady(now) : now;
+    Picos next = m_control.IsEmpty() ? NextReady(now) : now;
+    if (packet != nullptr && m_network.rounding == Rounding::TruncateNs)
+    {
+        next = now; // whole nanoseconds bring ties, and the published simulator decides them so
+    }
     if (next != NEVER)
     {
         Arm(std::max(next, m_busyUntil), now);
