@@ -127,17 +127,13 @@ Network::BuildNodes()
     }
     // Ports are numbered in the order of the links at each node, which is how Routing numbers them.
     std::vector<uint32_t> used(count, 0);
-    int64_t stream = 0;
     for (const LinkSpec& link : m_scenario.links)
     {
         Port& a = PortAt(link.a, used[link.a]++);
         Port& b = PortAt(link.b, used[link.b]++);
         Port::Connect(a, b, link.rateBps, link.delay);
-        if (m_scenario.lossProbability > 0)
-        {
-            a.SetLoss(m_scenario.lossProbability, stream++);
-            b.SetLoss(m_scenario.lossProbability, stream++);
-        }
+        a.SetLoss(m_scenario.lossProbability);
+        b.SetLoss(m_scenario.lossProbability);
     }
 }
 
@@ -154,7 +150,6 @@ Network::ConfigureSwitches()
                                               [](const FlowEntry& x, const FlowEntry& y)
                                               { return x.flow.start < y.flow.start; })
                                  ->flow.start;
-    int64_t stream = static_cast<int64_t>(2 * m_scenario.links.size());
     for (auto& [id, sw] : m_switches)
     {
         sw->ConfigureBuffer(hostRate, m_scenario.payloadBytes + MAX_HEADER_BYTES);
@@ -178,10 +173,8 @@ Network::ConfigureSwitches()
             {
                 counter = std::make_unique<ExactFlowCounter>();
             }
-            auto draw = CreateObject<UniformRandomVariable>();
-            draw->SetStream(stream++);
             const double unit = std::max(1.0, port->RateBps() / TELEMETRY_REFERENCE_BPS);
-            port->Configure(m_scenario.ecn, std::move(counter), unit, draw);
+            port->Configure(m_scenario.ecn, std::move(counter), unit);
             if (m_scenario.recordQueues)
             {
                 port->RecordQueue(firstStart);

@@ -3,7 +3,7 @@
 #ifndef RDMA_ECN_MARKER_H
 #define RDMA_ECN_MARKER_H
 
-#include "ns3/random-variable-stream.h"
+#include "random-source.h"
 
 #include <cstdint>
 
@@ -24,12 +24,12 @@ struct EcnConfig
 class EcnMarker
 {
   public:
-    EcnMarker(const EcnConfig& config, double rateBps, Ptr<UniformRandomVariable> draw)
+    EcnMarker(const EcnConfig& config, double rateBps, RandomSource& random)
         : m_enabled(config.enabled),
           m_kmin(config.kminBytes * rateBps / config.atRateBps),
           m_kmax(config.kmaxBytes * rateBps / config.atRateBps),
           m_pmax(config.pmax),
-          m_draw(draw)
+          m_random(&random)
     {
     }
 
@@ -49,10 +49,10 @@ class EcnMarker
     }
 
     /// Draws a random number only between the thresholds.
-    bool Marks(uint64_t queueBytes) const
+    bool Marks(uint64_t queueBytes)
     {
         const double p = Probability(queueBytes);
-        return p >= 1.0 || (p > 0.0 && m_draw->GetValue() < p);
+        return p >= 1.0 || (p > 0.0 && m_random->Draw() < p);
     }
 
   private:
@@ -60,7 +60,7 @@ class EcnMarker
     double m_kmin;
     double m_kmax;
     double m_pmax;
-    Ptr<UniformRandomVariable> m_draw;
+    RandomSource* m_random;
 };
 
 } // namespace ns3::rdma

@@ -222,18 +222,10 @@ Port::PausedTime(Picos now) const
     return m_pausedTotal + (m_paused ? now - m_pausedSince : 0);
 }
 
-void
-Port::SetLoss(double probability, int64_t stream)
-{
-    m_lossProbability = probability;
-    m_lossDraw = CreateObject<UniformRandomVariable>();
-    m_lossDraw->SetStream(stream);
-}
-
 bool
 Port::IsLost(const Packet& packet)
 {
-    if (m_lossProbability > 0 && m_lossDraw->GetValue() < m_lossProbability)
+    if (m_lossProbability > 0 && m_network.random.Draw() < m_lossProbability)
     {
         return true;
     }

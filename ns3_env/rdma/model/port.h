@@ -4,12 +4,12 @@
 #define RDMA_PORT_H
 
 #include "packet.h"
+#include "random-source.h"
 #include "reusable-event.h"
 #include "units.h"
 
 #include "ns3/callback.h"
 #include "ns3/object.h"
-#include "ns3/random-variable-stream.h"
 #include "ns3/traced-callback.h"
 
 #include <atomic>
@@ -30,6 +30,7 @@ struct NetworkContext
     void Release(Packet* packet);
 
     PacketPool pool;
+    RandomSource random; ///< of marks and losses
     Rounding rounding{Rounding::Exact};
     uint64_t packetHops{0};  ///< transmissions of data, ACK and NACK packets
     uint64_t packetsSent{0}; ///< data packets, retransmissions included
@@ -76,7 +77,7 @@ class Port : public Object
     uint64_t TxBytes() const { return m_txBytes; }
 
     /// Loses each data or ACK packet arriving at the peer with this probability.
-    void SetLoss(double probability, int64_t stream);
+    void SetLoss(double probability) { m_lossProbability = probability; }
     /// Loses each packet arriving at the peer for which the filter returns true (fault injection).
     void SetDropFilter(Callback<bool, const Packet&> filter) { m_dropFilter = filter; }
 
@@ -120,7 +121,6 @@ class Port : public Object
     uint64_t m_pauseFrames{0};
 
     double m_lossProbability{0};
-    Ptr<UniformRandomVariable> m_lossDraw;
     Callback<bool, const Packet&> m_dropFilter;
 
     ReusableEvent<Port, &Port::OnTransmitterFree> m_txEvent;

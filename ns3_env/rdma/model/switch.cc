@@ -51,10 +51,9 @@ SwitchPort::SwitchPort(NetworkContext& network, Switch& owner, uint32_t nodeId, 
 void
 SwitchPort::Configure(const EcnConfig& ecn,
                       std::unique_ptr<FlowCounter> counter,
-                      double telemetryUnit,
-                      Ptr<UniformRandomVariable> draw)
+                      double telemetryUnit)
 {
-    m_marker.emplace(ecn, RateBps(), draw);
+    m_marker.emplace(ecn, RateBps(), m_network.random);
     m_counter = std::move(counter);
     m_telemetryUnit = telemetryUnit;
 }

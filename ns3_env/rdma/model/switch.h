@@ -27,10 +27,8 @@ class SwitchPort : public Port
     SwitchPort(NetworkContext& network, Switch& owner, uint32_t nodeId, uint32_t index);
 
     /// Puts the port to work once its link rate is known.
-    void Configure(const EcnConfig& ecn,
-                   std::unique_ptr<FlowCounter> counter,
-                   double telemetryUnit,
-                   Ptr<UniformRandomVariable> draw);
+    void
+    Configure(const EcnConfig& ecn, std::unique_ptr<FlowCounter> counter, double telemetryUnit);
     /// Keeps time-weighted statistics of the egress queue from `origin` on.
     void RecordQueue(Picos origin) { m_stats.emplace(origin); }
 

@@ -85,9 +85,8 @@ class EcnTest : public TestCase
   private:
     void DoRun() override
     {
-        auto draw = CreateObject<UniformRandomVariable>();
-        draw->SetStream(1);
-        const EcnMarker marker({true, 100e3, 400e3, 0.2, 25e9}, 100e9, draw);
+        RandomSource draw;
+        EcnMarker marker({true, 100e3, 400e3, 0.2, 25e9}, 100e9, draw);
         NS_TEST_ASSERT_MSG_EQ(marker.Probability(400'000), 0.0, "at Kmin");
         NS_TEST_ASSERT_MSG_EQ_TOL(marker.Probability(1'000'000), 0.1, 1e-12, "half way");
         NS_TEST_ASSERT_MSG_EQ_TOL(marker.Probability(1'600'000), 0.2, 1e-12, "at Kmax");
@@ -98,10 +97,10 @@ class EcnTest : public TestCase
             marks += marker.Marks(1'000'000) ? 1 : 0;
         }
         NS_TEST_ASSERT_MSG_EQ_TOL(marks / 1e5, 0.1, 0.005, "frequency of marks"); // 5 sigma
-        const EcnMarker step({true, 3e3, 3e3, 1.0, 1e9}, 1e9, draw);
+        EcnMarker step({true, 3e3, 3e3, 1.0, 1e9}, 1e9, draw);
         NS_TEST_ASSERT_MSG_EQ(step.Probability(3000), 0.0, "one threshold: at it");
         NS_TEST_ASSERT_MSG_EQ(step.Probability(3001), 1.0, "one threshold: above it");
-        const EcnMarker off({}, 1e9, draw);
+        EcnMarker off({}, 1e9, draw);
         NS_TEST_ASSERT_MSG_EQ(off.Marks(UINT32_MAX), false, "off");
     }
 };
