@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be measured? ``python -m eval evaluate | figure | gain | speed``."""
+"""What can be measured? ``python -m eval evaluate | figure | gain | run | reference | speed``."""
 
 from __future__ import annotations
 
@@ -33,8 +33,15 @@ def parser() -> argparse.ArgumentParser:
     gain.add_argument("--runs", type=Path, default=Path("runs"))
     gain.add_argument("overrides", nargs="*", metavar="key=value")
 
+    run = commands.add_parser("run", help="a scenario under the simulator's controllers")
+    run.add_argument("--scenario", type=Path, required=True, metavar="FILE", help="its YAML")
+    run.add_argument("--controllers", required=True, metavar="A,B,...", help="e.g. dcqcn,hpcc")
+    run.add_argument("--out", type=Path, required=True, metavar="DIR", help="gets a folder per controller")
+
+    reference = commands.add_parser("reference", help="flow completion times against the published ones")
+
     speed = commands.add_parser("speed", help="packet-hops/s, decisions/s, µs per MPCC decision")
-    for command in (evaluate, gain, speed):
+    for command in (evaluate, gain, run, reference, speed):
         command.add_argument(
             "--json", type=Path, metavar="FILE", help="write the numbers shown to this file too"
         )
@@ -45,6 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns the exit code (0 done, 1 not passed or failed, 2 a mistake in the input)."""
     options = parser().parse_args(arguments)
     try:
+        if getattr(options, "json", None) and not options.json.absolute().parent.is_dir():
+            raise ScenarioError(f"--json: there is no folder {options.json.absolute().parent}")
         if options.command == "speed":
             from eval import speed
 
@@ -54,6 +63,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from eval.figures import draw_comparison
 
             print(draw_comparison(options.run / "evaluation"))
+            return 0
+        if options.command == "run":
+            from eval.run import run
+
+            names = [name.strip() for name in options.controllers.split(",")]
+            run(options.scenario, names, options.out, options.json)
+            return 0
+        if options.command == "reference":
+            from eval import reference
+
+            reference.report(options.json)
             return 0
         from eval import comparison
 
@@ -65,6 +85,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return 0 if passed else 1
     except (ConfigError, ScenarioError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except SimulatorError as error:

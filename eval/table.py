@@ -36,7 +36,8 @@ def cell(value: float, form: str) -> str:
 
 def show(title: str, rows: Mapping[str, Metrics], console: Console | None = None) -> None:
     """Prints one row for each controller."""
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    # The box itself keeps columns a space apart: with no padding, queues of 100 MB still fit 80 columns.
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
     table.add_column("\ncontroller", no_wrap=True)
     for _, heading, _ in COLUMNS:
         table.add_column(heading, justify="right", no_wrap=True)

@@ -137,7 +137,8 @@ class Scenario(Strict):
     under "agent" have the slots 0, 1, ... in the order of the flow list.
 
     The preset gives ``timing`` its default: "exact" (picoseconds) in ``default``, "truncated" (whole
-    nanoseconds, as the reference simulator) in ``reference``.
+    nanoseconds, as the reference simulator) in ``reference``. ``switch.ecn: auto`` marks as the controllers
+    that the flows are under are published with (``ECN_OF``).
     """
 
     preset: Literal["default", "reference"] = "default"
@@ -283,7 +284,7 @@ class Scenario(Strict):
         return faults
 
     def _ecn_faults(self, network: Network) -> list[str]:
-        """One port has one marking: flows of two controllers that need different ones are the user's choice."""
+        """A port marks in one way only; where two controllers need two, the user has to choose."""
         if self.switch.ecn != "auto" or len([c for c in self.controllers if c.name in ECN_OF]) < 2:
             return []
         indices = self._controller_indices(self._flows(network))

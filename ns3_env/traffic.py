@@ -354,7 +354,7 @@ class FlowFile(_Common):
 
     _flows: Flows = PrivateAttr(default_factory=Flows)
     _lines: list[int] = PrivateAttr(default_factory=list)
-    _unreadable: list[str] = PrivateAttr(default_factory=list)
+    _wrong: list[tuple[int, str]] = PrivateAttr(default_factory=list)  # line (0: the file), text
 
     @field_validator("file")
     @classmethod
@@ -366,13 +366,15 @@ class FlowFile(_Common):
     def _read(self) -> FlowFile:
         try:
             with open(self.file, newline="", encoding="utf-8-sig") as lines:
-                self._take(csv.reader(lines, strict=True))
+                reader = csv.reader(lines, strict=True)
+                try:
+                    self._take(reader)
+                except csv.Error as error:
+                    self._refuse(reader.line_num, f"not a CSV: {error}")
         except OSError as error:
-            self._unreadable.append(f"file: {self.file}: {error.strerror}")
+            self._refuse(0, error.strerror or str(error))
         except UnicodeDecodeError:
-            self._unreadable.append(f"file: {self.file}: not a CSV: it is not UTF-8 text")
-        except csv.Error as error:
-            self._unreadable.append(f"file: {self.file}: not a CSV: {error}")
+            self._refuse(0, "not a CSV: it is not UTF-8 text")
         return self
 
     def _take(self, reader: Any) -> None:
@@ -408,21 +410,28 @@ class FlowFile(_Common):
             else:
                 self._flows.add(src, dst, size, start, self.controller)
                 self._lines.append(line)
-        if not self._lines and not self._unreadable:
-            self._unreadable.append(f"file: {self.file}: no flows after the header")
+        if not self._lines and not self._wrong:
+            self._refuse(0, "no flows after the header")
 
     def _refuse(self, line: int, text: str) -> None:
-        self._unreadable.append(f"file: {self.file}:{line}: {text}")
+        self._wrong.append((line, text))
 
     def faults(self, network: Network) -> list[str]:
         """See the base class: each faulty row, with the CSV's name and line."""
-        found = list(self._unreadable)
+        wrong = list(self._wrong)
         for line, src, dst in zip(self._lines, self._flows.src, self._flows.dst, strict=True):
-            for name, host in (("src", src), ("dst", dst)):
-                found += _host_fault(network, f"file: {self.file}:{line}: {name}", host)
-        if len(found) > _FAULTS_SHOWN:
-            more = len(found) - _FAULTS_SHOWN
-            found = [*found[:_FAULTS_SHOWN], f"file: {self.file}: {more} more faults like these"]
+            wrong += [
+                (line, x)
+                for name, host in (("src", src), ("dst", dst))
+                for x in _host_fault(network, name, host)
+            ]
+        wrong.sort(key=lambda fault: fault[0])
+        place = f"file: {self.file}"
+        found = [
+            f"{place}:{line}: {text}" if line else f"{place}: {text}" for line, text in wrong[:_FAULTS_SHOWN]
+        ]
+        if len(wrong) > _FAULTS_SHOWN:
+            found.append(f"{place}: {len(wrong) - _FAULTS_SHOWN} more faults like these")
         return found
 
     def senders_at(self, network: Network) -> Counter[int]:

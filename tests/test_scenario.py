@@ -9,13 +9,25 @@ from typing import Any
 import pytest
 
 from ns3_env.errors import ScenarioError
-from ns3_env.scenario import MIB, Scenario
+from ns3_env.scenario import ECN_OF, MIB, Scenario
 
 INCAST = {"kind": "incast", "size_bytes": 1000}
 
 
 def one_flow(**flow: Any) -> dict[str, Any]:
     return {"traffic": {"kind": "list", "flows": [{"src": 0, "dst": 4, "size_bytes": 1000, **flow}]}}
+
+
+def graph(nodes: str, *links: tuple[int, int]) -> dict[str, Any]:
+    """A graph of hosts ("h") and switches ("s")."""
+    return {
+        "topology": {
+            "kind": "graph",
+            "nodes": ["host" if node == "h" else "switch" for node in nodes],
+            "links": [{"a": a, "b": b, "rate_bps": 1e9, "delay_ns": 1} for a, b in links],
+        },
+        "traffic": INCAST,
+    }
 
 
 @pytest.mark.parametrize(
@@ -46,6 +58,8 @@ def one_flow(**flow: Any) -> dict[str, Any]:
             "reserves and headrooms of switch 5, 218880 B",
         ),
         ({"switch": {"ecn": {"kmin_bytes": 9e5}}}, "switch.ecn", "kmax_bytes"),
+        ({"switch": {"ecn": {"kmin_byte": 9e5}}}, "switch.ecn", "the nearest known one is 'kmin_bytes'"),
+        ({"switch": {"ecn": "automatic"}}, "switch.ecn", "'auto'"),
         ({"min_rate_bps": 50e9, "traffic": INCAST}, "min_rate_bps", "4 flows"),
         ({"traffic": {**INCAST, "receiver": 77}}, "traffic.receiver", "there is no host 77"),
         ({"traffic": {**INCAST, "senders": [4]}}, "traffic.senders.0", "to itself"),
@@ -59,16 +73,34 @@ def one_flow(**flow: Any) -> dict[str, Any]:
             "controlled_flows",
             "there is no flow 8",
         ),
+        (graph("hhs", (0, 2)), "topology.links", "host 1 has 0 links"),
+        (graph("hhs", (0, 2), (1, 2), (2, 2)), "topology.links.2", "a link from node 2 to itself"),
+        (
+            graph("hhss", (0, 2), (2, 3), (1, 3), (3, 2)),
+            "topology.links.3",
+            "nodes 3 and 2 are joined already, by links.1",
+        ),
+        (graph("hhs", (0, 2), (1, 7)), "topology.links.1", "there is no node 7; nodes are 0 to 2"),
+        (graph("hhss", (0, 2), (1, 3)), "topology.links", "there is no path from host 0 to host 1"),
+        (
+            graph("hhssssss", (0, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (7, 1)),
+            "topology.links",
+            "the path from host 0 to host 1 has 6 switches; telemetry has room for 5",
+        ),
+        (
+            {"topology": {"kind": "parking_lot", "switches": 6}, "traffic": INCAST},
+            "topology.links",
+            "has 6 switches; telemetry has room for 5",
+        ),
+        ({"traffic": {"kind": "csv", "file": "none.csv"}}, "traffic.file", "none.csv: No such file"),
+        ({"traffic": {"kind": "csv"}}, "traffic.file", "required"),
         (
             {
-                "topology": {
-                    "kind": "graph",
-                    "nodes": ["host", "host", "switch"],
-                    "links": [{"a": 0, "b": 2, "rate_bps": 1e9, "delay_ns": 1}],
-                }
+                "traffic": {"kind": "mix", "parts": [INCAST, {**INCAST, "controller": "dcqcn"}]},
+                "controllers": [{"name": "dctcp"}, {"name": "dcqcn"}],
             },
-            "topology.links",
-            "host 1 has 0 links",
+            "switch.ecn",
+            "flows under dcqcn and dctcp need different marking",
         ),
     ],
 )
@@ -82,7 +114,7 @@ def test_bad_input_names_file_and_key(data: dict[str, Any], key: str, text: str,
     message = str(caught.value)
     assert message.startswith(f"{path}: {key}"), message
     assert text in message
-    assert "\n" not in message
+    assert all(line.startswith(f"{path}: ") for line in message.split("\n"))
 
 
 def test_files_that_are_no_yaml_say_so(tmp_path: Path) -> None:
@@ -134,3 +166,123 @@ def test_seed_alone_changes_the_traffic_and_is_kept_apart() -> None:
     assert other.to_simulator_json()["seed"] == 99
     assert other.to_simulator_json() == scenario.with_seed(99).to_simulator_json()
     assert other.to_simulator_json()["flows"]["start_ns"] != scenario.to_simulator_json()["flows"]["start_ns"]
+
+
+HEADER = "src,dst,size_bytes,start_ns\n"
+
+
+def with_csv(folder: Path, text: str | bytes) -> Path:
+    """A scenario's file beside the CSV it names."""
+    (folder / "flows.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
+    path = folder / "scenario.yaml"
+    path.write_text("traffic: {kind: csv, file: flows.csv}")
+    return path
+
+
+def test_flows_of_a_csv_are_those_of_its_rows(tmp_path: Path) -> None:
+    path = with_csv(tmp_path, "start_ns, dst,size_bytes,src\r\n7,4,1000,3\r\n\r\n0,4,20,0\r\n0,4,30,1\r\n")
+    flows = Scenario.load(path).to_simulator_json()["flows"]
+    assert flows["src"] == [3, 0, 1]  # the file's order, also where flows start together
+    assert flows["dst"] == [4, 4, 4]
+    assert flows["size_bytes"] == [1000, 20, 30]
+    assert flows["start_ns"] == [7, 0, 0]
+
+
+def test_csv_lies_beside_its_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = with_csv(tmp_path, HEADER + "0,4,1,0\n")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    scenario = Scenario.load(Path("..") / path.name)
+    assert scenario.flow_count == 1
+    assert Scenario.from_mapping(scenario.model_dump(), "again").flow_count == 1
+    monkeypatch.chdir(tmp_path)
+    assert Scenario.from_mapping({"traffic": {"kind": "csv", "file": "flows.csv"}}, "x").flow_count == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "fault"),
+    [
+        (HEADER + "0,4,1,0\n9,4,1,0\n", 3, "src: there is no host 9; hosts are 0 to 4"),
+        (HEADER + "0,5,1,0\n", 2, "dst: there is no host 5"),
+        (HEADER + "\n3,3,1,0\n", 3, "a flow from host 3 to itself"),
+        (HEADER + "0,4,0,0\n", 2, "size_bytes is 0, must be in [1,"),
+        (HEADER + "0,4,-7,0\n", 2, "size_bytes is -7"),
+        (HEADER + "0,4,1,-1\n", 2, "start_ns is -1, must be in [0,"),
+        (HEADER + "0,4,1e6,0\n", 2, "size_bytes is '1e6', must be a whole number"),
+        (HEADER + "0,4,1,0.5\n", 2, "start_ns is '0.5', must be a whole number"),
+        (HEADER + "0,4,1,\n", 2, "start_ns is '', must be a whole number"),
+        (HEADER + "0,4,1,0\n1,4,1,0\n0,4,2,0\n", 4, "the same src, dst and start_ns as line 2"),
+        (HEADER + "0,4,1\n", 2, "3 values, but there are 4 columns"),
+        (HEADER + "0,4,1,0,9\n", 2, "5 values, but there are 4 columns"),
+        (HEADER + '0,"4,1,0\n', 2, "not a CSV"),
+        ("src,dst,size_bytes\n0,4,1\n", 1, "the header must name src,dst,size_bytes,start_ns"),
+        ("0,4,1,0\n", 1, "it names 0,4,1,0"),
+        ("", 1, "it names nothing"),
+        (HEADER, None, "no flows after the header"),
+        (b"\xff\xfe", None, "not UTF-8 text"),
+    ],
+)
+def test_a_faulty_row_is_refused_with_file_and_line(
+    text: str | bytes, line: int | None, fault: str, tmp_path: Path
+) -> None:
+    path = with_csv(tmp_path, text)
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.load(path)
+    place = f"{path}: traffic.file: {tmp_path / 'flows.csv'}" + (f":{line}: " if line else ": ")
+    assert str(caught.value).startswith(place), caught.value
+    assert fault in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_many_faulty_rows_have_a_line_each_in_their_order(tmp_path: Path) -> None:
+    path = with_csv(tmp_path, HEADER + "9,4,1,0\n0,4,x,0\n" + "0,0,1,0\n" * 30)
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.load(path)
+    lines = str(caught.value).split("\n")
+    assert len(lines) == 11
+    assert all(line.startswith(f"{path}: traffic.file: {tmp_path / 'flows.csv'}:") for line in lines)
+    assert [line.split("flows.csv:")[1].split(":")[0] for line in lines[:3]] == ["2", "3", "4"]
+    assert lines[-1].endswith("22 more faults like these")
+
+
+@pytest.mark.parametrize(
+    ("rate_bps", "controller", "kmin_bytes", "kmax_bytes", "pmax"),
+    [
+        (100e9, "dcqcn", 400e3, 1600e3, 0.2),
+        (1e9, "dcqcn", 4e3, 16e3, 0.2),
+        (100e9, "dctcp", 300e3, 300e3, 1.0),
+        (1e9, "dctcp", 3e3, 3e3, 1.0),
+    ],
+)
+def test_marking_is_that_of_the_flows_controller(
+    rate_bps: float, controller: str, kmin_bytes: float, kmax_bytes: float, pmax: float
+) -> None:
+    """The figures of REFERENCE.md, "Switch"."""
+    data = {"controllers": [{"name": "hpcc"}, {"name": controller}], "traffic": INCAST}
+    assert Scenario.from_mapping(data, "x").to_simulator_json()["switch"]["ecn"] is None
+    mixed = {"kind": "mix", "parts": [INCAST, {**INCAST, "controller": controller}]}
+    ecn = Scenario.from_mapping({**data, "traffic": mixed}, "x").to_simulator_json()["switch"]["ecn"]
+    scale = rate_bps / ecn["at_rate_bps"]
+    assert (ecn["kmin_bytes"] * scale, ecn["kmax_bytes"] * scale, ecn["pmax"]) == (
+        kmin_bytes,
+        kmax_bytes,
+        pmax,
+    )
+
+
+def test_controllers_that_ignore_marks_get_none() -> None:
+    for name in ("agent", "hpcc", "timely", "mpcc"):
+        data = {"controllers": [{"name": name}], "traffic": INCAST}
+        assert Scenario.from_mapping(data, "x").to_simulator_json()["switch"]["ecn"] is None
+
+
+def test_explicit_marking_stands_whatever_the_controllers() -> None:
+    data: dict[str, Any] = {
+        "traffic": {"kind": "mix", "parts": [INCAST, {**INCAST, "controller": "dcqcn"}]},
+        "controllers": [{"name": "dctcp"}, {"name": "dcqcn"}],
+        "switch": {"ecn": {"kmin_bytes": 1, "kmax_bytes": 2, "pmax": 0.5, "at_rate_bps": 1e9}},
+    }
+    assert Scenario.from_mapping(data, "x").to_simulator_json()["switch"]["ecn"] == data["switch"]["ecn"]
+    data["switch"] = {"ecn": None}
+    assert Scenario.from_mapping(data, "x").to_simulator_json()["switch"]["ecn"] is None
+    assert {"dcqcn", "dctcp"} == set(ECN_OF)
