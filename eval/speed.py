@@ -27,6 +27,14 @@ from ns3_env.traffic import Incast
 HORIZONS = (3, 5, 10, 20)
 SIMULATORS = (1, 4)
 _ROWS = 64  # flows of the scenario that exercises the channel
+_SCENARIOS = Path(__file__).parent.parent / "configs" / "scenarios"
+#: Published runs that are timed: key of the JSON, scenario, controller.
+REFERENCE_RUNS = (
+    ("dumbbell_dctcp", "dumbbell_100g_4to1", "dctcp"),
+    ("dumbbell_hpcc", "dumbbell_100g_4to1", "hpcc"),
+    ("fattree_dcqcn", "fattree16_websearch30", "dcqcn"),
+    ("fattree_hpcc", "fattree16_websearch30", "hpcc"),
+)
 
 
 def measure(
@@ -43,7 +51,8 @@ def measure(
         ``packet_hops_per_s``: transmissions of data packets and ACKs per CPU second of the simulator,
         a 4-to-1 incast at 100 Gb/s without controller. ``decisions_per_s``: rows answered per wall
         second, by number of simulators, for 64 flows that decide at the same instants. ``mpcc_us``:
-        microseconds per hot-started decision, by horizon.
+        microseconds per hot-started decision, by horizon. ``reference_cpu_s``: CPU seconds of the simulator
+        on the published scenarios, in the default preset.
     """
     say("packet-hops of the plain network")
     hops = median(_packet_hops_per_s() for _ in range(repeats))
@@ -55,7 +64,16 @@ def measure(
     for horizon in HORIZONS:
         say(f"MPCC decisions, horizon {horizon}")
         solver[str(horizon)] = median(_native.mpcc_benchmark(horizon) for _ in range(repeats))
-    return {"packet_hops_per_s": hops, "decisions_per_s": decisions, "mpcc_us": solver}
+    cpu = {}
+    for key, scenario, controller in REFERENCE_RUNS:
+        say(f"{scenario} under {controller}")
+        cpu[key] = median(_reference_cpu_s(scenario, controller) for _ in range(repeats))
+    return {
+        "packet_hops_per_s": hops,
+        "decisions_per_s": decisions,
+        "mpcc_us": solver,
+        "reference_cpu_s": cpu,
+    }
 
 
 def table(figures: dict[str, Any]) -> Table:
@@ -66,6 +84,8 @@ def table(figures: dict[str, Any]) -> Table:
         drawn.add_row(f"decisions/s, {count} simulator{'s' * (count != '1')}", f"{rate / 1e3:.0f} k")
     for horizon, microseconds in figures["mpcc_us"].items():
         drawn.add_row(f"MPCC decision, P = {horizon}", f"{microseconds:.2f} µs")
+    for key, _, controller in REFERENCE_RUNS:
+        drawn.add_row(f"{key.split('_')[0]}, {controller}, CPU", f"{figures['reference_cpu_s'][key]:.3f} s")
     return drawn
 
 
@@ -88,13 +108,30 @@ def _packet_hops_per_s() -> float:
         time_limit_ns=100_000_000,
         record=Record(queues=False),
     )
+    totals, spent = _run_alone(scenario)
+    return float(totals["packet_hops"]) / spent
+
+
+def _reference_cpu_s(name: str, controller: str) -> float:
+    scenario = Scenario.load(_SCENARIOS / f"{name}.yaml")
+    changes = {
+        "controllers": [Controller(name=controller)],
+        "record": Record(queues=False),
+        "preset": "default",
+    }
+    return _run_alone(scenario.model_copy(update=changes))[1]
+
+
+def _run_alone(scenario: Scenario) -> tuple[dict[str, Any], float]:
+    """Totals of an episode without Python in the loop, and the CPU seconds of its process."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "scenario.json")
         path.write_text(json.dumps(scenario.to_simulator_json()), encoding="utf-8")
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run([str(find_executable()), str(path)], capture_output=True, check=True, text=True)
-        spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-    return float(json.loads(done.stdout)["totals"]["packet_hops"]) / spent
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return json.loads(done.stdout)["totals"], spent
 
 
 def _decisions_per_s(count: int, seconds: float) -> float:
