@@ -28,7 +28,7 @@ Dcqcn::GetTypeId()
                           MakeDoubleChecker<double>(0.0, 1.0))
             .AddAttribute(
                 "AlphaInterval",
-                "Interval of alpha's average (1 us in the reference, 55 us in the paper).",
+                "Interval of alpha's average (1 us in the reference, 50 us in the paper).",
                 TimeValue(MicroSeconds(1)),
                 MakeTimeAccessor(&Dcqcn::m_alphaInterval),
                 MakeTimeChecker())
@@ -39,7 +39,7 @@ Dcqcn::GetTypeId()
                 MakeTimeAccessor(&Dcqcn::m_decreaseInterval),
                 MakeTimeChecker())
             .AddAttribute("IncreaseInterval",
-                          "Time between increases (300 us in the reference, 50 us in the paper).",
+                          "Time between increases (300 us in the reference, 55 us in the paper).",
                           TimeValue(MicroSeconds(300)),
                           MakeTimeAccessor(&Dcqcn::m_increaseInterval),
                           MakeTimeChecker())
@@ -113,9 +113,9 @@ Dcqcn::ArmDecreaseCheck(Picos now)
         return;
     }
     m_checkArmed = true;
-    // Checks stand on a grid that begins just after the first mark.
-    const Picos first = m_origin + PS_PER_NS;
+    // Checks stand on a grid: the first comes an interval after the first mark, and just after alpha's step.
     const Picos interval = m_decreaseInterval.GetTimeStep();
+    const Picos first = m_origin + interval + PS_PER_NS;
     const Picos past = now - first;
     const Picos next = past < 0 ? first : first + (past / interval + 1) * interval;
     m_decreaseEvent = Simulator::Schedule(Time(next - now), &Dcqcn::Decrease, this, m_flow);

@@ -94,7 +94,8 @@ Hpcc::MeasureInflight(const PathFacts& path, std::span<const IntRecord> hops)
         const IntRecord& hop = hops[i];
         const IntRecord& last = m_last[i];
         const int64_t tauNs = hop.timeNs - last.timeNs;
-        if (tauNs <= 0 || hop.rateBps == 0) // a reordered, repeated or empty record measures nothing
+        // A reordered, repeated or empty record measures nothing.
+        if (tauNs <= 0 || hop.rateBps == 0)
         {
             continue;
         }

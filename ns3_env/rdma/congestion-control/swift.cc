@@ -34,12 +34,13 @@ Swift::GetTypeId()
                           TimeValue(NanoSeconds(3050)),
                           MakeTimeAccessor(&Swift::m_hopScale),
                           MakeTimeChecker(Time(0)))
-            .AddAttribute("FlowScaleRange",
-                          "fs_range: the most that flow scaling adds to the target (htsim: five base "
-                          "targets); 0 for no flow scaling.",
-                          TimeValue(MicroSeconds(100)),
-                          MakeTimeAccessor(&Swift::m_flowScaleRange),
-                          MakeTimeChecker(Time(0)))
+            .AddAttribute(
+                "FlowScaleRange",
+                "fs_range: the most that flow scaling adds to the target (htsim: five base "
+                "targets); 0 for no flow scaling.",
+                TimeValue(MicroSeconds(100)),
+                MakeTimeAccessor(&Swift::m_flowScaleRange),
+                MakeTimeChecker(Time(0)))
             .AddAttribute("FlowScaleMinWindow",
                           "fs_min_cwnd: packets at and below which the whole range is added.",
                           DoubleValue(0.1),
@@ -102,13 +103,17 @@ Swift::TargetDelay(const PathFacts& path, double packets) const
 {
     // t = base_target + #hops * h + max(0, min(alpha / sqrt(cwnd) + beta, fs_range))
     // alpha = fs_range / (1 / sqrt(fs_min_cwnd) - 1 / sqrt(fs_max_cwnd)), beta = -alpha / sqrt(fs_max_cwnd)
+    double share = packets < m_flowScaleMax ? 1.0 : 0.0; // of fs_range
+    if (packets < m_flowScaleMax && packets > m_flowScaleMin)
+    {
+        const double atMost = 1 / std::sqrt(m_flowScaleMin);
+        const double atLeast = 1 / std::sqrt(m_flowScaleMax);
+        share = (1 / std::sqrt(packets) - atLeast) / (atMost - atLeast);
+    }
     const auto range = static_cast<double>(m_flowScaleRange.GetTimeStep());
-    const double atMost = 1 / std::sqrt(m_flowScaleMin);
-    const double atLeast = 1 / std::sqrt(m_flowScaleMax);
-    const double share = (1 / std::sqrt(packets) - atLeast) / (atMost - atLeast);
     return std::max(m_baseTarget.GetTimeStep(), path.baseRtt) +
            static_cast<Picos>(path.hops.size()) * m_hopScale.GetTimeStep() +
-           static_cast<Picos>(range * std::clamp(share, 0.0, 1.0));
+           static_cast<Picos>(range * share);
 }
 
 double
@@ -127,6 +132,7 @@ void
 Swift::OnFlowStart(FlowState& flow)
 {
     const PathFacts& path = flow.Path();
+    m_largestWindow = LargestWindow(path);
     m_rtt = path.baseRtt;
     m_lastDecrease = flow.StartTime() - path.baseRtt; // a first cut is allowed at once
     // Line rate at first, as every controller on this network (REFERENCE.md, "Sender").
@@ -179,7 +185,7 @@ Swift::Apply(FlowState& flow, double packets, Picos now)
 {
     const PathFacts& path = flow.Path();
     const double before = m_window;
-    m_window = std::clamp(packets, m_minWindow, LargestWindow(path)); // line 26
+    m_window = std::clamp(packets, m_minWindow, m_largestWindow); // line 26
     if (m_window < before)
     {
         m_lastDecrease = now; // lines 27 and 28

@@ -53,6 +53,7 @@ class Swift : public CongestionControl
     uint32_t m_resetThreshold; ///< attribute RetransmitResetThreshold
 
     double m_window{1.0};
+    double m_largestWindow{1.0};
     Picos m_rtt{0};
     Picos m_lastDecrease{0};
     uint32_t m_timeouts{0}; ///< in a row

@@ -157,8 +157,8 @@ class ControllerFuzzTestCase : public TestCase
     void RunFlow(const std::string& name, uint64_t seed)
     {
         Ptr<CongestionControl> control = Make(name);
-        const PathFacts facts = DumbbellFacts(1048 + control->GetTelemetryHeader().wireBytes,
-                                              seed % 2 ? 1e9 : 100e9);
+        const PathFacts facts =
+            DumbbellFacts(1048 + control->GetTelemetryHeader().wireBytes, seed % 2 ? 1e9 : 100e9);
         FakeFlow flow(facts);
         Feedback feedback(facts, seed);
         control->OnFlowStart(flow);
@@ -239,9 +239,8 @@ class ControllerFuzzTestCase : public TestCase
     }
 
     /// Least rate: the path's, or for MPCC its least window over a base RTT (Zheng 2024, eq. 3.3).
-    static double LeastRate(const std::string& name,
-                            const FlowState& flow,
-                            const CongestionControl& control)
+    static double
+    LeastRate(const std::string& name, const FlowState& flow, const CongestionControl& control)
     {
         const PathFacts& path = flow.Path();
         return name.starts_with("mpcc")

@@ -22,6 +22,34 @@ Dumbbell(uint32_t senders, double rateBps, Picos delay)
     return s;
 }
 
+Scenario
+FatTree16()
+{
+    constexpr Picos DELAY = 1000 * PS_PER_NS;
+    Scenario s;
+    s.timeLimit = 10 * PS_PER_SECOND;
+    s.rounding = Rounding::TruncateNs;
+    s.isSwitch.assign(16, false);
+    s.isSwitch.insert(s.isSwitch.end(), 10, true);
+    for (uint32_t host = 0; host < 16; ++host)
+    {
+        s.links.push_back({host, 16 + host / 4, 100e9, DELAY});
+    }
+    for (uint32_t tor = 16; tor < 20; ++tor)
+    {
+        const uint32_t pod = 20 + (tor - 16) / 2 * 2;
+        s.links.push_back({tor, pod, 400e9, DELAY});
+        s.links.push_back({tor, pod + 1, 400e9, DELAY});
+    }
+    for (uint32_t aggregation = 20; aggregation < 24; ++aggregation)
+    {
+        s.links.push_back({aggregation, 24, 400e9, DELAY});
+        s.links.push_back({aggregation, 25, 400e9, DELAY});
+    }
+    s.controllers.push_back({"fixed-window", {}});
+    return s;
+}
+
 void
 AddFlow(Scenario& scenario, uint32_t from, uint32_t to, uint64_t bytes, Picos start)
 {

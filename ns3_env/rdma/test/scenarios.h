@@ -17,6 +17,9 @@ namespace ns3::rdma::test
 /// Senders 0..n-1 - switch n+1 - switch n+2 - receiver n; all links alike (REFERENCE.md).
 Scenario Dumbbell(uint32_t senders, double rateBps, Picos delay = 1000 * PS_PER_NS);
 
+/// Hosts 0-15 - ToR 16-19 (100 Gb/s) - aggregation 20-23 - core 24, 25 (400 Gb/s); all 1 us (REFERENCE.md).
+Scenario FatTree16();
+
 /// Adds a flow under the scenario's first controller.
 void AddFlow(Scenario& scenario, uint32_t from, uint32_t to, uint64_t bytes, Picos start = 0);
 
