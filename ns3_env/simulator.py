@@ -196,8 +196,8 @@ class Simulator:
             # Left over from an episode that was given up; a process that does not answer is replaced.
             with contextlib.suppress(SimulatorDied, SimulatorHung):
                 self._await()
-        if self._process is not None and self._process.poll() is not None:
-            self.kill()  # ended while it had nothing to do
+        if self._process is not None and self._has_ended():
+            self.kill()  # while it had nothing to do
         self.start()
         assert self._agent is not None
         os.ftruncate(self._words_fd, 0)
@@ -287,6 +287,11 @@ class Simulator:
                 kind = self._agent.wait(_SLICE_S)
         self._our_turn = True
         return kind
+
+    def _has_ended(self) -> bool:
+        """Also in the moment between the death of the main thread and that of the last one."""
+        assert self._process is not None
+        return self._process.poll() is not None or _process_state(self.pid)[0] in ("Z", "X")
 
     def _raise_if_dead(self) -> None:
         assert self._process is not None
