@@ -9,12 +9,9 @@
 #include <ctime>
 #include <linux/futex.h>
 #include <new>
-#include <sched.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <utility>
 
 namespace ns3::rdma
 {
@@ -24,10 +21,6 @@ namespace
 
 constexpr uint64_t MAGIC = 0x6e73335f72646d61; // "ns3_rdma"
 constexpr uint32_t VERSION = 1;
-constexpr int64_t MAX_SPIN_NS =
-    20'000; // a sleeping wake-up costs about 45 us, a spun one less than 1
-constexpr int64_t MIN_SPIN_NS = 2'000;
-constexpr uint32_t WAITS_BETWEEN_PROBES = 64;
 
 constexpr size_t
 RoundUp(size_t bytes, size_t unit)
@@ -48,20 +41,6 @@ constexpr size_t
 RegionBytes(uint32_t capacity)
 {
     return RoundUp(ActionsOffset(capacity) + size_t{capacity} * sizeof(ActionRow), 4096);
-}
-
-[[noreturn]] void
-Fail(const std::string& what)
-{
-    throw ChannelError(what + ": " + std::strerror(errno));
-}
-
-int64_t
-NowNs()
-{
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
 timespec
@@ -98,16 +77,6 @@ Advance(std::atomic<uint32_t>& sequence, const std::atomic<uint32_t>& peerSleeps
     }
 }
 
-void
-Relax()
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-}
-
 std::string
 ReadAll(int fd, uint64_t bytes)
 {
@@ -134,7 +103,7 @@ WriteAll(int fd, std::string_view text)
 {
     if (ftruncate(fd, static_cast<off_t>(text.size())) != 0)
     {
-        Fail("cannot size the blob");
+        FailWithErrno("cannot size the blob");
     }
     size_t done = 0;
     while (done < text.size())
@@ -143,7 +112,7 @@ WriteAll(int fd, std::string_view text)
             pwrite(fd, text.data() + done, text.size() - done, static_cast<off_t>(done));
         if (n < 0 && errno != EINTR)
         {
-            Fail("cannot write the blob");
+            FailWithErrno("cannot write the blob");
         }
         done += n > 0 ? static_cast<size_t>(n) : 0;
     }
@@ -206,161 +175,10 @@ ChannelLayoutHash()
     return hash.Value();
 }
 
-// AdaptiveSpin
-
-AdaptiveSpin::AdaptiveSpin()
-    : m_budgetNs(MAX_SPIN_NS)
-{
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
-    m_alone = sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) < 2;
-}
-
-int64_t
-AdaptiveSpin::Budget()
-{
-    if (m_alone)
-    {
-        return 0;
-    }
-    if (m_budgetNs < MIN_SPIN_NS)
-    {
-        // Given up: try again now and then, for the work between two messages may have changed.
-        if (++m_idleWaits < WAITS_BETWEEN_PROBES)
-        {
-            return 0;
-        }
-        m_idleWaits = 0;
-        return MAX_SPIN_NS;
-    }
-    return m_budgetNs;
-}
-
-void
-AdaptiveSpin::Learn(bool paid)
-{
-    // A spin that fails has cost its whole budget and the peer perhaps its core: give up faster than we start.
-    m_budgetNs =
-        paid ? std::min(MAX_SPIN_NS, std::max(m_budgetNs, MIN_SPIN_NS) * 2) : m_budgetNs / 2;
-}
-
-template <typename Done>
-bool
-AdaptiveSpin::AwaitUntil(Done done)
-{
-    if (done())
-    {
-        return true;
-    }
-    const int64_t budget = Budget();
-    if (budget == 0)
-    {
-        return false;
-    }
-    const int64_t end = NowNs() + budget;
-    do
-    {
-        for (int i = 0; i < 16; ++i)
-        {
-            Relax();
-            if (done())
-            {
-                Learn(true);
-                return true;
-            }
-        }
-    } while (NowNs() < end);
-    Learn(false);
-    return false;
-}
-
-bool
-AdaptiveSpin::Await(const std::atomic<uint32_t>& word, uint32_t seen)
-{
-    return AwaitUntil([&] { return word.load(std::memory_order_acquire) != seen; });
-}
-
-// SharedRegion
-
-SharedRegion
-SharedRegion::Create(const char* name, size_t bytes)
-{
-    SharedRegion region;
-    region.m_fd = memfd_create(name, MFD_CLOEXEC);
-    if (region.m_fd < 0)
-    {
-        Fail("cannot make a memory file");
-    }
-    if (ftruncate(region.m_fd, static_cast<off_t>(bytes)) != 0)
-    {
-        Fail("cannot size a memory file to " + std::to_string(bytes) + " B");
-    }
-    void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, region.m_fd, 0);
-    if (data == MAP_FAILED)
-    {
-        Fail("cannot map a memory file of " + std::to_string(bytes) + " B");
-    }
-    region.m_data = static_cast<std::byte*>(data);
-    region.m_bytes = bytes;
-    return region;
-}
-
-SharedRegion
-SharedRegion::Map(int fd)
-{
-    struct stat info{};
-    if (fstat(fd, &info) != 0)
-    {
-        Fail("no channel under file descriptor " + std::to_string(fd));
-    }
-    SharedRegion region;
-    region.m_bytes = static_cast<size_t>(info.st_size);
-    if (region.m_bytes < ROWS_OFFSET)
-    {
-        throw ChannelError("file descriptor " + std::to_string(fd) + " is no channel: too small");
-    }
-    void* data = mmap(nullptr, region.m_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (data == MAP_FAILED)
-    {
-        Fail("cannot map the channel under file descriptor " + std::to_string(fd));
-    }
-    region.m_fd = fd;
-    region.m_data = static_cast<std::byte*>(data);
-    return region;
-}
-
-SharedRegion::SharedRegion(SharedRegion&& other) noexcept
-    : m_fd(std::exchange(other.m_fd, -1)),
-      m_data(std::exchange(other.m_data, nullptr)),
-      m_bytes(std::exchange(other.m_bytes, 0))
-{
-}
-
-SharedRegion&
-SharedRegion::operator=(SharedRegion&& other) noexcept
-{
-    std::swap(m_fd, other.m_fd);
-    std::swap(m_data, other.m_data);
-    std::swap(m_bytes, other.m_bytes);
-    return *this;
-}
-
-SharedRegion::~SharedRegion()
-{
-    if (m_data)
-    {
-        munmap(m_data, m_bytes);
-    }
-    if (m_fd >= 0)
-    {
-        close(m_fd);
-    }
-}
-
 // SimulatorEnd
 
 SimulatorEnd::SimulatorEnd(int channelFd)
-    : m_region(SharedRegion::Map(channelFd)),
+    : m_region(SharedRegion::Map(channelFd, ROWS_OFFSET)),
       m_header(reinterpret_cast<ChannelHeader*>(m_region.Data()))
 {
     if (m_header->magic != MAGIC)
@@ -490,7 +308,7 @@ AgentEnd::AgentEnd(uint32_t capacity)
     m_blobFd = memfd_create("ns3_env-blob", MFD_CLOEXEC);
     if (m_blobFd < 0)
     {
-        Fail("cannot make a memory file");
+        FailWithErrno("cannot make a memory file");
     }
     m_header = new (m_region.Data()) ChannelHeader{};
     m_header->magic = MAGIC;
@@ -604,7 +422,7 @@ AgentEnd::WaitAny(const std::vector<AgentEnd*>& ends, double timeoutS)
                     reinterpret_cast<uintptr_t>(&ends[i]->m_control->simulatorSequence);
                 waiters[i].flags = FUTEX_32;
             }
-            const timespec deadline = ToTimespec(NowNs() + timeoutNs);
+            const timespec deadline = ToTimespec(MonotonicNs() + timeoutNs);
             const long rc = syscall(SYS_futex_waitv,
                                     waiters.data(),
                                     waiters.size(),

@@ -3,13 +3,15 @@
 #ifndef RDMA_CHANNEL_H
 #define RDMA_CHANNEL_H
 
+#include "adaptive-spin.h"
+#include "shared-region.h"
+
 #include "ns3_env/rdma/model/telemetry.h"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -84,13 +86,6 @@ static_assert(sizeof(ActionRow) == ACTION_WIDTH * sizeof(double));
 static_assert(sizeof(DecisionRow) == 16 + FIELD_COUNT * sizeof(double));
 static_assert(std::is_standard_layout_v<DecisionRow> && std::is_trivially_copyable_v<DecisionRow>);
 
-/// A broken region, a peer of another build, or a turn out of order.
-class ChannelError : public std::runtime_error
-{
-  public:
-    using std::runtime_error::runtime_error;
-};
-
 /// A FieldSpec as it stands in the region.
 struct SchemaField
 {
@@ -146,51 +141,6 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
 /// Of everything both ends must agree on: structures, offsets and the field table (FNV-1a).
 uint64_t ChannelLayoutHash();
-
-/// Spins at most 20 us for a word to change, and learns not to where that does not pay.
-class AdaptiveSpin
-{
-  public:
-    AdaptiveSpin();
-    /// True as soon as `word` differs from `seen`; false when spinning gave up.
-    bool Await(const std::atomic<uint32_t>& word, uint32_t seen);
-    /// As above, until `done()`.
-    template <typename Done>
-    bool AwaitUntil(Done done);
-
-  private:
-    int64_t Budget();
-    void Learn(bool paid);
-
-    int64_t m_budgetNs;
-    uint32_t m_idleWaits{0};
-    bool m_alone; ///< one core only: the peer cannot run while we spin
-};
-
-/// A mapped memory file; unmapped and closed with its owner.
-class SharedRegion
-{
-  public:
-    SharedRegion() = default;
-    /// A new anonymous file of that size (close-on-exec).
-    static SharedRegion Create(const char* name, size_t bytes);
-    /// An inherited file, whole.
-    static SharedRegion Map(int fd);
-    ~SharedRegion();
-    SharedRegion(SharedRegion&& other) noexcept;
-    SharedRegion& operator=(SharedRegion&& other) noexcept;
-    SharedRegion(const SharedRegion&) = delete;
-    SharedRegion& operator=(const SharedRegion&) = delete;
-
-    int Fd() const { return m_fd; }
-    size_t Bytes() const { return m_bytes; }
-    std::byte* Data() const { return m_data; }
-
-  private:
-    int m_fd{-1};
-    std::byte* m_data{nullptr};
-    size_t m_bytes{0};
-};
 
 /// The simulator's end of the channel.
 class SimulatorEnd
