@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ns3_env import telemetry
 from ns3_env.actions import ActionMap, MultiplicativeWindow
+from ns3_env.companions import Companion, Companions
 from ns3_env.errors import ScenarioError
 from ns3_env.rewards import Reward, make_reward
 from ns3_env.scenario import AGENT, Controller, Scenario
@@ -33,7 +34,7 @@ def incast_scenario(flows: int = 4, size_bytes: int = 1_000_000, spread_ns: int 
 
 
 class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]]):
-    """One flow under the agent, the others under a controller in the simulator.
+    """One flow under the agent, the others under a controller in the simulator or under another policy.
 
     An episode is the controlled flow's life: terminated when it is done, truncated at the scenario's time
     limit. A step runs until the flow's next decision. ``info["time_ns"]`` holds the simulated time and
@@ -43,7 +44,8 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]]):
         scenario: the scenario, its keys, or None for :func:`incast_scenario` of ``flows``.
         flows: senders of the default scenario.
         flow: the controlled flow's index in the flow list.
-        others: name of the other flows' controller, where the scenario names none.
+        others: the other flows' controller by name, where the scenario names none; or a policy that steers
+            them (SB3's ``predict`` with ``fields`` and ``action_map``), each flow with a state of its own.
         fields: telemetry fields of the observation.
         reward: its name, or the reward.
         action: what actions do.
@@ -63,7 +65,7 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]]):
         *,
         flows: int = 4,
         flow: int = 0,
-        others: str = "hpcc",
+        others: str | Companion = "hpcc",
         fields: Sequence[str] = telemetry.FDCC_FIELDS,
         reward: str | Reward = "staged",
         action: ActionMap | None = None,
@@ -77,7 +79,13 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]]):
             scenario = incast_scenario(flows)
         elif not isinstance(scenario, Scenario):
             scenario = Scenario.from_mapping(scenario, "scenario")
-        self.scenario = one_controlled(scenario, flow, others)
+        if isinstance(others, str):
+            self._companions = None
+            self.scenario = one_controlled(scenario, flow, others)
+        else:
+            self._companions = Companions(others)
+            self.scenario = all_controlled(scenario, flow)
+        self._flow = flow
         self.render_mode = render_mode
         self.fields = tuple(fields)
         self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
@@ -86,7 +94,9 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]]):
         self.observation_space = self._box  # type: ignore[assignment]
         self.action_space = self.action.space
         self._indices = telemetry.field_indices(self.fields)
-        self._simulator = Simulator(executable=executable, hang_timeout_s=hang_timeout_s)
+        self._simulator = Simulator(
+            max(64, self.scenario.agent_flow_count), executable=executable, hang_timeout_s=hang_timeout_s
+        )
         self._last: Decisions | None = None
 
     def reset(
@@ -96,41 +106,80 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]]):
         super().reset(seed=seed)
         drawn = int(self.np_random.integers(2**31)) if seed is None else seed
         self._last = None
+        if self._companions is not None:
+            self._companions.forget()
         self._simulator.send_reset(self.scenario.with_seed(episode_seed(drawn, 0)))
-        rows = self._simulator.receive()
-        if not isinstance(rows, Decisions) or not rows.due.any():
+        rows = self._until_own_turn()
+        own = None if rows is None else self._own(rows)
+        if rows is None or own is None or not rows.due[own]:
             raise ScenarioError("the controlled flow never decides: it is over before its first decision")
         self._last = rows
-        return self._observe(rows), self._info(rows)
+        return self._observe(rows, own), self._info(rows, own)
 
     def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Applies the action; observation and reward are those of the flow's next decision, or its end."""
         if self._last is None:
             raise RuntimeError("the episode is over: reset() comes first")
-        actions = self.action(np.asarray(action).reshape(1, -1), self._last.records)
-        self._last = None
-        self._simulator.send_actions(actions)
-        rows = self._simulator.receive()
-        if not isinstance(rows, Decisions):
+        last, self._last = self._last, None
+        self._simulator.send_actions(self._answers(last, np.asarray(action).reshape(1, -1)))
+        rows = self._until_own_turn()
+        own = None if rows is None else self._own(rows)
+        if rows is None or own is None:
             raise RuntimeError("the simulator ended the episode without the flow's last row")
-        over = not rows.due.any()
-        if not over:
+        if rows.due[own]:
             self._last = rows
-        reward = float(self.reward(rows.records)[0])
-        truncated = bool(rows.truncated[0] and not rows.terminated[0])
-        return self._observe(rows), reward, bool(rows.terminated[0]), truncated, self._info(rows)
+        reward = float(self.reward(rows.records[own : own + 1])[0])
+        terminated = bool(rows.terminated[own])
+        truncated = bool(rows.truncated[own]) and not terminated
+        return self._observe(rows, own), reward, terminated, truncated, self._info(rows, own)
 
-    def _observe(self, rows: Decisions) -> Observation:
-        seen: Observation = telemetry.observe(rows.records, self._indices, self._box)[0]
+    def _own(self, rows: Decisions) -> int | None:
+        found = np.flatnonzero(rows.flows == self._flow)
+        return int(found[0]) if found.size else None
+
+    def _answers(self, rows: Decisions, action: NDArray[Any] | None) -> NDArray[np.float64]:
+        """Actions of all due rows: the agent's own, and the companions'."""
+        due = np.flatnonzero(rows.due)
+        answers = np.empty((len(due), 3))
+        mine = rows.flows[due] == self._flow
+        if action is not None:
+            answers[mine] = self.action(action, rows.records[due[mine]])
+        if self._companions is not None:
+            others = due[~mine]
+            answers[~mine] = self._companions.actions(rows.records[others], rows.flows[others])
+        return answers
+
+    def _until_own_turn(self) -> Decisions | None:
+        """The next message with the agent's flow; companions answer those before. None at the end."""
+        while isinstance(rows := self._simulator.receive(), Decisions):
+            if self._own(rows) is not None:
+                return rows
+            self._simulator.send_actions(self._answers(rows, None))
+        return None
+
+    def _observe(self, rows: Decisions, own: int) -> Observation:
+        seen: Observation = telemetry.observe(rows.records[own : own + 1], self._indices, self._box)[0]
         return seen
 
-    def _info(self, rows: Decisions) -> dict[str, Any]:
-        return {"time_ns": rows.time_ns, "record": rows.records[0]}
+    def _info(self, rows: Decisions, own: int) -> dict[str, Any]:
+        return {"time_ns": rows.time_ns, "record": rows.records[own]}
 
     def close(self) -> None:
         """Ends the simulator; may be called again."""
         self._last = None
         self._simulator.close()
+
+
+def all_controlled(scenario: Scenario, flow: int) -> Scenario:
+    """The scenario with every flow under the agent, ``flow`` among them. Raises ScenarioError."""
+    agent = next((c for c in scenario.controllers if c.name == AGENT), Controller(name=AGENT))
+    data = scenario.model_dump()
+    data["controllers"] = [agent.model_dump()]
+    data["controlled_flows"] = None
+    whole = Scenario.from_mapping(data, scenario.source or "scenario")
+    if flow >= whole.flow_count:
+        raise ScenarioError(f"flow: there is no flow {flow}; flows are 0 to {whole.flow_count - 1}")
+    return whole
 
 
 def one_controlled(scenario: Scenario, flow: int, others: str) -> Scenario:
