@@ -11,8 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.config import ConfigError
-from ns3_env.errors import ScenarioError, SimulatorError
+from agents.command import guarded
 
 
 def parser() -> argparse.ArgumentParser:
@@ -40,31 +39,24 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns the exit code."""
     options = parser().parse_args(arguments)
-    try:
-        # PyTorch takes seconds to import; mistakes on the command line are found before.
-        from agents import training
-        from eval import metrics
+    return guarded(lambda: run(options))
 
-        plan = training.plan(
-            options.config, options.curriculum, options.overrides, options.algo, options.resume
-        )
-        outcome = training.run(plan, options.runs, metrics.brief)
-        if outcome.interrupted:
-            return 130
-        if not options.no_evaluation and plan.config.evaluation is not None:
-            from eval import comparison
 
-            comparison.after_training(plan.config, outcome.folder, options.json)
-        return 0
-    except (ConfigError, ScenarioError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except SimulatorError as error:
-        print(f"error: the simulator failed: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+def run(options: argparse.Namespace) -> int:
+    """What the options ask for."""
+    # PyTorch takes seconds to import; mistakes on the command line are found before.
+    from agents import training
+    from eval import metrics
+
+    plan = training.plan(options.config, options.curriculum, options.overrides, options.algo, options.resume)
+    outcome = training.run(plan, options.runs, metrics.brief)
+    if outcome.interrupted:
         return 130
+    if not options.no_evaluation and plan.config.evaluation is not None:
+        from eval import comparison
+
+        comparison.after_training(plan.config, outcome.folder, options.json)
+    return 0
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.config import ConfigError
-from ns3_env.errors import ScenarioError, SimulatorError
+from agents.command import guarded
+from ns3_env.errors import ScenarioError
 
 
 def parser() -> argparse.ArgumentParser:
@@ -51,51 +51,43 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns the exit code (0 done, 1 not passed or failed, 2 a mistake in the input)."""
     options = parser().parse_args(arguments)
-    try:
-        if getattr(options, "json", None) and not options.json.absolute().parent.is_dir():
-            raise ScenarioError(f"--json: there is no folder {options.json.absolute().parent}")
-        if options.command == "speed":
-            from eval import speed
+    return guarded(lambda: run(options))
 
-            speed.report(options.json)
-            return 0
-        if options.command == "figure":
-            from eval.figures import draw_comparison
 
-            print(draw_comparison(options.run / "evaluation"))
-            return 0
-        if options.command == "run":
-            from eval.run import run
+def run(options: argparse.Namespace) -> int:
+    """What the options ask for."""
+    if getattr(options, "json", None) and not options.json.absolute().parent.is_dir():
+        raise ScenarioError(f"--json: there is no folder {options.json.absolute().parent}")
+    if options.command == "speed":
+        from eval import speed
 
-            names = [name.strip() for name in options.controllers.split(",")]
-            run(options.scenario, names, options.out, options.json)
-            return 0
-        if options.command == "reference":
-            from eval import reference
+        speed.report(options.json)
+        return 0
+    if options.command == "figure":
+        from eval.figures import draw_comparison
 
-            reference.report(options.json)
-            return 0
-        from eval import comparison
+        print(draw_comparison(options.run / "evaluation"))
+        return 0
+    if options.command == "run":
+        from eval.run import run
 
-        if options.command == "evaluate":
-            comparison.evaluate(options.run, options.overrides, options.json)
-            return 0
-        passed = comparison.gain(
-            options.config, options.curriculum, options.overrides, options.seeds, options.runs, options.json
-        )
-        return 0 if passed else 1
-    except (ConfigError, ScenarioError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except SimulatorError as error:
-        print(f"error: the simulator failed: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
+        names = [name.strip() for name in options.controllers.split(",")]
+        run(options.scenario, names, options.out, options.json)
+        return 0
+    if options.command == "reference":
+        from eval import reference
+
+        reference.report(options.json)
+        return 0
+    from eval import comparison
+
+    if options.command == "evaluate":
+        comparison.evaluate(options.run, options.overrides, options.json)
+        return 0
+    passed = comparison.gain(
+        options.config, options.curriculum, options.overrides, options.seeds, options.runs, options.json
+    )
+    return 0 if passed else 1
 
 
 if __name__ == "__main__":
