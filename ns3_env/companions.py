@@ -3,40 +3,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ns3_env.actions import make_action_map
+from ns3_env.policy import Policy, State
 from ns3_env.telemetry import column
-
-State = tuple[NDArray[Any], ...]
-
-
-class Companion(Protocol):
-    """What a policy must offer to steer other flows: Stable-Baselines3's ``predict``, the telemetry
-    ``fields`` it reads and the name of the ``action_map`` it speaks."""
-
-    @property
-    def fields(self) -> tuple[str, ...]: ...
-
-    @property
-    def action_map(self) -> str: ...
-
-    def predict(
-        self,
-        observation: NDArray[Any],
-        state: State | None = None,
-        episode_start: NDArray[np.bool_] | None = None,
-        deterministic: bool = False,
-    ) -> tuple[NDArray[Any], State | None]: ...
 
 
 class Companions:
     """Asks one policy for many flows, each with a state of its own."""
 
-    def __init__(self, policy: Companion) -> None:
+    def __init__(self, policy: Policy) -> None:
         """Raises KeyError where the policy's action map is unknown."""
         self._policy = policy
         self._to_actions = make_action_map(policy.action_map)

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from ns3_env import telemetry
 from ns3_env.actions import ActionMap, MultiplicativeWindow
-from ns3_env.companions import Companion, Companions
+from ns3_env.companions import Companions
 from ns3_env.errors import ScenarioError
+from ns3_env.policy import Policy
 from ns3_env.rewards import Reward, make_reward
 from ns3_env.scenario import AGENT, Controller, Scenario
 from ns3_env.simulator import Decisions, Simulator
@@ -65,7 +66,7 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]]):
         *,
         flows: int = 4,
         flow: int = 0,
-        others: str | Companion = "hpcc",
+        others: str | Policy = "hpcc",
         fields: Sequence[str] = telemetry.FDCC_FIELDS,
         reward: str | Reward = "staged",
         action: ActionMap | None = None,

@@ -1,30 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where are the programs that tests run?"""
+"""What do several tests need to know about programs and processes?"""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-import pytest
-
 from ns3_env import _native
-from ns3_env.errors import SimulatorNotFound
-from ns3_env.simulator import find_executable
 
 
 def dummy_sim() -> Path:
-    """The simulator without a network, or that in NS3_ENV_DUMMY_SIM. Skips where there is none."""
+    """The simulator without a network, or that in NS3_ENV_DUMMY_SIM."""
     named = os.environ.get("NS3_ENV_DUMMY_SIM")
     path = Path(named) if named else Path(_native.__file__).parent / "bin" / "rdma-dummy-sim"
-    if not path.exists():
-        pytest.skip(f"no {path}", allow_module_level=True)
+    assert path.exists(), f"no {path}: `make setup` builds it"
     return path
 
 
-def rdma_sim() -> Path:
-    """The real simulator. Skips where there is none."""
+def alive(pid: int) -> bool:
+    """Neither gone nor a zombie."""
     try:
-        return find_executable()
-    except SimulatorNotFound as error:
-        pytest.skip(str(error), allow_module_level=True)
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False

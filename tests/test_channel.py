@@ -23,7 +23,7 @@ from ns3_env import _native
 from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung, SimulatorNotFound
 from ns3_env.simulator import Decisions, EpisodeEnd, Simulator
 from ns3_env.telemetry import FIELDS
-from tests.helpers import dummy_sim
+from tests.helpers import alive, dummy_sim
 
 DUMMY = dummy_sim()
 
@@ -32,14 +32,6 @@ DUMMY = dummy_sim()
 def simulator() -> Iterator[Simulator]:
     with Simulator(executable=DUMMY) as made:
         yield made
-
-
-def alive(pid: int) -> bool:
-    """Neither gone nor a zombie."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 def wait_until(condition: Any, timeout_s: float = 5.0) -> bool:

@@ -8,14 +8,14 @@ import pytest
 
 from agents.constant import RandomPolicy
 from agents.mpcc import MpccPolicy
+from agents.policy import Policy
 from ns3_env.actions import AbsoluteWindow
-from ns3_env.companions import Companion
 from ns3_env.errors import ScenarioError
 from ns3_env.flow_env import RdmaIncastEnv
 from ns3_env.telemetry import FDCC_FIELDS
 
 
-def life_ns(others: str | Companion, seed: int = 4) -> tuple[float, int]:
+def life_ns(others: str | Policy, seed: int = 4) -> tuple[float, int]:
     """How long flow 1 lives under a policy of its own, and how often it decides."""
     policy = MpccPolicy()
     env = RdmaIncastEnv(flows=4, flow=1, others=others, fields=policy.fields, action=AbsoluteWindow())

@@ -26,9 +26,7 @@ from ns3_env.parallel_env import RdmaParallelEnv
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator, list_controllers
 from ns3_env.vec_env import RdmaVecEnv
-from tests.helpers import rdma_sim
-
-rdma_sim()
+from tests.helpers import alive
 
 
 def scenario(
@@ -173,17 +171,10 @@ def test_simulators_die_with_their_parent_and_leave_nothing() -> None:
         assert len(pids) == 2
         parent.kill()
         end = time.monotonic() + 1
-        while time.monotonic() < end and any(_runs(pid) for pid in pids):
+        while time.monotonic() < end and any(alive(int(pid)) for pid in pids):
             time.sleep(0.01)
-        assert not any(_runs(pid) for pid in pids)
+        assert not any(alive(int(pid)) for pid in pids)
     assert set(os.listdir("/dev/shm")) == before
-
-
-def _runs(pid: str) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 def test_unknown_controller_and_attribute_name_file_and_key() -> None:

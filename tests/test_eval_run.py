@@ -12,9 +12,6 @@ import yaml
 
 from eval.__main__ import main
 from eval.run import FLOW_COLUMNS, QUEUE_COLUMNS
-from tests.helpers import rdma_sim
-
-rdma_sim()
 
 CSV = "src,dst,size_bytes,start_ns\n0,2,50000,0\n1,2,50000,0\n"
 SCENARIO = {

@@ -13,9 +13,6 @@ import pytest
 from eval.reference import CONTROLLERS, SCENARIO_FOLDER, SCENARIOS, Comparison, bars_of, compare, report
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
-from tests.helpers import rdma_sim
-
-rdma_sim()
 
 #: Bars not met yet, with the measured deviation. The marks are strict: one that is met has to go. DCQCN's
 #: depend on the draws of ECN marks, which the seed gives: the range over other seeds stands beside.

@@ -20,9 +20,6 @@ class AgentTelemetry
     /// The record at `now`; `lastAction` is the agent's own word. Begins a new interval.
     TelemetryRecord Take(const FlowState& flow, Picos now, double lastAction);
 
-    /// RTT of the last ACK; 0 before the first.
-    Picos LastRtt() const { return m_rtt; }
-
   private:
     struct Congestion
     {

@@ -58,28 +58,28 @@ class AgentSide
 
     void CutAll(const Network& network, Picos now)
     {
-        for (QueuePair* flow : network.LiveFlows())
-        {
-            if (auto* agent = dynamic_cast<AgentController*>(&flow->Control()))
-            {
-                agent->OnCut(now);
-            }
-        }
+        ForEachAgent(network, [now](AgentController& agent) { agent.OnCut(now); });
     }
 
     DecisionBroker& Broker() { return m_broker; }
 
   private:
-    void Tick(Network* network)
+    template <typename Work>
+    static void ForEachAgent(const Network& network, Work work)
     {
-        const Picos now = NowPicos();
-        for (QueuePair* flow : network->LiveFlows())
+        for (QueuePair* flow : network.LiveFlows())
         {
             if (auto* agent = dynamic_cast<AgentController*>(&flow->Control()))
             {
-                agent->Decide(now);
+                work(*agent);
             }
         }
+    }
+
+    void Tick(Network* network)
+    {
+        const Picos now = NowPicos();
+        ForEachAgent(*network, [now](AgentController& agent) { agent.Decide(now); });
         StartClock(*network);
     }
 

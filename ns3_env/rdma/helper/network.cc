@@ -263,10 +263,7 @@ Network::CreateFlow(const FlowEntry& entry)
         std::make_unique<QueuePair>(spec,
                                     DescribePath(forward, backward),
                                     CreateController(m_scenario.controllers[entry.controller]));
-    flow->SetEnds(*m_nics[spec.source],
-                  *m_nics[spec.destination],
-                  PortsOf(forward),
-                  PortsOf(backward));
+    flow->SetPath(*m_nics[spec.source], PortsOf(forward), PortsOf(backward));
     flow->SetRetransmissionTimeout(m_timeout);
     flow->SetFinishedCallback([this](QueuePair& done) { OnFinished(done); });
 

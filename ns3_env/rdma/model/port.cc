@@ -204,16 +204,10 @@ Port::SetPaused(bool paused, Picos now)
         m_pausedTotal += now - m_pausedSince;
     }
     m_pauseTrace(paused);
-    OnPauseChange(now);
     if (!paused)
     {
         Kick();
     }
-}
-
-void
-Port::OnPauseChange(Picos)
-{
 }
 
 Picos

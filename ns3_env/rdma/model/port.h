@@ -88,8 +88,6 @@ class Port : public Object
     virtual Picos NextReady(Picos now) const = 0;
     /// A data, ACK or NACK packet has arrived here.
     virtual void Receive(Packet* packet) = 0;
-    /// The peer changed this port's pause state.
-    virtual void OnPauseChange(Picos now);
 
     NetworkContext& m_network;
 

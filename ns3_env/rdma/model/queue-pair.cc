@@ -27,10 +27,9 @@ QueuePair::QueuePair(const FlowSpec& spec, PathFacts path, Ptr<CongestionControl
 }
 
 void
-QueuePair::SetEnds(Nic& sender, Nic& receiver, Route forward, Route backward)
+QueuePair::SetPath(Nic& sender, Route forward, Route backward)
 {
     m_sender = &sender;
-    m_receiver = &receiver;
     m_forward = std::move(forward);
     m_backward = std::move(backward);
 }

@@ -44,7 +44,7 @@ class QueuePair : public FlowState
 
     /// @name Set up by the network builder
     /// @{
-    void SetEnds(Nic& sender, Nic& receiver, Route forward, Route backward);
+    void SetPath(Nic& sender, Route forward, Route backward);
     void SetRetransmissionTimeout(Picos timeout) { m_timeout = timeout; }
     /// Called when the last byte was acknowledged.
     void SetFinishedCallback(std::function<void(QueuePair&)> done) { m_finished = std::move(done); }
@@ -73,7 +73,6 @@ class QueuePair : public FlowState
     /// @}
 
     Nic& Sender() const { return *m_sender; }
-    Nic& Receiver() const { return *m_receiver; }
     SwitchPort* NextHop(const Packet& packet) const
     {
         return packet.kind == PacketKind::Data ? m_forward[packet.hop] : m_backward[packet.hop];
@@ -111,7 +110,6 @@ class QueuePair : public FlowState
     Ptr<CongestionControl> m_control;
     TelemetryHeader m_telemetry;
     Nic* m_sender{nullptr};
-    Nic* m_receiver{nullptr};
     Route m_forward;
     Route m_backward;
     std::function<void(QueuePair&)> m_finished;

@@ -186,7 +186,6 @@ Switch::Forward(Packet* packet, SwitchPort& ingress)
     const uint32_t in = ingress.Index();
     if (!m_buffer.Admits(in, packet->wireBytes))
     {
-        ++m_drops;
         ++m_network.droppedPackets;
         m_network.droppedPayload += packet->payloadBytes;
         m_dropTrace(*packet);

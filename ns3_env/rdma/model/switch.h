@@ -37,7 +37,6 @@ class SwitchPort : public Port
     uint64_t QueueBytes() const { return m_queueBytes; }
     QueueStats* Stats() { return m_stats ? &*m_stats : nullptr; }
     FlowCounter& Counter() { return *m_counter; }
-    const EcnMarker& Marker() const { return *m_marker; }
 
   protected:
     Packet* Dequeue(Picos now) override;
@@ -71,7 +70,6 @@ class Switch : public Object
 
     const std::vector<Ptr<SwitchPort>>& Ports() const { return m_ports; }
     const SharedBuffer& Buffer() const { return m_buffer; }
-    uint64_t DroppedPackets() const { return m_drops; }
 
     /// A packet came in by `ingress`.
     void Forward(Packet* packet, SwitchPort& ingress);
@@ -84,7 +82,6 @@ class Switch : public Object
     SharedBuffer m_buffer;
     std::vector<Ptr<SwitchPort>> m_ports;
     std::vector<bool> m_pausing; ///< ports whose peer we have paused
-    uint64_t m_drops{0};
     TracedCallback<const Packet&> m_dropTrace;
 };
 
