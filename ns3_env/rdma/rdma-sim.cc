@@ -7,10 +7,13 @@
 #include "ns3_env/rdma/helper/episode.h"
 #include "ns3_env/rdma/helper/scenario.h"
 
+#include <charconv>
 #include <exception>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 namespace
@@ -54,9 +57,51 @@ Serve(int channelFd)
     return 0;
 }
 
-/// One scenario file, no policy outside.
+/// NODE:PORT,... as the scenario has them: [[NODE, PORT], ...].
+nlohmann::json
+ParsePorts(const std::string& text)
+{
+    auto ports = nlohmann::json::array();
+    std::istringstream items(text);
+    for (std::string item; std::getline(items, item, ',');)
+    {
+        uint32_t node = 0;
+        uint32_t port = 0;
+        const char* end = item.data() + item.size();
+        const auto [colon, bad] = std::from_chars(item.data(), end, node);
+        const bool complete = bad == std::errc{} && colon != end && *colon == ':';
+        const auto [rest, worse] = std::from_chars(complete ? colon + 1 : end, end, port);
+        if (!complete || worse != std::errc{} || rest != end)
+        {
+            throw ScenarioError("--pcap-ports: '" + item + "' is no NODE:PORT");
+        }
+        ports.push_back({node, port});
+    }
+    return ports;
+}
+
+/// What the options say, as the scenario's JSON would.
+nlohmann::json
+PcapOverrides(const std::string& prefix, const std::string& ports, uint32_t snapLength)
+{
+    nlohmann::json record = nlohmann::json::object();
+    if (!prefix.empty())
+    {
+        record["pcap"] = prefix;
+        record["pcap_snaplen"] = snapLength;
+    }
+    if (!ports.empty())
+    {
+        record["pcap_ports"] = ParsePorts(ports);
+    }
+    return record.empty() ? record : nlohmann::json{{"record", record}};
+}
+
+/// One scenario file, no policy outside. `overrides` is merged into its JSON.
 int
-RunFile(const std::string& scenarioPath, const std::string& outPath)
+RunFile(const std::string& scenarioPath,
+        const std::string& outPath,
+        const nlohmann::json& overrides)
 {
     std::ifstream in(scenarioPath);
     if (!in)
@@ -64,10 +109,20 @@ RunFile(const std::string& scenarioPath, const std::string& outPath)
         std::cerr << "rdma-sim: cannot read scenario file '" << scenarioPath << "'\n";
         return EXIT_BAD_INPUT;
     }
-    const std::string text((std::istreambuf_iterator<char>(in)), {});
+    std::string text((std::istreambuf_iterator<char>(in)), {});
+    if (!overrides.empty() && nlohmann::json::accept(text))
+    {
+        auto json = nlohmann::json::parse(text);
+        json.merge_patch(overrides);
+        text = json.dump();
+    }
     try
     {
         const EpisodeOutcome outcome = RunEpisode(text, nullptr);
+        if (!outcome.warning.empty())
+        {
+            std::cerr << "rdma-sim: warning: " << scenarioPath << ": " << outcome.warning << "\n";
+        }
         if (outPath.empty())
         {
             std::cout << outcome.results << "\n";
@@ -109,11 +164,17 @@ main(int argc, char** argv)
     bool list = false;
     std::string scenario;
     std::string out;
+    std::string pcap;
+    std::string pcapPorts;
+    uint32_t pcapSnapLength = PcapSpec::LONGEST_FRAME;
     ns3::CommandLine cmd(__FILE__);
     cmd.Usage("Simulates one RDMA (RoCEv2) scenario, or serves episodes to a policy outside.");
     cmd.AddValue("channel-fd", "Serve episodes over this inherited memory file", channelFd);
     cmd.AddValue("controllers", "List the congestion controllers and stop", list);
     cmd.AddValue("out", "Where to write the results (default: standard output)", out);
+    cmd.AddValue("pcap", "Capture frames to PREFIX-NODE-PORT.pcap", pcap);
+    cmd.AddValue("pcap-ports", "Capture these ports only: NODE:PORT,...", pcapPorts);
+    cmd.AddValue("pcap-snaplen", "Most bytes of a frame that --pcap keeps", pcapSnapLength);
     cmd.AddNonOption("scenario", "Scenario as JSON", scenario);
     cmd.Parse(argc, argv);
     try
@@ -132,7 +193,12 @@ main(int argc, char** argv)
             std::cerr << "rdma-sim: no scenario given; try rdma-sim --help\n";
             return EXIT_BAD_INPUT;
         }
-        return RunFile(scenario, out);
+        return RunFile(scenario, out, PcapOverrides(pcap, pcapPorts, pcapSnapLength));
+    }
+    catch (const ScenarioError& error)
+    {
+        std::cerr << "rdma-sim: " << error.what() << "\n";
+        return EXIT_BAD_INPUT;
     }
     catch (const std::exception& error)
     {

@@ -64,7 +64,8 @@ class CongestionControl : public Object
     /// Before the first packet. The flow already sends at line rate with an unlimited window.
     virtual void OnFlowStart(FlowState& flow);
 
-    /// After a data packet's transmission began (also for retransmissions).
+    /// A data packet's transmission begins (also for retransmissions). The rate left here paces the next
+    /// one, so a law whose rate moves with time brings it up to date.
     virtual void OnPacketSent(FlowState& flow, Picos now, uint32_t wireBytes);
 
     /// For every acknowledgement, after the flow's counters were updated, before it may send again.

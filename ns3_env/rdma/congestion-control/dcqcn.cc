@@ -2,11 +2,11 @@
 #include "dcqcn.h"
 
 #include "ns3/double.h"
-#include "ns3/simulator.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace ns3::rdma
 {
@@ -62,32 +62,53 @@ Dcqcn::GetTypeId()
 }
 
 void
+Dcqcn::OnPacketSent(FlowState& flow, Picos now, uint32_t)
+{
+    CatchUp(flow, now);
+}
+
+void
 Dcqcn::OnAck(FlowState& flow, const AckSample& ack)
 {
+    CatchUp(flow, ack.now);
     if (!ack.ecnMarked)
     {
         return;
     }
-    if (!m_started)
+    if (m_origin == NEVER)
     {
-        OnFirstMark(flow, ack.now);
+        m_origin = ack.now;
+        m_targetBps = flow.RateBps();
     }
     else
     {
-        AdvanceAlpha(ack.now);
+        AdvanceAlpha(ack.now - 1); // a mark at the very instant of a step still counts in it
         m_markedThisStep = true;
     }
-    ArmDecreaseCheck(ack.now);
+    if (m_nextDecrease == NEVER)
+    {
+        // Checks stand on a grid: the first comes an interval after the first mark, just after alpha's step.
+        const Picos interval = m_decreaseInterval.GetTimeStep();
+        const Picos first = m_origin + interval + PS_PER_NS;
+        const Picos past = ack.now - first;
+        m_nextDecrease = past < 0 ? first : first + (past / interval + 1) * interval;
+    }
 }
 
 void
-Dcqcn::OnFirstMark(FlowState& flow, Picos now)
+Dcqcn::CatchUp(FlowState& flow, Picos now)
 {
-    m_started = true;
-    m_flow = &flow;
-    m_origin = now;
-    m_alpha = 1.0;
-    m_targetBps = flow.RateBps();
+    while (std::min(m_nextIncrease, m_nextDecrease) <= now)
+    {
+        if (m_nextIncrease <= m_nextDecrease)
+        {
+            Increase(flow);
+        }
+        else
+        {
+            Decrease(flow);
+        }
+    }
 }
 
 void
@@ -106,78 +127,36 @@ Dcqcn::AdvanceAlpha(Picos now)
 }
 
 void
-Dcqcn::ArmDecreaseCheck(Picos now)
+Dcqcn::Decrease(FlowState& flow)
 {
-    if (m_checkArmed)
-    {
-        return;
-    }
-    m_checkArmed = true;
-    // Checks stand on a grid: the first comes an interval after the first mark, and just after alpha's step.
-    const Picos interval = m_decreaseInterval.GetTimeStep();
-    const Picos first = m_origin + interval + PS_PER_NS;
-    const Picos past = now - first;
-    const Picos next = past < 0 ? first : first + (past / interval + 1) * interval;
-    m_decreaseEvent = Simulator::Schedule(Time(next - now), &Dcqcn::Decrease, this, m_flow);
-}
-
-void
-Dcqcn::Decrease(FlowState* flow)
-{
-    m_checkArmed = false;
-    AdvanceAlpha(Simulator::Now().GetTimeStep());
-    const PathFacts& path = flow->Path();
+    const Picos now = std::exchange(m_nextDecrease, NEVER);
+    AdvanceAlpha(now);
     if (m_stage > 0) // cuts without an increase between them keep the target
     {
-        m_targetBps = flow->RateBps();
+        m_targetBps = flow.RateBps();
     }
-    flow->SetRate(std::max(path.minRateBps, flow->RateBps() * (1 - m_alpha / 2)));
+    const double cut = std::floor(flow.RateBps() * (1 - m_alpha / 2));
+    flow.SetRate(std::max(flow.Path().minRateBps, cut));
     m_stage = 0;
-    ArmIncrease();
+    m_nextIncrease = now + m_increaseInterval.GetTimeStep();
 }
 
 void
-Dcqcn::ArmIncrease()
+Dcqcn::Increase(FlowState& flow)
 {
-    m_increaseEvent.Cancel();
-    m_increaseEvent = Simulator::Schedule(m_increaseInterval, &Dcqcn::Increase, this, m_flow);
-}
-
-void
-Dcqcn::Increase(FlowState* flow)
-{
-    const double line = flow->Path().hostRateBps;
+    const double line = flow.Path().hostRateBps;
+    const double before = flow.RateBps();
     if (m_stage >= m_fastRecovery)
     {
         const double step = m_stage == m_fastRecovery ? m_increaseFraction : m_hyperFraction;
-        m_targetBps = std::min(line, m_targetBps + step * line);
+        m_targetBps = std::min(line, m_targetBps + std::round(step * line));
     }
-    flow->SetRate(std::min(line, (flow->RateBps() + m_targetBps) / 2));
+    // halves in whole bits per second, each cut off, as the reference's rates
+    flow.SetRate(std::min(line, std::floor(before / 2) + std::floor(m_targetBps / 2)));
     ++m_stage;
-    if (flow->RateBps() < line || m_targetBps < line) // at line rate there is nothing left to do
-    {
-        ArmIncrease();
-    }
-}
-
-void
-Dcqcn::StopTimers()
-{
-    m_decreaseEvent.Cancel();
-    m_increaseEvent.Cancel();
-}
-
-void
-Dcqcn::OnFlowEnd(FlowState&, Picos)
-{
-    StopTimers();
-}
-
-void
-Dcqcn::DoDispose()
-{
-    StopTimers();
-    CongestionControl::DoDispose();
+    // at line rate there is nothing left to do
+    const bool done = m_targetBps == line && flow.RateBps() == before;
+    m_nextIncrease = done ? NEVER : m_nextIncrease + m_increaseInterval.GetTimeStep();
 }
 
 } // namespace ns3::rdma

@@ -13,31 +13,26 @@ namespace ns3::rdma
 
 /**
  * DCQCN's reaction point (Zhu 2015, sec. 3) as the reference simulator runs it: marks come with ACKs,
- * a timer and no byte counter (REFERENCE.md, "Controllers"). Alpha is computed from elapsed time when
- * it is needed, so a flow costs no timer per microsecond; the decrease check is armed only by a mark.
+ * a timer and no byte counter (REFERENCE.md, "Controllers"). Its timers are worked off
+ * when a packet leaves or an ACK comes, for only then does the rate matter: a flow costs no event.
  */
 class Dcqcn : public CongestionControl
 {
   public:
     static TypeId GetTypeId();
 
+    void OnPacketSent(FlowState& flow, Picos now, uint32_t wireBytes) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
-    void OnFlowEnd(FlowState& flow, Picos now) override;
 
     double Alpha() const { return m_alpha; }
 
-  protected:
-    void DoDispose() override;
-
   private:
-    void OnFirstMark(FlowState& flow, Picos now);
+    /// What the timers did up to `now`. At one instant the increase, armed long before, comes first.
+    void CatchUp(FlowState& flow, Picos now);
     /// Alpha at `now`: one step of its average per elapsed interval, all but the first without a mark.
     void AdvanceAlpha(Picos now);
-    void ArmDecreaseCheck(Picos now);
-    void Decrease(FlowState* flow);
-    void Increase(FlowState* flow);
-    void ArmIncrease();
-    void StopTimers();
+    void Decrease(FlowState& flow);
+    void Increase(FlowState& flow);
 
     double m_gain;             ///< attribute Gain
     Time m_alphaInterval;      ///< attribute AlphaInterval
@@ -47,17 +42,14 @@ class Dcqcn : public CongestionControl
     double m_increaseFraction; ///< attribute AdditiveIncrease
     double m_hyperFraction;    ///< attribute HyperIncrease
 
-    FlowState* m_flow{nullptr};
-    bool m_started{false};
-    Picos m_origin{0}; ///< the first mark: both timers count from here
+    Picos m_origin{NEVER};       ///< the first mark: both timers count from here
+    Picos m_nextDecrease{NEVER}; ///< the check that will find a mark
+    Picos m_nextIncrease{NEVER};
     double m_alpha{1.0};
     int64_t m_alphaSteps{0};
     bool m_markedThisStep{false};
     double m_targetBps{0.0};
     uint32_t m_stage{0}; ///< increases since the last decrease
-    bool m_checkArmed{false};
-    EventId m_decreaseEvent;
-    EventId m_increaseEvent;
 };
 
 } // namespace ns3::rdma

@@ -64,8 +64,9 @@ Hpcc::WindowFor(const PathFacts& path, double rateBps) const
 {
     // W = maxBDP * rate / line rate, integer (REFERENCE.md, "Sender"). Below one payload the reference
     // keeps one packet in flight, which is what a window of one payload does; its rate paces it.
-    const double bytes = std::floor(std::floor(path.maxBdpBytes) * rateBps / path.hostRateBps);
-    return std::max(bytes, static_cast<double>(path.payloadBytes));
+    const auto bytes = static_cast<uint64_t>(path.maxBdpBytes) * static_cast<uint64_t>(rateBps) /
+                       static_cast<uint64_t>(path.hostRateBps);
+    return static_cast<double>(std::max<uint64_t>(bytes, path.payloadBytes));
 }
 
 void

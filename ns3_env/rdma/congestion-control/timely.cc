@@ -5,6 +5,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ns3::rdma
 {
@@ -108,7 +109,9 @@ Timely::OnAck(FlowState& flow, const AckSample& ack)
         else
         {
             m_increases = 0;
-            flow.SetRate(std::max(path.minRateBps, flow.RateBps() * factor));
+            // rates are whole bits per second, as in the reference
+            const double reduced = std::floor(flow.RateBps() * factor);
+            flow.SetRate(std::max(path.minRateBps, reduced));
         }
     }
     m_lastRttNs = rttNs;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "episode.h"
 
+#include "event-log.h"
 #include "network.h"
+#include "pcap.h"
+#include "rate-check.h"
 #include "results.h"
 
 #include "ns3/global-value.h"
@@ -129,7 +132,21 @@ RunEpisode(const std::string& scenarioJson, SimulatorEnd* channel)
         network.SetCutHook([&](Picos now) { agents->CutAll(network, now); });
         agents->StartClock(network);
     }
+    std::optional<EventLog> events;
+    if (network.GetScenario().recordEvents)
+    {
+        events.emplace(network);
+    }
+    std::optional<PcapRecorder> pcap;
+    if (network.GetScenario().pcap)
+    {
+        pcap.emplace(network, *network.GetScenario().pcap);
+    }
     network.Run();
+    if (pcap)
+    {
+        pcap->Close();
+    }
 
     EpisodeOutcome outcome;
     if (agents)
@@ -140,7 +157,8 @@ RunEpisode(const std::string& scenarioJson, SimulatorEnd* channel)
     }
     if (!outcome.reset && !outcome.close)
     {
-        outcome.results = ResultsToJson(network);
+        outcome.results = ResultsToJson(network, events ? &*events : nullptr);
+        outcome.warning = LeastRateWarning(network);
     }
     return outcome;
 }

@@ -14,6 +14,7 @@ class SimulatorEnd;
 struct EpisodeOutcome
 {
     std::string results; ///< JSON; empty where the episode was interrupted
+    std::string warning; ///< what the user should know of the scenario; mostly empty
     bool reset{false};   ///< the agent asked for another episode instead of stepping on
     bool close{false};   ///< the agent asked for the end of the process
 };

@@ -19,8 +19,12 @@ namespace
 
 constexpr uint16_t FIRST_SOURCE_PORT = 10000;
 constexpr uint16_t DESTINATION_PORT = 100;
-constexpr double TELEMETRY_REFERENCE_BPS =
-    25e9; // telemetry units grow with the rate above this one
+// Units of quantised telemetry grow with the hosts' rate above this one.
+constexpr double TELEMETRY_REFERENCE_BPS = 25e9;
+// Random streams that the published simulator has handed out before it marks its first packet
+// (docs/decisions/0002): of each node's protocol stack, and of its loss model.
+constexpr uint64_t PUBLISHED_STREAMS_PER_NODE = 6;
+constexpr uint64_t PUBLISHED_STREAMS_OF_LOSS = 2;
 
 Ptr<CongestionControl>
 CreateController(const ControllerSpec& spec)
@@ -65,6 +69,11 @@ Network::Network(Scenario scenario, FlowHook onCreate)
 {
     RngSeedManager::SetRun(m_scenario.seed);
     m_context.rounding = m_scenario.rounding;
+    if (m_scenario.rounding == Rounding::TruncateNs)
+    {
+        m_context.random.UseStreamPerDraw(PUBLISHED_STREAMS_PER_NODE * m_scenario.isSwitch.size() +
+                                          PUBLISHED_STREAMS_OF_LOSS);
+    }
     for (const ControllerSpec& spec : m_scenario.controllers)
     {
         CreateController(spec); // a bad name or attribute is an error now, not when the flow starts
@@ -97,6 +106,21 @@ Network::PortAt(uint32_t node, uint32_t port) const
         return *m_switchOf[node]->Ports()[port];
     }
     return *m_nics[node];
+}
+
+std::vector<Port*>
+Network::Ports() const
+{
+    std::vector<Port*> ports;
+    for (uint32_t node = 0; node < m_nodes.size(); ++node)
+    {
+        const size_t count = m_switchOf[node] ? m_switchOf[node]->Ports().size() : 1;
+        for (uint32_t port = 0; port < count; ++port)
+        {
+            ports.push_back(&PortAt(node, port));
+        }
+    }
+    return ports;
 }
 
 void
@@ -173,7 +197,7 @@ Network::ConfigureSwitches()
             {
                 counter = std::make_unique<ExactFlowCounter>();
             }
-            const double unit = std::max(1.0, port->RateBps() / TELEMETRY_REFERENCE_BPS);
+            const double unit = std::max(1.0, std::floor(hostRate / TELEMETRY_REFERENCE_BPS));
             port->Configure(m_scenario.ecn, std::move(counter), unit);
             if (m_scenario.recordQueues)
             {
@@ -275,10 +299,33 @@ Network::CreateFlow(const FlowEntry& entry)
     }
     const uint64_t packets =
         (spec.sizeBytes + m_scenario.payloadBytes - 1) / m_scenario.payloadBytes;
+    m_records[spec.id].sourcePort = sourcePort;
     m_records[spec.id].standalone =
         flow->Path().baseRtt +
         IdealTime(spec.sizeBytes + DATA_HEADER_BYTES * packets, slowest, m_scenario.rounding);
     return flow;
+}
+
+void
+Network::StartFlow(QueuePair& flow)
+{
+    const auto start = [this, &flow]
+    {
+        flow.Start();
+        if (m_context.knobTrace)
+        {
+            m_context.knobTrace(flow, NowPicos());
+        }
+    };
+    if (m_scenario.rounding == Rounding::TruncateNs)
+    {
+        // An application of the published simulator starts two events later, in the same nanosecond.
+        Simulator::ScheduleNow([start] { Simulator::ScheduleNow(start); });
+    }
+    else
+    {
+        start();
+    }
 }
 
 void
@@ -299,11 +346,7 @@ Network::StartDueFlows()
         flow = CreateFlow(entry);
         m_live.push_back(flow.get());
         m_onCreate(*flow, entry);
-        flow->Start();
-        if (m_context.knobTrace)
-        {
-            m_context.knobTrace(*flow, now);
-        }
+        StartFlow(*flow);
     }
     if (m_finished == 0) // all have started, none is done: the common interval begins
     {

@@ -19,10 +19,11 @@
 namespace ns3::rdma
 {
 
-/// One row of flows.csv.
+/// One row of flows.csv, and what the flow's packets have in their headers.
 struct FlowRecord
 {
-    Picos end{-1}; ///< -1: unfinished
+    uint16_t sourcePort{0}; ///< UDP
+    Picos end{-1};          ///< -1: unfinished
     Picos standalone{0};
     uint64_t ackedBytes{0};
     uint64_t retransmittedBytes{0};
@@ -84,6 +85,8 @@ class Network
     const std::vector<FlowRecord>& Records() const { return m_records; }
     const std::vector<std::pair<uint32_t, Ptr<Switch>>>& Switches() const { return m_switches; }
     const std::vector<Ptr<Nic>>& Nics() const { return m_nics; } ///< by node id; null for switches
+    /// Every port, by node and index.
+    std::vector<Port*> Ports() const;
     const std::map<std::pair<uint32_t, uint32_t>, QueueSeries>& Series() const { return m_series; }
     const CommonInterval& AllActive() const { return m_allActive; }
     const std::vector<KnobChange>& KnobChanges() const { return m_knobChanges; }
@@ -100,6 +103,7 @@ class Network
     void BuildNodes();
     void ConfigureSwitches();
     void StartDueFlows();
+    void StartFlow(QueuePair& flow);
     std::unique_ptr<QueuePair> CreateFlow(const FlowEntry& entry);
     PathFacts
     DescribePath(const std::vector<std::pair<uint32_t, const Neighbour*>>& forward,

@@ -110,7 +110,7 @@ QueuesToJson(const Network& network)
 } // namespace
 
 std::string
-ResultsToJson(const Network& network)
+ResultsToJson(const Network& network, const EventLog* events)
 {
     const NetworkContext& context = network.Context();
     Json json;
@@ -129,6 +129,19 @@ ResultsToJson(const Network& network)
             windows.push_back({Nanos(k.time), k.flow, k.windowBytes, k.rateBps});
         }
         json["windows"] = std::move(windows);
+    }
+    if (events != nullptr)
+    {
+        json["marks"] = Json::array();
+        for (const MarkEvent& mark : events->Marks())
+        {
+            json["marks"].push_back({Nanos(mark.time), mark.flow});
+        }
+        json["pauses"] = Json::array();
+        for (const PauseEvent& e : events->Pauses())
+        {
+            json["pauses"].push_back({Nanos(e.time), e.node, e.port, e.paused ? 1 : 0});
+        }
     }
     double hostPause = 0;
     for (const auto& nic : network.Nics())

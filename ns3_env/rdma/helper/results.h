@@ -3,6 +3,7 @@
 #ifndef RDMA_RESULTS_H
 #define RDMA_RESULTS_H
 
+#include "event-log.h"
 #include "network.h"
 
 #include <string>
@@ -10,8 +11,11 @@
 namespace ns3::rdma
 {
 
-/// The results of a network that has run: times in ns, sizes in bytes, -1 for what did not happen.
-std::string ResultsToJson(const Network& network);
+/**
+ * The results of a network that has run: times in ns, sizes in bytes, -1 for what did not happen.
+ * \param events the network's marks and pauses, where they were collected; may be null
+ */
+std::string ResultsToJson(const Network& network, const EventLog* events = nullptr);
 
 } // namespace ns3::rdma
 

@@ -273,6 +273,34 @@ ReadFlows(Section section, Scenario& s)
     }
 }
 
+void
+ReadRecord(Section section, Scenario& s)
+{
+    s.recordQueues = section.Get<bool>("queues", true);
+    s.recordWindows = section.Get<bool>("windows", false);
+    s.recordEvents = section.Get<bool>("events", false);
+    s.queueSeriesInterval = section.Get<int64_t>("queue_series_ns", 0) * PS_PER_NS;
+    PcapSpec pcap;
+    if (section.Has("pcap_ports"))
+    {
+        pcap.ports = section.Get<std::vector<std::pair<uint32_t, uint32_t>>>("pcap_ports");
+    }
+    if (section.Has("pcap_snaplen"))
+    {
+        pcap.snapLength = section.Within<uint32_t>("pcap_snaplen", 1, PcapSpec::LONGEST_FRAME);
+    }
+    if (section.Has("pcap"))
+    {
+        pcap.prefix = section.Get<std::string>("pcap");
+        s.pcap = std::move(pcap);
+    }
+    else if (pcap.ports)
+    {
+        throw ScenarioError("'record.pcap_ports' needs 'record.pcap', the prefix of the files");
+    }
+    section.RefuseOthers();
+}
+
 } // namespace
 
 Scenario
@@ -319,11 +347,7 @@ Scenario::FromJson(const std::string& text)
     ReadFlows(root.Sub("flows"), s);
     if (root.Has("record"))
     {
-        Section record = root.Sub("record");
-        s.recordQueues = record.Get<bool>("queues", true);
-        s.recordWindows = record.Get<bool>("windows", false);
-        s.queueSeriesInterval = record.Get<int64_t>("queue_series_ns", 0) * PS_PER_NS;
-        record.RefuseOthers();
+        ReadRecord(root.Sub("record"), s);
     }
     root.RefuseOthers();
     return s;

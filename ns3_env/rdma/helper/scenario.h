@@ -48,6 +48,16 @@ struct ClockSpec
                                    ///< absent: each on the spot (the clock per_ack)
 };
 
+/// Which ports are captured, and where to.
+struct PcapSpec
+{
+    static constexpr uint32_t LONGEST_FRAME = 65535;
+
+    std::string prefix;                                              ///< of the files
+    std::optional<std::vector<std::pair<uint32_t, uint32_t>>> ports; ///< node, port; absent: all
+    uint32_t snapLength{LONGEST_FRAME}; ///< the most bytes of a frame that are kept
+};
+
 struct FlowEntry
 {
     FlowSpec flow;
@@ -74,7 +84,9 @@ struct Scenario
     std::vector<FlowEntry> flows;
     bool recordQueues{true};
     bool recordWindows{false};
+    bool recordEvents{false};
     Picos queueSeriesInterval{0};
+    std::optional<PcapSpec> pcap;
 
     /// Reads and checks a scenario. \throws ScenarioError
     static Scenario FromJson(const std::string& text);

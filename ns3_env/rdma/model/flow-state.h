@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace ns3::rdma
@@ -51,6 +52,8 @@ class FlowState
     uint64_t AckedBytes() const { return m_ackedBytes; }
     uint64_t InflightBytes() const { return m_sentBytes - m_ackedBytes; }
 
+    /// Pacing: no packet leaves before.
+    Picos NextAvailable() const { return m_nextAvailable; }
     double WindowBytes() const { return m_windowBytes; }
     double RateBps() const { return m_rateBps; }
 
@@ -67,7 +70,10 @@ class FlowState
         m_nextAvailable += SerialisationTime(m_lastWireBytes, bps, m_path->rounding) -
                            SerialisationTime(m_lastWireBytes, m_rateBps, m_path->rounding);
         m_rateBps = bps;
+        m_repaced = true;
     }
+    /// Whether SetRateAndRepace was called since this was last asked.
+    bool TakeRepaced() { return std::exchange(m_repaced, false); }
 
   protected:
     const PathFacts* m_path{nullptr};
@@ -79,6 +85,7 @@ class FlowState
     uint64_t m_ackedBytes{0};
     double m_windowBytes{NO_WINDOW};
     double m_rateBps{0};
+    bool m_repaced{false};
     Picos m_nextAvailable{0}; ///< pacing: no packet leaves before
 };
 

@@ -18,7 +18,8 @@ Nic::GetTypeId()
 }
 
 Nic::Nic(NetworkContext& network, uint32_t nodeId)
-    : Port(network, nodeId, 0)
+    : Port(network, nodeId, 0),
+      m_wakeUp([this] { Kick(); })
 {
 }
 
@@ -31,13 +32,7 @@ Nic::AddFlow(QueuePair& flow)
 void
 Nic::RemoveFlow(QueuePair& flow)
 {
-    const auto it = std::find(m_flows.begin(), m_flows.end(), &flow);
-    const auto index = static_cast<size_t>(it - m_flows.begin());
-    m_flows.erase(it);
-    if (index < m_turn)
-    {
-        --m_turn;
-    }
+    *std::find(m_flows.begin(), m_flows.end(), &flow) = nullptr;
 }
 
 void
@@ -49,33 +44,73 @@ Nic::NotifyKnobs(const QueuePair& flow, Picos now)
     }
 }
 
+QueuePair*
+Nic::NextFlow(Picos now)
+{
+    const size_t count = m_flows.size();
+    size_t chosen = count;
+    size_t gap = count;
+    for (size_t i = 1; i <= count && chosen == count; ++i)
+    {
+        const size_t index = (m_served + i) % count;
+        if (m_flows[index] == nullptr)
+        {
+            gap = std::min(gap, index);
+        }
+        else if (!IsPaused() && m_flows[index]->ReadyAt() <= now)
+        {
+            chosen = index;
+        }
+    }
+    QueuePair* flow = chosen < count ? m_flows[chosen] : nullptr;
+    if (gap < count)
+    {
+        const auto first = m_flows.begin() + static_cast<std::ptrdiff_t>(gap);
+        m_flows.erase(std::remove(first, m_flows.end(), nullptr), m_flows.end());
+        // Who is next goes by the place in the list, which is not counted back for those that left it.
+        chosen =
+            static_cast<size_t>(std::find(m_flows.begin(), m_flows.end(), flow) - m_flows.begin());
+    }
+    m_served = flow != nullptr ? chosen : m_served;
+    return flow;
+}
+
 Packet*
 Nic::Dequeue(Picos now)
 {
-    if (IsPaused())
-    {
-        return nullptr; // ACKs share the data class
-    }
-    if (Packet* ack = m_acks.Pop(); ack != nullptr)
+    // ACKs share the data class: a pause holds them back, too.
+    Packet* ack = IsPaused() ? nullptr : m_acks.Pop();
+    if (ack != nullptr)
     {
         return ack;
     }
-    const size_t count = m_flows.size();
-    for (size_t i = 0; i < count; ++i)
+    QueuePair* flow = NextFlow(now);
+    if (flow == nullptr)
     {
-        const size_t index = (m_turn + i) % count;
-        if (m_flows[index]->ReadyAt() <= now)
-        {
-            m_turn = index + 1; // may be the place of a flow that starts before the next packet
-            return m_flows[index]->NextPacket(m_network, now);
-        }
+        return nullptr;
     }
-    return nullptr;
+    const double rate = flow->RateBps();
+    Packet* packet = flow->NextPacket(m_network, now);
+    if (flow->RateBps() != rate)
+    {
+        NotifyKnobs(*flow, now);
+    }
+    return packet;
 }
 
 Picos
-Nic::NextReady(Picos now) const
+Nic::NextReady(Picos now)
 {
+    if (m_network.rounding == Rounding::TruncateNs)
+    {
+        Picos earliest = NEVER;
+        for (const QueuePair* flow : m_flows)
+        {
+            earliest = flow != nullptr ? std::min(earliest, flow->PacedUntil()) : earliest;
+        }
+        m_wakeUp.OnIdle(earliest, now);
+        return NEVER;
+    }
     if (IsPaused())
     {
         return NEVER;
@@ -87,7 +122,7 @@ Nic::NextReady(Picos now) const
     Picos next = NEVER;
     for (const QueuePair* flow : m_flows)
     {
-        next = std::min(next, flow->ReadyAt());
+        next = flow != nullptr ? std::min(next, flow->ReadyAt()) : next;
     }
     return next;
 }
@@ -113,6 +148,10 @@ Nic::Receive(Packet* packet)
     const double window = flow.WindowBytes();
     const double rate = flow.RateBps();
     flow.OnFeedback(*packet, packet->arrival);
+    if (flow.TakeRepaced())
+    {
+        m_wakeUp.OnRepaced(flow.NextAvailable(), packet->arrival);
+    }
     if (flow.WindowBytes() != window || flow.RateBps() != rate)
     {
         NotifyKnobs(flow, packet->arrival);

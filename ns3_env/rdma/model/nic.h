@@ -4,6 +4,7 @@
 #define RDMA_NIC_H
 
 #include "port.h"
+#include "published-wake-up.h"
 
 #include <vector>
 
@@ -30,13 +31,17 @@ class Nic : public Port
 
   protected:
     Packet* Dequeue(Picos now) override;
-    Picos NextReady(Picos now) const override;
+    Picos NextReady(Picos now) override;
     void Receive(Packet* packet) override;
 
   private:
+    /// The flow whose turn it is, or null; closes the gaps that ended flows have left.
+    QueuePair* NextFlow(Picos now);
+
     PacketFifo m_acks;
-    std::vector<QueuePair*> m_flows; ///< in the order they started
-    size_t m_turn{0};                ///< index whose turn it is: the one after the last served
+    std::vector<QueuePair*> m_flows; ///< in the order they started; null where one has ended
+    size_t m_served{0};              ///< index of the flow served last
+    PublishedWakeUp m_wakeUp;        ///< armed under Rounding::TruncateNs only
     uint64_t m_deliveredPayload{0};
 };
 

@@ -90,11 +90,10 @@ Port::Kick()
     {
         Transmit(packet, now);
     }
-    Picos next = m_control.IsEmpty() ? NextReady(now) : now;
-    if (packet != nullptr && m_network.rounding == Rounding::TruncateNs)
-    {
-        next = now; // whole nanoseconds bring ties, and the published simulator decides them so
-    }
+    // Whole nanoseconds bring ties, and the published simulator decides them so: it looks again when a
+    // transmission ends, whether anything waits or not.
+    const bool looksAgain = packet != nullptr && m_network.rounding == Rounding::TruncateNs;
+    const Picos next = looksAgain || !m_control.IsEmpty() ? now : NextReady(now);
     if (next != NEVER)
     {
         Arm(std::max(next, m_busyUntil), now);
@@ -154,6 +153,7 @@ Port::OnArrival()
     Packet* packet = m_flight.Pop();
     if (packet->flow == nullptr) // PFC is handled by the MAC itself
     {
+        m_peer->m_rxTrace(*packet);
         m_peer->SetPaused(packet->kind == PacketKind::Pause, packet->arrival);
         m_network.Release(packet);
         return;

@@ -14,14 +14,11 @@
 
 #include <atomic>
 #include <functional>
-#include <limits>
 
 namespace ns3::rdma
 {
 
 class FlowState;
-
-inline constexpr Picos NEVER = std::numeric_limits<Picos>::max();
 
 /// Counts and shared stores of one network; every port and node of it holds a reference.
 struct NetworkContext
@@ -85,7 +82,7 @@ class Port : public Object
     /// The next data-class packet to transmit at `now`, or null. Called with the transmitter free.
     virtual Packet* Dequeue(Picos now) = 0;
     /// Earliest time at which Dequeue may return a packet, NEVER if only a new event can tell.
-    virtual Picos NextReady(Picos now) const = 0;
+    virtual Picos NextReady(Picos now) = 0;
     /// A data, ACK or NACK packet has arrived here.
     virtual void Receive(Packet* packet) = 0;
 

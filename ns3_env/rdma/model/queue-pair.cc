@@ -61,20 +61,18 @@ QueuePair::ClosePauseAccount(Picos now)
 }
 
 Picos
-QueuePair::ReadyAt() const
+QueuePair::PacedUntil() const
 {
     if (m_sentBytes == m_sizeBytes || m_held)
     {
         return NEVER;
     }
-    const uint64_t inflight = InflightBytes();
     // Bytes in flight are payload, so a window of one payload still keeps one packet in flight.
     if (m_windowBytes >= m_facts.payloadBytes)
     {
-        // The test is on what is in flight now, so a window may overshoot by less than a packet.
-        return static_cast<double>(inflight) >= m_windowBytes ? NEVER : m_nextAvailable;
+        return m_nextAvailable;
     }
-    if (inflight > 0)
+    if (InflightBytes() > 0)
     {
         return NEVER;
     }
@@ -82,6 +80,13 @@ QueuePair::ReadyAt() const
     const auto gap = static_cast<Picos>(static_cast<double>(m_facts.baseRtt) * m_facts.packetBytes /
                                         std::max(m_windowBytes, 1.0));
     return m_highestSent == 0 ? m_nextAvailable : std::max(m_nextAvailable, m_lastSentAt + gap);
+}
+
+Picos
+QueuePair::ReadyAt() const
+{
+    // The test is on what is in flight now, so a window may overshoot by less than a packet.
+    return static_cast<double>(InflightBytes()) >= m_windowBytes ? NEVER : PacedUntil();
 }
 
 Packet*
@@ -110,8 +115,8 @@ QueuePair::NextPacket(NetworkContext& network, Picos now)
     ++m_packetsOut;
     m_lastWireBytes = p->wireBytes;
     m_lastSentAt = now;
-    m_nextAvailable = now + SerialisationTime(p->wireBytes, m_rateBps, m_facts.rounding);
     m_control->OnPacketSent(*this, now, p->wireBytes);
+    m_nextAvailable = now + SerialisationTime(p->wireBytes, m_rateBps, m_facts.rounding);
     return p;
 }
 

@@ -58,6 +58,8 @@ class QueuePair : public FlowState
     /// @{
     /// Earliest time at which the flow may send; NEVER while nothing is left or the window is closed.
     Picos ReadyAt() const;
+    /// As ReadyAt(), whatever is in flight: when pacing alone would let the next packet go.
+    Picos PacedUntil() const;
     /// Takes the next packet; call only when ReadyAt() <= now.
     Packet* NextPacket(NetworkContext& network, Picos now);
     /// An ACK or NACK has come; releases nothing.

@@ -3,9 +3,13 @@
 #ifndef RDMA_RANDOM_SOURCE_H
 #define RDMA_RANDOM_SOURCE_H
 
+#include "stream-per-draw.h"
+
 #include "ns3/random-variable-stream.h"
+#include "ns3/rng-seed-manager.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace ns3::rdma
 {
@@ -22,8 +26,18 @@ class RandomSource
     {
     }
 
+    /// Every number from a stream of its own from now on, the first from stream `first`.
+    void UseStreamPerDraw(uint64_t first)
+    {
+        m_perDraw.emplace(RngSeedManager::GetSeed(), RngSeedManager::GetRun(), first);
+    }
+
     double Draw()
     {
+        if (m_perDraw)
+        {
+            return m_perDraw->Draw();
+        }
         if (!m_variable)
         {
             m_variable = CreateObject<UniformRandomVariable>();
@@ -35,6 +49,7 @@ class RandomSource
   private:
     int64_t m_stream;
     Ptr<UniformRandomVariable> m_variable;
+    std::optional<StreamPerDraw> m_perDraw;
 };
 
 } // namespace ns3::rdma

@@ -38,7 +38,11 @@ SwitchPort::GetTypeId()
                             .AddTraceSource("QueueBytes",
                                             "Bytes in the egress queue after a change.",
                                             MakeTraceSourceAccessor(&SwitchPort::m_queueTrace),
-                                            "ns3::TracedValueCallback::Uint64");
+                                            "ns3::TracedValueCallback::Uint64")
+                            .AddTraceSource("Mark",
+                                            "A data packet was marked as it left the queue.",
+                                            MakeTraceSourceAccessor(&SwitchPort::m_markTrace),
+                                            "ns3::rdma::Packet::TracedCallback");
     return tid;
 }
 
@@ -90,9 +94,15 @@ SwitchPort::Dequeue(Picos now)
     }
     m_queueTrace(m_queueBytes);
     m_switch.Release(packet->ingressPort, packet->wireBytes);
+    // Drawn for ACKs and marked packets too, as in the published simulator; there it has no effect.
+    const bool marks = m_marker->Marks(m_queueBytes);
     if (packet->kind == PacketKind::Data)
     {
-        packet->ecnMarked = packet->ecnMarked || m_marker->Marks(m_queueBytes);
+        if (marks && !packet->ecnMarked)
+        {
+            packet->ecnMarked = true;
+            m_markTrace(*packet);
+        }
         if (packet->flow->Telemetry().hopRecords)
         {
             WriteTelemetry(*packet, now);
@@ -124,7 +134,7 @@ SwitchPort::WriteTelemetry(Packet& packet, Picos now)
 }
 
 Picos
-SwitchPort::NextReady(Picos now) const
+SwitchPort::NextReady(Picos now)
 {
     return IsPaused() || m_queue.IsEmpty() ? NEVER : now;
 }

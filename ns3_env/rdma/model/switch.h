@@ -40,7 +40,7 @@ class SwitchPort : public Port
 
   protected:
     Packet* Dequeue(Picos now) override;
-    Picos NextReady(Picos now) const override;
+    Picos NextReady(Picos now) override;
     void Receive(Packet* packet) override;
 
   private:
@@ -54,6 +54,7 @@ class SwitchPort : public Port
     std::unique_ptr<FlowCounter> m_counter;
     std::optional<QueueStats> m_stats;
     TracedCallback<uint64_t> m_queueTrace;
+    TracedCallback<const Packet&> m_markTrace;
 };
 
 /// A shared-buffer, output-queued switch.

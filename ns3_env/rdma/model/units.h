@@ -5,12 +5,15 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace ns3::rdma
 {
 
 /// Simulated time in picoseconds: the raw tick of ns3::Time at resolution PS.
 using Picos = int64_t;
+
+inline constexpr Picos NEVER = std::numeric_limits<Picos>::max();
 
 inline constexpr Picos PS_PER_NS = 1000;
 inline constexpr Picos PS_PER_SECOND = 1'000'000'000'000;
@@ -45,8 +48,11 @@ SerialisationTime(uint64_t bytes, double rateBps, Rounding rounding)
 {
     if (rounding == Rounding::TruncateNs)
     {
+        // 64 fractional bits of a second, as in its fixed-point time class, times 1e9, cut off
         const double seconds = static_cast<double>(bytes) * 8.0 / rateBps;
-        return static_cast<Picos>(static_cast<long double>(seconds) * 1e9L) * PS_PER_NS;
+        __extension__ using Wide = unsigned __int128;
+        const auto fraction = static_cast<Wide>(std::ldexp(seconds, 64));
+        return static_cast<Picos>((fraction * 1'000'000'000U) >> 64) * PS_PER_NS;
     }
     return IdealTime(bytes, rateBps, rounding);
 }

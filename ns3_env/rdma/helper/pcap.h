@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which frames pass a port, and when? A capture of each port, as tcpdump on it would write.
+#ifndef RDMA_PCAP_H
+#define RDMA_PCAP_H
+
+#include "network.h"
+#include "scenario.h"
+
+#include <memory>
+#include <vector>
+
+namespace ns3::rdma
+{
+
+/**
+ * Writes PREFIX-NODE-PORT.pcap (nanoseconds) for each port asked for, from its Tx and Rx traces: frames sent
+ * at the time their transmission begins, frames received when they have arrived. Frames lost on the link
+ * are in the sender's file only.
+ */
+class PcapRecorder
+{
+  public:
+    /// The network must live as long. \throws ScenarioError for a port or a folder that is not there
+    PcapRecorder(const Network& network, const PcapSpec& spec);
+    ~PcapRecorder();
+
+    PcapRecorder(const PcapRecorder&) = delete;
+    PcapRecorder& operator=(const PcapRecorder&) = delete;
+
+    /// Completes the files. \throws std::runtime_error naming one that could not be written
+    void Close();
+
+  private:
+    class Tap;
+    std::vector<std::unique_ptr<Tap>> m_taps;
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_PCAP_H
