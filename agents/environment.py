@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agents.config import ConfigError, EnvConfig
@@ -59,6 +59,7 @@ def make_env(
     slots: int,
     seed: int,
     simulators: int | None = None,
+    seeds: Sequence[int] = (),
 ) -> RdmaVecEnv:
     """The environment.
 
@@ -68,6 +69,7 @@ def make_env(
         slots: most flows under the agent in one scenario.
         seed: base seed of the episodes.
         simulators: processes; by default as configured.
+        seeds: of the episodes themselves, instead of those drawn from ``seed``.
     """
     action, reward = action_and_reward(env, "configuration")
     return RdmaVecEnv(
@@ -78,4 +80,5 @@ def make_env(
         reward=reward,
         action=action,
         seed=seed,
+        seeds=seeds,
     )

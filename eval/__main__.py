@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be measured? ``python -m eval evaluate | figure | gain | run | reference | speed``."""
+"""What can be measured? ``python -m eval evaluate | figure | gain | run | benchmark | report | ...``."""
 
 from __future__ import annotations
 
@@ -37,8 +37,32 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--scenario", type=Path, required=True, metavar="FILE", help="its YAML")
     run.add_argument("--controllers", required=True, metavar="A,B,...", help="e.g. dcqcn,hpcc")
     run.add_argument("--out", type=Path, required=True, metavar="DIR", help="gets a folder per controller")
+    run.add_argument("--queue-series", type=int, metavar="NS", help="sample the queues at this interval")
+    run.add_argument("--pcap", action="store_true", help="capture every port's frames")
+
+    bench = commands.add_parser("benchmark", help="a suite: controllers x scenarios x seeds, on all cores")
+    bench.add_argument("--suite", type=Path, required=True, metavar="FILE", help="its YAML, or a known name")
+    bench.add_argument("--out", type=Path, required=True, metavar="DIR", help="new, or a run to go on with")
+    bench.add_argument("--jobs", type=int, metavar="N", help="cells at a time (default: cores)")
+    bench.add_argument("--policy", action="append", default=[], metavar="NAME=PKG.MODULE:FACTORY")
+    bench.add_argument("--checkpoint", action="append", default=[], metavar="NAME=PATH")
+
+    report = commands.add_parser("report", help="a benchmark's folder as report.html and report.md")
+    report.add_argument("run", type=Path, help="folder of a benchmark, complete or not")
+
+    trace = commands.add_parser("trace", help="one run in depth: a figure, and its series as CSV and Parquet")
+    trace.add_argument("scenario", type=Path, help="its YAML, or the config.yaml of a benchmark's cell")
+    trace.add_argument("--controller", required=True, metavar="NAME")
+    trace.add_argument("--out", type=Path, required=True, metavar="DIR", help="gets figure and series")
+    trace.add_argument("--seed", type=int, help="takes the place of the scenario's")
+    trace.add_argument("--sample-ns", type=int, metavar="NS", help="interval of the queue's samples")
 
     reference = commands.add_parser("reference", help="flow completion times against the published ones")
+
+    curves = commands.add_parser("curves", help="rates and queues of the pinned incasts, as pictures")
+    curves.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="gets a picture per controller"
+    )
 
     speed = commands.add_parser("speed", help="packet-hops/s, decisions/s, µs per MPCC decision")
     for command in (evaluate, gain, run, reference, speed):
@@ -72,7 +96,35 @@ def run(options: argparse.Namespace) -> int:
         from eval.run import run
 
         names = [name.strip() for name in options.controllers.split(",")]
-        run(options.scenario, names, options.out, options.json)
+        run(
+            options.scenario,
+            names,
+            options.out,
+            options.json,
+            queue_series_ns=options.queue_series,
+            pcap=options.pcap,
+        )
+        return 0
+    if options.command == "curves":
+        from eval.curves import draw_curves
+
+        for picture in draw_curves(options.out):
+            print(picture)
+        return 0
+    if options.command == "benchmark":
+        from eval.benchmark import benchmark
+
+        done = benchmark(options.suite, options.out, options.jobs, options.policy, options.checkpoint)
+        return 0 if done else 1
+    if options.command == "report":
+        from eval.report import write
+
+        print(write(options.run))
+        return 0
+    if options.command == "trace":
+        from eval.trace import trace
+
+        print(trace(options.scenario, options.controller, options.out, options.seed, options.sample_ns))
         return 0
     if options.command == "reference":
         from eval import reference

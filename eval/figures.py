@@ -10,23 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from eval.metrics import bottleneck
+from eval.plots import COLOURS, styles
 from ns3_env.errors import ScenarioError
-
-#: Okabe and Ito's colours, told apart by colour-blind people; a controller keeps its own in every figure.
-COLOURS = {
-    "fdcc": "#0072B2",
-    "mpcc": "#D55E00",
-    "hpcc": "#009E73",
-    "dcqcn": "#CC79A7",
-    "dctcp": "#E69F00",
-    "timely": "#56B4E9",
-}
-_OTHERS = ("#000000", "#F0E442", "#999999")
-
-
-def colour_of(name: str, position: int) -> str:
-    """A controller's colour; those without one of their own take the next of three."""
-    return COLOURS.get(name, _OTHERS[position % len(_OTHERS)])
 
 
 def draw_comparison(evaluation: Path, target: Path | None = None) -> Path:
@@ -55,18 +40,17 @@ def draw_comparison(evaluation: Path, target: Path | None = None) -> Path:
     names.sort(key=lambda name: (list(COLOURS).index(name) if name in COLOURS else len(COLOURS), name))
 
     figure, (queue_axes, flow_axes) = pyplot.subplots(1, 2, figsize=(11, 4), constrained_layout=True)
-    for position, name in enumerate(names):
-        colour = colour_of(name, position)
+    looks = styles(names)
+    for name in names:
+        line = looks[name].of_line
         queue = _first_queue(evaluation / f"{name}.queues.json")
         series = queue.get("series")
         if series:
             times = [t / 1e6 for t in series["t_ns"]]
-            queue_axes.plot(
-                times, [b / 1e3 for b in series["bytes"]], color=colour, label=name, linewidth=1.2
-            )
+            queue_axes.plot(times, [b / 1e3 for b in series["bytes"]], label=name, **line)
         slowdowns = sorted(_first_slowdowns(evaluation / f"{name}.flows.csv"))
         shares = [(i + 1) / len(slowdowns) for i in range(len(slowdowns))]
-        flow_axes.step(slowdowns, shares, where="post", color=colour, label=name, marker="o", markersize=3)
+        flow_axes.step(slowdowns, shares, where="post", label=name, **looks[name].of_points)
     queue_axes.set(xlabel="time (ms)", ylabel="bottleneck queue (kB)", yscale="symlog", ylim=(0, None))
     queue_axes.set_title("The queue that the incast builds")
     flow_axes.set(xlabel="flow completion time / time alone", ylabel="flows done (share)", ylim=(0, 1.03))

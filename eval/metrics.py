@@ -6,6 +6,9 @@ size_bytes, start_ns, end_ns, fct_ns, standalone_ns, acked_bytes, retransmitted_
 flow did not finish), ``queues`` (one record for each port), ``incast`` (the interval in which all flows were
 active) and ``totals``. A metric that the results do not define (no flow finished, flows never all active) is
 NaN.
+
+The definitions stand by what they look at: ``metrics_flows``, ``metrics_queues``, ``metrics_fairness``,
+``metrics_convergence``. Here are their names and what one line of a table holds.
 """
 
 from __future__ import annotations
@@ -13,135 +16,112 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Results = Mapping[str, Any]
-Floats = npt.NDArray[np.float64]
+from eval.metrics_convergence import Change, changes, convergence_ns, convergence_summary
+from eval.metrics_fairness import incast_bandwidths, jain_index, lifetime_bandwidths, unfair_ratio
+from eval.metrics_flows import (
+    SIZE_BUCKETS,
+    STATISTICS,
+    Floats,
+    Results,
+    duration_ns,
+    fct_slowdowns,
+    fct_slowdowns_by_size,
+    goodput,
+    goodput_ceiling,
+    statistics_of,
+    total,
+    unfinished_flows,
+)
+from eval.metrics_queues import bottleneck, link_utilisation, pfc_pause_fraction, pfc_pause_ns, queue_cdf
+from eval.metrics_registry import METRICS, MetricInfo
 
-#: Payload of a full packet and its headers, bytes (Ethernet 14, IPv4 20, UDP 8, RoCE and padding 6).
-PAYLOAD_BYTES, HEADER_BYTES = 1000, 48
-
-
-def _flow_column(results: Results, name: str) -> Floats:
-    return np.asarray(results["flows"][name], dtype=np.float64)
-
-
-def fct_slowdowns(results: Results) -> Floats:
-    """FCT / FCT of the same flow alone on the same path, of the flows that finished: (m,)."""
-    fct, standalone = _flow_column(results, "fct_ns"), _flow_column(results, "standalone_ns")
-    finished = fct >= 0
-    slowdowns: Floats = fct[finished] / standalone[finished]
-    return slowdowns
-
-
-def unfinished_flows(results: Results) -> int:
-    """Flows without an end. They are missing in every FCT figure, so the two are reported side by side."""
-    return int(np.count_nonzero(_flow_column(results, "fct_ns") < 0))
-
-
-def bottleneck(results: Results) -> Mapping[str, Any] | None:
-    """The port with the longest time-weighted mean queue (among equals, that sent most); None without."""
-    queues = results["queues"]
-    if not queues:
-        return None
-    longest: Mapping[str, Any] = max(queues, key=lambda port: (port["mean_bytes"], port["tx_bytes"]))
-    return longest
-
-
-def duration_ns(results: Results) -> float:
-    """From the first flow's start to the last one's end (to the episode's end where one did not finish)."""
-    end = _flow_column(results, "end_ns")
-    last = float(results["totals"]["end_ns"]) if (end < 0).any() else float(end.max(initial=0.0))
-    return last - float(_flow_column(results, "start_ns").min(initial=last))
-
-
-def goodput(results: Results) -> float:
-    """Σ in-order payload bytes · 8 / (duration · Σ rates of the receivers' links), in [0,
-    ``goodput_ceiling``].
-
-    A receiver's link is the port whose peer is a flow's destination.
-    """
-    rate = {int(port["peer"]): float(port["rate_bps"]) for port in results["queues"]}
-    receivers = sum(rate.get(int(dst), math.nan) for dst in set(results["flows"]["dst"]))
-    seconds = duration_ns(results) / 1e9
-    return (
-        float(_flow_column(results, "acked_bytes").sum()) * 8 / (seconds * receivers)
-        if seconds > 0
-        else math.nan
-    )
+__all__ = [
+    "METRICS",
+    "SIZE_BUCKETS",
+    "STATISTICS",
+    "Change",
+    "Floats",
+    "MetricInfo",
+    "Metrics",
+    "Results",
+    "bottleneck",
+    "brief",
+    "changes",
+    "compute",
+    "convergence_ns",
+    "convergence_summary",
+    "duration_ns",
+    "fct_slowdowns",
+    "fct_slowdowns_by_size",
+    "goodput",
+    "goodput_ceiling",
+    "incast_bandwidths",
+    "jain_index",
+    "lifetime_bandwidths",
+    "link_utilisation",
+    "mean",
+    "measure",
+    "pfc_pause_fraction",
+    "pfc_pause_ns",
+    "queue_cdf",
+    "unfair_ratio",
+    "unfinished_flows",
+    "without_nan",
+]
 
 
-def goodput_ceiling(telemetry_bytes: int) -> float:
-    """Payload's share of the wire: 1000 / (1000 + 48 + telemetry); 0.954 without, 0.926 with 32 B."""
-    return PAYLOAD_BYTES / (PAYLOAD_BYTES + HEADER_BYTES + telemetry_bytes)
+def measure(results: Results) -> dict[str, float]:
+    """Every metric of ``METRICS`` for one episode; NaN where the results do not define it."""
+    values = {**_core(results), **_more(results)}
+    return {name: values[name] for name in METRICS}
 
 
-def unfair_ratio(bandwidths: Floats) -> float:
-    """(BW_max − BW_avg) / BW_avg; 0 is fair."""
-    mean = float(bandwidths.mean()) if len(bandwidths) else 0.0
-    return (float(bandwidths.max()) - mean) / mean if mean > 0 else math.nan
+def _core(results: Results) -> dict[str, float]:
+    """What ``Metrics`` holds; cheap, for it is computed after every episode of a training."""
+    slowdowns = statistics_of(fct_slowdowns(results))
+    port = bottleneck(results)
+    shared = incast_bandwidths(results)
+    return {
+        "fct_slowdown_avg": slowdowns["avg"],
+        "fct_slowdown_p99": slowdowns["p99"],
+        "queue_avg_bytes": _of(port, "mean_bytes"),
+        "queue_p99_bytes": _of(port, "p99_bytes"),
+        "goodput": goodput(results),
+        "unfair_ratio": unfair_ratio(shared),
+        "unfair_ratio_lifetime": unfair_ratio(lifetime_bandwidths(results)),
+        "jain_index": jain_index(shared),
+        "pfc_frames": int(results["totals"]["pfc_frames"]),
+        "pfc_pause_fraction": pfc_pause_fraction(results),
+        "unfinished_flows": unfinished_flows(results),
+        "dropped_packets": int(results["totals"]["dropped_packets"]),
+    }
 
 
-def jain_index(bandwidths: Floats) -> float:
-    """(Σ x)² / (n Σ x²); 1 is fair, 1/n is worst."""
-    squares = float((bandwidths**2).sum())
-    return float(bandwidths.sum()) ** 2 / (len(bandwidths) * squares) if squares > 0 else math.nan
+def _more(results: Results) -> dict[str, float]:
+    slowdowns = statistics_of(fct_slowdowns(results))
+    port = bottleneck(results)
+    values: dict[str, float] = {f"fct_slowdown_{name}": slowdowns[name] for name in ("p50", "p95")}
+    for bucket, of_size in fct_slowdowns_by_size(results).items():
+        values |= {f"fct_slowdown_{bucket}_{name}": x for name, x in statistics_of(of_size).items()}
+    values |= {f"queue_{name}_bytes": _of(port, f"{name}_bytes") for name in ("p50", "p95", "max")}
+    converged = convergence_summary(results)
+    return values | {
+        "link_utilisation": link_utilisation(results),
+        "convergence_mean_ns": converged["mean_ns"],
+        "convergence_max_ns": converged["max_ns"],
+        "unconverged_changes": converged["never"],
+        "pfc_pause_ns": pfc_pause_ns(results),
+        "retransmitted_bytes": total(results, "retransmitted_bytes"),
+        "timeouts": total(results, "timeouts"),
+        "duration_ns": duration_ns(results),
+    }
 
 
-def incast_bandwidths(results: Results) -> Floats:
-    """Each flow's payload bit/s while all flows were active; empty where they never were."""
-    start, end = results["incast"]["all_active_ns"]
-    if start >= end:
-        return np.zeros(0)
-    acked: Floats = np.asarray(results["incast"]["acked_bytes_in_window"], dtype=np.float64)
-    bandwidths: Floats = acked * 8e9 / (end - start)
-    return bandwidths
-
-
-def lifetime_bandwidths(results: Results) -> Floats:
-    """Each flow's payload bit/s over its whole life (to the episode's end where it did not finish)."""
-    end = _flow_column(results, "end_ns")
-    end = np.where(end < 0, float(results["totals"]["end_ns"]), end)
-    life = end - _flow_column(results, "start_ns")
-    acked = _flow_column(results, "acked_bytes")
-    return np.divide(acked * 8e9, life, out=np.zeros_like(acked), where=life > 0)
-
-
-def pfc_pause_fraction(results: Results) -> float:
-    """Time PFC kept the flows' sender links paused / the flows' lifetimes, each summed over the flows."""
-    end = _flow_column(results, "end_ns")
-    end = np.where(end < 0, float(results["totals"]["end_ns"]), end)
-    life = float((end - _flow_column(results, "start_ns")).sum())
-    return float(_flow_column(results, "pause_ns").sum()) / life if life > 0 else math.nan
-
-
-def convergence_ns(results: Results, tolerance: float = 0.05) -> float:
-    """Time from when all n flows are active until every window is and stays within ``tolerance`` of their
-    mean.
-
-    Needs the recorded windows (``windows``: rows of time ns, flow, window bytes, rate bit/s), else NaN.
-    Looked at until the first flow ends; NaN where it never converges before.
-    """
-    start, end = results["incast"]["all_active_ns"]
-    rows = results.get("windows")
-    if not rows or start >= end:
-        return math.nan
-    windows = np.full(len(results["flows"]["src"]), math.nan)
-    since = math.nan
-    for time, flow, window, _ in sorted(rows, key=lambda row: row[0]):
-        if time >= end:
-            break
-        windows[int(flow)] = window
-        mean = windows.mean()
-        close = bool(np.all(np.abs(windows - mean) <= tolerance * mean))  # NaN: a flow has no window yet
-        if not close:
-            since = math.nan
-        elif math.isnan(since):
-            since = max(time, start)
-    return float(since - start)
+def _of(port: Mapping[str, float] | None, name: str) -> float:
+    return math.nan if port is None else float(port.get(name, math.nan))
 
 
 @dataclass(frozen=True)
@@ -163,31 +143,20 @@ class Metrics:
 
     def as_dict(self) -> dict[str, float | None]:
         """Numbers by name, for JSON: what is not defined is None."""
-        return {
-            name: None if isinstance(value, float) and math.isnan(value) else value
-            for name, value in asdict(self).items()
-        }
+        return without_nan(asdict(self))
+
+
+def without_nan(values: Mapping[str, float]) -> dict[str, float | None]:
+    """Numbers by name, for JSON: what is not defined is None."""
+    return {
+        name: None if isinstance(value, float) and math.isnan(value) else value
+        for name, value in values.items()
+    }
 
 
 def compute(results: Results) -> Metrics:
-    """All metrics of one episode. Percentiles interpolate linearly between order statistics."""
-    slowdowns = fct_slowdowns(results)
-    port = bottleneck(results)
-    shared = incast_bandwidths(results)
-    return Metrics(
-        fct_slowdown_avg=float(slowdowns.mean()) if len(slowdowns) else math.nan,
-        fct_slowdown_p99=float(np.percentile(slowdowns, 99)) if len(slowdowns) else math.nan,
-        queue_avg_bytes=float(port["mean_bytes"]) if port else math.nan,
-        queue_p99_bytes=float(port["p99_bytes"]) if port else math.nan,
-        goodput=goodput(results),
-        unfair_ratio=unfair_ratio(shared),
-        unfair_ratio_lifetime=unfair_ratio(lifetime_bandwidths(results)),
-        jain_index=jain_index(shared),
-        pfc_frames=int(results["totals"]["pfc_frames"]),
-        pfc_pause_fraction=pfc_pause_fraction(results),
-        unfinished_flows=unfinished_flows(results),
-        dropped_packets=int(results["totals"]["dropped_packets"]),
-    )
+    """The table's metrics of one episode. Percentiles interpolate linearly between order statistics."""
+    return Metrics(**_core(results))
 
 
 def mean(rows: list[Metrics]) -> Metrics:

@@ -65,7 +65,12 @@ def run_controller(name: str, scenario: Scenario, seed: int, episodes: int = 1) 
 
 
 def run_policy(
-    policy: Policy, env: EnvConfig, scenario: Scenario, seed: int, episodes: int = 1
+    policy: Policy,
+    env: EnvConfig,
+    scenario: Scenario,
+    seed: int,
+    episodes: int = 1,
+    seeds: Sequence[int] = (),
 ) -> list[Episode]:
     """Episodes of the scenario with the agent's flows under ``policy``, deterministic, with its own memory
     per flow.
@@ -76,6 +81,7 @@ def run_policy(
         scenario: its seed is replaced, as in ``run_controller``: both see the same flows.
         seed: of the episodes.
         episodes: how many.
+        seeds: of the episodes themselves, instead of those drawn from ``seed``.
 
     Raises:
         SimulatorError: the simulator failed.
@@ -84,7 +90,7 @@ def run_policy(
     own = env.model_copy(update={"fields": list(policy.fields)})
     states = SlotStates(policy, slots)
     played: list[Episode] = []
-    vec_env = make_env(own, lambda episode: scenario, slots, seed, simulators=1)
+    vec_env = make_env(own, lambda episode: scenario, slots, seed, simulators=1, seeds=seeds)
     try:
         vec_env.start()
         returns, ended, decisions = np.zeros(slots), list[float](), 0

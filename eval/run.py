@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import functools
 import os
 import re
 import shutil
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,8 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from agents.run_folder import versions
 from eval import table
 from eval.metrics import Metrics, compute
+from eval.series import FILES as SERIES_FILES
+from eval.series import write_series
 from ns3_env.errors import ScenarioError, SimulatorDied
 from ns3_env.scenario import AGENT, Controller, Record, Scenario
 from ns3_env.simulator import Decisions, EpisodeEnd, Simulator, find_executable, list_controllers
@@ -40,8 +41,8 @@ QUEUE_COLUMNS = (
     "paused_ns",
     "pause_frames",
 )
-#: Files of a controller's folder.
-FILES = ("flows.csv", "queues.csv", "config.yaml")
+#: What a controller's folder may hold.
+FILES = ("flows.csv", "queues.csv", "config.yaml", *SERIES_FILES, "pcap")
 
 
 def run(
@@ -50,6 +51,9 @@ def run(
     out: Path,
     json_file: Path | None = None,
     console: Console | None = None,
+    *,
+    queue_series_ns: int | None = None,
+    pcap: bool = False,
 ) -> dict[str, Metrics]:
     """Plays the scenario under each controller, writes ``out``/NAME for each and prints the table.
 
@@ -59,14 +63,19 @@ def run(
         out: parent of the folders; one of an earlier run is replaced.
         json_file: where the table's numbers are written too.
         console: where the table is printed.
+        queue_series_ns: sampling interval of ``queue_series.csv``; None: the scenario's.
+        pcap: each controller's folder gets a folder ``pcap``, with a capture of every port.
 
     Raises:
-        ScenarioError: the scenario, or the name of a controller, is wrong.
+        ScenarioError: the scenario, an option, or the name of a controller, is wrong.
         SimulatorError: the simulator failed.
     """
     scenario = Scenario.load(scenario_file)
     check_names(names)
-    variants = {name: under(scenario, name) for name in names}
+    record = _record(scenario, queue_series_ns, pcap)
+    variants = {name: under(scenario, name).model_copy(update={"record": record}) for name in names}
+    if pcap:
+        variants = {name: _capturing(variant, out / name) for name, variant in variants.items()}
     out.mkdir(parents=True, exist_ok=True)
     for name, variant in variants.items():
         variant.to_simulator_json()  # what is wrong with one is said before the first has run for hours
@@ -84,8 +93,16 @@ def run(
         for number, (name, variant) in enumerate(variants.items(), start=1):
             task = progress.add_task(f"{name} ({number} of {len(names)})", total=None)
             began = time.monotonic()
-            results = play(simulator, variant)
-            write_folder(out / name, variant, results)
+            results: dict[str, Any] = {}
+
+            def write(folder: Path, variant: Scenario = variant, results: dict[str, Any] = results) -> None:
+                if pcap:
+                    (folder / "pcap").mkdir()
+                results.update(play(simulator, _capturing(variant, folder) if pcap else variant))
+                write_results(folder, variant, results)
+                write_series(folder, results)
+
+            replace_folder(out / name, write)
             rows[name] = compute(results)
             progress.remove_task(task)
             progress.console.print(f"{out / name}: {time.monotonic() - began:.1f} s", highlight=False)
@@ -122,9 +139,30 @@ def under(scenario: Scenario, name: str) -> Scenario:
         )
     first = next((c for c in scenario.controllers if c.name == name), Controller(name=name))
     others = [c for c in scenario.controllers if c.name not in (AGENT, name)]
-    return scenario.model_copy(
-        update={"controllers": [first, *others], "controlled_flows": None, "record": Record()}
-    )
+    return scenario.model_copy(update={"controllers": [first, *others], "controlled_flows": None})
+
+
+def _record(scenario: Scenario, queue_series_ns: int | None, pcap: bool) -> Record:
+    """What is recorded under each controller: the scenario's record, the options', and the queues."""
+    if queue_series_ns is not None and queue_series_ns <= 0:
+        raise ScenarioError(f"--queue-series: {queue_series_ns} ns is no interval")
+    if scenario.record.pcap is not None:
+        raise ScenarioError(
+            f"{scenario.source}: record.pcap: the controllers would write the same files; "
+            "--pcap gives each its own"
+        )
+    update: dict[str, Any] = {"queues": True}
+    if queue_series_ns is not None:
+        update["queue_series_ns"] = queue_series_ns
+    if not pcap:
+        update["pcap_ports"] = None
+    return scenario.record.model_copy(update=update)
+
+
+def _capturing(scenario: Scenario, folder: Path) -> Scenario:
+    """The scenario with a capture of its ports in the folder: FOLDER/pcap/CONTROLLER-NODE-PORT.pcap."""
+    prefix = folder.absolute() / "pcap" / scenario.controllers[0].name
+    return scenario.model_copy(update={"record": scenario.record.model_copy(update={"pcap": str(prefix)})})
 
 
 def play(simulator: Simulator, scenario: Scenario) -> dict[str, Any]:
@@ -155,6 +193,7 @@ def resolved(scenario: Scenario) -> dict[str, Any]:
     return values
 
 
+@functools.cache
 def default_attributes(name: str) -> dict[str, str]:
     """A controller's ns-3 attributes and their defaults, as text."""
     command = [str(find_executable()), f"--PrintAttributes=rdma::{name}"]
@@ -164,35 +203,53 @@ def default_attributes(name: str) -> dict[str, str]:
     return dict(re.findall(rf"--rdma::{re.escape(name)}::(\w+)=\[(.*)\]", done.stdout))
 
 
-def write_folder(folder: Path, scenario: Scenario, results: dict[str, Any]) -> None:
-    """flows.csv, queues.csv and config.yaml; the folder is complete or not there.
-
-    flows.csv: times in ns, ``fct_ns`` −1 and ``finished`` 0 where the time limit came first. queues.csv: a
-    row for each switch port that sent anything; lengths are time-weighted.
-    """
-    partial = folder.with_name(f".{folder.name}.partial")
+def replace_folder(folder: Path, write: Callable[[Path], None]) -> None:
+    """Puts what ``write`` writes into a folder in the place of ``folder``, which is complete or not there."""
+    partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    flows = results["flows"]
-    columns = [flows[name] for name in FLOW_COLUMNS]
-    rows = [[*row, int(row[4] >= 0)] for row in zip(*columns, strict=True)]
-    (partial / "flows.csv").write_text(_csv([*FLOW_COLUMNS, "finished"], rows), encoding="utf-8")
-    rows = [[port[name] for name in QUEUE_COLUMNS] for port in results["queues"]]
-    (partial / "queues.csv").write_text(_csv(QUEUE_COLUMNS, rows), encoding="utf-8")
-    config = {"source": scenario.source, "versions": versions(), "scenario": resolved(scenario)}
-    text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
-    (partial / "config.yaml").write_text(text, encoding="utf-8")
+    try:
+        write(partial)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
     if folder.exists():
         shutil.rmtree(folder)
     os.replace(partial, folder)
 
 
-def _csv(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return text.getvalue()
+def write_results(
+    folder: Path,
+    scenario: Scenario,
+    results: dict[str, Any],
+    more_columns: Sequence[str] = (),
+    used: Mapping[str, Any] | None = None,
+) -> None:
+    """Writes flows.csv, queues.csv and config.yaml into an existing folder.
+
+    flows.csv: times in ns, ``fct_ns`` −1 and ``finished`` 0 where the time limit came first. queues.csv: a
+    row for each switch port that sent anything; lengths are time-weighted.
+
+    Args:
+        folder: where.
+        scenario: as it was played.
+        results: what came of it.
+        more_columns: of flows.csv, beside ``FLOW_COLUMNS``.
+        used: keys of config.yaml beside the scenario; versions by default.
+    """
+    flows = results["flows"]
+    names = [*FLOW_COLUMNS, *more_columns]
+    rows = [[*row, int(row[4] >= 0)] for row in zip(*(flows[name] for name in names), strict=True)]
+    (folder / "flows.csv").write_text(table.csv_text([*names, "finished"], rows), encoding="utf-8")
+    rows = [[port[name] for name in QUEUE_COLUMNS] for port in results["queues"]]
+    (folder / "queues.csv").write_text(table.csv_text(QUEUE_COLUMNS, rows), encoding="utf-8")
+    config = {
+        "source": scenario.source,
+        **(used or {"versions": versions()}),
+        "scenario": resolved(scenario),
+    }
+    text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
+    (folder / "config.yaml").write_text(text, encoding="utf-8")
 
 
 def _refuse_foreign(folder: Path) -> None:

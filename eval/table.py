@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How are results shown? One table on the terminal, and the same numbers as JSON."""
+"""How are results shown? One table on the terminal, and the same numbers as JSON or CSV."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,3 +51,12 @@ def show(title: str, rows: Mapping[str, Metrics], console: Console | None = None
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Writes ``content``; the file is complete or not there."""
     write_atomically(path, json.dumps(content, indent=2, sort_keys=False, allow_nan=False) + "\n")
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A header and rows as CSV; None is an empty field."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue()

@@ -8,6 +8,10 @@ class ScenarioError(ValueError):
     """A scenario that cannot be: one line per fault, with file and key. Commands end with exit code 2."""
 
 
+class ScenarioWarning(UserWarning):
+    """A scenario that can be, but hardly shows what it is meant to."""
+
+
 class SimulatorError(RuntimeError):
     """The simulator's process is gone; the next reset starts another one."""
 

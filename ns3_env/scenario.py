@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import yaml
-from pydantic import Discriminator, Field, PrivateAttr, Tag, ValidationError, model_validator
+from pydantic import Discriminator, Field, PrivateAttr, Tag, ValidationError, ValidationInfo, model_validator
 
-from ns3_env.errors import ScenarioError
+from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.strict import Describe, Strict
 from ns3_env.topology import Dumbbell, Network, Topology
 from ns3_env.traffic import Flows, Incast, Traffic
@@ -127,6 +128,16 @@ class Record(Strict):
     queues: bool = True
     queue_series_ns: int = Field(default=0, ge=0, description="sampling interval of queue series; 0: none")
     windows: bool = False
+    events: bool = Field(default=False, description="marks and pauses, each with its time")
+    pcap: str | None = Field(
+        default=None,
+        min_length=1,
+        description="frames of each port, to PREFIX-NODE-PORT.pcap; every episode writes them anew",
+    )
+    pcap_ports: list[tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]] | None = Field(
+        default=None, min_length=1, description="[node, port] of those captured; none: all"
+    )
+    pcap_snaplen: int = Field(default=65_535, ge=1, le=65_535, description="most bytes kept of a frame")
 
 
 class Scenario(Strict):
@@ -149,7 +160,8 @@ class Scenario(Strict):
     min_rate_bps: float | None = Field(
         default=None,
         gt=0,
-        description="none: a hundredth of the host's rate, or less where an incast needs it",
+        description="none: a hundredth of the host's rate, or less where an incast needs it; "
+        "a warning where the flows' least rates together exceed their receiver's link",
     )
     topology: Topology = Dumbbell()
     traffic: Traffic = Incast()
@@ -177,7 +189,7 @@ class Scenario(Strict):
             ScenarioError: a line per fault, with ``source`` and the key.
         """
         try:
-            made = cls.model_validate(dict(data), context={"folder": folder})
+            made = cls.model_validate(dict(data), context={"folder": folder, "source": source})
         except ValidationError as error:
             faults = [fault for line in Describe.lines(error) for fault in line.split("\n")]
             raise ScenarioError("\n".join(f"{source}: {fault}" for fault in faults)) from None
@@ -207,17 +219,18 @@ class Scenario(Strict):
         return self.model_copy(update={"seed": seed})
 
     @model_validator(mode="after")
-    def _fits_together(self) -> Scenario:
+    def _fits_together(self, info: ValidationInfo) -> Scenario:
         network = self.topology.build()
         faults = [f"topology.{fault}" for fault in network.faults()]
         if not faults:
             faults = [f"traffic.{fault}" for fault in self.traffic.faults(network)]
-            faults += self._buffer_faults(network) + self._rate_faults(network)
+            faults += self._buffer_faults(network)
         faults += self._controller_faults(network if not faults else None)
         if not faults:
             faults = self._ecn_faults(network)
         if faults:
             raise ValueError("\n".join(faults))
+        self._warn_of_rates(network, (info.context or {}).get("source"))
         return self
 
     def _buffer_faults(self, network: Network) -> list[str]:
@@ -247,17 +260,21 @@ class Scenario(Strict):
             return self.switch.headroom_frames
         return 0 if self.preset == "reference" else 2
 
-    def _rate_faults(self, network: Network) -> list[str]:
+    def _warn_of_rates(self, network: Network, source: str | None) -> None:
+        """With such least rates no controller can empty the queue, but one may want to see that."""
         if self.min_rate_bps is None:
-            return []
+            return
         for host, flows in self.traffic.senders_at(network).items():
             rate = network.access[host].rate_bps
             if flows * self.min_rate_bps > rate:
-                return [
-                    f"min_rate_bps: {flows} flows of {self.min_rate_bps:g} bit/s exceed host {host}'s link, "
-                    f"{rate:g} bit/s; {rate / flows:g} would do"
-                ]
-        return []
+                warnings.warn(
+                    (f"{source}: " if source else "")
+                    + f"min_rate_bps: {flows} flows x {self.min_rate_bps:g} bit/s = "
+                    f"{flows * self.min_rate_bps:g} bit/s exceed the link of host {host}, {rate:g} bit/s: "
+                    f"its queue cannot empty; {rate / flows:g} would do",
+                    ScenarioWarning,
+                    stacklevel=2,
+                )
 
     def _controller_faults(self, network: Network | None) -> list[str]:
         names = [controller.name for controller in self.controllers]
@@ -346,10 +363,14 @@ class Scenario(Strict):
                 result.append(index[AGENT] if flow in chosen else default)
         return result
 
+    def flows(self) -> Flows:
+        """The flow list under the scenario's own seed."""
+        return self._flows(self.topology.build())
+
     @property
     def flow_count(self) -> int:
         """Flows of the scenario under its own seed."""
-        return len(self._flows(self.topology.build()))
+        return len(self.flows())
 
     @property
     def agent_flow_count(self) -> int:

@@ -87,6 +87,7 @@ class RdmaVecEnv(VecEnv):
         reward: its name, or the reward.
         action: what actions do.
         seed: base seed; :meth:`seed` sets it too.
+        seeds: of the episodes themselves, the last one of all that follow; () draws them from the base seed.
         ordered: rows come in an order that depends on no timing, so that training can be reproduced; else
             from whichever simulators have answered.
         executable, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
@@ -102,6 +103,7 @@ class RdmaVecEnv(VecEnv):
         reward: str | Reward = "staged",
         action: ActionMap | None = None,
         seed: int = 1,
+        seeds: Sequence[int] = (),
         ordered: bool = True,
         executable: str | PathLike[str] | None = None,
         hang_timeout_s: float = 0.9,
@@ -128,6 +130,7 @@ class RdmaVecEnv(VecEnv):
         ]
         super().__init__(num_simulators * slots, self._box, self.action.space)
         self._base_seed = seed
+        self._given_seeds = tuple(seeds)
         self._episodes = [-1] * num_simulators  # number of the episode each plays
         self._episode_seeds = [0] * num_simulators
         self._owed: list[NDArray[np.int64] | None] = [None] * num_simulators  # slots that wait for actions
@@ -166,7 +169,8 @@ class RdmaVecEnv(VecEnv):
 
     def _begin_episode(self, i: int) -> None:
         episode = i if self._episodes[i] < 0 else self._episodes[i] + self.num_simulators
-        seed = episode_seed(self._base_seed, episode)
+        given = self._given_seeds
+        seed = given[min(episode, len(given) - 1)] if given else episode_seed(self._base_seed, episode)
         scenario = self.sampler(episode)
         seeded: Scenario | Mapping[str, Any]
         seeded = {**scenario, "seed": seed} if isinstance(scenario, Mapping) else scenario.with_seed(seed)

@@ -12,6 +12,7 @@ import yaml
 
 from eval.__main__ import main
 from eval.run import FLOW_COLUMNS, QUEUE_COLUMNS
+from eval.series import COLUMNS
 
 CSV = "src,dst,size_bytes,start_ns\n0,2,50000,0\n1,2,50000,0\n"
 SCENARIO = {
@@ -106,6 +107,61 @@ def test_a_second_run_replaces_the_first_but_no_folder_of_others(
     assert (out / "hpcc" / "thesis.tex").exists()
 
 
+def test_the_queues_are_sampled_on_request(scenario: Path, tmp_path: Path) -> None:
+    assert run(scenario, tmp_path / "out", "hpcc", "--queue-series", "500") == 0
+    series = rows(tmp_path / "out" / "hpcc" / "queue_series.csv")
+    assert list(series[0]) == list(COLUMNS["queue_series"])
+    queues = rows(tmp_path / "out" / "hpcc" / "queues.csv")
+    for queue in queues:
+        own = [x for x in series if (x["node"], x["port"]) == (queue["node"], queue["port"])]
+        assert [int(x["t_ns"]) for x in own] == [500 * i for i in range(len(own))]
+        assert 0 <= max(int(x["bytes"]) for x in own) <= int(queue["max_bytes"])
+    assert max(int(x["bytes"]) for x in series) > 0
+    assert run(scenario, tmp_path / "out", "hpcc") == 0
+    assert not (tmp_path / "out" / "hpcc" / "queue_series.csv").exists()
+
+
+def test_marks_and_pauses_are_written_where_the_scenario_records_them(scenario: Path, tmp_path: Path) -> None:
+    ecn = {"kmin_bytes": 10_000, "kmax_bytes": 10_000, "pmax": 1.0, "at_rate_bps": 100e9}
+    narrow = {"buffer_bytes": 200_000, "ecn": ecn}
+    scenario.write_text(yaml.safe_dump({**SCENARIO, "record": {"events": True}, "switch": narrow}))
+    assert run(scenario, tmp_path / "out", "dctcp") == 0
+    folder = tmp_path / "out" / "dctcp"
+    marks, pauses = rows(folder / "marks.csv"), rows(folder / "pauses.csv")
+    assert (list(marks[0]), list(pauses[0])) == (list(COLUMNS["marks"]), list(COLUMNS["pauses"]))
+    assert {x["flow"] for x in marks} == {"0", "1"}
+    for host in ("0", "1"):  # paused, resumed, ...
+        own = [int(x["paused"]) for x in pauses if (x["node"], x["port"]) == (host, "0")]
+        assert own
+        assert own == [(i + 1) % 2 for i in range(len(own))]
+    for events in (marks, pauses):
+        times = [float(x["t_ns"]) for x in events]
+        assert times == sorted(times)
+
+
+def test_each_controller_has_captures_of_its_own(
+    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for _ in range(2):  # the second run replaces them
+        assert run(scenario, tmp_path / "out", "dctcp,hpcc", "--pcap") == 0
+    for name in ("dctcp", "hpcc"):
+        folder = tmp_path / "out" / name
+        ports = ["0-0", "1-0", "2-0", "3-0", "3-1", "3-2", "4-0", "4-1"]
+        assert sorted(path.name for path in (folder / "pcap").iterdir()) == [
+            f"{name}-{port}.pcap" for port in ports
+        ]
+        record = yaml.safe_load((folder / "config.yaml").read_text())["scenario"]["record"]
+        assert record["pcap"] == str(folder / "pcap" / name)
+    scenario.write_text(yaml.safe_dump({**SCENARIO, "record": {"pcap_ports": [[3, 2]]}}))
+    assert run(scenario, tmp_path / "out", "hpcc", "--pcap") == 0
+    assert [path.name for path in (tmp_path / "out" / "hpcc" / "pcap").iterdir()] == ["hpcc-3-2.pcap"]
+    assert run(scenario, tmp_path / "out", "hpcc") == 0
+    scenario.write_text(yaml.safe_dump({**SCENARIO, "record": {"pcap_ports": [[3, 7]]}}))
+    assert run(scenario, tmp_path / "out", "hpcc", "--pcap") == 2
+    assert "there is no port 7 at node 3" in capsys.readouterr().err
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["dctcp", "hpcc"]
+
+
 def test_an_interrupted_write_leaves_no_folder(
     scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,6 +210,11 @@ def test_wrong_input_ends_with_code_2(
     (scenario.parent / "flows.csv").write_text(CSV)
     assert run(scenario, tmp_path / "out", "hpcc", "--json", str(tmp_path / "no" / "x.json")) == 2
     assert "--json: there is no folder" in capsys.readouterr().err
+    assert run(scenario, tmp_path / "out", "hpcc", "--queue-series", "0") == 2
+    assert "--queue-series: 0 ns is no interval" in capsys.readouterr().err
+    scenario.write_text(yaml.safe_dump({**SCENARIO, "record": {"pcap": "x"}}))
+    assert run(scenario, tmp_path / "out", "hpcc") == 2
+    assert "record.pcap: the controllers would write the same files" in capsys.readouterr().err
 
 
 def test_the_readme_s_scenario_runs(tmp_path: Path) -> None:

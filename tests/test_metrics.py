@@ -134,3 +134,73 @@ def test_mean_over_episodes_skips_the_undefined_and_sums_the_counts(results: dic
     assert both.unfair_ratio == one.unfair_ratio
     assert both.queue_avg_bytes == 80.0
     assert both.pfc_frames == 8
+
+
+def test_slowdowns_fall_into_the_bucket_of_their_size(results: dict[str, Any]) -> None:
+    # 10 kB belongs to the first bucket, a byte more to the second; slowdowns 2 and 4; the third never ends.
+    results["flows"]["size_bytes"] = [10_000, 10_001, 5]
+    of_size = metrics.fct_slowdowns_by_size(results)
+    assert {name: list(x) for name, x in of_size.items()} == {
+        "to_10kB": [2.0], "to_100kB": [4.0], "to_1MB": [], "over_1MB": [],
+    }  # fmt: skip
+    values = metrics.measure(results)
+    assert [values[f"fct_slowdown_to_100kB_{x}"] for x in ("avg", "p50", "p95", "p99")] == [4.0] * 4
+    assert math.isnan(values["fct_slowdown_to_1MB_avg"])
+    results["flows"]["size_bytes"] = [100_001, 1_000_000, 1_000_001]
+    values = metrics.measure(results)
+    assert values["fct_slowdown_to_1MB_avg"] == 3.0
+    assert values["fct_slowdown_to_1MB_p95"] == pytest.approx(2 + 0.95 * 2)
+    assert math.isnan(values["fct_slowdown_over_1MB_avg"])  # it has not finished
+
+
+def test_every_metric_has_a_line_in_the_registry(results: dict[str, Any]) -> None:
+    assert list(metrics.measure(results)) == list(metrics.METRICS)
+    for name, info in metrics.METRICS.items():
+        assert info.name == name
+        assert info.heading
+        assert info.formula
+        assert format(1234.5678, info.format)
+
+
+def test_the_table_s_metrics_are_among_them(results: dict[str, Any]) -> None:
+    values, row = metrics.measure(results), metrics.compute(results).as_dict()
+    assert {name: values[name] for name in row} == row
+
+
+def test_queue_cdf_counts_equal_times() -> None:
+    port = {"series": {"t_ns": [0, 10, 20, 30, 40], "bytes": [0, 50, 0, 200, 0]}}
+    lengths, shares = metrics.queue_cdf(port)
+    assert (list(lengths), list(shares)) == ([0, 50, 200], [0.6, 0.8, 1.0])
+
+
+def test_queue_cdf_without_a_series_is_what_the_simulator_keeps() -> None:
+    port = {"p50_bytes": 10, "p95_bytes": 80, "p99_bytes": 90, "max_bytes": 90}
+    lengths, shares = metrics.queue_cdf(port)
+    assert (list(lengths), list(shares)) == ([10, 80, 90], [0.5, 0.95, 1.0])
+
+
+def test_a_long_queue_cdf_is_thinned_but_keeps_its_ends() -> None:
+    port = {"series": {"t_ns": list(range(1000)), "bytes": list(range(1000))}}
+    lengths, shares = metrics.queue_cdf(port, points=50)
+    assert len(lengths) == 50
+    assert (lengths[0], lengths[-1], shares[-1]) == (0, 999, 1.0)
+    assert shares == pytest.approx((lengths + 1) / 1000)
+
+
+def test_link_utilisation_is_of_the_bottleneck_over_the_duration(results: dict[str, Any]) -> None:
+    results["queues"][0]["tx_bytes"] = 8000  # of 10000 B that 1 B per ns sends in 10000 ns
+    assert metrics.link_utilisation(results) == pytest.approx(0.8)
+    results["queues"] = []
+    assert math.isnan(metrics.link_utilisation(results))
+
+
+def test_pause_time_is_of_all_links(results: dict[str, Any]) -> None:
+    results["queues"][0]["paused_ns"], results["queues"][1]["paused_ns"] = 30, 12
+    results["totals"]["host_pause_ns"] = 100.0
+    assert metrics.pfc_pause_ns(results) == 142.0
+
+
+def test_resent_bytes_and_timeouts_are_summed(results: dict[str, Any]) -> None:
+    results["flows"]["retransmitted_bytes"], results["flows"]["timeouts"] = [0, 2000, 500], [0, 1, 2]
+    values = metrics.measure(results)
+    assert (values["retransmitted_bytes"], values["timeouts"]) == (2500, 3)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ns3_env.errors import ScenarioError
+from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.scenario import ECN_OF, MIB, Scenario
 
 INCAST = {"kind": "incast", "size_bytes": 1000}
@@ -60,7 +60,6 @@ def graph(nodes: str, *links: tuple[int, int]) -> dict[str, Any]:
         ({"switch": {"ecn": {"kmin_bytes": 9e5}}}, "switch.ecn", "kmax_bytes"),
         ({"switch": {"ecn": {"kmin_byte": 9e5}}}, "switch.ecn", "the nearest known one is 'kmin_bytes'"),
         ({"switch": {"ecn": "automatic"}}, "switch.ecn", "'auto'"),
-        ({"min_rate_bps": 50e9, "traffic": INCAST}, "min_rate_bps", "4 flows"),
         ({"traffic": {**INCAST, "receiver": 77}}, "traffic.receiver", "there is no host 77"),
         ({"traffic": {**INCAST, "senders": [4]}}, "traffic.senders.0", "to itself"),
         ({"traffic": {"kind": "poisson", "sizes": "webserch"}}, "traffic.sizes", "websearch"),
@@ -153,6 +152,16 @@ def test_controlled_flows_have_slots_and_the_others_a_controller() -> None:
     assert scenario.to_simulator_json()["controllers"][1]["attributes"] == {"Eta": "0.9"}
 
 
+def test_least_rates_beyond_the_link_are_a_warning_with_both_rates() -> None:
+    with pytest.warns(
+        ScenarioWarning,
+        match=r"x: min_rate_bps: 4 flows x 5e\+10 bit/s = 2e\+11 bit/s exceed .* 1e\+11 bit/s",
+    ):
+        scenario = Scenario.from_mapping({"min_rate_bps": 50e9, "traffic": INCAST}, "x")
+    assert scenario.to_simulator_json()["min_rate_bps"] == 50e9
+
+
+@pytest.mark.filterwarnings("error::ns3_env.errors.ScenarioWarning")
 def test_large_incast_lowers_the_least_rate() -> None:
     scenario = Scenario.from_mapping({"traffic": {**INCAST, "flows": 1024}}, "x").to_simulator_json()
     assert scenario["min_rate_bps"] * 1024 <= 100e9

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What does a benchmark leave behind? One folder: the resolved suite, a folder for each cell, errors."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from agents.run_folder import versions, write_atomically
+from eval.suite import Contestant, Suite
+from ns3_env.errors import ScenarioError
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import find_executable
+
+#: Layout of the folder; another number is another layout.
+FORMAT = 1
+
+#: Scenario, controller and seed name a cell.
+Key = tuple[str, str, int]
+
+_SUITE = "suite.yaml"
+#: Held while a benchmark runs in the folder.
+LOCK = ".lock"
+_SEED = re.compile(r"seed-(\d+)")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One complete cell. ``metrics`` are those of ``eval.metrics.METRICS``; NaN where it defines none."""
+
+    scenario: str
+    controller: str
+    seed: int
+    folder: Path
+    metrics: dict[str, float]
+    fingerprint: str = ""
+    seconds: float = math.nan
+
+    @property
+    def key(self) -> Key:
+        """(scenario, controller, seed)."""
+        return self.scenario, self.controller, self.seed
+
+
+@dataclass(frozen=True)
+class BenchFolder:
+    """A benchmark's folder as it is now.
+
+    Attributes:
+        path: the folder.
+        suite: what was to run.
+        cells: complete cells of this suite, in its order.
+        missing: cells of the suite that are neither complete nor failed, in its order.
+        failed: why a cell failed, by (scenario, controller, seed).
+        stale: cells of another suite, scenario, controller, simulator or version; never to be averaged.
+        versions: of the packages and the simulator that ``cells`` ran with.
+        command: what wrote the folder, as arguments.
+        source: the suite's file as it was given.
+    """
+
+    path: Path
+    suite: Suite
+    cells: list[Cell]
+    missing: list[Key] = field(default_factory=list)
+    failed: dict[Key, str] = field(default_factory=dict)
+    stale: list[Cell] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    command: list[str] = field(default_factory=list)
+    source: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Nothing is missing or failed."""
+        return not self.missing and not self.failed
+
+    @property
+    def other_versions(self) -> dict[str, tuple[str, str]]:
+        """(then, now) of what has another version here and now than the folder was written with."""
+        now = versions_in_use()
+        return {
+            name: (self.versions.get(name, "none"), now.get(name, "none"))
+            for name in sorted({*self.versions, *now})
+            if self.versions.get(name) != now.get(name)
+        }
+
+    @classmethod
+    def read(cls, path: Path) -> BenchFolder:
+        """The folder's suite and cells. Raises ScenarioError: what is wrong, what would be right."""
+        suite, head = _read_suite(path)
+        complete: dict[Key, Cell] = {}
+        stale = []
+        wanted = {
+            (entry.name, who.name, seed): fingerprint(entry.scenario, who, seed, head["versions"])
+            for entry, who, seed in suite.cells()
+        }
+        for cell in _cells_in(path):
+            if wanted.get(cell.key) == cell.fingerprint:
+                complete[cell.key] = cell
+            else:
+                stale.append(cell)
+        failed = {}
+        for key in wanted:
+            report = failure_file(path, *key)
+            if key not in complete and report.exists():
+                failed[key] = report.read_text(encoding="utf-8")
+        return cls(
+            path=path,
+            suite=suite,
+            cells=[complete[key] for key in wanted if key in complete],
+            missing=[key for key in wanted if key not in complete and key not in failed],
+            failed=failed,
+            stale=stale,
+            versions=head["versions"],
+            command=head["command"],
+            source=head["source"],
+        )
+
+
+def cell_folder(path: Path, scenario: str, controller: str, seed: int) -> Path:
+    """Where a cell is, once it is complete."""
+    return path / "cells" / scenario / controller / f"seed-{seed}"
+
+
+def failure_file(path: Path, scenario: str, controller: str, seed: int) -> Path:
+    """Where the error of a cell that failed is."""
+    return path / "failed" / scenario / controller / f"seed-{seed}.txt"
+
+
+def fingerprint(scenario: Scenario, who: Contestant, seed: int, used: Mapping[str, str]) -> str:
+    """Hash of all that a cell's result depends on: scenario, controller, seed, versions, and the layout."""
+    content = {
+        "format": FORMAT,
+        "scenario": _as_json(scenario),
+        "controller": who.model_dump(mode="json", exclude={"name"}),
+        "seed": seed,
+        "versions": dict(used),
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _as_json(scenario: Scenario) -> dict[str, Any]:
+    """The scenario without its seed: the suite's take its place."""
+    return scenario.model_dump(mode="json", exclude={"seed"})
+
+
+@functools.cache
+def versions_in_use() -> dict[str, str]:
+    """Versions of the packages a result depends on; hashes of the simulator and of the metrics' definitions,
+    which change between versions while one works on them."""
+    program = hashlib.sha256(find_executable().read_bytes()).hexdigest()[:16]
+    metrics = hashlib.sha256()
+    for file in sorted(Path(__file__).parent.glob("metrics*.py")):
+        metrics.update(file.read_bytes())
+    return {**versions(), "rdma-sim": program, "metrics": metrics.hexdigest()[:16]}
+
+
+def claim(path: Path) -> None:
+    """Makes the folder, if it is not there. Raises ScenarioError where it is and is no benchmark's."""
+    if path.exists() and not path.is_dir():
+        raise ScenarioError(f"--out: {path} is a file; name a folder")
+    others = sorted(x.name for x in path.iterdir() if x.name != LOCK) if path.is_dir() else []
+    if others and not (path / _SUITE).exists():
+        raise ScenarioError(
+            f"--out: {path} holds {others[0]} and no {_SUITE}, so it is no benchmark's folder: name another"
+        )
+    path.mkdir(parents=True, exist_ok=True)
+
+
+def write_suite(path: Path, suite: Suite, command: Sequence[str]) -> None:
+    """Writes suite.yaml, with the versions in use: complete or not there."""
+    content = {
+        "format": FORMAT,
+        "source": suite.source,
+        "command": list(command),
+        "versions": versions_in_use(),
+        **suite.model_dump(mode="json"),
+    }
+    write_atomically(path / _SUITE, yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
+
+
+def _read_suite(path: Path) -> tuple[Suite, dict[str, Any]]:
+    """The suite, and what stands around it (versions, command, source). Raises ScenarioError."""
+    how = "`python -m eval benchmark --suite SUITE --out FOLDER` writes one"
+    try:
+        data = yaml.safe_load((path / _SUITE).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ScenarioError(f"{path}: not a benchmark's folder: {_SUITE}: {error.strerror}; {how}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ScenarioError(f"{path / _SUITE}: not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(data, dict) or "format" not in data:
+        raise ScenarioError(f"{path / _SUITE}: no key 'format': not a benchmark's folder; {how}")
+    if data["format"] != FORMAT:
+        raise ScenarioError(
+            f"{path / _SUITE}: format {data['format']}, written by another version; this one reads {FORMAT}: "
+            "run the benchmark into a new folder"
+        )
+    kinds: dict[str, type] = {"versions": dict, "command": list, "source": str}
+    head: dict[str, Any] = {}
+    for key, kind in kinds.items():
+        head[key] = data.get(key, kind())
+        if not isinstance(head[key], kind):
+            raise ScenarioError(f"{path / _SUITE}: {key}: must be a {kind.__name__}")
+    rest = {key: value for key, value in data.items() if key not in (*kinds, "format")}
+    return Suite.from_mapping(rest, str(path / _SUITE), path), head
+
+
+def _cells_in(path: Path) -> list[Cell]:
+    """Every complete cell there is, of whatever suite. Raises ScenarioError for one that cannot be read."""
+    found = []
+    for file in sorted(path.glob("cells/*/*/seed-*/metrics.json")):
+        match = _SEED.fullmatch(file.parent.name)
+        if match is None:
+            continue
+        try:
+            content = json.loads(file.read_text(encoding="utf-8"))
+            metrics = {
+                str(name): math.nan if value is None else float(value)
+                for name, value in content["metrics"].items()
+            }
+            found.append(
+                Cell(
+                    scenario=file.parent.parent.parent.name,
+                    controller=file.parent.parent.name,
+                    seed=int(match[1]),
+                    folder=file.parent,
+                    metrics=metrics,
+                    fingerprint=str(content["fingerprint"]),
+                    seconds=float(content["seconds"]),
+                )
+            )
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            raise ScenarioError(
+                f"{file}: not a cell's metrics; remove {file.parent} and run the benchmark again"
+            ) from None
+    return found

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which controller wins, where? Every cell of a suite, on all cores, once: what is done is not done again."""
+
+from __future__ import annotations
+
+import fcntl
+import importlib
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+
+from agents.run_folder import write_atomically
+from eval import workers
+from eval.bench_folder import (
+    LOCK,
+    BenchFolder,
+    Key,
+    claim,
+    failure_file,
+    fingerprint,
+    versions_in_use,
+    write_suite,
+)
+from eval.cell import Job, cost
+from eval.contestants import check, join
+from eval.suite import Suite
+from eval.summary import show
+from ns3_env.errors import ScenarioError
+
+_RUNNING_SHOWN = 8
+
+
+def benchmark(
+    suite_file: Path,
+    out: Path,
+    jobs: int | None = None,
+    policies: Sequence[str] = (),
+    checkpoints: Sequence[str] = (),
+    command: Sequence[str] | None = None,
+    console: Console | None = None,
+) -> bool:
+    """Runs what the folder does not hold yet, prints the summary and writes the report.
+
+    Args:
+        suite_file: the suite's YAML, or the name of one in ``configs/suites``.
+        out: the folder; an earlier run of it goes on.
+        jobs: cells at a time; by default as many as cores.
+        policies: "NAME=pkg.module:factory".
+        checkpoints: "NAME=PATH".
+        command: what to type to get this again; by default what was typed.
+        console: where it is shown.
+
+    Returns:
+        Whether every cell is done.
+
+    Raises:
+        ScenarioError: the suite, a controller, a policy or the folder is wrong; nothing has run.
+        KeyboardInterrupt: Ctrl-C; the folder can be gone on with.
+    """
+    console = console or Console()
+    if jobs is not None and jobs < 1:
+        raise ScenarioError(f"--jobs: must be at least 1, not {jobs}")
+    suite = check(join(Suite.load(suite_file), policies, checkpoints))
+    for entry in suite.scenarios:
+        entry.scenario.with_seed(suite.seeds[0]).to_simulator_json()  # faults show before anything runs
+    claim(out)
+    with _alone_in(out):
+        write_suite(out, suite, _typed() if command is None else command)
+        for partial in out.glob("cells/*/*/.seed-*.partial"):
+            shutil.rmtree(partial, ignore_errors=True)
+        todo = _todo(out, suite)
+        try:
+            _play(todo, jobs or os.cpu_count() or 1, suite.timeout_s, out, console)
+        except KeyboardInterrupt:
+            folder = BenchFolder.read(out)
+            done, total = len(folder.cells), sum(1 for _ in suite.cells())
+            console.print(f"{done} of {total} cells are done; the same command goes on from here.")
+            raise
+    folder = BenchFolder.read(out)
+    show(folder, console)
+    _write_report(out, console)
+    return folder.complete
+
+
+def _todo(out: Path, suite: Suite) -> list[tuple[float, Job]]:
+    """Jobs of the cells that are not done, with their costs, the longest first."""
+    used = versions_in_use()
+    done = {cell.key for cell in BenchFolder.read(out).cells}
+    found = []
+    for entry, who, seed in suite.cells():
+        if (entry.name, who.name, seed) in done:
+            continue
+        scenario = entry.scenario.with_seed(seed)
+        job = Job(
+            out=out,
+            name=entry.name,
+            scenario=scenario,
+            who=who,
+            seed=seed,
+            series=entry.series and seed == suite.seeds[0],
+            fingerprint=fingerprint(entry.scenario, who, seed, used),
+            versions=used,
+        )
+        found.append((cost(scenario, who), job))
+    return sorted(found, key=lambda pair: -pair[0])
+
+
+def _play(
+    todo: list[tuple[float, Job]], processes: int, timeout_s: float, out: Path, console: Console
+) -> None:
+    """Plays the jobs and shows how far it is; a cell's error goes into ``failed/``."""
+    if not todo:
+        return
+    view = _View({job.key: weight for weight, job in todo})
+    playing = closing(workers.play_all([job for _, job in todo], processes, timeout_s))
+    with playing as events, Live(view.drawn(), console=console, transient=True, refresh_per_second=4) as live:
+        for event in events:
+            report = failure_file(out, *event.key)
+            if event.what == "done":
+                report.unlink(missing_ok=True)
+            elif event.what == "failed":
+                report.parent.mkdir(parents=True, exist_ok=True)
+                write_atomically(report, event.text.rstrip() + "\n")
+                reason = event.text.strip().splitlines()[-1]
+                live.console.print(f"failed: {_named(event.key)}: {reason}", markup=False, highlight=False)
+            view.note(event)
+            live.update(view.drawn())
+
+
+class _View:
+    """How far a benchmark is."""
+
+    def __init__(self, weights: dict[Key, float]) -> None:
+        self._weights = weights
+        self._done: set[Key] = set()
+        self._failed: set[Key] = set()
+        self._running: dict[Key, float] = {}
+        self._began = time.monotonic()
+
+    def note(self, event: workers.Event) -> None:
+        """Takes what has happened into account."""
+        if event.what == "started":
+            self._running[event.key] = time.monotonic()
+        elif event.what != "tick":
+            self._running.pop(event.key, None)
+            (self._done if event.what == "done" else self._failed).add(event.key)
+
+    def eta_s(self) -> float | None:
+        """Seconds that the rest may take, at the pace so far; None before the first cell is over."""
+        over = sum(self._weights[key] for key in self._done | self._failed)
+        rest = sum(self._weights.values()) - over
+        return (time.monotonic() - self._began) * rest / over if over else None
+
+    def drawn(self) -> Group:
+        """Counts, a bar and the cells that run."""
+        over, count = len(self._done) + len(self._failed), len(self._weights)
+        eta = self.eta_s()
+        line = Table.grid(padding=(0, 2))
+        line.add_row(
+            f"{len(self._done)} of {count} done",
+            f"{len(self._running)} running",
+            f"[red]{len(self._failed)} failed[/]" if self._failed else "0 failed",
+            ProgressBar(total=count, completed=over, width=24),
+            "ETA –" if eta is None else f"ETA {int(eta) // 60}:{int(eta) % 60:02d}",
+        )
+        now = time.monotonic()
+        running = Table.grid(padding=(0, 2))
+        for key, since in list(self._running.items())[:_RUNNING_SHOWN]:
+            running.add_row(f"  {_named(key)}", f"{now - since:.0f} s")
+        return Group(line, running)
+
+
+def _named(key: Key) -> str:
+    return f"{key[0]} / {key[1]} / seed {key[2]}"
+
+
+def _typed() -> list[str]:
+    """The command line, as one would type it in the project's folder."""
+    return ["python", "-m", "eval", *sys.argv[1:]]
+
+
+@contextmanager
+def _alone_in(out: Path) -> Iterator[None]:
+    """Raises ScenarioError where another benchmark runs in the folder."""
+    with (out / LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ScenarioError(f"--out: another benchmark is running in {out}") from None
+        yield
+
+
+def _write_report(out: Path, console: Console) -> None:
+    try:
+        report = importlib.import_module("eval.report")
+    except ModuleNotFoundError as error:
+        if error.name != "eval.report":
+            raise
+        return
+    console.print(f"report: {report.write(out)}", highlight=False)

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is one cell of a benchmark? A scenario under a controller with a seed, played and written down."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter, deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eval.bench_folder import FORMAT, Key, cell_folder
+from eval.contestants import load, under_agent
+from eval.metrics import Results, bottleneck, measure, queue_cdf, without_nan
+from eval.metrics_convergence import allowed_bps
+from eval.run import play, replace_folder, under, write_results
+from eval.suite import Contestant
+from eval.table import csv_text
+from ns3_env.scenario import Controller, Record, Scenario
+from ns3_env.simulator import Simulator
+from ns3_env.topology import Network
+
+#: Columns of flows.csv beside those of ``eval run``.
+MORE_FLOW_COLUMNS = ("end_ns", "acked_bytes", "retransmitted_bytes", "pause_ns", "timeouts")
+#: Files of a cell's folder.
+CELL_FILES = ("metrics.json", "config.yaml", "flows.csv", "queues.csv", "queue_cdf.csv", "series.csv")
+
+#: Windows and rates change with each ACK: with more packets than these they are not recorded.
+_MAX_PACKETS = 400_000
+#: Samples of all queue series together, and of one.
+_SAMPLES, _PORT_SAMPLES = 2_000_000, (500, 5000)
+#: series.csv: most rows of one id, ports (the longest queues) and flows (the largest).
+_ROWS, _PORTS, _FLOWS = 2000, 4, 32
+
+
+@dataclass(frozen=True)
+class Job:
+    """A cell to be played.
+
+    Attributes:
+        out: the benchmark's folder.
+        name: of the scenario.
+        scenario: with the seed set.
+        who: the controller.
+        seed: the seed.
+        series: whether series.csv is written.
+        fingerprint: of the cell.
+        versions: go into config.yaml.
+    """
+
+    out: Path
+    name: str
+    scenario: Scenario
+    who: Contestant
+    seed: int
+    series: bool
+    fingerprint: str
+    versions: dict[str, str]
+
+    @property
+    def key(self) -> Key:
+        """(scenario, controller, seed)."""
+        return self.name, self.who.name, self.seed
+
+
+def run(job: Job, simulator: Simulator) -> float:
+    """Plays a cell and writes its folder, complete or not at all.
+
+    Returns:
+        Wall seconds.
+
+    Raises:
+        ScenarioError: the simulator refuses the scenario, or there is no such policy.
+        SimulatorError: the simulator died or hung; the next cell starts another one.
+    """
+    began = time.monotonic()
+    scenario, results = _played(job, simulator)
+    metrics = measure(results)
+    seconds = time.monotonic() - began
+
+    def write(folder: Path) -> None:
+        used = {"controller": job.who.model_dump(mode="json"), "versions": job.versions}
+        write_results(folder, scenario, results, MORE_FLOW_COLUMNS, used)
+        (folder / "queue_cdf.csv").write_text(_queue_cdf_text(results), encoding="utf-8")
+        if job.series:
+            text = csv_text(("t_ns", "kind", "id", "value"), _series_rows(results))
+            (folder / "series.csv").write_text(text, encoding="utf-8")
+        content = {
+            "format": FORMAT,
+            "fingerprint": job.fingerprint,
+            "seconds": round(seconds, 3),
+            "metrics": without_nan(metrics),
+        }
+        (folder / "metrics.json").write_text(json.dumps(content, indent=1, allow_nan=False), encoding="utf-8")
+
+    replace_folder(cell_folder(job.out, *job.key), write)
+    return seconds
+
+
+def _played(job: Job, simulator: Simulator) -> tuple[Scenario, dict[str, Any]]:
+    scenario = job.scenario
+    if job.who.controller is not None:
+        scenario = recorded(with_attributes(under(scenario, job.who.controller), job.who))
+        return scenario, play(simulator, scenario)
+    from eval.rollout import run_policy
+
+    loaded = load(job.who)
+    scenario = recorded(under_agent(scenario, loaded.clock))
+    played = run_policy(loaded.policy, loaded.env, scenario, job.seed, seeds=[job.seed])
+    return scenario, played[0].results
+
+
+def with_attributes(scenario: Scenario, who: Contestant) -> Scenario:
+    """The scenario whose first controller has the suite's attributes over its own."""
+    first, *others = scenario.controllers
+    own = Controller(name=first.name, attributes={**first.attributes, **who.attributes})
+    return scenario.model_copy(update={"controllers": [own, *others]})
+
+
+def recorded(scenario: Scenario) -> Scenario:
+    """The scenario with queue series, and with windows and rates where they are not too many.
+
+    Samples are as far apart as the scenario says; where it says nothing, so that its estimated duration
+    gives each port 500 to 5000.
+    """
+    flows = scenario.flows()
+    network = scenario.topology.build()
+    ports = 2 * len(network.links)
+    low, high = _PORT_SAMPLES
+    samples = min(max(_SAMPLES // ports, low), high)
+    interval = scenario.record.queue_series_ns or max(100, round(_duration_ns(scenario, network) / samples))
+    packets = sum(-(-size // scenario.payload_bytes) for size in flows.size_bytes)
+    record = Record(queue_series_ns=interval, windows=packets <= _MAX_PACKETS)
+    return scenario.model_copy(update={"record": record})
+
+
+def _duration_ns(scenario: Scenario, network: Network) -> float:
+    """A guess: the last start, and the time that the busiest receiver's link needs for its bytes."""
+    flows = scenario.flows()
+    into: Counter[int] = Counter()
+    for dst, size in zip(flows.dst, flows.size_bytes, strict=True):
+        into[dst] += size
+    busiest = max(size * 8e9 / network.access[dst].rate_bps for dst, size in into.items())
+    return min(max(flows.start_ns) + 1.2 * busiest, float(scenario.time_limit_ns))
+
+
+def cost(scenario: Scenario, who: Contestant) -> float:
+    """How long the cell may take, in units of its own: Σ bytes · hops; a policy in Python asks per decision.
+
+    Only good for the order and the remaining time.
+    """
+    network = scenario.topology.build()
+    neighbours: dict[int, list[int]] = {}
+    for link in network.links:
+        neighbours.setdefault(link.a, []).append(link.b)
+        neighbours.setdefault(link.b, []).append(link.a)
+    hops: dict[int, dict[int, int]] = {}  # from each access switch
+    flows, work = scenario.flows(), 0.0
+    for src, dst, size in zip(flows.src, flows.dst, flows.size_bytes, strict=True):
+        near, far = network.access_switch(src), network.access_switch(dst)
+        if near not in hops:
+            hops[near] = _hops(neighbours, near)
+        work += size * (2 + hops[near][far])
+    return work * (1 if who.controller is not None else 20) + 1e6
+
+
+def _hops(neighbours: dict[int, list[int]], start: int) -> dict[int, int]:
+    found, todo = {start: 0}, deque([start])
+    while todo:
+        node = todo.popleft()
+        for other in neighbours[node]:
+            if other not in found:
+                found[other] = found[node] + 1
+                todo.append(other)
+    return found
+
+
+def _queue_cdf_text(results: Results) -> str:
+    port = bottleneck(results)
+    if port is None:
+        return csv_text(("node", "port", "bytes", "cdf"), [])
+    lengths, shares = queue_cdf(port)
+    rows = [
+        (port["node"], port["port"], float(length), round(float(share), 6))
+        for length, share in zip(lengths, shares, strict=True)
+    ]
+    return csv_text(("node", "port", "bytes", "cdf"), rows)
+
+
+def _series_rows(results: Results) -> Iterator[tuple[float, str, str | int, float]]:
+    """Rows (t_ns, kind, id, value), id by id, in the order of time.
+
+    Of each run of queue samples the longest is kept. A flow's rate is what its window and its pacing rate
+    allow: min(rate, 8 · window / base RTT).
+    """
+    ports = [port for port in results["queues"] if port.get("series")]
+    for port in sorted(ports, key=lambda port: -port["mean_bytes"])[:_PORTS]:
+        times, lengths = port["series"]["t_ns"], port["series"]["bytes"]
+        run = -(-len(times) // _ROWS)
+        for begin in range(0, len(times), run):
+            longest = max(range(begin, min(begin + run, len(times))), key=lambda i: lengths[i])
+            yield times[longest], "queue", f"{port['node']}:{port['port']}", lengths[longest]
+    sizes = results["flows"]["size_bytes"]
+    largest = set(sorted(range(len(sizes)), key=lambda flow: -sizes[flow])[:_FLOWS])
+    of_flow: dict[int, list[Any]] = {flow: [] for flow in sorted(largest)}
+    for row in results.get("windows", ()):
+        if row[1] in of_flow:
+            of_flow[row[1]].append(row)
+    allowed = allowed_bps(results)
+    for flow, rows in of_flow.items():
+        count = min(len(rows), _ROWS)
+        kept = [rows[i] for i in np.unique(np.linspace(0, len(rows) - 1, count).round().astype(int))]
+        for time_ns, _, window, rate in kept:
+            yield time_ns, "rate", flow, allowed(flow, window, rate)
+        for time_ns, _, window, _ in kept:
+            if window is not None:
+                yield time_ns, "window", flow, window

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How does one's own controller join by name? Policies from a module, checkpoints from a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eval.suite import Contestant, Suite
+from ns3_env import telemetry
+from ns3_env.actions import make_action_map
+from ns3_env.errors import ScenarioError
+from ns3_env.policy import Policy
+from ns3_env.scenario import AGENT, Clock, Controller, Scenario
+
+if TYPE_CHECKING:
+    from agents.config import EnvConfig
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A policy and the environment it expects; ``clock`` is the one it was trained with, if it was."""
+
+    policy: Policy
+    env: EnvConfig
+    clock: Clock | None = None
+
+
+def join(suite: Suite, policies: Sequence[str], checkpoints: Sequence[str]) -> Suite:
+    """The suite with those of the command line: "NAME=pkg.module:factory" and "NAME=PATH".
+
+    Raises ScenarioError for text of another form, or a name that is taken.
+    """
+    added: list[Contestant] = []
+    for option, texts, form in (
+        ("policy", policies, "NAME=pkg.module:factory"),
+        ("checkpoint", checkpoints, "NAME=PATH"),
+    ):
+        for text in texts:
+            name, equals, value = text.partition("=")
+            if not (name and equals and value):
+                raise ScenarioError(f"--{option}: expected {form}, found {text!r}")
+            if name in (entry.name for entry in (*suite.controllers, *added)):
+                raise ScenarioError(f"--{option}: there is a controller {name!r} already")
+            try:
+                added.append(Contestant.model_validate({"name": name, option: value}))
+            except ValueError:
+                raise ScenarioError(
+                    f"--{option}: the name {name!r}: only letters, digits and _ . + - please"
+                ) from None
+    return suite.model_copy(update={"controllers": [*suite.controllers, *added]})
+
+
+def check(suite: Suite) -> Suite:
+    """Loads every policy and checkpoint once; the suite then holds hashes of what they are made of.
+
+    Raises:
+        ScenarioError: a controller, module, factory or checkpoint is not there or is not what it should be.
+    """
+    suite.check_controllers()
+    entries = []
+    for entry in suite.controllers:
+        if entry.controller is None:
+            load(entry)
+            entry = entry.model_copy(update={"content": _content(entry)})
+        entries.append(entry)
+    return suite.model_copy(update={"controllers": entries})
+
+
+def load(entry: Contestant) -> Loaded:
+    """The policy of an entry that is no controller of the simulator. Raises ScenarioError."""
+    return _of_module(entry) if entry.policy is not None else _of_checkpoint(entry)
+
+
+def _of_module(entry: Contestant) -> Loaded:
+    from agents.config import EnvConfig, Named
+
+    place = f"policy {entry.name}"
+    module_name, colon, factory_name = (entry.policy or "").partition(":")
+    if not (module_name and colon and factory_name.isidentifier()):
+        raise ScenarioError(f"{place}: expected pkg.module:factory, found {entry.policy!r}")
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:  # whatever the user's module does
+        raise ScenarioError(
+            f"{place}: cannot import {module_name!r}: {type(error).__name__}: {error}; it must be installed, "
+            "or lie below the working directory or PYTHONPATH"
+        ) from error
+    factory = getattr(module, factory_name, None)
+    if not callable(factory):
+        known = [name for name, x in vars(module).items() if callable(x) and not name.startswith("_")]
+        raise ScenarioError(
+            f"{place}: {module_name} has no function or class {factory_name!r}; it has {', '.join(known)}"
+        )
+    try:
+        policy = factory()
+    except Exception as error:
+        raise ScenarioError(f"{place}: {entry.policy}() raised {type(error).__name__}: {error}") from error
+    if not isinstance(policy, Policy):
+        missing = [name for name in ("fields", "action_map", "predict") if not hasattr(policy, name)]
+        raise ScenarioError(
+            f"{place}: {entry.policy}() gave {type(policy).__name__}, which has no {', '.join(missing)}; "
+            "see ns3_env/policy.py"
+        )
+    try:
+        telemetry.field_indices(policy.fields)
+        make_action_map(policy.action_map)
+    except KeyError as error:
+        raise ScenarioError(f"{place}: {error.args[0]}") from None
+    return Loaded(policy, EnvConfig(fields=list(policy.fields), action=Named(name=policy.action_map)))
+
+
+def _of_checkpoint(entry: Contestant) -> Loaded:
+    from agents.config import ConfigError, EnvConfig, Named, RunConfig, validate
+    from agents.run_folder import RunFolder
+    from agents.trainer import load_policy
+
+    path = checkpoint_folder(Path(entry.checkpoint or ""))
+    run = RunFolder(path.parent.parent)
+    clock: Clock | None = None
+    try:
+        policy = load_policy(path)
+        if (run.path / "config.yaml").exists():
+            env = validate(run.read()[0], RunConfig, str(run.path / "config.yaml")).env
+            clock = Scenario.model_validate({"clock": env.clock.model_dump()}).clock
+        else:
+            env = EnvConfig(fields=list(policy.fields), action=Named(name=policy.action_map))
+    except ConfigError as error:
+        raise ScenarioError(f"checkpoint {entry.name}: {error}") from error
+    return Loaded(policy, env, clock)
+
+
+def checkpoint_folder(path: Path) -> Path:
+    """A checkpoint's folder: itself, or the newest one of a training run's. Raises ScenarioError."""
+    from agents.config import ConfigError
+    from agents.run_folder import RunFolder
+    from agents.trainer import LAYOUT
+
+    if (path / LAYOUT).exists():
+        return path
+    try:
+        return RunFolder(path).latest_checkpoint()[0]
+    except (ConfigError, OSError):
+        what = "is neither a checkpoint nor a training run with one" if path.exists() else "does not exist"
+        raise ScenarioError(
+            f"checkpoint: {path} {what}: name runs/NAME or runs/NAME/checkpoints/NUMBER"
+        ) from None
+
+
+def _content(entry: Contestant) -> str:
+    """Hash of the policy's source file or of the checkpoint's files: another one makes cells stale."""
+    found = hashlib.sha256()
+    if entry.policy is not None:
+        spec = importlib.util.find_spec(entry.policy.partition(":")[0])
+        files = [Path(spec.origin)] if spec is not None and spec.origin is not None else []
+    else:
+        folder = checkpoint_folder(Path(entry.checkpoint or ""))
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+    for file in files:
+        found.update(file.name.encode() + b"\0" + file.read_bytes())
+    return found.hexdigest()[:16]
+
+
+def under_agent(scenario: Scenario, clock: Clock | None) -> Scenario:
+    """The scenario with its flows under a policy; flows that the traffic itself gives away stay there.
+
+    ``clock``, the one that a policy was trained with, takes the place of the scenario's.
+    """
+    others = [x for x in scenario.controllers if x.name != AGENT]
+    first = next((x for x in scenario.controllers if x.name == AGENT), Controller(name=AGENT))
+    changed = scenario.model_copy(update={"controllers": [first, *others], "controlled_flows": None})
+    return changed if clock is None else changed.model_copy(update={"clock": clock})

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How soon is the link shared again? Time to the fair share after a flow joins or leaves."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from eval.metrics_flows import (
+    HEADER_BYTES,
+    PAYLOAD_BYTES,
+    Floats,
+    Results,
+    flow_column,
+    flow_ends,
+)
+from eval.metrics_queues import bottleneck
+
+#: Rates are averaged over so many base RTTs: a controller that swings around the fair share has reached it.
+BIN_RTTS = 10
+#: Intervals between two changes that are shorter (bins) cannot tell convergence from chance.
+MIN_BINS = 5
+#: Stands for "as fast as it likes".
+_ANY_RATE = 1e15
+#: Largest relative error of the bytes that the recorded windows and rates explain, of any flow.
+MAX_UNEXPLAINED = 0.2
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change of the set of active flows.
+
+    Attributes:
+        at_ns: when a flow started or ended.
+        until_ns: the next change.
+        active: flows (indices) that share the link in between.
+        joined: a flow has started, none has ended.
+        after_ns: from ``at_ns`` until the share is fair and stays so; NaN where it never is before
+            ``until_ns``.
+    """
+
+    at_ns: float
+    until_ns: float
+    active: tuple[int, ...]
+    joined: bool
+    after_ns: float
+
+
+def convergence_ns(results: Results, tolerance: float = 0.05) -> float:
+    """Time from when all n flows are active until every window is and stays within ``tolerance`` of their
+    mean.
+
+    Needs the recorded windows (``windows``: rows of time ns, flow, window bytes, rate bit/s), else NaN; NaN
+    too for flows that have a rate but no window. Looked at until the first flow ends; NaN where it never
+    converges before.
+    """
+    start, end = results["incast"]["all_active_ns"]
+    rows = results.get("windows")
+    if not rows or start >= end:
+        return math.nan
+    windows = np.full(len(results["flows"]["src"]), math.nan)
+    since = math.nan
+    for time, flow, window, _ in sorted(rows, key=lambda row: row[0]):
+        if time >= end:
+            break
+        windows[int(flow)] = math.nan if window is None else window
+        mean = windows.mean()
+        close = bool(np.all(np.abs(windows - mean) <= tolerance * mean))  # NaN: a flow has no window yet
+        if not close:
+            since = math.nan
+        elif math.isnan(since):
+            since = max(time, start)
+    return float(since - start)
+
+
+def base_rtts_ns(results: Results, slowest_bps: float) -> Floats:
+    """Base RTT of each flow's path: standalone FCT less the time of all its bytes on the slowest link, (n,).
+
+    The inverse of how the simulator computes the standalone FCT (SYSTEMS.md, section 8).
+    """
+    sizes = flow_column(results, "size_bytes")
+    wire = sizes + HEADER_BYTES * np.ceil(sizes / PAYLOAD_BYTES)
+    rtts: Floats = flow_column(results, "standalone_ns") - wire * 8e9 / slowest_bps
+    return rtts
+
+
+def allowed_bps(results: Results) -> Callable[[int, float | None, float | None], float]:
+    """The rate that a flow's window and pacing rate allow: min(rate, 8 · window / base RTT).
+
+    Returns:
+        A function of the flow's index, its window (bytes; None: no window) and its rate (bit/s; None: any).
+    """
+    rates = [float(port["rate_bps"]) for port in results["queues"]]
+    rtts = base_rtts_ns(results, min(rates)) if rates else np.zeros(len(results["flows"]["src"]))
+
+    def allowed(flow: int, window: float | None, rate: float | None) -> float:
+        limit = math.inf if rate is None else float(rate)
+        if window is None or rtts[flow] <= 0:
+            return min(limit, _ANY_RATE)
+        return min(limit, 8e9 * float(window) / float(rtts[flow]), _ANY_RATE)
+
+    return allowed
+
+
+def changes(results: Results, tolerance: float = 0.05) -> list[Change]:
+    """Every change of the set of active flows, and how long each took to a fair share.
+
+    For flows into one receiver, whose bottleneck (rate C) all share. Flow i of the active set A is allowed
+    x_i = min(rate_i, 8 · window_i / base RTT_i); a FIFO port serves y_i = x_i · min(1, C / Σ x). Averaged
+    over bins of ``BIN_RTTS`` base RTTs, the share is fair from the first bin from which on, until the next
+    change, every |y_i − F| ≤ ``tolerance`` · F. The new fair share is F = S / |A|, where S is Σ y in the last
+    quarter of the interval: a controller that aims at 95 % of the link (HPCC) is not told that it misses.
+
+    Returns:
+        The changes that can be judged: not the start of a first flow alone, nor one with less than
+        ``MIN_BINS`` bins to the next. Empty where windows and rates were not recorded, flows have several
+        receivers, or what was recorded does not explain the bytes delivered (``MAX_UNEXPLAINED``).
+    """
+    rows, port = results.get("windows"), bottleneck(results)
+    if not rows or port is None or len(set(results["flows"]["dst"])) != 1:
+        return []
+    receiver = results["flows"]["dst"][0]
+    into = [float(p["rate_bps"]) for p in results["queues"] if p["peer"] == receiver]
+    capacity = min([float(port["rate_bps"]), *into])
+    rtts = base_rtts_ns(results, min(float(p["rate_bps"]) for p in results["queues"]))
+    starts, ends = flow_column(results, "start_ns"), flow_ends(results)
+    step = BIN_RTTS * float(rtts.max())
+    moments = np.unique(np.concatenate([starts, ends]))
+    if step <= 0 or len(moments) < 2:
+        return []
+    allowed = _Allowed(results)
+    found: list[Change] = []
+    explained = np.zeros(len(starts))
+    for number, (at, until) in enumerate(itertools.pairwise(moments)):
+        active = np.flatnonzero((starts <= at) & (ends > at))
+        if not len(active):
+            continue
+        bins = max(1, int((until - at) // step))
+        served = allowed.served(active, at, until, bins, capacity)
+        explained[active] += served.mean(axis=1) * (until - at) / 8e9
+        if (number == 0 and len(active) == 1) or bins < MIN_BINS:
+            continue
+        settled = served[:, -max(1, bins // 4) :].sum(axis=0).mean()
+        fair = settled / len(active)
+        near = (np.abs(served - fair) <= tolerance * fair).all(axis=0)
+        outside = np.flatnonzero(~near)
+        first = int(outside[-1]) + 1 if len(outside) else 0
+        after = first * (until - at) / bins if first < bins else math.nan
+        joined = bool((starts == at).any() and not (ends == at).any())
+        found.append(Change(float(at), float(until), tuple(active.tolist()), joined, float(after)))
+    wire = flow_column(results, "acked_bytes") * (1 + HEADER_BYTES / PAYLOAD_BYTES)
+    unexplained = np.abs(explained - wire) > MAX_UNEXPLAINED * np.maximum(wire, 1.0)
+    return [] if unexplained.any() else found
+
+
+class _Allowed:
+    """Rates that the recorded windows and rates allow each flow, as steps in time."""
+
+    def __init__(self, results: Results) -> None:
+        self._times: list[Floats] = []
+        self._rates: list[Floats] = []
+        allowed = allowed_bps(results)
+        by_flow: list[list[tuple[float, float]]] = [[] for _ in results["flows"]["src"]]
+        for time, flow, window, rate in results["windows"]:
+            by_flow[int(flow)].append((float(time), allowed(int(flow), window, rate)))
+        for steps in by_flow:
+            steps.sort(key=lambda step: step[0])
+            self._times.append(np.array([time for time, _ in steps]))
+            self._rates.append(np.array([rate for _, rate in steps]))
+
+    def served(
+        self, active: npt.NDArray[np.int64], at: float, until: float, bins: int, capacity: float
+    ) -> Floats:
+        """Mean rate y (bit/s) of each active flow in each bin: (|A|, bins)."""
+        edges = np.linspace(at, until, bins + 1)
+        inside = [times[(times > at) & (times < until)] for times in (self._times[i] for i in active)]
+        moments = np.unique(np.concatenate([edges, *inside]))
+        rates = np.stack([self._at(int(i), moments[:-1]) for i in active])
+        sums = rates.sum(axis=0)
+        rates = rates * np.minimum(1.0, np.divide(capacity, sums, out=np.ones_like(sums), where=sums > 0))
+        into = np.clip(np.searchsorted(edges, moments[:-1], side="right") - 1, 0, bins - 1)
+        means: Floats = np.zeros((len(active), bins))
+        lengths = np.diff(moments)
+        for row, rate in zip(means, rates, strict=True):
+            np.add.at(row, into, rate * lengths)
+        return means / np.diff(edges)
+
+    def _at(self, flow: int, moments: Floats) -> Floats:
+        """The flow's rate at each moment; 0 before its first record."""
+        position = np.searchsorted(self._times[flow], moments, side="right") - 1
+        if not len(self._times[flow]):
+            return np.zeros(len(moments))
+        return np.where(position >= 0, self._rates[flow][np.maximum(position, 0)], 0.0)
+
+
+def convergence_summary(results: Results, tolerance: float = 0.05) -> dict[str, float]:
+    """``mean_ns``, ``max_ns`` and ``never`` over ``changes``; NaN where there are none to judge.
+
+    A change after which the share never became fair counts with the whole time until the next change, a
+    lower bound, so that leaving it out cannot flatter; ``never`` says how many did.
+    """
+    found = changes(results, tolerance)
+    if not found:
+        return {"mean_ns": math.nan, "max_ns": math.nan, "never": math.nan}
+    never = [math.isnan(change.after_ns) for change in found]
+    times = [
+        change.until_ns - change.at_ns if missed else change.after_ns
+        for change, missed in zip(found, never, strict=True)
+    ]
+    return {"mean_ns": float(np.mean(times)), "max_ns": float(max(times)), "never": sum(never)}

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Did every flow get its share? Bandwidths, unfair ratio, Jain's index."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from eval.metrics_flows import Floats, Results, flow_column, flow_ends
+
+
+def unfair_ratio(bandwidths: Floats) -> float:
+    """(BW_max − BW_avg) / BW_avg; 0 is fair (Zhang 2023, section 5.4)."""
+    mean = float(bandwidths.mean()) if len(bandwidths) else 0.0
+    return max(0.0, (float(bandwidths.max()) - mean) / mean) if mean > 0 else math.nan
+
+
+def jain_index(bandwidths: Floats) -> float:
+    """(Σ x)² / (n Σ x²); 1 is fair, 1/n is worst."""
+    squares = float((bandwidths**2).sum())
+    return float(bandwidths.sum()) ** 2 / (len(bandwidths) * squares) if squares > 0 else math.nan
+
+
+def incast_bandwidths(results: Results) -> Floats:
+    """Each flow's payload bit/s while all flows were active; empty where they never were."""
+    start, end = results["incast"]["all_active_ns"]
+    if start >= end:
+        return np.zeros(0)
+    acked: Floats = np.asarray(results["incast"]["acked_bytes_in_window"], dtype=np.float64)
+    bandwidths: Floats = acked * 8e9 / (end - start)
+    return bandwidths
+
+
+def lifetime_bandwidths(results: Results) -> Floats:
+    """Each flow's payload bit/s over its whole life (to the episode's end where it did not finish)."""
+    life = flow_ends(results) - flow_column(results, "start_ns")
+    acked = flow_column(results, "acked_bytes")
+    return np.divide(acked * 8e9, life, out=np.zeros_like(acked), where=life > 0)

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What do people read of a benchmark? ``report.html``, which needs nothing but itself, and ``report.md``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agents.run_folder import write_atomically
+from eval.bench_folder import BenchFolder
+from eval.report import html, markdown
+from eval.report.facts import gather
+from eval.report.summary import summarise
+
+
+def write(path: Path) -> Path:
+    """Writes both reports into a benchmark's folder, in place of earlier ones.
+
+    Args:
+        path: the folder that ``python -m eval benchmark`` left, complete or not.
+
+    Returns:
+        The path of report.html.
+
+    Raises:
+        ScenarioError: the folder is no benchmark's, or a cell's file cannot be read.
+    """
+    folder = BenchFolder.read(path)
+    summary = summarise(folder)
+    facts = gather(folder)
+    page = html.render(folder, facts, summary)
+    write_atomically(path / "report.md", markdown.render(facts, summary))
+    target = path / "report.html"
+    write_atomically(target, page)
+    return target

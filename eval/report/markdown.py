@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How does the report read as plain text? The tables and facts of the page, as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eval.metrics import METRICS
+from eval.report.facts import Facts
+from eval.report.summary import HEADLINES, ScenarioSummary
+
+
+def render(facts: Facts, summary: Sequence[ScenarioSummary]) -> str:
+    """The text of report.md."""
+    lines = [f"# Benchmark {_safe(facts.title)}", ""]
+    lines += [
+        f"{facts.done} of {facts.wanted} cells complete, {len(facts.failed)} failed, "
+        f"{len(facts.missing)} missing, {len(facts.stale)} stale. Figures: report.html.",
+        "",
+        "Mean over seeds, in brackets its bootstrap interval (95 %). A winner is named only where its "
+        "interval overlaps no other's.",
+    ]
+    lines += _problems("Failed", [(*key, text) for key, text in facts.failed.items()])
+    lines += _problems("Missing", facts.missing)
+    lines += _problems("Stale (from other versions or settings; not in any number)", facts.stale)
+    group = None
+    for scenario in summary:
+        if scenario.group != group:
+            group = scenario.group
+            lines += ["", f"## {_safe(group)}"]
+        lines += ["", f"### {_safe(scenario.title)}", "", *_table(scenario)]
+    lines += ["", "## Again", ""]
+    lines += [f"- {what}: `{command}`" for what, command in facts.commands]
+    lines += ["", "## Versions", ""]
+    lines += [f"- {_safe(name)} {_safe(version)}" for name, version in facts.versions.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _table(scenario: ScenarioSummary) -> list[str]:
+    infos = [METRICS[name] for name in HEADLINES]
+    headings = [info.heading + (f" ({info.unit})" if info.unit else "") for info in infos]
+    lines = [
+        "| controller | seeds | " + " | ".join(headings) + " |",
+        "|---|--:|" + "--:|" * len(headings),
+    ]
+    for row in scenario.rows:
+        cells = []
+        for info in infos:
+            score = row.scores[info.name]
+            text = score.text + (f" [{score.interval}]" if score.interval else "")
+            won = scenario.verdicts[info.name].winner == row.controller
+            cells.append(f"**{text}**" if won else text)
+        seeds = f"{row.seeds} of {row.expected}" + (f" ({row.note})" if row.note else "")
+        lines.append(f"| {_safe(row.controller)} | {seeds} | " + " | ".join(cells) + " |")
+    verdicts = [_safe(scenario.verdicts[info.name].text) for info in infos]
+    lines.append("| *winner* | | " + " | ".join(verdicts) + " |")
+    return lines
+
+
+def _problems(what: str, rows: Sequence[tuple[object, ...]]) -> list[str]:
+    if not rows:
+        return []
+    named = [
+        f"- {_safe(str(scenario))}, {_safe(str(controller))}, seed {seed}"
+        + "".join(f": {_safe(str(x))}" for x in more)
+        for scenario, controller, seed, *more in rows
+    ]
+    return ["", f"**{what}**", "", *named]
+
+
+def _safe(text: str) -> str:
+    """A name that ends no table cell and starts no tag."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;").replace("`", "'")

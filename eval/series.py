@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What did a run record over time? Rows of windows, queues, marks and pauses, each a CSV file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from eval.table import csv_text
+
+#: Columns of each series; times are ns, lengths bytes, rates bit/s.
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "windows": ("t_ns", "flow", "window_bytes", "rate_bps"),
+    "queue_series": ("t_ns", "node", "port", "bytes"),
+    "marks": ("t_ns", "flow"),
+    "pauses": ("t_ns", "node", "port", "paused"),
+}
+#: What a folder with them may hold.
+FILES = tuple(f"{name}.csv" for name in COLUMNS)
+
+
+def recorded_series(results: Mapping[str, Any]) -> dict[str, Sequence[Sequence[Any]]]:
+    """Rows of ``COLUMNS``, series by series; those that the scenario did not record are left out.
+
+    ``windows``: each change of a flow's window or rate. ``queue_series``: every switch port that sent, at a
+    fixed interval. ``marks``: each data packet that a switch marked. ``pauses``: a port paused by its peer
+    (1) or let go (0).
+    """
+    found = {name: results[name] for name in ("windows", "marks", "pauses") if name in results}
+    queues = [port for port in results["queues"] if "series" in port]
+    if queues:
+        found["queue_series"] = [
+            (time, port["node"], port["port"], length)
+            for port in queues
+            for time, length in zip(port["series"]["t_ns"], port["series"]["bytes"], strict=True)
+        ]
+    return {name: found[name] for name in COLUMNS if name in found}
+
+
+def write_series(folder: Path, results: Mapping[str, Any]) -> None:
+    """A CSV file for each recorded series."""
+    for name, rows in recorded_series(results).items():
+        (folder / f"{name}.csv").write_text(csv_text(COLUMNS[name], rows), encoding="utf-8")

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What does a benchmark run? The typed suite: controllers x scenarios x seeds, from YAML."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import yaml
+from pydantic import Field, PrivateAttr, ValidationError, field_validator, model_validator
+
+from ns3_env.errors import ScenarioError
+from ns3_env.scenario import AGENT, Scenario
+from ns3_env.simulator import list_controllers
+from ns3_env.strict import Describe, Strict
+from ns3_env.topology import Network
+from ns3_env.traffic import FlowFile, FlowList, Mix, Traffic
+
+#: Suites that come with the project: NAME.yaml.
+SUITE_FOLDER = Path(__file__).parent.parent / "configs" / "suites"
+
+#: A name is also a folder's.
+_Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$", max_length=100)]
+
+
+class Contestant(Strict):
+    """Who decides: a controller of the simulator, a Python policy or a trained checkpoint."""
+
+    name: _Name
+    controller: str | None = Field(default=None, description="name in the simulator")
+    policy: str | None = Field(default=None, description="pkg.module:factory")
+    checkpoint: str | None = Field(default=None, description="a checkpoint's folder, or a training run's")
+    attributes: dict[str, bool | int | float | str] = Field(
+        default_factory=dict, description="of the simulator's controller"
+    )
+    content: str | None = Field(
+        default=None, description="hash of the policy's source or the checkpoint; filled in by the benchmark"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, data: Any) -> Any:
+        """``hpcc`` stands for {name: hpcc, controller: hpcc}."""
+        return {"name": data, "controller": data} if isinstance(data, str) else data
+
+    @model_validator(mode="after")
+    def _is_one_thing(self) -> Contestant:
+        given = [key for key in ("controller", "policy", "checkpoint") if getattr(self, key) is not None]
+        if len(given) != 1:
+            what = " and ".join(given) if given else "nothing"
+            raise ValueError(f"{self.name}: give one of controller, policy and checkpoint; there is {what}")
+        if self.attributes and self.controller is None:
+            raise ValueError(f"{self.name}: attributes belong to a controller of the simulator")
+        return self
+
+
+class SuiteScenario(Strict):
+    """One scenario of a suite, whole."""
+
+    name: _Name
+    title: str = ""
+    group: str = Field(default="", description="scenarios with the same line stand together in the report")
+    scenario: Scenario
+    series: bool = Field(default=True, description="keep queue, rates and windows over time, of one seed")
+    controllers: list[str] | None = Field(
+        default=None, min_length=1, description="names of those that run here; none: all"
+    )
+
+
+class Suite(Strict):
+    """A matrix of controllers, scenarios and seeds.
+
+    ``policies`` (name: "pkg.module:factory") is short for controllers with a ``policy``.
+    """
+
+    title: str = ""
+    controllers: list[Contestant] = Field(min_length=1)
+    seeds: list[Annotated[int, Field(ge=0, lt=2**63)]] = Field(default=[1], min_length=1)
+    scenarios: list[SuiteScenario] = Field(min_length=1)
+    timeout_s: float = Field(default=600, gt=0, description="wall time that one cell may take")
+
+    _source: str = PrivateAttr(default="suite")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _policies_are_controllers(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping) or not isinstance(data.get("policies"), Mapping):
+            return data
+        own = [{"name": name, "policy": policy} for name, policy in data["policies"].items()]
+        rest = {key: value for key, value in data.items() if key != "policies"}
+        return {**rest, "controllers": [*(data.get("controllers") or []), *own]}
+
+    @field_validator("seeds")
+    @classmethod
+    def _different(cls, seeds: list[int]) -> list[int]:
+        if len(set(seeds)) < len(seeds):
+            raise ValueError("a seed is there twice")
+        return seeds
+
+    @model_validator(mode="after")
+    def _names_fit(self) -> Suite:
+        faults = []
+        for key, names in (
+            ("controllers", [x.name for x in self.controllers]),
+            ("scenarios", [x.name for x in self.scenarios]),
+        ):
+            faults += [
+                f"{key}: {name!r} is there twice" for name in sorted(set(names)) if names.count(name) > 1
+            ]
+        known = [x.name for x in self.controllers]
+        faults += [
+            f"scenarios.{i}.controllers: unknown controller {name!r}; the suite has {', '.join(known)}"
+            for i, entry in enumerate(self.scenarios)
+            for name in entry.controllers or []
+            if name not in known
+        ]
+        if faults:
+            raise ValueError("\n".join(faults))
+        return self
+
+    @property
+    def source(self) -> str:
+        """The file that errors name."""
+        return self._source
+
+    @classmethod
+    def load(cls, path: str | Path) -> Suite:
+        """The suite in a YAML file; a bare name is that of a suite in ``configs/suites``.
+
+        Scenario files and CSVs of flows are looked for beside the file that names them, and become part of
+        the suite. Raises ScenarioError, naming file, key and what is known.
+        """
+        file = Path(path)
+        if not file.exists() and file.suffix == "" and file.parent == Path():
+            file = SUITE_FOLDER / f"{file}.yaml"
+        try:
+            data = yaml.safe_load(file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise ScenarioError(
+                f"{path}: there is no such suite; known: {', '.join(known_suites())} "
+                f"in {_shown(SUITE_FOLDER)}"
+            ) from None
+        except OSError as error:
+            raise ScenarioError(f"{path}: {error.strerror}") from None
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
+            raise ScenarioError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+        if not isinstance(data, dict):
+            raise ScenarioError(f"{path}: expected keys and values, found {type(data).__name__}")
+        return cls.from_mapping(data, str(path), file.parent)
+
+    @classmethod
+    def from_mapping(cls, data: Mapping[str, Any], source: str, folder: Path = Path()) -> Suite:
+        """The suite of these keys. Raises ScenarioError, a line per fault, with ``source`` and the key."""
+        whole = dict(data)
+        entries = whole.get("scenarios")
+        if isinstance(entries, list):
+            whole["scenarios"] = [
+                _with_scenario(entry, f"{source}: scenarios.{i}", folder) for i, entry in enumerate(entries)
+            ]
+        try:
+            made = cls.model_validate(whole)
+        except ValidationError as error:
+            faults = [fault for line in Describe.lines(error) for fault in line.split("\n")]
+            raise ScenarioError("\n".join(f"{source}: {fault}" for fault in faults)) from None
+        made._source = source
+        return made
+
+    def check_controllers(self) -> None:
+        """Raises ScenarioError for a controller that this simulator does not have, naming the known ones."""
+        known = [name for name in list_controllers() if name != AGENT]
+        faults = [
+            f"{self.source}: controllers.{i}: unknown controller {entry.controller!r}; "
+            f"known: {', '.join(known)}"
+            for i, entry in enumerate(self.controllers)
+            if entry.controller is not None and entry.controller not in known
+        ]
+        if faults:
+            raise ScenarioError("\n".join(faults))
+
+    def contestant(self, name: str) -> Contestant:
+        """The controller of this name. Raises KeyError."""
+        return {entry.name: entry for entry in self.controllers}[name]
+
+    def scenario(self, name: str) -> SuiteScenario:
+        """The scenario of this name. Raises KeyError."""
+        return {entry.name: entry for entry in self.scenarios}[name]
+
+    def contestants_of(self, entry: SuiteScenario) -> list[Contestant]:
+        """The controllers that run in a scenario."""
+        return [x for x in self.controllers if entry.controllers is None or x.name in entry.controllers]
+
+    def cells(self) -> Iterator[tuple[SuiteScenario, Contestant, int]]:
+        """Every cell: scenario, controller, seed."""
+        for entry in self.scenarios:
+            for contestant in self.contestants_of(entry):
+                for seed in self.seeds:
+                    yield entry, contestant, seed
+
+
+def known_suites() -> list[str]:
+    """Names of the suites that come with the project."""
+    return sorted(path.stem for path in SUITE_FOLDER.glob("*.yaml"))
+
+
+def _shown(path: Path) -> str:
+    """Relative to the working directory where it lies below."""
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def _with_scenario(entry: Any, place: str, folder: Path) -> Any:
+    """The entry with its scenario's path replaced by the scenario, checked and with CSVs read."""
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("scenario"), str | Mapping):
+        return entry
+    given = entry["scenario"]
+    if isinstance(given, str):
+        scenario = Scenario.load(folder / given) if (folder / given).exists() else None
+        if scenario is None:
+            near = sorted(path.name for path in (folder / given).parent.glob("*.yaml"))
+            there = f"there are {', '.join(near)}" if near else "there are no scenarios there"
+            raise ScenarioError(f"{place}.scenario: there is no file {folder / given}; {there}")
+    else:
+        scenario = Scenario.from_mapping(copy.deepcopy(dict(given)), f"{place}.scenario", folder)
+    whole = scenario.model_copy(update={"traffic": _without_files(scenario.traffic)})
+    return {**entry, "scenario": whole.model_dump(mode="json")}
+
+
+def _without_files(traffic: Traffic) -> Traffic:
+    """The same traffic with flows from a CSV written out: a result folder then says all by itself."""
+    if isinstance(traffic, Mix):
+        return traffic.model_copy(update={"parts": [_without_files(part) for part in traffic.parts]})
+    if not isinstance(traffic, FlowFile):
+        return traffic
+    flows = traffic.generate(Network(), np.random.default_rng())  # the file's, whatever the network
+    rows = zip(flows.src, flows.dst, flows.size_bytes, flows.start_ns, strict=True)
+    return FlowList.model_validate(
+        {
+            "controller": traffic.controller,
+            "flows": [dict(zip(("src", "dst", "size_bytes", "start_ns"), row, strict=True)) for row in rows],
+        }
+    )

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What happens inside one run? Rates, windows, the bottleneck's queue, marks and pauses over time."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from eval.cell import recorded, with_attributes
+from eval.contestants import load, under_agent
+from eval.plots import picture
+from eval.run import FILES, check_names, play, replace_folder, under, write_results
+from eval.series import COLUMNS, recorded_series, write_series
+from eval.suite import Contestant
+from eval.trace_figure import draw
+from ns3_env.errors import ScenarioError
+from ns3_env.scenario import Record, Scenario
+from ns3_env.simulator import Simulator
+from ns3_env.strict import Describe
+
+Results = Mapping[str, Any]
+
+#: Points of the queue's series, unless the interval is given.
+POINTS = 4000
+#: Columns with fractions; the others are whole numbers.
+_REAL = {"t_ns", "window_bytes", "rate_bps"}
+
+
+def trace(
+    file: Path, controller: str, out: Path, seed: int | None = None, sample_ns: int | None = None
+) -> Path:
+    """Plays a scenario once with everything recorded; writes its series and draws them.
+
+    Args:
+        file: the scenario's YAML, or the config.yaml of a benchmark's cell.
+        controller: the simulator's name of it; of a cell, its own name in the suite will do too, so that a
+            policy and a checkpoint can be traced.
+        out: gets trace.png, a file for each series that was recorded (CSV, and Parquet where pyarrow
+            is installed), flows.csv, queues.csv and config.yaml.
+        seed: takes the place of the scenario's.
+        sample_ns: interval of the queue's series; None: what a benchmark would take.
+
+    Returns:
+        The figure's path.
+
+    Raises:
+        ScenarioError: the scenario, the controller or the folder is wrong.
+        SimulatorError: the simulator failed.
+    """
+    scenario, who = _load(file, controller)
+    if sample_ns is not None and sample_ns <= 0:
+        raise ScenarioError(f"--sample-ns: must be above 0, is {sample_ns}")
+    if seed is not None:
+        if not 0 <= seed < 2**63:
+            raise ScenarioError(f"--seed: must be in 0 to 2^63 - 1, is {seed}")
+        scenario = scenario.with_seed(seed)
+    _refuse_foreign(out)
+    record = Record(
+        windows=True,
+        events=True,
+        queue_series_ns=sample_ns or recorded(scenario).record.queue_series_ns,
+    )
+    scenario = scenario.model_copy(update={"record": record})
+    scenario, results = _play(scenario, who)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    # A cell is cells/SCENARIO/CONTROLLER/seed-N/config.yaml.
+    name = file.absolute().parents[2].name if file.name == "config.yaml" else file.stem
+    title = f"{name} under {who.name}, seed {scenario.seed}"
+
+    def write(folder: Path) -> None:
+        write_results(folder, scenario, results)
+        write_series(folder, results)
+        if importlib.util.find_spec("pyarrow") is not None:
+            _write_parquet(folder, results)
+        (folder / "trace.png").write_bytes(picture(draw(results, title), "png"))
+
+    replace_folder(out, write)
+    return out / "trace.png"
+
+
+def _load(file: Path, controller: str) -> tuple[Scenario, Contestant]:
+    """The scenario and who plays it. Raises ScenarioError."""
+    try:
+        data = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError, UnicodeDecodeError):
+        data = None  # Scenario.load says what is wrong
+    if not (isinstance(data, dict) and isinstance(data.get("scenario"), dict)):
+        check_names([controller])
+        return Scenario.load(file), Contestant(name=controller, controller=controller)
+    scenario = Scenario.from_mapping(data["scenario"], str(data.get("source") or file), file.parent)
+    try:
+        who = Contestant.model_validate(data["controller"]) if "controller" in data else None
+    except ValidationError as error:
+        raise ScenarioError(f"{file}: controller: {'; '.join(Describe.lines(error))}") from None
+    if who is None or controller != who.name:
+        check_names([controller])
+        who = Contestant(name=controller, controller=controller)
+    return scenario, who
+
+
+def _play(scenario: Scenario, who: Contestant) -> tuple[Scenario, dict[str, Any]]:
+    """The scenario as it was played, and what came of it."""
+    if who.controller is not None:
+        played = with_attributes(under(scenario, who.controller), who)
+        played = played.model_copy(update={"record": scenario.record})
+        with Simulator() as simulator:
+            return played, play(simulator, played)
+    from eval.rollout import run_policy
+
+    loaded = load(who)
+    played = under_agent(scenario, loaded.clock)
+    seed = scenario.seed
+    return played, run_policy(loaded.policy, loaded.env, played, seed, seeds=[seed])[0].results
+
+
+def _write_parquet(folder: Path, results: Results) -> None:
+    """A Parquet file beside each series' CSV."""
+    import pyarrow
+    from pyarrow import parquet
+
+    for series, rows in recorded_series(results).items():
+        columns = COLUMNS[series]
+        values = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
+        table = {
+            name: pyarrow.array(column, pyarrow.float64() if name in _REAL else pyarrow.int64())
+            for name, column in zip(columns, values, strict=True)
+        }
+        parquet.write_table(pyarrow.table(table), folder / f"{series}.parquet")
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Only a folder that this command wrote is replaced."""
+    if folder.exists() and not folder.is_dir():
+        raise ScenarioError(f"--out: {folder} is a file: name a folder")
+    own = {*FILES, "trace.png", *(f"{name}.parquet" for name in COLUMNS)}
+    others = sorted(p.name for p in folder.iterdir() if p.name not in own) if folder.is_dir() else []
+    if others:
+        raise ScenarioError(f"--out: {folder} holds {others[0]}, so it is no earlier trace: name another")

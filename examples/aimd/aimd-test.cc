@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Does AIMD add a packet per window and halve once per window? Hand-made ACKs (docs/extending.md).
+#include "aimd.h"
+
+#include "ns3/test.h"
+#include "ns3_env/rdma/test/fake-flow.h"
+
+namespace ns3::rdma::test
+{
+
+namespace
+{
+
+class AimdTest : public TestCase
+{
+  public:
+    AimdTest()
+        : TestCase("aimd: half once per window of marks, a packet more per window without")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const PathFacts facts = DumbbellFacts(1048);
+        FakeFlow flow(facts);
+        auto law = CreateObject<Aimd>();
+        law->OnFlowStart(flow);
+        NS_TEST_ASSERT_MSG_EQ(flow.WindowBytes(), 78000, "a BDP");
+        flow.Sent(78000);
+        law->OnAck(flow, {.ackedBytes = 1000, .newlyAckedBytes = 1000, .ecnMarked = true});
+        law->OnAck(flow, {.ackedBytes = 2000, .newlyAckedBytes = 1000, .ecnMarked = true});
+        NS_TEST_ASSERT_MSG_EQ(flow.WindowBytes(), 39000, "one cut, not two");
+        law->OnAck(flow, {.ackedBytes = 41000, .newlyAckedBytes = 39000});
+        NS_TEST_ASSERT_MSG_EQ(flow.WindowBytes(), 40000, "a window acknowledged: a packet more");
+    }
+};
+
+class AimdTestSuite : public TestSuite
+{
+  public:
+    AimdTestSuite()
+        : TestSuite("rdma-aimd", Type::UNIT)
+    {
+        AddTestCase(new AimdTest, Duration::QUICK);
+    }
+};
+
+AimdTestSuite g_aimdTestSuite;
+
+} // namespace
+
+} // namespace ns3::rdma::test

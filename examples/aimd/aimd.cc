@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is the least that a controller is? AIMD on ECN marks, as an example (docs/extending.md).
+#include "aimd.h"
+
+#include "ns3/double.h"
+
+#include <algorithm>
+
+namespace ns3::rdma
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Aimd);
+
+TypeId
+Aimd::GetTypeId()
+{
+    static TypeId tid = TypeId("rdma::aimd") // "aimd" to users
+                            .SetParent<CongestionControl>()
+                            .SetGroupName("Rdma")
+                            .AddConstructor<Aimd>()
+                            .AddAttribute("Increase",
+                                          "Packets added per window without a mark.",
+                                          DoubleValue(1.0),
+                                          MakeDoubleAccessor(&Aimd::m_increasePackets),
+                                          MakeDoubleChecker<double>(0.0))
+                            .AddAttribute("Decrease",
+                                          "Share of the window that a mark costs.",
+                                          DoubleValue(0.5),
+                                          MakeDoubleAccessor(&Aimd::m_decrease),
+                                          MakeDoubleChecker<double>(0.0, 1.0));
+    return tid;
+}
+
+void
+Aimd::OnFlowStart(FlowState& flow)
+{
+    flow.SetWindow(flow.Path().bdpBytes);
+}
+
+void
+Aimd::OnAck(FlowState& flow, const AckSample& ack)
+{
+    const double packet = flow.Path().payloadBytes;
+    const double window = flow.WindowBytes();
+    if (!ack.ecnMarked)
+    {
+        const double grown = window + m_increasePackets * packet * ack.newlyAckedBytes / window;
+        flow.SetWindow(std::min(flow.Path().bdpBytes, grown));
+    }
+    else if (ack.ackedBytes > m_cutUntil)
+    {
+        m_cutUntil = flow.SentBytes();
+        flow.SetWindow(std::max(packet, window * (1 - m_decrease)));
+    }
+}
+
+} // namespace ns3::rdma

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is the least that a controller is? AIMD on ECN marks, as an example (docs/extending.md).
+#ifndef RDMA_AIMD_H
+#define RDMA_AIMD_H
+
+#include "ns3_env/rdma/congestion-control/congestion-control.h"
+
+namespace ns3::rdma
+{
+
+/// A packet more per window; a share less where a packet of the window was marked, once per window.
+class Aimd : public CongestionControl
+{
+  public:
+    static TypeId GetTypeId();
+
+    void OnFlowStart(FlowState& flow) override;
+    void OnAck(FlowState& flow, const AckSample& ack) override;
+
+  private:
+    double m_increasePackets; ///< attribute Increase
+    double m_decrease;        ///< attribute Decrease
+
+    uint64_t m_cutUntil{0}; ///< a cut was made for the data up to this byte
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_AIMD_H

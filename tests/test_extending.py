@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Do the examples of docs/extending.md join a benchmark as they are written there?"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+import train
+from eval.__main__ import main, parser
+from eval.bench_folder import BenchFolder
+from eval.contestants import load
+from eval.suite import Contestant, Suite
+from ns3_env.policy import Policy
+from ns3_env.simulator import EXECUTABLE_VARIABLE, list_controllers
+from tests.test_train_cli import CONFIG, CURRICULUM
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+BUILD = ROOT / "build" / "dev"
+SCENARIO: dict[str, Any] = {
+    "name": "three",
+    "scenario": {
+        "topology": {"kind": "dumbbell", "senders": 3},
+        "traffic": {"kind": "incast", "size_bytes": 200000},
+        "switch": {"ecn": {"kmin_bytes": 30000, "kmax_bytes": 30000, "pmax": 1.0, "at_rate_bps": 100e9}},
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def _without_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eval.benchmark._write_report", lambda out, console: None)
+
+
+def played(tmp_path: Path, controllers: list[str], *more: str) -> dict[str, dict[str, float]]:
+    """Metrics of one cell for each controller."""
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(yaml.safe_dump({"controllers": controllers, "scenarios": [SCENARIO]}))
+    out = tmp_path / "out"
+    assert main(["benchmark", "--suite", str(suite), "--out", str(out), "--jobs", "1", *more]) == 0
+    return {cell.controller: cell.metrics for cell in BenchFolder.read(out).cells}
+
+
+def documented(option: str) -> str:
+    """The option's value in the page's command, which the command line accepts."""
+    (command,) = re.findall(rf"\$ \.venv/bin/python -m (eval .*{option} .*)", PAGE)
+    return str(getattr(parser().parse_args(shlex.split(command)[1:]), option.strip("-"))[0])
+
+
+def test_the_page_s_suite_is_one(tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(PAGE.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
+    suite = Suite.load(tmp_path / "s.yaml")
+    assert [entry.name for entry in suite.controllers] == ["hpcc", "gentle", "target-queue", "trained"]
+
+
+def test_the_page_s_policy_is_the_example_s() -> None:
+    scope: dict[str, Any] = {}
+    exec(compile(PAGE.split("```python\n")[1].split("```")[0], "extending.md", "exec"), scope)
+    ours, theirs = (
+        scope["TargetQueue"](),
+        load(Contestant(name="x", policy="examples.target_queue:make")).policy,
+    )
+    assert isinstance(ours, Policy)
+    queues = np.array([[0.0], [0.2], [3.0]])
+    assert np.array_equal(ours.predict(queues)[0], theirs.predict(queues)[0])
+    assert (ours.fields, ours.action_map) == (theirs.fields, theirs.action_map)
+
+
+def test_a_policy_joins_by_module_and_factory(tmp_path: Path) -> None:
+    cells = played(tmp_path, ["hpcc"], "--policy", documented("--policy"))
+    assert set(cells) == {"hpcc", "target-queue"}
+    assert cells["target-queue"]["unfinished_flows"] == 0
+
+
+def test_a_checkpoint_joins_by_path(tmp_path: Path) -> None:
+    assert documented("--checkpoint").startswith("trained=runs/")
+    (tmp_path / "config.yaml").write_text(CONFIG.split("evaluation:")[0])
+    (tmp_path / "curriculum.yaml").write_text(CURRICULUM)
+    files = ["--config", str(tmp_path / "config.yaml"), "--curriculum", str(tmp_path / "curriculum.yaml")]
+    assert train.main([*files, "--runs", str(tmp_path / "runs"), "train.decisions=200"]) == 0
+    (run,) = (tmp_path / "runs").iterdir()
+    loaded = load(Contestant(name="trained", checkpoint=str(run)))
+    assert loaded.policy.fields == ("rtt", "qlen", "switch_rate", "last_action")
+    assert loaded.clock is not None
+    cells = played(tmp_path, ["hpcc"], "--checkpoint", f"trained={run}")
+    assert set(cells) == {"hpcc", "trained"}
+    suite = yaml.safe_load((tmp_path / "out/suite.yaml").read_text())
+    assert suite["controllers"][1]["content"]
+    newest = sorted((run / "checkpoints").iterdir())[-1]
+    same = load(Contestant(name="trained", checkpoint=str(newest))).policy
+    observed = np.full((2, 4), 0.5, dtype=np.float32)
+    ours, theirs = (x.predict(observed, deterministic=True)[0] for x in (same, loaded.policy))
+    assert np.array_equal(ours, theirs)
+
+
+def test_a_controller_in_cpp_joins_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The steps of the page, but for CMake: compiled as its neighbours are, linked to the same objects."""
+    cmake = (ROOT / "CMakeLists.txt").read_text()
+    for line in re.findall(r"```cmake\n\s*(.*?)\n", PAGE):
+        neighbour = line.replace("aimd-test", "controller-test").replace("aimd", "dctcp")
+        assert f"    {neighbour}\n" in cmake  # such lines are there
+    simulator = with_controller(ROOT / "examples/aimd/aimd.cc", tmp_path)
+    assert "aimd" in list_controllers(simulator)
+    assert "aimd" not in list_controllers()
+    monkeypatch.setenv(EXECUTABLE_VARIABLE, str(simulator))
+    cells = played(tmp_path, ["aimd", "dctcp", "fixed-window"])
+    assert cells["aimd"]["unfinished_flows"] == 0
+    assert cells["aimd"]["queue_avg_bytes"] < cells["fixed-window"]["queue_avg_bytes"] / 2
+
+
+def with_controller(source: Path, folder: Path) -> Path:
+    """A simulator that has one controller more than ours, from the objects that `make setup` leaves.
+
+    Everything is written into ``folder``; the build is only read.
+    """
+    commands = BUILD / "compile_commands.json"
+    assert commands.exists(), f"no {commands}: `make setup` writes it"
+    (entry,) = [x for x in json.loads(commands.read_text()) if x["file"].endswith("/dctcp.cc")]
+    made, simulator = folder / "own.o", folder / "rdma-sim"
+    command = shlex.split(entry["command"])
+    command[command.index("-o") + 1] = str(made)
+    command[command.index("-c") + 1] = str(source)
+    assert not [x for x in command if x.endswith(("dctcp.cc", "dctcp.cc.o"))]  # its neighbour stays as it is
+    subprocess.run([*command, "-O0"], check=True, cwd=folder)
+    ninja = (BUILD / "build.ninja").read_text()
+    (objects,) = re.findall(r"^build rdma-sim: \S+ (.*?) \|", ninja, re.MULTILINE)
+    (block,) = re.findall(r"^build rdma-sim: .*\n((?:  .*\n)+)", ninja, re.MULTILINE)
+    (libraries,) = re.findall(r"LINK_LIBRARIES = (.*)", block)
+    read = [str(BUILD / name) for name in objects.split()]
+    subprocess.run(
+        [command[0], *read, str(made), *shlex.split(libraries), "-o", str(simulator)], check=True, cwd=folder
+    )
+    return simulator

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Is the time to a fair share what one reads off by hand?"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from eval import metrics
+from eval.metrics_convergence import BIN_RTTS, MIN_BINS, base_rtts_ns
+
+#: 8 Gbit/s: a byte per ns. Base RTT 100 ns, so a bin is 1000 ns and a window of 100 B is the whole link.
+RATE, RTT = 8e9, 100.0
+
+
+def results_of(
+    starts: list[float], ends: list[float], windows: list[list[Any]], rates: list[float]
+) -> dict[str, Any]:
+    """Flows into one receiver; ``rates`` are each one's mean rate on the wire (B/ns)."""
+    sizes = [
+        round((end - start) * rate / 1.048) for start, end, rate in zip(starts, ends, rates, strict=True)
+    ]
+    wire = [size + 48 * math.ceil(size / 1000) for size in sizes]
+    n = len(starts)
+    return {
+        "flows": {
+            "src": list(range(n)),
+            "dst": [9] * n,
+            "size_bytes": sizes,
+            "start_ns": starts,
+            "end_ns": ends,
+            "fct_ns": [end - start for start, end in zip(starts, ends, strict=True)],
+            "standalone_ns": [RTT + x for x in wire],
+            "acked_bytes": list(sizes),
+            "retransmitted_bytes": [0] * n,
+            "pause_ns": [0] * n,
+        },
+        "queues": [
+            {
+                "node": 8,
+                "port": 0,
+                "peer": 9,
+                "rate_bps": RATE,
+                "mean_bytes": 5.0,
+                "p99_bytes": 9.0,
+                "tx_bytes": 1,
+            }
+        ],
+        "incast": {"all_active_ns": [max(starts), min(ends)], "acked_bytes_in_window": [0] * n},
+        "totals": {"end_ns": max(ends), "pfc_frames": 0, "dropped_packets": 0},
+        "windows": windows,
+    }
+
+
+def join_and_leave() -> dict[str, Any]:
+    """Flow 0 from 0 to 50 µs, flow 1 from 10 to 30 µs.
+
+    After the join the windows are 75 and 25 B for 5 µs, then 50 and 50: fair after 5000 ns. After the leave
+    flow 0 has 50 B for 8 µs, half the link, then 100 B: fair after 8000 ns.
+    """
+    windows = [
+        [0, 0, 100, None],
+        [10_000, 0, 75, None], [10_000, 1, 25, None],
+        [15_000, 0, 50, None], [15_000, 1, 50, None],
+        [38_000, 0, 100, None],
+    ]  # fmt: skip
+    mean_0 = (10 * 1 + 5 * 0.75 + 15 * 0.5 + 8 * 0.5 + 12 * 1) / 50
+    mean_1 = (5 * 0.25 + 15 * 0.5) / 20
+    return results_of([0, 10_000], [50_000, 30_000], windows, [mean_0, mean_1])
+
+
+def test_base_rtt_is_what_the_standalone_time_has_beside_the_bytes() -> None:
+    assert list(base_rtts_ns(join_and_leave(), RATE)) == pytest.approx([RTT, RTT])
+
+
+def test_each_join_and_leave_has_its_time() -> None:
+    join, leave = metrics.changes(join_and_leave())
+    assert (join.at_ns, join.until_ns, join.active, join.joined) == (10_000, 30_000, (0, 1), True)
+    assert (leave.at_ns, leave.until_ns, leave.active, leave.joined) == (30_000, 50_000, (0,), False)
+    assert join.after_ns == pytest.approx(5000)
+    assert leave.after_ns == pytest.approx(8000)
+    values = metrics.measure(join_and_leave())
+    assert values["convergence_mean_ns"] == pytest.approx(6500)
+    assert values["convergence_max_ns"] == pytest.approx(8000)
+    assert values["unconverged_changes"] == 0
+
+
+def test_a_share_that_never_is_fair_counts_whole_and_is_told() -> None:
+    windows = [[0, 0, 100, None], [10_000, 0, 60, None], [10_000, 1, 40, None], [30_000, 0, 100, None]]
+    results = results_of([0, 10_000], [50_000, 30_000], windows, [(10 + 12 + 20) / 50, 0.4])
+    join, leave = metrics.changes(results)
+    assert math.isnan(join.after_ns)
+    assert leave.after_ns == 0
+    values = metrics.measure(results)
+    assert values["convergence_max_ns"] == 20_000  # until the next change
+    assert values["unconverged_changes"] == 1
+
+
+def test_a_share_that_is_fair_and_then_is_not_has_not_converged_yet() -> None:
+    results = join_and_leave()
+    results["windows"] += [
+        [20_000, 0, 56, None],
+        [20_000, 1, 44, None],
+        [22_000, 0, 50, None],
+        [22_000, 1, 50, None],
+    ]
+    assert metrics.changes(results)[0].after_ns == pytest.approx(12_000)
+
+
+def test_swings_within_a_bin_and_windows_that_fill_a_queue_are_fair() -> None:
+    # Windows of 150 B each: the port serves both alike. Flow 0 swings around its share every 100 ns.
+    windows: list[list[Any]] = [[0, 0, 100, None], [10_000, 1, 150, None]]
+    windows += [[10_000 + 100 * i, 0, 150 + 50 * (-1) ** i, None] for i in range(200)]
+    windows += [[30_000, 0, 100, None]]
+    results = results_of([0, 10_000], [50_000, 30_000], windows, [0.8, 0.5])
+    assert [change.after_ns for change in metrics.changes(results)] == [0, 0]
+
+
+def test_pacing_rates_count_where_there_is_no_window() -> None:
+    results = join_and_leave()
+    results["windows"] = [[t, flow, None, 8e9 * window / RTT] for t, flow, window, _ in results["windows"]]
+    assert [x.after_ns for x in metrics.changes(results)] == pytest.approx([5000, 8000])
+
+
+def test_changes_too_close_to_tell_are_left_out() -> None:
+    short = (MIN_BINS - 1) * BIN_RTTS * RTT
+    windows = [
+        [0, 0, 100, None],
+        [10_000, 0, 50, None],
+        [10_000, 1, 50, None],
+        [10_000 + short, 0, 100, None],
+    ]
+    rates = [(10_000 + short / 2 + 20_000) / (30_000 + short), 0.5]
+    results = results_of([0, 10_000], [30_000 + short, 10_000 + short], windows, rates)
+    assert [change.joined for change in metrics.changes(results)] == [False]
+
+
+def test_a_common_start_is_a_join() -> None:
+    windows = [[0, 0, 75, None], [0, 1, 25, None], [4000, 0, 50, None], [4000, 1, 50, None]]
+    results = results_of([0, 0], [20_000, 20_000], windows, [0.55, 0.45])
+    (start,) = metrics.changes(results)
+    assert start.joined
+    assert start.after_ns == pytest.approx(4000)
+
+
+def test_nothing_is_said_where_the_records_do_not_explain_what_arrived() -> None:
+    results = join_and_leave()
+    results["flows"]["acked_bytes"][1] = round(results["flows"]["acked_bytes"][1] * 0.6)
+    assert metrics.changes(results) == []
+    assert math.isnan(metrics.measure(results)["convergence_mean_ns"])
+
+
+@pytest.mark.parametrize("without", ["windows", "one receiver"])
+def test_nothing_is_said_without_records_or_one_bottleneck(without: str) -> None:
+    results = join_and_leave()
+    if without == "windows":
+        del results["windows"]
+    else:
+        results["flows"]["dst"] = [9, 7]
+    assert metrics.changes(results) == []

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What does the simulator's program tell those who run it without Python?"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ns3_env.scenario import Controller, Scenario
+from ns3_env.simulator import find_executable
+from ns3_env.topology import Dumbbell
+from ns3_env.traffic import Incast
+
+
+def run(scenario: dict[str, Any], folder: Path) -> subprocess.CompletedProcess[str]:
+    (folder / "x.json").write_text(json.dumps(scenario))
+    command = [str(find_executable()), str(folder / "x.json")]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def incast(flows: int, spread_ns: int = 0) -> dict[str, Any]:
+    return Scenario(
+        topology=Dumbbell(senders=4),
+        traffic=Incast(flows=flows, size_bytes=10_000, spread_ns=spread_ns),
+        controllers=[Controller(name="dcqcn")],
+    ).to_simulator_json()
+
+
+def test_least_rates_beyond_the_link_are_one_line_with_both_rates(tmp_path: Path) -> None:
+    done = run({**incast(flows=4), "min_rate_bps": 30e9}, tmp_path)
+    assert done.returncode == 0
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"rdma-sim: warning: {tmp_path / 'x.json'}: 'min_rate_bps': 4 flows x 3e+10 bit/s")
+    assert "= 1.2e+11 bit/s exceed the link of host 4, 1e+11 bit/s" in line
+    assert json.loads(done.stdout)["totals"]["unfinished"] == 0
+
+
+@pytest.mark.parametrize("changes", [{}, {"min_rate_bps": 25e9}])
+def test_least_rates_that_fit_are_no_matter_for_words(changes: dict[str, Any], tmp_path: Path) -> None:
+    assert run({**incast(flows=4), **changes}, tmp_path).stderr == ""
+
+
+def test_only_flows_at_the_same_time_count(tmp_path: Path) -> None:
+    apart = {**incast(flows=4), "min_rate_bps": 30e9}
+    apart["flows"]["start_ns"] = [0, 100_000, 200_000, 300_000]
+    assert run(apart, tmp_path).stderr == ""
+
+
+def test_the_default_fits_a_large_incast(tmp_path: Path) -> None:
+    assert run(incast(flows=200), tmp_path).stderr == ""
