@@ -96,7 +96,7 @@ void
 PrepareSimulator()
 {
     Time::SetResolution(Time::PS);
-    GlobalValue::Bind("SchedulerType", StringValue("ns3::PriorityQueueScheduler"));
+    GlobalValue::Bind("SimulatorImplementationType", StringValue("rdma::EventLoop"));
     RngSeedManager::SetSeed(1); // an episode's seed is the run number
 }
 

@@ -19,6 +19,7 @@ namespace
 
 constexpr uint16_t FIRST_SOURCE_PORT = 10000;
 constexpr uint16_t DESTINATION_PORT = 100;
+constexpr Picos EVENTS_PER_FRAME = 64;
 // Units of quantised telemetry grow with the hosts' rate above this one.
 constexpr double TELEMETRY_REFERENCE_BPS = 25e9;
 // Random streams that the published simulator has handed out before it marks its first packet
@@ -36,7 +37,7 @@ CreateController(const ControllerSpec& spec)
         std::string known;
         for (const auto& name : ListControllers())
         {
-            known += (known.empty() ? "" : ", ") + name;
+            known.append(known.empty() ? "" : ", ").append(name);
         }
         throw ScenarioError("unknown controller '" + spec.name + "'; known: " + known);
     }
@@ -50,7 +51,7 @@ CreateController(const ControllerSpec& spec)
             std::string known;
             for (size_t i = 0; i < tid.GetAttributeN(); ++i)
             {
-                known += (known.empty() ? "" : ", ") + tid.GetAttribute(i).name;
+                known.append(i == 0 ? "" : ", ").append(tid.GetAttribute(i).name);
             }
             throw ScenarioError("controller '" + spec.name + "': cannot set attribute '" + name +
                                 "' to '" + value + "'; its attributes: " + known);
@@ -80,6 +81,7 @@ Network::Network(Scenario scenario, FlowHook onCreate)
     }
     BuildNodes();
     ConfigureSwitches();
+    SetGrain();
     m_timeout = m_scenario.retransmissionTimeout.value_or(DefaultTimeout());
 
     m_order.resize(m_scenario.flows.size());
@@ -162,6 +164,23 @@ Network::BuildNodes()
 }
 
 void
+Network::SetGrain() const
+{
+    EventLoop* loop = EventLoop::Current();
+    if (loop == nullptr)
+    {
+        return;
+    }
+    double fastest = 0;
+    for (const LinkSpec& link : m_scenario.links)
+    {
+        fastest = std::max(fastest, link.rateBps);
+    }
+    // A hop takes the time of a frame; a network has some dozens of events in that time.
+    loop->SetGrain(IdealTime(m_scenario.payloadBytes, fastest, Rounding::Exact) / EVENTS_PER_FRAME);
+}
+
+void
 Network::ConfigureSwitches()
 {
     double hostRate = 0;
@@ -197,7 +216,8 @@ Network::ConfigureSwitches()
             {
                 counter = std::make_unique<ExactFlowCounter>();
             }
-            const double unit = std::max(1.0, std::floor(hostRate / TELEMETRY_REFERENCE_BPS));
+            const auto unit =
+                static_cast<uint32_t>(std::max(1.0, hostRate / TELEMETRY_REFERENCE_BPS));
             port->Configure(m_scenario.ecn, std::move(counter), unit);
             if (m_scenario.recordQueues)
             {

@@ -102,6 +102,7 @@ class Network
   private:
     void BuildNodes();
     void ConfigureSwitches();
+    void SetGrain() const;
     void StartDueFlows();
     void StartFlow(QueuePair& flow);
     std::unique_ptr<QueuePair> CreateFlow(const FlowEntry& entry);

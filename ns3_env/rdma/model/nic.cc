@@ -50,9 +50,10 @@ Nic::NextFlow(Picos now)
     const size_t count = m_flows.size();
     size_t chosen = count;
     size_t gap = count;
-    for (size_t i = 1; i <= count && chosen == count; ++i)
+    size_t index = m_served < count ? m_served : m_served % std::max<size_t>(count, 1);
+    for (size_t i = 0; i < count && chosen == count; ++i)
     {
-        const size_t index = (m_served + i) % count;
+        index = index + 1 < count ? index + 1 : 0;
         if (m_flows[index] == nullptr)
         {
             gap = std::min(gap, index);

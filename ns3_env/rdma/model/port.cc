@@ -100,8 +100,12 @@ Port::Kick()
     }
     if (packet != nullptr)
     {
+        // One pending event for all packets in flight; one for each where the order of ties matters.
+        if (m_flight.IsEmpty() || m_network.rounding == Rounding::TruncateNs)
+        {
+            m_arrivalEvent.Arm(packet->arrival - now);
+        }
         m_flight.Push(packet);
-        m_arrivalEvent.Arm(packet->arrival - now);
     }
 }
 
@@ -151,6 +155,10 @@ void
 Port::OnArrival()
 {
     Packet* packet = m_flight.Pop();
+    if (!m_flight.IsEmpty() && m_network.rounding != Rounding::TruncateNs)
+    {
+        m_arrivalEvent.Arm(m_flight.Front()->arrival - packet->arrival);
+    }
     if (packet->flow == nullptr) // PFC is handled by the MAC itself
     {
         m_peer->m_rxTrace(*packet);
@@ -158,7 +166,7 @@ Port::OnArrival()
         m_network.Release(packet);
         return;
     }
-    if (IsLost(*packet))
+    if (m_lossy && IsLost(*packet))
     {
         m_dropTrace(*packet);
         ++m_network.droppedPackets;
@@ -214,6 +222,20 @@ Picos
 Port::PausedTime(Picos now) const
 {
     return m_pausedTotal + (m_paused ? now - m_pausedSince : 0);
+}
+
+void
+Port::SetLoss(double probability)
+{
+    m_lossProbability = probability;
+    m_lossy = m_lossy || probability > 0;
+}
+
+void
+Port::SetDropFilter(Callback<bool, const Packet&> filter)
+{
+    m_dropFilter = filter;
+    m_lossy = true;
 }
 
 bool

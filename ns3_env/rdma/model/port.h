@@ -74,9 +74,9 @@ class Port : public Object
     uint64_t TxBytes() const { return m_txBytes; }
 
     /// Loses each data or ACK packet arriving at the peer with this probability.
-    void SetLoss(double probability) { m_lossProbability = probability; }
+    void SetLoss(double probability);
     /// Loses each packet arriving at the peer for which the filter returns true (fault injection).
-    void SetDropFilter(Callback<bool, const Packet&> filter) { m_dropFilter = filter; }
+    void SetDropFilter(Callback<bool, const Packet&> filter);
 
   protected:
     /// The next data-class packet to transmit at `now`, or null. Called with the transmitter free.
@@ -115,6 +115,7 @@ class Port : public Object
     Picos m_pausedTotal{0};
     uint64_t m_pauseFrames{0};
 
+    bool m_lossy{false}; ///< there is a loss probability or a filter
     double m_lossProbability{0};
     Callback<bool, const Packet&> m_dropFilter;
 

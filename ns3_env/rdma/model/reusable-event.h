@@ -3,9 +3,9 @@
 #ifndef RDMA_REUSABLE_EVENT_H
 #define RDMA_REUSABLE_EVENT_H
 
+#include "event-loop.h"
 #include "units.h"
 
-#include "ns3/event-impl.h"
 #include "ns3/nstime.h"
 #include "ns3/ptr.h"
 #include "ns3/simulator.h"
@@ -17,13 +17,14 @@ namespace ns3::rdma
 inline Picos
 NowPicos()
 {
-    return Simulator::Now().GetTimeStep();
+    const EventLoop* loop = EventLoop::Current();
+    return loop != nullptr ? loop->NowTicks() : Simulator::Now().GetTimeStep();
 }
 
 /**
  * Calls `(owner->*Method)()` each time it comes due. The same object may stand in the event queue
- * more than once; it lives as long as its owner or its last appearance there, whichever is longer,
- * so the owner must outlive the simulation run.
+ * more than once; the owner must outlive the simulation run. Under another simulator implementation than
+ * EventLoop it goes through ns3::Simulator.
  */
 template <class T, void (T::*Method)()>
 class ReusableEvent
@@ -38,12 +39,17 @@ class ReusableEvent
     /// Comes due `delay` from now.
     void Arm(Picos delay)
     {
+        if (EventLoop* loop = EventLoop::Current(); loop != nullptr)
+        {
+            loop->Arm(*m_impl, delay, m_context);
+            return;
+        }
         m_impl->Ref(); // the simulator drops one reference when the event has run
         Simulator::ScheduleWithContext(m_context, Time(delay), PeekPointer(m_impl));
     }
 
   private:
-    class Impl final : public EventImpl
+    class Impl final : public RearmedEvent
     {
       public:
         explicit Impl(T* owner)
@@ -51,9 +57,9 @@ class ReusableEvent
         {
         }
 
-      private:
-        void Notify() override { (m_owner->*Method)(); }
+        void Fire() override { (m_owner->*Method)(); }
 
+      private:
         T* m_owner;
     };
 

@@ -15,13 +15,13 @@ namespace
 {
 
 // Units of the quantised telemetry header (REFERENCE.md, "Switch"), scaled by bw / 25 Gb/s.
-constexpr double TX_UNIT_BYTES = 128;
-constexpr double QUEUE_UNIT_BYTES = 80;
+constexpr uint32_t TX_UNIT_BYTES = 128;
+constexpr uint32_t QUEUE_UNIT_BYTES = 80;
 
 uint64_t
-Quantise(uint64_t value, double unit)
+Quantise(uint64_t value, uint32_t unit)
 {
-    return static_cast<uint64_t>(std::floor(static_cast<double>(value) / unit) * unit);
+    return value - value % unit;
 }
 
 } // namespace
@@ -55,7 +55,7 @@ SwitchPort::SwitchPort(NetworkContext& network, Switch& owner, uint32_t nodeId, 
 void
 SwitchPort::Configure(const EcnConfig& ecn,
                       std::unique_ptr<FlowCounter> counter,
-                      double telemetryUnit)
+                      uint32_t telemetryUnit)
 {
     m_marker.emplace(ecn, RateBps(), m_network.random);
     m_counter = std::move(counter);

@@ -28,7 +28,7 @@ class SwitchPort : public Port
 
     /// Puts the port to work once its link rate is known.
     void
-    Configure(const EcnConfig& ecn, std::unique_ptr<FlowCounter> counter, double telemetryUnit);
+    Configure(const EcnConfig& ecn, std::unique_ptr<FlowCounter> counter, uint32_t telemetryUnit);
     /// Keeps time-weighted statistics of the egress queue from `origin` on.
     void RecordQueue(Picos origin) { m_stats.emplace(origin); }
 
@@ -49,7 +49,7 @@ class SwitchPort : public Port
     Switch& m_switch;
     PacketFifo m_queue;
     uint64_t m_queueBytes{0};
-    double m_telemetryUnit{1};
+    uint32_t m_telemetryUnit{1};
     std::optional<EcnMarker> m_marker;
     std::unique_ptr<FlowCounter> m_counter;
     std::optional<QueueStats> m_stats;

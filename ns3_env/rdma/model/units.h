@@ -34,7 +34,7 @@ IdealTime(uint64_t bytes, double rateBps, Rounding rounding)
     {
         return static_cast<Picos>(bits * 1e9 / rateBps) * PS_PER_NS;
     }
-    return static_cast<Picos>(std::llround(bits * 1e12 / rateBps));
+    return static_cast<Picos>(bits * 1e12 / rateBps + 0.5);
 }
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Does the C++ side keep its promises? Runs the ns-3 TestSuites linked into this program, each in turn.
-#include "ns3/nstime.h"
 #include "ns3/test.h"
+#include "ns3_env/rdma/helper/episode.h"
 
 #include <array>
 #include <cstdio>
@@ -43,7 +43,7 @@ OutputOf(const std::string& command)
 int
 main(int argc, char* argv[])
 {
-    ns3::Time::SetResolution(ns3::Time::PS); // as rdma-sim does
+    ns3::rdma::PrepareSimulator(); // as rdma-sim does
     if (argc > 1)
     {
         return ns3::TestRunner::Run(argc, argv); // one suite by name, see --help
