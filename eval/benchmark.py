@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import fcntl
-import importlib
 import os
 import shutil
 import sys
@@ -19,7 +18,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 
 from agents.run_folder import write_atomically
-from eval import workers
+from eval import report, workers
 from eval.bench_folder import (
     LOCK,
     BenchFolder,
@@ -87,7 +86,7 @@ def benchmark(
             raise
     folder = BenchFolder.read(out)
     show(folder, console)
-    _write_report(out, console)
+    console.print(f"report: {report.write(out)}", highlight=False)
     return folder.complete
 
 
@@ -124,12 +123,12 @@ def _play(
     playing = closing(workers.play_all([job for _, job in todo], processes, timeout_s))
     with playing as events, Live(view.drawn(), console=console, transient=True, refresh_per_second=4) as live:
         for event in events:
-            report = failure_file(out, *event.key)
+            failure = failure_file(out, *event.key)
             if event.what == "done":
-                report.unlink(missing_ok=True)
+                failure.unlink(missing_ok=True)
             elif event.what == "failed":
-                report.parent.mkdir(parents=True, exist_ok=True)
-                write_atomically(report, event.text.rstrip() + "\n")
+                failure.parent.mkdir(parents=True, exist_ok=True)
+                write_atomically(failure, event.text.rstrip() + "\n")
                 reason = event.text.strip().splitlines()[-1]
                 live.console.print(f"failed: {_named(event.key)}: {reason}", markup=False, highlight=False)
             view.note(event)
@@ -197,13 +196,3 @@ def _alone_in(out: Path) -> Iterator[None]:
         except OSError:
             raise ScenarioError(f"--out: another benchmark is running in {out}") from None
         yield
-
-
-def _write_report(out: Path, console: Console) -> None:
-    try:
-        report = importlib.import_module("eval.report")
-    except ModuleNotFoundError as error:
-        if error.name != "eval.report":
-            raise
-        return
-    console.print(f"report: {report.write(out)}", highlight=False)

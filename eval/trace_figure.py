@@ -32,7 +32,7 @@ def draw(results: Results, title: str) -> Figure:
     panels[0].set(ylabel="pacing rate (Gb/s)", title="What each flow is allowed to send: rate")
     if 0 < len(knobs) <= len(results["flows"]["src"]):
         panels[0].set_title(
-            "Rate: no change recorded after the start (changes by a controller's timers are not)"
+            "Rate: no change after the start"
         )
     _draw_knob(panels[1], results, knobs, 2, 1e3, end, unit)
     panels[1].set(ylabel="window (kB)", title="What each flow is allowed to have under way: window")

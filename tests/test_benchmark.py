@@ -78,7 +78,7 @@ def contents(out: Path) -> dict[str, bytes]:
 @pytest.fixture(autouse=True)
 def _without_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """The report has tests of its own."""
-    monkeypatch.setattr("eval.benchmark._write_report", lambda out, console: None)
+    monkeypatch.setattr("eval.report.write", lambda out: out)
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A complete folder, by two processes."""
     folder = tmp_path_factory.mktemp("done")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("eval.benchmark._write_report", lambda out, console: None)
+        patch.setattr("eval.report.write", lambda out: out)
         assert run(suite_file(folder), folder / "out", "--jobs", "2") == 0
     return folder / "out"
 

@@ -38,7 +38,7 @@ SCENARIO: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def _without_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval.benchmark._write_report", lambda out, console: None)
+    monkeypatch.setattr("eval.report.write", lambda out: out)
 
 
 def played(tmp_path: Path, controllers: list[str], *more: str) -> dict[str, dict[str, float]]:
