@@ -272,7 +272,12 @@ def test_an_end_amid_cells_leaves_a_folder_to_go_on_with(tmp_path: Path, how: si
     except BaseException:
         process.kill()  # its workers end with it
         raise
-    shown, _ = process.communicate(timeout=20)
+    try:
+        shown, _ = process.communicate(timeout=20)
+    except subprocess.TimeoutExpired:
+        left = [Path(f"/proc/{pid}/cmdline").read_text() for pid in (process.pid, *children) if alive(pid)]
+        process.kill()
+        raise AssertionError(f"20 s later there are still {left}") from None
     if how == signal.SIGINT:
         assert process.returncode == 130
         assert shown.split("\n") == [
