@@ -29,8 +29,11 @@ class MpccSettings:
         floor_share: least window as a share of the fair share.
         delay_scale: factor on the delay that is compensated (eq. 3.7); 0 for none.
         interval_scale: factor on the model's interval (eq. A.1).
-        solver: "qp" (qpOASES on every decision), "closed_form" (the same window, from the closed form where
-            that meets every constraint) or "lqr" (the closed form, clipped).
+        acks_per_decision: ACKs from one decision to the next, the model's step; 0 for a round trip. The
+            environment's clock has to match: it is what makes the policy decide.
+        solver: "qp" (the QP's optimum) or "lqr" (the closed form inside the constraints, unproven).
+        shortcut: with "qp", take the closed form where it is proven to be the optimum; otherwise ask qpOASES
+            for every decision.
     """
 
     horizon: int = 5
@@ -40,7 +43,9 @@ class MpccSettings:
     floor_share: float = 0.1
     delay_scale: float = 1.0
     interval_scale: float = 1.0
-    solver: Literal["qp", "closed_form", "lqr"] = "qp"
+    acks_per_decision: int = 1
+    solver: Literal["qp", "lqr"] = "qp"
+    shortcut: bool = True
 
 
 class MpccPolicy:
@@ -85,8 +90,8 @@ class MpccPolicy:
 
     @staticmethod
     def counters(state: State) -> dict[str, int]:
-        """Sums over the flows of a state: decisions, solves, closed_form, infeasible, failures and
-        working_set_changes."""
+        """Sums over the flows of a state: decisions, solves, unconstrained, saturated, infeasible, failures
+        and working_set_changes."""
         sums: dict[str, int] = {}
         for law in state[0]:
             for name, value in law.counters.items():

@@ -42,7 +42,7 @@ QUEUE_COLUMNS = (
     "pause_frames",
 )
 #: What a controller's folder may hold.
-FILES = ("flows.csv", "queues.csv", "config.yaml", *SERIES_FILES, "pcap")
+FILES = ("flows.csv", "queues.csv", "counters.csv", "config.yaml", *SERIES_FILES, "pcap")
 
 
 def run(
@@ -225,10 +225,11 @@ def write_results(
     more_columns: Sequence[str] = (),
     used: Mapping[str, Any] | None = None,
 ) -> None:
-    """Writes flows.csv, queues.csv and config.yaml into an existing folder.
+    """Writes flows.csv, queues.csv, counters.csv and config.yaml into an existing folder.
 
     flows.csv: times in ns, ``fct_ns`` −1 and ``finished`` 0 where the time limit came first. queues.csv: a
-    row for each switch port that sent anything; lengths are time-weighted.
+    row for each switch port that sent anything; lengths are time-weighted. counters.csv, where a controller
+    counts something: a row per flow, empty where its controller does not.
 
     Args:
         folder: where.
@@ -243,6 +244,9 @@ def write_results(
     (folder / "flows.csv").write_text(table.csv_text([*names, "finished"], rows), encoding="utf-8")
     rows = [[port[name] for name in QUEUE_COLUMNS] for port in results["queues"]]
     (folder / "queues.csv").write_text(table.csv_text(QUEUE_COLUMNS, rows), encoding="utf-8")
+    if counters := results["flow_counters"]:
+        rows = [[flow, *row] for flow, row in enumerate(zip(*counters.values(), strict=True))]
+        (folder / "counters.csv").write_text(table.csv_text(["flow", *counters], rows), encoding="utf-8")
     config = {
         "source": scenario.source,
         **(used or {"versions": versions()}),

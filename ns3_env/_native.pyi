@@ -46,7 +46,6 @@ class AgentEnd:
 
 def mpcc_fields() -> list[str]: ...
 def mpcc_decide(laws: list[MpccLaw], rows: NDArray[np.float64]) -> NDArray[np.float64]: ...
-def mpcc_benchmark(horizon: int, iterations: int = 100000) -> float: ...
 
 class MpccLaw:
     def __init__(
@@ -59,7 +58,9 @@ class MpccLaw:
         floor_share: float = 0.1,
         delay_scale: float = 1.0,
         interval_scale: float = 1.0,
+        acks_per_decision: int = 1,
         solver: str = "qp",
+        shortcut: bool = True,
     ) -> None: ...
     @property
     def counters(self) -> dict[str, int]: ...

@@ -87,6 +87,15 @@ def test_config_holds_every_value_that_was_used(scenario: Path, tmp_path: Path) 
     assert config["scenario"]["switch"]["ecn"]["kmax_bytes"] == 30_000
 
 
+def test_counters_of_each_flow(scenario: Path, tmp_path: Path) -> None:
+    assert run(scenario, tmp_path / "out", "mpcc,hpcc") == 0
+    counters = rows(tmp_path / "out" / "mpcc" / "counters.csv")
+    assert [x["flow"] for x in counters] == ["0", "1"]
+    acks = [-(-int(x["size_bytes"]) // 1000) for x in rows(tmp_path / "out" / "mpcc" / "flows.csv")]
+    assert [float(x["mpcc_decisions"]) for x in counters] == acks
+    assert not (tmp_path / "out" / "hpcc" / "counters.csv").exists()
+
+
 def test_same_scenario_same_files(scenario: Path, tmp_path: Path) -> None:
     assert run(scenario, tmp_path / "a", "dcqcn") == run(scenario, tmp_path / "b", "dcqcn") == 0
     for name in ("flows.csv", "queues.csv", "config.yaml"):

@@ -92,20 +92,21 @@ def test_episode_start_forgets_past_inputs() -> None:
         np.testing.assert_array_equal(windows, first[i])
 
 
-def test_closed_form_gives_the_windows_of_the_qp() -> None:
+def test_the_shortcut_gives_the_windows_of_qpoases() -> None:
     observations = rows_of(8, steps=50, seed=3)
-    qp, closed = MpccPolicy(), MpccPolicy(MpccSettings(solver="closed_form"))
-    qp_state, closed_state = None, None
+    asking, proving = MpccPolicy(MpccSettings(shortcut=False)), MpccPolicy()
+    asked_state, proven_state = None, None
     for step in observations:
-        a, qp_state = qp.predict(step, qp_state)
-        b, closed_state = closed.predict(step, closed_state)
-        np.testing.assert_allclose(a, b, atol=1e-3)
-    assert qp_state is not None
-    assert closed_state is not None
-    counters = MpccPolicy.counters(qp_state)
-    assert counters["solves"] == counters["decisions"] == 400
-    assert counters["failures"] == 0
-    assert 0 < MpccPolicy.counters(closed_state)["closed_form"] <= 400
+        asked, asked_state = asking.predict(step, asked_state)
+        proven, proven_state = proving.predict(step, proven_state)
+        np.testing.assert_allclose(proven, asked, rtol=1e-9)
+    assert asked_state is not None
+    assert proven_state is not None
+    asked_counters, counters = MpccPolicy.counters(asked_state), MpccPolicy.counters(proven_state)
+    assert asked_counters["solves"] == asked_counters["decisions"] == 400
+    assert asked_counters["failures"] == 0
+    assert counters["unconstrained"] + counters["saturated"] + counters["solves"] == 400
+    assert min(counters["unconstrained"], counters["saturated"]) > 0
 
 
 @pytest.mark.parametrize(
@@ -120,12 +121,13 @@ def test_impossible_rows_are_named(field: str, value: float) -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [MpccSettings(horizon=0), MpccSettings(weight_queue=0.0), MpccSettings(solver="cplex")],  # type: ignore[arg-type]
+    [
+        MpccSettings(horizon=0),
+        MpccSettings(weight_queue=0.0),
+        MpccSettings(acks_per_decision=-1),
+        MpccSettings(solver="cplex"),  # type: ignore[arg-type]
+    ],
 )
 def test_impossible_settings_are_refused(settings: MpccSettings) -> None:
-    with pytest.raises(ValueError, match=r"horizon|weights|solver"):
+    with pytest.raises(ValueError, match=r"horizon|weights|ACKs|solver"):
         MpccPolicy(settings)
-
-
-def test_benchmark_measures_microseconds() -> None:
-    assert 0.01 < _native.mpcc_benchmark(3, 1000) < 1000

@@ -33,15 +33,11 @@ SolverByName(const std::string& name)
     {
         return MpccSolver::Qp;
     }
-    if (name == "closed_form")
-    {
-        return MpccSolver::ClosedForm;
-    }
     if (name == "lqr")
     {
         return MpccSolver::Lqr;
     }
-    throw py::value_error("unknown solver '" + name + "'; known: closed_form, lqr, qp");
+    throw py::value_error("unknown solver '" + name + "'; known: lqr, qp");
 }
 
 MpccInput
@@ -111,7 +107,9 @@ BindMpcc(py::module_& module)
                     double floorShare,
                     double delayScale,
                     double intervalScale,
-                    const std::string& solver)
+                    int acksPerDecision,
+                    const std::string& solver,
+                    bool shortcut)
                  {
                      return MpccLaw(MpccSettings{.horizon = horizon,
                                                  .weightQueue = weightQueue,
@@ -120,7 +118,9 @@ BindMpcc(py::module_& module)
                                                  .floorShare = floorShare,
                                                  .delayScale = delayScale,
                                                  .intervalScale = intervalScale,
-                                                 .solver = SolverByName(solver)});
+                                                 .acksPerDecision = acksPerDecision,
+                                                 .solver = SolverByName(solver),
+                                                 .shortcut = shortcut});
                  }),
              py::kw_only(),
              py::arg("horizon") = defaults.horizon,
@@ -130,7 +130,9 @@ BindMpcc(py::module_& module)
              py::arg("floor_share") = defaults.floorShare,
              py::arg("delay_scale") = defaults.delayScale,
              py::arg("interval_scale") = defaults.intervalScale,
-             py::arg("solver") = "qp")
+             py::arg("acks_per_decision") = defaults.acksPerDecision,
+             py::arg("solver") = "qp",
+             py::arg("shortcut") = defaults.shortcut)
         .def("reset", &MpccLaw::Reset, "Forgets past inputs; counters go on.")
         .def_property_readonly("counters",
                                [](const MpccLaw& law)
@@ -138,11 +140,12 @@ BindMpcc(py::module_& module)
                                    const MpccCounters& c = law.Counters();
                                    py::dict counters;
                                    counters["decisions"] = c.decisions;
-                                   counters["solves"] = c.solves;
-                                   counters["closed_form"] = c.closedForm;
+                                   counters["solves"] = c.qp.solves;
+                                   counters["unconstrained"] = c.unconstrained;
+                                   counters["saturated"] = c.saturated;
                                    counters["infeasible"] = c.infeasible;
-                                   counters["failures"] = c.failures;
-                                   counters["working_set_changes"] = c.workingSetChanges;
+                                   counters["failures"] = c.qp.failures;
+                                   counters["working_set_changes"] = c.qp.workingSetChanges;
                                    return counters;
                                });
 
@@ -156,10 +159,4 @@ BindMpcc(py::module_& module)
         "mpcc_fields",
         [] { return std::vector<std::string>(std::begin(INPUT_FIELDS), std::end(INPUT_FIELDS)); },
         "Telemetry fields that MPCC reads, in the order of a row.");
-    module.def("mpcc_benchmark",
-               &BenchmarkMpcc,
-               py::arg("horizon"),
-               py::arg("iterations") = 100000,
-               py::call_guard<py::gil_scoped_release>(),
-               "Median microseconds of a hot-started decision.");
 }

@@ -69,6 +69,12 @@ CongestionControl::GetCounters() const
     return {};
 }
 
+const DecisionTimes*
+CongestionControl::GetDecisionTimes() const
+{
+    return nullptr;
+}
+
 std::vector<std::string>
 ListControllers()
 {

@@ -15,6 +15,8 @@
 namespace ns3::rdma
 {
 
+class DecisionTimes;
+
 /// In-band telemetry that a controller asks its packets to carry, as bytes on the wire.
 struct TelemetryHeader
 {
@@ -83,8 +85,11 @@ class CongestionControl : public Object
     /// After the last byte was acknowledged.
     virtual void OnFlowEnd(FlowState& flow, Picos now);
 
-    /// Counters worth a row in the run folder, e.g. {"qp_solves", 812}.
+    /// Counters worth a row in the run folder, e.g. {"qp_solves", 812}: by flow, and summed over flows.
     virtual std::vector<std::pair<std::string, double>> GetCounters() const;
+
+    /// How long the decisions took, where that was measured; null otherwise.
+    virtual const DecisionTimes* GetDecisionTimes() const;
 };
 
 /// Names users may write ("hpcc", "mpcc", ...), sorted; every registered child of CongestionControl.

@@ -4,6 +4,7 @@
 #define RDMA_MPCC_LAW_H
 
 #include "mpcc-lqr.h"
+#include "mpcc-qp.h"
 
 #include <cstdint>
 #include <memory>
@@ -33,9 +34,8 @@ inline constexpr int MPCC_INPUTS = 10;
 /// How the window is computed.
 enum class MpccSolver : uint8_t
 {
-    Qp, ///< qpOASES, on every decision
-    ClosedForm, ///< the regulator where its sequence is feasible (then it is the QP's optimum), else qpOASES
-    Lqr, ///< the regulator, clipped: never qpOASES
+    Qp,  ///< the QP's optimum
+    Lqr, ///< the regulator inside the constraints, unproven: never qpOASES
 };
 
 struct MpccSettings
@@ -51,17 +51,20 @@ struct MpccSettings
     double delayScale{1.0};    ///< factor on tau_1 + tau_2; 0 switches the compensation off
     double intervalScale{1.0}; ///< factor on dt (eq. A.1)
     int memory{256};           ///< inputs remembered at most
+    /// ACKs from one decision to the next, as the model's step; 0 for one decision per round trip.
+    int acksPerDecision{1};
     MpccSolver solver{MpccSolver::Qp};
+    /// Qp: take the regulator's sequence where it is proven to be the optimum; otherwise qpOASES always.
+    bool shortcut{true};
 };
 
 struct MpccCounters
 {
     uint64_t decisions{0};
-    uint64_t solves{0};     ///< QPs handed to qpOASES
-    uint64_t closedForm{0}; ///< decisions that the closed form settled
-    uint64_t infeasible{0}; ///< decisions at which eq. 4.3 could not hold and was softened
-    uint64_t failures{0};   ///< solves that qpOASES did not finish; the clipped regulator stood in
-    uint64_t workingSetChanges{0}; ///< over all solves
+    uint64_t unconstrained{0}; ///< decisions of the regulator that no constraint touched
+    uint64_t saturated{0};     ///< decisions of the regulator at a constraint
+    uint64_t infeasible{0};    ///< decisions at which eq. 4.3 could not hold and was softened
+    MpccQpCounters qp;         ///< where a solve failed, the regulator stood in
 };
 
 /**
@@ -77,9 +80,6 @@ class MpccLaw
   public:
     /// Raises std::invalid_argument for a horizon below 1 or weights that are not positive.
     explicit MpccLaw(const MpccSettings& settings);
-    ~MpccLaw();
-    MpccLaw(MpccLaw&&) noexcept;
-    MpccLaw& operator=(MpccLaw&&) noexcept;
 
     /// The next window in bytes: at least Floor(input), at most BDP_max.
     double Decide(const MpccInput& input);
@@ -96,30 +96,24 @@ class MpccLaw
     const MpccModel& LastModel() const { return m_model; }
 
   private:
-    class Solver;
-
     /// Remembers the window in force since the last decision.
     void Remember(double window);
     /// Sum of the last `steps` windows; older ones than the first count as the first.
     double SumOfLast(int steps) const;
     MpccModel BuildModel(const MpccInput& input);
     double Move();
+    double QpMove();
 
     MpccSettings m_settings;
     MpccCounters m_counters;
     MpccModel m_model;
-    std::vector<double> m_gains;
-    std::vector<double> m_moves;
-    std::vector<double> m_past; ///< ring of windows, in units of BDP_max
-    size_t m_next{0};           ///< where the next window goes
-    size_t m_known{0};          ///< windows remembered
-    double m_first{0.0};        ///< the window before the first decision
-    std::unique_ptr<Solver> m_solver;
+    Regulator m_regulator;
+    std::unique_ptr<MpccQp> m_qp; ///< from the first decision that needs it
+    std::vector<double> m_past;   ///< ring of windows, in units of BDP_max
+    size_t m_next{0};             ///< where the next window goes
+    size_t m_known{0};            ///< windows remembered
+    double m_first{0.0};          ///< the window before the first decision
 };
-
-/// Median microseconds of a hot-started decision with horizon `horizon`, over `iterations` decisions of a
-/// flow whose queue, flow count and window vary; the solver is always qpOASES.
-double BenchmarkMpcc(int horizon, int iterations);
 
 } // namespace ns3::rdma
 

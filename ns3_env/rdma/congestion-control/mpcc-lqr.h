@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What would MPCC do without constraints? The finite-horizon regulator in closed form.
+// When does the closed form solve MPCC's QP? The finite-horizon regulator inside the constraints, with proof.
 #ifndef RDMA_MPCC_LQR_H
 #define RDMA_MPCC_LQR_H
 
-#include <span>
+#include <algorithm>
+#include <cstdint>
+#include <vector>
 
 namespace ns3::rdma
 {
@@ -19,27 +21,55 @@ struct MpccModel
     double queueBound{0}; ///< largest queue, N - 1 (eq. 4.3), before softening
 
     /// Largest queue allowed after `step` inputs: the bound, or as low as the inputs can bring it.
-    double SoftBound(int step) const
+    double SoftBound(int step) const { return std::max(q + step * b * lower, queueBound); }
+
+    /// Largest input that brings a queue of `queue` under the bound in one step, or the least input.
+    double InputUnderBound(double queue) const
     {
-        const double reachable = q + step * b * lower;
-        return reachable > queueBound ? reachable : queueBound;
+        return std::max(lower, std::min(upper, (queueBound - queue) / b));
     }
 };
 
-/**
- * Gains K_0 ... K_{P-1} of the unconstrained problem min sum_{k=1..P} W_Q q_k^2 + sum_{k=0..P-1} W_R u_k^2,
- * q_{k+1} = q_k + b u_k (Zheng 2024, eqs. 4.5, 4.9): the optimal inputs are u_k = -K_k q_k.
- */
-void LqrGains(double b, double weightQueue, double weightWindow, std::span<double> gains);
+/// What is proven of the regulator's moves.
+enum class LqrProof : uint8_t
+{
+    None,          ///< nothing: ask qpOASES
+    Unconstrained, ///< the QP's optimum, and no constraint touches it
+    Saturated,     ///< the QP's optimum, with constraints that hold it back
+};
 
-/// The regulator's first move, kept inside the first step's constraints.
-double LqrMove(const MpccModel& model, double firstGain);
-
 /**
- * Writes the regulator's moves; true where the whole sequence satisfies every constraint of the model.
- * It is then the QP's solution: the QP is strictly convex and its constraints change nothing.
+ * The regulator of min sum_{k=1..P} W_Q q_k^2 + sum_{k=0..P-1} W_R u_k^2, q_{k+1} = q_k + b u_k (Zheng 2024,
+ * eqs. 4.5, 4.9), whose unconstrained inputs are u_k = -K_k q_k, with every input kept inside its constraints.
+ *
+ * That is the constrained optimum, too: a constraint on later inputs only makes a queue dearer, so the best
+ * input now is never above -K_k q_k, and where that is out of reach it is the least input
+ * (docs/decisions/0005-mpcc.md). Solve() relies on no theorem: it checks the optimality conditions of each
+ * sequence (Karush, Kuhn, Tucker), which for a strictly convex QP are sufficient.
  */
-bool LqrSequence(const MpccModel& model, std::span<const double> gains, std::span<double> moves);
+class Regulator
+{
+  public:
+    Regulator(int horizon, double weightQueue, double weightWindow);
+
+    /// Writes the moves for this model and says what is proven of them.
+    LqrProof Solve(const MpccModel& model);
+
+    const std::vector<double>& Gains() const { return m_gains; }
+    const std::vector<double>& Moves() const { return m_moves; }
+
+  private:
+    void UpdateGains(double b);
+
+    double m_weightQueue;
+    double m_weightWindow;
+    double m_b{-1.0}; ///< for which the gains hold
+    std::vector<double> m_gains;
+    std::vector<double> m_remainders; ///< 1 - b K_k: what a free move leaves of a queue
+    std::vector<double> m_moves;
+    std::vector<double> m_tops;   ///< largest input of each step
+    std::vector<double> m_queues; ///< q_1 ... q_P
+};
 
 } // namespace ns3::rdma
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does MPCC steer a flow? On every ACK, from the state switch's telemetry to the law's window.
+// How does MPCC steer a flow? When it decides, from which telemetry, and when the window takes effect.
 #include "mpcc.h"
 
 #include "state-switch.h"
@@ -8,6 +8,10 @@
 #include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/integer.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <chrono>
 
 namespace ns3::rdma
 {
@@ -59,23 +63,45 @@ Mpcc::GetTypeId()
                           DoubleValue(defaults.intervalScale),
                           MakeDoubleAccessor(&Mpcc::m_intervalScale),
                           MakeDoubleChecker<double>(1e-3, 1e3))
+            .AddAttribute("AcksPerDecision",
+                          "Decide on the first ACK and every n-th after it; 0 for once per round "
+                          "trip. The model's step is the time between two decisions.",
+                          IntegerValue(defaults.acksPerDecision),
+                          MakeIntegerAccessor(&Mpcc::m_acksPerDecision),
+                          MakeIntegerChecker<int>(0, 1'000'000))
             .AddAttribute("Solver",
-                          "Qp: qpOASES for every decision. ClosedForm: the same window, from the "
-                          "closed form where it meets every constraint. Lqr: the closed form, "
-                          "clipped.",
-                          EnumValue(MpccSolver::Qp),
+                          "Qp: the QP's optimum. Lqr: the closed form inside the constraints, "
+                          "unproven; never qpOASES.",
+                          EnumValue(defaults.solver),
                           MakeEnumAccessor<MpccSolver>(&Mpcc::m_solver),
-                          MakeEnumChecker(MpccSolver::Qp,
-                                          "Qp",
-                                          MpccSolver::ClosedForm,
-                                          "ClosedForm",
-                                          MpccSolver::Lqr,
-                                          "Lqr"))
+                          MakeEnumChecker(MpccSolver::Qp, "Qp", MpccSolver::Lqr, "Lqr"))
+            .AddAttribute("Shortcut",
+                          "Solver Qp: take the closed form's inputs where they are proven to be "
+                          "the optimum, and ask qpOASES otherwise; false: ask qpOASES always.",
+                          BooleanValue(defaults.shortcut),
+                          MakeBooleanAccessor(&Mpcc::m_shortcut),
+                          MakeBooleanChecker())
             .AddAttribute("Pacing",
                           "Send at W / base RTT, as the model assumes (Zheng 2024, eq. 3.3: R_in "
                           "is linear in W); otherwise at line rate while the window allows.",
                           BooleanValue(true),
                           MakeBooleanAccessor(&Mpcc::m_pacing),
+                          MakeBooleanChecker())
+            .AddAttribute("ComputationTime",
+                          "Simulated time from an ACK until the window decided on it takes effect.",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&Mpcc::m_computationTime),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("ChargeMeasuredTime",
+                          "Add the time that the decision took on this machine to ComputationTime. "
+                          "Runs are then not reproducible: no two take the same time.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&Mpcc::m_chargeMeasuredTime),
+                          MakeBooleanChecker())
+            .AddAttribute("MeasureTime",
+                          "Count how long decisions take on this machine (counters decision_us_*).",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&Mpcc::m_measureTime),
                           MakeBooleanChecker());
     return tid;
 }
@@ -129,15 +155,118 @@ Mpcc::OnFlowStart(FlowState& flow)
                                .floorShare = m_floorShare,
                                .delayScale = m_delayScale,
                                .intervalScale = m_intervalScale,
-                               .solver = m_solver});
+                               .acksPerDecision = m_acksPerDecision,
+                               .solver = m_solver,
+                               .shortcut = m_shortcut});
+    m_cost = m_computationTime.GetTimeStep();
+    if (m_measureTime)
+    {
+        m_times = std::make_unique<DecisionTimes>();
+    }
     Apply(flow, flow.Path().bdpBytes); // line rate (Zheng 2024, sec. 4.3)
+}
+
+bool
+Mpcc::IsDue(const AckSample& ack)
+{
+    if (m_acksPerDecision == 0)
+    {
+        if (ack.now < m_nextDecision)
+        {
+            return false;
+        }
+        m_nextDecision = ack.now + ack.rtt;
+        return true;
+    }
+    if (m_acksToSkip > 0)
+    {
+        --m_acksToSkip;
+        return false;
+    }
+    m_acksToSkip = m_acksPerDecision - 1;
+    return true;
+}
+
+double
+Mpcc::Decide(const FlowState& flow, const AckSample& ack)
+{
+    MpccInput input = MakeMpccInput(flow, SelectStateSwitch(ack.hops, flow.Path()));
+    input.stateInputDelayNs += static_cast<double>(m_cost) / PS_PER_NS;
+    if (!m_pending.empty())
+    {
+        input.windowBytes = m_pending.back().windowBytes;
+    }
+    return m_law->Decide(input);
+}
+
+double
+Mpcc::TimedDecide(const FlowState& flow, const AckSample& ack)
+{
+    const auto begin = std::chrono::steady_clock::now();
+    const double window = Decide(flow, ack);
+    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
+    if (m_times)
+    {
+        m_times->Add(took.count());
+    }
+    if (m_chargeMeasuredTime)
+    {
+        m_cost = m_computationTime.GetTimeStep() + static_cast<Picos>(took.count() * 1e6);
+    }
+    return window;
 }
 
 void
 Mpcc::OnAck(FlowState& flow, const AckSample& ack)
 {
-    const StateSwitch state = SelectStateSwitch(ack.hops, flow.Path());
-    Apply(flow, m_law->Decide(MakeMpccInput(flow, state)));
+    if (!IsDue(ack))
+    {
+        return;
+    }
+    const double window =
+        m_measureTime || m_chargeMeasuredTime ? TimedDecide(flow, ack) : Decide(flow, ack);
+    if (m_cost == 0 && m_pending.empty())
+    {
+        Apply(flow, window);
+        return;
+    }
+    const Picos due = ack.now + m_cost;
+    m_pending.push_back({m_pending.empty() ? due : std::max(due, m_pending.back().at), window});
+    if (m_pending.size() == 1)
+    {
+        ScheduleNext(flow, ack.now);
+    }
+}
+
+void
+Mpcc::ScheduleNext(FlowState& flow, Picos now)
+{
+    m_effect =
+        Simulator::Schedule(Time(m_pending.front().at - now), &Mpcc::ApplyPending, this, &flow);
+}
+
+void
+Mpcc::ApplyPending(FlowState* flow)
+{
+    const Pending pending = m_pending.front();
+    m_pending.pop_front();
+    if (!m_pending.empty())
+    {
+        ScheduleNext(*flow, pending.at);
+    }
+    const double before = flow->WindowBytes();
+    Apply(*flow, pending.windowBytes);
+    if (flow->WindowBytes() != before)
+    {
+        flow->KnobsWritten();
+    }
+}
+
+void
+Mpcc::OnFlowEnd(FlowState&, Picos)
+{
+    m_effect.Cancel();
+    m_pending.clear();
 }
 
 std::vector<std::pair<std::string, double>>
@@ -149,11 +278,18 @@ Mpcc::GetCounters() const
     }
     const MpccCounters& c = m_law->Counters();
     return {{"mpcc_decisions", static_cast<double>(c.decisions)},
-            {"qp_solves", static_cast<double>(c.solves)},
-            {"qp_closed_form", static_cast<double>(c.closedForm)},
+            {"qp_solves", static_cast<double>(c.qp.solves)},
+            {"qp_unconstrained", static_cast<double>(c.unconstrained)},
+            {"qp_saturated", static_cast<double>(c.saturated)},
             {"qp_infeasible", static_cast<double>(c.infeasible)},
-            {"qp_failures", static_cast<double>(c.failures)},
-            {"qp_working_set_changes", static_cast<double>(c.workingSetChanges)}};
+            {"qp_failures", static_cast<double>(c.qp.failures)},
+            {"qp_working_set_changes", static_cast<double>(c.qp.workingSetChanges)}};
+}
+
+const DecisionTimes*
+Mpcc::GetDecisionTimes() const
+{
+    return m_times.get();
 }
 
 } // namespace ns3::rdma

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does MPCC steer a flow? On every ACK, from the state switch's telemetry to the law's window.
+// How does MPCC steer a flow? When it decides, from which telemetry, and when the window takes effect.
 #ifndef RDMA_MPCC_H
 #define RDMA_MPCC_H
 
 #include "congestion-control.h"
+#include "decision-times.h"
 #include "mpcc-law.h"
 
+#include "ns3/event-id.h"
+#include "ns3/nstime.h"
+
+#include <deque>
+#include <memory>
 #include <optional>
 
 namespace ns3::rdma
@@ -16,7 +22,14 @@ struct StateSwitch;
 /// What the law reads, from a flow and its state switch.
 MpccInput MakeMpccInput(const FlowState& flow, const StateSwitch& state);
 
-/// Model Predictive Congestion Control (Zheng 2024): one QP per ACK.
+/**
+ * Model Predictive Congestion Control (Zheng 2024): one QP per ACK, per n ACKs or per round trip.
+ *
+ * Decisions may take simulated time. The window then takes effect that much later, and the model knows:
+ * the time counts as input delay (tau_1), and windows still on their way as inputs. Every decision takes its
+ * own time as if the flow had a processor for it, and all take effect in the order in which they were made:
+ * a quicker one waits for those before it.
+ */
 class Mpcc : public CongestionControl
 {
   public:
@@ -26,12 +39,28 @@ class Mpcc : public CongestionControl
     double GetWindowFloor(const FlowState& flow) const override;
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
+    void OnFlowEnd(FlowState& flow, Picos now) override;
     std::vector<std::pair<std::string, double>> GetCounters() const override;
+    const DecisionTimes* GetDecisionTimes() const override;
 
   private:
-    void Apply(FlowState& flow, double windowBytes) const;
+    /// A window on its way.
+    struct Pending
+    {
+        Picos at;
+        double windowBytes;
+    };
 
-    // The attributes of the same names; MpccSettings documents them.
+    /// Whether this ACK is one to decide on.
+    bool IsDue(const AckSample& ack);
+    double Decide(const FlowState& flow, const AckSample& ack);
+    /// As Decide(), with the time it takes counted and charged as the attributes say.
+    double TimedDecide(const FlowState& flow, const AckSample& ack);
+    void Apply(FlowState& flow, double windowBytes) const;
+    void ApplyPending(FlowState* flow);
+    void ScheduleNext(FlowState& flow, Picos now);
+
+    // The attributes of the same names; MpccSettings documents those of the law.
     double m_weightQueue;
     double m_weightWindow;
     int m_horizon;
@@ -39,9 +68,21 @@ class Mpcc : public CongestionControl
     double m_floorShare;
     double m_delayScale;
     double m_intervalScale;
+    int m_acksPerDecision;
     MpccSolver m_solver;
+    bool m_shortcut;
     bool m_pacing;
+    Time m_computationTime;
+    bool m_chargeMeasuredTime;
+    bool m_measureTime;
+
     std::optional<MpccLaw> m_law;
+    int m_acksToSkip{0};
+    Picos m_nextDecision{0};
+    Picos m_cost{0}; ///< simulated time that a decision takes; measured: that of the last one
+    std::deque<Pending> m_pending;
+    EventId m_effect;                       ///< the first pending window's
+    std::unique_ptr<DecisionTimes> m_times; ///< with MeasureTime alone
 };
 
 } // namespace ns3::rdma

@@ -27,6 +27,15 @@ constexpr double TELEMETRY_REFERENCE_BPS = 25e9;
 constexpr uint64_t PUBLISHED_STREAMS_PER_NODE = 6;
 constexpr uint64_t PUBLISHED_STREAMS_OF_LOSS = 2;
 
+std::map<std::string, double>
+Summary(const DecisionTimes& times)
+{
+    return {{"decision_us_mean", times.Mean()},
+            {"decision_us_p50", times.Percentile(0.50)},
+            {"decision_us_p95", times.Percentile(0.95)},
+            {"decision_us_p99", times.Percentile(0.99)}};
+}
+
 Ptr<CongestionControl>
 CreateController(const ControllerSpec& spec)
 {
@@ -392,7 +401,36 @@ Network::Record(const QueuePair& flow)
     for (const auto& [name, value] : flow.Control().GetCounters())
     {
         m_counters[name] += value;
+        CounterOf(flow, name) = value;
     }
+    const DecisionTimes* times = flow.Control().GetDecisionTimes();
+    if (times != nullptr && times->Count() > 0)
+    {
+        m_decisionTimes.Add(*times);
+        for (const auto& [name, value] : Summary(*times))
+        {
+            CounterOf(flow, name) = value;
+        }
+    }
+}
+
+double&
+Network::CounterOf(const QueuePair& flow, const std::string& name)
+{
+    std::vector<double>& column = m_flowCounters[name];
+    column.resize(m_records.size(), std::numeric_limits<double>::quiet_NaN());
+    return column[flow.Id()];
+}
+
+std::map<std::string, double>
+Network::Counters() const
+{
+    std::map<std::string, double> counters = m_counters;
+    if (m_decisionTimes.Count() > 0)
+    {
+        counters.merge(Summary(m_decisionTimes));
+    }
+    return counters;
 }
 
 void

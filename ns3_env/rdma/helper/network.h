@@ -7,6 +7,7 @@
 #include "scenario.h"
 
 #include "ns3/node.h"
+#include "ns3_env/rdma/congestion-control/decision-times.h"
 #include "ns3_env/rdma/model/nic.h"
 #include "ns3_env/rdma/model/queue-pair.h"
 #include "ns3_env/rdma/model/switch.h"
@@ -90,7 +91,13 @@ class Network
     const std::map<std::pair<uint32_t, uint32_t>, QueueSeries>& Series() const { return m_series; }
     const CommonInterval& AllActive() const { return m_allActive; }
     const std::vector<KnobChange>& KnobChanges() const { return m_knobChanges; }
-    const std::map<std::string, double>& Counters() const { return m_counters; }
+    /// What the controllers counted, over all flows; decision times as mean and percentiles.
+    std::map<std::string, double> Counters() const;
+    /// The same by flow; NaN where a flow's controller has no such counter.
+    const std::map<std::string, std::vector<double>>& FlowCounters() const
+    {
+        return m_flowCounters;
+    }
     Picos EndTime() const { return m_endTime; }
     uint64_t Unfinished() const { return m_scenario.flows.size() - m_finished; }
 
@@ -114,6 +121,8 @@ class Network
     Picos DefaultTimeout() const;
     void OnFinished(QueuePair& flow);
     void Record(const QueuePair& flow);
+    /// Where a counter of a flow is kept.
+    double& CounterOf(const QueuePair& flow, const std::string& name);
     void SweepRetired();
     void SampleQueues();
     void Cut();
@@ -145,6 +154,8 @@ class Network
     CommonInterval m_allActive;
     std::vector<KnobChange> m_knobChanges;
     std::map<std::string, double> m_counters;
+    std::map<std::string, std::vector<double>> m_flowCounters;
+    DecisionTimes m_decisionTimes;
     Picos m_endTime{0};
     bool m_ended{false};
 };

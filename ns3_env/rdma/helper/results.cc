@@ -161,6 +161,7 @@ ResultsToJson(const Network& network, const EventLog* events)
                       {"pfc_frames", context.pfcFrames},
                       {"host_pause_ns", hostPause}};
     json["counters"] = network.Counters();
+    json["flow_counters"] = network.FlowCounters();
     return json.dump();
 }
 

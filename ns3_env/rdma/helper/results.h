@@ -13,6 +13,7 @@ namespace ns3::rdma
 
 /**
  * The results of a network that has run: times in ns, sizes in bytes, -1 for what did not happen.
+ * `counters` holds what controllers counted, over all flows, `flow_counters` by flow (null: not this one's).
  * \param events the network's marks and pauses, where they were collected; may be null
  */
 std::string ResultsToJson(const Network& network, const EventLog* events = nullptr);

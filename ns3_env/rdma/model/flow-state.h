@@ -42,6 +42,8 @@ struct PathFacts
 class FlowState
 {
   public:
+    virtual ~FlowState() = default;
+
     const PathFacts& Path() const { return *m_path; }
     uint32_t Id() const { return m_id; }
     uint64_t SizeBytes() const { return m_sizeBytes; }
@@ -74,6 +76,9 @@ class FlowState
     }
     /// Whether SetRateAndRepace was called since this was last asked.
     bool TakeRepaced() { return std::exchange(m_repaced, false); }
+
+    /// The knobs were written outside a hook of the controller: the flow may now be free to send.
+    virtual void KnobsWritten() {}
 
   protected:
     const PathFacts* m_path{nullptr};

@@ -157,6 +157,13 @@ QueuePair::OnFeedback(const Packet& packet, Picos now)
 }
 
 void
+QueuePair::KnobsWritten()
+{
+    m_sender->NotifyKnobs(*this, NowPicos());
+    m_sender->Kick();
+}
+
+void
 QueuePair::Finish(Picos now)
 {
     m_endTime = now;

@@ -66,6 +66,7 @@ class QueuePair : public FlowState
     void OnFeedback(const Packet& packet, Picos now);
     /// Holds the flow back (an agent's decision is pending) or lets it go on.
     void SetHeld(bool held) { m_held = held; }
+    void KnobsWritten() override;
     /// @}
 
     /// @name Receiver
