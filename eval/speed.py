@@ -17,6 +17,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from eval.placement import PLACEMENTS, decision_us
 from ns3_env.scenario import Controller, Record, Scenario, Synchronous
 from ns3_env.simulator import Decisions, Simulator, find_executable, wait_any
 from ns3_env.telemetry import column
@@ -56,8 +57,10 @@ def measure(
         ``mpcc_qp_us``: microseconds per decision of MPCC as they occur in a 4-to-1 incast, the mean by
         horizon, the clock's own time included; by default, and with qpOASES asked on every decision
         (attribute ``Shortcut``). They are wall time, to which other processes can only add, so these are the
-        least of four times as many short runs. ``reference_cpu_s``: CPU seconds of the simulator
-        on the published scenarios, in the default preset.
+        least of four times as many short runs. ``mpcc_placement_us``: wall microseconds per decision of such an
+        incast, its packets included, with MPCC in the "simulator" and across the "channel", where it makes the
+        same decisions. ``reference_cpu_s``: CPU seconds of the simulator on the published scenarios, in the
+        default preset.
     """
     say("packet-hops of the plain network")
     hops = median(_packet_hops_per_s() for _ in range(repeats))
@@ -71,6 +74,8 @@ def measure(
         for horizon in HORIZONS:
             say(f"MPCC decisions, horizon {horizon}{'' if shortcut else ', qpOASES alone'}")
             solver[key][str(horizon)] = min(_mpcc_us(horizon, shortcut) for _ in range(4 * repeats))
+    say("MPCC in the simulator and across the channel")
+    placement = {where: median(decision_us(where) for _ in range(repeats)) for where in PLACEMENTS}
     cpu = {}
     for key, scenario, controller in REFERENCE_RUNS:
         say(f"{scenario} under {controller}")
@@ -79,6 +84,7 @@ def measure(
         "packet_hops_per_s": hops,
         "decisions_per_s": decisions,
         **solver,
+        "mpcc_placement_us": placement,
         "reference_cpu_s": cpu,
     }
 
@@ -93,6 +99,8 @@ def table(figures: dict[str, Any]) -> Table:
         for horizon, us in figures[key].items():
             what = f"MPCC decision, P = {horizon}{'' if shortcut else ', qpOASES alone'}"
             drawn.add_row(what, f"{us:.2f} µs")
+    for where, us in figures["mpcc_placement_us"].items():
+        drawn.add_row(f"an MPCC decision and its packets, {where}", f"{us:.2f} µs")
     for key, _, controller in REFERENCE_RUNS:
         drawn.add_row(f"{key.split('_')[0]}, {controller}, CPU", f"{figures['reference_cpu_s'][key]:.3f} s")
     return drawn
