@@ -64,8 +64,20 @@ def parser() -> argparse.ArgumentParser:
         "--out", type=Path, required=True, metavar="DIR", help="gets a picture per controller"
     )
 
+    paper = commands.add_parser(
+        "paper", help="an experiment of the MPCC thesis: its figures, theirs and ours"
+    )
+    paper.add_argument("name", nargs="?", help="see --list")
+    paper.add_argument("--list", action="store_true", help="every experiment, and what --scale changes")
+    paper.add_argument("--out", type=Path, metavar="DIR", help="default: runs/paper/NAME")
+    paper.add_argument(
+        "--scale", type=float, metavar="X", help="of the thesis's size (default: by experiment)"
+    )
+    paper.add_argument("--full", action="store_true", help="the thesis's size: --scale 1")
+    paper.add_argument("--page", type=Path, metavar="FILE", help="put what was run (in --out) onto a page")
+
     speed = commands.add_parser("speed", help="packet-hops/s, decisions/s, µs per MPCC decision")
-    for command in (evaluate, gain, run, reference, speed):
+    for command in (evaluate, gain, run, reference, paper, speed):
         command.add_argument(
             "--json", type=Path, metavar="FILE", help="write the numbers shown to this file too"
         )
@@ -125,6 +137,11 @@ def run(options: argparse.Namespace) -> int:
         from eval.trace import trace
 
         print(trace(options.scenario, options.controller, options.out, options.seed, options.sample_ns))
+        return 0
+    if options.command == "paper":
+        from eval.paper.command import dispatch
+
+        dispatch(options)
         return 0
     if options.command == "reference":
         from eval import reference

@@ -57,10 +57,10 @@ def measure(
         ``mpcc_qp_us``: microseconds per decision of MPCC as they occur in a 4-to-1 incast, the mean by
         horizon, the clock's own time included; by default, and with qpOASES asked on every decision
         (attribute ``Shortcut``). They are wall time, to which other processes can only add, so these are the
-        least of four times as many short runs. ``mpcc_placement_us``: wall microseconds per decision of such an
-        incast, its packets included, with MPCC in the "simulator" and across the "channel", where it makes the
-        same decisions. ``reference_cpu_s``: CPU seconds of the simulator on the published scenarios, in the
-        default preset.
+        least of four times as many short runs. ``mpcc_placement_us``: wall microseconds per decision of
+        such an incast, its packets included, with MPCC in the "simulator" and across the "channel", where it
+        makes the same decisions. ``reference_cpu_s``: CPU seconds of the simulator on the published
+        scenarios, in the default preset.
     """
     say("packet-hops of the plain network")
     hops = median(_packet_hops_per_s() for _ in range(repeats))

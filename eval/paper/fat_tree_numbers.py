@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is measured of one run on the fat-tree? Queues of all ports together, slowdowns by flow size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eval.metrics import SIZE_BUCKETS, fct_slowdowns_by_size, queue_cdf, unfinished_flows
+from eval.metrics_flows import Floats, flow_column, flow_ends, statistics_of
+from eval.paper.outcome import Grid
+from eval.table import csv_text
+
+#: Names of the workloads, as the thesis writes them.
+WORKLOADS = {"websearch": "WebSearch", "fb_hadoop": "FB_Hadoop"}
+#: Of a CDF.
+_POINTS = 1000
+
+
+@dataclass(frozen=True)
+class Case:
+    """One panel of Figs. 5.6 to 5.9: a workload, its average load, and whether an incast is added."""
+
+    sizes: str
+    load: float
+    incast: bool
+
+    @property
+    def title(self) -> str:
+        """As over a panel."""
+        return f"{WORKLOADS[self.sizes]}, {self.load:.0%}{', incast' if self.incast else ''}"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One controller in one case.
+
+    Attributes:
+        queue: samples of every port that sent anything, bytes, (samples,).
+        slowdowns: of the finished flows, by the names of ``SIZE_BUCKETS``.
+        sizes: of all flows, bytes.
+        unfinished: flows without an end, which are in no slowdown.
+        busy_goodput: payload per receiver and second, as a share of its link, while a flow to it is there.
+    """
+
+    queue: Floats
+    slowdowns: Mapping[str, Floats]
+    sizes: Floats
+    unfinished: int
+    busy_goodput: float
+
+    @property
+    def queue_mean(self) -> float:
+        """Bytes, over ports and time."""
+        return float(self.queue.mean()) if len(self.queue) else float("nan")
+
+    def queue_percentile(self, percent: float) -> float:
+        """Bytes, over ports and time."""
+        return float(np.percentile(self.queue, percent)) if len(self.queue) else float("nan")
+
+    def slowdown(self, bucket: str = "", what: str = "avg") -> float:
+        """A statistic of ``STATISTICS`` over a bucket, or all flows; NaN of none."""
+        chosen = [self.slowdowns[bucket]] if bucket else list(self.slowdowns.values())
+        return statistics_of(np.concatenate(chosen))[what]
+
+
+Found = Mapping[Case, Mapping[str, Measured]]
+
+
+def measure(results: Mapping[str, Any], until_ns: float) -> Measured:
+    """What the results of a run hold, with the queues' samples up to an instant."""
+    kept = [
+        np.asarray(port["series"]["bytes"], dtype=np.float64)[np.asarray(port["series"]["t_ns"]) <= until_ns]
+        for port in results["queues"]
+        if "series" in port
+    ]
+    return Measured(
+        np.concatenate(kept) if kept else np.zeros(0),
+        fct_slowdowns_by_size(results),
+        flow_column(results, "size_bytes"),
+        unfinished_flows(results),
+        busy_goodput(results),
+    )
+
+
+def busy_goodput(results: Mapping[str, Any]) -> float:
+    """Payload that reached the receivers, over what their links could carry while they had flows; in [0, 1].
+
+    A controller that leaves links idle with work to do has less of it than another one on the same flows.
+    """
+    starts, ends = flow_column(results, "start_ns"), flow_ends(results)
+    into, payload = flow_column(results, "dst"), flow_column(results, "acked_bytes").sum()
+    rates = {int(port["peer"]): float(port["rate_bps"]) for port in results["queues"]}
+    carried = 0.0
+    for receiver in np.unique(into):
+        order = np.argsort(starts[into == receiver])
+        begins, until = starts[into == receiver][order], np.maximum.accumulate(ends[into == receiver][order])
+        gaps = np.maximum(begins[1:] - until[:-1], 0.0).sum()
+        carried += (until[-1] - begins[0] - gaps) * rates[int(receiver)] / 8e9
+    return float(payload / carried) if carried > 0 else float("nan")
+
+
+def cdf(own: Measured) -> tuple[Floats, Floats]:
+    """Lengths (bytes) and the share of ports and time with no longer a queue; (0,) each without samples."""
+    return (
+        queue_cdf({"series": {"bytes": own.queue}}, _POINTS) if len(own.queue) else (np.zeros(0), np.zeros(0))
+    )
+
+
+def grids(found: Found) -> list[Grid]:
+    """A table for each workload: a row for each case and controller."""
+    columns = (
+        "case",
+        "under",
+        "mean (kB)",
+        "p99 (kB)",
+        "all",
+        *(words for _, words, _, _ in SIZE_BUCKETS),
+        "used",
+    )
+    tables: dict[str, list[tuple[str | float, ...]]] = {}
+    for case, by_name in found.items():
+        for name, own in by_name.items():
+            by_size = (own.slowdown(bucket) for bucket, _, _, _ in SIZE_BUCKETS)
+            row = (
+                own.queue_mean / 1e3,
+                own.queue_percentile(99) / 1e3,
+                own.slowdown(),
+                *by_size,
+                own.busy_goodput,
+            )
+            short = case.title.removeprefix(f"{WORKLOADS[case.sizes]}, ")
+            tables.setdefault(case.sizes, []).append((short, name, *row))
+    return [
+        Grid(f"{WORKLOADS[sizes]}: queue, mean slowdown by size, share of links used", columns, rows)
+        for sizes, rows in tables.items()
+    ]
+
+
+def csvs(found: Found) -> dict[str, str]:
+    """Queue CDFs, and every statistic of the slowdowns, as CSV texts by file name."""
+    queues, slowdowns = [], []
+    for case, by_name in found.items():
+        key = (case.sizes, case.load, int(case.incast))
+        for name, own in by_name.items():
+            queues += [
+                (*key, name, round(float(length)), round(float(share), 6))
+                for length, share in zip(*cdf(own), strict=True)
+            ]
+            slowdowns += [
+                (*key, name, bucket, len(values), *(f"{x:.5g}" for x in statistics_of(values).values()))
+                for bucket, values in own.slowdowns.items()
+            ]
+    head = ("sizes", "load", "incast", "controller")
+    return {
+        "queue_cdf": csv_text((*head, "bytes", "share"), queues),
+        "slowdown": csv_text((*head, "bucket", "flows", "avg", "p50", "p95", "p99"), slowdowns),
+    }
