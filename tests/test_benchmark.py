@@ -255,6 +255,8 @@ def test_an_end_amid_cells_leaves_a_folder_to_go_on_with(tmp_path: Path, how: si
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
+        # A shell's background job inherits that SIGINT is ignored; this is about one that is not.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         # The dearest cells, the sleeper's, come first and hold both processes, each with a simulator; a fifth

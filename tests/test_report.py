@@ -45,7 +45,7 @@ def lacking(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = report_folder.write(tmp_path_factory.mktemp("bench") / "run")
     report_folder.fail(path, "equal", "hpcc", 2, "SimulatorDied: <script>alert(1)</script>\nlast | words")
     report_folder.remove(path, "equal", "mpcc", 3)
-    report_folder.make_stale(path, "sizes", "fast", 1, fct_slowdown_avg=777.0)
+    report_folder.make_stale(path, "sizes", "fast", 1, fct_slowdown_avg=777.25)
     write(path)
     return path
 
@@ -77,7 +77,7 @@ def test_what_is_not_there_is_named(lacking: Path, name: str) -> None:
     for place in ("equal, hpcc, seed 2", "equal, mpcc, seed 3", "sizes, fast, seed 1"):
         assert text.count(place) == 1, place
     assert "last" in text
-    assert "777" not in text
+    assert "777.25" not in text
 
 
 def test_what_is_not_there_is_not_averaged(lacking: Path) -> None:
