@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does a scenario become nodes, links and flows, and what is left when it has run?
+// How do flows live on a network, from their start to their record?
 #ifndef RDMA_NETWORK_H
 #define RDMA_NETWORK_H
 
-#include "routing.h"
+#include "counters.h"
+#include "fabric.h"
 #include "scenario.h"
-
-#include "ns3/node.h"
-#include "ns3_env/rdma/congestion-control/decision-times.h"
-#include "ns3_env/rdma/model/nic.h"
-#include "ns3_env/rdma/model/queue-pair.h"
-#include "ns3_env/rdma/model/switch.h"
 
 #include <functional>
 #include <map>
@@ -78,51 +73,40 @@ class Network
     void SetCutHook(std::function<void(Picos)> hook) { m_onCut = std::move(hook); }
 
     const Scenario& GetScenario() const { return m_scenario; }
-    NetworkContext& Context() { return m_context; }
-    const NetworkContext& Context() const { return m_context; }
+    NetworkContext& Context() { return m_fabric.Context(); }
+    const NetworkContext& Context() const { return m_fabric.Context(); }
     /// Flows that have started and not finished, in the order they started.
     const std::vector<QueuePair*>& LiveFlows() const { return m_live; }
 
     const std::vector<FlowRecord>& Records() const { return m_records; }
-    const std::vector<std::pair<uint32_t, Ptr<Switch>>>& Switches() const { return m_switches; }
-    const std::vector<Ptr<Nic>>& Nics() const { return m_nics; } ///< by node id; null for switches
+    const std::vector<std::pair<uint32_t, Ptr<Switch>>>& Switches() const
+    {
+        return m_fabric.Switches();
+    }
+    const std::vector<Ptr<Nic>>& Nics() const
+    {
+        return m_fabric.Nics();
+    } ///< by node id; null for switches
     /// Every port, by node and index.
-    std::vector<Port*> Ports() const;
+    std::vector<Port*> Ports() const { return m_fabric.Ports(); }
     const std::map<std::pair<uint32_t, uint32_t>, QueueSeries>& Series() const { return m_series; }
     const CommonInterval& AllActive() const { return m_allActive; }
     const std::vector<KnobChange>& KnobChanges() const { return m_knobChanges; }
-    /// What the controllers counted, over all flows; decision times as mean and percentiles.
-    std::map<std::string, double> Counters() const;
-    /// The same by flow; NaN where a flow's controller has no such counter.
-    const std::map<std::string, std::vector<double>>& FlowCounters() const
-    {
-        return m_flowCounters;
-    }
+    const Counters& ControllerCounters() const { return m_counters; }
     Picos EndTime() const { return m_endTime; }
     uint64_t Unfinished() const { return m_scenario.flows.size() - m_finished; }
 
     /// Payload bytes that senders put on the wire, retransmissions included.
     uint64_t TransmittedPayload() const;
     /// Payload bytes of data packets that reached a host.
-    uint64_t DeliveredPayload() const;
+    uint64_t DeliveredPayload() const { return m_fabric.DeliveredPayload(); }
 
   private:
-    void BuildNodes();
-    void ConfigureSwitches();
-    void SetGrain() const;
     void StartDueFlows();
     void StartFlow(QueuePair& flow);
     std::unique_ptr<QueuePair> CreateFlow(const FlowEntry& entry);
-    PathFacts
-    DescribePath(const std::vector<std::pair<uint32_t, const Neighbour*>>& forward,
-                 const std::vector<std::pair<uint32_t, const Neighbour*>>& backward) const;
-    Route PortsOf(const std::vector<std::pair<uint32_t, const Neighbour*>>& path) const;
-    Port& PortAt(uint32_t node, uint32_t port) const;
-    Picos DefaultTimeout() const;
     void OnFinished(QueuePair& flow);
     void Record(const QueuePair& flow);
-    /// Where a counter of a flow is kept.
-    double& CounterOf(const QueuePair& flow, const std::string& name);
     void SweepRetired();
     void SampleQueues();
     void Cut();
@@ -130,15 +114,7 @@ class Network
     Scenario m_scenario;
     FlowHook m_onCreate;
     std::function<void(Picos)> m_onCut;
-    NetworkContext m_context;
-    Routing m_routing;
-    Picos m_maxBaseRtt;
-    Picos m_timeout{0};
-
-    std::vector<Ptr<Node>> m_nodes;
-    std::vector<Ptr<Nic>> m_nics;
-    std::vector<Ptr<Switch>> m_switchOf; ///< by node id; null for hosts
-    std::vector<std::pair<uint32_t, Ptr<Switch>>> m_switches;
+    Fabric m_fabric;
 
     std::vector<uint32_t> m_order; ///< flows by start time
     size_t m_nextStart{0};
@@ -153,9 +129,7 @@ class Network
     std::map<std::pair<uint32_t, uint32_t>, QueueSeries> m_series;
     CommonInterval m_allActive;
     std::vector<KnobChange> m_knobChanges;
-    std::map<std::string, double> m_counters;
-    std::map<std::string, std::vector<double>> m_flowCounters;
-    DecisionTimes m_decisionTimes;
+    Counters m_counters;
     Picos m_endTime{0};
     bool m_ended{false};
 };

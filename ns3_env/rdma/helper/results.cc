@@ -160,8 +160,8 @@ ResultsToJson(const Network& network, const EventLog* events)
                       {"unfinished", network.Unfinished()},
                       {"pfc_frames", context.pfcFrames},
                       {"host_pause_ns", hostPause}};
-    json["counters"] = network.Counters();
-    json["flow_counters"] = network.FlowCounters();
+    json["counters"] = network.ControllerCounters().Totals();
+    json["flow_counters"] = network.ControllerCounters().ByFlow();
     return json.dump();
 }
 

@@ -123,7 +123,7 @@ class MpccClockTestCase : public TestCase
             TestNetwork net(Incast(4, 2'000'000, {{"AcksPerDecision", std::to_string(acks)}}));
             net->Run();
             NS_TEST_EXPECT_MSG_EQ(net->Unfinished(), 0, "all done");
-            const double decisions = Counter(net->Counters(), "mpcc_decisions");
+            const double decisions = Counter(net->ControllerCounters().Totals(), "mpcc_decisions");
             const double most = acks == 0 ? 8 * 1.08 * 80e3 / 6240 * 4 : 8000.0 / acks; // 691 us
             NS_TEST_EXPECT_MSG_LT_OR_EQ(decisions, most + 4, "AcksPerDecision " << acks);
             NS_TEST_EXPECT_MSG_GT(decisions, 0.9 * most, "AcksPerDecision " << acks);
@@ -294,23 +294,30 @@ class MpccMeasuredTestCase : public TestCase
         {
             TestNetwork net(Incast(2, 100'000, {}));
             net->Run();
-            NS_TEST_EXPECT_MSG_EQ(net->Counters().count("decision_us_p50"), 0, "not by default");
-            const std::vector<double>& solves = net->FlowCounters().at("mpcc_decisions");
+            NS_TEST_EXPECT_MSG_EQ(net->ControllerCounters().Totals().count("decision_us_p50"),
+                                  0,
+                                  "not by default");
+            const std::vector<double>& solves =
+                net->ControllerCounters().ByFlow().at("mpcc_decisions");
             NS_TEST_EXPECT_MSG_EQ(solves.size(), 2, "a value per flow");
             NS_TEST_EXPECT_MSG_EQ(solves[0], 100, "a decision per ACK");
             NS_TEST_EXPECT_MSG_EQ(solves[0] + solves[1],
-                                  Counter(net->Counters(), "mpcc_decisions"),
+                                  Counter(net->ControllerCounters().Totals(), "mpcc_decisions"),
                                   "which add up");
         }
         TestNetwork net(
             Incast(2, 100'000, {{"MeasureTime", "true"}, {"ChargeMeasuredTime", "true"}}));
         net->Run();
         NS_TEST_EXPECT_MSG_EQ(net->Unfinished(), 0, "all done");
-        const double median = Counter(net->Counters(), "decision_us_p50");
+        const double median = Counter(net->ControllerCounters().Totals(), "decision_us_p50");
         NS_TEST_EXPECT_MSG_GT(median, 0.01, "some time");
         NS_TEST_EXPECT_MSG_LT(median, 1000.0, "not for ever");
-        NS_TEST_EXPECT_MSG_LT_OR_EQ(median, Counter(net->Counters(), "decision_us_p95"), "p95");
-        NS_TEST_EXPECT_MSG_EQ(net->FlowCounters().at("decision_us_p99").size(), 2, "by flow");
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(median,
+                                    Counter(net->ControllerCounters().Totals(), "decision_us_p95"),
+                                    "p95");
+        NS_TEST_EXPECT_MSG_EQ(net->ControllerCounters().ByFlow().at("decision_us_p99").size(),
+                              2,
+                              "by flow");
     }
 };
 

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does a name and its attributes become a congestion controller?
+#ifndef RDMA_CONTROLLER_FACTORY_H
+#define RDMA_CONTROLLER_FACTORY_H
+
+#include "scenario.h"
+
+#include "ns3_env/rdma/congestion-control/congestion-control.h"
+
+namespace ns3::rdma
+{
+
+/// \throws ScenarioError naming the known ones where there is no such controller or attribute.
+Ptr<CongestionControl> CreateController(const ControllerSpec& spec);
+
+} // namespace ns3::rdma
+
+#endif // RDMA_CONTROLLER_FACTORY_H

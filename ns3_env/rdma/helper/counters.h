@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What did the controllers count? Over all flows and flow by flow.
+#ifndef RDMA_COUNTERS_H
+#define RDMA_COUNTERS_H
+
+#include "ns3_env/rdma/congestion-control/decision-times.h"
+#include "ns3_env/rdma/model/queue-pair.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ns3::rdma
+{
+
+/// Takes each flow's counters when it ends.
+class Counters
+{
+  public:
+    explicit Counters(size_t flows)
+        : m_flows(flows)
+    {
+    }
+
+    void Add(const QueuePair& flow);
+
+    /// Sums over all flows; decision times as mean and percentiles.
+    std::map<std::string, double> Totals() const;
+    /// By flow; NaN where a flow's controller has no such counter.
+    const std::map<std::string, std::vector<double>>& ByFlow() const { return m_byFlow; }
+
+  private:
+    double& Of(const QueuePair& flow, const std::string& name);
+
+    size_t m_flows;
+    std::map<std::string, double> m_totals;
+    std::map<std::string, std::vector<double>> m_byFlow;
+    DecisionTimes m_decisionTimes;
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_COUNTERS_H

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fabric.h"
+
+#include "ns3/rng-seed-manager.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace ns3::rdma
+{
+
+namespace
+{
+
+constexpr uint16_t DESTINATION_PORT = 100;
+constexpr Picos EVENTS_PER_FRAME = 64;
+// Units of quantised telemetry grow with the hosts' rate above this one.
+constexpr double TELEMETRY_REFERENCE_BPS = 25e9;
+// Random streams that the published simulator has handed out before it marks its first packet
+// (docs/decisions/0002): of each node's protocol stack, and of its loss model.
+constexpr uint64_t PUBLISHED_STREAMS_PER_NODE = 6;
+constexpr uint64_t PUBLISHED_STREAMS_OF_LOSS = 2;
+
+} // namespace
+
+Fabric::Fabric(const Scenario& scenario)
+    : m_scenario(scenario),
+      m_routing(m_scenario),
+      m_maxBaseRtt(m_routing.MaxBaseRtt(m_scenario.payloadBytes, m_scenario.rounding))
+{
+    RngSeedManager::SetRun(m_scenario.seed); // an episode's seed is the run number
+    m_context.rounding = m_scenario.rounding;
+    if (m_scenario.rounding == Rounding::TruncateNs)
+    {
+        m_context.random.UseStreamPerDraw(PUBLISHED_STREAMS_PER_NODE * m_scenario.isSwitch.size() +
+                                          PUBLISHED_STREAMS_OF_LOSS);
+    }
+    BuildNodes();
+    ConfigureSwitches();
+    SetGrain();
+    m_timeout = m_scenario.retransmissionTimeout.value_or(DefaultTimeout());
+}
+
+Port&
+Fabric::PortAt(uint32_t node, uint32_t port) const
+{
+    if (m_scenario.isSwitch[node])
+    {
+        return *m_switchOf[node]->Ports()[port];
+    }
+    return *m_nics[node];
+}
+
+std::vector<Port*>
+Fabric::Ports() const
+{
+    std::vector<Port*> ports;
+    for (uint32_t node = 0; node < m_nodes.size(); ++node)
+    {
+        const size_t count = m_switchOf[node] ? m_switchOf[node]->Ports().size() : 1;
+        for (uint32_t port = 0; port < count; ++port)
+        {
+            ports.push_back(&PortAt(node, port));
+        }
+    }
+    return ports;
+}
+
+void
+Fabric::BuildNodes()
+{
+    const auto count = static_cast<uint32_t>(m_scenario.isSwitch.size());
+    m_nics.resize(count);
+    m_switchOf.resize(count);
+    for (uint32_t id = 0; id < count; ++id)
+    {
+        Ptr<Node> node = CreateObject<Node>();
+        m_nodes.push_back(node);
+        if (m_scenario.isSwitch[id])
+        {
+            m_switchOf[id] = CreateObject<Switch>(m_context, m_scenario.buffer);
+            m_switches.emplace_back(id, m_switchOf[id]);
+            node->AggregateObject(m_switchOf[id]);
+            for (size_t i = 0; i < m_routing.Neighbours(id).size(); ++i)
+            {
+                m_switchOf[id]->AddPort(id);
+            }
+        }
+        else
+        {
+            m_nics[id] = CreateObject<Nic>(m_context, id);
+            node->AggregateObject(m_nics[id]);
+        }
+    }
+    // Ports are numbered in the order of the links at each node, which is how Routing numbers them.
+    std::vector<uint32_t> used(count, 0);
+    for (const LinkSpec& link : m_scenario.links)
+    {
+        Port& a = PortAt(link.a, used[link.a]++);
+        Port& b = PortAt(link.b, used[link.b]++);
+        Port::Connect(a, b, link.rateBps, link.delay);
+        a.SetLoss(m_scenario.lossProbability);
+        b.SetLoss(m_scenario.lossProbability);
+    }
+}
+
+void
+Fabric::SetGrain() const
+{
+    EventLoop* loop = EventLoop::Current();
+    if (loop == nullptr)
+    {
+        return;
+    }
+    double fastest = 0;
+    for (const LinkSpec& link : m_scenario.links)
+    {
+        fastest = std::max(fastest, link.rateBps);
+    }
+    // A hop takes the time of a frame; a network has some dozens of events in that time.
+    loop->SetGrain(IdealTime(m_scenario.payloadBytes, fastest, Rounding::Exact) / EVENTS_PER_FRAME);
+}
+
+void
+Fabric::ConfigureSwitches()
+{
+    double hostRate = 0;
+    for (const auto& nic : m_nics)
+    {
+        hostRate = nic ? std::max(hostRate, nic->RateBps()) : hostRate;
+    }
+    const Picos firstStart = std::min_element(m_scenario.flows.begin(),
+                                              m_scenario.flows.end(),
+                                              [](const FlowEntry& x, const FlowEntry& y)
+                                              { return x.flow.start < y.flow.start; })
+                                 ->flow.start;
+    for (auto& [id, sw] : m_switches)
+    {
+        sw->ConfigureBuffer(hostRate, m_scenario.payloadBytes + MAX_HEADER_BYTES);
+        if (sw->Buffer().CommittedBytes() > m_scenario.buffer.bufferBytes)
+        {
+            throw ScenarioError("'switch.buffer_bytes' is " +
+                                std::to_string(m_scenario.buffer.bufferBytes) + ", but switch " +
+                                std::to_string(id) + " needs " +
+                                std::to_string(sw->Buffer().CommittedBytes()) +
+                                " for the reserves and headrooms of its " +
+                                std::to_string(sw->Ports().size()) + " ports");
+        }
+        for (const auto& port : sw->Ports())
+        {
+            std::unique_ptr<FlowCounter> counter;
+            if (m_scenario.flowTimeout)
+            {
+                counter = std::make_unique<TimeoutFlowCounter>(*m_scenario.flowTimeout);
+            }
+            else
+            {
+                counter = std::make_unique<ExactFlowCounter>();
+            }
+            const auto unit =
+                static_cast<uint32_t>(std::max(1.0, hostRate / TELEMETRY_REFERENCE_BPS));
+            port->Configure(m_scenario.ecn, std::move(counter), unit);
+            if (m_scenario.recordQueues)
+            {
+                port->RecordQueue(firstStart);
+            }
+        }
+    }
+}
+
+Picos
+Fabric::DefaultTimeout() const
+{
+    // Twice the time in which every full buffer on the longest path drains at the slowest link's
+    // rate: on a lossless network no packet is ever later than that.
+    double slowest = std::numeric_limits<double>::max();
+    for (const LinkSpec& link : m_scenario.links)
+    {
+        slowest = std::min(slowest, link.rateBps);
+    }
+    const size_t hops = std::min<size_t>(MAX_INT_HOPS, m_switches.size());
+    const double drain = static_cast<double>(m_scenario.buffer.bufferBytes * hops) * 8 / slowest;
+    return 2 * static_cast<Picos>(drain * PS_PER_SECOND) + 2 * m_maxBaseRtt;
+}
+
+Route
+Fabric::PortsOf(const Hops& path) const
+{
+    Route route;
+    for (size_t i = 1; i < path.size(); ++i) // the first link is the sender's own
+    {
+        route.push_back(PeekPointer(m_switchOf[path[i].first]->Ports()[path[i].second->port]));
+    }
+    return route;
+}
+
+PathFacts
+Fabric::DescribePath(const Hops& forward, const Hops& backward) const
+{
+    PathFacts facts;
+    facts.rounding = m_scenario.rounding;
+    facts.payloadBytes = m_scenario.payloadBytes;
+    facts.hostRateBps = forward.front().second->rateBps;
+    facts.minRateBps = m_scenario.minRateBps.value_or(facts.hostRateBps / 100);
+    facts.maxBaseRtt = m_maxBaseRtt;
+    Picos back = 0;
+    for (const auto& [node, link] : backward)
+    {
+        back += link->delay + IdealTime(MIN_FRAME_BYTES, link->rateBps, facts.rounding);
+    }
+    Picos oneWay = 0;
+    for (const auto& [node, link] : forward)
+    {
+        const Picos serialise = IdealTime(facts.payloadBytes, link->rateBps, facts.rounding);
+        facts.baseRtt += 2 * link->delay + serialise;
+        if (node != forward.front().first)
+        {
+            facts.hops.push_back({link->rateBps, oneWay, -oneWay});
+        }
+        oneWay += link->delay + serialise;
+    }
+    for (PathHop& hop : facts.hops)
+    {
+        hop.feedbackDelay += oneWay + back;
+    }
+    // Whole bytes; multiplied before divided, so that round figures stay exact.
+    const double scale = 8.0 * PS_PER_SECOND;
+    facts.bdpBytes = std::floor(static_cast<double>(facts.baseRtt) * facts.hostRateBps / scale);
+    facts.maxBdpBytes =
+        std::floor(static_cast<double>(facts.maxBaseRtt) * facts.hostRateBps / scale);
+    return facts;
+}
+
+std::unique_ptr<QueuePair>
+Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, Ptr<CongestionControl> control) const
+{
+    const FiveTuple tuple{NodeAddress(spec.source),
+                          NodeAddress(spec.destination),
+                          sourcePort,
+                          DESTINATION_PORT};
+    const auto forward = m_routing.Path(spec.source, spec.destination, tuple);
+    const auto backward = m_routing.Path(spec.destination, spec.source, tuple.Reversed());
+    auto flow = std::make_unique<QueuePair>(spec, DescribePath(forward, backward), control);
+    flow->SetPath(*m_nics[spec.source], PortsOf(forward), PortsOf(backward));
+    flow->SetRetransmissionTimeout(m_timeout);
+    return flow;
+}
+
+uint64_t
+Fabric::DeliveredPayload() const
+{
+    uint64_t bytes = 0;
+    for (const auto& nic : m_nics)
+    {
+        bytes += nic ? nic->DeliveredPayload() : 0;
+    }
+    return bytes;
+}
+
+} // namespace ns3::rdma

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does a scenario become hosts, switches and links, and how does a flow find its way through them?
+#ifndef RDMA_FABRIC_H
+#define RDMA_FABRIC_H
+
+#include "routing.h"
+#include "scenario.h"
+
+#include "ns3/node.h"
+#include "ns3_env/rdma/model/nic.h"
+#include "ns3_env/rdma/model/queue-pair.h"
+#include "ns3_env/rdma/model/switch.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace ns3::rdma
+{
+
+/// The network without its flows. The scenario must outlive it.
+class Fabric
+{
+  public:
+    /// \throws ScenarioError where links, nodes or buffers do not fit together.
+    explicit Fabric(const Scenario& scenario);
+
+    Fabric(const Fabric&) = delete;
+    Fabric& operator=(const Fabric&) = delete;
+
+    NetworkContext& Context() { return m_context; }
+    const NetworkContext& Context() const { return m_context; }
+    const std::vector<std::pair<uint32_t, Ptr<Switch>>>& Switches() const { return m_switches; }
+    const std::vector<Ptr<Nic>>& Nics() const { return m_nics; } ///< by node id; null for switches
+    /// Every port, by node and index.
+    std::vector<Port*> Ports() const;
+
+    /// Both ends of a flow, not started. \throws ScenarioError where there is no path.
+    std::unique_ptr<QueuePair>
+    Connect(const FlowSpec& spec, uint16_t sourcePort, Ptr<CongestionControl> control) const;
+
+    /// Payload bytes of data packets that reached a host.
+    uint64_t DeliveredPayload() const;
+
+  private:
+    using Hops = std::vector<std::pair<uint32_t, const Neighbour*>>;
+
+    void BuildNodes();
+    void ConfigureSwitches();
+    void SetGrain() const;
+    PathFacts DescribePath(const Hops& forward, const Hops& backward) const;
+    Route PortsOf(const Hops& path) const;
+    Port& PortAt(uint32_t node, uint32_t port) const;
+    Picos DefaultTimeout() const;
+
+    const Scenario& m_scenario;
+    NetworkContext m_context;
+    Routing m_routing;
+    Picos m_maxBaseRtt;
+    Picos m_timeout{0};
+
+    std::vector<Ptr<Node>> m_nodes;
+    std::vector<Ptr<Nic>> m_nics;
+    std::vector<Ptr<Switch>> m_switchOf; ///< by node id; null for hosts
+    std::vector<std::pair<uint32_t, Ptr<Switch>>> m_switches;
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_FABRIC_H
