@@ -31,9 +31,7 @@ def draw(results: Results, title: str) -> Figure:
     _draw_knob(panels[0], results, knobs, 3, 1e9, end, unit)
     panels[0].set(ylabel="pacing rate (Gb/s)", title="What each flow is allowed to send: rate")
     if 0 < len(knobs) <= len(results["flows"]["src"]):
-        panels[0].set_title(
-            "Rate: no change after the start"
-        )
+        panels[0].set_title("Rate: no change after the start")
     _draw_knob(panels[1], results, knobs, 2, 1e3, end, unit)
     panels[1].set(ylabel="window (kB)", title="What each flow is allowed to have under way: window")
     handles, labels = panels[0].get_legend_handles_labels()
