@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How is a policy trained? ``train.py --config configs/fdcc.yaml --curriculum curricula/incast.yaml``.
 
+With ``configs/mpcc.yaml`` a controller inside the simulator is tuned on the same curriculum.
+
 Exit codes: 0 done; 2 a mistake in the input, named in one line; 130 interrupted, a checkpoint is saved.
 """
 
@@ -10,8 +12,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from agents.command import guarded
+from agents.config import read_yaml
 
 
 def parser() -> argparse.ArgumentParser:
@@ -45,9 +49,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(options: argparse.Namespace) -> int:
     """What the options ask for."""
     # PyTorch takes seconds to import; mistakes on the command line are found before.
-    from agents import training
+    from agents import mpcc_tuning, training, tuning_config
     from eval import metrics
 
+    if options.algo is None and tuning_config.is_tuning(_configuration(options)):
+        from eval import tuned
+
+        tuning = mpcc_tuning.plan(options.config, options.curriculum, options.overrides, options.resume)
+        outcome = mpcc_tuning.run(tuning, options.runs, tuned.score(tuning.config))
+        if not outcome.interrupted and not options.no_evaluation and tuning.config.evaluation is not None:
+            tuned.after_tuning(tuning, outcome.folder, options.json)
+        return 130 if outcome.interrupted else 0
     plan = training.plan(options.config, options.curriculum, options.overrides, options.algo, options.resume)
     outcome = training.run(plan, options.runs, metrics.brief)
     if outcome.interrupted:
@@ -57,6 +69,12 @@ def run(options: argparse.Namespace) -> int:
 
         comparison.after_training(plan.config, outcome.folder, options.json)
     return 0
+
+
+def _configuration(options: argparse.Namespace) -> dict[str, Any]:
+    """The data that a new run, or one that goes on, is configured with; none where there is no such file."""
+    path = options.config if options.resume is None else options.resume / "config.yaml"
+    return read_yaml(path) if path is not None and path.exists() else {}
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import yaml
 
 from agents.config import ConfigError
 
-PACKAGES = ("ns3-env", "ns3", "torch", "stable-baselines3", "gymnasium", "numpy", "pydantic")
+PACKAGES = ("ns3-env", "ns3", "torch", "stable-baselines3", "gymnasium", "numpy", "pydantic", "cma")
 
 
 def versions() -> dict[str, str]:
@@ -132,3 +133,11 @@ class RunFolder:
         state = json.loads((complete[-1] / "state.json").read_text(encoding="utf-8"))
         assert isinstance(state, dict)
         return complete[-1], state
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended."""
+
+    folder: RunFolder
+    interrupted: bool

@@ -272,6 +272,8 @@ def load_policy(checkpoint: Path) -> Policy:
         layout = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigError(f"{checkpoint}: not a checkpoint: {LAYOUT} cannot be read") from error
+    if layout["agent"] not in TRAINERS:
+        raise ConfigError(f"{path}: {layout['agent']!r} is no policy; policies: {', '.join(TRAINERS)}")
     algorithm = FDCC if layout["agent"] == "fdcc" else Sb3Trainer.ALGORITHMS[layout["agent"]]
     model = algorithm.load(checkpoint / MODEL, device="cpu")
     return Sb3Policy(model, layout["fields"], layout["action_map"])

@@ -3,32 +3,25 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from stable_baselines3.common.callbacks import BaseCallback
 
 from agents.config import ConfigError, RunConfig, apply_overrides, read_yaml, validate
 from agents.curriculum import Curriculum, CurriculumConfig
 from agents.environment import check_env, make_env
-from agents.run_folder import RunFolder
+from agents.progress import LiveLine, StopRequest
+from agents.run_folder import Outcome, RunFolder
 from agents.trainer import Trainer, make_trainer
 from ns3_env.vec_env import RdmaVecEnv
-
-#: Between two lines of metrics where the output is no terminal, s.
-_LINE_EVERY_S = 15.0
 
 #: Metrics by name of an episode's results.
 Measure = Callable[[Mapping[str, Any]], dict[str, float]]
@@ -41,14 +34,6 @@ class Plan:
     config: RunConfig
     curriculum: Curriculum
     resume: RunFolder | None
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a run ended."""
-
-    folder: RunFolder
-    interrupted: bool
 
 
 def with_algorithm(data: dict[str, Any], algorithm: str) -> dict[str, Any]:
@@ -102,32 +87,6 @@ def plan(
     checked = validate(apply_overrides(data, overrides), RunConfig, str(config))
     check_env(checked.env, str(config))
     return Plan(checked, Curriculum.load(curriculum, checked.env, checked.seed), None)
-
-
-class StopRequest:
-    """Set by the first Ctrl-C (or SIGTERM); a second one interrupts at once."""
-
-    def __init__(self) -> None:
-        self.asked = False
-
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Signals are taken within the block, where this is the main thread."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-
-        def handle(number: int, frame: FrameType | None) -> None:
-            if self.asked:
-                raise KeyboardInterrupt
-            self.asked = True
-
-        before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
 
 class EpisodeMeter:
@@ -192,29 +151,14 @@ class RunCallback(BaseCallback):
         self.folder = folder
         self.trainer = trainer
         self.stop = stop
-        self.console = console
+        self.live = LiveLine(console, "decisions", plan.config.train.decisions)
         self.saved_at = trainer.decisions
         self.episodes = 0
         self.recent: deque[dict[str, float]] = deque(maxlen=20)
-        self.progress: Progress | None = None
-        self.task: TaskID | None = None
-        self.line_at = time.monotonic()
         self.rate_from = (time.monotonic(), trainer.decisions)
 
     def _on_training_start(self) -> None:
-        total = self.plan.config.train.decisions
-        if self.console.is_terminal:
-            self.progress = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeRemainingColumn(),
-                TextColumn("{task.fields[line]}"),
-                console=self.console,
-                refresh_per_second=4,
-            )
-            self.progress.start()
-            self.task = self.progress.add_task("decisions", total=total, line="")
+        self.live.start()
 
     def _on_step(self) -> bool:
         for episode in self.meter.update(self.locals):
@@ -227,7 +171,7 @@ class RunCallback(BaseCallback):
             self.logger.record("curriculum/episodes", self.plan.curriculum.next_index)
         if self.trainer.decisions - self.saved_at >= self.plan.config.train.checkpoint_every:
             self.checkpoint()
-        self._show()
+        self.live.show(self.trainer.decisions, self.line)
         return not self.stop.asked
 
     def _on_training_end(self) -> None:
@@ -235,9 +179,7 @@ class RunCallback(BaseCallback):
 
     def close(self) -> None:
         """Takes the bar off the terminal; may be called again."""
-        if self.progress is not None:
-            self.progress.stop()
-            self.progress = None
+        self.live.close()
 
     def checkpoint(self) -> Path:
         """Saves the trainer, its replay buffer and the curriculum's state."""
@@ -262,17 +204,6 @@ class RunCallback(BaseCallback):
         seconds = time.monotonic() - self.rate_from[0]
         parts.append(f"{(self.trainer.decisions - self.rate_from[1]) / max(seconds, 1e-9):,.0f}/s")
         return " · ".join(parts)
-
-    def _show(self) -> None:
-        now = time.monotonic()
-        if self.progress is not None and self.task is not None:
-            if now - self.line_at > 0.25:
-                self.progress.update(self.task, completed=self.trainer.decisions, line=self.line())
-                self.line_at = now
-        elif now - self.line_at > _LINE_EVERY_S:
-            total = self.plan.config.train.decisions
-            print(f"{self.trainer.decisions}/{total} decisions · {self.line()}", flush=True)
-            self.line_at = now
 
 
 def run(plan: Plan, parent: Path, measure: Measure | None = None, console: Console | None = None) -> Outcome:

@@ -13,11 +13,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from agents.config import ConfigError, RunConfig, validate
+from agents.config import ConfigError, RunConfig, read_yaml, validate
 from agents.constant import RandomPolicy
 from agents.environment import agent_scenario
 from agents.run_folder import RunFolder
 from agents.trainer import load_policy
+from agents.tuning_config import is_tuning
 from eval import table
 from eval.figures import draw_comparison
 from eval.metrics import mean
@@ -58,16 +59,21 @@ def after_training(config: RunConfig, folder: RunFolder, json_file: Path | None 
     played = compare(config, checkpoint, str(folder.path / "config.yaml"))
     scenario = evaluation_scenario(config, "")
     title = f"{scenario.agent_flow_count} flows, {scenario.topology.kind}, unseen ({folder.path})"
-    table.show(title, {name: mean([e.metrics for e in episodes]) for name, episodes in played.items()})
+    show_played(title, played, folder)
     content = as_json(played)
+    table.write_json(folder.path / "evaluation" / "table.json", content)
+    if json_file is not None:
+        table.write_json(json_file, content)
+
+
+def show_played(title: str, played: Mapping[str, Sequence[Episode]], folder: RunFolder) -> None:
+    """The table; the run's evaluation/ gets every controller's episodes and the figure."""
+    table.show(title, {name: mean([e.metrics for e in episodes]) for name, episodes in played.items()})
     target = folder.path / "evaluation"
     target.mkdir(exist_ok=True)
     for name, episodes in played.items():
         write_episodes(target, name, episodes)
-    table.write_json(target / "table.json", content)
     print(f"figure: {draw_comparison(target)}")
-    if json_file is not None:
-        table.write_json(json_file, content)
 
 
 def write_episodes(folder: Path, name: str, episodes: Sequence[Episode]) -> None:
@@ -108,6 +114,10 @@ def gain(
     """
     from agents import training
 
+    if is_tuning(read_yaml(config)):
+        raise ConfigError(
+            f"{config}: agent.name: mpcc does not learn; train.py's table says what tuning gains"
+        )
     rows: list[dict[str, float]] = []
     for seed in range(1, seeds + 1):
         plan = training.plan(config, curriculum, [*overrides, f"seed={seed}", "train.keep_checkpoints=1000"])
@@ -172,5 +182,11 @@ def evaluate(run: Path, overrides: Sequence[str], json_file: Path | None = None)
 
     folder = RunFolder(run)
     data, _ = folder.read()
+    if is_tuning(data):
+        from agents import mpcc_tuning
+        from eval import tuned
+
+        tuned.after_tuning(mpcc_tuning.plan(None, None, overrides, run), folder, json_file)
+        return
     config = validate(apply_overrides(data, overrides), RunConfig, str(run / "config.yaml"))
     after_training(config, folder, json_file)

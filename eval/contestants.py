@@ -57,19 +57,36 @@ def join(suite: Suite, policies: Sequence[str], checkpoints: Sequence[str]) -> S
 
 
 def check(suite: Suite) -> Suite:
-    """Loads every policy and checkpoint once; the suite then holds hashes of what they are made of.
+    """Loads every policy and checkpoint once; the suite then holds hashes of what they are made of, and a
+    tuned controller's attributes in place of its checkpoint.
 
     Raises:
         ScenarioError: a controller, module, factory or checkpoint is not there or is not what it should be.
     """
     suite.check_controllers()
-    entries = []
-    for entry in suite.controllers:
+    entries: list[Contestant] = []
+    for entry in map(_in_the_simulator, suite.controllers):
         if entry.controller is None:
             load(entry)
             entry = entry.model_copy(update={"content": _content(entry)})
         entries.append(entry)
     return suite.model_copy(update={"controllers": entries})
+
+
+def _in_the_simulator(entry: Contestant) -> Contestant:
+    """A tuned controller's checkpoint as that controller, with its attributes; any other entry as it is."""
+    from agents.config import ConfigError
+    from agents.tuned import read_tuned
+
+    if entry.checkpoint is None:
+        return entry
+    try:
+        tuned = read_tuned(checkpoint_folder(Path(entry.checkpoint)))
+    except ConfigError as error:
+        raise ScenarioError(f"checkpoint {entry.name}: {error}") from error
+    if tuned is None:
+        return entry
+    return Contestant(name=entry.name, controller=tuned.controller, attributes=tuned.attributes)
 
 
 def load(entry: Contestant) -> Loaded:

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How is MPCC tuned? Trials on the curriculum's episodes, each kept when it is done, stopped cleanly."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from stable_baselines3.common.logger import Logger, make_output_format
+
+from agents.config import ConfigError, apply_overrides, read_yaml, validate
+from agents.controller_attributes import started
+from agents.curriculum import Curriculum, CurriculumConfig
+from agents.environment import check_env
+from agents.players import Players
+from agents.progress import LiveLine, StopRequest
+from agents.run_folder import Outcome, RunFolder, write_atomically
+from agents.tuned import layout
+from agents.tuning_config import Attributes, Parameter, TuningConfig
+from agents.tuning_search import Search, Trial, TrialLog, Values
+from ns3_env.errors import ScenarioError, SimulatorError
+from ns3_env.scenario import Controller, Record, Scenario
+from ns3_env.vec_env import episode_seed
+
+#: The reward of a decision, from an episode's results.
+Score = Callable[[Mapping[str, Any]], float]
+
+#: Keys of the configuration that may change when a run goes on: none of them changes a score.
+_MAY_CHANGE = ("agent.trials", "env.simulators", "keep_checkpoints", "evaluation", "versions")
+#: Most samples of a recorded queue, and the least time between two, ns.
+_SAMPLES, _SAMPLE_NS = 4000, 500
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run that has been checked: nothing of it has begun. ``parameters`` all have a start."""
+
+    config: TuningConfig
+    curriculum: Curriculum
+    parameters: dict[str, Parameter]
+    resume: RunFolder | None
+
+
+def plan(
+    config: Path | None, curriculum: Path | None, overrides: Sequence[str] = (), resume: Path | None = None
+) -> Plan:
+    """Reads and checks everything a run needs.
+
+    Args:
+        config: configuration's file; not with ``resume``.
+        curriculum: curriculum's file; not with ``resume``.
+        overrides: ``key=value`` for the configuration.
+        resume: folder of a run to go on with.
+
+    Raises:
+        ConfigError: naming file and key.
+        ScenarioError: a stage's scenario is wrong, or is none that can be judged.
+    """
+    if resume is not None:
+        if config is not None or curriculum is not None:
+            raise ConfigError(
+                "command line: --resume brings its own configuration: no --config, --curriculum"
+            )
+        folder = RunFolder(resume)
+        data, stages = folder.read()
+        source, where = str(resume / "config.yaml"), str(resume / "curriculum.yaml")
+        checked = validate(apply_overrides(data, overrides), TuningConfig, source)
+        _same_scores(validate(data, TuningConfig, source), checked)
+    else:
+        if config is None or curriculum is None:
+            raise ConfigError("command line: --config and --curriculum are needed (or --resume)")
+        folder, stages = None, read_yaml(curriculum)
+        source, where = str(config), str(curriculum)
+        checked = validate(apply_overrides(read_yaml(config), overrides), TuningConfig, source)
+    env = checked.env.of_agent()
+    check_env(env, source)
+    ready = Curriculum(validate(stages, CurriculumConfig, where), env, checked.seed, where)
+    for stage, scenario in zip(ready.config.stages, ready.scenarios, strict=True):
+        if len(set(scenario.flows().dst)) > 1:
+            raise ScenarioError(
+                f"{where}: stage {stage.name!r}: flows have several receivers; rewards are read from the one "
+                "queue that flows into one receiver share: use an incast"
+            )
+    return Plan(checked, ready, started(checked.agent, source), folder)
+
+
+def _same_scores(before: TuningConfig, now: TuningConfig) -> None:
+    """Raises ConfigError where trials that are done would get another score, or others would be asked."""
+    then, today = (_flat(config.model_dump(mode="json")) for config in (before, now))
+    for key in sorted({*then, *today}):
+        if then.get(key) != today.get(key) and not key.startswith(_MAY_CHANGE):
+            raise ConfigError(
+                f"command line: {key}: a run that goes on keeps it ({then.get(key)}): begin a new run; "
+                f"only {', '.join(_MAY_CHANGE[:-1])} may change"
+            )
+
+
+def _flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in data.items():
+        found |= _flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value}
+    return found
+
+
+def recorded(scenario: Scenario, controller: str, attributes: Attributes, seed: int) -> Scenario:
+    """The scenario under a controller, with the recordings that its reward is read from."""
+    step = max(_SAMPLE_NS, scenario.time_limit_ns // _SAMPLES)
+    return scenario.model_copy(
+        update={
+            "seed": seed,
+            "controllers": [Controller(name=controller, attributes=attributes)],
+            "controlled_flows": None,
+            "record": Record(queue_series_ns=step, windows=True),
+        }
+    )
+
+
+def run(plan: Plan, parent: Path, score: Score, console: Console | None = None) -> Outcome:
+    """Tunes as planned.
+
+    Args:
+        plan: what ``plan()`` returned.
+        parent: folder in which a new run's folder is made.
+        score: the reward of a decision in an episode, from its results.
+        console: where the progress is shown.
+
+    Raises:
+        ConfigError: the trials of the run's folder are another run's.
+        ScenarioError: an episode cannot be scored.
+        SimulatorError: a simulator failed; the trials before it are kept.
+    """
+    folder = plan.resume or RunFolder.create(
+        parent,
+        plan.config.name,
+        plan.config.model_dump(mode="json", exclude={"versions"}),
+        plan.curriculum.config.model_dump(mode="json"),
+    )
+    log = TrialLog(folder.path / "trials.csv", list(plan.parameters))
+    print(f"run folder: {folder.path}", flush=True)
+    stop = StopRequest()
+    with Players(plan.config.env.simulators) as players, stop.listening():
+        tuning = _Tuning(plan, folder, log, score, players, stop, console or Console())
+        try:
+            tuning.run()
+        finally:
+            tuning.close()
+    if stop.asked:
+        print(f"interrupted; go on with: python train.py --resume {folder.path}", file=sys.stderr, flush=True)
+    return Outcome(folder, stop.asked)
+
+
+class _Tuning:
+    """A run under way."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        folder: RunFolder,
+        log: TrialLog,
+        score: Score,
+        players: Players,
+        stop: StopRequest,
+        console: Console,
+    ) -> None:
+        self.config = plan.config
+        self.folder, self.log, self.score, self.players, self.stop = folder, log, score, players, stop
+        agent = plan.config.agent
+        self.search = Search(plan.parameters, plan.config.seed, agent.population, agent.step)
+        self.episodes = [
+            (stage.name, scenario, episode_seed(plan.config.seed, number * agent.episodes + i))
+            for number, (stage, scenario) in enumerate(
+                zip(plan.curriculum.config.stages, plan.curriculum.scenarios, strict=True)
+            )
+            for i in range(agent.episodes)
+        ]
+        self.live = LiveLine(console, "trials", agent.trials)
+        self.generation = 0
+        self.began, self.done_before = time.monotonic(), len(log.trials)
+        suffix = f"-{self.done_before}" if self.done_before else ""
+        outputs = [make_output_format(form, str(folder.path), suffix) for form in ("csv", "tensorboard")]
+        self.logger = Logger(str(folder.path), outputs)
+
+    def run(self) -> None:
+        """Plays what is not done yet, generation by generation, until trials or search end, or a stop."""
+        if not self.log.trials:
+            self.checkpoint(self.search.start())  # proof that checkpoints can be written
+        self.live.start()
+        if not self.play(0, [self.search.start()]):
+            return
+        done, trials = 1, self.config.agent.trials
+        while done < trials and not self.search.ended:
+            asked = self.search.ask()
+            self.generation += 1
+            if not self.play(done, asked[: trials - done]):
+                return
+            numbers = range(done, min(done + len(asked), trials))
+            if len(numbers) == len(asked):
+                self.search.tell([self.log.trials[number].score for number in numbers])
+            done = numbers.stop
+        if done < trials:
+            print(f"the search has converged after {done} of {trials} trials: {self.search.ended}")
+
+    def play(self, first: int, settings: Sequence[Values]) -> bool:
+        """Plays those trials that are not done; whether all are now. The first has the number ``first``."""
+        todo = [
+            (number, values)
+            for number, values in enumerate(settings, start=first)
+            if self.log.score(number, values) is None
+        ]
+        if not todo:
+            return True
+        scores = {number: [math.nan] * len(self.episodes) for number, _ in todo}
+        playing: dict[Future[float], tuple[int, int]] = {}
+        for number, values in todo:
+            for i, (_, scenario, seed) in enumerate(self.episodes):
+                attributes: Attributes = {**self.config.agent.attributes, **values}
+                played = recorded(scenario, self.config.agent.name, attributes, seed)
+                playing[self.players.submit(played, self.score)] = number, i
+        left = dict.fromkeys(scores, len(self.episodes))
+        values_of = dict(todo)
+        while playing:
+            for future in wait(playing, timeout=0.2, return_when=FIRST_COMPLETED).done:
+                number, i = playing.pop(future)
+                scores[number][i] = self.checked(future, values_of[number], i)
+                left[number] -= 1
+                if left[number] == 0:
+                    self.log.add(Trial(number, values_of[number], float(np.mean(scores[number]))))
+            self.live.show(len(self.log.trials), self.line)
+            if self.stop.asked:
+                playing = {future: at for future, at in playing.items() if not future.cancel()}
+        self.keep([self.log.trials[number].score for number in scores if number in self.log.trials])
+        return not any(left.values()) and not self.stop.asked
+
+    def checked(self, played: Future[float], values: Values, episode: int) -> float:
+        """An episode's score. Raises ScenarioError where it has none, SimulatorError naming the settings."""
+        try:
+            score = played.result()
+        except SimulatorError as error:
+            raise type(error)(f"with {values}: {error}") from error
+        if math.isnan(score):
+            raise ScenarioError(
+                f"curriculum: stage {self.episodes[episode][0]!r}: no flow gets an answer within its "
+                "time_limit_ns, so there is nothing to judge: make it longer"
+            )
+        return score
+
+    def keep(self, scores: Sequence[float]) -> None:
+        """Saves a checkpoint of the best settings, and a row of the log."""
+        best = self.log.best
+        if best is None or not scores:
+            return
+        self.checkpoint(best.values)
+        self.logger.record("tuning/best", best.score)
+        self.logger.record("tuning/mean", float(np.mean(scores)))
+        self.logger.record("tuning/spread", self.search.spread)
+        self.logger.record("tuning/generation", self.generation)
+        for name, value in best.values.items():
+            self.logger.record(f"best/{name}", value)
+        self.logger.dump(len(self.log.trials))
+
+    def checkpoint(self, values: Values) -> None:
+        """Saves the controller's attributes under the number of trials done."""
+        attributes: Attributes = {**self.config.agent.attributes, **values}
+        best, done = self.log.best, len(self.log.trials)
+
+        def write(folder: Path) -> None:
+            content = layout(self.config.agent.name, attributes)
+            write_atomically(folder / "layout.json", json.dumps(content, indent=1))
+
+        state = {"trials": done, "score": None if best is None else best.score}
+        self.folder.save_checkpoint(done, write, state, self.config.keep_checkpoints)
+
+    def line(self) -> str:
+        """Generation, the best reward so far and the start's, trials per minute."""
+        parts = [f"generation {self.generation}"]
+        if self.log.best is not None and 0 in self.log.trials:
+            start = self.log.trials[0].score
+            parts.append(f"reward {self.log.best.score:.4f} (start {start:.4f})")
+        minutes = (time.monotonic() - self.began) / 60
+        parts.append(f"{(len(self.log.trials) - self.done_before) / max(minutes, 1e-9):.0f}/min")
+        return " · ".join(parts)
+
+    def close(self) -> None:
+        """Takes the bar off the terminal, closes the logs."""
+        self.live.close()
+        self.logger.close()

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How are episodes under the simulator's own controllers played on all cores? A simulator for each."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import EpisodeEnd, Simulator
+
+T = TypeVar("T")
+Results = dict[str, Any]
+
+
+class Players:
+    """Plays episodes, as many at a time as there are simulators.
+
+    The simulators are processes and do the work; the threads here only wait for them, so that Ctrl-C and a
+    simulator's death are the caller's to see.
+    """
+
+    def __init__(self, count: int | None = None) -> None:
+        """
+        Args:
+            count: simulators; by default as many as cores.
+        """
+        self._simulators = [Simulator() for _ in range(count or os.cpu_count() or 1)]
+        self._free: SimpleQueue[Simulator] = SimpleQueue()
+        for simulator in self._simulators:
+            self._free.put(simulator)
+        self._threads = ThreadPoolExecutor(len(self._simulators))
+
+    def submit(self, scenario: Scenario, then: Callable[[Results], T]) -> Future[T]:
+        """Plays an episode; the future holds what ``then`` makes of its results.
+
+        It raises ScenarioError where the simulator refuses the scenario, SimulatorError where it fails.
+        """
+        return self._threads.submit(self._play, scenario, then)
+
+    def _play(self, scenario: Scenario, then: Callable[[Results], T]) -> T:
+        simulator = self._free.get()
+        try:
+            simulator.send_reset(scenario)
+            message = simulator.receive()
+        finally:
+            self._free.put(simulator)
+        if not isinstance(message, EpisodeEnd):
+            raise RuntimeError(f"{scenario.controllers[0].name!r} asked for a decision")
+        return then(message.results)
+
+    def close(self) -> None:
+        """Ends the simulators; what is still played is given up."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for simulator in self._simulators:
+            if simulator.waiting and simulator.pid is not None:
+                with suppress(ProcessLookupError):
+                    os.kill(simulator.pid, signal.SIGKILL)  # whoever waits for it sees it dead
+        self._threads.shutdown()
+        for simulator in self._simulators:
+            simulator.close()
+
+    def __enter__(self) -> Players:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Is the reward that is read from recordings the one that an agent gets?"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from agents.config import EnvConfig, Named
+from agents.constant import ConstantPolicy
+from agents.environment import agent_scenario
+from agents.mpcc import MpccPolicy, MpccSettings
+from agents.policy import Policy
+from eval.recorded_reward import recorded_reward
+from eval.rollout import run_policy
+from ns3_env.rewards import make_reward
+
+POLICIES: dict[str, Policy] = {
+    "mpcc": MpccPolicy(),
+    "mpcc, other weights": MpccPolicy(MpccSettings(weight_window=0.1, interval_scale=0.3)),
+    "a window that shrinks": ConstantPolicy([-0.1], ["rtt"]),
+    "a window that stays": ConstantPolicy([0.0], ["rtt"]),
+}
+
+
+def played(policy: Policy, senders: int, reward: str = "staged") -> tuple[float, dict[str, Any]]:
+    """(reward of a decision that the policy got, results)."""
+    env = EnvConfig(fields=["rtt"], action=Named(name=policy.action_map), reward=Named(name=reward))
+    scenario = agent_scenario(
+        env,
+        {
+            "topology": {"kind": "dumbbell", "rate_bps": 100e9, "senders": senders},
+            "traffic": {"kind": "incast", "size_bytes": 20_000_000, "spread_ns": 50_000},
+            "time_limit_ns": 300_000,
+            "record": {"queue_series_ns": 500, "windows": True},
+        },
+        "here",
+    )
+    episode = run_policy(policy, env, scenario, seed=7)[0]
+    return episode.mean_reward, episode.results
+
+
+@pytest.mark.parametrize("senders", [2, 4, 8])
+def test_recordings_give_the_reward_of_a_decision(senders: int) -> None:
+    """Within 5 % for windows that the controller holds near the fair share, which is where tuning looks;
+    10 % where a queue stands, and its order is that of what the policies got."""
+    pairs = {}
+    for name, policy in POLICIES.items():
+        got, results = played(policy, senders)
+        read = recorded_reward(results, make_reward("staged"))
+        tolerance = 0.05 if name.startswith("mpcc") else 0.1
+        assert read == pytest.approx(got, rel=tolerance, abs=0.15), name
+        pairs[name] = got, read
+    far_apart = [
+        (a, b)
+        for a in pairs.values()
+        for b in pairs.values()
+        if a[0] - b[0] > 0.05 * max(abs(a[0]), abs(b[0]))
+    ]
+    assert far_apart
+    assert all(a[1] > b[1] for a, b in far_apart)
+
+
+def test_it_is_the_reward_that_is_configured() -> None:
+    got, results = played(POLICIES["mpcc"], 4, "power")
+    assert recorded_reward(results, make_reward("power")) == pytest.approx(got, rel=0.1)
+
+
+def test_nothing_recorded_is_nothing_known() -> None:
+    _, results = played(POLICIES["mpcc"], 2)
+    assert math.isnan(recorded_reward({**results, "windows": []}, make_reward("staged")))
+    assert math.isnan(recorded_reward({**results, "queues": []}, make_reward("staged")))
