@@ -10,7 +10,7 @@ from difflib import get_close_matches
 
 from agents.config import ConfigError
 from agents.tuning_config import Attributes, MpccAgent, Parameter
-from ns3_env.errors import ScenarioError, SimulatorError
+from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.simulator import Simulator, find_executable
 
@@ -76,6 +76,5 @@ def _try(simulator: Simulator, controller: str, attributes: Mapping[str, object]
         simulator.send_reset(scenario)
         simulator.receive()
     except ScenarioError as error:
-        raise ConfigError(f"{place}: {error}") from error
-    except SimulatorError as error:
-        raise ConfigError(f"{place}: is it 'integer: true'? {str(error).splitlines()[-3:]}") from error
+        hint = " A parameter of whole numbers has 'integer: true'." if "it takes int" in str(error) else ""
+        raise ConfigError(f"{place}: {error}{hint}") from error

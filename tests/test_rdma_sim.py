@@ -52,3 +52,26 @@ def test_only_flows_at_the_same_time_count(tmp_path: Path) -> None:
 
 def test_the_default_fits_a_large_incast(tmp_path: Path) -> None:
     assert run(incast(flows=200), tmp_path).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "wanted"),
+    [
+        ("Horizon", "2.5", "it takes int32_t 1:100: P, steps predicted"),
+        ("Horizon", "five", "it takes int32_t 1:100"),
+        ("Horizon", "101", "it takes int32_t 1:100"),
+        ("WeightQueue", "1,5", "it takes double 1e-09:1e+09: W_Q, the cost"),
+        ("ComputationTime", "5 minutes", "it takes Time"),
+        ("Shortcut", "maybe", "it takes bool"),
+        ("Solver", "Exact", "it takes Qp|Lqr"),
+        ("Horizn", "5", "its attributes: WeightQueue, WeightWindow, Horizon,"),
+    ],
+)
+def test_an_attribute_that_makes_no_sense_is_an_error_that_says_what_would(
+    tmp_path: Path, name: str, text: str, wanted: str
+) -> None:
+    scenario = incast(flows=4)
+    scenario["controllers"] = [{"name": "mpcc", "attributes": {name: text}}]
+    done = run(scenario, tmp_path)
+    assert done.returncode == 2
+    assert f"controller 'mpcc': cannot set attribute '{name}' to '{text}'; {wanted}" in done.stderr
