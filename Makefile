@@ -10,6 +10,7 @@ BUILD := build/dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 CXX_FILES = $(shell find ns3_env/rdma -name '*.cc' -o -name '*.h')
+MODULES := $(sort $(shell find ns3_env agents eval -name '*.py'))
 CXX_PRODUCT_FILES = $(filter-out ns3_env/rdma/test/%,$(CXX_FILES))
 
 .DEFAULT_GOAL := help
@@ -39,8 +40,14 @@ $(VENV)/.packages: $(VENV)/.created constraints.txt pyproject.toml cmake/require
 	$(PIP) install -c constraints.txt -r $(VENV)/requirements.txt
 	@touch $@
 
+# The installed package knows the modules by name: it is made again when there are others. The file changes with them.
+$(VENV)/.modules: $(VENV)/.created FORCE
+	@echo "$(MODULES)" | cmp -s - $@ || echo "$(MODULES)" > $@
+
+FORCE:
+
 # Editable: Python files are read where they lie; the C++ side is built again when its sources change.
-$(VENV)/.built: $(VENV)/.packages CMakeLists.txt cmake/find-packages.py $(CXX_PRODUCT_FILES)
+$(VENV)/.built: $(VENV)/.packages $(VENV)/.modules CMakeLists.txt cmake/find-packages.py $(CXX_PRODUCT_FILES)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install --no-build-isolation --no-deps --force-reinstall -e . \
 		-Cbuild-dir=$(BUILD) -Ccmake.define.RDMA_WERROR=$(WERROR)
 	@touch $@

@@ -124,7 +124,7 @@ def run(options: argparse.Namespace) -> int:
             print(picture)
         return 0
     if options.command == "benchmark":
-        from eval.benchmark import benchmark
+        from eval.benchmark.runner import benchmark
 
         done = benchmark(options.suite, options.out, options.jobs, options.policy, options.checkpoint)
         return 0 if done else 1

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from eval.metrics import bottleneck
-from eval.metrics_convergence import base_rtts_ns
-from eval.metrics_flows import HEADER_BYTES, PAYLOAD_BYTES, Floats, Results, flow_column, flow_ends
+from eval.metrics.convergence import base_rtts_ns
+from eval.metrics.flows import HEADER_BYTES, PAYLOAD_BYTES, Floats, Results, flow_column, flow_ends
 from ns3_env import telemetry
 from ns3_env.rewards import Reward
 

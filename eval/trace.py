@@ -11,12 +11,12 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from eval.cell import recorded, with_attributes
-from eval.contestants import load, under_agent
+from eval.benchmark.cell import recorded, with_attributes
+from eval.benchmark.contestants import load, under_agent
+from eval.benchmark.suite import Contestant
 from eval.plots import picture
 from eval.run import FILES, check_names, play, replace_folder, under, write_results
 from eval.series import COLUMNS, recorded_series, write_series
-from eval.suite import Contestant
 from eval.trace_figure import draw
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Record, Scenario

@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from eval.bench_folder import cell_folder, failure_file, fingerprint, versions_in_use, write_suite
+from eval.benchmark.folder import cell_folder, failure_file, fingerprint, versions_in_use, write_suite
+from eval.benchmark.suite import Suite
 from eval.metrics import METRICS
-from eval.suite import Suite
 from eval.table import csv_text
 
 #: Mean slowdown of a seed's cell, unless a test says otherwise: "fast" wins for sure, the others overlap.

@@ -22,11 +22,11 @@ import pytest
 import yaml
 
 from eval.__main__ import main
-from eval.bench_folder import LOCK, BenchFolder
-from eval.cell import CELL_FILES
+from eval.benchmark.cell import CELL_FILES
+from eval.benchmark.folder import LOCK, BenchFolder
+from eval.benchmark.suite import Suite
+from eval.benchmark.summary import winner_of
 from eval.metrics import METRICS
-from eval.suite import Suite
-from eval.summary import winner_of
 from ns3_env.errors import ScenarioError
 from tests.helpers import alive
 

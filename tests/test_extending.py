@@ -16,9 +16,9 @@ import yaml
 
 import train
 from eval.__main__ import main, parser
-from eval.bench_folder import BenchFolder
-from eval.contestants import load
-from eval.suite import Contestant, Suite
+from eval.benchmark.contestants import load
+from eval.benchmark.folder import BenchFolder
+from eval.benchmark.suite import Contestant, Suite
 from ns3_env.policy import Policy
 from ns3_env.simulator import EXECUTABLE_VARIABLE, list_controllers
 from tests.test_train_cli import CONFIG, CURRICULUM

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from eval import metrics
-from eval.metrics_convergence import BIN_RTTS, MIN_BINS, base_rtts_ns
+from eval.metrics.convergence import BIN_RTTS, MIN_BINS, base_rtts_ns
 
 #: 8 Gbit/s: a byte per ns. Base RTT 100 ns, so a bin is 1000 ns and a window of 100 B is the whole link.
 RATE, RTT = 8e9, 100.0

@@ -22,7 +22,7 @@ from agents.tuned import read_tuned
 from agents.tuning_config import Parameter
 from eval import tuned
 from eval.__main__ import main as eval_main
-from eval.bench_folder import BenchFolder
+from eval.benchmark.folder import BenchFolder
 from ns3_env.scenario import Scenario
 from tests.helpers import alive
 
@@ -253,7 +253,7 @@ def test_the_checkpoint_plays_in_evaluate_in_a_benchmark_and_in_a_scenario(
     attributes = Scenario.from_mapping({**scenario, **pasted}, "pasted").controllers[0].attributes
     suite = {"controllers": ["mpcc"], "seeds": [1], "scenarios": [{"name": "x", "scenario": scenario}]}
     (tmp_path / "suite.yaml").write_text(yaml.safe_dump(suite))
-    monkeypatch.setattr("eval.benchmark.report.write", lambda out: out)
+    monkeypatch.setattr("eval.report.write", lambda out: out)
     options = ["--suite", str(tmp_path / "suite.yaml"), "--out", str(tmp_path / "bench"), "--jobs", "1"]
     assert eval_main(["benchmark", *options, "--checkpoint", f"tuned={done}"]) == 0
     folder = BenchFolder.read(tmp_path / "bench")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from eval.__main__ import main
-from eval.bench_folder import BenchFolder
+from eval.benchmark.folder import BenchFolder
 from eval.metrics import METRICS
 from eval.plots import COLOURS, envelope, styles
 from eval.report import write

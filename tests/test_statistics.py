@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from eval.statistics import bootstrap_interval, winner
+from eval.benchmark.statistics import bootstrap_interval, winner
 
 
 def test_interval_lies_around_the_mean_and_narrows_with_more_seeds() -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from eval.contestants import check, join
+from eval.benchmark.contestants import check, join
+from eval.benchmark.suite import Suite, known_suites
 from eval.run import under
-from eval.suite import Suite, known_suites
 from ns3_env.errors import ScenarioError
 
 TINY: dict[str, Any] = {

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from eval.metrics import Change, changes
-from eval.metrics_flows import Floats, flow_column, flow_ends
+from eval.metrics.flows import Floats, flow_column, flow_ends
 from eval.paper.open_loop import BOTTLENECK, RATE_BPS, SENDERS, bottleneck_port
 from eval.paper.outcome import Row, Say
 from eval.paper.throughput import measured, shares

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from eval.metrics_flows import PAYLOAD_BYTES, Floats
+from eval.metrics.flows import PAYLOAD_BYTES, Floats
 from eval.paper.open_loop import BOTTLENECK, RATE_BPS, SENDERS, bottleneck_port
 from eval.paper.outcome import Claim, Experiment, Grid, Outcome, Row, Say
 from eval.paper.panels import finished, panels

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from eval.metrics import SIZE_BUCKETS, fct_slowdowns_by_size, queue_cdf, unfinished_flows
-from eval.metrics_flows import Floats, flow_column, flow_ends, statistics_of
+from eval.metrics.flows import Floats, flow_column, flow_ends, statistics_of
 from eval.paper.outcome import Grid
 from eval.table import csv_text
 

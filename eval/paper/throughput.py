@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from eval.metrics_flows import HEADER_BYTES, Floats
+from eval.metrics.flows import HEADER_BYTES, Floats
 from eval.run import play
 from ns3_env.errors import SimulatorError
 from ns3_env.scenario import Scenario

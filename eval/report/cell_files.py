@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from eval.bench_folder import Cell
+from eval.benchmark.folder import Cell
 from eval.plots import Floats
 from ns3_env.errors import ScenarioError
 

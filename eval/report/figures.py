@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator
 
-from eval.bench_folder import Cell
+from eval.benchmark.folder import Cell
 from eval.metrics import SIZE_BUCKETS
 from eval.plots import Floats, Style, data_uri, envelope, legend, new_axes, picture, queue_scale, time_unit
 from eval.report.cell_files import Flows, Series, flows, queue_cdf, series

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from eval.bench_folder import BenchFolder
+from eval.benchmark.folder import BenchFolder
 from eval.metrics import METRICS
 from eval.plots import styles
 from eval.report import figures

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval.bench_folder import BenchFolder, Key
+from eval.benchmark.folder import BenchFolder, Key
+from eval.benchmark.statistics import bootstrap_interval, winner
+from eval.benchmark.summary import mean_of, values_of
 from eval.metrics import METRICS, MetricInfo
 from eval.plots import Floats
-from eval.statistics import bootstrap_interval, winner
-from eval.summary import mean_of, values_of
 from eval.table import cell as shown
 
 #: Metrics of the summary; every other one is in the scenario's own table.

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from eval.metrics_flows import SIZE_BUCKETS
+from eval.metrics.flows import SIZE_BUCKETS
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eval.suite import Contestant, Suite
+from eval.benchmark.suite import Contestant, Suite
 from ns3_env import telemetry
 from ns3_env.actions import make_action_map
 from ns3_env.errors import ScenarioError

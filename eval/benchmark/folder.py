@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from agents.run_folder import versions, write_atomically
-from eval.suite import Contestant, Suite
+from eval.benchmark.suite import Contestant, Suite
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import find_executable
@@ -158,7 +158,7 @@ def versions_in_use() -> dict[str, str]:
     which change between versions while one works on them."""
     program = hashlib.sha256(find_executable().read_bytes()).hexdigest()[:16]
     metrics = hashlib.sha256()
-    for file in sorted(Path(__file__).parent.glob("metrics*.py")):
+    for file in sorted((Path(__file__).parents[1] / "metrics").glob("*.py")):
         metrics.update(file.read_bytes())
     return {**versions(), "rdma-sim": program, "metrics": metrics.hexdigest()[:16]}
 

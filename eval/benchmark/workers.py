@@ -19,8 +19,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Literal
 
-from eval.bench_folder import Key
-from eval.cell import Job, run
+from eval.benchmark.cell import Job, run
+from eval.benchmark.folder import Key
 from ns3_env.errors import ScenarioError, SimulatorError
 from ns3_env.simulator import Simulator
 

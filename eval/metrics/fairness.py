@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from eval.metrics_flows import Floats, Results, flow_column, flow_ends
+from eval.metrics.flows import Floats, Results, flow_column, flow_ends
 
 
 def unfair_ratio(bandwidths: Floats) -> float:

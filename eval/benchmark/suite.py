@@ -20,7 +20,7 @@ from ns3_env.topology import Network
 from ns3_env.traffic import FlowFile, FlowList, Mix, Traffic
 
 #: Suites that come with the project: NAME.yaml.
-SUITE_FOLDER = Path(__file__).parent.parent / "configs" / "suites"
+SUITE_FOLDER = Path(__file__).parents[2] / "configs" / "suites"
 
 #: A name is also a folder's.
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$", max_length=100)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eval.metrics_flows import Floats, Results, duration_ns, flow_column, flow_ends
+from eval.metrics.flows import Floats, Results, duration_ns, flow_column, flow_ends
 
 #: Percentiles that the simulator keeps of each port, where no series was recorded.
 _KEPT = (("p50_bytes", 0.5), ("p95_bytes", 0.95), ("p99_bytes", 0.99), ("max_bytes", 1.0))

@@ -7,8 +7,8 @@ flow did not finish), ``queues`` (one record for each port), ``incast`` (the int
 active) and ``totals``. A metric that the results do not define (no flow finished, flows never all active) is
 NaN.
 
-The definitions stand by what they look at: ``metrics_flows``, ``metrics_queues``, ``metrics_fairness``,
-``metrics_convergence``. Here are their names and what one line of a table holds.
+The definitions stand by what they look at: ``flows``, ``queues``, ``fairness``,
+``convergence``. Here are their names and what one line of a table holds.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from eval.metrics_convergence import Change, changes, convergence_ns, convergence_summary
-from eval.metrics_fairness import incast_bandwidths, jain_index, lifetime_bandwidths, unfair_ratio
-from eval.metrics_flows import (
+from eval.metrics.convergence import Change, changes, convergence_ns, convergence_summary
+from eval.metrics.fairness import incast_bandwidths, jain_index, lifetime_bandwidths, unfair_ratio
+from eval.metrics.flows import (
     SIZE_BUCKETS,
     STATISTICS,
     Floats,
@@ -35,8 +35,8 @@ from eval.metrics_flows import (
     total,
     unfinished_flows,
 )
-from eval.metrics_queues import bottleneck, link_utilisation, pfc_pause_fraction, pfc_pause_ns, queue_cdf
-from eval.metrics_registry import METRICS, MetricInfo
+from eval.metrics.queues import bottleneck, link_utilisation, pfc_pause_fraction, pfc_pause_ns, queue_cdf
+from eval.metrics.registry import METRICS, MetricInfo
 
 __all__ = [
     "METRICS",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from eval.metrics_flows import (
+from eval.metrics.flows import (
     HEADER_BYTES,
     PAYLOAD_BYTES,
     Floats,
@@ -19,7 +19,7 @@ from eval.metrics_flows import (
     flow_column,
     flow_ends,
 )
-from eval.metrics_queues import bottleneck
+from eval.metrics.queues import bottleneck
 
 #: Rates are averaged over so many base RTTs: a controller that swings around the fair share has reached it.
 BIN_RTTS = 10

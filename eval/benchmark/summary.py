@@ -11,9 +11,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from eval.bench_folder import BenchFolder, Cell
-from eval.statistics import FloatArray, bootstrap_interval, winner
-from eval.suite import SuiteScenario
+from eval.benchmark.folder import BenchFolder, Cell
+from eval.benchmark.statistics import FloatArray, bootstrap_interval, winner
+from eval.benchmark.suite import SuiteScenario
 from eval.table import cell
 
 #: The metric that the table compares by.

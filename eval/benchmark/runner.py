@@ -18,8 +18,11 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 
 from agents.run_folder import write_atomically
-from eval import report, workers
-from eval.bench_folder import (
+from eval import report
+from eval.benchmark import workers
+from eval.benchmark.cell import Job, cost
+from eval.benchmark.contestants import check, join
+from eval.benchmark.folder import (
     LOCK,
     BenchFolder,
     Key,
@@ -29,10 +32,8 @@ from eval.bench_folder import (
     versions_in_use,
     write_suite,
 )
-from eval.cell import Job, cost
-from eval.contestants import check, join
-from eval.suite import Suite
-from eval.summary import show
+from eval.benchmark.suite import Suite
+from eval.benchmark.summary import show
 from ns3_env.errors import ScenarioError
 
 _RUNNING_SHOWN = 8

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from eval.bench_folder import FORMAT, Key, cell_folder
-from eval.contestants import load, under_agent
+from eval.benchmark.contestants import load, under_agent
+from eval.benchmark.folder import FORMAT, Key, cell_folder
+from eval.benchmark.suite import Contestant
 from eval.metrics import Results, bottleneck, measure, queue_cdf, without_nan
-from eval.metrics_convergence import allowed_bps
+from eval.metrics.convergence import allowed_bps
 from eval.run import play, replace_folder, under, write_results
-from eval.suite import Contestant
 from eval.table import csv_text
 from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.simulator import Simulator
