@@ -11,11 +11,10 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from eval.benchmark.cell import recorded, with_attributes
-from eval.benchmark.contestants import load, under_agent
+from eval.benchmark.cell import played_by, recorded
 from eval.benchmark.suite import Contestant
 from eval.plots import picture
-from eval.run import FILES, check_names, play, replace_folder, under, write_results
+from eval.run import FILES, check_names, replace_folder, write_results
 from eval.series import COLUMNS, recorded_series, write_series
 from eval.trace_figure import draw
 from ns3_env.errors import ScenarioError
@@ -66,7 +65,8 @@ def trace(
         queue_series_ns=sample_ns or recorded(scenario).record.queue_series_ns,
     )
     scenario = scenario.model_copy(update={"record": record})
-    scenario, results = _play(scenario, who)
+    with Simulator() as simulator:
+        scenario, results = played_by(who, scenario, simulator)
     out.parent.mkdir(parents=True, exist_ok=True)
     # A cell is cells/SCENARIO/CONTROLLER/seed-N/config.yaml.
     name = file.absolute().parents[2].name if file.name == "config.yaml" else file.stem
@@ -101,21 +101,6 @@ def _load(file: Path, controller: str) -> tuple[Scenario, Contestant]:
         check_names([controller])
         who = Contestant(name=controller, controller=controller)
     return scenario, who
-
-
-def _play(scenario: Scenario, who: Contestant) -> tuple[Scenario, dict[str, Any]]:
-    """The scenario as it was played, and what came of it."""
-    if who.controller is not None:
-        played = with_attributes(under(scenario, who.controller), who)
-        played = played.model_copy(update={"record": scenario.record})
-        with Simulator() as simulator:
-            return played, play(simulator, played)
-    from eval.rollout import run_policy
-
-    loaded = load(who)
-    played = under_agent(scenario, loaded.clock)
-    seed = scenario.seed
-    return played, run_policy(loaded.policy, loaded.env, played, seed, seeds=[seed])[0].results
 
 
 def _write_parquet(folder: Path, results: Results) -> None:

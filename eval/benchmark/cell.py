@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,7 +78,7 @@ def run(job: Job, simulator: Simulator) -> float:
         SimulatorError: the simulator died or hung; the next cell starts another one.
     """
     began = time.monotonic()
-    scenario, results = _played(job, simulator)
+    scenario, results = played_by(job.who, job.scenario, simulator, recorded)
     metrics = measure(results)
     seconds = time.monotonic() - began
 
@@ -101,17 +101,25 @@ def run(job: Job, simulator: Simulator) -> float:
     return seconds
 
 
-def _played(job: Job, simulator: Simulator) -> tuple[Scenario, dict[str, Any]]:
-    scenario = job.scenario
-    if job.who.controller is not None:
-        scenario = recorded(with_attributes(under(scenario, job.who.controller), job.who))
-        return scenario, play(simulator, scenario)
+def played_by(
+    who: Contestant,
+    scenario: Scenario,
+    simulator: Simulator,
+    recording: Callable[[Scenario], Scenario] = lambda scenario: scenario,
+) -> tuple[Scenario, dict[str, Any]]:
+    """The scenario as ``who`` played it, and what came of it.
+
+    ``recording`` says of the scenario under ``who`` what is recorded. Raises ScenarioError, SimulatorError.
+    """
+    if who.controller is not None:
+        played = recording(with_attributes(under(scenario, who.controller), who))
+        return played, play(simulator, played)
     from eval.rollout import run_policy
 
-    loaded = load(job.who)
-    scenario = recorded(under_agent(scenario, loaded.clock))
-    played = run_policy(loaded.policy, loaded.env, scenario, job.seed, seeds=[job.seed])
-    return scenario, played[0].results
+    loaded = load(who)
+    played = recording(under_agent(scenario, loaded.clock))
+    seed = scenario.seed
+    return played, run_policy(loaded.policy, loaded.env, played, seed, seeds=[seed])[0].results
 
 
 def with_attributes(scenario: Scenario, who: Contestant) -> Scenario:

@@ -39,7 +39,6 @@ class FakeFlow : public FlowState
 
     void Sent(uint64_t bytes) { m_sentBytes = bytes; }
     void Acked(uint64_t bytes) { m_ackedBytes = bytes; }
-    Picos NextAvailable() const { return m_nextAvailable; }
 };
 
 } // namespace ns3::rdma
