@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.command import guarded
-from agents.config import read_yaml
+from agents.training.config import read_yaml
+from ns3_env.exit_codes import guarded
 
 
 def parser() -> argparse.ArgumentParser:
@@ -49,11 +49,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(options: argparse.Namespace) -> int:
     """What the options ask for."""
     # PyTorch takes seconds to import; mistakes on the command line are found before.
-    from agents import mpcc_tuning, training, tuning_config
+    from agents.search import config as tuning_config
+    from agents.search import run as mpcc_tuning
+    from agents.training import run as training
     from eval import metrics
 
     if options.algo is None and tuning_config.is_tuning(_configuration(options)):
-        from eval import tuned
+        from eval.comparison import search as tuned
 
         tuning = mpcc_tuning.plan(options.config, options.curriculum, options.overrides, options.resume)
         outcome = mpcc_tuning.run(tuning, options.runs, tuned.score(tuning.config))
@@ -65,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     if outcome.interrupted:
         return 130
     if not options.no_evaluation and plan.config.evaluation is not None:
-        from eval import comparison
+        from eval.comparison import training as comparison
 
         comparison.after_training(plan.config, outcome.folder, options.json)
     return 0

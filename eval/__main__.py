@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.command import guarded
 from ns3_env.errors import ScenarioError
+from ns3_env.exit_codes import guarded
 
 
 def parser() -> argparse.ArgumentParser:
@@ -95,17 +95,17 @@ def run(options: argparse.Namespace) -> int:
     if getattr(options, "json", None) and not options.json.absolute().parent.is_dir():
         raise ScenarioError(f"--json: there is no folder {options.json.absolute().parent}")
     if options.command == "speed":
-        from eval import speed
+        from eval.speed import measure as speed
 
         speed.report(options.json)
         return 0
     if options.command == "figure":
-        from eval.figures import draw_comparison
+        from eval.comparison.figure import draw_comparison
 
         print(draw_comparison(options.run / "evaluation"))
         return 0
     if options.command == "run":
-        from eval.run import run
+        from eval.play.scenario import run
 
         names = [name.strip() for name in options.controllers.split(",")]
         run(
@@ -118,7 +118,7 @@ def run(options: argparse.Namespace) -> int:
         )
         return 0
     if options.command == "curves":
-        from eval.curves import draw_curves
+        from eval.show.curves import draw_curves
 
         for picture in draw_curves(options.out):
             print(picture)
@@ -134,7 +134,7 @@ def run(options: argparse.Namespace) -> int:
         print(write(options.run))
         return 0
     if options.command == "trace":
-        from eval.trace import trace
+        from eval.trace.run import trace
 
         print(trace(options.scenario, options.controller, options.out, options.seed, options.sample_ns))
         return 0
@@ -148,7 +148,7 @@ def run(options: argparse.Namespace) -> int:
 
         reference.report(options.json)
         return 0
-    from eval import comparison
+    from eval.comparison import training as comparison
 
     if options.command == "evaluate":
         comparison.evaluate(options.run, options.overrides, options.json)

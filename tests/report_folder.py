@@ -10,7 +10,7 @@ from typing import Any
 from eval.benchmark.folder import cell_folder, failure_file, fingerprint, versions_in_use, write_suite
 from eval.benchmark.suite import Suite
 from eval.metrics import METRICS
-from eval.table import csv_text
+from eval.show.table import csv_text
 
 #: Mean slowdown of a seed's cell, unless a test says otherwise: "fast" wins for sure, the others overlap.
 SLOWDOWNS = {"fast": (2.0, 2.1, 2.05), "hpcc": (3.0, 3.4, 3.2), "mpcc": (3.1, 3.3, 3.5)}

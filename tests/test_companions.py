@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents.constant import RandomPolicy
+from agents.baselines import RandomPolicy
 from agents.mpcc import MpccPolicy
 from agents.policy import Policy
 from ns3_env.actions import AbsoluteWindow

@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from agents.config import ConfigError, FdccAgent, RunConfig, apply_overrides, load, read_yaml, validate
+from agents.training.config import (
+    ConfigError,
+    FdccAgent,
+    RunConfig,
+    apply_overrides,
+    load,
+    read_yaml,
+    validate,
+)
 
 GOOD: dict[str, Any] = {
     "agent": {"name": "fdcc", "hidden": 8},

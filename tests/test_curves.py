@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from eval.__main__ import main
-from eval.curves import CURVES, draw_curves, read_curve
+from eval.show.curves import CURVES, draw_curves, read_curve
 from ns3_env.errors import ScenarioError
 from ns3_env.simulator import list_controllers
 

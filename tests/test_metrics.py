@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from eval import metrics, table
+from eval import metrics
+from eval.show import table
 
 
 @pytest.fixture

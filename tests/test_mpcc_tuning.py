@@ -16,13 +16,13 @@ import pytest
 import yaml
 
 import train
-from agents.mpcc_tuning import plan
-from agents.run_folder import RunFolder
-from agents.tuned import read_tuned
-from agents.tuning_config import Parameter
-from eval import tuned
+from agents.search.config import Parameter
+from agents.search.run import plan
+from agents.training.run_folder import RunFolder
+from agents.training.tuned import read_tuned
 from eval.__main__ import main as eval_main
 from eval.benchmark.folder import BenchFolder
+from eval.comparison import search as tuned
 from ns3_env.scenario import Scenario
 from tests.helpers import alive
 

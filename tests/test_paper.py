@@ -23,7 +23,7 @@ from eval.paper.outcome import Claim, Grid, Outcome, Row
 from eval.paper.page import refresh
 from eval.paper.show import markdown, number
 from eval.paper.throughput import measured, shares
-from eval.run import under
+from eval.play.scenario import under
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator

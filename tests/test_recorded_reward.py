@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from agents.config import EnvConfig, Named
-from agents.constant import ConstantPolicy
-from agents.environment import agent_scenario
+from agents.baselines import ConstantPolicy
 from agents.mpcc import MpccPolicy, MpccSettings
 from agents.policy import Policy
-from eval.recorded_reward import recorded_reward
-from eval.rollout import run_policy
+from agents.search.objective import recorded_reward
+from agents.training.config import EnvConfig, Named
+from agents.training.environment import agent_scenario
+from eval.play.policy import run_policy
 from ns3_env.rewards import make_reward
 
 POLICIES: dict[str, Policy] = {

@@ -13,10 +13,10 @@ import pytest
 from eval.__main__ import main
 from eval.benchmark.folder import BenchFolder
 from eval.metrics import METRICS
-from eval.plots import COLOURS, envelope, styles
 from eval.report import write
 from eval.report.figures import pareto_front
 from eval.report.summary import HEADLINES, UNDECIDED, summarise
+from eval.show.plots import COLOURS, envelope, styles
 from tests import report_folder
 
 #: Attributes from which a browser loads something.

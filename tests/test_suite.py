@@ -11,7 +11,7 @@ import yaml
 
 from eval.benchmark.contestants import check, join
 from eval.benchmark.suite import Suite, known_suites
-from eval.run import under
+from eval.play.scenario import under
 from ns3_env.errors import ScenarioError
 
 TINY: dict[str, Any] = {
@@ -120,9 +120,9 @@ def test_an_unknown_controller_is_answered_with_the_known_ones(tmp_path: Path) -
             "policy x: builtins:dict() gave dict, which has no fields, action_map, predict",
         ),
         (
-            ["x=agents.constant:ConstantPolicy"],
+            ["x=agents.baselines:ConstantPolicy"],
             [],
-            "policy x: agents.constant:ConstantPolicy() raised TypeError",
+            "policy x: agents.baselines:ConstantPolicy() raised TypeError",
         ),
         ([], ["x=runs/none"], "checkpoint: runs/none does not exist: name runs/NAME"),
         ([], ["x=docs"], "checkpoint: docs is neither a checkpoint nor a training run with one"),

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from eval.__main__ import main
-from eval.series import COLUMNS, recorded_series
-from eval.trace_figure import draw, pause_intervals
+from eval.play.series import COLUMNS, recorded_series
+from eval.trace.figure import draw, pause_intervals
 
 SCENARIO = {
     "topology": {"kind": "dumbbell", "senders": 3},

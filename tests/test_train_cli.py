@@ -16,8 +16,8 @@ import pytest
 import yaml
 
 import train
-from agents.config import EnvConfig, validate
-from agents.curriculum import Curriculum, CurriculumConfig
+from agents.training.config import EnvConfig, validate
+from agents.training.curriculum import Curriculum, CurriculumConfig
 from eval.__main__ import main as eval_main
 
 ROOT = Path(__file__).parents[1]

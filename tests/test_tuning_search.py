@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.tuning_config import Parameter
-from agents.tuning_search import Search, Trial, TrialLog
+from agents.search.config import Parameter
+from agents.search.optimiser import Search, Trial, TrialLog
 
 
 def test_the_trials_of_another_run_are_refused(tmp_path: Path) -> None:

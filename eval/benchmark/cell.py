@@ -18,8 +18,8 @@ from eval.benchmark.folder import FORMAT, Key, cell_folder
 from eval.benchmark.suite import Contestant
 from eval.metrics import Results, bottleneck, measure, queue_cdf, without_nan
 from eval.metrics.convergence import allowed_bps
-from eval.run import play, replace_folder, under, write_results
-from eval.table import csv_text
+from eval.play.scenario import play, replace_folder, under, write_results
+from eval.show.table import csv_text
 from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.topology import Network
@@ -114,7 +114,7 @@ def played_by(
     if who.controller is not None:
         played = recording(with_attributes(under(scenario, who.controller), who))
         return played, play(simulator, played)
-    from eval.rollout import run_policy
+    from eval.play.policy import run_policy
 
     loaded = load(who)
     played = recording(under_agent(scenario, loaded.clock))

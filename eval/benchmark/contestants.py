@@ -19,7 +19,7 @@ from ns3_env.policy import Policy
 from ns3_env.scenario import AGENT, Clock, Controller, Scenario
 
 if TYPE_CHECKING:
-    from agents.config import EnvConfig
+    from agents.training.config import EnvConfig
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ def check(suite: Suite) -> Suite:
 
 def _in_the_simulator(entry: Contestant) -> Contestant:
     """A tuned controller's checkpoint as that controller, with its attributes; any other entry as it is."""
-    from agents.config import ConfigError
-    from agents.tuned import read_tuned
+    from agents.training.config import ConfigError
+    from agents.training.tuned import read_tuned
 
     if entry.checkpoint is None:
         return entry
@@ -95,7 +95,7 @@ def load(entry: Contestant) -> Loaded:
 
 
 def _of_module(entry: Contestant) -> Loaded:
-    from agents.config import EnvConfig, Named
+    from agents.training.config import EnvConfig, Named
 
     place = f"policy {entry.name}"
     module_name, colon, factory_name = (entry.policy or "").partition(":")
@@ -133,9 +133,9 @@ def _of_module(entry: Contestant) -> Loaded:
 
 
 def _of_checkpoint(entry: Contestant) -> Loaded:
-    from agents.config import ConfigError, EnvConfig, Named, RunConfig, validate
-    from agents.run_folder import RunFolder
-    from agents.trainer import load_policy
+    from agents.training.config import ConfigError, EnvConfig, Named, RunConfig, validate
+    from agents.training.run_folder import RunFolder
+    from agents.training.trainer import load_policy
 
     path = checkpoint_folder(Path(entry.checkpoint or ""))
     run = RunFolder(path.parent.parent)
@@ -154,9 +154,9 @@ def _of_checkpoint(entry: Contestant) -> Loaded:
 
 def checkpoint_folder(path: Path) -> Path:
     """A checkpoint's folder: itself, or the newest one of a training run's. Raises ScenarioError."""
-    from agents.config import ConfigError
-    from agents.run_folder import RunFolder
-    from agents.trainer import LAYOUT
+    from agents.training.config import ConfigError
+    from agents.training.run_folder import RunFolder
+    from agents.training.trainer import LAYOUT
 
     if (path / LAYOUT).exists():
         return path

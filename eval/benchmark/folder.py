@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from agents.run_folder import versions, write_atomically
+from agents.training.run_folder import versions, write_atomically
 from eval.benchmark.suite import Contestant, Suite
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario

@@ -17,7 +17,7 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from agents.run_folder import write_atomically
+from agents.training.run_folder import write_atomically
 from eval import report
 from eval.benchmark import workers
 from eval.benchmark.cell import Job, cost

@@ -14,7 +14,7 @@ from rich.table import Table
 from eval.benchmark.folder import BenchFolder, Cell
 from eval.benchmark.statistics import FloatArray, bootstrap_interval, winner
 from eval.benchmark.suite import SuiteScenario
-from eval.table import cell
+from eval.show.table import cell
 
 #: The metric that the table compares by.
 SCORE = "fct_slowdown_avg"

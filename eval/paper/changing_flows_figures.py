@@ -10,9 +10,9 @@ import numpy as np
 from eval.paper.changing_flows import DRAWN, THEIR_BDP_BYTES, Run, intervals
 from eval.paper.open_loop import SENDERS
 from eval.paper.panels import finished, panels
-from eval.plots import envelope, styles, time_unit
-from eval.table import csv_text
-from eval.trace_figure import flow_colours
+from eval.show.plots import envelope, styles, time_unit
+from eval.show.table import csv_text
+from eval.trace.figure import flow_colours
 
 #: More bins than these are drawn together.
 _POINTS = 500

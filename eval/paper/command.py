@@ -14,13 +14,13 @@ from typing import Any
 
 from rich.console import Console
 
-from agents.run_folder import versions
+from agents.training.run_folder import versions
 from eval.paper import convergence, fat_tree, joining, leaving, queue_1ms, queue_1us
 from eval.paper.outcome import Experiment, Outcome
 from eval.paper.page import RESULT, refresh
 from eval.paper.show import show
-from eval.run import replace_folder
-from eval.table import write_json
+from eval.play.scenario import replace_folder
+from eval.show.table import write_json
 from ns3_env.errors import ScenarioError
 
 #: Every experiment by its name, in the thesis's order.

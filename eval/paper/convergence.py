@@ -13,9 +13,9 @@ from eval.paper.open_loop import BOTTLENECK, RATE_BPS, SENDERS, bottleneck_port
 from eval.paper.outcome import Claim, Experiment, Grid, Outcome, Row, Say
 from eval.paper.panels import finished, panels
 from eval.paper.throughput import measured, shares
-from eval.plots import styles
-from eval.run import play
-from eval.table import csv_text
+from eval.play.scenario import play
+from eval.show.plots import styles
+from eval.show.table import csv_text
 from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.topology import Dumbbell

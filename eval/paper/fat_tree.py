@@ -7,7 +7,7 @@ from eval.paper.fat_tree_claims import claims
 from eval.paper.fat_tree_figures import draw_queues, draw_slowdowns
 from eval.paper.fat_tree_numbers import Case, Measured, csvs, grids, measure
 from eval.paper.outcome import Experiment, Outcome, Say
-from eval.run import play, under
+from eval.play.scenario import play, under
 from ns3_env.scenario import Record, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.topology import FatTree3

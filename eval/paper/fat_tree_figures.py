@@ -9,7 +9,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 from eval.metrics import SIZE_BUCKETS
 from eval.paper.fat_tree_numbers import Found, cdf
 from eval.paper.panels import finished, panels
-from eval.plots import queue_scale, styles
+from eval.show.plots import queue_scale, styles
 
 _NAMES = [name for name, _, _, _ in SIZE_BUCKETS]
 

@@ -12,7 +12,7 @@ import numpy as np
 from eval.metrics import SIZE_BUCKETS, fct_slowdowns_by_size, queue_cdf, unfinished_flows
 from eval.metrics.flows import Floats, flow_column, flow_ends, statistics_of
 from eval.paper.outcome import Grid
-from eval.table import csv_text
+from eval.show.table import csv_text
 
 #: Names of the workloads, as the thesis writes them.
 WORKLOADS = {"websearch": "WebSearch", "fb_hadoop": "FB_Hadoop"}

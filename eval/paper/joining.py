@@ -17,7 +17,7 @@ from eval.paper.changing_flows import (
 )
 from eval.paper.changing_flows_figures import csvs, pictures
 from eval.paper.outcome import Claim, Experiment, Grid, Outcome, Say
-from eval.run import under
+from eval.play.scenario import under
 from ns3_env.scenario import Controller, Scenario
 
 #: All four flows are there after 30 ms; the rest is to see them settle.

@@ -17,7 +17,7 @@ from eval.paper.changing_flows import (
 from eval.paper.changing_flows_figures import csvs, pictures
 from eval.paper.open_loop import RATE_BPS
 from eval.paper.outcome import Claim, Experiment, Grid, Outcome, Say
-from eval.run import under
+from eval.play.scenario import under
 
 #: Sampling period of throughput (section 5.2).
 _BIN_NS = 2_000_000

@@ -9,7 +9,7 @@ from eval.paper.model import Floats, slope_bps
 from eval.paper.open_loop import NO_WINDOW, SENDERS, Response, respond, scenario
 from eval.paper.outcome import Claim, Experiment, Outcome, Row, Say
 from eval.paper.panels import FREE, MODEL, SENDER, SWITCH, curve, finished, panels
-from eval.table import csv_text
+from eval.show.table import csv_text
 from ns3_env.simulator import Simulator
 
 SHORT_NS, LONG_NS = 1_000, 1_000_000

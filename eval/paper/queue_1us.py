@@ -10,7 +10,7 @@ from eval.paper.model import Floats, slope_bps
 from eval.paper.open_loop import NO_WINDOW, RATE_BPS, SENDERS, Response, respond, scenario
 from eval.paper.outcome import Claim, Experiment, Outcome, Row, Say
 from eval.paper.panels import MODEL, SWITCH, curve, finished, panels
-from eval.table import csv_text
+from eval.show.table import csv_text
 from ns3_env.simulator import Simulator
 
 DELAY_NS = 1000

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eval.metrics.flows import HEADER_BYTES, Floats
-from eval.run import play
+from eval.play.scenario import play
 from ns3_env.errors import SimulatorError
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator

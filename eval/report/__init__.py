@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agents.run_folder import write_atomically
+from agents.training.run_folder import write_atomically
 from eval.benchmark.folder import BenchFolder
 from eval.report import html, markdown
 from eval.report.facts import gather

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from eval.benchmark.folder import Cell
-from eval.plots import Floats
+from eval.show.plots import Floats
 from ns3_env.errors import ScenarioError
 
 #: kind -> id -> (times in ns, values), as in series.csv.

@@ -12,9 +12,19 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from eval.benchmark.folder import Cell
 from eval.metrics import SIZE_BUCKETS
-from eval.plots import Floats, Style, data_uri, envelope, legend, new_axes, picture, queue_scale, time_unit
 from eval.report.cell_files import Flows, Series, flows, queue_cdf, series
 from eval.report.summary import ScenarioSummary
+from eval.show.plots import (
+    Floats,
+    Style,
+    data_uri,
+    envelope,
+    legend,
+    new_axes,
+    picture,
+    queue_scale,
+    time_unit,
+)
 
 #: Flow -> (times in ns, values).
 Curves = Mapping[str, tuple[Floats, Floats]]

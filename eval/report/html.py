@@ -11,10 +11,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from eval.benchmark.folder import BenchFolder
 from eval.metrics import METRICS
-from eval.plots import styles
 from eval.report import figures
 from eval.report.facts import Facts
 from eval.report.summary import HEADLINES, ScenarioSummary
+from eval.show.plots import styles
 
 #: Lists of cells longer than this are folded.
 LONG_LIST = 12

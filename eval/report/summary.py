@@ -13,8 +13,8 @@ from eval.benchmark.folder import BenchFolder, Key
 from eval.benchmark.statistics import bootstrap_interval, winner
 from eval.benchmark.summary import mean_of, values_of
 from eval.metrics import METRICS, MetricInfo
-from eval.plots import Floats
-from eval.table import cell as shown
+from eval.show.plots import Floats
+from eval.show.table import cell as shown
 
 #: Metrics of the summary; every other one is in the scenario's own table.
 HEADLINES = (

@@ -22,9 +22,9 @@ from stable_baselines3.common.noise import NormalActionNoise
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecEnv
 
-from agents.config import ConfigError, FdccAgent, RunConfig, Sb3Agent
 from agents.fdcc import FDCC
 from agents.policy import FloatArray, Policy, State
+from agents.training.config import ConfigError, FdccAgent, RunConfig, Sb3Agent
 
 MODEL, REPLAY_BUFFER, LAYOUT = "model.zip", "replay_buffer.pkl", "layout.json"
 

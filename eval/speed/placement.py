@@ -10,7 +10,7 @@ import numpy as np
 
 from agents.mpcc import MpccPolicy
 from agents.policy import State
-from eval.run import play
+from eval.play.scenario import play
 from ns3_env.actions import AbsoluteWindow
 from ns3_env.scenario import AGENT, Controller, PerAck, Record, Scenario
 from ns3_env.simulator import Decisions, Simulator

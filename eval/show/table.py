@@ -15,7 +15,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from agents.run_folder import write_atomically
+from agents.training.run_folder import write_atomically
 from eval.metrics import Metrics
 
 #: (metric, heading, format) of the columns, in order.

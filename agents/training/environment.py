@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from agents.config import ConfigError, EnvConfig
+from agents.training.config import ConfigError, EnvConfig
 from ns3_env import telemetry
 from ns3_env.actions import ActionMap, make_action_map
 from ns3_env.rewards import Reward, make_reward

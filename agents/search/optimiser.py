@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from agents.config import ConfigError
-from agents.run_folder import write_atomically
-from agents.tuning_config import Parameter
+from agents.search.config import Parameter
+from agents.training.config import ConfigError
+from agents.training.run_folder import write_atomically
 
 Values = dict[str, int | float]
 

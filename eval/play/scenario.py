@@ -17,11 +17,11 @@ import yaml
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from agents.run_folder import versions
-from eval import table
+from agents.training.run_folder import versions
 from eval.metrics import Metrics, compute
-from eval.series import FILES as SERIES_FILES
-from eval.series import write_series
+from eval.play.series import FILES as SERIES_FILES
+from eval.play.series import write_series
+from eval.show import table
 from ns3_env.errors import ScenarioError, SimulatorDied
 from ns3_env.scenario import AGENT, Controller, Record, Scenario
 from ns3_env.simulator import Decisions, EpisodeEnd, Simulator, find_executable, list_controllers

@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from agents.config import ConfigError
-from agents.tuning_config import Attributes
+from agents.search.config import Attributes
+from agents.training.config import ConfigError
 
 _LAYOUT = "layout.json"
 

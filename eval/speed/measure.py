@@ -17,7 +17,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from eval.placement import PLACEMENTS, decision_us
+from eval.speed.placement import PLACEMENTS, decision_us
 from ns3_env.scenario import Controller, Record, Scenario, Synchronous
 from ns3_env.simulator import Decisions, Simulator, find_executable, wait_any
 from ns3_env.telemetry import column
@@ -29,7 +29,7 @@ SIMULATORS = (1, 4)
 #: Whether MPCC takes its proven shortcut, as it does by default, or asks qpOASES every time: key of the JSON.
 MPCC_SHORTCUTS = (("mpcc_us", True), ("mpcc_qp_us", False))
 _ROWS = 64  # flows of the scenario that exercises the channel
-_SCENARIOS = Path(__file__).parent.parent / "configs" / "scenarios"
+_SCENARIOS = Path(__file__).parents[2] / "configs" / "scenarios"
 #: Published runs that are timed: key of the JSON, scenario, controller.
 REFERENCE_RUNS = (
     ("dumbbell_dctcp", "dumbbell_100g_4to1", "dctcp"),

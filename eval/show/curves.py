@@ -7,11 +7,11 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from eval.plots import styles
+from eval.show.plots import styles
 from ns3_env.errors import ScenarioError
 
 #: The curves of the source tree: NAME-Nto1.csv, written by the C++ suite rdma-curves.
-CURVES = Path(__file__).parent.parent / "ns3_env" / "rdma" / "test" / "data" / "curves"
+CURVES = Path(__file__).parents[2] / "ns3_env" / "rdma" / "test" / "data" / "curves"
 _STYLES = ("-", "--", ":")
 
 

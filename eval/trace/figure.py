@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from eval.metrics import bottleneck
-from eval.plots import Floats, envelope, time_unit
+from eval.show.plots import Floats, envelope, time_unit
 
 Results = Mapping[str, Any]
 

@@ -13,10 +13,10 @@ from pydantic import ValidationError
 
 from eval.benchmark.cell import played_by, recorded
 from eval.benchmark.suite import Contestant
-from eval.plots import picture
-from eval.run import FILES, check_names, replace_folder, write_results
-from eval.series import COLUMNS, recorded_series, write_series
-from eval.trace_figure import draw
+from eval.play.scenario import FILES, check_names, replace_folder, write_results
+from eval.play.series import COLUMNS, recorded_series, write_series
+from eval.show.plots import picture
+from eval.trace.figure import draw
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Record, Scenario
 from ns3_env.simulator import Simulator

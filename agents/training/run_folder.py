@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from agents.config import ConfigError
+from agents.training.config import ConfigError
 
 PACKAGES = ("ns3-env", "ns3", "torch", "stable-baselines3", "gymnasium", "numpy", "pydantic", "cma")
 

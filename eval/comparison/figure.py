@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.metrics import bottleneck
-from eval.plots import COLOURS, styles
+from eval.show.plots import COLOURS, styles
 from ns3_env.errors import ScenarioError
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from agents.config import EnvConfig
-from agents.environment import make_env
 from agents.policy import Policy, SlotStates
+from agents.training.config import EnvConfig
+from agents.training.environment import make_env
 from eval.metrics import Metrics, compute
 from ns3_env.scenario import AGENT, Controller, Scenario
 from ns3_env.simulator import Decisions, EpisodeEnd, Simulator

@@ -14,18 +14,18 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from agents.environment import action_and_reward, agent_scenario
-from agents.mpcc_tuning import Plan, Score, recorded
-from agents.players import Players
-from agents.run_folder import RunFolder
-from agents.tuned import read_tuned
-from agents.tuning_config import Attributes, Parameter, TuningConfig
-from agents.tuning_search import coordinate
-from eval import table
-from eval.comparison import show_played
+from agents.search.config import Attributes, Parameter, TuningConfig
+from agents.search.objective import recorded_reward
+from agents.search.optimiser import coordinate
+from agents.search.run import Plan, Score, recorded
+from agents.training.environment import action_and_reward, agent_scenario
+from agents.training.run_folder import RunFolder
+from agents.training.tuned import read_tuned
+from eval.comparison.training import show_played
 from eval.metrics import mean
-from eval.recorded_reward import recorded_reward
-from eval.rollout import Episode
+from eval.play.policy import Episode
+from eval.show import table
+from ns3_env.episode_pool import Players
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.vec_env import episode_seed

@@ -17,16 +17,16 @@ import numpy as np
 from rich.console import Console
 from stable_baselines3.common.logger import Logger, make_output_format
 
-from agents.config import ConfigError, apply_overrides, read_yaml, validate
-from agents.controller_attributes import started
-from agents.curriculum import Curriculum, CurriculumConfig
-from agents.environment import check_env
-from agents.players import Players
-from agents.progress import LiveLine, StopRequest
-from agents.run_folder import Outcome, RunFolder, write_atomically
-from agents.tuned import layout
-from agents.tuning_config import Attributes, Parameter, TuningConfig
-from agents.tuning_search import Search, Trial, TrialLog, Values
+from agents.search.config import Attributes, Parameter, TuningConfig
+from agents.search.optimiser import Search, Trial, TrialLog, Values
+from agents.search.parameters import started
+from agents.training.config import ConfigError, apply_overrides, read_yaml, validate
+from agents.training.curriculum import Curriculum, CurriculumConfig
+from agents.training.environment import check_env
+from agents.training.progress import LiveLine, StopRequest
+from agents.training.run_folder import Outcome, RunFolder, write_atomically
+from agents.training.tuned import layout
+from ns3_env.episode_pool import Players
 from ns3_env.errors import ScenarioError, SimulatorError
 from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.vec_env import episode_seed

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from pydantic import Field, field_validator
 
-from agents.config import ConfigError, EnvConfig, Strict, load
-from agents.environment import agent_scenario, merged
+from agents.training.config import ConfigError, EnvConfig, Strict, load
+from agents.training.environment import agent_scenario, merged
 from ns3_env.scenario import Scenario
 
 

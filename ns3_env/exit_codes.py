@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from agents.config import ConfigError
+from agents.training.config import ConfigError
 from ns3_env.errors import ScenarioError, SimulatorError
 
 

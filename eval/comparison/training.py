@@ -13,16 +13,16 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from agents.config import ConfigError, RunConfig, read_yaml, validate
-from agents.constant import RandomPolicy
-from agents.environment import agent_scenario
-from agents.run_folder import RunFolder
-from agents.trainer import load_policy
-from agents.tuning_config import is_tuning
-from eval import table
-from eval.figures import draw_comparison
+from agents.baselines import RandomPolicy
+from agents.search.config import is_tuning
+from agents.training.config import ConfigError, RunConfig, read_yaml, validate
+from agents.training.environment import agent_scenario
+from agents.training.run_folder import RunFolder
+from agents.training.trainer import load_policy
+from eval.comparison.figure import draw_comparison
 from eval.metrics import mean
-from eval.rollout import Episode, run_controller, run_policy, summary
+from eval.play.policy import Episode, run_controller, run_policy, summary
+from eval.show import table
 from ns3_env.scenario import Scenario
 
 
@@ -112,7 +112,7 @@ def gain(
     Returns:
         Whether it does.
     """
-    from agents import training
+    from agents.training import run as training
 
     if is_tuning(read_yaml(config)):
         raise ConfigError(
@@ -178,13 +178,13 @@ def returns_of(config: RunConfig, untrained: Path, trained: Path, source: str) -
 
 def evaluate(run: Path, overrides: Sequence[str], json_file: Path | None = None) -> None:
     """Compares a finished run's last checkpoint again. Raises ConfigError."""
-    from agents.config import apply_overrides
+    from agents.training.config import apply_overrides
 
     folder = RunFolder(run)
     data, _ = folder.read()
     if is_tuning(data):
-        from agents import mpcc_tuning
-        from eval import tuned
+        from agents.search import run as mpcc_tuning
+        from eval.comparison import search as tuned
 
         tuned.after_tuning(mpcc_tuning.plan(None, None, overrides, run), folder, json_file)
         return

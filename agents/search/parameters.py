@@ -8,8 +8,8 @@ import subprocess
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-from agents.config import ConfigError
-from agents.tuning_config import Attributes, MpccAgent, Parameter
+from agents.search.config import Attributes, MpccAgent, Parameter
+from agents.training.config import ConfigError
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.simulator import Simulator, find_executable

@@ -15,12 +15,12 @@ import numpy as np
 from rich.console import Console
 from stable_baselines3.common.callbacks import BaseCallback
 
-from agents.config import ConfigError, RunConfig, apply_overrides, read_yaml, validate
-from agents.curriculum import Curriculum, CurriculumConfig
-from agents.environment import check_env, make_env
-from agents.progress import LiveLine, StopRequest
-from agents.run_folder import Outcome, RunFolder
-from agents.trainer import Trainer, make_trainer
+from agents.training.config import ConfigError, RunConfig, apply_overrides, read_yaml, validate
+from agents.training.curriculum import Curriculum, CurriculumConfig
+from agents.training.environment import check_env, make_env
+from agents.training.progress import LiveLine, StopRequest
+from agents.training.run_folder import Outcome, RunFolder
+from agents.training.trainer import Trainer, make_trainer
 from ns3_env.vec_env import RdmaVecEnv
 
 #: Metrics by name of an episode's results.
