@@ -24,8 +24,8 @@ import yaml
 from eval.__main__ import main
 from eval.benchmark.cell import CELL_FILES
 from eval.benchmark.folder import LOCK, BenchFolder
+from eval.benchmark.standings import standings
 from eval.benchmark.suite import Suite
-from eval.benchmark.summary import winner_of
 from eval.metrics import METRICS
 from ns3_env.errors import ScenarioError
 from tests.helpers import alive
@@ -200,10 +200,19 @@ def test_a_winner_needs_every_cell(copy: Path) -> None:
         data["metrics"]["fct_slowdown_avg"] = 0.1 + number / 100
         (folder / "metrics.json").write_text(json.dumps(data))
     folder = BenchFolder.read(copy)
-    entry = folder.suite.scenario("incast")
-    assert winner_of(folder, entry) == "hpcc"
-    more = folder.suite.model_copy(update={"seeds": [1, 2, 3]})
-    assert winner_of(dataclasses.replace(folder, suite=more), entry) is None
+    metric = "fct_slowdown_avg"
+    few = standings(folder, [metric])[0]
+    assert few.verdicts[metric].text == "undecided: 2 seeds, 6 needed"
+    seeds = [1, 2, 3, 4, 5, 6]
+    more = dataclasses.replace(folder, suite=folder.suite.model_copy(update={"seeds": seeds}))
+    assert standings(more, [metric])[0].verdicts[metric].text == "undecided: cells lacking"
+    whole = [
+        dataclasses.replace(cell, seed=seed)
+        for cell in folder.cells
+        for seed in seeds
+        if cell.seed == 1 and cell.scenario == "incast"
+    ]
+    assert standings(dataclasses.replace(more, cells=whole), [metric])[0].verdicts[metric].winner == "hpcc"
 
 
 MISBEHAVING = (

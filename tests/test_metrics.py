@@ -14,6 +14,7 @@ import pytest
 from rich.console import Console
 
 from eval import metrics
+from eval.metrics import fairness, goodput, pauses, queues, slowdown
 from eval.show import table
 
 
@@ -29,6 +30,9 @@ def results() -> dict[str, Any]:
             "end_ns": [4000, 9000, -1],
             "fct_ns": [4000, 8000, -1],
             "standalone_ns": [2000, 2000, 10000],
+            "base_rtt_ns": [100, 100, 100],
+            "payload_bytes": [1000, 1000, 1000],
+            "header_bytes": [48, 80, 90],
             "acked_bytes": [1000, 3000, 1000],
             "retransmitted_bytes": [0, 0, 0],
             "pause_ns": [1000, 500, 0],
@@ -53,71 +57,82 @@ def results() -> dict[str, Any]:
                 "tx_bytes": 5,
             },
         ],
-        "incast": {"all_active_ns": [1000, 4000], "acked_bytes_in_window": [300, 600, 600]},
+        "all_active": {"interval_ns": [1000, 4000], "received_bytes": [300, 600, 600]},
         "totals": {"end_ns": 10000, "pfc_frames": 4, "dropped_packets": 0},
     }
 
 
 def test_slowdown_is_of_the_flows_that_finished(results: dict[str, Any]) -> None:
-    assert list(metrics.fct_slowdowns(results)) == [2.0, 4.0]
-    row = metrics.compute(results)
-    assert row.fct_slowdown_avg == 3.0
-    assert row.fct_slowdown_p99 == pytest.approx(2.0 + 0.99 * 2.0)
-    assert row.unfinished_flows == 1
+    assert list(slowdown.fct_slowdowns(results)) == [2.0, 4.0]
+    row = metrics.line(results)
+    assert row["fct_slowdown_avg"] == 3.0
+    assert row["fct_slowdown_p99"] == pytest.approx(2.0 + 0.99 * 2.0)
+    assert row["unfinished_flows"] == 1
 
 
 def test_queue_is_that_of_the_bottleneck(results: dict[str, Any]) -> None:
-    row = metrics.compute(results)
-    assert (row.queue_avg_bytes, row.queue_p99_bytes) == (70.0, 90.0)
+    row = metrics.line(results)
+    assert (row["queue_avg_bytes"], row["queue_p99_bytes"]) == (70.0, 90.0)
 
 
 def test_goodput_counts_payload_over_the_receivers_link(results: dict[str, Any]) -> None:
     # 5000 B of payload in 10000 ns (a flow is unfinished: to the episode's end) over 1 B per ns.
-    assert metrics.goodput(results) == pytest.approx(0.5)
+    assert goodput.goodput(results) == pytest.approx(0.5)
     results["flows"]["end_ns"][2] = 9500
-    assert metrics.goodput(results) == pytest.approx(5000 / 9500)
+    assert goodput.goodput(results) == pytest.approx(5000 / 9500)
 
 
-def test_goodput_ceilings_are_those_of_the_packet_formats() -> None:
-    # SYSTEMS.md, section 8: 0.954 without telemetry, 0.926 with 32 B, 0.917 with 42 B.
-    assert [round(metrics.goodput_ceiling(t), 3) for t in (0, 32, 42)] == [0.954, 0.926, 0.917]
+def test_a_late_flow_does_not_lower_the_goodput(results: dict[str, Any]) -> None:
+    """Only time in which work was offered counts, receiver by receiver."""
+    flows = results["flows"]
+    flows["start_ns"], flows["end_ns"] = [0, 1000, 5_000_000], [4000, 5000, 5_005_000]
+    flows["acked_bytes"] = [1000, 3000, 5000]
+    assert goodput.goodput(results) == pytest.approx(9000 / (5000 + 5000))
+    flows["dst"] = [2, 2, 7]
+    results["queues"].append({**results["queues"][1], "peer": 7, "rate_bps": 16e9})
+    assert goodput.goodput(results) == pytest.approx(9000 / (5000 + 2 * 5000))
+
+
+def test_a_flow_that_the_time_limit_forestalled_offered_nothing(results: dict[str, Any]) -> None:
+    whole = goodput.goodput(results)
+    for name, value in (("start_ns", 20_000), ("end_ns", -1), ("fct_ns", -1), ("dst", 9)):
+        results["flows"][name].append(value)
+    for name in set(results["flows"]) - {"start_ns", "end_ns", "fct_ns", "dst"}:
+        results["flows"][name].append(0)
+    assert goodput.goodput(results) == whole
+
+
+def test_goodput_ceilings_are_those_of_the_packet_formats(results: dict[str, Any]) -> None:
+    # 1000 / (1000 + 48 + telemetry), docs/sources/metrics.md: none, 32 B, 42 B
+    assert goodput.goodput_ceilings(results).round(3).tolist() == [0.954, 0.926, 0.917]
 
 
 def test_unfair_ratio_is_over_the_interval_in_which_all_are_active(results: dict[str, Any]) -> None:
     # Bandwidths 0.8, 1.6, 1.6 Gbit/s: mean 4/3.
-    assert list(metrics.incast_bandwidths(results)) == pytest.approx([0.8e9, 1.6e9, 1.6e9])
-    row = metrics.compute(results)
-    assert row.unfair_ratio == pytest.approx(1.6 / (4 / 3) - 1)
-    assert row.jain_index == pytest.approx(4.0**2 / (3 * (0.64 + 2.56 + 2.56)))
+    assert list(fairness.common_bandwidths(results)) == pytest.approx([0.8e9, 1.6e9, 1.6e9])
+    row = metrics.line(results)
+    assert row["unfair_ratio"] == pytest.approx(1.6 / (4 / 3) - 1)
+    assert row["jain_index"] == pytest.approx(4.0**2 / (3 * (0.64 + 2.56 + 2.56)))
     # Whole lives: 1000/4000, 3000/8000, 1000/9000 B per ns.
     lives = np.array([1 / 4, 3 / 8, 1 / 9])
-    assert row.unfair_ratio_lifetime == pytest.approx(lives.max() / lives.mean() - 1)
+    assert row["unfair_ratio_lifetime"] == pytest.approx(lives.max() / lives.mean() - 1)
 
 
 def test_fair_is_zero_and_one() -> None:
-    assert metrics.unfair_ratio(np.ones(4)) == 0.0
-    assert metrics.jain_index(np.ones(4)) == 1.0
-    assert metrics.jain_index(np.array([1.0, 0.0, 0.0, 0.0])) == 0.25
+    assert fairness.unfair_ratio(np.ones(4)) == 0.0
+    assert fairness.jain_index(np.ones(4)) == 1.0
+    assert fairness.jain_index(np.array([1.0, 0.0, 0.0, 0.0])) == 0.25
 
 
 def test_pause_fraction_is_of_the_flows_lifetimes(results: dict[str, Any]) -> None:
-    assert metrics.pfc_pause_fraction(results) == pytest.approx(1500 / (4000 + 8000 + 9000))
-
-
-def test_convergence_is_when_windows_stay_close(results: dict[str, Any]) -> None:
-    assert math.isnan(metrics.convergence_ns(results))
-    results["windows"] = [
-        [0, 0, 100, 0], [1000, 1, 100, 0], [1000, 2, 100, 0],  # together, but not for long
-        [1500, 0, 50, 0], [1600, 1, 50, 0], [2000, 2, 52, 0], [3000, 0, 51, 0], [5000, 0, 9, 0],
-    ]  # fmt: skip
-    assert metrics.convergence_ns(results) == 1000.0
+    assert pauses.pfc_pause_fraction(results) == pytest.approx(1500 / (4000 + 8000 + 9000))
 
 
 def test_what_is_not_defined_is_none_and_shown_as_a_dash(results: dict[str, Any], tmp_path: Path) -> None:
-    results["incast"] = {"all_active_ns": [5, 5], "acked_bytes_in_window": [0, 0, 0]}
-    row = metrics.compute(results)
-    assert math.isnan(row.unfair_ratio)
-    table.write_json(tmp_path / "t.json", {"hpcc": row.as_dict()})
+    results["all_active"] = {"interval_ns": [5, 5], "received_bytes": [0, 0, 0]}
+    row = metrics.line(results)
+    assert math.isnan(row["unfair_ratio"])
+    table.write_json(tmp_path / "t.json", {"hpcc": metrics.without_nan(row)})
     again = json.loads((tmp_path / "t.json").read_text())
     assert again["hpcc"]["unfair_ratio"] is None
     assert again["hpcc"]["fct_slowdown_avg"] == 3.0
@@ -128,19 +143,19 @@ def test_what_is_not_defined_is_none_and_shown_as_a_dash(results: dict[str, Any]
 
 
 def test_mean_over_episodes_skips_the_undefined_and_sums_the_counts(results: dict[str, Any]) -> None:
-    one = metrics.compute(results)
-    results["incast"] = {"all_active_ns": [5, 5], "acked_bytes_in_window": [0, 0, 0]}
+    one = metrics.line(results)
+    results["all_active"] = {"interval_ns": [5, 5], "received_bytes": [0, 0, 0]}
     results["queues"][0]["mean_bytes"] = 90.0
-    both = metrics.mean([one, metrics.compute(results)])
-    assert both.unfair_ratio == one.unfair_ratio
-    assert both.queue_avg_bytes == 80.0
-    assert both.pfc_frames == 8
+    both = metrics.mean([one, metrics.line(results)])
+    assert both["unfair_ratio"] == one["unfair_ratio"]
+    assert both["queue_avg_bytes"] == 80.0
+    assert both["pfc_frames"] == 8
 
 
 def test_slowdowns_fall_into_the_bucket_of_their_size(results: dict[str, Any]) -> None:
     # 10 kB belongs to the first bucket, a byte more to the second; slowdowns 2 and 4; the third never ends.
     results["flows"]["size_bytes"] = [10_000, 10_001, 5]
-    of_size = metrics.fct_slowdowns_by_size(results)
+    of_size = slowdown.fct_slowdowns_by_size(results)
     assert {name: list(x) for name, x in of_size.items()} == {
         "to_10kB": [2.0], "to_100kB": [4.0], "to_1MB": [], "over_1MB": [],
     }  # fmt: skip
@@ -164,25 +179,25 @@ def test_every_metric_has_a_line_in_the_registry(results: dict[str, Any]) -> Non
 
 
 def test_the_table_s_metrics_are_among_them(results: dict[str, Any]) -> None:
-    values, row = metrics.measure(results), metrics.compute(results).as_dict()
+    values, row = metrics.measure(results), metrics.line(results)
     assert {name: values[name] for name in row} == row
 
 
 def test_queue_cdf_counts_equal_times() -> None:
     port = {"series": {"t_ns": [0, 10, 20, 30, 40], "bytes": [0, 50, 0, 200, 0]}}
-    lengths, shares = metrics.queue_cdf(port)
+    lengths, shares = queues.queue_cdf(port)
     assert (list(lengths), list(shares)) == ([0, 50, 200], [0.6, 0.8, 1.0])
 
 
 def test_queue_cdf_without_a_series_is_what_the_simulator_keeps() -> None:
     port = {"p50_bytes": 10, "p95_bytes": 80, "p99_bytes": 90, "max_bytes": 90}
-    lengths, shares = metrics.queue_cdf(port)
+    lengths, shares = queues.queue_cdf(port)
     assert (list(lengths), list(shares)) == ([10, 80, 90], [0.5, 0.95, 1.0])
 
 
 def test_a_long_queue_cdf_is_thinned_but_keeps_its_ends() -> None:
     port = {"series": {"t_ns": list(range(1000)), "bytes": list(range(1000))}}
-    lengths, shares = metrics.queue_cdf(port, points=50)
+    lengths, shares = queues.queue_cdf(port, points=50)
     assert len(lengths) == 50
     assert (lengths[0], lengths[-1], shares[-1]) == (0, 999, 1.0)
     assert shares == pytest.approx((lengths + 1) / 1000)
@@ -190,15 +205,15 @@ def test_a_long_queue_cdf_is_thinned_but_keeps_its_ends() -> None:
 
 def test_link_utilisation_is_of_the_bottleneck_over_the_duration(results: dict[str, Any]) -> None:
     results["queues"][0]["tx_bytes"] = 8000  # of 10000 B that 1 B per ns sends in 10000 ns
-    assert metrics.link_utilisation(results) == pytest.approx(0.8)
+    assert goodput.link_utilisation(results) == pytest.approx(0.8)
     results["queues"] = []
-    assert math.isnan(metrics.link_utilisation(results))
+    assert math.isnan(goodput.link_utilisation(results))
 
 
 def test_pause_time_is_of_all_links(results: dict[str, Any]) -> None:
     results["queues"][0]["paused_ns"], results["queues"][1]["paused_ns"] = 30, 12
     results["totals"]["host_pause_ns"] = 100.0
-    assert metrics.pfc_pause_ns(results) == 142.0
+    assert pauses.pfc_pause_ns(results) == 142.0
 
 
 def test_resent_bytes_and_timeouts_are_summed(results: dict[str, Any]) -> None:

@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 
 from eval import metrics
-from eval.metrics.convergence import BIN_RTTS, MIN_BINS, base_rtts_ns
+from eval.metrics.convergence import BIN_RTTS, MIN_BINS, changes
+from eval.play.scenario import play
+from ns3_env.scenario import Controller, Record, Scenario
+from ns3_env.simulator import Simulator
+from ns3_env.topology import Dumbbell
+from ns3_env.traffic import Joining
 
 #: 8 Gbit/s: a byte per ns. Base RTT 100 ns, so a bin is 1000 ns and a window of 100 B is the whole link.
 RATE, RTT = 8e9, 100.0
@@ -33,6 +38,9 @@ def results_of(
             "end_ns": ends,
             "fct_ns": [end - start for start, end in zip(starts, ends, strict=True)],
             "standalone_ns": [RTT + x for x in wire],
+            "base_rtt_ns": [RTT] * n,
+            "payload_bytes": [1000] * n,
+            "header_bytes": [48] * n,
             "acked_bytes": list(sizes),
             "retransmitted_bytes": [0] * n,
             "pause_ns": [0] * n,
@@ -48,7 +56,7 @@ def results_of(
                 "tx_bytes": 1,
             }
         ],
-        "incast": {"all_active_ns": [max(starts), min(ends)], "acked_bytes_in_window": [0] * n},
+        "all_active": {"interval_ns": [max(starts), min(ends)], "received_bytes": [0] * n},
         "totals": {"end_ns": max(ends), "pfc_frames": 0, "dropped_packets": 0},
         "windows": windows,
     }
@@ -71,12 +79,8 @@ def join_and_leave() -> dict[str, Any]:
     return results_of([0, 10_000], [50_000, 30_000], windows, [mean_0, mean_1])
 
 
-def test_base_rtt_is_what_the_standalone_time_has_beside_the_bytes() -> None:
-    assert list(base_rtts_ns(join_and_leave(), RATE)) == pytest.approx([RTT, RTT])
-
-
 def test_each_join_and_leave_has_its_time() -> None:
-    join, leave = metrics.changes(join_and_leave())
+    join, leave = changes(join_and_leave())
     assert (join.at_ns, join.until_ns, join.active, join.joined) == (10_000, 30_000, (0, 1), True)
     assert (leave.at_ns, leave.until_ns, leave.active, leave.joined) == (30_000, 50_000, (0,), False)
     assert join.after_ns == pytest.approx(5000)
@@ -90,7 +94,7 @@ def test_each_join_and_leave_has_its_time() -> None:
 def test_a_share_that_never_is_fair_counts_whole_and_is_told() -> None:
     windows = [[0, 0, 100, None], [10_000, 0, 60, None], [10_000, 1, 40, None], [30_000, 0, 100, None]]
     results = results_of([0, 10_000], [50_000, 30_000], windows, [(10 + 12 + 20) / 50, 0.4])
-    join, leave = metrics.changes(results)
+    join, leave = changes(results)
     assert math.isnan(join.after_ns)
     assert leave.after_ns == 0
     values = metrics.measure(results)
@@ -106,7 +110,7 @@ def test_a_share_that_is_fair_and_then_is_not_has_not_converged_yet() -> None:
         [22_000, 0, 50, None],
         [22_000, 1, 50, None],
     ]
-    assert metrics.changes(results)[0].after_ns == pytest.approx(12_000)
+    assert changes(results)[0].after_ns == pytest.approx(12_000)
 
 
 def test_swings_within_a_bin_and_windows_that_fill_a_queue_are_fair() -> None:
@@ -115,13 +119,13 @@ def test_swings_within_a_bin_and_windows_that_fill_a_queue_are_fair() -> None:
     windows += [[10_000 + 100 * i, 0, 150 + 50 * (-1) ** i, None] for i in range(200)]
     windows += [[30_000, 0, 100, None]]
     results = results_of([0, 10_000], [50_000, 30_000], windows, [0.8, 0.5])
-    assert [change.after_ns for change in metrics.changes(results)] == [0, 0]
+    assert [change.after_ns for change in changes(results)] == [0, 0]
 
 
 def test_pacing_rates_count_where_there_is_no_window() -> None:
     results = join_and_leave()
     results["windows"] = [[t, flow, None, 8e9 * window / RTT] for t, flow, window, _ in results["windows"]]
-    assert [x.after_ns for x in metrics.changes(results)] == pytest.approx([5000, 8000])
+    assert [x.after_ns for x in changes(results)] == pytest.approx([5000, 8000])
 
 
 def test_changes_too_close_to_tell_are_left_out() -> None:
@@ -134,13 +138,13 @@ def test_changes_too_close_to_tell_are_left_out() -> None:
     ]
     rates = [(10_000 + short / 2 + 20_000) / (30_000 + short), 0.5]
     results = results_of([0, 10_000], [30_000 + short, 10_000 + short], windows, rates)
-    assert [change.joined for change in metrics.changes(results)] == [False]
+    assert [change.joined for change in changes(results)] == [False]
 
 
 def test_a_common_start_is_a_join() -> None:
     windows = [[0, 0, 75, None], [0, 1, 25, None], [4000, 0, 50, None], [4000, 1, 50, None]]
     results = results_of([0, 0], [20_000, 20_000], windows, [0.55, 0.45])
-    (start,) = metrics.changes(results)
+    (start,) = changes(results)
     assert start.joined
     assert start.after_ns == pytest.approx(4000)
 
@@ -148,7 +152,7 @@ def test_a_common_start_is_a_join() -> None:
 def test_nothing_is_said_where_the_records_do_not_explain_what_arrived() -> None:
     results = join_and_leave()
     results["flows"]["acked_bytes"][1] = round(results["flows"]["acked_bytes"][1] * 0.6)
-    assert metrics.changes(results) == []
+    assert changes(results) == []
     assert math.isnan(metrics.measure(results)["convergence_mean_ns"])
 
 
@@ -159,4 +163,28 @@ def test_nothing_is_said_without_records_or_one_bottleneck(without: str) -> None
         del results["windows"]
     else:
         results["flows"]["dst"] = [9, 7]
-    assert metrics.changes(results) == []
+    assert changes(results) == []
+
+
+@pytest.mark.parametrize("payload", [256, 1000, 4096])
+def test_packets_of_any_length_are_understood(payload: int) -> None:
+    """The simulator says each flow's base RTT and bytes per packet; nothing is derived from 1000 B."""
+    scenario = Scenario(
+        topology=Dumbbell(senders=2, rate_bps=100e9, delay_ns=1000),
+        traffic=Joining(sizes_bytes=[12_000_000, 4_000_000], interval_ns=300_000),
+        controllers=[Controller(name="mpcc")],
+        payload_bytes=payload,
+        time_limit_ns=50_000_000,
+        record=Record(windows=True),
+    )
+    with Simulator() as simulator:
+        results = play(simulator, scenario)
+    # Three links of 1 us, to and back, and three serialisations of a payload at 100 Gb/s.
+    assert results["flows"]["base_rtt_ns"] == pytest.approx([6000 + 3 * payload * 8 / 100] * 2, abs=0.01)
+    assert results["flows"]["payload_bytes"] == [payload] * 2
+    assert results["flows"]["header_bytes"] == [48 + 32] * 2
+    join, leave = changes(results)
+    assert (join.joined, leave.joined) == (True, False)
+    values = metrics.measure(results)
+    assert 0 <= values["convergence_mean_ns"] < 100_000
+    assert 0.8 * payload / (payload + 80) < values["goodput"] <= payload / (payload + 80)

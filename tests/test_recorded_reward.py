@@ -25,7 +25,9 @@ POLICIES: dict[str, Policy] = {
 }
 
 
-def played(policy: Policy, senders: int, reward: str = "staged") -> tuple[float, dict[str, Any]]:
+def played(
+    policy: Policy, senders: int, reward: str = "staged", payload: int = 1000
+) -> tuple[float, dict[str, Any]]:
     """(reward of a decision that the policy got, results)."""
     env = EnvConfig(fields=["rtt"], action=Named(name=policy.action_map), reward=Named(name=reward))
     scenario = agent_scenario(
@@ -34,6 +36,7 @@ def played(policy: Policy, senders: int, reward: str = "staged") -> tuple[float,
             "topology": {"kind": "dumbbell", "rate_bps": 100e9, "senders": senders},
             "traffic": {"kind": "incast", "size_bytes": 20_000_000, "spread_ns": 50_000},
             "time_limit_ns": 300_000,
+            "payload_bytes": payload,
             "record": {"queue_series_ns": 500, "windows": True},
         },
         "here",
@@ -61,6 +64,14 @@ def test_recordings_give_the_reward_of_a_decision(senders: int) -> None:
     ]
     assert far_apart
     assert all(a[1] > b[1] for a, b in far_apart)
+
+
+@pytest.mark.parametrize("payload", [256, 4096])
+def test_it_is_so_for_packets_of_other_lengths(payload: int) -> None:
+    for name in ("mpcc", "a window that stays"):
+        got, results = played(POLICIES[name], 4, payload=payload)
+        tolerance = 0.05 if name == "mpcc" else 0.1
+        assert recorded_reward(results, make_reward("staged")) == pytest.approx(got, rel=tolerance), name
 
 
 def test_it_is_the_reward_that_is_configured() -> None:

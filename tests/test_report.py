@@ -12,11 +12,12 @@ import pytest
 
 from eval.__main__ import main
 from eval.benchmark.folder import BenchFolder
+from eval.benchmark.standings import HEADLINES, UNDECIDED, standings
 from eval.metrics import METRICS
 from eval.report import write
 from eval.report.figures import pareto_front
-from eval.report.summary import HEADLINES, UNDECIDED, summarise
 from eval.show.plots import COLOURS, envelope, styles
+from eval.show.table import csv_text
 from tests import report_folder
 
 #: Attributes from which a browser loads something.
@@ -73,7 +74,7 @@ def test_links_inside_the_page_lead_somewhere(lacking: Path) -> None:
 def test_what_is_not_there_is_named(lacking: Path, name: str) -> None:
     text = (lacking / name).read_text()
     text = Tags(text).text if name.endswith("html") else text
-    assert "15 of 18 cells" in text
+    assert "39 of 42 cells" in text
     for place in ("equal, hpcc, seed 2", "equal, mpcc, seed 3", "sizes, fast, seed 1"):
         assert text.count(place) == 1, place
     assert "last" in text
@@ -81,13 +82,13 @@ def test_what_is_not_there_is_named(lacking: Path, name: str) -> None:
 
 
 def test_what_is_not_there_is_not_averaged(lacking: Path) -> None:
-    equal, sizes = summarise(BenchFolder.read(lacking))
+    equal, sizes = standings(BenchFolder.read(lacking))
     rows = {row.controller: row for row in equal.rows}
-    assert rows["hpcc"].scores["fct_slowdown_avg"].mean == pytest.approx((3.0 + 3.2) / 2)
-    assert (rows["hpcc"].seeds, rows["hpcc"].expected, rows["hpcc"].note) == (2, 3, "1 failed")
+    assert rows["hpcc"].scores["fct_slowdown_avg"].mean == pytest.approx((7 * 3.2 - 3.4) / 6)
+    assert (rows["hpcc"].seeds, rows["hpcc"].expected, rows["hpcc"].note) == (6, 7, "1 failed")
     assert rows["mpcc"].note == "1 missing"
     assert {row.controller: row.note for row in sizes.rows} == {"fast": "1 stale", "hpcc": "", "mpcc": ""}
-    assert sizes.rows[0].scores["fct_slowdown_avg"].mean == pytest.approx((2.1 + 2.05) / 2)
+    assert sizes.rows[0].scores["fct_slowdown_avg"].mean == pytest.approx((7 * 2.05 - 2.0) / 6)
 
 
 def test_names_and_errors_are_escaped(tmp_path: Path) -> None:
@@ -108,23 +109,44 @@ def test_names_and_errors_are_escaped(tmp_path: Path) -> None:
     assert "\\| a & b" in text
 
 
-def test_a_winner_is_named_only_where_intervals_part(tmp_path: Path) -> None:
+def test_a_winner_is_better_than_each_other_one_for_sure(tmp_path: Path) -> None:
     path = report_folder.write(tmp_path / "run", report_folder.suite(scenarios=1))
-    verdicts = summarise(BenchFolder.read(path))[0].verdicts
+    verdicts = standings(BenchFolder.read(path))[0].verdicts
     assert verdicts["fct_slowdown_avg"].winner == "fast"
     assert (verdicts["goodput"].winner, verdicts["goodput"].text) == (None, UNDECIDED)  # all alike
     page = write(path).read_text()
     won = re.findall(r'<td class="won">([\d.,]+) ★', page)
     assert "2.05" in won
     assert "3.20" not in won
-    assert "**2.05 [2.00–2.10]**" in (path / "report.md").read_text()
+    text = (path / "report.md").read_text()
+    assert re.search(r"\*\*2.05 \[2.0\d–2.0\d\]; × 0.64\d? \(0.6\d*–0.6\d*\) of (hpcc|mpcc)\*\*", text)
+    assert '<span class="edge better">× 0.64' in page
+    assert '<span class="edge worse">× 1.56' in page
 
 
-def test_overlapping_intervals_have_no_winner(tmp_path: Path) -> None:
+def test_sizes_are_compared_flow_by_flow(tmp_path: Path) -> None:
+    """Each flow counts as its own ratio: one that stalls under both hides no difference of the others."""
+    made = report_folder.suite(controllers=["hpcc", "mpcc"])
+    path = report_folder.write(tmp_path / "run", made, fct_slowdown_to_10kB_avg=3.0)
+    for seed in made.seeds:
+        for who, factor in (("hpcc", 1.0), ("mpcc", 0.9)):
+            slowdowns = [factor * 2, factor * 3, factor * 4, 500.0 * seed]
+            rows = [(i, 2, 5_000, 0, 5_000 * x, 5_000, 5_000 * x, 1) for i, x in enumerate(slowdowns)]
+            text = csv_text(report_folder.FLOWS, rows)
+            (path / f"cells/sizes/{who}/seed-{seed}/flows.csv").write_text(text)
+    _, of_sizes = standings(BenchFolder.read(path))
+    metric = "fct_slowdown_to_10kB_avg"
+    assert of_sizes.verdicts[metric].winner == "mpcc"
+    edge = {row.controller: row.scores[metric].edge for row in of_sizes.rows}["mpcc"]
+    assert edge is not None
+    assert edge.difference.estimate == pytest.approx(0.9 ** (3 / 4))
+
+
+def test_who_is_now_better_now_worse_is_no_winner(tmp_path: Path) -> None:
     path = report_folder.write(
         tmp_path / "run", report_folder.suite(scenarios=1, controllers=["hpcc", "mpcc"])
     )
-    verdict = summarise(BenchFolder.read(path))[0].verdicts["fct_slowdown_avg"]
+    verdict = standings(BenchFolder.read(path))[0].verdicts["fct_slowdown_avg"]
     assert (verdict.winner, verdict.text) == (None, UNDECIDED)
     assert UNDECIDED in write(path).read_text()
     assert UNDECIDED in (path / "report.md").read_text()
@@ -133,7 +155,8 @@ def test_overlapping_intervals_have_no_winner(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "metrics", "reason"),
     [
-        ({"seeds": [1]}, {}, "undecided: one seed"),
+        ({"seeds": [1]}, {}, "undecided: 1 seed, 7 needed"),
+        ({"seeds": [1, 2, 3, 4, 5, 6]}, {}, "undecided: 6 seeds, 7 needed"),
         ({"controllers": ["hpcc"]}, {}, "undecided: nothing to compare"),
         ({}, {"unfinished_flows": 1}, "undecided: flows unfinished"),
         ({}, {"fct_slowdown_avg": None}, "–"),
@@ -143,12 +166,12 @@ def test_what_cannot_be_decided_says_why(
     tmp_path: Path, changes: dict[str, list[object]], metrics: dict[str, float | None], reason: str
 ) -> None:
     path = report_folder.write(tmp_path / "run", report_folder.suite(**changes), **metrics)
-    verdict = summarise(BenchFolder.read(path))[0].verdicts["fct_slowdown_avg"]
+    verdict = standings(BenchFolder.read(path))[0].verdicts["fct_slowdown_avg"]
     assert (verdict.winner, verdict.text) == (None, reason)
 
 
 def test_a_scenario_with_a_lacking_cell_has_no_winner(lacking: Path) -> None:
-    equal, sizes = summarise(BenchFolder.read(lacking))
+    equal, sizes = standings(BenchFolder.read(lacking))
     for scenario in (equal, sizes):
         assert scenario.verdicts["fct_slowdown_avg"].text == "undecided: cells lacking"
 
@@ -157,13 +180,16 @@ def test_both_reports_hold_the_same_numbers(lacking: Path) -> None:
     page = re.sub(r"<style>.*?</style>", "", (lacking / "report.html").read_text(), flags=re.DOTALL)
     shown = Tags(page).text
     text = (lacking / "report.md").read_text()
-    for scenario in summarise(BenchFolder.read(lacking)):
+    for scenario in standings(BenchFolder.read(lacking)):
         for row in scenario.rows:
             for name in HEADLINES:
                 score = row.scores[name]
                 assert score.text in shown
                 assert score.interval in shown
                 assert score.text + (f" [{score.interval}]" if score.interval else "") in text
+                assert score.edge is not None
+                assert score.edge.text in shown
+                assert score.edge.text in text
 
 
 def test_commands_versions_and_values_are_there(lacking: Path) -> None:
@@ -186,7 +212,7 @@ def test_a_folder_without_any_cell_has_a_report(tmp_path: Path) -> None:
     for entry, who, seed in report_folder.suite().cells():
         report_folder.remove(path, entry.name, who.name, seed)
     page = Tags(write(path).read_text())
-    assert "0 of 18 cells" in page.text
+    assert "0 of 42 cells" in page.text
     assert not [tag for tag, _ in page.tags if tag == "img"]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is a winner named only where the seeds leave no doubt?"""
+"""Are means trusted no further than seeds allow, and differences seen where the same seeds show them?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from eval.benchmark.statistics import bootstrap_interval, winner
+from eval.benchmark.statistics import bootstrap_interval, least_pairs, of_log_ratios, paired
 
 
 def test_interval_lies_around_the_mean_and_narrows_with_more_seeds() -> None:
@@ -21,17 +21,11 @@ def test_interval_lies_around_the_mean_and_narrows_with_more_seeds() -> None:
 
 
 def test_interval_covers_the_true_mean_about_as_often_as_it_says() -> None:
-    # With 12 normal values the percentile bootstrap covers a little less than 95 %.
+    # With 12 normal values bootstrap intervals cover a little less than 95 %.
     random = np.random.default_rng(2)
-    intervals = [bootstrap_interval(random.normal(0, 1, 12), resamples=500) for _ in range(300)]
+    intervals = [bootstrap_interval(random.normal(0, 1, 12)) for _ in range(300)]
     covered = np.mean([low <= 0 <= high for low, high in intervals])
     assert 0.87 < covered < 0.97
-
-
-def test_interval_of_two_values_spans_them() -> None:
-    # Means of two drawn from {1, 3}: 1, 2, 3 with probabilities 1/4, 1/2, 1/4.
-    assert bootstrap_interval(np.array([1.0, 3.0])) == (1.0, 3.0)
-    assert bootstrap_interval(np.array([1.0, 3.0]), confidence=0.4) == (2.0, 2.0)
 
 
 def test_same_values_same_interval() -> None:
@@ -39,8 +33,13 @@ def test_same_values_same_interval() -> None:
     assert bootstrap_interval(values) == bootstrap_interval(values)
 
 
+def test_equal_values_have_no_spread() -> None:
+    assert bootstrap_interval(np.full(5, 0.7)) == (0.7, 0.7)
+    assert bootstrap_interval(np.zeros(5)) == (0.0, 0.0)
+
+
 def test_what_is_not_defined_is_left_out_and_one_value_tells_nothing() -> None:
-    assert bootstrap_interval(np.array([1.0, math.nan, 3.0])) == (1.0, 3.0)
+    assert bootstrap_interval(np.array([1.0, math.nan, 3.0])) == bootstrap_interval(np.array([1.0, 3.0]))
     assert all(math.isnan(x) for x in bootstrap_interval(np.array([5.0, math.nan])))
     assert all(math.isnan(x) for x in bootstrap_interval(np.zeros(0)))
 
@@ -51,21 +50,58 @@ def test_a_confidence_that_is_no_share_is_refused(confidence: float) -> None:
         bootstrap_interval(np.ones(3), confidence)
 
 
-GOOD, MIDDLING, BAD = np.array([1.0, 1.1, 1.2]), np.array([1.15, 1.3, 1.4]), np.array([2.0, 2.1, 2.2])
+def test_three_percent_show_over_twenty_seeds_whose_own_spread_is_ten_times_as_large() -> None:
+    # What unpaired intervals cannot see: seeds differ by 30 %, the controllers on each of them by 3 %.
+    random = np.random.default_rng(3)
+    of_seed = np.exp(random.normal(1.0, 0.3, 20))
+    theirs, ours = of_seed, of_seed * 0.97 * np.exp(random.normal(0, 0.01, 20))
+    (low, high), (other_low, other_high) = bootstrap_interval(ours), bootstrap_interval(theirs)
+    assert max(low, other_low) < min(high, other_high)
+    difference = paired(ours, theirs, comparisons=5)
+    assert difference.is_ratio
+    assert difference.sign == -1
+    assert difference.low < 0.97 < difference.high
+    assert difference.estimate == pytest.approx(np.exp(np.log(ours / theirs).mean()))
 
 
-def test_winner_is_named_where_intervals_part() -> None:
-    assert winner({"a": GOOD, "b": BAD}, lower_is_better=True) == "a"
-    assert winner({"a": GOOD, "b": BAD}, lower_is_better=False) == "b"
+def test_ratios_turn_round_with_who_is_asked() -> None:
+    random = np.random.default_rng(4)
+    a, b = random.uniform(1, 2, 12), random.uniform(1.5, 2.5, 12)
+    one, other = paired(a, b), paired(b, a)
+    assert one.estimate == pytest.approx(1 / other.estimate)
+    assert (one.sign, other.sign) == (-1, 1)
 
 
-def test_no_winner_where_intervals_overlap_or_touch() -> None:
-    assert winner({"a": GOOD, "b": MIDDLING, "c": BAD}, lower_is_better=True) is None
-    assert winner({"a": np.ones(3), "b": np.ones(3)}, lower_is_better=True) is None
+def test_where_there_are_zeros_differences_are_compared() -> None:
+    frames, others = np.array([0.0, 3, 5, 4, 2, 3, 4, 5]), np.array([9.0, 13, 14, 16, 12, 11, 15, 12])
+    difference = paired(frames, others)
+    assert not difference.is_ratio
+    assert difference.estimate == np.mean(frames - others)
+    assert difference.sign == -1
+    assert paired(np.zeros(8), np.zeros(8)).sign == 0
 
 
-def test_no_winner_without_all_the_numbers() -> None:
-    assert winner({"a": GOOD}, lower_is_better=True) is None
-    assert winner({"a": GOOD, "b": np.array([2.0, math.nan, 2.0])}, lower_is_better=True) is None
-    assert winner({"a": GOOD, "b": np.zeros(0)}, lower_is_better=True) is None
-    assert winner({"a": np.array([1.0]), "b": np.array([9.0])}, lower_is_better=True) is None
+def test_more_comparisons_make_a_wider_interval() -> None:
+    random = np.random.default_rng(5)
+    a, b = random.uniform(1, 2, 12), random.uniform(1, 2, 12)
+    one, ten = paired(a, b), paired(a, b, comparisons=10)
+    assert ten.low < one.low < one.high < ten.high
+
+
+def test_equals_are_told_apart_no_oftener_than_the_error_allows() -> None:
+    random = np.random.default_rng(6)
+    wrong = [of_log_ratios(random.normal(0, 0.1, 20), comparisons=5).sign != 0 for _ in range(300)]
+    assert np.mean(wrong) < 0.05  # 1 % is asked for; the bootstrap of 20 has a little more
+
+
+def test_too_few_seeds_decide_nothing() -> None:
+    # n differences between equals have one sign with probability 2^(1 - n): 1/32 for 6, below 5 %.
+    assert least_pairs(1) == 6
+    assert 2.0 ** (1 - least_pairs(5)) <= 0.05 / 5 < 2.0 ** (2 - least_pairs(5))
+
+
+def test_seeds_that_one_of_both_does_not_define_are_no_pair() -> None:
+    a, b = np.array([1.0, math.nan, 3.0, 4.0]), np.array([2.0, 2.0, math.nan, 5.0])
+    assert paired(a, b).pairs == 2
+    with pytest.raises(ValueError, match="no pairs"):
+        paired(a, b[:2])

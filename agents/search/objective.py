@@ -22,10 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from eval.metrics import bottleneck
-from eval.metrics.convergence import base_rtts_ns
-from eval.metrics.flows import HEADER_BYTES, PAYLOAD_BYTES, Floats, Results, flow_column, flow_ends
 from ns3_env import telemetry
+from ns3_env.results import Floats, Results, bottleneck, flow_column, flow_ends, packet_bytes
 from ns3_env.rewards import Reward
 
 
@@ -42,7 +40,7 @@ def recorded_reward(results: Results, reward: Reward, rtt_fraction: float = 0.5)
         return float("nan")
     capacity = float(port["rate_bps"])
     t, queue = (np.asarray(port["series"][name], dtype=np.float64) for name in ("t_ns", "bytes"))
-    base = base_rtts_ns(results, min(float(p["rate_bps"]) for p in results["queues"]))[:, None]
+    base = flow_column(results, "base_rtt_ns")[:, None]
     start, end = flow_column(results, "start_ns")[:, None], flow_ends(results)[:, None]
     wait = queue * 8e9 / capacity
     back = float(base.mean()) / 2  # from the port over the receiver to the sender
@@ -73,7 +71,7 @@ def recorded_reward(results: Results, reward: Reward, rtt_fraction: float = 0.5)
             "flow_count": flat(active.sum(axis=0)),
         }
     )
-    packet_bits = 8e9 * (PAYLOAD_BYTES + HEADER_BYTES)
+    packet_bits = flat(8e9 * packet_bytes(results)[:, None])
     density = 1 / (flat(rtt) * rtt_fraction + packet_bits / (2 * flat(rate)))
     return float((reward(records) * density).sum() / density.sum())
 

@@ -16,10 +16,12 @@ import numpy as np
 from eval.benchmark.contestants import load, under_agent
 from eval.benchmark.folder import FORMAT, Key, cell_folder
 from eval.benchmark.suite import Contestant
-from eval.metrics import Results, bottleneck, measure, queue_cdf, without_nan
+from eval.metrics import measure, without_nan
 from eval.metrics.convergence import allowed_bps
+from eval.metrics.queues import queue_cdf
 from eval.play.scenario import play, replace_folder, under, write_results
 from eval.show.table import csv_text
+from ns3_env.results import Results, bottleneck
 from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.topology import Network

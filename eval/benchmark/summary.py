@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
-import numpy as np
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from eval.benchmark.folder import BenchFolder, Cell
-from eval.benchmark.statistics import FloatArray, bootstrap_interval, winner
-from eval.benchmark.suite import SuiteScenario
+from eval.benchmark.folder import BenchFolder
+from eval.benchmark.standings import Row, standings
 from eval.show.table import cell
 
 #: The metric that the table compares by.
@@ -30,52 +27,26 @@ COLUMNS: tuple[tuple[str, str, str, float], ...] = (
 )
 
 
-def values_of(cells: Sequence[Cell], metric: str) -> FloatArray:
-    """The metric of each cell: (n,), NaN where it is not defined."""
-    return np.array([x.metrics.get(metric, math.nan) for x in cells], dtype=np.float64)
-
-
-def mean_of(values: FloatArray) -> float:
-    """The mean of what is defined; NaN of nothing."""
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else math.nan
-
-
-def winner_of(folder: BenchFolder, entry: SuiteScenario) -> str | None:
-    """Whose average FCT slowdown is least for sure.
-
-    None where intervals overlap, a cell is missing, or somebody left flows unfinished: the mean of the
-    finished ones flatters.
-    """
-    scores = {}
-    for who in folder.suite.contestants_of(entry):
-        cells = _cells(folder, entry.name, who.name)
-        if len(cells) < len(folder.suite.seeds) or values_of(cells, "unfinished_flows").any():
-            return None
-        scores[who.name] = values_of(cells, SCORE)
-    return winner(scores, lower_is_better=True)
-
-
 def show(folder: BenchFolder, console: Console) -> None:
     """Prints a row for each controller in each scenario, what is missing, and the winners."""
     drawn = Table(title=_title(folder), title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
     drawn.add_column("\ncontroller", no_wrap=True)
-    for heading in ("slow-\ndown", "\n95 %", *(heading for _, heading, _, _ in COLUMNS)):
+    for heading in ("slow-\ndown", "of best\n(95 %)", *(heading for _, heading, _, _ in COLUMNS)):
         drawn.add_column(heading, justify="right", no_wrap=True)
-    for entry in folder.suite.scenarios:
-        best = winner_of(folder, entry)
+    for scenario in standings(folder, [SCORE, *(metric for metric, _, _, _ in COLUMNS)]):
+        best = scenario.verdicts[SCORE].winner
         drawn.add_section()
-        drawn.add_row(f"[bold]{entry.name}[/]")
-        for who in folder.suite.contestants_of(entry):
-            cells = _cells(folder, entry.name, who.name)
-            name = f"{who.name} *" if who.name == best else who.name
-            if len(cells) < len(folder.suite.seeds):
-                name += f" ({len(cells)}/{len(folder.suite.seeds)})"
-            drawn.add_row(f" {name}", *_numbers(cells))
+        drawn.add_row(f"[bold]{scenario.name}[/]")
+        for row in scenario.rows:
+            name = f"{row.controller} *" if row.controller == best else row.controller
+            if row.seeds < row.expected:
+                name += f" ({row.seeds}/{row.expected})"
+            drawn.add_row(f" {name}", *_numbers(row))
     console.print(drawn)
     console.print(
-        "means over seeds; 95 %: bootstrap interval of the mean slowdown; "
-        "*: least slowdown, intervals apart, all flows finished",
+        "means over seeds; of best: slowdown / that of the best other controller of the simulator, seed by "
+        "seed on the same flows, its 95 % interval over all comparisons of a scenario; "
+        "*: less than each other one for sure, all flows finished",
         style="dim",
     )
     for note in notes(folder):
@@ -103,14 +74,13 @@ def _title(folder: BenchFolder) -> str:
     return f"{folder.suite.title or folder.source}, {seeds} seed{'s' * (seeds != 1)} ({folder.path})"
 
 
-def _cells(folder: BenchFolder, scenario: str, controller: str) -> list[Cell]:
-    return [x for x in folder.cells if (x.scenario, x.controller) == (scenario, controller)]
-
-
-def _numbers(cells: Sequence[Cell]) -> list[str]:
-    scores = values_of(cells, SCORE)
-    low, high = bootstrap_interval(scores)
-    shown = [cell(mean_of(scores), ".2f"), "" if math.isnan(low) else f"{low:.2f}–{high:.2f}"]
-    return shown + [
-        cell(mean_of(values_of(cells, metric)) / scale, form) for metric, _, form, scale in COLUMNS
+def _numbers(row: Row) -> list[str]:
+    score = row.scores[SCORE]
+    interval = ""
+    if score.edge is not None and not math.isnan(score.edge.difference.low):
+        interval = f"{score.edge.difference.low:.3f}–{score.edge.difference.high:.3f}"
+    return [
+        cell(score.mean, ".2f"),
+        interval,
+        *(cell(row.scores[metric].mean / scale, form) for metric, _, form, scale in COLUMNS),
     ]

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from eval.metrics import bottleneck
 from eval.show.plots import COLOURS, styles
 from ns3_env.errors import ScenarioError
+from ns3_env.results import bottleneck
 
 
 def draw_comparison(evaluation: Path, target: Path | None = None) -> Path:

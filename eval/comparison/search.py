@@ -22,7 +22,7 @@ from agents.training.environment import action_and_reward, agent_scenario
 from agents.training.run_folder import RunFolder
 from agents.training.tuned import read_tuned
 from eval.comparison.training import show_played
-from eval.metrics import mean
+from eval.metrics import mean, without_nan
 from eval.play.policy import Episode
 from eval.show import table
 from ns3_env.episode_pool import Players
@@ -87,15 +87,16 @@ def after_tuning(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
         print(f"  {name}: {sentence(found)}")
     was, now = (mean([episode.metrics for episode in played[name]]) for name in (THESIS, TUNED))
     print(
-        f"  what the reward does not say: slowdown {was.fct_slowdown_avg:.2f} -> {now.fct_slowdown_avg:.2f}, "
-        f"goodput {was.goodput:.3f} -> {now.goodput:.3f} (first table)"
+        "  what the reward does not say: "
+        f"slowdown {was['fct_slowdown_avg']:.2f} -> {now['fct_slowdown_avg']:.2f}, "
+        f"goodput {was['goodput']:.3f} -> {now['goodput']:.3f} (first table)"
     )
     for line in at_an_end(config.agent.parameters, tuned.attributes):
         print(line)
     print(f"tuned, to put into a scenario ({checkpoint}):\n{tuned.as_yaml()}", end="")
     content: dict[str, Any] = {
         name: {
-            **mean([episode.metrics for episode in episodes]).as_dict(),
+            **without_nan(mean([episode.metrics for episode in episodes])),
             "reward": {place: _finite(values) for place, values in rewards[name].items()},
         }
         for name, episodes in played.items()

@@ -20,7 +20,7 @@ from agents.training.environment import agent_scenario
 from agents.training.run_folder import RunFolder
 from agents.training.trainer import load_policy
 from eval.comparison.figure import draw_comparison
-from eval.metrics import mean
+from eval.metrics import mean, without_nan
 from eval.play.policy import Episode, run_controller, run_policy, summary
 from eval.show import table
 from ns3_env.scenario import Scenario
@@ -48,7 +48,7 @@ def compare(config: RunConfig, checkpoint: Path, source: str) -> dict[str, list[
 def as_json(played: Mapping[str, Sequence[Episode]]) -> dict[str, Any]:
     """The table's numbers, and the returns."""
     return {
-        name: {**mean([episode.metrics for episode in episodes]).as_dict(), **summary(episodes)}
+        name: {**without_nan(mean([episode.metrics for episode in episodes])), **summary(episodes)}
         for name, episodes in played.items()
     }
 

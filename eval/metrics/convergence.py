@@ -7,19 +7,13 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from eval.metrics.flows import (
-    HEADER_BYTES,
-    PAYLOAD_BYTES,
-    Floats,
-    Results,
-    flow_column,
-    flow_ends,
-)
-from eval.metrics.queues import bottleneck
+from eval.metrics.registry import Metric, Shared, declare
+from ns3_env.results import Floats, Results, bottleneck, flow_column, flow_ends, packet_bytes
 
 #: Rates are averaged over so many base RTTs: a controller that swings around the fair share has reached it.
 BIN_RTTS = 10
@@ -51,52 +45,13 @@ class Change:
     after_ns: float
 
 
-def convergence_ns(results: Results, tolerance: float = 0.05) -> float:
-    """Time from when all n flows are active until every window is and stays within ``tolerance`` of their
-    mean.
-
-    Needs the recorded windows (``windows``: rows of time ns, flow, window bytes, rate bit/s), else NaN; NaN
-    too for flows that have a rate but no window. Looked at until the first flow ends; NaN where it never
-    converges before.
-    """
-    start, end = results["incast"]["all_active_ns"]
-    rows = results.get("windows")
-    if not rows or start >= end:
-        return math.nan
-    windows = np.full(len(results["flows"]["src"]), math.nan)
-    since = math.nan
-    for time, flow, window, _ in sorted(rows, key=lambda row: row[0]):
-        if time >= end:
-            break
-        windows[int(flow)] = math.nan if window is None else window
-        mean = windows.mean()
-        close = bool(np.all(np.abs(windows - mean) <= tolerance * mean))  # NaN: a flow has no window yet
-        if not close:
-            since = math.nan
-        elif math.isnan(since):
-            since = max(time, start)
-    return float(since - start)
-
-
-def base_rtts_ns(results: Results, slowest_bps: float) -> Floats:
-    """Base RTT of each flow's path: standalone FCT less the time of all its bytes on the slowest link, (n,).
-
-    The inverse of how the simulator computes the standalone FCT (SYSTEMS.md, section 8).
-    """
-    sizes = flow_column(results, "size_bytes")
-    wire = sizes + HEADER_BYTES * np.ceil(sizes / PAYLOAD_BYTES)
-    rtts: Floats = flow_column(results, "standalone_ns") - wire * 8e9 / slowest_bps
-    return rtts
-
-
 def allowed_bps(results: Results) -> Callable[[int, float | None, float | None], float]:
     """The rate that a flow's window and pacing rate allow: min(rate, 8 · window / base RTT).
 
     Returns:
         A function of the flow's index, its window (bytes; None: no window) and its rate (bit/s; None: any).
     """
-    rates = [float(port["rate_bps"]) for port in results["queues"]]
-    rtts = base_rtts_ns(results, min(rates)) if rates else np.zeros(len(results["flows"]["src"]))
+    rtts = flow_column(results, "base_rtt_ns")
 
     def allowed(flow: int, window: float | None, rate: float | None) -> float:
         limit = math.inf if rate is None else float(rate)
@@ -127,7 +82,7 @@ def changes(results: Results, tolerance: float = 0.05) -> list[Change]:
     receiver = results["flows"]["dst"][0]
     into = [float(p["rate_bps"]) for p in results["queues"] if p["peer"] == receiver]
     capacity = min([float(port["rate_bps"]), *into])
-    rtts = base_rtts_ns(results, min(float(p["rate_bps"]) for p in results["queues"]))
+    rtts = flow_column(results, "base_rtt_ns")
     starts, ends = flow_column(results, "start_ns"), flow_ends(results)
     step = BIN_RTTS * float(rtts.max())
     moments = np.unique(np.concatenate([starts, ends]))
@@ -153,7 +108,7 @@ def changes(results: Results, tolerance: float = 0.05) -> list[Change]:
         after = first * (until - at) / bins if first < bins else math.nan
         joined = bool((starts == at).any() and not (ends == at).any())
         found.append(Change(float(at), float(until), tuple(active.tolist()), joined, float(after)))
-    wire = flow_column(results, "acked_bytes") * (1 + HEADER_BYTES / PAYLOAD_BYTES)
+    wire = flow_column(results, "acked_bytes") * packet_bytes(results) / flow_column(results, "payload_bytes")
     unexplained = np.abs(explained - wire) > MAX_UNEXPLAINED * np.maximum(wire, 1.0)
     return [] if unexplained.any() else found
 
@@ -213,3 +168,36 @@ def convergence_summary(results: Results, tolerance: float = 0.05) -> dict[str, 
         for change, missed in zip(found, never, strict=True)
     ]
     return {"mean_ns": float(np.mean(times)), "max_ns": float(max(times)), "never": sum(never)}
+
+
+def _of_changes(shared: Shared, what: str) -> float:
+    return float(shared.once(convergence_summary)[what])
+
+
+for _name, _key, _heading, _unit, _format, _formula in (
+    (
+        "convergence_mean_ns",
+        "mean_ns",
+        "convergence, mean",
+        "ns",
+        ",.0f",
+        "mean over joins and leaves of the time until all are within 5 % of the new fair share",
+    ),
+    (
+        "convergence_max_ns",
+        "max_ns",
+        "convergence, longest",
+        "ns",
+        ",.0f",
+        "longest time after a join or leave until all are within 5 % of the new fair share",
+    ),
+    (
+        "unconverged_changes",
+        "never",
+        "never converged",
+        "",
+        ",.1f",
+        "joins and leaves after which the share was not fair before the next",
+    ),
+):
+    declare(Metric(_name, _heading, _formula, partial(_of_changes, what=_key), "lower", _unit, _format))

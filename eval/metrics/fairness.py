@@ -7,7 +7,8 @@ import math
 
 import numpy as np
 
-from eval.metrics.flows import Floats, Results, flow_column, flow_ends
+from eval.metrics.registry import Metric, declare
+from ns3_env.results import Floats, Results, flow_column, flow_ends
 
 
 def unfair_ratio(bandwidths: Floats) -> float:
@@ -22,13 +23,13 @@ def jain_index(bandwidths: Floats) -> float:
     return float(bandwidths.sum()) ** 2 / (len(bandwidths) * squares) if squares > 0 else math.nan
 
 
-def incast_bandwidths(results: Results) -> Floats:
+def common_bandwidths(results: Results) -> Floats:
     """Each flow's payload bit/s while all flows were active; empty where they never were."""
-    start, end = results["incast"]["all_active_ns"]
+    start, end = results["all_active"]["interval_ns"]
     if start >= end:
         return np.zeros(0)
-    acked: Floats = np.asarray(results["incast"]["acked_bytes_in_window"], dtype=np.float64)
-    bandwidths: Floats = acked * 8e9 / (end - start)
+    received: Floats = np.asarray(results["all_active"]["received_bytes"], dtype=np.float64)
+    bandwidths: Floats = received * 8e9 / (end - start)
     return bandwidths
 
 
@@ -37,3 +38,34 @@ def lifetime_bandwidths(results: Results) -> Floats:
     life = flow_ends(results) - flow_column(results, "start_ns")
     acked = flow_column(results, "acked_bytes")
     return np.divide(acked * 8e9, life, out=np.zeros_like(acked), where=life > 0)
+
+
+declare(
+    Metric(
+        "unfair_ratio",
+        "unfair ratio",
+        "(BW_max − BW_avg) / BW_avg while all flows are active",
+        lambda shared: unfair_ratio(shared.once(common_bandwidths)),
+        "lower",
+        format=".2g",
+    )
+)
+declare(
+    Metric(
+        "unfair_ratio_lifetime",
+        "unfair ratio, lifetimes",
+        "(BW_max − BW_avg) / BW_avg over whole lives",
+        lambda shared: unfair_ratio(lifetime_bandwidths(shared.results)),
+        "lower",
+        format=".2g",
+    )
+)
+declare(
+    Metric(
+        "jain_index",
+        "Jain's index",
+        "(Σ x)² / (n Σ x²) of bandwidths while all flows are active",
+        lambda shared: jain_index(shared.once(common_bandwidths)),
+        "higher",
+    )
+)

@@ -1,27 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long were the queues, how busy the links, how often paused? The bottleneck port, and PFC."""
+"""How long was the bottleneck's queue? Mean, percentiles, and its distribution over time."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from eval.metrics.flows import Floats, Results, duration_ns, flow_column, flow_ends
+from eval.metrics.registry import Metric, Shared, declare
+from ns3_env.results import Floats, bottleneck
 
 #: Percentiles that the simulator keeps of each port, where no series was recorded.
 _KEPT = (("p50_bytes", 0.5), ("p95_bytes", 0.95), ("p99_bytes", 0.99), ("max_bytes", 1.0))
-
-
-def bottleneck(results: Results) -> Mapping[str, Any] | None:
-    """The port with the longest time-weighted mean queue (among equals, that sent most); None without."""
-    queues = results["queues"]
-    if not queues:
-        return None
-    longest: Mapping[str, Any] = max(queues, key=lambda port: (port["mean_bytes"], port["tx_bytes"]))
-    return longest
 
 
 def queue_cdf(port: Mapping[str, Any], points: int = 200) -> tuple[Floats, Floats]:
@@ -50,21 +43,17 @@ def queue_cdf(port: Mapping[str, Any], points: int = 200) -> tuple[Floats, Float
     return lengths, shares
 
 
-def link_utilisation(results: Results) -> float:
-    """Bytes that the bottleneck port sent · 8 / (duration · its rate); headers and resent bytes count."""
-    port, seconds = bottleneck(results), duration_ns(results) / 1e9
-    if port is None or seconds <= 0:
-        return math.nan
-    return float(port["tx_bytes"]) * 8 / (seconds * float(port["rate_bps"]))
+def _of_bottleneck(shared: Shared, column: str) -> float:
+    port = shared.once(bottleneck)
+    return math.nan if port is None else float(port.get(column, math.nan))
 
 
-def pfc_pause_fraction(results: Results) -> float:
-    """Time PFC kept the flows' sender links paused / the flows' lifetimes, each summed over the flows."""
-    life = float((flow_ends(results) - flow_column(results, "start_ns")).sum())
-    return float(flow_column(results, "pause_ns").sum()) / life if life > 0 else math.nan
-
-
-def pfc_pause_ns(results: Results) -> float:
-    """Time for which PFC kept a link from sending, summed over all links (hosts' and switches')."""
-    switches = sum(float(port.get("paused_ns", 0)) for port in results["queues"])
-    return switches + float(results["totals"].get("host_pause_ns", 0))
+_PORT = "time-weighted, of the port with the longest mean queue"
+for _name, _column, _heading, _formula in (
+    ("queue_avg_bytes", "mean_bytes", "queue, mean", f"mean length, {_PORT}"),
+    ("queue_p50_bytes", "p50_bytes", "queue, p50", f"median length, {_PORT}"),
+    ("queue_p95_bytes", "p95_bytes", "queue, p95", f"95th percentile of the length, {_PORT}"),
+    ("queue_p99_bytes", "p99_bytes", "queue, p99", f"99th percentile of the length, {_PORT}"),
+    ("queue_max_bytes", "max_bytes", "queue, longest", "longest length of that port"),
+):
+    declare(Metric(_name, _heading, _formula, partial(_of_bottleneck, column=_column), "lower", "B", ",.0f"))

@@ -1,174 +1,99 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is each metric called, and which direction is good? Names, headings, units, formulas in a line."""
+"""What is a metric? A function of an episode's results, declared once with its name, unit and direction.
+
+A new one is a file of this folder, whose function is decorated with ``metric``, and a line in
+``eval/metrics/__init__.py``: tables, reports, verdicts and ``--json`` then have it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
-from eval.metrics.flows import SIZE_BUCKETS
+from ns3_env.results import Results
+
+T = TypeVar("T")
+Function = TypeVar("Function", bound=Callable[[Results], float])
+
+
+class Shared:
+    """An episode's results, and what several metrics make of them, computed once."""
+
+    def __init__(self, results: Results) -> None:
+        self.results = results
+        self._made: dict[Callable[[Results], Any], Any] = {}
+
+    def once(self, function: Callable[[Results], T]) -> T:
+        """``function(results)``, the same one each time."""
+        if function not in self._made:
+            self._made[function] = function(self.results)
+        made: T = self._made[function]
+        return made
 
 
 @dataclass(frozen=True)
-class MetricInfo:
-    """What a table says of a metric.
+class Metric:
+    """What a table says of a metric, and how it is computed.
 
     Attributes:
         name: key in ``measure`` and in a cell's metrics.json.
         heading: in words.
-        unit: "" for a ratio or a count.
         formula: one line.
+        of: the value of an episode; NaN where its results do not define it.
         better: which direction is good; None where neither is by itself.
+        unit: "" for a ratio or a count.
         format: of the number, as ``format(value, ...)`` takes it.
+        over_episodes: what a table's line makes of several episodes.
+        of_finished: only finished flows count, so that leaving flows unfinished flatters.
     """
 
     name: str
     heading: str
-    unit: str
     formula: str
+    of: Callable[[Shared], float]
     better: Literal["lower", "higher"] | None
-    format: str
+    unit: str = ""
+    format: str = ".3f"
+    over_episodes: Literal["mean", "sum"] = "mean"
+    of_finished: bool = False
 
 
-_WORDS = {"avg": "mean", "p50": "p50", "p95": "p95", "p99": "p99"}
+#: Every metric, by name, in the order in which a table shows them.
+METRICS: dict[str, Metric] = {}
 
 
-def _slowdown_infos() -> list[MetricInfo]:
-    infos = [
-        MetricInfo(
-            f"fct_slowdown_{name}",
-            f"FCT slowdown, {word}",
-            "",
-            f"{word} over finished flows of FCT / FCT of the same flow alone",
-            "lower",
-            ".2f",
+def declare(metric: Metric) -> None:
+    """Adds a metric. Raises ValueError where its name is taken."""
+    if metric.name in METRICS:
+        raise ValueError(f"there is a metric {metric.name!r} already: {METRICS[metric.name].formula}")
+    METRICS[metric.name] = metric
+
+
+def metric(
+    heading: str,
+    formula: str,
+    better: Literal["lower", "higher"] | None,
+    *,
+    unit: str = "",
+    format: str = ".3f",
+    over_episodes: Literal["mean", "sum"] = "mean",
+) -> Callable[[Function], Function]:
+    """Declares a function of the results as the metric of its name; see ``Metric`` for the parameters."""
+
+    def add(function: Function) -> Function:
+        declare(
+            Metric(
+                function.__name__,
+                heading,
+                formula,
+                lambda shared: shared.once(function),
+                better,
+                unit,
+                format,
+                over_episodes,
+            )
         )
-        for name, word in _WORDS.items()
-    ]
-    infos += [
-        MetricInfo(
-            f"fct_slowdown_{bucket}_{name}",
-            f"FCT slowdown of flows {words}, {word}",
-            "",
-            f"{word} over finished flows of {words} of FCT / FCT of the same flow alone",
-            "lower",
-            ".2f",
-        )
-        for bucket, words, _, _ in SIZE_BUCKETS
-        for name, word in _WORDS.items()
-    ]
-    return infos
+        return function
 
-
-def _infos() -> list[MetricInfo]:
-    info = MetricInfo
-    port = "time-weighted, of the port with the longest mean queue"
-    return [
-        *_slowdown_infos(),
-        info("queue_avg_bytes", "queue, mean", "B", f"mean length, {port}", "lower", ",.0f"),
-        info("queue_p50_bytes", "queue, p50", "B", f"median length, {port}", "lower", ",.0f"),
-        info("queue_p95_bytes", "queue, p95", "B", f"95th percentile of the length, {port}", "lower", ",.0f"),
-        info("queue_p99_bytes", "queue, p99", "B", f"99th percentile of the length, {port}", "lower", ",.0f"),
-        info("queue_max_bytes", "queue, longest", "B", "longest length of that port", "lower", ",.0f"),
-        info(
-            "goodput", "goodput", "", "in-order payload · 8 / (duration · receivers' links)", "higher", ".3f"
-        ),
-        info(
-            "link_utilisation",
-            "link utilisation",
-            "",
-            "bytes sent by the bottleneck · 8 / (duration · its rate)",
-            "higher",
-            ".3f",
-        ),
-        info(
-            "unfair_ratio",
-            "unfair ratio",
-            "",
-            "(BW_max − BW_avg) / BW_avg while all flows are active",
-            "lower",
-            ".2g",
-        ),
-        info(
-            "unfair_ratio_lifetime",
-            "unfair ratio, lifetimes",
-            "",
-            "(BW_max − BW_avg) / BW_avg over whole lives",
-            "lower",
-            ".2g",
-        ),
-        info(
-            "jain_index",
-            "Jain's index",
-            "",
-            "(Σ x)² / (n Σ x²) of bandwidths while all flows are active",
-            "higher",
-            ".3f",
-        ),
-        info(
-            "convergence_mean_ns",
-            "convergence, mean",
-            "ns",
-            "mean over joins and leaves of the time until all are within 5 % of the new fair share",
-            "lower",
-            ",.0f",
-        ),
-        info(
-            "convergence_max_ns",
-            "convergence, longest",
-            "ns",
-            "longest time after a join or leave until all are within 5 % of the new fair share",
-            "lower",
-            ",.0f",
-        ),
-        info(
-            "unconverged_changes",
-            "never converged",
-            "",
-            "joins and leaves after which the share was not fair before the next",
-            "lower",
-            ",.1f",
-        ),
-        info("pfc_frames", "PFC pause frames", "", "pause frames sent by all switches", "lower", ",.0f"),
-        info(
-            "pfc_pause_ns",
-            "PFC pause time",
-            "ns",
-            "Σ over links of the time PFC kept them silent",
-            "lower",
-            ",.0f",
-        ),
-        info(
-            "pfc_pause_fraction",
-            "PFC pause share",
-            "",
-            "Σ time flows' sender links were paused / Σ lifetimes",
-            "lower",
-            ".3g",
-        ),
-        info("retransmitted_bytes", "retransmitted", "B", "Σ payload bytes sent again", "lower", ",.0f"),
-        info("timeouts", "time-outs", "", "Σ retransmission time-outs of all flows", "lower", ",.0f"),
-        info(
-            "dropped_packets", "dropped packets", "", "packets lost in switches and on links", "lower", ",.0f"
-        ),
-        info(
-            "unfinished_flows",
-            "unfinished flows",
-            "",
-            "flows without an end at the time limit",
-            "lower",
-            ",.1f",
-        ),
-        info(
-            "duration_ns",
-            "duration",
-            "ns",
-            "first start to last end (the episode's end where a flow has none)",
-            None,
-            ",.0f",
-        ),
-    ]
-
-
-#: Every metric of a cell, by name, in the order in which a table shows them.
-METRICS: dict[str, MetricInfo] = {info.name: info for info in _infos()}
+    return add

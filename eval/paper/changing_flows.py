@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eval.metrics import Change, changes
-from eval.metrics.flows import Floats, flow_column, flow_ends
+from eval.metrics.convergence import Change, changes
 from eval.paper.open_loop import BOTTLENECK, RATE_BPS, SENDERS, bottleneck_port
 from eval.paper.outcome import Row, Say
 from eval.paper.throughput import measured, shares
+from ns3_env.results import Floats, flow_column, flow_ends
 from ns3_env.scenario import Record, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.topology import Dumbbell
@@ -131,8 +131,8 @@ def taken_ns(run: Run, begin: float, end: float) -> float:
 
 
 def fair_ns(run: Run, begin: float) -> float:
-    """From a change at ``begin`` until the shares are fair and stay so (``eval.metrics.changes``), ns; NaN
-    where they never are, or nothing was recorded to tell."""
+    """From a change at ``begin`` until the shares are fair and stay so, ns; NaN where they never are, or
+    nothing was recorded to tell (``eval.metrics.convergence.changes``)."""
     return next((change.after_ns for change in run.moments if change.at_ns == begin), float("nan"))
 
 

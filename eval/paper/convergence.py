@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from eval.metrics.flows import PAYLOAD_BYTES, Floats
 from eval.paper.open_loop import BOTTLENECK, RATE_BPS, SENDERS, bottleneck_port
 from eval.paper.outcome import Claim, Experiment, Grid, Outcome, Row, Say
 from eval.paper.panels import finished, panels
@@ -16,6 +15,7 @@ from eval.paper.throughput import measured, shares
 from eval.play.scenario import play
 from eval.show.plots import styles
 from eval.show.table import csv_text
+from ns3_env.results import Floats
 from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.topology import Dumbbell
@@ -31,6 +31,7 @@ HORIZONS = {3: 255_952, 5: 343_525, 10: 469_736, 20: 916_831}
 SHARE, PERIOD_NS = 0.2464, 2_000_000
 #: Frames of 1000 B of payload, 48 B of headers and 32 B of telemetry.
 _FRAME_BYTES = 1080
+_PAYLOAD_BYTES = 1000
 _LOOK_NS, _SAMPLE_NS = 400_000, 100
 _LONG_NS = 20_000_000
 BENCHMARKS = 5
@@ -75,7 +76,7 @@ def run(scale: float, say: Say) -> Outcome:
         *(Row(f"queue zero, P = {p}", "ns", WEIGHTS[10], empty[f"P = {p}"], "5.2.2") for p in HORIZONS),
         *(Row(f"one decision, P = {p}", "ns", t, solving[p], "5.2.2") for p, t in HORIZONS.items()),
     ]
-    frames = int(-(-bdp // PAYLOAD_BYTES))
+    frames = int(-(-bdp // _PAYLOAD_BYTES))
     drain = SENDERS * frames * _FRAME_BYTES * 8e9 / RATE_BPS
     grid = Grid(
         f"Flow 0's windows, and the queue; the fair share is {bdp / SENDERS:,.0f} B, a payload 1000 B",

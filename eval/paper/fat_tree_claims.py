@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from eval.metrics import SIZE_BUCKETS
+from eval.metrics.slowdown import SIZE_BUCKETS
 from eval.paper.fat_tree_numbers import Case, Found, Measured
 from eval.paper.outcome import Claim
 

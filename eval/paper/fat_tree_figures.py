@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.ticker import LogLocator, NullLocator
 
-from eval.metrics import SIZE_BUCKETS
+from eval.metrics.slowdown import SIZE_BUCKETS
 from eval.paper.fat_tree_numbers import Found, cdf
 from eval.paper.panels import finished, panels
 from eval.show.plots import queue_scale, styles

@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from eval.metrics import SIZE_BUCKETS, fct_slowdowns_by_size, queue_cdf, unfinished_flows
-from eval.metrics.flows import Floats, flow_column, flow_ends, statistics_of
+from eval.metrics.goodput import goodput
+from eval.metrics.losses import unfinished_flows
+from eval.metrics.queues import queue_cdf
+from eval.metrics.slowdown import SIZE_BUCKETS, fct_slowdowns_by_size, statistics_of
 from eval.paper.outcome import Grid
 from eval.show.table import csv_text
+from ns3_env.results import Floats, flow_column
 
 #: Names of the workloads, as the thesis writes them.
 WORKLOADS = {"websearch": "WebSearch", "fb_hadoop": "FB_Hadoop"}
@@ -43,14 +46,14 @@ class Measured:
         slowdowns: of the finished flows, by the names of ``SIZE_BUCKETS``.
         sizes: of all flows, bytes.
         unfinished: flows without an end, which are in no slowdown.
-        busy_goodput: payload per receiver and second, as a share of its link, while a flow to it is there.
+        goodput: of the receivers' links, while a flow to each is there.
     """
 
     queue: Floats
     slowdowns: Mapping[str, Floats]
     sizes: Floats
     unfinished: int
-    busy_goodput: float
+    goodput: float
 
     @property
     def queue_mean(self) -> float:
@@ -81,26 +84,9 @@ def measure(results: Mapping[str, Any], until_ns: float) -> Measured:
         np.concatenate(kept) if kept else np.zeros(0),
         fct_slowdowns_by_size(results),
         flow_column(results, "size_bytes"),
-        unfinished_flows(results),
-        busy_goodput(results),
+        int(unfinished_flows(results)),
+        goodput(results),
     )
-
-
-def busy_goodput(results: Mapping[str, Any]) -> float:
-    """Payload that reached the receivers, over what their links could carry while they had flows; in [0, 1].
-
-    A controller that leaves links idle with work to do has less of it than another one on the same flows.
-    """
-    starts, ends = flow_column(results, "start_ns"), flow_ends(results)
-    into, payload = flow_column(results, "dst"), flow_column(results, "acked_bytes").sum()
-    rates = {int(port["peer"]): float(port["rate_bps"]) for port in results["queues"]}
-    carried = 0.0
-    for receiver in np.unique(into):
-        order = np.argsort(starts[into == receiver])
-        begins, until = starts[into == receiver][order], np.maximum.accumulate(ends[into == receiver][order])
-        gaps = np.maximum(begins[1:] - until[:-1], 0.0).sum()
-        carried += (until[-1] - begins[0] - gaps) * rates[int(receiver)] / 8e9
-    return float(payload / carried) if carried > 0 else float("nan")
 
 
 def cdf(own: Measured) -> tuple[Floats, Floats]:
@@ -130,7 +116,7 @@ def grids(found: Found) -> list[Grid]:
                 own.queue_percentile(99) / 1e3,
                 own.slowdown(),
                 *by_size,
-                own.busy_goodput,
+                own.goodput,
             )
             short = case.title.removeprefix(f"{WORKLOADS[case.sizes]}, ")
             tables.setdefault(case.sizes, []).append((short, name, *row))

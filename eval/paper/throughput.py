@@ -11,14 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from eval.metrics.flows import HEADER_BYTES, Floats
 from eval.play.scenario import play
 from ns3_env.errors import SimulatorError
+from ns3_env.results import Floats, flow_column
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
-
-#: Wire bytes of in-band telemetry per packet (docs/controllers.md).
-TELEMETRY_BYTES = {"mpcc": 32, "hpcc": 42}
 
 #: Kept of a frame: up to its queue pair, and less than the shortest one, so that all records are alike.
 _SNAP = 50
@@ -43,7 +40,7 @@ def measured(
 
     Args:
         simulator: plays it.
-        scenario: its first controller's telemetry counts.
+        scenario: as it is, but for the capture.
         port: (node, port).
         bin_ns: length of a bin.
 
@@ -62,10 +59,10 @@ def measured(
         results = play(simulator, scenario.model_copy(update={"record": record}))
         flows = len(results["flows"]["src"])
         counted = np.zeros((flows, int(results["totals"]["end_ns"] // bin_ns) + 1))
-        overhead = HEADER_BYTES + TELEMETRY_BYTES.get(scenario.controllers[0].name, 0)
+        overhead = flow_column(results, "header_bytes")
         file = Path(folder, f"port-{port[0]}-{port[1]}.pcap")
         for times, owners, payload in _data_frames(file):
-            np.add.at(counted, (owners, times // bin_ns), payload + overhead)
+            np.add.at(counted, (owners, times // bin_ns), payload + overhead[owners])
     return results, counted
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from agents.policy import Policy, SlotStates
 from agents.training.config import EnvConfig
 from agents.training.environment import make_env
-from eval.metrics import Metrics, compute
+from eval.metrics import line
 from ns3_env.scenario import AGENT, Controller, Scenario
 from ns3_env.simulator import Decisions, EpisodeEnd, Simulator
 from ns3_env.vec_env import episode_seed
@@ -28,9 +28,9 @@ class Episode:
     decisions: int = 0
 
     @property
-    def metrics(self) -> Metrics:
-        """Metrics of the results."""
-        return compute(self.results)
+    def metrics(self) -> dict[str, float]:
+        """Metrics of a table's line (``eval.metrics.TABLE``), by name."""
+        return line(self.results)
 
     @property
     def mean_return(self) -> float:

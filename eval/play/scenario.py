@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from agents.training.run_folder import versions
-from eval.metrics import Metrics, compute
+from eval.metrics import line, without_nan
 from eval.play.series import FILES as SERIES_FILES
 from eval.play.series import write_series
 from eval.show import table
@@ -54,7 +54,7 @@ def run(
     *,
     queue_series_ns: int | None = None,
     pcap: bool = False,
-) -> dict[str, Metrics]:
+) -> dict[str, dict[str, float]]:
     """Plays the scenario under each controller, writes ``out``/NAME for each and prints the table.
 
     Args:
@@ -81,7 +81,7 @@ def run(
         variant.to_simulator_json()  # what is wrong with one is said before the first has run for hours
         _refuse_foreign(out / name)
     console = console or Console()
-    rows: dict[str, Metrics] = {}
+    rows: dict[str, dict[str, float]] = {}
     progress = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -103,13 +103,13 @@ def run(
                 write_series(folder, results)
 
             replace_folder(out / name, write)
-            rows[name] = compute(results)
+            rows[name] = line(results)
             progress.remove_task(task)
             progress.console.print(f"{out / name}: {time.monotonic() - began:.1f} s", highlight=False)
     flows = len(results["flows"]["src"])
     table.show(f"{flows} flows, {scenario.topology.kind} ({scenario_file})", rows, console)
     if json_file is not None:
-        table.write_json(json_file, {name: metrics.as_dict() for name, metrics in rows.items()})
+        table.write_json(json_file, {name: without_nan(metrics) for name, metrics in rows.items()})
     return rows
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from agents.training.run_folder import write_atomically
 from eval.benchmark.folder import BenchFolder
+from eval.benchmark.standings import standings
 from eval.report import html, markdown
 from eval.report.facts import gather
-from eval.report.summary import summarise
 
 
 def write(path: Path) -> Path:
@@ -25,7 +25,7 @@ def write(path: Path) -> Path:
         ScenarioError: the folder is no benchmark's, or a cell's file cannot be read.
     """
     folder = BenchFolder.read(path)
-    summary = summarise(folder)
+    summary = standings(folder)
     facts = gather(folder)
     page = html.render(folder, facts, summary)
     write_atomically(path / "report.md", markdown.render(facts, summary))

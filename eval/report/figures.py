@@ -10,10 +10,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator
 
+from eval.benchmark.cell_files import Flows, Series, flows, queue_cdf, series
 from eval.benchmark.folder import Cell
-from eval.metrics import SIZE_BUCKETS
-from eval.report.cell_files import Flows, Series, flows, queue_cdf, series
-from eval.report.summary import ScenarioSummary
+from eval.benchmark.standings import Standing
+from eval.metrics.slowdown import SIZE_BUCKETS
 from eval.show.plots import (
     Floats,
     Style,
@@ -41,7 +41,7 @@ class Picture:
 
 
 def of_scenario(
-    summary: ScenarioSummary, cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style]
+    summary: Standing, cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style]
 ) -> list[Picture]:
     """Every figure that the cells have the numbers for.
 
@@ -82,7 +82,8 @@ def _slowdowns(of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, Styl
 def _slowdown_cdf(of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, Style]) -> Picture:
     figure, axes = new_axes()
     for name, several in of_flows.items():
-        slowdowns = np.sort(np.concatenate([one.slowdowns for one in several]))
+        slowdowns = np.concatenate([one.slowdowns for one in several])
+        slowdowns = np.sort(slowdowns[~np.isnan(slowdowns)])
         if not len(slowdowns):
             continue
         # Over all flows, the unfinished ones too: a curve that does not reach 1 left some.
@@ -108,11 +109,11 @@ def _slowdown_by_size(
     figure, axes = new_axes()
     places = np.arange(len(buckets))
     for name, several in of_flows.items():
-        sizes = np.concatenate([one.finished_sizes for one in several])
+        sizes = np.concatenate([one.sizes for one in several])
         slowdowns = np.concatenate([one.slowdowns for one in several])
         heights = []
         for _, _, above, up_to in buckets:
-            within = slowdowns[(sizes > above) & (sizes <= up_to)]
+            within = slowdowns[(sizes > above) & (sizes <= up_to) & ~np.isnan(slowdowns)]
             heights.append(of(within) if len(within) else np.nan)
         axes.plot(places, heights, label=name, **looks[name].of_points)
     axes.set(xlabel="flow size", ylabel=f"FCT slowdown, {what}", yscale="log")
@@ -195,7 +196,7 @@ def _queues(
     ]
 
 
-def _pareto(summary: ScenarioSummary, looks: Mapping[str, Style]) -> list[Picture]:
+def _pareto(summary: Standing, looks: Mapping[str, Style]) -> list[Picture]:
     """Goodput against the queue's p99, with intervals over seeds, and the front that nobody beats."""
     points: dict[str, tuple[float, float]] = {}
     figure, axes = new_axes()

@@ -10,17 +10,17 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from eval.benchmark.folder import BenchFolder
+from eval.benchmark.standings import HEADLINES, Standing
 from eval.metrics import METRICS
 from eval.report import figures
 from eval.report.facts import Facts
-from eval.report.summary import HEADLINES, ScenarioSummary
 from eval.show.plots import styles
 
 #: Lists of cells longer than this are folded.
 LONG_LIST = 12
 
 
-def render(folder: BenchFolder, facts: Facts, summary: Sequence[ScenarioSummary]) -> str:
+def render(folder: BenchFolder, facts: Facts, summary: Sequence[Standing]) -> str:
     """The text of report.html; every name and error in it is escaped.
 
     Raises:

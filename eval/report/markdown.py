@@ -5,20 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eval.benchmark.standings import HEADLINES, Standing
 from eval.metrics import METRICS
 from eval.report.facts import Facts
-from eval.report.summary import HEADLINES, ScenarioSummary
 
 
-def render(facts: Facts, summary: Sequence[ScenarioSummary]) -> str:
+def render(facts: Facts, summary: Sequence[Standing]) -> str:
     """The text of report.md."""
     lines = [f"# Benchmark {_safe(facts.title)}", ""]
     lines += [
         f"{facts.done} of {facts.wanted} cells complete, {len(facts.failed)} failed, "
         f"{len(facts.missing)} missing, {len(facts.stale)} stale. Figures: report.html.",
         "",
-        "Mean over seeds, in brackets its bootstrap interval (95 %). A winner is named only where its "
-        "interval overlaps no other's.",
+        "Mean over seeds, in brackets its bootstrap interval (95 %); after the semicolon what it is of the "
+        "best other controller of the simulator, seed by seed on the same flows (95 %, all comparisons of a "
+        "column together). A winner (bold) is better than each other one for sure.",
     ]
     lines += _problems("Failed", [(*key, text) for key, text in facts.failed.items()])
     lines += _problems("Missing", facts.missing)
@@ -36,7 +37,7 @@ def render(facts: Facts, summary: Sequence[ScenarioSummary]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(scenario: ScenarioSummary) -> list[str]:
+def _table(scenario: Standing) -> list[str]:
     infos = [METRICS[name] for name in HEADLINES]
     headings = [info.heading + (f" ({info.unit})" if info.unit else "") for info in infos]
     lines = [
@@ -48,6 +49,7 @@ def _table(scenario: ScenarioSummary) -> list[str]:
         for info in infos:
             score = row.scores[info.name]
             text = score.text + (f" [{score.interval}]" if score.interval else "")
+            text += f"; {_safe(score.edge.text)}" if score.edge else ""
             won = scenario.verdicts[info.name].winner == row.controller
             cells.append(f"**{text}**" if won else text)
         seeds = f"{row.seeds} of {row.expected}" + (f" ({row.note})" if row.note else "")

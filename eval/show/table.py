@@ -16,7 +16,6 @@ from rich.console import Console
 from rich.table import Table
 
 from agents.training.run_folder import write_atomically
-from eval.metrics import Metrics
 
 #: (metric, heading, format) of the columns, in order.
 COLUMNS: tuple[tuple[str, str, str], ...] = (
@@ -36,7 +35,7 @@ def cell(value: float, form: str) -> str:
     return "–" if math.isnan(value) else format(value, form)
 
 
-def show(title: str, rows: Mapping[str, Metrics], console: Console | None = None) -> None:
+def show(title: str, rows: Mapping[str, Mapping[str, float]], console: Console | None = None) -> None:
     """Prints one row for each controller."""
     # The box itself keeps columns a space apart: with no padding, queues of 100 MB still fit 80 columns.
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
@@ -44,7 +43,7 @@ def show(title: str, rows: Mapping[str, Metrics], console: Console | None = None
     for _, heading, _ in COLUMNS:
         table.add_column(heading, justify="right", no_wrap=True)
     for name, metrics in rows.items():
-        table.add_row(name, *(cell(getattr(metrics, metric), form) for metric, _, form in COLUMNS))
+        table.add_row(name, *(cell(metrics[metric], form) for metric, _, form in COLUMNS))
     (console or Console()).print(table)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from eval.metrics import bottleneck
 from eval.show.plots import Floats, envelope, time_unit
+from ns3_env.results import bottleneck
 
 Results = Mapping[str, Any]
 

@@ -64,6 +64,8 @@ Network::CreateFlow(const FlowEntry& entry)
     const uint64_t packets =
         (spec.sizeBytes + m_scenario.payloadBytes - 1) / m_scenario.payloadBytes;
     m_records[spec.id].sourcePort = sourcePort;
+    m_records[spec.id].baseRtt = flow->Path().baseRtt;
+    m_records[spec.id].headerBytes = flow->Path().packetBytes - flow->Path().payloadBytes;
     m_records[spec.id].standalone =
         flow->Path().baseRtt +
         IdealTime(spec.sizeBytes + DATA_HEADER_BYTES * packets, slowest, m_scenario.rounding);

@@ -21,6 +21,8 @@ struct FlowRecord
     uint16_t sourcePort{0}; ///< UDP
     Picos end{-1};          ///< -1: unfinished
     Picos standalone{0};
+    Picos baseRtt{0};
+    uint32_t headerBytes{0}; ///< of a data packet, telemetry included
     uint64_t ackedBytes{0};
     uint64_t retransmittedBytes{0};
     Picos pause{0};

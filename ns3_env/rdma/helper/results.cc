@@ -39,6 +39,9 @@ FlowsToJson(const Network& network)
                              "end_ns",
                              "fct_ns",
                              "standalone_ns",
+                             "base_rtt_ns",
+                             "payload_bytes",
+                             "header_bytes",
                              "acked_bytes",
                              "retransmitted_bytes",
                              "pause_ns",
@@ -58,6 +61,9 @@ FlowsToJson(const Network& network)
         columns["end_ns"].push_back(Nanos(record.end));
         columns["fct_ns"].push_back(record.end < 0 ? Json(-1) : Nanos(record.end - flow.start));
         columns["standalone_ns"].push_back(Nanos(record.standalone));
+        columns["base_rtt_ns"].push_back(Nanos(record.baseRtt));
+        columns["payload_bytes"].push_back(network.GetScenario().payloadBytes);
+        columns["header_bytes"].push_back(record.headerBytes);
         columns["acked_bytes"].push_back(record.ackedBytes);
         columns["retransmitted_bytes"].push_back(record.retransmittedBytes);
         columns["pause_ns"].push_back(Nanos(record.pause));
@@ -118,9 +124,9 @@ ResultsToJson(const Network& network, const EventLog* events)
     json["queues"] = QueuesToJson(network);
     const CommonInterval& all = network.AllActive();
     const bool overlap = all.end > all.begin;
-    json["incast"] = {
-        {"all_active_ns", overlap ? Json{Nanos(all.begin), Nanos(all.end)} : Json{0, 0}},
-        {"acked_bytes_in_window", overlap ? Json(all.receivedBytes) : Json::array()}};
+    json["all_active"] = {
+        {"interval_ns", overlap ? Json{Nanos(all.begin), Nanos(all.end)} : Json{0, 0}},
+        {"received_bytes", overlap ? Json(all.receivedBytes) : Json::array()}};
     if (network.GetScenario().recordWindows)
     {
         Json windows = Json::array();

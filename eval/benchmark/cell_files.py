@@ -20,12 +20,10 @@ Series = dict[str, dict[str, tuple[Floats, Floats]]]
 
 @dataclass(frozen=True)
 class Flows:
-    """The flows of one cell: sizes and ends (ns, NaN without) of all (n,); sizes and slowdowns of those that
-    finished (m,)."""
+    """The flows of one cell: sizes (bytes), ends (ns) and slowdowns, (n,) each; NaN where one did not end."""
 
     sizes: Floats
     ends: Floats
-    finished_sizes: Floats
     slowdowns: Floats
 
 
@@ -34,8 +32,8 @@ def flows(cell: Cell) -> Flows:
     columns = ("size_bytes", "fct_ns", "standalone_ns", "end_ns")
     rows = np.array([[float(x) for x in row] for row in _rows(cell, "flows.csv", columns)]).reshape(-1, 4)
     size, fct, standalone, end = rows.T
-    done = fct >= 0
-    return Flows(size, np.where(end < 0, np.nan, end), size[done], fct[done] / standalone[done])
+    slowdowns = np.divide(fct, standalone, out=np.full(len(fct), np.nan), where=fct >= 0)
+    return Flows(size, np.where(end < 0, np.nan, end), slowdowns)
 
 
 def queue_cdf(cell: Cell) -> tuple[str, Floats, Floats]:

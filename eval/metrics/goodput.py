@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How much of the receivers' links did payload fill, and what is the most it could?"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from eval.metrics.registry import metric
+from ns3_env.results import Floats, Results, bottleneck, flow_column, flow_ends, packet_bytes
+
+
+def offered_ns(starts: Floats, ends: Floats) -> float:
+    """Time in which at least one of the flows lived, ns: the union of [start, end]."""
+    order = np.argsort(starts)
+    begins, until = starts[order], np.maximum.accumulate(ends[order])
+    gaps = np.maximum(begins[1:] - until[:-1], 0.0).sum()
+    return float(until[-1] - begins[0] - gaps)
+
+
+@metric(
+    "goodput",
+    "in-order payload · 8 / Σ over receivers of (link rate · time in which a flow to it was there)",
+    "higher",
+)
+def goodput(results: Results) -> float:
+    """Payload that reached the receivers, over what their links could carry while they were offered work.
+
+    In [0, the least ``goodput_ceilings``]. A receiver's link is the port whose peer is a flow's destination.
+    Time in which no flow to a receiver lives does not count, so that one late flow lowers nothing; a
+    controller that leaves a link idle with work to do has less than another one on the same flows.
+    """
+    starts, ends = flow_column(results, "start_ns"), flow_ends(results)
+    lives = ends > starts  # a flow whose start the time limit forestalled has offered nothing
+    into = flow_column(results, "dst")
+    rates = {int(port["peer"]): float(port["rate_bps"]) for port in results["queues"]}
+    carried = 0.0
+    for receiver in np.unique(into[lives]):
+        own = lives & (into == receiver)
+        carried += offered_ns(starts[own], ends[own]) * rates.get(int(receiver), math.nan) / 8e9
+    return float(flow_column(results, "acked_bytes").sum() / carried) if carried > 0 else math.nan
+
+
+def goodput_ceilings(results: Results) -> Floats:
+    """Payload's share of a full packet on the wire, for each flow: (n,). 1000 B of payload: 0.954 without
+    telemetry, 0.926 with 32 B, 0.917 with 42 B."""
+    ceilings: Floats = flow_column(results, "payload_bytes") / packet_bytes(results)
+    return ceilings
+
+
+@metric(
+    "link utilisation",
+    "bytes sent by the bottleneck · 8 / (its rate · time in which a flow was there)",
+    "higher",
+)
+def link_utilisation(results: Results) -> float:
+    """Bytes that the bottleneck port sent, over what it could send while any flow lived; headers and resent
+    bytes count."""
+    port = bottleneck(results)
+    starts, ends = flow_column(results, "start_ns"), flow_ends(results)
+    seconds = offered_ns(starts, np.maximum(ends, starts)) / 1e9
+    if port is None or seconds <= 0:
+        return math.nan
+    return float(port["tx_bytes"]) * 8 / (seconds * float(port["rate_bps"]))

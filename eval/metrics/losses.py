@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What was lost, sent again, or never done?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eval.metrics.registry import metric
+from ns3_env.results import Results, flow_column
+
+
+@metric("retransmitted", "Σ payload bytes sent again", "lower", unit="B", format=",.0f")
+def retransmitted_bytes(results: Results) -> float:
+    """Payload bytes sent again, over all flows."""
+    return float(sum(results["flows"].get("retransmitted_bytes", ())))
+
+
+@metric("time-outs", "Σ retransmission time-outs of all flows", "lower", format=",.0f")
+def timeouts(results: Results) -> float:
+    """Retransmission time-outs, over all flows."""
+    return float(sum(results["flows"].get("timeouts", ())))
+
+
+@metric(
+    "dropped packets",
+    "packets lost in switches and on links",
+    "lower",
+    format=",.0f",
+    over_episodes="sum",
+)
+def dropped_packets(results: Results) -> float:
+    """Packets lost in switches and on links."""
+    return float(results["totals"]["dropped_packets"])
+
+
+@metric(
+    "unfinished flows",
+    "flows without an end at the time limit",
+    "lower",
+    format=",.1f",
+    over_episodes="sum",
+)
+def unfinished_flows(results: Results) -> float:
+    """Flows without an end. They are missing in every FCT figure, so the two are reported side by side."""
+    return float(np.count_nonzero(flow_column(results, "fct_ns") < 0))

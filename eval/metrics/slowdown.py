@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How long did the flows take? FCT slowdown, over all flows and by size."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+
+from eval.metrics.registry import Metric, Shared, declare
+from ns3_env.results import Floats, Results, flow_column
+
+#: Sizes (bytes) at which the field cuts WebSearch and FB_Hadoop: (name, in words, above, up to).
+SIZE_BUCKETS: tuple[tuple[str, str, float, float], ...] = (
+    ("to_10kB", "≤ 10 kB", 0, 10_000),
+    ("to_100kB", "10–100 kB", 10_000, 100_000),
+    ("to_1MB", "100 kB–1 MB", 100_000, 1_000_000),
+    ("over_1MB", "> 1 MB", 1_000_000, math.inf),
+)
+
+#: What is told of a distribution (name, percentile), and how it is called.
+STATISTICS: dict[str, float | None] = {"avg": None, "p50": 50, "p95": 95, "p99": 99}
+_WORDS = {"avg": "mean", "p50": "p50", "p95": "p95", "p99": "p99"}
+
+
+def fct_slowdowns(results: Results) -> Floats:
+    """FCT / FCT of the same flow alone on the same path, of the flows that finished: (m,)."""
+    fct, standalone = flow_column(results, "fct_ns"), flow_column(results, "standalone_ns")
+    finished = fct >= 0
+    slowdowns: Floats = fct[finished] / standalone[finished]
+    return slowdowns
+
+
+def fct_slowdowns_by_size(results: Results) -> dict[str, Floats]:
+    """``fct_slowdowns`` of the flows in each of ``SIZE_BUCKETS``, by the bucket's name."""
+    finished = flow_column(results, "fct_ns") >= 0
+    sizes, slowdowns = flow_column(results, "size_bytes")[finished], fct_slowdowns(results)
+    return {name: slowdowns[(sizes > above) & (sizes <= up_to)] for name, _, above, up_to in SIZE_BUCKETS}
+
+
+def statistics_of(values: Floats) -> dict[str, float]:
+    """Mean (avg), p50, p95 and p99, interpolated linearly between order statistics; NaN of nothing."""
+    if not len(values):
+        return dict.fromkeys(STATISTICS, math.nan)
+    return {
+        name: float(values.mean() if percent is None else np.percentile(values, percent))
+        for name, percent in STATISTICS.items()
+    }
+
+
+def _overall(results: Results) -> dict[str, float]:
+    return statistics_of(fct_slowdowns(results))
+
+
+def _by_size(results: Results) -> dict[str, dict[str, float]]:
+    return {bucket: statistics_of(x) for bucket, x in fct_slowdowns_by_size(results).items()}
+
+
+def _of_all(shared: Shared, statistic: str) -> float:
+    return shared.once(_overall)[statistic]
+
+
+def _of_size(shared: Shared, bucket: str, statistic: str) -> float:
+    return shared.once(_by_size)[bucket][statistic]
+
+
+for _name, _word in _WORDS.items():
+    declare(
+        Metric(
+            f"fct_slowdown_{_name}",
+            f"FCT slowdown, {_word}",
+            f"{_word} over finished flows of FCT / FCT of the same flow alone",
+            partial(_of_all, statistic=_name),
+            "lower",
+            format=".2f",
+            of_finished=True,
+        )
+    )
+for _bucket, _words, _, _ in SIZE_BUCKETS:
+    for _name, _word in _WORDS.items():
+        declare(
+            Metric(
+                f"fct_slowdown_{_bucket}_{_name}",
+                f"FCT slowdown of flows {_words}, {_word}",
+                f"{_word} over finished flows of {_words} of FCT / FCT of the same flow alone",
+                partial(_of_size, bucket=_bucket, statistic=_name),
+                "lower",
+                format=".2f",
+                of_finished=True,
+            )
+        )

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What does the simulator hand over when an episode ends? The results, and how their columns are read.
+
+``results`` is a mapping:
+
+``flows``
+    columns of equal length: src, dst, size_bytes, start_ns, end_ns, fct_ns (both −1 where a flow did not
+    finish), standalone_ns (completion time alone), base_rtt_ns (of one full packet alone on the flow's path;
+    0 for a flow that never started), payload_bytes and header_bytes (of a full data packet; headers include
+    in-band telemetry), acked_bytes, retransmitted_bytes, pause_ns, timeouts.
+``queues``
+    one record for each switch port that sent anything; lengths in bytes, weighted by time.
+``all_active``
+    ``interval_ns``: [begin, end] of the time in which every flow was active, [0, 0] where they never were
+    together; ``received_bytes``: in-order payload that each flow's receiver got in it, (n,) or empty.
+``totals``
+    sums over the network.
+
+``windows``, ``marks``, ``pauses`` and the queues' ``series`` are there where the scenario records them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Results = Mapping[str, Any]
+Floats = npt.NDArray[np.float64]
+
+
+def flow_column(results: Results, name: str) -> Floats:
+    """A column of the results' flows: (n,)."""
+    return np.asarray(results["flows"][name], dtype=np.float64)
+
+
+def flow_ends(results: Results) -> Floats:
+    """When each flow ended, ns; the episode's end where it did not: (n,)."""
+    end = flow_column(results, "end_ns")
+    return np.where(end < 0, float(results["totals"]["end_ns"]), end)
+
+
+def packet_bytes(results: Results) -> Floats:
+    """A full data packet of each flow on the wire, headers and telemetry included: (n,)."""
+    return flow_column(results, "payload_bytes") + flow_column(results, "header_bytes")
+
+
+def bottleneck(results: Results) -> Mapping[str, Any] | None:
+    """The port with the longest time-weighted mean queue (among equals, that sent most); None without."""
+    queues = results["queues"]
+    if not queues:
+        return None
+    longest: Mapping[str, Any] = max(queues, key=lambda port: (port["mean_bytes"], port["tx_bytes"]))
+    return longest
