@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.training.config import read_yaml
 from ns3_env.exit_codes import guarded
+from ns3_env.yaml_files import read_mapping
 
 
 def parser() -> argparse.ArgumentParser:
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
 def _configuration(options: argparse.Namespace) -> dict[str, Any]:
     """The data that a new run, or one that goes on, is configured with; none where there is no such file."""
     path = options.config if options.resume is None else options.resume / "config.yaml"
-    return read_yaml(path) if path is not None and path.exists() else {}
+    return read_mapping(path) if path is not None and path.exists() else {}
 
 
 if __name__ == "__main__":

@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 
+class ConfigError(ValueError):
+    """Something in a configuration is wrong; the message names the file and the key. Exit code 2."""
+
+
 class ScenarioError(ValueError):
     """A scenario that cannot be: one line per fault, with file and key. Commands end with exit code 2."""
 

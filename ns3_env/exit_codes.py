@@ -6,8 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from agents.training.config import ConfigError
-from ns3_env.errors import ScenarioError, SimulatorError
+from ns3_env.errors import ConfigError, ScenarioError, SimulatorError
 
 
 def guarded(work: Callable[[], int]) -> int:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import yaml
-from pydantic import Discriminator, Field, PrivateAttr, Tag, ValidationError, ValidationInfo, model_validator
+from pydantic import Discriminator, Field, PrivateAttr, Tag, ValidationInfo, model_validator
 
 from ns3_env.errors import ScenarioError, ScenarioWarning
-from ns3_env.strict import Describe, Strict
+from ns3_env.strict import Strict, validate
 from ns3_env.topology import Dumbbell, Network, Topology
 from ns3_env.traffic import Flows, Incast, Traffic
+from ns3_env.yaml_files import read_mapping
 
 #: The controller that asks across the channel.
 AGENT = "agent"
@@ -188,26 +188,15 @@ class Scenario(Strict):
         Raises:
             ScenarioError: a line per fault, with ``source`` and the key.
         """
-        try:
-            made = cls.model_validate(dict(data), context={"folder": folder, "source": source})
-        except ValidationError as error:
-            faults = [fault for line in Describe.lines(error) for fault in line.split("\n")]
-            raise ScenarioError("\n".join(f"{source}: {fault}" for fault in faults)) from None
+        context = {"folder": folder, "source": source}
+        made = validate(data, cls, source, raises=ScenarioError, context=context)
         made._source = source
         return made
 
     @classmethod
     def load(cls, path: str | Path) -> Scenario:
         """The scenario in a YAML file. Raises ScenarioError, naming file and key."""
-        try:
-            data = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise ScenarioError(f"{path}: {error.strerror}") from None
-        except (yaml.YAMLError, UnicodeDecodeError) as error:
-            raise ScenarioError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
-        if not isinstance(data, dict):
-            raise ScenarioError(f"{path}: expected keys and values, found {type(data).__name__}")
-        return cls.from_mapping(data, str(path), Path(path).parent)
+        return cls.from_mapping(read_mapping(path, ScenarioError), str(path), Path(path).parent)
 
     @property
     def source(self) -> str | None:

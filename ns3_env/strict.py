@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do configuration errors read? A typed model that names the nearest known key."""
+"""How do configuration errors read? Typed models whose faults name file, key and the nearest known key."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
+
+from ns3_env.errors import ConfigError
+
+M = TypeVar("M", bound=BaseModel)
 
 
 class Strict(BaseModel):
@@ -22,47 +26,69 @@ class Strict(BaseModel):
         if isinstance(data, Mapping):
             unknown = [str(key) for key in data if key not in cls.model_fields]
             if unknown:
-                raise PydanticCustomError(
-                    "unknown_key", "{text}", {"text": "; ".join(cls._unknown(key) for key in unknown)}
-                )
+                lines = [f"unknown key {key!r}" + nearest(key, list(cls.model_fields)) for key in unknown]
+                raise PydanticCustomError("unknown_key", "{text}", {"text": "\n".join(lines)})
         return data
 
-    @classmethod
-    def _unknown(cls, key: str) -> str:
-        near = difflib.get_close_matches(key, cls.model_fields, n=1, cutoff=0.0)
-        return f"unknown key {key!r}" + (f"; the nearest known one is {near[0]!r}" if near else "")
+
+def nearest(key: str, known: Sequence[str]) -> str:
+    """``; the nearest known one is 'x'``, or nothing where nothing is known."""
+    near = get_close_matches(key, known, n=1, cutoff=0.0)
+    return f"; the nearest known one is {near[0]!r}" if near else ""
 
 
-#: Keys whose value is one of several models: pydantic puts the model's tag, which is no key, into an error's
-#: place.
-UNION_KEYS: frozenset[str] = frozenset({"topology", "traffic", "clock", "parts", "ecn"})
+def validate(
+    data: object,
+    model: type[M],
+    source: str,
+    *,
+    raises: type[ValueError] = ConfigError,
+    context: Mapping[str, Any] | None = None,
+) -> M:
+    """``data`` as ``model``.
+
+    Args:
+        data: keys and values, as in a YAML file.
+        model: what they describe.
+        source: what errors name: the file.
+        raises: class of the error.
+        context: handed to the model's validators.
+
+    Raises:
+        ConfigError, or ``raises``: a line for each fault, with ``source`` and the key.
+    """
+    try:
+        return model.model_validate(dict(data) if isinstance(data, Mapping) else data, context=context)
+    except ValidationError as error:
+        lines = [f"{source}: {line}" for line in describe(error, data)]
+        raise raises("\n".join(lines)) from None
 
 
-class Describe:
-    """Turns pydantic's errors into lines a person can act on."""
+#: Kinds of faults whose text says by itself what was found.
+_COMPLETE = ("unknown_key", "value_error", "missing", "union_tag_not_found")
 
-    tags: ClassVar[frozenset[str]] = UNION_KEYS
 
-    @classmethod
-    def lines(cls, error: ValidationError) -> list[str]:
-        """One "key: what is wrong" per fault."""
-        return [
-            cls._line(item["loc"], item["msg"], item.get("input"), item["type"]) for item in error.errors()
-        ]
+def describe(error: ValidationError, data: object) -> list[str]:
+    """A fault a line: ``key: what is wrong``.
 
-    @classmethod
-    def _line(cls, loc: tuple[int | str, ...], text: str, value: Any, kind: str) -> str:
-        keys: list[str] = []
-        for i, part in enumerate(loc):
-            before = loc[i - 1] if i else None
-            if isinstance(before, int) and i > 1:
-                before = loc[i - 2]
-                tagged = before == "parts"
-            else:
-                tagged = before in cls.tags and before != "parts"
-            if not (tagged and isinstance(part, str)):
-                keys.append(str(part))
-        text = text.removeprefix("Value error, ")
-        if kind not in ("unknown_key", "value_error", "missing", "union_tag_not_found"):
-            text += f" (it is {value!r})"
-        return f"{'.'.join(keys)}: {text}" if keys else text
+    Args:
+        error: what validation raised.
+        data: what was validated. pydantic names the tag of a union's member among the keys; what ``data``
+            does not have is no key, but where one is missing.
+    """
+    lines: list[str] = []
+    for fault in error.errors():
+        place, at = [], data
+        for part in fault["loc"]:
+            if isinstance(at, Mapping) and part in at:
+                at = at[part]
+            elif isinstance(part, int) and isinstance(at, Sequence) and not isinstance(at, str):
+                at = at[part] if part < len(at) else None
+            elif fault["type"] != "missing" or part != fault["loc"][-1]:
+                continue
+            place.append(str(part))
+        text = fault["msg"].removeprefix("Value error, ")
+        if fault["type"] not in _COMPLETE:
+            text += f" (it is {fault['input']!r})"
+        lines += [f"{'.'.join(place)}: {line}" if place else line for line in text.split("\n")]
+    return list(dict.fromkeys(lines))

@@ -8,15 +8,10 @@ from typing import Any
 
 import pytest
 
-from agents.training.config import (
-    ConfigError,
-    FdccAgent,
-    RunConfig,
-    apply_overrides,
-    load,
-    read_yaml,
-    validate,
-)
+from agents.training.config import FdccAgent, RunConfig, apply_overrides, load
+from ns3_env.errors import ConfigError
+from ns3_env.strict import validate
+from ns3_env.yaml_files import read_mapping
 
 GOOD: dict[str, Any] = {
     "agent": {"name": "fdcc", "hidden": 8},
@@ -35,9 +30,9 @@ def test_a_good_configuration_is_typed_and_complete() -> None:
 @pytest.mark.parametrize(
     ("overrides", "words"),
     [
-        (["agent.hiden=8"], ["x.yaml", "unknown key 'agent.hiden'", "'hidden'"]),
-        (["env.simulatrs=8"], ["unknown key 'env.simulatrs'", "'simulators'"]),
-        (["env.clock.rtt_fractoin=1"], ["unknown key 'env.clock.rtt_fractoin'", "'rtt_fraction'"]),
+        (["agent.hiden=8"], ["x.yaml", "agent: unknown key 'hiden'", "'hidden'"]),
+        (["env.simulatrs=8"], ["env: unknown key 'simulatrs'", "'simulators'"]),
+        (["env.clock.rtt_fractoin=1"], ["env.clock: unknown key 'rtt_fractoin'", "'rtt_fraction'"]),
         (["trian.decisions=8"], ["unknown key 'trian'", "'train'"]),
         (["agent.gamma=2"], ["agent.gamma", "less than or equal to 1", "2"]),
         (["agent.hidden=many"], ["agent.hidden", "integer", "many"]),
@@ -73,11 +68,11 @@ def test_a_bad_override_is_refused(override: str) -> None:
 
 def test_a_file_that_is_missing_or_no_yaml_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"none\.yaml"):
-        read_yaml(tmp_path / "none.yaml")
+        read_mapping(tmp_path / "none.yaml")
     bad = tmp_path / "bad.yaml"
     bad.write_text("a: [1")
     with pytest.raises(ConfigError, match=r"bad\.yaml: not YAML"):
-        read_yaml(bad)
+        read_mapping(bad)
     bad.write_text("- 1")
     with pytest.raises(ConfigError, match="list"):
         load(bad, RunConfig)

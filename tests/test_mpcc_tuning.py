@@ -198,8 +198,8 @@ def test_ctrl_c_leaves_a_folder_that_goes_on(done: Path, files: list[str], tmp_p
         (["agent.parameters.DelayScale={low: 2, high: 1}"], ["DelayScale", "below high"]),
         (["agent.attributes={DelayScale: 1}"], ["DelayScale is among the parameters"]),
         (["agent.attributes={Solver: Best}"], ["agent.attributes", "Solver"]),
-        (["agent.trails=8"], ["agent.trails", "'trials'"]),
-        (["env.fields=[rtt]"], ["env.fields"]),
+        (["agent.trails=8"], ["agent: unknown key 'trails'", "'trials'"]),
+        (["env.fields=[rtt]"], ["env: unknown key 'fields'"]),
         (["env.reward={name: stagd}"], ["stagd"]),
     ],
 )

@@ -16,9 +16,10 @@ import pytest
 import yaml
 
 import train
-from agents.training.config import EnvConfig, validate
+from agents.training.config import EnvConfig
 from agents.training.curriculum import Curriculum, CurriculumConfig
 from eval.__main__ import main as eval_main
+from ns3_env.strict import validate
 
 ROOT = Path(__file__).parents[1]
 
@@ -112,7 +113,7 @@ def test_plain_algorithms_train_on_the_same_flows(files: list[str], algorithm: s
 @pytest.mark.parametrize(
     ("extra", "words"),
     [
-        (["agent.hiden=8"], ["config.yaml", "agent.hiden", "hidden"]),
+        (["agent.hiden=8"], ["config.yaml", "agent: unknown key 'hiden'", "'hidden'"]),
         (["env.fields=[rtt, qlne]"], ["config.yaml", "env.fields", "qlne", "qlen"]),
         (["env.reward={name: stagd}"], ["config.yaml", "env.reward", "stagd"]),
         (["env.action={name: multiplicative_window, alpha: -1}"], ["config.yaml", "env.action", "alpha"]),

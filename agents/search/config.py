@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from agents.training.config import EnvConfig, EvaluationConfig, Named, PerFlowRttClock, Strict
+from agents.training.config import EnvConfig, EvaluationConfig, Named, PerFlowRttClock
+from ns3_env.strict import Strict
 
 #: A controller's attributes, as a scenario has them.
 Attributes = dict[str, bool | int | float | str]

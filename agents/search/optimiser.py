@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from agents.search.config import Parameter
-from agents.training.config import ConfigError
 from agents.training.run_folder import write_atomically
+from ns3_env.errors import ConfigError
 
 Values = dict[str, int | float]
 

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 
 from agents.search.config import Attributes, MpccAgent, Parameter
-from agents.training.config import ConfigError
-from ns3_env.errors import ScenarioError
+from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.simulator import Simulator, find_executable
 

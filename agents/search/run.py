@@ -20,16 +20,18 @@ from stable_baselines3.common.logger import Logger, make_output_format
 from agents.search.config import Attributes, Parameter, TuningConfig
 from agents.search.optimiser import Search, Trial, TrialLog, Values
 from agents.search.parameters import started
-from agents.training.config import ConfigError, apply_overrides, read_yaml, validate
+from agents.training.config import apply_overrides
 from agents.training.curriculum import Curriculum, CurriculumConfig
 from agents.training.environment import check_env
 from agents.training.progress import LiveLine, StopRequest
 from agents.training.run_folder import Outcome, RunFolder, write_atomically
 from agents.training.tuned import layout
 from ns3_env.episode_pool import Players
-from ns3_env.errors import ScenarioError, SimulatorError
+from ns3_env.errors import ConfigError, ScenarioError, SimulatorError
 from ns3_env.scenario import Controller, Record, Scenario
+from ns3_env.strict import validate
 from ns3_env.vec_env import episode_seed
+from ns3_env.yaml_files import read_mapping
 
 #: The reward of a decision, from an episode's results.
 Score = Callable[[Mapping[str, Any]], float]
@@ -78,9 +80,9 @@ def plan(
     else:
         if config is None or curriculum is None:
             raise ConfigError("command line: --config and --curriculum are needed (or --resume)")
-        folder, stages = None, read_yaml(curriculum)
+        folder, stages = None, read_mapping(curriculum)
         source, where = str(config), str(curriculum)
-        checked = validate(apply_overrides(read_yaml(config), overrides), TuningConfig, source)
+        checked = validate(apply_overrides(read_mapping(config), overrides), TuningConfig, source)
     env = checked.env.of_agent()
     check_env(env, source)
     ready = Curriculum(validate(stages, CurriculumConfig, where), env, checked.seed, where)

@@ -4,24 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from ns3_env.errors import ConfigError
+from ns3_env.strict import Strict, validate
+from ns3_env.yaml_files import parse, read_mapping
 
 M = TypeVar("M", bound=BaseModel)
-
-
-class ConfigError(ValueError):
-    """Something in a configuration is wrong; the message names the file and the key."""
-
-
-class Strict(BaseModel):
-    """Unknown keys are errors; values are not changed after reading."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class TrainFrequency(Strict):
@@ -164,23 +157,6 @@ class RunConfig(Strict):
         return self
 
 
-def read_yaml(path: Path) -> dict[str, Any]:
-    """The mapping in a YAML file.
-
-    Raises:
-        ConfigError: there is no such file, it is not YAML, or not a mapping.
-    """
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(data, dict):
-        raise ConfigError(f"{path}: expected keys and values, found {type(data).__name__}")
-    return data
-
-
 def apply_overrides(data: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
     """``data`` with ``a.b=value`` put in; values are read as YAML.
 
@@ -193,7 +169,7 @@ def apply_overrides(data: Mapping[str, Any], overrides: Sequence[str]) -> dict[s
         if not equals or not key:
             raise ConfigError(f"command line: {override!r} is not of the form key=value")
         try:
-            value = yaml.safe_load(text)
+            value = parse(text)
         except yaml.YAMLError as error:
             raise ConfigError(f"command line: {key}: not a YAML value: {text!r}") from error
         *parents, last = key.split(".")
@@ -208,76 +184,6 @@ def apply_overrides(data: Mapping[str, Any], overrides: Sequence[str]) -> dict[s
     return result
 
 
-def validate(data: Mapping[str, Any], model: type[M], source: str) -> M:
-    """``data`` as ``model``.
-
-    Raises:
-        ConfigError: one line for each mistake, naming ``source``, the key, and for an unknown key the
-            nearest known.
-    """
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        raise ConfigError("\n".join(f"{source}: {line}" for line in describe(error, model))) from error
-
-
 def load(path: Path, model: type[M], overrides: Sequence[str] = ()) -> M:
     """The file as ``model``, overrides put in. Raises ConfigError."""
-    return validate(apply_overrides(read_yaml(path), overrides), model, str(path))
-
-
-def describe(error: ValidationError, model: type[BaseModel]) -> list[str]:
-    """A validation error as ``key: what is wrong`` lines."""
-    lines = []
-    for item in error.errors():
-        # The tag of a union is part of pydantic's location, but no key of the file.
-        keys = _without_tags(item["loc"], model)
-        key = ".".join(str(part) for part in keys)
-        if item["type"] == "extra_forbidden":
-            known = _keys_at(model, item["loc"][:-1])
-            near = get_close_matches(str(keys[-1]), known, n=1, cutoff=0.0)
-            lines.append(f"unknown key {key!r}" + (f"; the nearest known key is {near[0]!r}" if near else ""))
-        elif item["type"] == "missing":
-            lines.append(f"{key}: missing")
-        else:
-            message = item["msg"].removeprefix("Value error, ")
-            given = item["input"]
-            shown = f" (given: {given!r})" if isinstance(given, (str, int, float, bool)) else ""
-            lines.append(f"{key}: {message}{shown}" if key else message)
-    return lines
-
-
-def _step(models: list[type[BaseModel]], part: int | str) -> tuple[list[type[BaseModel]], bool]:
-    """Models below ``part`` of a location, and whether ``part`` was a union's tag."""
-    tagged = [m for m in models if any(part in get_args(f.annotation) for f in m.model_fields.values())]
-    if len(models) > 1 and tagged:
-        return tagged, True
-    if isinstance(part, int):
-        return models, False
-    found: list[type[BaseModel]] = []
-    for candidate in models:
-        if part in candidate.model_fields:
-            found += _models_in(candidate.model_fields[part].annotation)
-    return found, False
-
-
-def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [model for part in get_args(annotation) for model in _models_in(part)]
-
-
-def _without_tags(location: tuple[int | str, ...], model: type[BaseModel]) -> list[int | str]:
-    models, keys = [model], []
-    for part in location:
-        models, tag = _step(models, part)
-        if not tag:
-            keys.append(part)
-    return keys
-
-
-def _keys_at(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
-    models = [model]
-    for part in location:
-        models, _ = _step(models, part)
-    return sorted({key for found in models for key in found.model_fields})
+    return validate(apply_overrides(read_mapping(path), overrides), model, str(path))

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 from pydantic import Field, field_validator
 
-from agents.training.config import ConfigError, EnvConfig, Strict, load
+from agents.training.config import EnvConfig, load
 from agents.training.environment import agent_scenario, merged
+from ns3_env.errors import ConfigError
 from ns3_env.scenario import Scenario
+from ns3_env.strict import Strict
 
 
 class Advance(Strict):

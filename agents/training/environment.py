@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from agents.training.config import ConfigError, EnvConfig
+from agents.training.config import EnvConfig
 from ns3_env import telemetry
 from ns3_env.actions import ActionMap, make_action_map
+from ns3_env.errors import ConfigError
 from ns3_env.rewards import Reward, make_reward
 from ns3_env.scenario import Scenario
 from ns3_env.vec_env import RdmaVecEnv

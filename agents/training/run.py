@@ -15,13 +15,16 @@ import numpy as np
 from rich.console import Console
 from stable_baselines3.common.callbacks import BaseCallback
 
-from agents.training.config import ConfigError, RunConfig, apply_overrides, read_yaml, validate
+from agents.training.config import RunConfig, apply_overrides
 from agents.training.curriculum import Curriculum, CurriculumConfig
 from agents.training.environment import check_env, make_env
 from agents.training.progress import LiveLine, StopRequest
 from agents.training.run_folder import Outcome, RunFolder
 from agents.training.trainer import Trainer, make_trainer
+from ns3_env.errors import ConfigError
+from ns3_env.strict import validate
 from ns3_env.vec_env import RdmaVecEnv
+from ns3_env.yaml_files import read_mapping
 
 #: Metrics by name of an episode's results.
 Measure = Callable[[Mapping[str, Any]], dict[str, float]]
@@ -81,7 +84,7 @@ def plan(
         return Plan(checked, ready, folder)
     if config is None or curriculum is None:
         raise ConfigError("command line: --config and --curriculum are needed (or --resume)")
-    data = read_yaml(config)
+    data = read_mapping(config)
     if algorithm is not None:
         data = with_algorithm(data, algorithm)
     checked = validate(apply_overrides(data, overrides), RunConfig, str(config))

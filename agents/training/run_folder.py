@@ -17,7 +17,8 @@ from typing import Any
 
 import yaml
 
-from agents.training.config import ConfigError
+from ns3_env.errors import ConfigError
+from ns3_env.yaml_files import read_mapping
 
 PACKAGES = ("ns3-env", "ns3", "torch", "stable-baselines3", "gymnasium", "numpy", "pydantic", "cma")
 
@@ -82,15 +83,10 @@ class RunFolder:
         Raises:
             ConfigError: the folder is not a run's.
         """
-        parts = []
-        for name in ("config.yaml", "curriculum.yaml"):
-            try:
-                parts.append(yaml.safe_load((self.path / name).read_text(encoding="utf-8")))
-            except (OSError, yaml.YAMLError) as error:  # noqa: PERF203
-                raise ConfigError(f"{self.path}: not the folder of a run: {name} cannot be read") from error
-        if not all(isinstance(part, dict) for part in parts):
-            raise ConfigError(f"{self.path}: not the folder of a run: config.yaml holds no keys")
-        return parts[0], parts[1]
+        try:
+            return read_mapping(self.path / "config.yaml"), read_mapping(self.path / "curriculum.yaml")
+        except ConfigError as error:
+            raise ConfigError(f"{self.path}: not the folder of a run: {error}") from error
 
     def save_checkpoint(
         self, decisions: int, write: Callable[[Path], None], state: dict[str, Any], keep: int

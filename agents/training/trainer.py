@@ -24,7 +24,8 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from agents.fdcc import FDCC
 from agents.policy import FloatArray, Policy, State
-from agents.training.config import ConfigError, FdccAgent, RunConfig, Sb3Agent
+from agents.training.config import FdccAgent, RunConfig, Sb3Agent
+from ns3_env.errors import ConfigError
 
 MODEL, REPLAY_BUFFER, LAYOUT = "model.zip", "replay_buffer.pkl", "layout.json"
 

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from agents.search.config import Attributes
-from agents.training.config import ConfigError
+from ns3_env.errors import ConfigError
 
 _LAYOUT = "layout.json"
 

@@ -75,8 +75,8 @@ def check(suite: Suite) -> Suite:
 
 def _in_the_simulator(entry: Contestant) -> Contestant:
     """A tuned controller's checkpoint as that controller, with its attributes; any other entry as it is."""
-    from agents.training.config import ConfigError
     from agents.training.tuned import read_tuned
+    from ns3_env.errors import ConfigError
 
     if entry.checkpoint is None:
         return entry
@@ -133,9 +133,11 @@ def _of_module(entry: Contestant) -> Loaded:
 
 
 def _of_checkpoint(entry: Contestant) -> Loaded:
-    from agents.training.config import ConfigError, EnvConfig, Named, RunConfig, validate
+    from agents.training.config import EnvConfig, Named, RunConfig
     from agents.training.run_folder import RunFolder
     from agents.training.trainer import load_policy
+    from ns3_env.errors import ConfigError
+    from ns3_env.strict import validate
 
     path = checkpoint_folder(Path(entry.checkpoint or ""))
     run = RunFolder(path.parent.parent)
@@ -154,9 +156,9 @@ def _of_checkpoint(entry: Contestant) -> Loaded:
 
 def checkpoint_folder(path: Path) -> Path:
     """A checkpoint's folder: itself, or the newest one of a training run's. Raises ScenarioError."""
-    from agents.training.config import ConfigError
     from agents.training.run_folder import RunFolder
     from agents.training.trainer import LAYOUT
+    from ns3_env.errors import ConfigError
 
     if (path / LAYOUT).exists():
         return path

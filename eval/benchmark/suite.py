@@ -10,12 +10,12 @@ from typing import Annotated, Any
 
 import numpy as np
 import yaml
-from pydantic import Field, PrivateAttr, ValidationError, field_validator, model_validator
+from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import AGENT, Scenario
 from ns3_env.simulator import list_controllers
-from ns3_env.strict import Describe, Strict
+from ns3_env.strict import Strict, validate
 from ns3_env.topology import Network
 from ns3_env.traffic import FlowFile, FlowList, Mix, Traffic
 
@@ -160,11 +160,7 @@ class Suite(Strict):
             whole["scenarios"] = [
                 _with_scenario(entry, f"{source}: scenarios.{i}", folder) for i, entry in enumerate(entries)
             ]
-        try:
-            made = cls.model_validate(whole)
-        except ValidationError as error:
-            faults = [fault for line in Describe.lines(error) for fault in line.split("\n")]
-            raise ScenarioError("\n".join(f"{source}: {fault}" for fault in faults)) from None
+        made = validate(whole, cls, source, raises=ScenarioError)
         made._source = source
         return made
 

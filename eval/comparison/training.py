@@ -15,7 +15,7 @@ from rich.table import Table
 
 from agents.baselines import RandomPolicy
 from agents.search.config import is_tuning
-from agents.training.config import ConfigError, RunConfig, read_yaml, validate
+from agents.training.config import RunConfig
 from agents.training.environment import agent_scenario
 from agents.training.run_folder import RunFolder
 from agents.training.trainer import load_policy
@@ -23,7 +23,10 @@ from eval.comparison.figure import draw_comparison
 from eval.metrics import mean, without_nan
 from eval.play.policy import Episode, run_controller, run_policy, summary
 from eval.show import table
+from ns3_env.errors import ConfigError
 from ns3_env.scenario import Scenario
+from ns3_env.strict import validate
+from ns3_env.yaml_files import read_mapping
 
 
 def evaluation_scenario(config: RunConfig, source: str) -> Scenario:
@@ -114,7 +117,7 @@ def gain(
     """
     from agents.training import run as training
 
-    if is_tuning(read_yaml(config)):
+    if is_tuning(read_mapping(config)):
         raise ConfigError(
             f"{config}: agent.name: mpcc does not learn; train.py's table says what tuning gains"
         )

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
 
 from eval.benchmark.cell import played_by, recorded
 from eval.benchmark.suite import Contestant
@@ -20,7 +19,7 @@ from eval.trace.figure import draw
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Record, Scenario
 from ns3_env.simulator import Simulator
-from ns3_env.strict import Describe
+from ns3_env.strict import validate
 
 Results = Mapping[str, Any]
 
@@ -93,10 +92,9 @@ def _load(file: Path, controller: str) -> tuple[Scenario, Contestant]:
         check_names([controller])
         return Scenario.load(file), Contestant(name=controller, controller=controller)
     scenario = Scenario.from_mapping(data["scenario"], str(data.get("source") or file), file.parent)
-    try:
-        who = Contestant.model_validate(data["controller"]) if "controller" in data else None
-    except ValidationError as error:
-        raise ScenarioError(f"{file}: controller: {'; '.join(Describe.lines(error))}") from None
+    who = None
+    if "controller" in data:
+        who = validate(data["controller"], Contestant, f"{file}: controller", raises=ScenarioError)
     if who is None or controller != who.name:
         check_names([controller])
         who = Contestant(name=controller, controller=controller)
