@@ -15,7 +15,6 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from eval.play.scenario import play, under
 from eval.show import table
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
@@ -86,7 +85,7 @@ class Comparison:
 def compare(name: str, controller: str, simulator: Simulator) -> Comparison:
     """Plays one scenario. Raises ScenarioError, SimulatorError; a flow that does not finish is an error."""
     scenario = Scenario.load(SCENARIO_FOLDER / f"{name}.yaml")
-    flows = play(simulator, under(scenario, controller))["flows"]
+    flows = simulator.play(scenario.under(controller))["flows"]
     published = _published(name, controller, flows)
     ours = np.asarray(flows["fct_ns"], dtype=np.float64)
     if (ours < 0).any():

@@ -12,7 +12,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from ns3_env.scenario import Scenario
-from ns3_env.simulator import EpisodeEnd, Simulator
+from ns3_env.simulator import Simulator
 
 T = TypeVar("T")
 Results = dict[str, Any]
@@ -46,13 +46,10 @@ class Players:
     def _play(self, scenario: Scenario, then: Callable[[Results], T]) -> T:
         simulator = self._free.get()
         try:
-            simulator.send_reset(scenario)
-            message = simulator.receive()
+            results = simulator.play(scenario)
         finally:
             self._free.put(simulator)
-        if not isinstance(message, EpisodeEnd):
-            raise RuntimeError(f"{scenario.controllers[0].name!r} asked for a decision")
-        return then(message.results)
+        return then(results)
 
     def close(self) -> None:
         """Ends the simulators; what is still played is given up."""

@@ -207,6 +207,27 @@ class Scenario(Strict):
         """The same scenario with another seed."""
         return self.model_copy(update={"seed": seed})
 
+    def under(
+        self, controller: str, attributes: Mapping[str, bool | int | float | str] | None = None
+    ) -> Scenario:
+        """The scenario with its flows under one controller, "agent" for a policy.
+
+        The controller keeps the attributes that the scenario gives it; ``attributes`` take their place. Flows
+        that the traffic itself puts under a controller stay there.
+
+        Raises:
+            ScenarioError: the traffic puts flows under "agent", and there is no policy.
+        """
+        if controller != AGENT and AGENT in self.traffic.named_controllers():
+            raise ScenarioError(
+                f"{self.source}: traffic.controller: flows under {AGENT!r} need a policy; "
+                "name one of the simulator's controllers, or none"
+            )
+        own = next((x.attributes for x in self.controllers if x.name == controller), {})
+        first = Controller(name=controller, attributes={**own, **(attributes or {})})
+        others = [x for x in self.controllers if x.name not in (AGENT, controller)]
+        return self.model_copy(update={"controllers": [first, *others], "controlled_flows": None})
+
     @model_validator(mode="after")
     def _fits_together(self, info: ValidationInfo) -> Scenario:
         network = self.topology.build()
@@ -271,8 +292,8 @@ class Scenario(Strict):
         if self.controlled_flows is not None:
             if AGENT not in names:
                 faults.append(f"controlled_flows: needs {AGENT!r} among the controllers")
-            if network is not None and self.traffic.kind != "poisson":
-                # The number of flows is the same for every seed, but for Poisson.
+            if network is not None and not self.traffic.flow_count_is_drawn():
+                # The number of flows is the same for every seed.
                 flows = self._flows(network)
                 beyond = [flow for flow in self.controlled_flows if flow >= len(flows)]
                 if beyond:

@@ -1,147 +1,42 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do many flows in many simulators learn together? A Stable-Baselines3 VecEnv with one slot per flow."""
+"""How does Stable-Baselines3 train on many flows? A VecEnv with one slot per flow."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from os import PathLike
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
+from typing_extensions import Unpack
 
-from ns3_env import telemetry
-from ns3_env.actions import ActionMap, MultiplicativeWindow
-from ns3_env.errors import ScenarioError, SimulatorError
-from ns3_env.rewards import Reward, make_reward
+from ns3_env.errors import SimulatorError
+from ns3_env.flow_stream import Batch, FlowStream, Sampler, StreamOptions, episode_seed
 from ns3_env.scenario import Scenario
-from ns3_env.simulator import Decisions, EpisodeEnd, Simulator, wait_any
-
-#: The scenario of an episode, by the episode's number. A mapping is sent as it is, but for its seed.
-Sampler = Callable[[int], "Scenario | Mapping[str, Any]"]
 
 
-def episode_seed(base_seed: int, episode: int) -> int:
-    """Seed of an episode, in [1, 2^31): a function of the base seed and the episode's number alone."""
-    drawn = np.random.SeedSequence([base_seed & (2**64 - 1), episode]).generate_state(1)[0]
-    return int(drawn) % (2**31 - 1) + 1
+class RdmaVecEnv(FlowStream, VecEnv):
+    """One slot per flow, many simulators: a :class:`FlowStream` that is a Stable-Baselines3 VecEnv, too.
 
-
-@dataclass(frozen=True)
-class Batch:
-    """What :meth:`RdmaVecEnv.recv` returns: k rows, those of one simulator next to each other.
-
-    Attributes:
-        slots: (k,) slot of each row: simulator x slots per simulator + slot of the flow.
-        observations: (k, D) float32.
-        rewards: (k,) of the interval that ends here; 0 where ``first``.
-        first: (k,) a flow's first decision; opens a new episode of the slot.
-        terminated: (k,) the flow is done; no action.
-        truncated: (k,) the episode was cut; no action.
-        records: (k, fields) the whole telemetry records.
-        flows: (k,) index of each flow in its scenario.
-        simulators: (k,) simulator of each row.
-        results: (simulator, results) of each episode that has ended since the last call; the results also
-            hold "episode", the episode's number, and "seed".
-    """
-
-    slots: NDArray[np.int64]
-    observations: NDArray[np.float32]
-    rewards: NDArray[np.float64]
-    first: NDArray[np.bool_]
-    terminated: NDArray[np.bool_]
-    truncated: NDArray[np.bool_]
-    records: NDArray[np.float64]
-    flows: NDArray[np.int64]
-    simulators: NDArray[np.int64]
-    results: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
-
-    @property
-    def due(self) -> NDArray[np.bool_]:
-        """(k,) rows that need an action."""
-        return ~(self.terminated | self.truncated)
-
-
-class RdmaVecEnv(VecEnv):
-    """One slot per flow, many simulators.
-
-    Two ways to use it. :meth:`recv` and :meth:`send`, as EnvPool names them, show the flows that are due and
-    take their actions, so that simulators compute while the learner does. Stable-Baselines3's :meth:`step` is
-    both in one; slots that are not due (``due`` is False) keep their observation, have reward 0 and ignore
-    their action. Under the clock ``synchronous`` every live slot is due at every step.
-
-    Simulator i of n plays the episodes i, i + n, i + 2n, ...; an episode depends on the base seed and its
-    number only, so the episodes are the same however many simulators there are.
-
-    After a SimulatorError, :meth:`reset` starts what is missing and goes on with the next episodes.
+    :meth:`step` is :meth:`send` and :meth:`recv` in one; slots that are not due (``due`` is False) keep their
+    observation, have reward 0 and ignore their action. Under the clock ``synchronous`` every live slot is due
+    at every step.
 
     Args:
-        sampler: scenario of each episode, or one for all. Its seed is replaced by the episode's.
-        num_simulators: processes.
-        slots: flows under the agent that one scenario may have; flow slots are 0 ... slots - 1.
-        fields: telemetry fields of the observation.
-        reward: its name, or the reward.
-        action: what actions do.
-        seed: base seed; :meth:`seed` sets it too.
-        seeds: of the episodes themselves, the last one of all that follow; () draws them from the base seed.
-        ordered: rows come in an order that depends on no timing, so that training can be reproduced; else
-            from whichever simulators have answered.
-        executable, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
+        sampler: scenario of each episode, or one for all.
+        options: see :class:`FlowStream`; ``seed`` is the base seed, which :meth:`seed` sets too.
     """
 
     def __init__(
-        self,
-        sampler: Sampler | Scenario | Mapping[str, Any],
-        *,
-        num_simulators: int = 1,
-        slots: int = 1,
-        fields: Sequence[str] = telemetry.FDCC_FIELDS,
-        reward: str | Reward = "staged",
-        action: ActionMap | None = None,
-        seed: int = 1,
-        seeds: Sequence[int] = (),
-        ordered: bool = True,
-        executable: str | PathLike[str] | None = None,
-        hang_timeout_s: float = 0.9,
+        self, sampler: Sampler | Scenario | Mapping[str, Any], **options: Unpack[StreamOptions]
     ) -> None:
-        if num_simulators < 1 or slots < 1:
-            raise ValueError(f"num_simulators ({num_simulators}) and slots ({slots}) must be at least 1")
-        if callable(sampler):
-            self.sampler: Sampler = sampler
-        else:
-            only = sampler
-            self.sampler = lambda episode: only
-        self.num_simulators = num_simulators
-        self.slots = slots
-        self.fields = tuple(fields)
-        self.ordered = ordered
-        self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
-        self.action: ActionMap = MultiplicativeWindow() if action is None else action
+        FlowStream.__init__(self, sampler, **options)
         self.render_mode: str | None = None
-        self._indices = telemetry.field_indices(self.fields)
-        self._box = telemetry.observation_space(self.fields)
-        self._simulators = [
-            Simulator(max(64, 2 * slots), executable=executable, hang_timeout_s=hang_timeout_s)
-            for _ in range(num_simulators)
-        ]
-        super().__init__(num_simulators * slots, self._box, self.action.space)
-        self._base_seed = seed
-        self._given_seeds = tuple(seeds)
-        self._episodes = [-1] * num_simulators  # number of the episode each plays
-        self._episode_seeds = [0] * num_simulators
-        self._owed: list[NDArray[np.int64] | None] = [None] * num_simulators  # slots that wait for actions
-        self._owed_records: list[NDArray[np.float64]] = [np.empty((0, 0))] * num_simulators
-        self._cursor = 0
-        self._results: list[tuple[int, dict[str, Any]]] = []
+        VecEnv.__init__(self, self.num_simulators * self.slots, self._box, self.action.space)
         self._unread: Batch | None = None  # what reset() received, for a recv() that follows
-        shape = self.action.space.shape
-        assert shape is not None
-        self._actions = np.zeros((self.num_envs, *shape), dtype=np.float64)
-        self._answered = np.zeros(self.num_envs, dtype=np.bool_)
         self.due = np.zeros(self.num_envs, dtype=np.bool_)
         self._observations: NDArray[np.float32] = np.zeros(
             (self.num_envs, len(self.fields)), dtype=np.float32
@@ -150,153 +45,23 @@ class RdmaVecEnv(VecEnv):
         self._lengths = np.zeros(self.num_envs, dtype=np.int64)
         self._began = time.monotonic()
         self.results: list[tuple[int, dict[str, Any]]] = []
-        self._closed = False
-
-    # recv and send
 
     def start(self) -> None:
-        """Begins a new episode in every simulator, without waiting; :meth:`recv` has its first rows."""
-        if self._closed:
-            raise RuntimeError("the environment is closed")
-        self._results.clear()
+        """See :meth:`FlowStream.start`."""
         self._unread = None
-        self._answered[:] = False
-        self._cursor = 0
-        for i in range(self.num_simulators):
-            self._owed[i] = None
-        for i in range(self.num_simulators):
-            self._begin_episode(i)
-
-    def _begin_episode(self, i: int) -> None:
-        episode = i if self._episodes[i] < 0 else self._episodes[i] + self.num_simulators
-        given = self._given_seeds
-        seed = given[min(episode, len(given) - 1)] if given else episode_seed(self._base_seed, episode)
-        scenario = self.sampler(episode)
-        seeded: Scenario | Mapping[str, Any]
-        seeded = {**scenario, "seed": seed} if isinstance(scenario, Mapping) else scenario.with_seed(seed)
-        self._simulators[i].send_reset(seeded)
-        self._episodes[i], self._episode_seeds[i] = episode, seed
+        super().start()
 
     def recv(self, *, wait_all: bool = False) -> Batch:
-        """Waits for the rows of at least one simulator; at least one row comes.
-
-        Args:
-            wait_all: until every simulator that goes on has rows that need an action.
-
-        Raises:
-            SimulatorError: a simulator died or hung; :meth:`reset` or :meth:`start` begin anew.
-            ScenarioError: a simulator refuses its scenario, or a flow's slot does not exist here.
-            RuntimeError: nothing was asked: :meth:`start` or :meth:`send` come first.
-        """
+        """See :meth:`FlowStream.recv`; after :meth:`reset`, the rows it has seen already."""
         if self._unread is not None:
             unread, self._unread = self._unread, None
             return unread
-        parts: list[tuple[int, Decisions]] = []
-        if wait_all:
-            for i in self._waiting():
-                self._receive(i, parts, until_due=True)
-        elif self.ordered:
-            waiting = self._waiting()
-            if waiting:
-                i = min(waiting, key=lambda j: (j - self._cursor) % self.num_simulators)
-                self._cursor = (i + 1) % self.num_simulators
-                self._receive(i, parts)
-        else:
-            while not parts and (waiting := self._waiting()):
-                ready = waiting.pop(wait_any([self._simulators[i] for i in waiting]))
-                self._receive_one(ready, parts)
-                for i in waiting:
-                    if self._simulators[i].answered():
-                        self._receive_one(i, parts)
-        if not parts:
-            raise RuntimeError("no simulator is at work: start(), reset() or send() come first")
-        return self._batch(parts)
-
-    def _waiting(self) -> list[int]:
-        return [i for i, simulator in enumerate(self._simulators) if simulator.waiting]
-
-    def _receive(self, i: int, parts: list[tuple[int, Decisions]], *, until_due: bool = False) -> None:
-        """Appends the next rows of simulator i; an episode's end leads to the next episode's first rows."""
-        wanted = len(parts) + 1
-        while len(parts) < wanted or (until_due and self._owed[i] is None):
-            self._receive_one(i, parts)
-
-    def _receive_one(self, i: int, parts: list[tuple[int, Decisions]]) -> None:
-        simulator = self._simulators[i]
-        message = simulator.receive()
-        if isinstance(message, EpisodeEnd):
-            end = {**message.results, "episode": self._episodes[i], "seed": self._episode_seeds[i]}
-            self._results.append((i, end))
-            self._begin_episode(i)
-            return
-        if len(message.slots) and not (message.slots.min() >= 0 and message.slots.max() < self.slots):
-            simulator.kill()
-            raise ScenarioError(
-                f"a flow under the agent has slot {message.slots.max()}; "
-                f"the environment has {self.slots} per simulator"
-            )
-        due = message.due
-        if due.any():
-            self._owed[i] = message.slots[due] + i * self.slots
-            self._owed_records[i] = message.records[due]
-        else:
-            simulator.send_actions(())
-        if len(message.slots):
-            parts.append((i, message))
-
-    def _batch(self, parts: list[tuple[int, Decisions]]) -> Batch:
-        def join(arrays: Iterable[NDArray[Any]]) -> NDArray[Any]:
-            joined = list(arrays)
-            return joined[0] if len(joined) == 1 else np.concatenate(joined)
-
-        records = join(part.records for _, part in parts)
-        first = join(part.first for _, part in parts)
-        rewards = self.reward(records)
-        rewards[first] = 0.0
-        batch = Batch(
-            slots=join(part.slots + i * self.slots for i, part in parts),
-            observations=telemetry.observe(records, self._indices, self._box),
-            rewards=rewards,
-            first=first,
-            terminated=join(part.terminated for _, part in parts),
-            truncated=join(part.truncated for _, part in parts),
-            records=records,
-            flows=join(part.flows for _, part in parts),
-            simulators=np.repeat([i for i, _ in parts], [len(part.slots) for _, part in parts]),
-            results=self._results,
-        )
-        self._results = []
-        return batch
+        return super().recv(wait_all=wait_all)
 
     def send(self, actions: ArrayLike, slots: ArrayLike) -> None:
-        """Takes the actions (m, A) of slots (m,) that are due.
-
-        A simulator goes on once all its due slots are answered.
-
-        Raises ValueError for a slot that is not due, or named twice.
-        """
+        """See :meth:`FlowStream.send`."""
         self._unread = None
-        chosen = np.asarray(slots, dtype=np.int64).reshape(-1)
-        owed = np.zeros(self.num_envs, dtype=np.bool_)
-        for part in self._owed:
-            if part is not None:
-                owed[part] = True
-        owed &= ~self._answered
-        if len(np.unique(chosen)) != len(chosen) or not np.all(owed[chosen]):
-            wrong = sorted({int(slot) for slot in chosen if not owed[slot]})
-            raise ValueError(f"slots that are not due: {wrong}" if wrong else "a slot is answered twice")
-        self._actions[chosen] = np.asarray(actions, dtype=np.float64).reshape(
-            (len(chosen), *self._actions.shape[1:])
-        )
-        self._answered[chosen] = True
-        for i, part in enumerate(self._owed):
-            if part is not None and self._answered[part].all():
-                mapped = self.action(self._actions[part], self._owed_records[i])
-                self._answered[part] = False
-                self._owed[i] = None
-                self._simulators[i].send_actions(mapped)
-
-    # Stable-Baselines3
+        super().send(actions, slots)
 
     def reset(self) -> NDArray[np.float32]:
         """New episodes everywhere; observations (num_envs, D), zeros where no flow has started yet.
@@ -372,23 +137,6 @@ class RdmaVecEnv(VecEnv):
             self._episodes = [-1] * self.num_simulators
         self._seeds = [self._base_seed + slot for slot in range(self.num_envs)]
         return self._seeds
-
-    def close(self) -> None:
-        """Ends all simulators; may be called again."""
-        self._closed = True
-        for simulator in self._simulators:
-            simulator.close()
-
-    def __enter__(self) -> RdmaVecEnv:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
-    @property
-    def pids(self) -> list[int | None]:
-        """Process id of each simulator, None where there is none."""
-        return [simulator.pid for simulator in self._simulators]
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """The environment's attribute, once per slot."""

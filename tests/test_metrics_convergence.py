@@ -10,7 +10,6 @@ import pytest
 
 from eval import metrics
 from eval.metrics.convergence import BIN_RTTS, MIN_BINS, changes
-from eval.play.scenario import play
 from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.topology import Dumbbell
@@ -178,7 +177,7 @@ def test_packets_of_any_length_are_understood(payload: int) -> None:
         record=Record(windows=True),
     )
     with Simulator() as simulator:
-        results = play(simulator, scenario)
+        results = simulator.play(scenario)
     # Three links of 1 us, to and back, and three serialisations of a payload at 100 Gb/s.
     assert results["flows"]["base_rtt_ns"] == pytest.approx([6000 + 3 * payload * 8 / 100] * 2, abs=0.01)
     assert results["flows"]["payload_bytes"] == [payload] * 2

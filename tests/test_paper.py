@@ -23,7 +23,6 @@ from eval.paper.outcome import Claim, Grid, Outcome, Row
 from eval.paper.page import refresh
 from eval.paper.show import markdown, number
 from eval.paper.throughput import measured, shares
-from eval.play.scenario import under
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
@@ -156,7 +155,7 @@ def test_throughput_is_what_the_flows_received() -> None:
         time_limit_ns=10_000_000,
     )
     with Simulator() as simulator:
-        results, counted = measured(simulator, under(base, "hpcc"), BOTTLENECK, bin_ns)
+        results, counted = measured(simulator, base.under("hpcc"), BOTTLENECK, bin_ns)
     # 21 frames of 48 B of headers and 42 B of telemetry
     assert counted.sum(axis=1) == pytest.approx([20_500 + 21 * 90] * 4)
     assert counted.shape[1] == results["totals"]["end_ns"] // bin_ns + 1

@@ -11,7 +11,6 @@ import yaml
 
 from eval.benchmark.contestants import check, join
 from eval.benchmark.suite import Suite, known_suites
-from eval.play.scenario import under
 from ns3_env.errors import ScenarioError
 
 TINY: dict[str, Any] = {
@@ -156,7 +155,7 @@ def test_known_suites_resolve_to_what_the_simulator_reads(name: str) -> None:
         assert entry.title
         assert entry.group
         for who in suite.contestants_of(entry):
-            scenario = under(entry.scenario.with_seed(suite.seeds[0]), str(who.controller))
+            scenario = entry.scenario.with_seed(suite.seeds[0]).under(str(who.controller))
             if len(suite.contestants_of(entry)) and who == suite.controllers[0]:
                 assert scenario.to_simulator_json()["flows"]["src"]
 

@@ -13,16 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from eval.benchmark.contestants import load, under_agent
+from eval.benchmark.contestants import load
 from eval.benchmark.folder import FORMAT, Key, cell_folder
 from eval.benchmark.suite import Contestant
 from eval.metrics import measure, without_nan
 from eval.metrics.convergence import allowed_bps
 from eval.metrics.queues import queue_cdf
-from eval.play.scenario import play, replace_folder, under, write_results
+from eval.play.folders import replace_folder
+from eval.play.results import write_results
 from eval.show.table import csv_text
 from ns3_env.results import Results, bottleneck
-from ns3_env.scenario import Controller, Record, Scenario
+from ns3_env.scenario import AGENT, Record, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.topology import Network
 
@@ -114,21 +115,17 @@ def played_by(
     ``recording`` says of the scenario under ``who`` what is recorded. Raises ScenarioError, SimulatorError.
     """
     if who.controller is not None:
-        played = recording(with_attributes(under(scenario, who.controller), who))
-        return played, play(simulator, played)
+        played = recording(scenario.under(who.controller, who.attributes))
+        return played, simulator.play(played)
     from eval.play.policy import run_policy
 
     loaded = load(who)
-    played = recording(under_agent(scenario, loaded.clock))
+    under_policy = scenario.under(AGENT)
+    if loaded.clock is not None:  # the one that the policy was trained with
+        under_policy = under_policy.model_copy(update={"clock": loaded.clock})
+    played = recording(under_policy)
     seed = scenario.seed
     return played, run_policy(loaded.policy, loaded.env, played, seed, seeds=[seed])[0].results
-
-
-def with_attributes(scenario: Scenario, who: Contestant) -> Scenario:
-    """The scenario whose first controller has the suite's attributes over its own."""
-    first, *others = scenario.controllers
-    own = Controller(name=first.name, attributes={**first.attributes, **who.attributes})
-    return scenario.model_copy(update={"controllers": [own, *others]})
 
 
 def recorded(scenario: Scenario) -> Scenario:

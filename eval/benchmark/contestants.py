@@ -16,7 +16,7 @@ from ns3_env import telemetry
 from ns3_env.actions import make_action_map
 from ns3_env.errors import ScenarioError
 from ns3_env.policy import Policy
-from ns3_env.scenario import AGENT, Clock, Controller, Scenario
+from ns3_env.scenario import Clock, Scenario
 
 if TYPE_CHECKING:
     from agents.training.config import EnvConfig
@@ -183,14 +183,3 @@ def _content(entry: Contestant) -> str:
     for file in files:
         found.update(file.name.encode() + b"\0" + file.read_bytes())
     return found.hexdigest()[:16]
-
-
-def under_agent(scenario: Scenario, clock: Clock | None) -> Scenario:
-    """The scenario with its flows under a policy; flows that the traffic itself gives away stay there.
-
-    ``clock``, the one that a policy was trained with, takes the place of the scenario's.
-    """
-    others = [x for x in scenario.controllers if x.name != AGENT]
-    first = next((x for x in scenario.controllers if x.name == AGENT), Controller(name=AGENT))
-    changed = scenario.model_copy(update={"controllers": [first, *others], "controlled_flows": None})
-    return changed if clock is None else changed.model_copy(update={"clock": clock})

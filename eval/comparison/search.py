@@ -113,7 +113,7 @@ def _play(
     """Episodes of every controller, one for each seed."""
 
     def begin(controller: Controller, seed: int) -> Future[dict[str, Any]]:
-        own = scenario.model_copy(update={"controllers": [controller], "controlled_flows": None})
+        own = scenario.under(controller.name, controller.attributes)
         return pool.submit(own.with_seed(seed), lambda results: results)
 
     waiting = {name: [begin(controller, seed) for seed in seeds] for name, controller in players.items()}

@@ -19,7 +19,7 @@ from eval.paper import convergence, fat_tree, joining, leaving, queue_1ms, queue
 from eval.paper.outcome import Experiment, Outcome
 from eval.paper.page import RESULT, refresh
 from eval.paper.show import show
-from eval.play.scenario import replace_folder
+from eval.play.folders import replace_folder
 from eval.show.table import write_json
 from ns3_env.errors import ScenarioError
 

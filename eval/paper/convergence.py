@@ -12,7 +12,6 @@ from eval.paper.open_loop import BOTTLENECK, RATE_BPS, SENDERS, bottleneck_port
 from eval.paper.outcome import Claim, Experiment, Grid, Outcome, Row, Say
 from eval.paper.panels import finished, panels
 from eval.paper.throughput import measured, shares
-from eval.play.scenario import play
 from eval.show.plots import styles
 from eval.show.table import csv_text
 from ns3_env.results import Floats
@@ -50,7 +49,7 @@ def run(scale: float, say: Say) -> Outcome:
     with Simulator() as simulator:
         for name, attributes in settings.items():
             say(f"queue, {name}")
-            results = play(simulator, _scenario(attributes, _LOOK_NS, _SAMPLE_NS))
+            results = simulator.play(_scenario(attributes, _LOOK_NS, _SAMPLE_NS))
             bdp, infeasible = float(results["windows"][0][2]), results["counters"]["qp_infeasible"]
             series = bottleneck_port(results)["series"]
             queues[name] = np.asarray(series["t_ns"], float), np.asarray(series["bytes"], float)
@@ -64,7 +63,7 @@ def run(scale: float, say: Say) -> Outcome:
         for horizon in HORIZONS:
             say(f"solver, P = {horizon}")
             timed = _scenario({"Horizon": horizon, **_TIMED}, _LONG_NS, PERIOD_NS)
-            runs = [play(simulator, timed)["counters"]["decision_us_mean"] for _ in range(BENCHMARKS)]
+            runs = [simulator.play(timed)["counters"]["decision_us_mean"] for _ in range(BENCHMARKS)]
             solving[horizon] = 1e3 * float(min(runs))  # other processes can only add
     empty = {name: empty_ns(*queue) for name, queue in queues.items()}
     rows = [

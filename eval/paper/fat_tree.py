@@ -7,7 +7,6 @@ from eval.paper.fat_tree_claims import claims
 from eval.paper.fat_tree_figures import draw_queues, draw_slowdowns
 from eval.paper.fat_tree_numbers import Case, Measured, csvs, grids, measure
 from eval.paper.outcome import Experiment, Outcome, Say
-from eval.play.scenario import play, under
 from ns3_env.scenario import Record, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.topology import FatTree3
@@ -57,7 +56,7 @@ def run(scale: float, say: Say) -> Outcome:
             until = max(played.flows().start_ns)
             for name in CONTROLLERS:
                 say(f"{case.title} under {name}, {len(played.flows().src)} flows")
-                found[case][name] = measure(play(simulator, under(played, name)), until)
+                found[case][name] = measure(simulator.play(played.under(name)), until)
     pictures = {}
     for sizes, queues, slowdowns in (
         ("websearch", "fig-5-6", "fig-5-7"),

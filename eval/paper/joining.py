@@ -17,8 +17,7 @@ from eval.paper.changing_flows import (
 )
 from eval.paper.changing_flows_figures import csvs, pictures
 from eval.paper.outcome import Claim, Experiment, Grid, Outcome, Say
-from eval.play.scenario import under
-from ns3_env.scenario import Controller, Scenario
+from ns3_env.scenario import Scenario
 
 #: All four flows are there after 30 ms; the rest is to see them settle.
 _UNTIL_NS = 5 * INTERVAL_NS
@@ -68,15 +67,14 @@ def _ends(run: Run) -> list[tuple[str | float, ...]]:
 def _variants(base: Scenario) -> dict[str, Scenario]:
     def counted(timeout_ns: int) -> Scenario:
         switch = base.switch.model_copy(update={"flow_counter": "timeout", "flow_timeout_ns": timeout_ns})
-        return under(base.model_copy(update={"switch": switch}), "mpcc")
+        return base.model_copy(update={"switch": switch}).under("mpcc")
 
-    eager = [Controller(name="hpcc", attributes={"AdditiveIncrease": 0.05})]
     return {
-        "mpcc": under(base, "mpcc"),
-        "hpcc": under(base, "hpcc"),
+        "mpcc": base.under("mpcc"),
+        "hpcc": base.under("hpcc"),
         LONG: counted(1_000_000),
         SHORT: counted(20_000),
-        EAGER: base.model_copy(update={"controllers": eager}),
+        EAGER: base.under("hpcc", {"AdditiveIncrease": 0.05}),
     }
 
 

@@ -17,7 +17,6 @@ from eval.paper.changing_flows import (
 from eval.paper.changing_flows_figures import csvs, pictures
 from eval.paper.open_loop import RATE_BPS
 from eval.paper.outcome import Claim, Experiment, Grid, Outcome, Say
-from eval.play.scenario import under
 
 #: Sampling period of throughput (section 5.2).
 _BIN_NS = 2_000_000
@@ -37,7 +36,7 @@ def run(scale: float, say: Say) -> Outcome:
     least_ns = round(scale * sum(SIZES_BYTES) * 8e9 / RATE_BPS)
     until, sample = _PATIENCE * least_ns + 100_000_000, least_ns // _SAMPLES + _ODD_NS
     base = scenario(scale, until, sample)
-    runs = play_each({name: under(base, name) for name in DRAWN}, _BIN_NS, say)
+    runs = play_each({name: base.under(name) for name in DRAWN}, _BIN_NS, say)
     rows = grid_rows(runs, "leaving")
     last = max(float(own.results["totals"]["end_ns"]) for own in runs.values())
     own = [row for row in rows if row[0] == "mpcc"]

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from eval.play.scenario import play
 from ns3_env.errors import SimulatorError
 from ns3_env.results import Floats, flow_column
 from ns3_env.scenario import Scenario
@@ -56,7 +55,7 @@ def measured(
         record = scenario.record.model_copy(
             update={"pcap": f"{folder}/port", "pcap_ports": [port], "pcap_snaplen": _SNAP}
         )
-        results = play(simulator, scenario.model_copy(update={"record": record}))
+        results = simulator.play(scenario.model_copy(update={"record": record}))
         flows = len(results["flows"]["src"])
         counted = np.zeros((flows, int(results["totals"]["end_ns"] // bin_ns) + 1))
         overhead = flow_column(results, "header_bytes")

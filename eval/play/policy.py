@@ -13,8 +13,8 @@ from agents.policy import Policy, SlotStates
 from agents.training.config import EnvConfig
 from agents.training.environment import make_env
 from eval.metrics import line
-from ns3_env.scenario import AGENT, Controller, Scenario
-from ns3_env.simulator import Decisions, EpisodeEnd, Simulator
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import Simulator
 from ns3_env.vec_env import episode_seed
 
 
@@ -50,18 +50,10 @@ def run_controller(name: str, scenario: Scenario, seed: int, episodes: int = 1) 
         ScenarioError: there is no such controller.
         SimulatorError: the simulator failed.
     """
-    controllers = [Controller(name=name)] + [c for c in scenario.controllers if c.name not in (AGENT, name)]
-    own = scenario.model_copy(update={"controllers": controllers, "controlled_flows": None})
-    played = []
+    own = scenario.under(name)
+    seeds = [episode_seed(seed, number) for number in range(episodes)]
     with Simulator() as simulator:
-        for number in range(episodes):
-            drawn = episode_seed(seed, number)
-            simulator.send_reset(own.with_seed(drawn))
-            message: Decisions | EpisodeEnd = simulator.receive()
-            if not isinstance(message, EpisodeEnd):
-                raise RuntimeError(f"controller {name!r} asked for a decision")
-            played.append(Episode(drawn, message.results))
-    return played
+        return [Episode(drawn, simulator.play(own.with_seed(drawn))) for drawn in seeds]
 
 
 def run_policy(

@@ -3,46 +3,22 @@
 
 from __future__ import annotations
 
-import functools
-import os
-import re
-import shutil
-import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from agents.training.run_folder import versions
 from eval.metrics import line, without_nan
-from eval.play.series import FILES as SERIES_FILES
+from eval.play.folders import refuse_foreign, replace_folder
+from eval.play.results import FILES, write_results
 from eval.play.series import write_series
 from eval.show import table
-from ns3_env.errors import ScenarioError, SimulatorDied
-from ns3_env.scenario import AGENT, Controller, Record, Scenario
-from ns3_env.simulator import Decisions, EpisodeEnd, Simulator, find_executable, list_controllers
-
-FLOW_COLUMNS = ("src", "dst", "size_bytes", "start_ns", "fct_ns", "standalone_ns")
-QUEUE_COLUMNS = (
-    "node",
-    "port",
-    "peer",
-    "rate_bps",
-    "mean_bytes",
-    "p50_bytes",
-    "p95_bytes",
-    "p99_bytes",
-    "max_bytes",
-    "tx_bytes",
-    "paused_ns",
-    "pause_frames",
-)
-#: What a controller's folder may hold.
-FILES = ("flows.csv", "queues.csv", "counters.csv", "config.yaml", *SERIES_FILES, "pcap")
+from ns3_env.errors import ScenarioError
+from ns3_env.scenario import AGENT, Record, Scenario
+from ns3_env.simulator import Simulator, list_controllers
 
 
 def run(
@@ -73,13 +49,13 @@ def run(
     scenario = Scenario.load(scenario_file)
     check_names(names)
     record = _record(scenario, queue_series_ns, pcap)
-    variants = {name: under(scenario, name).model_copy(update={"record": record}) for name in names}
+    variants = {name: scenario.under(name).model_copy(update={"record": record}) for name in names}
     if pcap:
         variants = {name: _capturing(variant, out / name) for name, variant in variants.items()}
     out.mkdir(parents=True, exist_ok=True)
     for name, variant in variants.items():
         variant.to_simulator_json()  # what is wrong with one is said before the first has run for hours
-        _refuse_foreign(out / name)
+        refuse_foreign(out / name, FILES, "run's folder")
     console = console or Console()
     rows: dict[str, dict[str, float]] = {}
     progress = Progress(
@@ -98,7 +74,7 @@ def run(
             def write(folder: Path, variant: Scenario = variant, results: dict[str, Any] = results) -> None:
                 if pcap:
                     (folder / "pcap").mkdir()
-                results.update(play(simulator, _capturing(variant, folder) if pcap else variant))
+                results.update(simulator.play(_capturing(variant, folder) if pcap else variant))
                 write_results(folder, variant, results)
                 write_series(folder, results)
 
@@ -123,25 +99,6 @@ def check_names(names: Sequence[str]) -> None:
             raise ScenarioError(f"--controllers: {name!r} is there twice")
 
 
-def under(scenario: Scenario, name: str) -> Scenario:
-    """The scenario with its flows under the controller ``name``.
-
-    The controller keeps the attributes that the scenario gives it. Flows that the traffic itself puts under a
-    controller stay there.
-
-    Raises:
-        ScenarioError: the traffic puts flows under "agent": there is no policy here.
-    """
-    if AGENT in scenario.traffic.named_controllers():
-        raise ScenarioError(
-            f"{scenario.source}: traffic.controller: flows under {AGENT!r} need a policy; "
-            "name one of the simulator's controllers, or none"
-        )
-    first = next((c for c in scenario.controllers if c.name == name), Controller(name=name))
-    others = [c for c in scenario.controllers if c.name not in (AGENT, name)]
-    return scenario.model_copy(update={"controllers": [first, *others], "controlled_flows": None})
-
-
 def _record(scenario: Scenario, queue_series_ns: int | None, pcap: bool) -> Record:
     """What is recorded under each controller: the scenario's record, the options', and the queues."""
     if queue_series_ns is not None and queue_series_ns <= 0:
@@ -163,104 +120,3 @@ def _capturing(scenario: Scenario, folder: Path) -> Scenario:
     """The scenario with a capture of its ports in the folder: FOLDER/pcap/CONTROLLER-NODE-PORT.pcap."""
     prefix = folder.absolute() / "pcap" / scenario.controllers[0].name
     return scenario.model_copy(update={"record": scenario.record.model_copy(update={"pcap": str(prefix)})})
-
-
-def play(simulator: Simulator, scenario: Scenario) -> dict[str, Any]:
-    """The results of one episode without a policy. Raises ScenarioError, SimulatorError."""
-    simulator.send_reset(scenario)
-    message: Decisions | EpisodeEnd = simulator.receive()
-    if not isinstance(message, EpisodeEnd):
-        raise RuntimeError("a controller asked for a decision")
-    return message.results
-
-
-def resolved(scenario: Scenario) -> dict[str, Any]:
-    """Every value that the simulator ran with, defaults and attributes of controllers included."""
-    sent = scenario.to_simulator_json()
-    values = scenario.model_dump(mode="json")
-    values["timing"] = sent["timing"]
-    values["switch"] = sent["switch"]
-    rates = {link.rate_bps for link in scenario.topology.build().access.values()}
-    hundredth = rates.pop() / 100 if len(rates) == 1 else None
-    values["min_rate_bps"] = sent.get("min_rate_bps", hundredth)
-    values["controllers"] = [
-        {
-            "name": controller.name,
-            "attributes": {**default_attributes(controller.name), **controller.attributes},
-        }
-        for controller in scenario.controllers
-    ]
-    return values
-
-
-@functools.cache
-def default_attributes(name: str) -> dict[str, str]:
-    """A controller's ns-3 attributes and their defaults, as text."""
-    command = [str(find_executable()), f"--PrintAttributes=rdma::{name}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    if done.returncode != 0:
-        raise SimulatorDied(f"{' '.join(command)} ended with exit code {done.returncode}:\n{done.stderr}")
-    return dict(re.findall(rf"--rdma::{re.escape(name)}::(\w+)=\[(.*)\]", done.stdout))
-
-
-def replace_folder(folder: Path, write: Callable[[Path], None]) -> None:
-    """Puts what ``write`` writes into a folder in the place of ``folder``, which is complete or not there."""
-    partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    try:
-        write(partial)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
-    if folder.exists():
-        shutil.rmtree(folder)
-    os.replace(partial, folder)
-
-
-def write_results(
-    folder: Path,
-    scenario: Scenario,
-    results: dict[str, Any],
-    more_columns: Sequence[str] = (),
-    used: Mapping[str, Any] | None = None,
-) -> None:
-    """Writes flows.csv, queues.csv, counters.csv and config.yaml into an existing folder.
-
-    flows.csv: times in ns, ``fct_ns`` −1 and ``finished`` 0 where the time limit came first. queues.csv: a
-    row for each switch port that sent anything; lengths are time-weighted. counters.csv, where a controller
-    counts something: a row per flow, empty where its controller does not.
-
-    Args:
-        folder: where.
-        scenario: as it was played.
-        results: what came of it.
-        more_columns: of flows.csv, beside ``FLOW_COLUMNS``.
-        used: keys of config.yaml beside the scenario; versions by default.
-    """
-    flows = results["flows"]
-    names = [*FLOW_COLUMNS, *more_columns]
-    rows = [[*row, int(row[4] >= 0)] for row in zip(*(flows[name] for name in names), strict=True)]
-    (folder / "flows.csv").write_text(table.csv_text([*names, "finished"], rows), encoding="utf-8")
-    rows = [[port[name] for name in QUEUE_COLUMNS] for port in results["queues"]]
-    (folder / "queues.csv").write_text(table.csv_text(QUEUE_COLUMNS, rows), encoding="utf-8")
-    if counters := results["flow_counters"]:
-        rows = [[flow, *row] for flow, row in enumerate(zip(*counters.values(), strict=True))]
-        (folder / "counters.csv").write_text(table.csv_text(["flow", *counters], rows), encoding="utf-8")
-    config = {
-        "source": scenario.source,
-        **(used or {"versions": versions()}),
-        "scenario": resolved(scenario),
-    }
-    text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
-    (folder / "config.yaml").write_text(text, encoding="utf-8")
-
-
-def _refuse_foreign(folder: Path) -> None:
-    """Only a folder that this command wrote is replaced."""
-    if not folder.exists():
-        return
-    others = [] if not folder.is_dir() else [p.name for p in folder.iterdir() if p.name not in FILES]
-    if others or not folder.is_dir():
-        what = f"holds {sorted(others)[0]}" if others else "is a file"
-        raise ScenarioError(f"--out: {folder} {what}, so it is no earlier run's folder: name another")

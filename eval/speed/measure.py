@@ -147,12 +147,8 @@ def _mpcc_us(horizon: int, shortcut: bool) -> float:
 
 
 def _reference_cpu_s(name: str, controller: str) -> float:
-    scenario = Scenario.load(_SCENARIOS / f"{name}.yaml")
-    changes = {
-        "controllers": [Controller(name=controller)],
-        "record": Record(queues=False),
-        "preset": "default",
-    }
+    scenario = Scenario.load(_SCENARIOS / f"{name}.yaml").under(controller)
+    changes = {"record": Record(queues=False), "preset": "default"}
     return _run_alone(scenario.model_copy(update=changes))[1]
 
 

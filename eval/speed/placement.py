@@ -10,7 +10,6 @@ import numpy as np
 
 from agents.mpcc import MpccPolicy
 from agents.policy import State
-from eval.play.scenario import play
 from ns3_env.actions import AbsoluteWindow
 from ns3_env.scenario import AGENT, Controller, PerAck, Record, Scenario
 from ns3_env.simulator import Decisions, Simulator
@@ -43,7 +42,7 @@ def incast(
 def play_placed(simulator: Simulator, scenario: Scenario) -> tuple[dict[str, Any], int]:
     """Results, and the number of decisions, wherever they were made. Raises SimulatorError."""
     if scenario.controllers[0].name != AGENT:
-        results = play(simulator, scenario)
+        results = simulator.play(scenario)
         return results, int(results["counters"]["mpcc_decisions"])
     policy, to_action = MpccPolicy(), AbsoluteWindow()
     states: dict[int, State | None] = {}

@@ -12,7 +12,9 @@ import yaml
 
 from eval.benchmark.cell import played_by, recorded
 from eval.benchmark.suite import Contestant
-from eval.play.scenario import FILES, check_names, replace_folder, write_results
+from eval.play.folders import refuse_foreign, replace_folder
+from eval.play.results import FILES, write_results
+from eval.play.scenario import check_names
 from eval.play.series import COLUMNS, recorded_series, write_series
 from eval.show.plots import picture
 from eval.trace.figure import draw
@@ -57,7 +59,7 @@ def trace(
         if not 0 <= seed < 2**63:
             raise ScenarioError(f"--seed: must be in 0 to 2^63 - 1, is {seed}")
         scenario = scenario.with_seed(seed)
-    _refuse_foreign(out)
+    refuse_foreign(out, {*FILES, "trace.png", *(f"{name}.parquet" for name in COLUMNS)}, "trace")
     record = Record(
         windows=True,
         events=True,
@@ -114,13 +116,3 @@ def _write_parquet(folder: Path, results: Results) -> None:
             for name, column in zip(columns, values, strict=True)
         }
         parquet.write_table(pyarrow.table(table), folder / f"{series}.parquet")
-
-
-def _refuse_foreign(folder: Path) -> None:
-    """Only a folder that this command wrote is replaced."""
-    if folder.exists() and not folder.is_dir():
-        raise ScenarioError(f"--out: {folder} is a file: name a folder")
-    own = {*FILES, "trace.png", *(f"{name}.parquet" for name in COLUMNS)}
-    others = sorted(p.name for p in folder.iterdir() if p.name not in own) if folder.is_dir() else []
-    if others:
-        raise ScenarioError(f"--out: {folder} holds {others[0]}, so it is no earlier trace: name another")

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What does a run leave in its folder? Flows, queues and counters as CSV, and every value that was used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from agents.training.run_folder import versions
+from eval.play.series import FILES as SERIES_FILES
+from eval.show import table
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import default_attributes
+
+FLOW_COLUMNS = ("src", "dst", "size_bytes", "start_ns", "fct_ns", "standalone_ns")
+QUEUE_COLUMNS = (
+    "node",
+    "port",
+    "peer",
+    "rate_bps",
+    "mean_bytes",
+    "p50_bytes",
+    "p95_bytes",
+    "p99_bytes",
+    "max_bytes",
+    "tx_bytes",
+    "paused_ns",
+    "pause_frames",
+)
+#: What such a folder may hold.
+FILES = ("flows.csv", "queues.csv", "counters.csv", "config.yaml", *SERIES_FILES, "pcap")
+
+
+def write_results(
+    folder: Path,
+    scenario: Scenario,
+    results: dict[str, Any],
+    more_columns: Sequence[str] = (),
+    used: Mapping[str, Any] | None = None,
+) -> None:
+    """Writes flows.csv, queues.csv, counters.csv and config.yaml into an existing folder.
+
+    flows.csv: times in ns, ``fct_ns`` −1 and ``finished`` 0 where the time limit came first. queues.csv: a
+    row for each switch port that sent anything; lengths are time-weighted. counters.csv, where a controller
+    counts something: a row per flow, empty where its controller does not.
+
+    Args:
+        folder: where.
+        scenario: as it was played.
+        results: what came of it.
+        more_columns: of flows.csv, beside ``FLOW_COLUMNS``.
+        used: keys of config.yaml beside the scenario; versions by default.
+    """
+    flows = results["flows"]
+    names = [*FLOW_COLUMNS, *more_columns]
+    rows = [[*row, int(row[4] >= 0)] for row in zip(*(flows[name] for name in names), strict=True)]
+    (folder / "flows.csv").write_text(table.csv_text([*names, "finished"], rows), encoding="utf-8")
+    rows = [[port[name] for name in QUEUE_COLUMNS] for port in results["queues"]]
+    (folder / "queues.csv").write_text(table.csv_text(QUEUE_COLUMNS, rows), encoding="utf-8")
+    if counters := results["flow_counters"]:
+        rows = [[flow, *row] for flow, row in enumerate(zip(*counters.values(), strict=True))]
+        (folder / "counters.csv").write_text(table.csv_text(["flow", *counters], rows), encoding="utf-8")
+    config = {
+        "source": scenario.source,
+        **(used or {"versions": versions()}),
+        "scenario": resolved(scenario),
+    }
+    text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
+    (folder / "config.yaml").write_text(text, encoding="utf-8")
+
+
+def resolved(scenario: Scenario) -> dict[str, Any]:
+    """Every value that the simulator ran with, defaults and attributes of controllers included."""
+    sent = scenario.to_simulator_json()
+    values = scenario.model_dump(mode="json")
+    values["timing"] = sent["timing"]
+    values["switch"] = sent["switch"]
+    rates = {link.rate_bps for link in scenario.topology.build().access.values()}
+    hundredth = rates.pop() / 100 if len(rates) == 1 else None
+    values["min_rate_bps"] = sent.get("min_rate_bps", hundredth)
+    values["controllers"] = [
+        {
+            "name": controller.name,
+            "attributes": {**default_attributes(controller.name), **controller.attributes},
+        }
+        for controller in scenario.controllers
+    ]
+    return values

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How is one rdma-sim process run from Python? Its program, its process, and the talk in turns."""
+
+from ns3_env.simulator.executable import (
+    EXECUTABLE_VARIABLE,
+    default_attributes,
+    find_executable,
+    list_controllers,
+)
+from ns3_env.simulator.messages import Decisions, EpisodeEnd
+from ns3_env.simulator.simulator import Simulator, wait_any
+
+__all__ = [
+    "EXECUTABLE_VARIABLE",
+    "Decisions",
+    "EpisodeEnd",
+    "Simulator",
+    "default_attributes",
+    "find_executable",
+    "list_controllers",
+    "wait_any",
+]

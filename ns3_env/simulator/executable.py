@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where is the simulator's program, and which controllers and attributes does it know?"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from ns3_env import _native
+from ns3_env.errors import SimulatorDied, SimulatorNotFound
+
+#: Names the simulator's program; overrides the one installed with the package.
+EXECUTABLE_VARIABLE = "NS3_ENV_RDMA_SIM"
+
+
+def find_executable() -> Path:
+    """Path of rdma-sim: that in NS3_ENV_RDMA_SIM, or the one installed beside the compiled module.
+
+    Raises SimulatorNotFound.
+    """
+    named = os.environ.get(EXECUTABLE_VARIABLE)
+    path = Path(named) if named else Path(_native.__file__).parent / "bin" / "rdma-sim"
+    if not os.access(path, os.X_OK) or path.is_dir():
+        hint = (
+            f"{EXECUTABLE_VARIABLE} names it"
+            if named
+            else f"install the package, or set {EXECUTABLE_VARIABLE}"
+        )
+        raise SimulatorNotFound(f"no simulator at {path} ({hint})")
+    return path
+
+
+def list_controllers(executable: str | os.PathLike[str] | None = None) -> list[str]:
+    """Names of the congestion controllers the simulator knows. Raises SimulatorNotFound, SimulatorDied."""
+    path = find_executable() if executable is None else Path(executable)
+    return _output(path, "--controllers").split()
+
+
+def default_attributes(controller: str) -> dict[str, str]:
+    """A controller's ns-3 attributes and their defaults, as text. Raises SimulatorNotFound, SimulatorDied."""
+    return dict(_attributes(find_executable(), controller))
+
+
+@functools.cache
+def _attributes(path: Path, controller: str) -> dict[str, str]:
+    text = _output(path, f"--PrintAttributes=rdma::{controller}")
+    return dict(re.findall(rf"--rdma::{re.escape(controller)}::(\w+)=\[(.*)\]", text))
+
+
+def _output(path: Path, option: str) -> str:
+    done = subprocess.run([os.fspath(path), option], capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode != 0:
+        raise SimulatorDied(f"{path} {option} ended with exit code {done.returncode}:\n{done.stderr}")
+    return done.stdout

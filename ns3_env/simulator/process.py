@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How does a simulator's process live and die? Started, watched, ended; its last words kept."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import signal
+import subprocess
+import time
+import weakref
+from pathlib import Path
+
+from ns3_env import _native
+from ns3_env.errors import SimulatorNotFound
+
+#: One sleep while waiting, s; between two, the process is looked at and Python's signal handlers run.
+SLICE_S = 0.02
+_LAST_WORDS_BYTES = 4096
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+class SimulatorProcess:
+    """One rdma-sim process. It ends with this object, and at the interpreter's exit."""
+
+    def __init__(self, executable: Path, agent: _native.AgentEnd) -> None:
+        """Starts it at our end of the channel. Raises SimulatorNotFound."""
+        words_fd = os.memfd_create("ns3_env-stderr", os.MFD_CLOEXEC)
+        fcntl.fcntl(words_fd, fcntl.F_SETFL, os.O_APPEND)
+        try:
+            process = subprocess.Popen(
+                [os.fspath(executable), f"--channel-fd={agent.channel_fd}"],
+                stdin=subprocess.DEVNULL,
+                stdout=words_fd,
+                stderr=words_fd,
+                pass_fds=(agent.channel_fd, agent.blob_fd),
+                # A session of its own: Ctrl-C at the terminal is the parent's to handle.
+                start_new_session=True,
+            )
+        except OSError as error:
+            os.close(words_fd)
+            raise SimulatorNotFound(f"cannot start {executable}: {error.strerror}") from error
+        self._process, self._words_fd = process, words_fd
+        self.end = weakref.finalize(self, _end_process, process, words_fd, os.getpid())
+
+    @property
+    def pid(self) -> int:
+        """The process's id."""
+        return self._process.pid
+
+    def has_ended(self) -> bool:
+        """Also in the moment between the death of the main thread and that of the last one."""
+        return self._process.poll() is not None or process_state(self.pid)[0] in ("Z", "X")
+
+    def death(self) -> str | None:
+        """How the process ended, with its last words; None while it lives."""
+        code = self._process.poll()
+        if code is None:
+            return None
+        if code < 0:
+            how = f"was killed by signal {-code} ({signal.strsignal(-code)})"
+        else:
+            how = f"ended with exit code {code}"
+        return f"the simulator (pid {self.pid}) {how}{self.last_words()}"
+
+    def last_words(self) -> str:
+        """The end of what it printed since ``forget_words``, as the end of a sentence."""
+        size = os.fstat(self._words_fd).st_size
+        text = os.pread(self._words_fd, _LAST_WORDS_BYTES, max(0, size - _LAST_WORDS_BYTES))
+        words = text.decode(errors="replace").strip()
+        return f"; its last words:\n{words}" if words else "; it left no last words"
+
+    def forget_words(self) -> None:
+        """What was printed so far belongs to an episode that is over."""
+        os.ftruncate(self._words_fd, 0)
+
+    def wait(self, seconds: float) -> None:
+        """Until the process has ended, but no longer than that."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+
+
+class Watch:
+    """Tells a hung process from one that computes, or waits for a core."""
+
+    def __init__(self, heartbeat: int) -> None:
+        self._beat = heartbeat
+        self._cpu_s: float | None = None
+        self._idle_since: float | None = None
+
+    def look(self, pid: int | None, heartbeat: int, timeout_s: float) -> str | None:
+        """Why the process counts as hung, or None."""
+        now = time.monotonic()
+        state, cpu_s = process_state(pid)
+        if heartbeat != self._beat:
+            self._beat, self._cpu_s, self._idle_since = heartbeat, cpu_s, None
+            return None
+        if self._cpu_s is None:
+            self._cpu_s = cpu_s
+        # Runnable (R) may mean waiting for a core, D for memory or disk: both are the machine's doing.
+        if state in "STt":
+            if self._idle_since is None:
+                self._idle_since = now
+            if now - self._idle_since > timeout_s:
+                how = "stopped" if state in "Tt" else "asleep"
+                return f"was {how} for {now - self._idle_since:.1f} s while it should compute"
+        else:
+            self._idle_since = None
+            if cpu_s - self._cpu_s > timeout_s - SLICE_S:
+                return f"computed for {cpu_s - self._cpu_s:.1f} s without a sign of life"
+        return None
+
+
+def process_state(pid: int | None) -> tuple[str, float]:
+    """State letter and CPU time (s) of a process; see proc(5), /proc/pid/stat."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return "X", 0.0
+    fields = text.rpartition(")")[2].split()
+    return fields[0], (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+
+
+def _end_process(process: subprocess.Popen[bytes], words_fd: int, owner: int) -> None:
+    """Kills and reaps the process, unless this is a fork of the process that owns it."""
+    if os.getpid() == owner:
+        process.kill()
+        process.wait()
+    os.close(words_fd)

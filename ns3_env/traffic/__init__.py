@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which flows are there, and when do they start? Kinds of traffic, by name, a file each.
+
+A new kind is a file of this folder, with a class derived from ``TrafficKind``, and a line of ``Traffic``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ns3_env.topology import Network
+from ns3_env.traffic.csv_file import FlowFile
+from ns3_env.traffic.incast import Incast
+from ns3_env.traffic.joining import Joining
+from ns3_env.traffic.kind import Flows, TrafficKind
+from ns3_env.traffic.listed import Flow, FlowList
+from ns3_env.traffic.long_short import LongShort
+from ns3_env.traffic.poisson import Poisson
+from ns3_env.traffic.sizes import SIZE_CDFS, mean_size_bytes, sample_sizes
+
+__all__ = [
+    "SIZE_CDFS",
+    "Flow",
+    "FlowFile",
+    "FlowList",
+    "Flows",
+    "Incast",
+    "Joining",
+    "LongShort",
+    "Mix",
+    "Poisson",
+    "Traffic",
+    "TrafficKind",
+    "mean_size_bytes",
+    "sample_sizes",
+]
+
+
+class Mix(TrafficKind):
+    """Several kinds of traffic at once, one flow list after the other."""
+
+    kind: Literal["mix"] = "mix"
+    parts: list[Traffic] = Field(min_length=1)
+
+    def faults(self, network: Network) -> list[str]:
+        """See the base class."""
+        return [f"parts.{i}.{fault}" for i, part in enumerate(self.parts) for fault in part.faults(network)]
+
+    def named_controllers(self) -> set[str]:
+        """See the base class."""
+        return super().named_controllers().union(*(part.named_controllers() for part in self.parts))
+
+    def senders_at(self, network: Network) -> Counter[int]:
+        """See the base class."""
+        return sum((part.senders_at(network) for part in self.parts), Counter())
+
+    def flow_count_is_drawn(self) -> bool:
+        """See the base class."""
+        return any(part.flow_count_is_drawn() for part in self.parts)
+
+    def generate(self, network: Network, random: np.random.Generator) -> Flows:
+        """The flow list; each part draws from a generator of its own: parts do not disturb each other."""
+        flows = Flows()
+        for part, own in zip(self.parts, random.spawn(len(self.parts)), strict=True):
+            flows.extend(part.generate(network, own))
+        return flows
+
+
+Traffic = Annotated[
+    Incast | LongShort | Joining | Poisson | FlowList | FlowFile | Mix,
+    Field(discriminator="kind"),
+]
+Mix.model_rebuild(_types_namespace={"Traffic": Traffic})

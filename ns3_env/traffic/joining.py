@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How do flows share a link that others join?"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ns3_env.topology import Network
+from ns3_env.traffic.kind import Flows, TrafficKind
+
+
+class Joining(TrafficKind):
+    """Flows that join a link one after the other (Zhang 2023, Fig. 6.2; Zheng 2024, Exp. 2).
+
+    Flow i starts at i x interval_ns from host i to the last host.
+    """
+
+    kind: Literal["joining"] = "joining"
+    sizes_bytes: list[Annotated[int, Field(ge=1)]] = Field(default=[1_000_000_000] * 4, min_length=1)
+    interval_ns: int = Field(default=35_000_000, gt=0)
+
+    def faults(self, network: Network) -> list[str]:
+        """See the base class."""
+        free = len(network.hosts) - 1
+        if len(self.sizes_bytes) > free:
+            return [f"sizes_bytes: {len(self.sizes_bytes)} flows, but only {free} hosts to send them"]
+        return []
+
+    def generate(self, network: Network, random: np.random.Generator) -> Flows:
+        """The flow list."""
+        flows = Flows()
+        for i, size in enumerate(self.sizes_bytes):
+            flows.add(network.hosts[i], network.hosts[-1], size, i * self.interval_ns, self.controller)
+        return flows

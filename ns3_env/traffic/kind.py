@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is a kind of traffic? A list of flows made for a network from a seed, and what can be told before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from pydantic import Field
+
+from ns3_env.strict import Strict
+from ns3_env.topology import Network
+
+
+@dataclass
+class Flows:
+    """Columns of a flow list; ``controller`` holds the controller's name, None where the scenario decides."""
+
+    src: list[int] = field(default_factory=list)
+    dst: list[int] = field(default_factory=list)
+    size_bytes: list[int] = field(default_factory=list)
+    start_ns: list[int] = field(default_factory=list)
+    controller: list[str | None] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.src)
+
+    def add(self, src: int, dst: int, size_bytes: int, start_ns: int, controller: str | None) -> None:
+        """Appends a flow."""
+        self.src.append(src)
+        self.dst.append(dst)
+        self.size_bytes.append(size_bytes)
+        self.start_ns.append(start_ns)
+        self.controller.append(controller)
+
+    def extend(self, other: Flows) -> None:
+        """Appends another list."""
+        self.src += other.src
+        self.dst += other.dst
+        self.size_bytes += other.size_bytes
+        self.start_ns += other.start_ns
+        self.controller += other.controller
+
+
+class TrafficKind(Strict):
+    """What every kind of traffic has."""
+
+    controller: str | None = Field(
+        default=None, description="name of these flows' controller; none: the scenario's"
+    )
+
+    def faults(self, network: Network) -> list[str]:
+        """What does not fit the network, as "key: text"."""
+        return []
+
+    def named_controllers(self) -> set[str]:
+        """Names of the controllers that this traffic itself gives to flows."""
+        return set() if self.controller is None else {self.controller}
+
+    def senders_at(self, network: Network) -> Counter[int]:
+        """Flows that send to each host at the same time; empty where that is not known beforehand."""
+        return Counter()
+
+    def flow_count_is_drawn(self) -> bool:
+        """Whether another seed may have another number of flows."""
+        return False
+
+
+def host_fault(network: Network, key: str, host: int) -> list[str]:
+    if host in network.access:
+        return []
+    return [f"{key}: there is no host {host}; hosts are {network.hosts[0]} to {network.hosts[-1]}"]

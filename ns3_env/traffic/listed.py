@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which flows has somebody written down, one by one?"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from ns3_env.strict import Strict
+from ns3_env.topology import Network
+from ns3_env.traffic.kind import Flows, TrafficKind, host_fault
+
+
+class Flow(Strict):
+    """One flow of a list."""
+
+    src: int = Field(ge=0)
+    dst: int = Field(ge=0)
+    size_bytes: int = Field(ge=1)
+    start_ns: int = Field(default=0, ge=0)
+    controller: str | None = None
+
+
+class FlowList(TrafficKind):
+    """Flows as written."""
+
+    kind: Literal["list"] = "list"
+    flows: list[Flow] = Field(min_length=1)
+
+    def faults(self, network: Network) -> list[str]:
+        """See the base class."""
+        found = []
+        for i, flow in enumerate(self.flows):
+            found += host_fault(network, f"flows.{i}.src", flow.src)
+            found += host_fault(network, f"flows.{i}.dst", flow.dst)
+            if flow.src == flow.dst:
+                found.append(f"flows.{i}.dst: a flow from host {flow.src} to itself")
+        return found
+
+    def named_controllers(self) -> set[str]:
+        """See the base class."""
+        return super().named_controllers() | {x.controller for x in self.flows if x.controller is not None}
+
+    def generate(self, network: Network, random: np.random.Generator) -> Flows:
+        """The flow list."""
+        flows = Flows()
+        for x in self.flows:
+            flows.add(x.src, x.dst, x.size_bytes, x.start_ns, x.controller or self.controller)
+        return flows
