@@ -1,15 +1,216 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be measured? ``python -m eval evaluate | figure | gain | run | benchmark | report | ...``."""
+"""What can be measured? ``python -m eval evaluate | figure | gain | run | benchmark | report | ...``.
+
+Each command is a function that adds its options and says what they do; what is heavy is imported only then.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ns3_env.errors import ScenarioError
 from ns3_env.exit_codes import guarded
+
+#: What a command does: its exit code, or None for 0.
+Work = Callable[[argparse.Namespace], "int | None"]
+
+
+def _evaluate(options: argparse.ArgumentParser) -> Work:
+    """a run's agent against the simulator's controllers"""
+    options.add_argument("run", type=Path, help="folder of a training run")
+    options.add_argument("overrides", nargs="*", metavar="key=value", help="e.g. evaluation.episodes=5")
+    _json(options)
+
+    def work(given: argparse.Namespace) -> None:
+        from eval.comparison import training
+
+        training.evaluate(given.run, given.overrides, given.json)
+
+    return work
+
+
+def _figure(options: argparse.ArgumentParser) -> Work:
+    """a run's comparison, drawn again from its files"""
+    options.add_argument("run", type=Path, help="folder of a training run")
+
+    def work(given: argparse.Namespace) -> None:
+        from eval.comparison.figure import draw_comparison
+
+        print(draw_comparison(given.run / "evaluation"))
+
+    return work
+
+
+def _gain(options: argparse.ArgumentParser) -> Work:
+    """trained against untrained and random, over seeds"""
+    options.add_argument("--config", type=Path, required=True)
+    options.add_argument("--curriculum", type=Path, required=True)
+    options.add_argument("--seeds", type=int, default=3)
+    options.add_argument("--runs", type=Path, default=Path("runs"))
+    options.add_argument("overrides", nargs="*", metavar="key=value")
+    _json(options)
+
+    def work(given: argparse.Namespace) -> int:
+        from eval.comparison import training
+
+        passed = training.gain(
+            given.config, given.curriculum, given.overrides, given.seeds, given.runs, given.json
+        )
+        return 0 if passed else 1
+
+    return work
+
+
+def _run(options: argparse.ArgumentParser) -> Work:
+    """a scenario under the simulator's controllers"""
+    options.add_argument("--scenario", type=Path, required=True, metavar="FILE", help="its YAML")
+    options.add_argument("--controllers", required=True, metavar="A,B,...", help="e.g. dcqcn,hpcc")
+    options.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder per controller")
+    options.add_argument("--queue-series", type=int, metavar="NS", help="sample the queues at this interval")
+    options.add_argument("--pcap", action="store_true", help="capture every port's frames")
+    _json(options)
+
+    def work(given: argparse.Namespace) -> None:
+        from eval.play.scenario import run
+
+        names = [name.strip() for name in given.controllers.split(",")]
+        run(
+            given.scenario,
+            names,
+            given.out,
+            given.json,
+            queue_series_ns=given.queue_series,
+            pcap=given.pcap,
+        )
+
+    return work
+
+
+def _benchmark(options: argparse.ArgumentParser) -> Work:
+    """a suite: controllers x scenarios x seeds, on all cores"""
+    options.add_argument("--suite", type=Path, required=True, metavar="FILE", help="its YAML, or its name")
+    options.add_argument("--out", type=Path, required=True, metavar="DIR", help="new, or a run to go on with")
+    options.add_argument("--jobs", type=int, metavar="N", help="cells at a time (default: cores)")
+    options.add_argument("--policy", action="append", default=[], metavar="NAME=PKG.MODULE:FACTORY")
+    options.add_argument("--checkpoint", action="append", default=[], metavar="NAME=PATH")
+
+    def work(given: argparse.Namespace) -> int:
+        from eval.benchmark.runner import benchmark
+
+        done = benchmark(given.suite, given.out, given.jobs, given.policy, given.checkpoint)
+        return 0 if done else 1
+
+    return work
+
+
+def _report(options: argparse.ArgumentParser) -> Work:
+    """a benchmark's folder as report.html and report.md"""
+    options.add_argument("run", type=Path, help="folder of a benchmark, complete or not")
+
+    def work(given: argparse.Namespace) -> None:
+        from eval.report import write
+
+        print(write(given.run))
+
+    return work
+
+
+def _trace(options: argparse.ArgumentParser) -> Work:
+    """one run in depth: a figure, and its series as CSV and Parquet"""
+    options.add_argument("scenario", type=Path, help="its YAML, or the config.yaml of a benchmark's cell")
+    options.add_argument("--controller", required=True, metavar="NAME")
+    options.add_argument("--out", type=Path, required=True, metavar="DIR", help="gets figure and series")
+    options.add_argument("--seed", type=int, help="takes the place of the scenario's")
+    options.add_argument("--sample-ns", type=int, metavar="NS", help="interval of the queue's samples")
+
+    def work(given: argparse.Namespace) -> None:
+        from eval.trace.run import trace
+
+        print(trace(given.scenario, given.controller, given.out, given.seed, given.sample_ns))
+
+    return work
+
+
+def _reference(options: argparse.ArgumentParser) -> Work:
+    """flow completion times against the published ones"""
+    _json(options)
+
+    def work(given: argparse.Namespace) -> None:
+        from eval import reference
+
+        reference.report(given.json)
+
+    return work
+
+
+def _curves(options: argparse.ArgumentParser) -> Work:
+    """rates and queues of the pinned incasts, as pictures"""
+    options.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="gets a picture per controller"
+    )
+
+    def work(given: argparse.Namespace) -> None:
+        from eval.show.curves import draw_curves
+
+        for picture in draw_curves(given.out):
+            print(picture)
+
+    return work
+
+
+def _paper(options: argparse.ArgumentParser) -> Work:
+    """an experiment of a paper: its figures, theirs and ours"""
+    options.add_argument("name", nargs="?", help="see --list")
+    options.add_argument("--list", action="store_true", help="every experiment, and what --scale changes")
+    options.add_argument("--out", type=Path, metavar="DIR", help="default: runs/paper/NAME")
+    options.add_argument(
+        "--scale", type=float, metavar="X", help="of the paper's size (default: by experiment)"
+    )
+    options.add_argument("--full", action="store_true", help="the paper's size: --scale 1")
+    options.add_argument("--page", type=Path, metavar="FILE", help="put what was run (in --out) onto a page")
+    _json(options)
+
+    def work(given: argparse.Namespace) -> None:
+        from eval.paper.experiments import dispatch
+
+        dispatch(given)
+
+    return work
+
+
+def _speed(options: argparse.ArgumentParser) -> Work:
+    """packet-hops/s, decisions/s, µs per MPCC decision"""
+    _json(options)
+
+    def work(given: argparse.Namespace) -> None:
+        from eval.speed import measure
+
+        measure.report(given.json)
+
+    return work
+
+
+#: A line for each command: the function that adds it; its first line is the command's help.
+COMMANDS = {
+    "evaluate": _evaluate,
+    "figure": _figure,
+    "gain": _gain,
+    "run": _run,
+    "benchmark": _benchmark,
+    "report": _report,
+    "trace": _trace,
+    "reference": _reference,
+    "curves": _curves,
+    "paper": _paper,
+    "speed": _speed,
+}
+
+
+def _json(options: argparse.ArgumentParser) -> None:
+    options.add_argument("--json", type=Path, metavar="FILE", help="write the numbers shown to this file too")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -18,145 +219,22 @@ def parser() -> argparse.ArgumentParser:
         prog="python -m eval", description="Measures policies, controllers and the simulator."
     )
     commands = made.add_subparsers(dest="command", required=True)
-
-    evaluate = commands.add_parser("evaluate", help="a run's agent against the simulator's controllers")
-    evaluate.add_argument("run", type=Path, help="folder of a training run")
-    evaluate.add_argument("overrides", nargs="*", metavar="key=value", help="e.g. evaluation.episodes=5")
-
-    figure = commands.add_parser("figure", help="a run's comparison, drawn again from its files")
-    figure.add_argument("run", type=Path, help="folder of a training run")
-
-    gain = commands.add_parser("gain", help="trained against untrained and random, over seeds")
-    gain.add_argument("--config", type=Path, required=True)
-    gain.add_argument("--curriculum", type=Path, required=True)
-    gain.add_argument("--seeds", type=int, default=3)
-    gain.add_argument("--runs", type=Path, default=Path("runs"))
-    gain.add_argument("overrides", nargs="*", metavar="key=value")
-
-    run = commands.add_parser("run", help="a scenario under the simulator's controllers")
-    run.add_argument("--scenario", type=Path, required=True, metavar="FILE", help="its YAML")
-    run.add_argument("--controllers", required=True, metavar="A,B,...", help="e.g. dcqcn,hpcc")
-    run.add_argument("--out", type=Path, required=True, metavar="DIR", help="gets a folder per controller")
-    run.add_argument("--queue-series", type=int, metavar="NS", help="sample the queues at this interval")
-    run.add_argument("--pcap", action="store_true", help="capture every port's frames")
-
-    bench = commands.add_parser("benchmark", help="a suite: controllers x scenarios x seeds, on all cores")
-    bench.add_argument("--suite", type=Path, required=True, metavar="FILE", help="its YAML, or a known name")
-    bench.add_argument("--out", type=Path, required=True, metavar="DIR", help="new, or a run to go on with")
-    bench.add_argument("--jobs", type=int, metavar="N", help="cells at a time (default: cores)")
-    bench.add_argument("--policy", action="append", default=[], metavar="NAME=PKG.MODULE:FACTORY")
-    bench.add_argument("--checkpoint", action="append", default=[], metavar="NAME=PATH")
-
-    report = commands.add_parser("report", help="a benchmark's folder as report.html and report.md")
-    report.add_argument("run", type=Path, help="folder of a benchmark, complete or not")
-
-    trace = commands.add_parser("trace", help="one run in depth: a figure, and its series as CSV and Parquet")
-    trace.add_argument("scenario", type=Path, help="its YAML, or the config.yaml of a benchmark's cell")
-    trace.add_argument("--controller", required=True, metavar="NAME")
-    trace.add_argument("--out", type=Path, required=True, metavar="DIR", help="gets figure and series")
-    trace.add_argument("--seed", type=int, help="takes the place of the scenario's")
-    trace.add_argument("--sample-ns", type=int, metavar="NS", help="interval of the queue's samples")
-
-    reference = commands.add_parser("reference", help="flow completion times against the published ones")
-
-    curves = commands.add_parser("curves", help="rates and queues of the pinned incasts, as pictures")
-    curves.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="gets a picture per controller"
-    )
-
-    paper = commands.add_parser(
-        "paper", help="an experiment of the MPCC thesis: its figures, theirs and ours"
-    )
-    paper.add_argument("name", nargs="?", help="see --list")
-    paper.add_argument("--list", action="store_true", help="every experiment, and what --scale changes")
-    paper.add_argument("--out", type=Path, metavar="DIR", help="default: runs/paper/NAME")
-    paper.add_argument(
-        "--scale", type=float, metavar="X", help="of the thesis's size (default: by experiment)"
-    )
-    paper.add_argument("--full", action="store_true", help="the thesis's size: --scale 1")
-    paper.add_argument("--page", type=Path, metavar="FILE", help="put what was run (in --out) onto a page")
-
-    speed = commands.add_parser("speed", help="packet-hops/s, decisions/s, µs per MPCC decision")
-    for command in (evaluate, gain, run, reference, paper, speed):
-        command.add_argument(
-            "--json", type=Path, metavar="FILE", help="write the numbers shown to this file too"
-        )
+    for name, add in COMMANDS.items():
+        command = commands.add_parser(name, help=add.__doc__, description=add.__doc__)
+        command.set_defaults(work=add(command))
     return made
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns the exit code (0 done, 1 not passed or failed, 2 a mistake in the input)."""
     options = parser().parse_args(arguments)
-    return guarded(lambda: run(options))
+    return guarded(lambda: _do(options))
 
 
-def run(options: argparse.Namespace) -> int:
-    """What the options ask for."""
+def _do(options: argparse.Namespace) -> int:
     if getattr(options, "json", None) and not options.json.absolute().parent.is_dir():
         raise ScenarioError(f"--json: there is no folder {options.json.absolute().parent}")
-    if options.command == "speed":
-        from eval.speed import measure as speed
-
-        speed.report(options.json)
-        return 0
-    if options.command == "figure":
-        from eval.comparison.figure import draw_comparison
-
-        print(draw_comparison(options.run / "evaluation"))
-        return 0
-    if options.command == "run":
-        from eval.play.scenario import run
-
-        names = [name.strip() for name in options.controllers.split(",")]
-        run(
-            options.scenario,
-            names,
-            options.out,
-            options.json,
-            queue_series_ns=options.queue_series,
-            pcap=options.pcap,
-        )
-        return 0
-    if options.command == "curves":
-        from eval.show.curves import draw_curves
-
-        for picture in draw_curves(options.out):
-            print(picture)
-        return 0
-    if options.command == "benchmark":
-        from eval.benchmark.runner import benchmark
-
-        done = benchmark(options.suite, options.out, options.jobs, options.policy, options.checkpoint)
-        return 0 if done else 1
-    if options.command == "report":
-        from eval.report import write
-
-        print(write(options.run))
-        return 0
-    if options.command == "trace":
-        from eval.trace.run import trace
-
-        print(trace(options.scenario, options.controller, options.out, options.seed, options.sample_ns))
-        return 0
-    if options.command == "paper":
-        from eval.paper.command import dispatch
-
-        dispatch(options)
-        return 0
-    if options.command == "reference":
-        from eval import reference
-
-        reference.report(options.json)
-        return 0
-    from eval.comparison import training as comparison
-
-    if options.command == "evaluate":
-        comparison.evaluate(options.run, options.overrides, options.json)
-        return 0
-    passed = comparison.gain(
-        options.config, options.curriculum, options.overrides, options.seeds, options.runs, options.json
-    )
-    return 0 if passed else 1
+    return options.work(options) or 0
 
 
 if __name__ == "__main__":

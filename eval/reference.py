@@ -132,7 +132,7 @@ def compare_all(say: Callable[[str], None] = lambda text: None) -> dict[str, dic
     return found
 
 
-def drawn(name: str, rows: dict[str, Comparison]) -> Table:
+def render_table(name: str, rows: dict[str, Comparison]) -> Table:
     """A scenario's table: slowdowns ours, theirs, difference in percent, and which bars are missed."""
     made = Table(
         title=name,
@@ -167,7 +167,7 @@ def report(json_path: Path | None, console: Console | None = None) -> dict[str, 
     with out.status("simulating") as status:
         found = compare_all(say=lambda text: status.update(f"simulating {text}"))
     for name, rows in found.items():
-        out.print(drawn(name, rows))
+        out.print(render_table(name, rows))
         out.print()
     if json_path is not None:
         content = {name: {c: asdict(row) for c, row in rows.items()} for name, rows in found.items()}

@@ -122,7 +122,10 @@ def _play(
         return
     view = _View({job.key: weight for weight, job in todo})
     playing = closing(workers.play_all([job for _, job in todo], processes, timeout_s))
-    with playing as events, Live(view.drawn(), console=console, transient=True, refresh_per_second=4) as live:
+    with (
+        playing as events,
+        Live(view.render(), console=console, transient=True, refresh_per_second=4) as live,
+    ):
         for event in events:
             failure = failure_file(out, *event.key)
             if event.what == "done":
@@ -133,7 +136,7 @@ def _play(
                 reason = event.text.strip().splitlines()[-1]
                 live.console.print(f"failed: {_named(event.key)}: {reason}", markup=False, highlight=False)
             view.note(event)
-            live.update(view.drawn())
+            live.update(view.render())
 
 
 class _View:
@@ -160,7 +163,7 @@ class _View:
         rest = sum(self._weights.values()) - over
         return (time.monotonic() - self._began) * rest / over if over else None
 
-    def drawn(self) -> Group:
+    def render(self) -> Group:
         """Counts, a bar and the cells that run."""
         over, count = len(self._done) + len(self._failed), len(self._weights)
         eta = self.eta_s()

@@ -7,8 +7,8 @@ import numpy as np
 from matplotlib.ticker import LogLocator, NullLocator
 
 from eval.metrics.slowdown import SIZE_BUCKETS
-from eval.paper.fat_tree_numbers import Found, cdf
-from eval.paper.panels import finished, panels
+from eval.paper.mpcc.fat_tree_numbers import Found, cdf
+from eval.paper.mpcc.panels import finished, panels
 from eval.show.plots import queue_scale, styles
 
 _NAMES = [name for name, _, _, _ in SIZE_BUCKETS]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eval.paper.changing_flows import (
+from eval.paper.mpcc.changing_flows import (
     DRAWN,
     GRID_COLUMNS,
     SIZES_BYTES,
@@ -14,8 +14,8 @@ from eval.paper.changing_flows import (
     queue_rows,
     scenario,
 )
-from eval.paper.changing_flows_figures import csvs, pictures
-from eval.paper.open_loop import RATE_BPS
+from eval.paper.mpcc.changing_flows_figures import csvs, pictures
+from eval.paper.mpcc.open_loop import RATE_BPS
 from eval.paper.outcome import Claim, Experiment, Grid, Outcome, Say
 
 #: Sampling period of throughput (section 5.2).

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from eval.paper.model import Floats, slope_bps
-from eval.paper.open_loop import NO_WINDOW, SENDERS, Response, respond, scenario
+from eval.paper.mpcc.model import Floats, slope_bps
+from eval.paper.mpcc.open_loop import NO_WINDOW, SENDERS, Response, respond, scenario
+from eval.paper.mpcc.panels import FREE, MODEL, SENDER, SWITCH, curve, finished, panels
 from eval.paper.outcome import Claim, Experiment, Outcome, Row, Say
-from eval.paper.panels import FREE, MODEL, SENDER, SWITCH, curve, finished, panels
 from eval.show.table import csv_text
 from ns3_env.simulator import Simulator
 

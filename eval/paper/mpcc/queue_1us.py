@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from eval.paper.model import Floats, slope_bps
-from eval.paper.open_loop import NO_WINDOW, RATE_BPS, SENDERS, Response, respond, scenario
+from eval.paper.mpcc.model import Floats, slope_bps
+from eval.paper.mpcc.open_loop import NO_WINDOW, RATE_BPS, SENDERS, Response, respond, scenario
+from eval.paper.mpcc.panels import MODEL, SWITCH, curve, finished, panels
 from eval.paper.outcome import Claim, Experiment, Outcome, Row, Say
-from eval.paper.panels import MODEL, SWITCH, curve, finished, panels
 from eval.show.table import csv_text
 from ns3_env.simulator import Simulator
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which experiments of the paper are there, and what does one leave? ``python -m eval paper NAME``."""
+"""Which experiments of papers are there, and what does one leave? ``python -m eval paper NAME``."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import json
 import math
 import time
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from agents.training.run_folder import versions
-from eval.paper import convergence, fat_tree, joining, leaving, queue_1ms, queue_1us
 from eval.paper.outcome import Experiment, Outcome
 from eval.paper.page import RESULT, refresh
 from eval.paper.show import show
@@ -23,10 +23,19 @@ from eval.play.folders import replace_folder
 from eval.show.table import write_json
 from ns3_env.errors import ScenarioError
 
-#: Every experiment by its name, in the thesis's order.
+#: A line for each experiment, in the papers' order: a module with an ``EXPERIMENT``.
+MODULES = (
+    "mpcc.queue_1us",
+    "mpcc.queue_1ms",
+    "mpcc.convergence",
+    "mpcc.joining",
+    "mpcc.leaving",
+    "mpcc.fat_tree",
+)
+#: Every experiment by its name.
 EXPERIMENTS: Mapping[str, Experiment] = {
     module.EXPERIMENT.name: module.EXPERIMENT
-    for module in (queue_1us, queue_1ms, convergence, joining, leaving, fat_tree)
+    for module in (import_module(f"eval.paper.{name}") for name in MODULES)
 }
 #: Where experiments go that are told nothing else.
 RUNS = Path("runs") / "paper"

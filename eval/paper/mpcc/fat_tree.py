@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from eval.paper.fat_tree_claims import claims
-from eval.paper.fat_tree_figures import draw_queues, draw_slowdowns
-from eval.paper.fat_tree_numbers import Case, Measured, csvs, grids, measure
+from eval.paper.mpcc.fat_tree_claims import claims
+from eval.paper.mpcc.fat_tree_figures import draw_queues, draw_slowdowns
+from eval.paper.mpcc.fat_tree_numbers import Case, Measured, csvs, grids, measure
 from eval.paper.outcome import Experiment, Outcome, Say
 from ns3_env.scenario import Record, Scenario
 from ns3_env.simulator import Simulator

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from eval.metrics.slowdown import SIZE_BUCKETS
-from eval.paper.fat_tree_numbers import Case, Found, Measured
+from eval.paper.mpcc.fat_tree_numbers import Case, Found, Measured
 from eval.paper.outcome import Claim
 
 #: The thesis parts "relatively smaller" from "larger" flows without a number: here at 100 kB and 1 MB.

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from eval.paper.open_loop import BOTTLENECK, RATE_BPS, SENDERS, bottleneck_port
+from eval.paper.mpcc.open_loop import BOTTLENECK, RATE_BPS, SENDERS, bottleneck_port
+from eval.paper.mpcc.panels import finished, panels
+from eval.paper.mpcc.throughput import measured, shares
 from eval.paper.outcome import Claim, Experiment, Grid, Outcome, Row, Say
-from eval.paper.panels import finished, panels
-from eval.paper.throughput import measured, shares
 from eval.show.plots import styles
 from eval.show.table import csv_text
 from ns3_env.results import Floats

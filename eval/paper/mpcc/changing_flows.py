@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 
 from eval.metrics.convergence import Change, changes
-from eval.paper.open_loop import BOTTLENECK, RATE_BPS, SENDERS, bottleneck_port
+from eval.paper.mpcc.open_loop import BOTTLENECK, RATE_BPS, SENDERS, bottleneck_port
+from eval.paper.mpcc.throughput import measured, shares
 from eval.paper.outcome import Row, Say
-from eval.paper.throughput import measured, shares
 from ns3_env.results import Floats, flow_column, flow_ends
 from ns3_env.scenario import Record, Scenario
 from ns3_env.simulator import Simulator

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from eval.paper.changing_flows import DRAWN, THEIR_BDP_BYTES, Run, intervals
-from eval.paper.open_loop import SENDERS
-from eval.paper.panels import finished, panels
+from eval.paper.mpcc.changing_flows import DRAWN, THEIR_BDP_BYTES, Run, intervals
+from eval.paper.mpcc.open_loop import SENDERS
+from eval.paper.mpcc.panels import finished, panels
 from eval.show.plots import envelope, styles, time_unit
 from eval.show.table import csv_text
 from eval.trace.figure import flow_colours
