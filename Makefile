@@ -1,4 +1,4 @@
-# What can one do here? make setup | train | test | bench | lint | format | clean
+# What can one do here? make setup | train | test | bench | lint | format | coverage | clean
 # SPDX-License-Identifier: GPL-2.0-or-later
 PYTHON ?= python3
 # ON turns compiler warnings into errors (as .ci/run does)
@@ -15,7 +15,7 @@ CXX_PRODUCT_FILES = $(filter-out ns3_env/rdma/test/%,$(CXX_FILES))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup train test test-cpp test-python bench lint format clean
+.PHONY: help setup train test test-cpp test-python bench lint format coverage coverage-cpp coverage-python clean
 
 help:
 	@sed -n 's/^# What can one do here? //p' Makefile
@@ -78,6 +78,29 @@ format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CXX_FILES)
+
+# How much of the code do the tests run? A line each for C++ and Python; pages in build/coverage. C++: by its own suites,
+# and by those tests in Python that put the simulator itself to work.
+COVERING = $(addprefix tests/test_,scenario.py conservation.py pcap.py rdma_sim.py vec_env.py env_contract.py trace.py)
+
+coverage: coverage-cpp coverage-python
+
+coverage-cpp: setup
+	$(BIN)/cmake -S . -B build/coverage -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS="-O1 --coverage" \
+		-DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python > build/coverage.log
+	$(BIN)/cmake --build build/coverage --target rdma-tests rdma-sim >> build/coverage.log
+	find build/coverage -name '*.gcda' -delete
+	build/coverage/rdma-tests > /dev/null
+	NS3_ENV_RDMA_SIM=build/coverage/rdma-sim $(BIN)/python -m pytest -q $(COVERING)
+	mkdir -p build/coverage/cpp
+	$(BIN)/gcovr --root . --object-directory build/coverage --exclude-directories '.*CompilerId.*' --filter ns3_env/rdma/ --exclude ns3_env/rdma/test/ \
+		--print-summary --html-details build/coverage/cpp/index.html --txt build/coverage/cpp.txt
+	@awk '/^TOTAL/ {print "C++: " $$NF " of lines"}' build/coverage/cpp.txt
+
+coverage-python: setup
+	$(BIN)/python -m pytest -q --cov=ns3_env --cov=agents --cov=eval --cov-report=html:build/coverage/python \
+		--cov-report=term | tee build/coverage-python.txt | tail -n 3
+	@awk '/^TOTAL/ {print "Python: " $$NF " of lines"}' build/coverage-python.txt
 
 clean:
 	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -120,7 +120,7 @@ def _draw_pauses(axes: Axes, results: Results, end: float, unit: float) -> None:
     port, paused 0 or 1); without it, the totals in words."""
     flows = results["flows"]
     frames = results["totals"]["pfc_frames"]
-    axes.set(title=f"PFC: {frames:,} pause and resume frames")
+    axes.set(title=f"PFC: {frames:,} pause frames")
     if "pauses" not in results:
         paused = [(ns, flow) for flow, ns in enumerate(flows["pause_ns"]) if ns > 0]
         worst = ", ".join(f"flow {flow}: {ns / unit:.3g}" for ns, flow in sorted(paused, reverse=True)[:4])
