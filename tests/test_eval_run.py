@@ -148,6 +148,21 @@ def test_marks_and_pauses_are_written_where_the_scenario_records_them(scenario: 
         assert times == sorted(times)
 
 
+def test_every_pause_frame_is_counted_at_the_port_that_sent_it(scenario: Path, tmp_path: Path) -> None:
+    """Of hosts, too: a row's ``pause_frames`` are those its port received, from switches alone."""
+    narrow = {"buffer_bytes": 200_000, "ecn": None}
+    scenario.write_text(yaml.safe_dump({**SCENARIO, "switch": narrow}))
+    assert run(scenario, tmp_path / "out", "dcqcn", "--json", str(tmp_path / "table.json")) == 0
+    queues = rows(tmp_path / "out" / "dcqcn" / "queues.csv")
+    hosts = {"0", "1", "2"}
+    to_hosts = sum(int(x["pause_frames_sent"]) for x in queues if x["peer"] in hosts)
+    to_switches = sum(int(x["pause_frames_sent"]) for x in queues if x["peer"] not in hosts)
+    counted = json.loads((tmp_path / "table.json").read_text())["dcqcn"]["pfc_frames"]
+    assert to_hosts > 0
+    assert to_hosts + to_switches == counted
+    assert to_switches == sum(int(x["pause_frames"]) for x in queues)
+
+
 def test_each_controller_has_captures_of_its_own(
     scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -29,6 +29,7 @@ QUEUE_COLUMNS = (
     "tx_bytes",
     "paused_ns",
     "pause_frames",
+    "pause_frames_sent",
 )
 #: What such a folder may hold.
 FILES = ("flows.csv", "queues.csv", "counters.csv", "config.yaml", *SERIES_FILES, "pcap")

@@ -96,7 +96,8 @@ QueuesToJson(const Network& network)
                        {"max_bytes", stats->Max()},
                        {"tx_bytes", port->TxBytes()},
                        {"paused_ns", Nanos(port->PausedTime(network.EndTime()))},
-                       {"pause_frames", port->PauseFramesReceived()}};
+                       {"pause_frames", port->PauseFramesReceived()},
+                       {"pause_frames_sent", port->PauseFramesSent()}};
             const auto series = network.Series().find({id, port->Index()});
             if (series != network.Series().end())
             {

@@ -190,6 +190,7 @@ Port::SendPfc(PacketKind kind)
     frame->wireBytes = PFC_FRAME_BYTES;
     frame->payloadBytes = 0;
     m_control.Push(frame);
+    m_pauseFramesSent += kind == PacketKind::Pause ? 1 : 0;
     m_network.pfcFrames += kind == PacketKind::Pause ? 1 : 0;
     Kick();
 }
@@ -197,7 +198,7 @@ Port::SendPfc(PacketKind kind)
 void
 Port::SetPaused(bool paused, Picos now)
 {
-    m_pauseFrames += paused ? 1 : 0;
+    m_pauseFramesReceived += paused ? 1 : 0;
     if (paused == m_paused)
     {
         return;

@@ -69,7 +69,9 @@ class Port : public Object
     bool IsPaused() const { return m_paused; }
     /// Time this port's data class was held back by the peer, up to now.
     Picos PausedTime(Picos now) const;
-    uint64_t PauseFramesReceived() const { return m_pauseFrames; }
+    uint64_t PauseFramesReceived() const { return m_pauseFramesReceived; }
+    /// Pause frames that this end sent to its peer, a switch or a host.
+    uint64_t PauseFramesSent() const { return m_pauseFramesSent; }
     /// Bytes sent: data, ACKs and PFC frames.
     uint64_t TxBytes() const { return m_txBytes; }
 
@@ -113,7 +115,8 @@ class Port : public Object
     bool m_paused{false};
     Picos m_pausedSince{0};
     Picos m_pausedTotal{0};
-    uint64_t m_pauseFrames{0};
+    uint64_t m_pauseFramesReceived{0};
+    uint64_t m_pauseFramesSent{0};
 
     bool m_lossy{false}; ///< there is a loss probability or a filter
     double m_lossProbability{0};
