@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "dcqcn.h"
 
+#include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/uinteger.h"
 
@@ -57,7 +58,13 @@ Dcqcn::GetTypeId()
                           "R_HAI, likewise (200 Mb/s at 100 Gb/s).",
                           DoubleValue(2e-3),
                           MakeDoubleAccessor(&Dcqcn::m_hyperFraction),
-                          MakeDoubleChecker<double>(0.0, 1.0));
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("TimerEvents",
+                          "Whether timers are events, which take their turn among those of their "
+                          "instant; otherwise they come first. Always so under timing: published.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&Dcqcn::m_timerEvents),
+                          MakeBooleanChecker());
     return tid;
 }
 
@@ -75,12 +82,24 @@ Dcqcn::OnAck(FlowState& flow, const AckSample& ack)
     {
         return;
     }
-    if (m_origin == NEVER)
+    const bool first = m_origin == NEVER;
+    if (first)
     {
         m_origin = ack.now;
-        m_targetBps = flow.RateBps();
+        m_rateBps = flow.RateBps();
+        m_targetBps = m_rateBps;
+        if (m_timerEvents)
+        {
+            StartTimers(flow);
+        }
     }
-    else
+    if (m_timers)
+    {
+        m_markedThisStep = m_markedThisStep || !first;
+        m_markedThisCheck = true;
+        return;
+    }
+    if (!first)
     {
         AdvanceAlpha(ack.now - 1); // a mark at the very instant of a step still counts in it
         m_markedThisStep = true;
@@ -89,26 +108,70 @@ Dcqcn::OnAck(FlowState& flow, const AckSample& ack)
     {
         // Checks stand on a grid: the first comes an interval after the first mark, just after alpha's step.
         const Picos interval = m_decreaseInterval.GetTimeStep();
-        const Picos first = m_origin + interval + PS_PER_NS;
-        const Picos past = ack.now - first;
-        m_nextDecrease = past < 0 ? first : first + (past / interval + 1) * interval;
+        const Picos firstCheck = m_origin + interval + PS_PER_NS;
+        const Picos past = ack.now - firstCheck;
+        m_nextDecrease = past < 0 ? firstCheck : firstCheck + (past / interval + 1) * interval;
     }
+}
+
+void
+Dcqcn::OnFlowEnd(FlowState&, Picos)
+{
+    m_timers.reset();
+}
+
+void
+Dcqcn::StartTimers(const FlowState& flow)
+{
+    const auto decrease = [this, &flow]
+    {
+        if (std::exchange(m_markedThisCheck, false))
+        {
+            Decrease(flow);
+            m_timers->RestartIncrease();
+        }
+    };
+    m_timers.emplace(
+        published::DcqcnTimers::Timer{m_alphaInterval.GetTimeStep(), [this] { StepAlpha(); }},
+        published::DcqcnTimers::Timer{m_decreaseInterval.GetTimeStep(), decrease},
+        published::DcqcnTimers::Timer{m_increaseInterval.GetTimeStep(),
+                                      [this, &flow] { Increase(flow); }});
 }
 
 void
 Dcqcn::CatchUp(FlowState& flow, Picos now)
 {
+    if (m_origin == NEVER)
+    {
+        return;
+    }
     while (std::min(m_nextIncrease, m_nextDecrease) <= now)
     {
         if (m_nextIncrease <= m_nextDecrease)
         {
-            Increase(flow);
+            const Picos next = m_nextIncrease + m_increaseInterval.GetTimeStep();
+            m_nextIncrease = Increase(flow) ? next : NEVER;
         }
         else
         {
+            const Picos due = std::exchange(m_nextDecrease, NEVER);
+            AdvanceAlpha(due);
             Decrease(flow);
+            m_nextIncrease = due + m_increaseInterval.GetTimeStep();
         }
     }
+    if (flow.RateBps() != m_rateBps)
+    {
+        flow.SetRate(m_rateBps);
+    }
+}
+
+void
+Dcqcn::StepAlpha()
+{
+    // alpha = (1 - g) alpha + g where a mark came in the interval, (1 - g) alpha where none did
+    m_alpha = (1 - m_gain) * m_alpha + (m_markedThisStep ? m_gain : 0.0);
+    m_markedThisStep = false;
 }
 
 void
@@ -120,43 +183,35 @@ Dcqcn::AdvanceAlpha(Picos now)
         return;
     }
     m_alphaSteps += due;
-    // alpha = (1 - g) alpha + g where a mark came in the interval, (1 - g) alpha where none did
-    m_alpha = (1 - m_gain) * m_alpha + (m_markedThisStep ? m_gain : 0.0);
-    m_markedThisStep = false;
+    StepAlpha();
     m_alpha *= std::pow(1 - m_gain, static_cast<double>(due - 1));
 }
 
 void
-Dcqcn::Decrease(FlowState& flow)
+Dcqcn::Decrease(const FlowState& flow)
 {
-    const Picos now = std::exchange(m_nextDecrease, NEVER);
-    AdvanceAlpha(now);
     if (m_stage > 0) // cuts without an increase between them keep the target
     {
-        m_targetBps = flow.RateBps();
+        m_targetBps = m_rateBps;
     }
-    const double cut = std::floor(flow.RateBps() * (1 - m_alpha / 2));
-    flow.SetRate(std::max(flow.Path().minRateBps, cut));
+    m_rateBps = std::max(flow.Path().minRateBps, std::floor(m_rateBps * (1 - m_alpha / 2)));
     m_stage = 0;
-    m_nextIncrease = now + m_increaseInterval.GetTimeStep();
 }
 
-void
-Dcqcn::Increase(FlowState& flow)
+bool
+Dcqcn::Increase(const FlowState& flow)
 {
     const double line = flow.Path().hostRateBps;
-    const double before = flow.RateBps();
+    const double before = m_rateBps;
     if (m_stage >= m_fastRecovery)
     {
         const double step = m_stage == m_fastRecovery ? m_increaseFraction : m_hyperFraction;
         m_targetBps = std::min(line, m_targetBps + std::round(step * line));
     }
-    // halves in whole bits per second, each cut off, as the reference's rates
-    flow.SetRate(std::min(line, std::floor(before / 2) + std::floor(m_targetBps / 2)));
+    // halves in whole bits per second, each cut off, as the published simulator's rates
+    m_rateBps = std::min(line, std::floor(before / 2) + std::floor(m_targetBps / 2));
     ++m_stage;
-    // at line rate there is nothing left to do
-    const bool done = m_targetBps == line && flow.RateBps() == before;
-    m_nextIncrease = done ? NEVER : m_nextIncrease + m_increaseInterval.GetTimeStep();
+    return m_targetBps != line || m_rateBps != before; // at line rate there is nothing left to do
 }
 
 } // namespace ns3::rdma
