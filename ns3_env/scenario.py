@@ -147,15 +147,15 @@ class Scenario(Strict):
     and the others under the first other controller; a traffic's own ``controller`` comes before both. Flows
     under "agent" have the slots 0, 1, ... in the order of the flow list.
 
-    The preset gives ``timing`` its default: "exact" (picoseconds) in ``default``, "truncated" (whole
-    nanoseconds, as the reference simulator) in ``reference``. ``switch.ecn: auto`` marks as the controllers
-    that the flows are under are published with (``ECN_OF``).
+    The preset gives ``timing`` its default: "exact" (picoseconds) in ``default``, "published" (whole
+    nanoseconds and the published simulator's other accidents) in ``reference``. ``switch.ecn: auto`` marks as
+    the controllers that the flows are under are published with (``ECN_OF``).
     """
 
     preset: Literal["default", "reference"] = "default"
     seed: int = Field(default=1, ge=0, lt=2**63)
     time_limit_ns: int = Field(default=10_000_000, gt=0, le=4_000_000_000_000)
-    timing: Literal["exact", "truncated"] | None = None
+    timing: Literal["exact", "published"] | None = None
     payload_bytes: int = Field(default=1000, ge=1, le=65_000)
     min_rate_bps: float | None = Field(
         default=None,
@@ -405,7 +405,7 @@ class Scenario(Strict):
         content: dict[str, Any] = {
             "seed": self.seed,
             "time_limit_ns": self.time_limit_ns,
-            "timing": self.timing or ("truncated" if self.preset == "reference" else "exact"),
+            "timing": self.timing or ("published" if self.preset == "reference" else "exact"),
             "payload_bytes": self.payload_bytes,
             "nodes": network.nodes,
             "links": [

@@ -2,6 +2,7 @@
 #include "fabric.h"
 
 #include "ns3/rng-seed-manager.h"
+#include "ns3_env/rdma/model/published/rules.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,25 +18,30 @@ constexpr uint16_t DESTINATION_PORT = 100;
 constexpr Picos EVENTS_PER_FRAME = 64;
 // Units of quantised telemetry grow with the hosts' rate above this one.
 constexpr double TELEMETRY_REFERENCE_BPS = 25e9;
-// Random streams that the published simulator has handed out before it marks its first packet
-// (docs/decisions/0002): of each node's protocol stack, and of its loss model.
-constexpr uint64_t PUBLISHED_STREAMS_PER_NODE = 6;
-constexpr uint64_t PUBLISHED_STREAMS_OF_LOSS = 2;
+
+std::unique_ptr<const NetworkRules>
+MakeRules(bool published)
+{
+    if (published)
+    {
+        return std::make_unique<published::Rules>();
+    }
+    return std::make_unique<NetworkRules>();
+}
 
 } // namespace
 
 Fabric::Fabric(const Scenario& scenario)
     : m_scenario(scenario),
-      m_routing(m_scenario),
-      m_maxBaseRtt(m_routing.MaxBaseRtt(m_scenario.payloadBytes, m_scenario.rounding))
+      m_rules(MakeRules(m_scenario.published)),
+      m_routing(m_scenario,
+                [this](const Graph& graph) { return m_rules->MakeNextHopOrder(graph); }),
+      m_maxBaseRtt(m_routing.MaxBaseRtt(m_scenario.payloadBytes, m_rules->GetRounding()))
 {
     RngSeedManager::SetRun(m_scenario.seed); // an episode's seed is the run number
-    m_context.rounding = m_scenario.rounding;
-    if (m_scenario.rounding == Rounding::TruncateNs)
-    {
-        m_context.random.UseStreamPerDraw(PUBLISHED_STREAMS_PER_NODE * m_scenario.isSwitch.size() +
-                                          PUBLISHED_STREAMS_OF_LOSS);
-    }
+    m_context.rounding = m_rules->GetRounding();
+    m_context.linkEvents = m_rules->GetLinkEvents();
+    m_context.random = m_rules->MakeRandomSource(m_scenario.isSwitch.size());
     BuildNodes();
     ConfigureSwitches();
     SetGrain();
@@ -89,7 +95,7 @@ Fabric::BuildNodes()
         }
         else
         {
-            m_nics[id] = CreateObject<Nic>(m_context, id);
+            m_nics[id] = m_rules->MakeNic(m_context, id);
             node->AggregateObject(m_nics[id]);
         }
     }
@@ -160,7 +166,9 @@ Fabric::ConfigureSwitches()
             }
             const auto unit =
                 static_cast<uint32_t>(std::max(1.0, hostRate / TELEMETRY_REFERENCE_BPS));
-            port->Configure(m_scenario.ecn, std::move(counter), unit);
+            port->Configure(m_rules->MakeMarker(m_scenario.ecn, port->RateBps(), *m_context.random),
+                            std::move(counter),
+                            unit);
             if (m_scenario.recordQueues)
             {
                 port->RecordQueue(firstStart);
@@ -199,7 +207,7 @@ PathFacts
 Fabric::DescribePath(const Hops& forward, const Hops& backward) const
 {
     PathFacts facts;
-    facts.rounding = m_scenario.rounding;
+    facts.rounding = m_context.rounding;
     facts.payloadBytes = m_scenario.payloadBytes;
     facts.hostRateBps = forward.front().second->rateBps;
     facts.minRateBps = m_scenario.minRateBps.value_or(facts.hostRateBps / 100);
@@ -213,7 +221,6 @@ Fabric::DescribePath(const Hops& forward, const Hops& backward) const
     for (const auto& [node, link] : forward)
     {
         const Picos serialise = IdealTime(facts.payloadBytes, link->rateBps, facts.rounding);
-        facts.baseRtt += 2 * link->delay + serialise;
         if (node != forward.front().first)
         {
             facts.hops.push_back({link->rateBps, oneWay, -oneWay});
@@ -224,12 +231,25 @@ Fabric::DescribePath(const Hops& forward, const Hops& backward) const
     {
         hop.feedbackDelay += oneWay + back;
     }
+    Measure(m_routing.MeasuredPath(forward), facts);
     // Whole bytes; multiplied before divided, so that round figures stay exact.
     const double scale = 8.0 * PS_PER_SECOND;
     facts.bdpBytes = std::floor(static_cast<double>(facts.baseRtt) * facts.hostRateBps / scale);
     facts.maxBdpBytes =
         std::floor(static_cast<double>(facts.maxBaseRtt) * facts.hostRateBps / scale);
     return facts;
+}
+
+void
+Fabric::Measure(const Hops& path, PathFacts& facts) const
+{
+    facts.slowestBps = facts.hostRateBps;
+    for (const auto& [node, link] : path)
+    {
+        facts.baseRtt +=
+            2 * link->delay + IdealTime(facts.payloadBytes, link->rateBps, facts.rounding);
+        facts.slowestBps = std::min(facts.slowestBps, link->rateBps);
+    }
 }
 
 std::unique_ptr<QueuePair>
@@ -241,9 +261,11 @@ Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, Ptr<CongestionControl
                           DESTINATION_PORT};
     const auto forward = m_routing.Path(spec.source, spec.destination, tuple);
     const auto backward = m_routing.Path(spec.destination, spec.source, tuple.Reversed());
+    m_rules->Prepare(*control);
     auto flow = std::make_unique<QueuePair>(spec, DescribePath(forward, backward), control);
     flow->SetPath(*m_nics[spec.source], PortsOf(forward), PortsOf(backward));
     flow->SetRetransmissionTimeout(m_timeout);
+    flow->SetNackInterval(m_rules->NackInterval(flow->Path().baseRtt));
     return flow;
 }
 

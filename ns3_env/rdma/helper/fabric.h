@@ -7,6 +7,7 @@
 #include "scenario.h"
 
 #include "ns3/node.h"
+#include "ns3_env/rdma/model/network-rules.h"
 #include "ns3_env/rdma/model/nic.h"
 #include "ns3_env/rdma/model/queue-pair.h"
 #include "ns3_env/rdma/model/switch.h"
@@ -34,6 +35,7 @@ class Fabric
     const std::vector<Ptr<Nic>>& Nics() const { return m_nics; } ///< by node id; null for switches
     /// Every port, by node and index.
     std::vector<Port*> Ports() const;
+    const NetworkRules& Rules() const { return *m_rules; }
 
     /// Both ends of a flow, not started. \throws ScenarioError where there is no path.
     std::unique_ptr<QueuePair>
@@ -43,17 +45,17 @@ class Fabric
     uint64_t DeliveredPayload() const;
 
   private:
-    using Hops = std::vector<std::pair<uint32_t, const Neighbour*>>;
-
     void BuildNodes();
     void ConfigureSwitches();
     void SetGrain() const;
     PathFacts DescribePath(const Hops& forward, const Hops& backward) const;
+    void Measure(const Hops& path, PathFacts& facts) const;
     Route PortsOf(const Hops& path) const;
     Port& PortAt(uint32_t node, uint32_t port) const;
     Picos DefaultTimeout() const;
 
     const Scenario& m_scenario;
+    std::unique_ptr<const NetworkRules> m_rules;
     NetworkContext m_context;
     Routing m_routing;
     Picos m_maxBaseRtt;

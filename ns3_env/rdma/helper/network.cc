@@ -56,42 +56,30 @@ Network::CreateFlow(const FlowEntry& entry)
     flow->SetFinishedCallback([this](QueuePair& done) { OnFinished(done); });
 
     // FCT of the flow alone: base RTT + bytes and headers at the slowest link (REFERENCE.md, "Sender").
-    double slowest = flow->Path().hostRateBps;
-    for (const PathHop& hop : flow->Path().hops)
-    {
-        slowest = std::min(slowest, hop.rateBps);
-    }
     const uint64_t packets =
         (spec.sizeBytes + m_scenario.payloadBytes - 1) / m_scenario.payloadBytes;
     m_records[spec.id].sourcePort = sourcePort;
     m_records[spec.id].baseRtt = flow->Path().baseRtt;
     m_records[spec.id].headerBytes = flow->Path().packetBytes - flow->Path().payloadBytes;
     m_records[spec.id].standalone =
-        flow->Path().baseRtt +
-        IdealTime(spec.sizeBytes + DATA_HEADER_BYTES * packets, slowest, m_scenario.rounding);
+        flow->Path().baseRtt + IdealTime(spec.sizeBytes + DATA_HEADER_BYTES * packets,
+                                         flow->Path().slowestBps,
+                                         flow->Path().rounding);
     return flow;
 }
 
 void
 Network::StartFlow(QueuePair& flow)
 {
-    const auto start = [this, &flow]
-    {
-        flow.Start();
-        if (Context().knobTrace)
+    m_fabric.Rules().Start(
+        [this, &flow]
         {
-            Context().knobTrace(flow, NowPicos());
-        }
-    };
-    if (m_scenario.rounding == Rounding::TruncateNs)
-    {
-        // An application of the published simulator starts two events later, in the same nanosecond.
-        Simulator::ScheduleNow([start] { Simulator::ScheduleNow(start); });
-    }
-    else
-    {
-        start();
-    }
+            flow.Start();
+            if (Context().knobTrace)
+            {
+                Context().knobTrace(flow, NowPicos());
+            }
+        });
 }
 
 void

@@ -14,9 +14,9 @@ namespace
 constexpr uint16_t UNREACHABLE = UINT16_MAX;
 }
 
-Routing::Routing(const Scenario& scenario)
-    : m_isSwitch(scenario.isSwitch),
-      m_neighbours(scenario.isSwitch.size()),
+Routing::Routing(const Scenario& scenario, const OrderMaker& makeOrder)
+    : m_graph{scenario.isSwitch, std::vector<std::vector<Neighbour>>(scenario.isSwitch.size())},
+      m_order(makeOrder(m_graph)),
       m_distances(scenario.isSwitch.size())
 {
     std::set<std::pair<uint32_t, uint32_t>> seen;
@@ -35,16 +35,16 @@ Routing::Routing(const Scenario& scenario)
         }
         for (auto [from, to] : {std::pair{link.a, link.b}, std::pair{link.b, link.a}})
         {
-            const auto port = static_cast<uint32_t>(m_neighbours[from].size());
-            m_neighbours[from].push_back({to, port, link.rateBps, link.delay});
+            const auto port = static_cast<uint32_t>(m_graph.neighbours[from].size());
+            m_graph.neighbours[from].push_back({to, port, link.rateBps, link.delay});
         }
     }
-    for (uint32_t node = 0; node < m_neighbours.size(); ++node)
+    for (uint32_t node = 0; node < m_graph.neighbours.size(); ++node)
     {
-        if (!m_isSwitch[node] && m_neighbours[node].size() != 1)
+        if (!m_graph.isSwitch[node] && m_graph.neighbours[node].size() != 1)
         {
             throw ScenarioError("host " + std::to_string(node) + " has " +
-                                std::to_string(m_neighbours[node].size()) +
+                                std::to_string(m_graph.neighbours[node].size()) +
                                 " links, a host has exactly one");
         }
     }
@@ -58,19 +58,19 @@ Routing::DistancesTo(uint32_t host) const
     {
         return distance;
     }
-    distance.assign(m_neighbours.size(), UNREACHABLE);
+    distance.assign(m_graph.neighbours.size(), UNREACHABLE);
     distance[host] = 0;
     std::deque<uint32_t> front{host};
     while (!front.empty())
     {
         const uint32_t node = front.front();
         front.pop_front();
-        for (const Neighbour& n : m_neighbours[node])
+        for (const Neighbour& n : m_graph.neighbours[node])
         {
             if (distance[n.node] == UNREACHABLE)
             {
                 distance[n.node] = static_cast<uint16_t>(distance[node] + 1);
-                if (m_isSwitch[n.node])
+                if (m_graph.isSwitch[n.node])
                 {
                     front.push_back(n.node);
                 }
@@ -80,7 +80,21 @@ Routing::DistancesTo(uint32_t host) const
     return distance;
 }
 
-std::vector<std::pair<uint32_t, const Neighbour*>>
+void
+Routing::NearerTo(uint32_t to, uint32_t node, std::vector<const Neighbour*>& hops) const
+{
+    const auto& distance = DistancesTo(to);
+    hops.clear();
+    for (const Neighbour& n : m_graph.neighbours[node])
+    {
+        if (distance[n.node] + 1 == distance[node])
+        {
+            hops.push_back(&n);
+        }
+    }
+}
+
+Hops
 Routing::Path(uint32_t from, uint32_t to, const FiveTuple& tuple) const
 {
     const auto& distance = DistancesTo(to);
@@ -95,42 +109,55 @@ Routing::Path(uint32_t from, uint32_t to, const FiveTuple& tuple) const
                             std::to_string(to) + " has " + std::to_string(distance[from] - 1) +
                             " switches, telemetry can record " + std::to_string(MAX_INT_HOPS));
     }
-    std::vector<std::pair<uint32_t, const Neighbour*>> path;
+    Hops path;
     std::vector<const Neighbour*> choices;
     for (uint32_t node = from; node != to; node = path.back().second->node)
     {
-        choices.clear();
-        for (const Neighbour& n : m_neighbours[node])
-        {
-            if (distance[n.node] + 1 == distance[node])
-            {
-                choices.push_back(&n);
-            }
-        }
-        std::sort(choices.begin(),
-                  choices.end(),
-                  [](const Neighbour* a, const Neighbour* b) { return a->node > b->node; });
+        NearerTo(to, node, choices);
+        m_order->Sort(choices, to);
         const size_t pick = choices.size() == 1 ? 0 : EcmpHash(tuple, node) % choices.size();
         path.emplace_back(node, choices[pick]);
     }
     return path;
 }
 
+Hops
+Routing::MeasuredPath(const Hops& path) const
+{
+    if (!m_order->FirstPathSpeaks())
+    {
+        return path;
+    }
+    const uint32_t to = path.back().second->node;
+    Hops first;
+    std::vector<const Neighbour*> choices;
+    for (uint32_t node = path.front().first; node != to; node = first.back().second->node)
+    {
+        NearerTo(to, node, choices);
+        m_order->Sort(choices, to);
+        first.emplace_back(node, choices.front());
+    }
+    return first;
+}
+
 Picos
 Routing::MaxBaseRtt(uint32_t payloadBytes, Rounding rounding) const
 {
+    const auto nodes = static_cast<uint32_t>(m_graph.isSwitch.size());
+    const bool first = m_order->FirstPathSpeaks();
     Picos longest = 0;
-    for (uint32_t to = 0; to < m_neighbours.size(); ++to)
+    std::vector<const Neighbour*> choices;
+    for (uint32_t to = 0; to < nodes; ++to)
     {
-        if (m_isSwitch[to])
+        if (m_graph.isSwitch[to])
         {
             continue;
         }
         const auto& distance = DistancesTo(to);
         std::vector<uint32_t> order;
-        for (uint32_t node = 0; node < distance.size(); ++node)
+        for (uint32_t node = 0; node < nodes; ++node)
         {
-            if (distance[node] != UNREACHABLE)
+            if (distance[node] != UNREACHABLE && node != to)
             {
                 order.push_back(node);
             }
@@ -138,19 +165,22 @@ Routing::MaxBaseRtt(uint32_t payloadBytes, Rounding rounding) const
         std::sort(order.begin(),
                   order.end(),
                   [&](uint32_t a, uint32_t b) { return distance[a] < distance[b]; });
-        std::vector<Picos> cost(distance.size(), 0);
+        std::vector<Picos> cost(nodes, 0);
         for (uint32_t node : order)
         {
-            for (const Neighbour& n : m_neighbours[node])
+            NearerTo(to, node, choices);
+            if (first)
             {
-                if (distance[n.node] + 1 == distance[node])
-                {
-                    cost[node] =
-                        cost[n.node] + 2 * n.delay + IdealTime(payloadBytes, n.rateBps, rounding);
-                    break;
-                }
+                m_order->Sort(choices, to);
+                choices.resize(1);
             }
-            longest = m_isSwitch[node] ? longest : std::max(longest, cost[node]);
+            for (const Neighbour* n : choices)
+            {
+                const Picos by =
+                    cost[n->node] + 2 * n->delay + IdealTime(payloadBytes, n->rateBps, rounding);
+                cost[node] = std::max(cost[node], by);
+            }
+            longest = m_graph.isSwitch[node] ? longest : std::max(longest, cost[node]);
         }
     }
     return longest;

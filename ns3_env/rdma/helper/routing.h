@@ -6,46 +6,57 @@
 #include "scenario.h"
 
 #include "ns3_env/rdma/model/ecmp.h"
+#include "ns3_env/rdma/model/graph.h"
+#include "ns3_env/rdma/model/next-hop-order.h"
 
+#include <functional>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace ns3::rdma
 {
 
-/// One end of a link, as a node sees it.
-struct Neighbour
-{
-    uint32_t node;
-    uint32_t port; ///< index of the local port
-    double rateBps;
-    Picos delay;
-};
+/// Links of a path: each with the node that it leaves.
+using Hops = std::vector<std::pair<uint32_t, const Neighbour*>>;
 
 /// The graph of a scenario and its shortest paths (by hops; hosts do not forward).
 class Routing
 {
   public:
-    /// \throws ScenarioError for duplicate links, self-loops, hosts without exactly one link.
-    explicit Routing(const Scenario& scenario);
+    using OrderMaker = std::function<std::unique_ptr<NextHopOrder>(const Graph&)>;
 
-    const std::vector<Neighbour>& Neighbours(uint32_t node) const { return m_neighbours[node]; }
+    /// \throws ScenarioError for duplicate links, self-loops, hosts without exactly one link.
+    explicit Routing(
+        const Scenario& scenario,
+        const OrderMaker& makeOrder = [](const Graph&)
+        { return std::make_unique<NextHopOrder>(); });
+
+    const std::vector<Neighbour>& Neighbours(uint32_t node) const
+    {
+        return m_graph.neighbours[node];
+    }
 
     /**
-     * Links a packet takes from host `from` to host `to`: out of `from`, then out of each switch.
-     * Equal next hops stand in descending order of node id; the hash picks one.
+     * Links a packet takes from host `from` to host `to`: out of `from`, then out of each switch. Where
+     * next hops are equal, the hash picks one of them in their order.
      * \throws ScenarioError where there is no path, or more switches than telemetry can record.
      */
-    std::vector<std::pair<uint32_t, const Neighbour*>>
-    Path(uint32_t from, uint32_t to, const FiveTuple& tuple) const;
+    Hops Path(uint32_t from, uint32_t to, const FiveTuple& tuple) const;
 
-    /// RTT of one packet between the farthest hosts: 2 * delays + one-way serialisation of its payload.
+    /// The path that a base RTT is of, for a flow that takes `path`.
+    Hops MeasuredPath(const Hops& path) const;
+
+    /// The largest base RTT of two hosts: 2 * delays + one-way serialisation of one payload.
     Picos MaxBaseRtt(uint32_t payloadBytes, Rounding rounding) const;
 
   private:
     const std::vector<uint16_t>& DistancesTo(uint32_t host) const;
+    /// Neighbours of `node` that lie one hop nearer to the host `to`, in the order of the links.
+    void NearerTo(uint32_t to, uint32_t node, std::vector<const Neighbour*>& hops) const;
 
-    std::vector<bool> m_isSwitch;
-    std::vector<std::vector<Neighbour>> m_neighbours;
+    Graph m_graph;
+    std::unique_ptr<NextHopOrder> m_order;
     mutable std::vector<std::vector<uint16_t>> m_distances; ///< by destination, on demand
 };
 

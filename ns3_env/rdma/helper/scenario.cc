@@ -320,11 +320,11 @@ Scenario::FromJson(const std::string& text)
     s.seed = root.Within<uint64_t>("seed", 0, UINT64_MAX);
     s.timeLimit = root.Within<int64_t>("time_limit_ns", 1, MAX_NS) * PS_PER_NS;
     const auto timing = root.Get<std::string>("timing");
-    if (timing != "exact" && timing != "truncated")
+    if (timing != "exact" && timing != "published")
     {
-        throw ScenarioError("'timing' is '" + timing + "', must be 'exact' or 'truncated'");
+        throw ScenarioError("'timing' is '" + timing + "', must be 'exact' or 'published'");
     }
-    s.rounding = timing == "truncated" ? Rounding::TruncateNs : Rounding::Exact;
+    s.published = timing == "published";
     s.payloadBytes = root.Within<uint32_t>("payload_bytes", 1, 65000);
     if (root.Has("min_rate_bps"))
     {

@@ -69,7 +69,7 @@ struct Scenario
 {
     uint64_t seed{1};
     Picos timeLimit{0};
-    Rounding rounding{Rounding::Exact};
+    bool published{false}; ///< with the published simulator's accidents
     uint32_t payloadBytes{1000};
     std::optional<double> minRateBps; ///< default: 1/100 of the host's link rate
     std::vector<bool> isSwitch;       ///< by node id

@@ -3,6 +3,7 @@
 #ifndef RDMA_ECN_MARKER_H
 #define RDMA_ECN_MARKER_H
 
+#include "packet.h"
 #include "random-source.h"
 
 #include <cstdint>
@@ -24,6 +25,8 @@ struct EcnConfig
 class EcnMarker
 {
   public:
+    virtual ~EcnMarker() = default;
+
     EcnMarker(const EcnConfig& config, double rateBps, RandomSource& random)
         : m_enabled(config.enabled),
           m_kmin(config.kminBytes * rateBps / config.atRateBps),
@@ -48,12 +51,27 @@ class EcnMarker
         return q > m_kmin ? m_pmax * (q - m_kmin) / (m_kmax - m_kmin) : 0.0;
     }
 
-    /// Draws a random number only between the thresholds.
-    bool Marks(uint64_t queueBytes)
+    /// Whether `packet`, which leaves `queueBytes` behind, is to be marked now.
+    bool Marks(const Packet& packet, uint64_t queueBytes)
     {
         const double p = Probability(queueBytes);
-        return p >= 1.0 || (p > 0.0 && m_random->Draw() < p);
+        return p > 0.0 && Decide(packet, p);
     }
+
+  protected:
+    /// As Marks, at a probability above 0. What cannot be marked, or is already, is not decided on.
+    virtual bool Decide(const Packet& packet, double probability)
+    {
+        return IsMarkable(packet) && Hits(probability);
+    }
+
+    static bool IsMarkable(const Packet& packet)
+    {
+        return packet.kind == PacketKind::Data && !packet.ecnMarked;
+    }
+
+    /// Draws a random number only between the thresholds.
+    bool Hits(double probability) { return probability >= 1.0 || m_random->Draw() < probability; }
 
   private:
     bool m_enabled;

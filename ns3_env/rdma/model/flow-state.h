@@ -28,6 +28,7 @@ struct PathFacts
 {
     double hostRateBps{0}; ///< R_in,max: rate of the sender's link
     Picos baseRtt{0};      ///< RTT of one full packet alone on this path (Zheng 2024, eq. 2.2)
+    double slowestBps{0};  ///< least link rate on the path that baseRtt is of
     Picos maxBaseRtt{0};   ///< the largest such RTT between any two hosts
     double bdpBytes{0};    ///< baseRtt * hostRateBps / 8 (Zheng 2024, eq. 2.3)
     double maxBdpBytes{0}; ///< maxBaseRtt * hostRateBps / 8

@@ -18,8 +18,7 @@ Nic::GetTypeId()
 }
 
 Nic::Nic(NetworkContext& network, uint32_t nodeId)
-    : Port(network, nodeId, 0),
-      m_wakeUp([this] { Kick(); })
+    : Port(network, nodeId, 0)
 {
 }
 
@@ -32,7 +31,10 @@ Nic::AddFlow(QueuePair& flow)
 void
 Nic::RemoveFlow(QueuePair& flow)
 {
-    *std::find(m_flows.begin(), m_flows.end(), &flow) = nullptr;
+    const auto at = std::find(m_flows.begin(), m_flows.end(), &flow);
+    const auto index = static_cast<size_t>(at - m_flows.begin());
+    m_flows.erase(at);
+    m_next -= index < m_next ? 1 : 0; // the flows behind it have moved up
 }
 
 void
@@ -48,70 +50,50 @@ QueuePair*
 Nic::NextFlow(Picos now)
 {
     const size_t count = m_flows.size();
-    size_t chosen = count;
-    size_t gap = count;
-    size_t index = m_served < count ? m_served : m_served % std::max<size_t>(count, 1);
-    for (size_t i = 0; i < count && chosen == count; ++i)
+    size_t index = m_next;
+    for (size_t i = 0; i < count; ++i)
     {
-        index = index + 1 < count ? index + 1 : 0;
-        if (m_flows[index] == nullptr)
+        index = index < count ? index : 0;
+        QueuePair* flow = m_flows[index++];
+        if (flow->ReadyAt() <= now)
         {
-            gap = std::min(gap, index);
-        }
-        else if (!IsPaused() && m_flows[index]->ReadyAt() <= now)
-        {
-            chosen = index;
+            m_next = index;
+            return flow;
         }
     }
-    QueuePair* flow = chosen < count ? m_flows[chosen] : nullptr;
-    if (gap < count)
+    return nullptr;
+}
+
+Packet*
+Nic::Take(QueuePair& flow, Picos now)
+{
+    const double rate = flow.RateBps();
+    Packet* packet = flow.NextPacket(m_network, now);
+    if (flow.RateBps() != rate)
     {
-        const auto first = m_flows.begin() + static_cast<std::ptrdiff_t>(gap);
-        m_flows.erase(std::remove(first, m_flows.end(), nullptr), m_flows.end());
-        // Who is next goes by the place in the list, which is not counted back for those that left it.
-        chosen =
-            static_cast<size_t>(std::find(m_flows.begin(), m_flows.end(), flow) - m_flows.begin());
+        NotifyKnobs(flow, now);
     }
-    m_served = flow != nullptr ? chosen : m_served;
-    return flow;
+    return packet;
 }
 
 Packet*
 Nic::Dequeue(Picos now)
 {
-    // ACKs share the data class: a pause holds them back, too.
-    Packet* ack = IsPaused() ? nullptr : m_acks.Pop();
-    if (ack != nullptr)
+    if (IsPaused()) // ACKs share the data class: a pause holds them back, too
+    {
+        return nullptr;
+    }
+    if (Packet* ack = m_acks.Pop(); ack != nullptr)
     {
         return ack;
     }
     QueuePair* flow = NextFlow(now);
-    if (flow == nullptr)
-    {
-        return nullptr;
-    }
-    const double rate = flow->RateBps();
-    Packet* packet = flow->NextPacket(m_network, now);
-    if (flow->RateBps() != rate)
-    {
-        NotifyKnobs(*flow, now);
-    }
-    return packet;
+    return flow != nullptr ? Take(*flow, now) : nullptr;
 }
 
 Picos
 Nic::NextReady(Picos now)
 {
-    if (m_network.rounding == Rounding::TruncateNs)
-    {
-        Picos earliest = NEVER;
-        for (const QueuePair* flow : m_flows)
-        {
-            earliest = flow != nullptr ? std::min(earliest, flow->PacedUntil()) : earliest;
-        }
-        m_wakeUp.OnIdle(earliest, now);
-        return NEVER;
-    }
     if (IsPaused())
     {
         return NEVER;
@@ -123,7 +105,7 @@ Nic::NextReady(Picos now)
     Picos next = NEVER;
     for (const QueuePair* flow : m_flows)
     {
-        next = flow != nullptr ? std::min(next, flow->ReadyAt()) : next;
+        next = std::min(next, flow->ReadyAt());
     }
     return next;
 }
@@ -151,7 +133,7 @@ Nic::Receive(Packet* packet)
     flow.OnFeedback(*packet, packet->arrival);
     if (flow.TakeRepaced())
     {
-        m_wakeUp.OnRepaced(flow.NextAvailable(), packet->arrival);
+        OnRepaced(flow, packet->arrival);
     }
     if (flow.WindowBytes() != window || flow.RateBps() != rate)
     {

@@ -4,7 +4,6 @@
 #define RDMA_NIC_H
 
 #include "port.h"
-#include "published-wake-up.h"
 
 #include <vector>
 
@@ -22,7 +21,7 @@ class Nic : public Port
     Nic(NetworkContext& network, uint32_t nodeId);
 
     void AddFlow(QueuePair& flow);
-    void RemoveFlow(QueuePair& flow);
+    virtual void RemoveFlow(QueuePair& flow);
     /// A flow's window or rate has been written from outside an ACK.
     void NotifyKnobs(const QueuePair& flow, Picos now);
 
@@ -34,14 +33,19 @@ class Nic : public Port
     Picos NextReady(Picos now) override;
     void Receive(Packet* packet) override;
 
-  private:
-    /// The flow whose turn it is, or null; closes the gaps that ended flows have left.
-    QueuePair* NextFlow(Picos now);
+    /// The next packet of a flow that is ready.
+    Packet* Take(QueuePair& flow, Picos now);
+    /// A flow's waiting packet was moved (FlowState::SetRateAndRepace); the card looks again in any case.
+    virtual void OnRepaced(const QueuePair&, Picos) {}
 
     PacketFifo m_acks;
-    std::vector<QueuePair*> m_flows; ///< in the order they started; null where one has ended
-    size_t m_served{0};              ///< index of the flow served last
-    PublishedWakeUp m_wakeUp;        ///< armed under Rounding::TruncateNs only
+    std::vector<QueuePair*> m_flows; ///< in the order they started
+
+  private:
+    /// The flow whose turn it is, or null.
+    QueuePair* NextFlow(Picos now);
+
+    size_t m_next{0}; ///< index after the flow served last
     uint64_t m_deliveredPayload{0};
 };
 

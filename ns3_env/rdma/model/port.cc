@@ -90,18 +90,16 @@ Port::Kick()
     {
         Transmit(packet, now);
     }
-    // Whole nanoseconds bring ties, and the published simulator decides them so: it looks again when a
-    // transmission ends, whether anything waits or not.
-    const bool looksAgain = packet != nullptr && m_network.rounding == Rounding::TruncateNs;
-    const Picos next = looksAgain || !m_control.IsEmpty() ? now : NextReady(now);
+    const bool perFrame = m_network.linkEvents == LinkEvents::PerFrame;
+    const bool looksAgain = (perFrame && packet != nullptr) || !m_control.IsEmpty();
+    const Picos next = looksAgain ? now : NextReady(now);
     if (next != NEVER)
     {
         Arm(std::max(next, m_busyUntil), now);
     }
     if (packet != nullptr)
     {
-        // One pending event for all packets in flight; one for each where the order of ties matters.
-        if (m_flight.IsEmpty() || m_network.rounding == Rounding::TruncateNs)
+        if (m_flight.IsEmpty() || perFrame)
         {
             m_arrivalEvent.Arm(packet->arrival - now);
         }
@@ -155,7 +153,7 @@ void
 Port::OnArrival()
 {
     Packet* packet = m_flight.Pop();
-    if (!m_flight.IsEmpty() && m_network.rounding != Rounding::TruncateNs)
+    if (!m_flight.IsEmpty() && m_network.linkEvents == LinkEvents::Merged)
     {
         m_arrivalEvent.Arm(m_flight.Front()->arrival - packet->arrival);
     }
@@ -190,6 +188,7 @@ Port::SendPfc(PacketKind kind)
     frame->wireBytes = PFC_FRAME_BYTES;
     frame->payloadBytes = 0;
     m_control.Push(frame);
+    m_network.random->OnPfcFrame();
     m_pauseFramesSent += kind == PacketKind::Pause ? 1 : 0;
     m_network.pfcFrames += kind == PacketKind::Pause ? 1 : 0;
     Kick();
@@ -242,7 +241,7 @@ Port::SetDropFilter(Callback<bool, const Packet&> filter)
 bool
 Port::IsLost(const Packet& packet)
 {
-    if (m_lossProbability > 0 && m_network.random.Draw() < m_lossProbability)
+    if (m_lossProbability > 0 && m_network.random->Draw() < m_lossProbability)
     {
         return true;
     }

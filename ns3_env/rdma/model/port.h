@@ -14,11 +14,22 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 
 namespace ns3::rdma
 {
 
 class FlowState;
+
+/// Which events does a link cost?
+enum class LinkEvents : uint8_t
+{
+    /// As few as will do: a transmission's end only where something waits for it, one arrival per link.
+    Merged,
+    /// Each transmission's end and each arrival, so that those of one instant run in the order in which
+    /// transmissions began.
+    PerFrame,
+};
 
 /// Counts and shared stores of one network; every port and node of it holds a reference.
 struct NetworkContext
@@ -27,8 +38,9 @@ struct NetworkContext
     void Release(Packet* packet);
 
     PacketPool pool;
-    RandomSource random; ///< of marks and losses
+    std::unique_ptr<RandomSource> random{std::make_unique<OneStream>()}; ///< of marks and losses
     Rounding rounding{Rounding::Exact};
+    LinkEvents linkEvents{LinkEvents::Merged};
     uint64_t packetHops{0};  ///< transmissions of data, ACK and NACK packets
     uint64_t packetsSent{0}; ///< data packets, retransmissions included
     uint64_t droppedPackets{0};
@@ -41,8 +53,8 @@ struct NetworkContext
 };
 
 /**
- * One end of a link. While nothing waits, transmission end and arrival are a single event: the port
- * remembers until when it is busy, and packets in flight wait in a FIFO behind one pending event.
+ * One end of a link. It remembers until when it is busy, and keeps packets in flight in a FIFO: while
+ * nothing waits, transmission end and arrival are a single event, the only one pending (LinkEvents::Merged).
  */
 class Port : public Object
 {

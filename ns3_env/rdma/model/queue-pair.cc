@@ -221,12 +221,13 @@ QueuePair::OnData(Packet& packet, Picos now)
     }
     else if (packet.sequence > m_expected)
     {
-        // A gap. One NACK per round trip is enough: the sender goes back to the gap at once.
-        if (now < m_nextNackAt)
+        // One NACK is enough while it and its answer are on the way: the sender goes back to the gap at once.
+        if (m_expected == m_nackedGap && now < m_nextNackAt)
         {
             return false;
         }
-        m_nextNackAt = now + 2 * m_facts.baseRtt;
+        m_nackedGap = m_expected;
+        m_nextNackAt = now + m_nackInterval;
         answer = PacketKind::Nack;
     }
     packet.kind = answer;

@@ -46,6 +46,7 @@ class QueuePair : public FlowState
     /// @{
     void SetPath(Nic& sender, Route forward, Route backward);
     void SetRetransmissionTimeout(Picos timeout) { m_timeout = timeout; }
+    void SetNackInterval(Picos interval) { m_nackInterval = interval; }
     /// Called when the last byte was acknowledged.
     void SetFinishedCallback(std::function<void(QueuePair&)> done) { m_finished = std::move(done); }
     /// @}
@@ -135,7 +136,9 @@ class QueuePair : public FlowState
 
     // receiver
     uint64_t m_expected{0};
+    uint64_t m_nackedGap{UINT64_MAX}; ///< first byte missing at the last NACK
     Picos m_nextNackAt{0};
+    Picos m_nackInterval{0};
 
     uint32_t m_packetsOut{0};
     uint8_t m_countedHops{0};

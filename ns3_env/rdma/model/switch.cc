@@ -53,11 +53,11 @@ SwitchPort::SwitchPort(NetworkContext& network, Switch& owner, uint32_t nodeId, 
 }
 
 void
-SwitchPort::Configure(const EcnConfig& ecn,
+SwitchPort::Configure(std::unique_ptr<EcnMarker> marker,
                       std::unique_ptr<FlowCounter> counter,
                       uint32_t telemetryUnit)
 {
-    m_marker.emplace(ecn, RateBps(), m_network.random);
+    m_marker = std::move(marker);
     m_counter = std::move(counter);
     m_telemetryUnit = telemetryUnit;
 }
@@ -93,16 +93,14 @@ SwitchPort::Dequeue(Picos now)
         m_stats->Update(m_queueBytes, now);
     }
     m_queueTrace(m_queueBytes);
+    if (m_marker->Marks(*packet, m_queueBytes))
+    {
+        packet->ecnMarked = true;
+        m_markTrace(*packet);
+    }
     m_switch.Release(packet->ingressPort, packet->wireBytes);
-    // Drawn for ACKs and marked packets too, as in the published simulator; there it has no effect.
-    const bool marks = m_marker->Marks(m_queueBytes);
     if (packet->kind == PacketKind::Data)
     {
-        if (marks && !packet->ecnMarked)
-        {
-            packet->ecnMarked = true;
-            m_markTrace(*packet);
-        }
         if (packet->flow->Telemetry().hopRecords)
         {
             WriteTelemetry(*packet, now);

@@ -27,8 +27,9 @@ class SwitchPort : public Port
     SwitchPort(NetworkContext& network, Switch& owner, uint32_t nodeId, uint32_t index);
 
     /// Puts the port to work once its link rate is known.
-    void
-    Configure(const EcnConfig& ecn, std::unique_ptr<FlowCounter> counter, uint32_t telemetryUnit);
+    void Configure(std::unique_ptr<EcnMarker> marker,
+                   std::unique_ptr<FlowCounter> counter,
+                   uint32_t telemetryUnit);
     /// Keeps time-weighted statistics of the egress queue from `origin` on.
     void RecordQueue(Picos origin) { m_stats.emplace(origin); }
 
@@ -50,7 +51,7 @@ class SwitchPort : public Port
     PacketFifo m_queue;
     uint64_t m_queueBytes{0};
     uint32_t m_telemetryUnit{1};
-    std::optional<EcnMarker> m_marker;
+    std::unique_ptr<EcnMarker> m_marker;
     std::unique_ptr<FlowCounter> m_counter;
     std::optional<QueueStats> m_stats;
     TracedCallback<uint64_t> m_queueTrace;

@@ -22,7 +22,7 @@ inline constexpr Picos PS_PER_SECOND = 1'000'000'000'000;
 enum class Rounding : uint8_t
 {
     Exact,      ///< nearest picosecond
-    TruncateNs, ///< whole nanoseconds, cut off (REFERENCE.md, "Time and units")
+    TruncateNs, ///< whole nanoseconds, cut off (docs/sources/published-simulator.md, "Time and units")
 };
 
 /// Time of `bytes` at `rateBps` by exact arithmetic: what base RTTs are made of.
@@ -40,7 +40,7 @@ IdealTime(uint64_t bytes, double rateBps, Rounding rounding)
 /**
  * Time that a device takes to put `bytes` on a link of `rateBps`, or to pace them.
  *
- * The reference simulator truncates the binary fraction of a second, which for round decimal figures lies
+ * The published simulator truncates the binary fraction of a second, which for round decimal figures lies
  * just below the whole nanosecond: 1048 B at 1 Gb/s take 8383 ns, not 8384.
  */
 inline Picos

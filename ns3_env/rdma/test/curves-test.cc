@@ -48,7 +48,7 @@ Incast(const std::string& controller, uint32_t senders)
 {
     constexpr uint64_t BYTES = 8'000'000;
     Scenario s = Dumbbell(senders, 100e9);
-    s.rounding = Rounding::Exact;
+    s.published = false;
     s.controllers[0].name = controller;
     s.ecn = controller == "dctcp" ? EcnConfig{true, 60e3, 60e3, 1.0, 100e9}
                                   : EcnConfig{true, 400e3, 1600e3, 0.2, 100e9};

@@ -82,7 +82,7 @@ Incast(uint32_t senders,
        std::vector<std::pair<std::string, std::string>> attributes)
 {
     Scenario s = Dumbbell(senders, 100e9);
-    s.rounding = Rounding::Exact;
+    s.published = false;
     s.controllers[0] = {"mpcc", {attributes.begin(), attributes.end()}};
     for (uint32_t i = 0; i < senders; ++i)
     {
@@ -203,7 +203,7 @@ class KnobsWrittenTestCase : public TestCase
     void DoRun() override
     {
         Scenario s = Dumbbell(1, 100e9);
-        s.rounding = Rounding::Exact;
+        s.published = false;
         s.controllers[0] = {"fixed-window",
                             {{"Window", "10"}}}; // a packet every hundred round trips
         AddFlow(s, 0, 1, 100'000);
@@ -367,7 +367,7 @@ class MpccPathTestCase : public TestCase
         for (double rate : {1e9, 100e9})
         {
             Scenario s = Dumbbell(4, rate);
-            s.rounding = Rounding::Exact;
+            s.published = false;
             AddFlow(s, 0, 4, 1000);
             PathFacts path;
             TestNetwork net(std::move(s),
@@ -413,7 +413,7 @@ class MpccTwoBottlenecksTestCase : public TestCase
         constexpr uint64_t BYTES = 10'000'000;
         Scenario s;
         s.timeLimit = PS_PER_SECOND;
-        s.rounding = Rounding::Exact;
+        s.published = false;
         s.isSwitch = {false, false, false, false, false, true, true, true};
         for (const auto& [a, b] : std::vector<std::pair<uint32_t, uint32_t>>{{SENDER_0, SWITCH_1},
                                                                              {SENDER_1, SWITCH_1},

@@ -57,7 +57,7 @@ class QueueSlopeTest : public TestCase
     void DoRun() override
     {
         Scenario s = Dumbbell(4, 1 * GBPS);
-        s.rounding = Rounding::Exact;
+        s.published = false;
         s.timeLimit = 2'000'000 * NS;
         s.buffer.pfc = false;
         for (uint32_t i = 0; i < 4; ++i)

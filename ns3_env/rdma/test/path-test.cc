@@ -75,7 +75,7 @@ class TelemetryTest : public TestCase
     void DoRun() override
     {
         Scenario s = Dumbbell(3, 100e9);
-        s.rounding = Rounding::Exact;
+        s.published = false;
         s.controllers[0].name = m_controller;
         AddFlow(s, 0, 3, 10'000);
         AddFlow(s, 1, 3, 10'000, 20 * NS);

@@ -9,7 +9,7 @@ Dumbbell(uint32_t senders, double rateBps, Picos delay)
 {
     Scenario s;
     s.timeLimit = 10 * PS_PER_SECOND;
-    s.rounding = Rounding::TruncateNs;
+    s.published = true;
     s.isSwitch.assign(senders + 1, false);
     s.isSwitch.insert(s.isSwitch.end(), 2, true);
     for (uint32_t i = 0; i < senders; ++i)
@@ -28,7 +28,7 @@ FatTree16()
     constexpr Picos DELAY = 1000 * PS_PER_NS;
     Scenario s;
     s.timeLimit = 10 * PS_PER_SECOND;
-    s.rounding = Rounding::TruncateNs;
+    s.published = true;
     s.isSwitch.assign(16, false);
     s.isSwitch.insert(s.isSwitch.end(), 10, true);
     for (uint32_t host = 0; host < 16; ++host)

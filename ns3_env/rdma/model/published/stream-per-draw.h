@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which random numbers did the published simulator draw? The first one of a new stream, every time.
-#ifndef RDMA_STREAM_PER_DRAW_H
-#define RDMA_STREAM_PER_DRAW_H
+#ifndef RDMA_PUBLISHED_STREAM_PER_DRAW_H
+#define RDMA_PUBLISHED_STREAM_PER_DRAW_H
+
+#include "ns3_env/rdma/model/random-source.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-namespace ns3::rdma
+namespace ns3::rdma::published
 {
 
 /**
@@ -15,14 +17,15 @@ namespace ns3::rdma
  * object-oriented random-number package with many long streams and substreams"). Streams lie 2^127 numbers
  * apart, substreams (ns-3's runs) 2^76; stepping from one to the next is one multiplication by a matrix.
  */
-class StreamPerDraw
+class StreamPerDraw final : public RandomSource
 {
   public:
     /// \param seed of the generator, at most 4294944442; \param run ns-3's run number.
     StreamPerDraw(uint32_t seed, uint64_t run, uint64_t first);
 
-    /// Uniform in (0, 1).
-    double Draw();
+    double Draw() override;
+    /// A PFC frame takes a number as a marking decision does, and has no use for it.
+    void OnPfcFrame() override { Draw(); }
 
   private:
     using State = std::array<uint64_t, 3>;
@@ -31,6 +34,6 @@ class StreamPerDraw
     State m_second; ///< of the component modulo 4294944443
 };
 
-} // namespace ns3::rdma
+} // namespace ns3::rdma::published
 
-#endif // RDMA_STREAM_PER_DRAW_H
+#endif // RDMA_PUBLISHED_STREAM_PER_DRAW_H

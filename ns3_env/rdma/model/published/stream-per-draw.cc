@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "stream-per-draw.h"
 
-namespace ns3::rdma
+namespace ns3::rdma::published
 {
 
 namespace
@@ -100,4 +100,4 @@ StreamPerDraw::Draw()
     return static_cast<double>(difference) * NORM;
 }
 
-} // namespace ns3::rdma
+} // namespace ns3::rdma::published

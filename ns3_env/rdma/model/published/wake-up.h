@@ -3,26 +3,25 @@
 #ifndef RDMA_PUBLISHED_WAKE_UP_H
 #define RDMA_PUBLISHED_WAKE_UP_H
 
-#include "reusable-event.h"
-
 #include "ns3/event-id.h"
+#include "ns3_env/rdma/model/reusable-event.h"
 
 #include <algorithm>
 #include <functional>
 
-namespace ns3::rdma
+namespace ns3::rdma::published
 {
 
 /**
- * The one timer of a network card under Rounding::TruncateNs. It is armed when the card finds nothing to
+ * The one timer of a network card. It is armed when the card finds nothing to
  * send, for the earliest pacing time among all flows with bytes left, flows with a closed window included.
  * Where that time has passed already, nothing is armed, and a paced flow beside such a flow waits for the
  * next ACK. A pending timer stays where it is, except that a repaced flow (HPCC) moves it forward.
  */
-class PublishedWakeUp
+class WakeUp
 {
   public:
-    explicit PublishedWakeUp(std::function<void()> look)
+    explicit WakeUp(std::function<void()> look)
         : m_look(std::move(look))
     {
     }
@@ -58,6 +57,6 @@ class PublishedWakeUp
     Picos m_when{0};
 };
 
-} // namespace ns3::rdma
+} // namespace ns3::rdma::published
 
 #endif // RDMA_PUBLISHED_WAKE_UP_H

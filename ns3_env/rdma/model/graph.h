@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which nodes are joined by which links? The network as routing sees it.
+#ifndef RDMA_GRAPH_H
+#define RDMA_GRAPH_H
+
+#include "units.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3::rdma
+{
+
+/// One end of a link, as a node sees it.
+struct Neighbour
+{
+    uint32_t node;
+    uint32_t port; ///< index of the local port
+    double rateBps;
+    Picos delay;
+};
+
+/// By node id; a node's neighbours in the order of the links.
+struct Graph
+{
+    std::vector<bool> isSwitch;
+    std::vector<std::vector<Neighbour>> neighbours;
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_GRAPH_H

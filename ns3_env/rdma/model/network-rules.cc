@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "network-rules.h"
+
+namespace ns3::rdma
+{
+
+std::unique_ptr<RandomSource>
+NetworkRules::MakeRandomSource(uint64_t) const
+{
+    return std::make_unique<OneStream>();
+}
+
+std::unique_ptr<EcnMarker>
+NetworkRules::MakeMarker(const EcnConfig& config, double rateBps, RandomSource& random) const
+{
+    return std::make_unique<EcnMarker>(config, rateBps, random);
+}
+
+Ptr<Nic>
+NetworkRules::MakeNic(NetworkContext& network, uint32_t nodeId) const
+{
+    return CreateObject<Nic>(network, nodeId);
+}
+
+std::unique_ptr<NextHopOrder>
+NetworkRules::MakeNextHopOrder(const Graph&) const
+{
+    return std::make_unique<NextHopOrder>();
+}
+
+Picos
+NetworkRules::NackInterval(Picos baseRtt) const
+{
+    return 2 * baseRtt;
+}
+
+void
+NetworkRules::Start(const std::function<void()>& flow) const
+{
+    flow();
+}
+
+void
+NetworkRules::Prepare(CongestionControl&) const
+{
+}
+
+} // namespace ns3::rdma

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// By which rules does a network run where physics leaves a choice? The answers, given where it is built.
+#ifndef RDMA_NETWORK_RULES_H
+#define RDMA_NETWORK_RULES_H
+
+#include "ecn-marker.h"
+#include "next-hop-order.h"
+#include "nic.h"
+#include "port.h"
+#include "random-source.h"
+
+#include <functional>
+#include <memory>
+
+namespace ns3::rdma
+{
+
+class CongestionControl;
+
+/// The rules of the default preset. A network asks while it is built and as a flow starts, never per packet.
+class NetworkRules
+{
+  public:
+    virtual ~NetworkRules() = default;
+
+    virtual Rounding GetRounding() const { return Rounding::Exact; }
+    virtual LinkEvents GetLinkEvents() const { return LinkEvents::Merged; }
+    /// Of marks and losses, in a network of `nodes` nodes.
+    virtual std::unique_ptr<RandomSource> MakeRandomSource(uint64_t nodes) const;
+    virtual std::unique_ptr<EcnMarker>
+    MakeMarker(const EcnConfig& config, double rateBps, RandomSource& random) const;
+    virtual Ptr<Nic> MakeNic(NetworkContext& network, uint32_t nodeId) const;
+    virtual std::unique_ptr<NextHopOrder> MakeNextHopOrder(const Graph& graph) const;
+
+    /// How long a receiver waits before it repeats a NACK for the same gap.
+    virtual Picos NackInterval(Picos baseRtt) const;
+    /// Starts a flow whose time has come.
+    virtual void Start(const std::function<void()>& flow) const;
+    /// Sees a flow's controller before the flow exists.
+    virtual void Prepare(CongestionControl& control) const;
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_NETWORK_RULES_H

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "rules.h"
+
+#include "ecn-marker.h"
+#include "next-hop-order.h"
+#include "nic.h"
+#include "stream-per-draw.h"
+
+#include "ns3/boolean.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3_env/rdma/congestion-control/congestion-control.h"
+
+namespace ns3::rdma::published
+{
+
+namespace
+{
+
+// Random streams handed out before the first packet is marked (docs/decisions/0002): of each node's
+// protocol stack, and of the loss model.
+constexpr uint64_t STREAMS_PER_NODE = 6;
+constexpr uint64_t STREAMS_OF_LOSS = 2;
+
+// docs/sources/published-simulator.md, "Known differences"
+constexpr Picos NACK_INTERVAL = 500'000 * PS_PER_NS;
+
+} // namespace
+
+std::unique_ptr<RandomSource>
+Rules::MakeRandomSource(uint64_t nodes) const
+{
+    return std::make_unique<StreamPerDraw>(RngSeedManager::GetSeed(),
+                                           RngSeedManager::GetRun(),
+                                           STREAMS_PER_NODE * nodes + STREAMS_OF_LOSS);
+}
+
+std::unique_ptr<rdma::EcnMarker>
+Rules::MakeMarker(const EcnConfig& config, double rateBps, RandomSource& random) const
+{
+    return std::make_unique<EcnMarker>(config, rateBps, random);
+}
+
+Ptr<rdma::Nic>
+Rules::MakeNic(NetworkContext& network, uint32_t nodeId) const
+{
+    return CreateObject<Nic>(network, nodeId);
+}
+
+std::unique_ptr<rdma::NextHopOrder>
+Rules::MakeNextHopOrder(const Graph& graph) const
+{
+    return std::make_unique<NextHopOrder>(graph);
+}
+
+Picos
+Rules::NackInterval(Picos) const
+{
+    return NACK_INTERVAL;
+}
+
+void
+Rules::Start(const std::function<void()>& flow) const
+{
+    Simulator::ScheduleNow([flow] { Simulator::ScheduleNow(flow); });
+}
+
+void
+Rules::Prepare(CongestionControl& control) const
+{
+    control.SetAttributeFailSafe("TimerEvents", BooleanValue(true)); // DCQCN's alone
+}
+
+} // namespace ns3::rdma::published

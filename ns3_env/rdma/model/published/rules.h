@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What does the published simulator do by accident? Every accident of its, by name; the list is the class.
+#ifndef RDMA_PUBLISHED_RULES_H
+#define RDMA_PUBLISHED_RULES_H
+
+#include "ns3_env/rdma/model/network-rules.h"
+
+namespace ns3::rdma::published
+{
+
+/// What decides where its completion times are to be met to the nanosecond (docs/decisions/0002).
+class Rules final : public NetworkRules
+{
+  public:
+    /// Times are cut to whole nanoseconds.
+    Rounding GetRounding() const override { return Rounding::TruncateNs; }
+    /// Events of one instant run in the order in which transmissions began.
+    LinkEvents GetLinkEvents() const override { return LinkEvents::PerFrame; }
+    /// A new stream for each draw, PFC frames included.
+    std::unique_ptr<RandomSource> MakeRandomSource(uint64_t nodes) const override;
+    /// A draw for every packet.
+    std::unique_ptr<rdma::EcnMarker>
+    MakeMarker(const EcnConfig& config, double rateBps, RandomSource& random) const override;
+    /// One timer, turns by place, ACKs that pass a pause.
+    Ptr<rdma::Nic> MakeNic(NetworkContext& network, uint32_t nodeId) const override;
+    /// Next hops as a search finds them; the first path speaks for a pair of hosts.
+    std::unique_ptr<rdma::NextHopOrder> MakeNextHopOrder(const Graph& graph) const override;
+    /// A fixed time, whatever the network.
+    Picos NackInterval(Picos baseRtt) const override;
+    /// A flow starts two events after its time, in the same nanosecond.
+    void Start(const std::function<void()>& flow) const override;
+    /// DCQCN's timers are events, and take their turn among those of their nanosecond.
+    void Prepare(CongestionControl& control) const override;
+};
+
+} // namespace ns3::rdma::published
+
+#endif // RDMA_PUBLISHED_RULES_H
