@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from agents.policy import FloatArray, State
 from ns3_env import _native
+from ns3_env.policy import FloatArray, State
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ import pytest
 
 from agents.baselines import RandomPolicy
 from agents.mpcc import MpccPolicy
-from agents.policy import Policy
 from ns3_env.actions import AbsoluteWindow
 from ns3_env.errors import ScenarioError
 from ns3_env.flow_env import RdmaIncastEnv
+from ns3_env.policy import Policy
 from ns3_env.telemetry import FDCC_FIELDS
 
 

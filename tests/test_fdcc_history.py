@@ -11,7 +11,8 @@ from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.fdcc.history import HistoryReplayBuffer, append
+from agents.fdcc.history import append
+from agents.fdcc.replay import HistoryReplayBuffer
 from tests.fake_vec_env import FakeRdmaVecEnv
 
 
@@ -36,7 +37,8 @@ def fill(env: FakeRdmaVecEnv, buffer: HistoryReplayBuffer, batches: int) -> None
 
 
 def make(env: FakeRdmaVecEnv, size: int = 50, **kwargs: object) -> HistoryReplayBuffer:
-    return HistoryReplayBuffer(size, env.observation_space, env.action_space, n_envs=env.num_envs, **kwargs)  # type: ignore[arg-type]
+    options = {"history_length": 8, "n_steps": 1, "gamma": 0.99, "append_last_action": True, **kwargs}
+    return HistoryReplayBuffer(size, env.observation_space, env.action_space, n_envs=env.num_envs, **options)  # type: ignore[arg-type]
 
 
 @settings(max_examples=40, deadline=None)

@@ -8,8 +8,8 @@ import numpy.typing as npt
 import pytest
 
 from agents.mpcc import MpccPolicy, MpccSettings
-from agents.policy import Policy, SlotStates
 from ns3_env import _native
+from ns3_env.policy import Policy, SlotStates
 
 Rows = npt.NDArray[np.float64]
 
@@ -69,7 +69,7 @@ def test_windows_do_not_depend_on_the_batch() -> None:
 def test_flows_that_decide_apart_keep_their_own_state() -> None:
     observations = rows_of(4, steps=30, seed=1)
     policy = MpccPolicy()
-    slots = SlotStates(policy, 4)
+    slots = SlotStates(policy)
     alone = [None] * 4
     for i, step in enumerate(observations):
         due = np.flatnonzero((np.arange(4) + i) % 3 != 0)

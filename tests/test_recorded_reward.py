@@ -10,11 +10,11 @@ import pytest
 
 from agents.baselines import ConstantPolicy
 from agents.mpcc import MpccPolicy, MpccSettings
-from agents.policy import Policy
 from agents.search.objective import recorded_reward
 from agents.training.config import EnvConfig, Named
 from agents.training.environment import agent_scenario
 from eval.play.policy import run_policy
+from ns3_env.policy import Policy
 from ns3_env.rewards import make_reward
 
 POLICIES: dict[str, Policy] = {

@@ -6,13 +6,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from pydantic import Field, field_validator
 
-from agents.training.config import EnvConfig, load
+from agents.training.config import EnvConfig
 from agents.training.environment import agent_scenario, merged
 from ns3_env.errors import ConfigError
 from ns3_env.scenario import Scenario
@@ -87,11 +86,6 @@ class Curriculum:
         self.first_index = 0
         self.next_index = 0
         self._returns: deque[float] = deque()
-
-    @classmethod
-    def load(cls, path: Path, env: EnvConfig, seed: int) -> Curriculum:
-        """Reads a curriculum's file. Raises ConfigError, ScenarioError."""
-        return cls(load(path, CurriculumConfig), env, seed, str(path))
 
     @property
     def stage(self) -> int:
