@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agents.baselines import ConstantPolicy
-from agents.mpcc import MpccPolicy, MpccSettings
+from agents.mpcc import MpccPolicy
 from agents.search.objective import recorded_reward
 from agents.training.config import EnvConfig, Named
 from agents.training.environment import agent_scenario
@@ -19,7 +19,7 @@ from ns3_env.rewards import make_reward
 
 POLICIES: dict[str, Policy] = {
     "mpcc": MpccPolicy(),
-    "mpcc, other weights": MpccPolicy(MpccSettings(weight_window=0.1, interval_scale=0.3)),
+    "mpcc, other weights": MpccPolicy(weight_window=0.1, interval_scale=0.3),
     "a window that shrinks": ConstantPolicy([-0.1], ["rtt"]),
     "a window that stays": ConstantPolicy([0.0], ["rtt"]),
 }
