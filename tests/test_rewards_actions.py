@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ns3_env import telemetry
 from ns3_env.actions import AbsoluteWindow, MultiplicativeWindow, make_action_map
-from ns3_env.rewards import REWARDS, make_reward
+from ns3_env.rewards import REWARDS, Staged, make_reward, register
 
 
 def records(count: int = 1, **values: float) -> NDArray[np.float64]:
@@ -51,6 +51,39 @@ def test_rewards_are_finite_before_the_first_ack(name: str) -> None:
 
 def test_power_of_a_fair_share_at_the_base_rtt_is_one() -> None:
     assert make_reward("power")(records(throughput=0.25, flow_count=4))[0] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("rtt_us", "pacing_rate", "reward"),
+    [
+        # RTT / 8.192 us - 1.5 = 1.5; times sqrt(1/4) is 0.75; less 0.064, squared.
+        (3 * 8.192, 0.25, -(0.686**2)),
+        (2.5 * 8.192, 1.0, -(0.936**2)),
+        # Below one and a half there is nothing but the target.
+        (1.4 * 8.192, 1.0, -(0.064**2)),
+        (3 * 8.192, 0.0, -(0.064**2)),
+    ],
+)
+def test_rtt_target_is_the_squared_distance_of_rl_cc(
+    rtt_us: float, pacing_rate: float, reward: float
+) -> None:
+    seen = records(rtt_ns=1e3 * rtt_us, pacing_rate=pacing_rate)
+    assert make_reward("rtt_target")(seen)[0] == pytest.approx(reward)
+
+
+def test_rtt_target_has_its_settings() -> None:
+    seen = records(rtt_ns=4000.0, pacing_rate=0.25)
+    # (4 - 1.5) / 2 = 1.25
+    assert make_reward("rtt_target", base_ns=1000.0, target=0.25)(seen)[0] == pytest.approx(-1.0)
+
+
+def test_power_falls_with_the_rtt_and_grows_with_the_flows() -> None:
+    assert make_reward("power")(records(throughput=0.5, flow_count=3, rtt=2.0))[0] == pytest.approx(0.75)
+
+
+def test_a_reward_is_registered_once() -> None:
+    with pytest.raises(ValueError, match="'staged' already"):
+        register("staged")(Staged)
 
 
 @pytest.mark.parametrize(

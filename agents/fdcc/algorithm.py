@@ -17,7 +17,7 @@ import numpy as np
 import torch as th
 from stable_baselines3 import TD3
 from stable_baselines3.common.buffers import ReplayBuffer
-from stable_baselines3.common.callbacks import BaseCallback, CallbackList, ProgressBarCallback
+from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 from stable_baselines3.common.noise import ActionNoise
 from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.type_aliases import (
@@ -38,16 +38,9 @@ from agents.fdcc.networks import RecurrentActor, RecurrentCritics
 from agents.fdcc.policy import RecurrentTD3Policy
 from agents.fdcc.replay import HistoryReplayBuffer
 from agents.fdcc.stream import Stream, stream_of
+from agents.training.progress import DecisionsBar
 
 SelfFDCC = TypeVar("SelfFDCC", bound="FDCC")
-
-
-class _ProgressBar(ProgressBarCallback):
-    """Stable-Baselines3's bar counts num_envs per call; a batch holds as many decisions as flows were due."""
-
-    def _on_step(self) -> bool:
-        self.pbar.update(self.model.num_timesteps - self.model._num_timesteps_at_start - self.pbar.n)
-        return True
 
 
 class FDCC(TD3):
@@ -141,7 +134,7 @@ class FDCC(TD3):
         made = super()._init_callback(callback)
         if not progress_bar:
             return made
-        both = CallbackList([made, _ProgressBar()])
+        both = CallbackList([made, DecisionsBar()])
         both.init_callback(self)
         return both
 
@@ -206,7 +199,7 @@ class FDCC(TD3):
             terminated = np.asarray(batch.terminated, dtype=bool)
             truncated = np.asarray(batch.truncated, dtype=bool)
             ended, went_on = terminated | truncated, ~first
-            learned = compressed(rewards) if self.config.compress_rewards else rewards
+            learned = td3.compressed(rewards) if self.config.compress_rewards else rewards
             replay_buffer.outcome(
                 slots[went_on],
                 learned[went_on],
@@ -307,9 +300,3 @@ class FDCC(TD3):
         return super().learn(
             total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps, progress_bar
         )
-
-
-def compressed(rewards: Floats) -> Floats:
-    """sign(r)·ln(1 + |r|)."""
-    small: Floats = np.sign(rewards) * np.log1p(np.abs(rewards))
-    return small

@@ -9,14 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch as th
 from torch.nn.functional import mse_loss
 
-from agents.fdcc.history import History
+from agents.fdcc.history import Floats, History
 
 #: μ: a history to actions (B, A); Q_i: a history and actions (B, A) to a value (B, 1) of each critic.
 Actor = Callable[[History], th.Tensor]
 Critics = Callable[[History, th.Tensor], Sequence[th.Tensor]]
+
+
+def compressed(rewards: Floats) -> Floats:
+    """sign(r)·ln(1 + |r|) of rewards (k,)."""
+    small: Floats = np.sign(rewards) * np.log1p(np.abs(rewards))
+    return small
 
 
 def smoothed_actions(actions: th.Tensor, deviation: float, clip: float) -> th.Tensor:
