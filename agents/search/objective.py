@@ -36,14 +36,9 @@ _SAMPLES, _SAMPLE_NS = 4000, 500
 def recorded(scenario: Scenario, controller: Controller, seed: int) -> Scenario:
     """The scenario under a controller, with the recordings that its reward is read from."""
     step = max(_SAMPLE_NS, scenario.time_limit_ns // _SAMPLES)
-    return scenario.model_copy(
-        update={
-            "seed": seed,
-            "controllers": [controller],
-            "controlled_flows": None,
-            "record": Record(queue_series_ns=step, windows=True),
-        }
-    )
+    record = Record(queue_series_ns=step, windows=True)
+    own = scenario.under(controller.name, controller.attributes)
+    return own.model_copy(update={"seed": seed, "record": record})
 
 
 def score_of(judge: JudgeConfig) -> Callable[[Results], float]:

@@ -15,7 +15,7 @@ from ns3_env import telemetry
 from ns3_env.actions import make_action_map
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.policy import Policy
-from ns3_env.scenario import Clock, Scenario
+from ns3_env.scenario import Controller
 
 if TYPE_CHECKING:
     from agents.training.checkpoint import TrainedPolicy
