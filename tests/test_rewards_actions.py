@@ -114,12 +114,52 @@ def test_growth_from_one_packet_needs_progress_or_fractions() -> None:
     assert MultiplicativeWindow(alpha=1)(up, one)[0, 0] == 2000
 
 
+def test_progress_keeps_fractions_of_growth_only() -> None:
+    act = MultiplicativeWindow(rounding="progress")
+    assert act(np.array([[-0.5]]), records())[0, 0] == 8000  # 10 packets / 1.25
+    assert act(np.array([[-0.1]]), records())[0, 0] == 9000  # 9.52, floored
+    assert act(np.array([[0.5]]), records())[0, 0] == 12_000  # 12.5, floored, and more than before
+    assert MultiplicativeWindow(rounding="none")(np.array([[-0.1]]), records())[0, 0] == pytest.approx(
+        1e4 / 1.05
+    )
+
+
+def test_whole_packets_stay_whole_through_the_rounding_of_a_product() -> None:
+    for packets in range(1, 60):
+        for action in (0.2, 0.4, 2 / 3, 1.0, -2 / 3, -1.0):
+            factor = 1 + action / 2 if action > 0 else 1 / (1 - action / 2)
+            whole = packets * factor
+            if abs(whole - round(whole)) < 1e-9:
+                seen = records(window_bytes=packets * 1083.0, packet_bytes=1083.0, bdp_bytes=1e6)
+                window = MultiplicativeWindow()(np.array([[action]]), seen)[0, 0]
+                assert window / 1083.0 == pytest.approx(round(whole))
+
+
+def test_a_flow_without_a_window_counts_as_one_bdp() -> None:
+    shrunk = MultiplicativeWindow(rounding="none")(np.array([[-1.0]]), records(window_bytes=1e12))[0, 0]
+    assert shrunk == pytest.approx(78_500 / 1.5)
+
+
+def test_no_rate_exceeds_the_senders_link() -> None:
+    slow = records(host_rate_bps=1e9)
+    assert MultiplicativeWindow()(np.array([[0.0]]), slow)[0, 1] == 1e9
+    assert AbsoluteWindow()(np.array([[1e9]]), slow)[0].tolist() == [1e9, 1e9, 1.0]
+
+
+@pytest.mark.parametrize("settings", [{"alpha": 0.0}, {"alpha": -1.0}, {"rounding": "up"}])
+def test_impossible_settings_are_refused(settings: dict[str, float | str]) -> None:
+    with pytest.raises(ValueError, match=r"alpha|rounding"):
+        make_action_map("multiplicative_window", **settings)
+
+
 def test_absolute_window_is_applied_as_it_is() -> None:
     applied = AbsoluteWindow()(np.array([[250.5]]), records())[0]
     assert applied[0] == 250.5
     assert applied[1] == pytest.approx(250.5 * 8e9 / 6280)
-    with pytest.raises(ValueError, match=">= 0"):
-        AbsoluteWindow()(np.array([[np.nan]]), records())
+    assert applied[2] == pytest.approx(250.5 / 78_500)
+    for impossible in (np.nan, -1.0):
+        with pytest.raises(ValueError, match=">= 0"):
+            AbsoluteWindow()(np.array([[impossible]]), records())
 
 
 def test_unknown_names_are_refused() -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -170,13 +171,14 @@ def test_actor_and_targets_move_with_every_second_step_only() -> None:
 def test_the_actor_climbs_what_the_first_critic_says() -> None:
     model = learner(policy_delay=1, saturation_penalty=0.0)
     set_random_seed(3)
-    data = model.replay_buffer.sample(20)
-    history: Any = data.observations
+    history: Any = model.replay_buffer.sample(20).observations
+    actor = copy.deepcopy(model.actor)
     set_random_seed(3)
     model.train(1, 20)
-    after = model.critic.q1_forward(history, model.actor(history)).mean().item()
-    # The logged loss is that of the actor before its step, under the critic after its own.
-    assert -logged(model, "train/actor_loss") < after
+    # The actor as it was, judged by the critic as it is now.
+    before = model.critic.q1_forward(history, th.tanh(actor.raw(history))).mean().item()
+    assert logged(model, "train/actor_loss") == pytest.approx(-before, rel=1e-5)
+    assert model.critic.q1_forward(history, model.actor(history)).mean().item() > before
 
 
 @pytest.mark.parametrize("penalty", [0.0, 0.5])
@@ -219,3 +221,28 @@ def test_the_defaults_are_the_configurations() -> None:
     assert model.gamma == FdccConfig().gamma
     assert model.actor.encoder.compress
     assert model.replay_buffer.n_steps == FdccConfig().n_step_return
+
+
+def test_the_actor_decides_alone_once_learning_has_started() -> None:
+    quiet = {"random_share": 0.0, "action_noise": 0.0}
+    model = learner(learning_starts=20, **quiet)
+    buffer = model.replay_buffer
+    n = buffer.size()
+    decided = model.policy.act_on(buffer.windows[:n], buffer.lengths[:n])
+    own = np.isclose(decided, buffer.actions[:n], atol=1e-6)[:, 0]
+    assert not own[:10].any()
+    assert own[-10:].all()
+
+
+def test_samples_are_drawn_from_all_that_is_stored() -> None:
+    buffer = learner().replay_buffer
+    n = buffer.size()
+    rewards = set(buffer.rewards[:n, 0].tolist())
+    set_random_seed(0)
+    assert set(buffer.sample(20 * n).rewards[:, 0].tolist()) == rewards
+
+
+def test_the_last_action_is_read_once() -> None:
+    env = FakeRdmaVecEnv(1)  # observations of three fields
+    assert FDCC("LstmPolicy", env, fields=("a", "b", "c")).policy.input_dim == 4
+    assert FDCC("LstmPolicy", env, fields=("a", "b", "last_action")).policy.input_dim == 3

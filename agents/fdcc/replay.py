@@ -162,7 +162,6 @@ class HistoryReplayBuffer(ReplayBuffer):
                 decision.steps += 1
             if end or cut:
                 self._flush(int(slot), terminated=bool(end))
-                self.histories.forget(np.array([slot]))
             elif pending and pending[0].steps == self.n_steps:
                 self._store(pending.popleft(), int(slot), done=False)
 
