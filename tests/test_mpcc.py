@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pytest
 
 from agents.mpcc import MpccPolicy
-from agents.search.parameters import defaults
+from agents.search.parameters import read_defaults
 from ns3_env import _native
 from ns3_env.policy import Policy, SlotStates
 
@@ -142,7 +142,7 @@ def test_parameters_that_do_not_exist_are_named(parameters: dict[str, float | st
 
 
 def test_parameters_are_the_attributes_of_the_simulators_mpcc() -> None:
-    attributes = defaults("mpcc")
+    attributes = read_defaults("mpcc")
     for name, value in _native.mpcc_parameters().items():
         text = attributes["".join(word.capitalize() for word in name.split("_"))]
         assert text.lower() == str(value).lower() if isinstance(value, str | bool) else float(text) == value

@@ -80,16 +80,16 @@ def test_targets_judge_the_target_actors_own_actions() -> None:
 
 def test_smoothing_noise_is_normal_clipped_and_kept_within_the_actions() -> None:
     th.manual_seed(0)
-    at_zero = td3.smoothed_actions(th.zeros(20_000, 1), deviation=0.2, clip=0.5)
+    at_zero = td3.smooth(th.zeros(20_000, 1), deviation=0.2, clip=0.5)
     assert at_zero.std().item() == pytest.approx(0.2, rel=0.03)
     assert at_zero.mean().item() == pytest.approx(0.0, abs=0.01)
     assert at_zero.abs().max().item() == 0.5  # 2.5 deviations out: reached by one draw in 80
-    far = td3.smoothed_actions(th.full((1000, 1), 0.8), deviation=100.0, clip=0.5)
+    far = td3.smooth(th.full((1000, 1), 0.8), deviation=100.0, clip=0.5)
     # Nearly every draw is clipped to ±0.5, and 0.8 + 0.5 to 1.
     assert ((far - 0.3).abs().lt(1e-6) | (far == 1.0)).float().mean().item() > 0.98
     assert far.min().item() == pytest.approx(0.3)
     assert far.max().item() == 1.0
-    assert (td3.smoothed_actions(th.full((5, 1), -0.25), 0.0, 0.5) == -0.25).all()
+    assert (td3.smooth(th.full((5, 1), -0.25), 0.0, 0.5) == -0.25).all()
 
 
 def test_the_critics_errors_are_squared_averaged_and_added() -> None:
@@ -104,7 +104,7 @@ def test_the_actor_climbs_the_first_critic_and_saturation_is_its_square_before_t
 
 def test_rewards_are_compressed_by_sign_and_logarithm() -> None:
     rewards = np.array([0.0, math.e - 1, 1 - math.e**2, 0.5], dtype=np.float32)
-    assert td3.compressed(rewards) == pytest.approx([0.0, 1.0, -2.0, math.log(1.5)])
+    assert td3.compress(rewards) == pytest.approx([0.0, 1.0, -2.0, math.log(1.5)])
 
 
 # The whole step, on networks and batches made by hand

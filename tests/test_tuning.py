@@ -17,7 +17,7 @@ import yaml
 
 import train
 from agents.search.config import Parameter
-from agents.search.gain import at_an_end, gain, sentence
+from agents.search.gain import compare_seeds, describe_gain, find_ends
 from agents.search.run import plan
 from agents.training.checkpoint import load_checkpoint
 from agents.training.inputs import read_inputs
@@ -131,15 +131,15 @@ def test_tuning_improves_a_bad_start_and_says_what_it_gained(done: Path) -> None
 )
 def test_a_gain_within_the_spread_is_called_that(by_seed: list[float], words: str) -> None:
     before = np.linspace(1.0, 2.0, len(by_seed))
-    found = gain(before + by_seed, before)
+    found = compare_seeds(before + by_seed, before)
     assert found["by_seed"] == pytest.approx(by_seed)
-    assert words in sentence(found)
+    assert words in describe_gain(found)
 
 
 def test_a_setting_at_the_end_of_its_range_is_named() -> None:
     parameters = {"A": Parameter(low=0.01, high=100, log=True), "B": Parameter(low=0, high=1)}
-    assert at_an_end(parameters, {"A": 1.0, "B": 0.5}) == []
-    (line,) = at_an_end(parameters, {"A": 0.0101, "B": 0.5})
+    assert find_ends(parameters, {"A": 1.0, "B": 0.5}) == []
+    (line,) = find_ends(parameters, {"A": 0.0101, "B": 0.5})
     assert "controller.parameters.A" in line
 
 

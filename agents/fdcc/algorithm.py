@@ -37,7 +37,7 @@ from agents.fdcc.history import Floats, History, Ints
 from agents.fdcc.networks import RecurrentActor, RecurrentCritics
 from agents.fdcc.policy import RecurrentTD3Policy
 from agents.fdcc.replay import HistoryReplayBuffer
-from agents.fdcc.stream import Stream, stream_of
+from agents.fdcc.stream import Stream, open_stream
 from agents.training.progress import DecisionsBar
 
 SelfFDCC = TypeVar("SelfFDCC", bound="FDCC")
@@ -156,7 +156,7 @@ class FDCC(TD3):
             assert self.env is not None
             assert isinstance(self._last_obs, np.ndarray)
             slots = self.env.num_envs
-            self._stream = stream_of(self.env, self._last_obs)
+            self._stream = open_stream(self.env, self._last_obs)
             self.replay_buffer.start_collection(slots)
             self._exploration = Exploration(
                 slots,
@@ -199,7 +199,7 @@ class FDCC(TD3):
             terminated = np.asarray(batch.terminated, dtype=bool)
             truncated = np.asarray(batch.truncated, dtype=bool)
             ended, went_on = terminated | truncated, ~first
-            learned = td3.compressed(rewards) if self.config.compress_rewards else rewards
+            learned = td3.compress(rewards) if self.config.compress_rewards else rewards
             replay_buffer.outcome(
                 slots[went_on],
                 learned[went_on],

@@ -34,7 +34,7 @@ class Stream(Protocol):
     def send(self, actions: npt.NDArray[Any], slots: npt.NDArray[Any]) -> None: ...
 
 
-def stream_of(env: VecEnv, observations: npt.NDArray[Any]) -> Stream:
+def open_stream(env: VecEnv, observations: npt.NDArray[Any]) -> Stream:
     """The environment's own stream, or one over its steps.
 
     Args:
@@ -60,7 +60,7 @@ class StepStream:
     """
 
     def __init__(self, env: VecEnv, observations: npt.NDArray[Any]) -> None:
-        """Parameters are those of :func:`stream_of`."""
+        """Parameters are those of :func:`open_stream`."""
         self.env = env
         self._reset: npt.NDArray[Any] | None = observations
         assert env.action_space.shape is not None

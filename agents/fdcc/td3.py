@@ -20,13 +20,13 @@ Actor = Callable[[History], th.Tensor]
 Critics = Callable[[History, th.Tensor], Sequence[th.Tensor]]
 
 
-def compressed(rewards: Floats) -> Floats:
+def compress(rewards: Floats) -> Floats:
     """sign(r)·ln(1 + |r|) of rewards (k,)."""
     small: Floats = np.sign(rewards) * np.log1p(np.abs(rewards))
     return small
 
 
-def smoothed_actions(actions: th.Tensor, deviation: float, clip: float) -> th.Tensor:
+def smooth(actions: th.Tensor, deviation: float, clip: float) -> th.Tensor:
     """Target policy smoothing: clipped noise on the target actor's actions (B, A), within [-1, 1]."""
     noise = (th.randn_like(actions) * deviation).clamp(-clip, clip)
     return (actions + noise).clamp(-1, 1)
@@ -55,7 +55,7 @@ def targets(
         clip: of the smoothing noise.
     """
     with th.no_grad():
-        actions = smoothed_actions(actor(following), deviation, clip)
+        actions = smooth(actor(following), deviation, clip)
         values = th.cat(list(critics(following, actions)), dim=1).min(dim=1, keepdim=True).values
         return rewards + (1 - dones) * discounts * values
 

@@ -6,19 +6,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from agents.search.config import Attributes, Parameter
 from agents.search.optimiser import coordinate
-
-Floats = npt.NDArray[np.float64]
+from ns3_env.results import Floats
 
 #: A setting within this share of its range's width is at its end.
 _END = 0.02
 
 
-def gain(tuned: Floats, before: Floats) -> dict[str, Any]:
+def compare_seeds(tuned: Floats, before: Floats) -> dict[str, Any]:
     """What was gained, seed by seed on the same flows; ``certain``: all seeds say the same, and are several.
 
     Args:
@@ -35,7 +31,7 @@ def gain(tuned: Floats, before: Floats) -> dict[str, Any]:
     }
 
 
-def sentence(found: Mapping[str, Any]) -> str:
+def describe_gain(found: Mapping[str, Any]) -> str:
     """The gain in words, and plainly whether it is one."""
     by_seed, share = found["by_seed"], found["share"]
     percent = "" if share is None else f" ({100 * share:+.2f} %)"
@@ -48,7 +44,7 @@ def sentence(found: Mapping[str, Any]) -> str:
     return f"{text}: {'a gain' if found['mean'] > 0 else 'a loss'} with every seed"
 
 
-def at_an_end(parameters: Mapping[str, Parameter], attributes: Attributes) -> list[str]:
+def find_ends(parameters: Mapping[str, Parameter], attributes: Attributes) -> list[str]:
     """A line for each range that the best setting lies at an end of: beyond may be better ones."""
     lines = []
     for name, parameter in parameters.items():

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from agents.search.config import JudgeConfig
-from agents.training.environment import action_and_reward
+from agents.training.environment import make_action_and_reward
 from ns3_env import telemetry
 from ns3_env.results import Floats, Results, bottleneck, flow_column, flow_ends, packet_bytes
 from ns3_env.rewards import Reward
@@ -33,7 +33,7 @@ from ns3_env.scenario import Controller, Record, Scenario
 _SAMPLES, _SAMPLE_NS = 4000, 500
 
 
-def recorded(scenario: Scenario, controller: Controller, seed: int) -> Scenario:
+def with_recordings(scenario: Scenario, controller: Controller, seed: int) -> Scenario:
     """The scenario under a controller, with the recordings that its reward is read from."""
     step = max(_SAMPLE_NS, scenario.time_limit_ns // _SAMPLES)
     record = Record(queue_series_ns=step, windows=True)
@@ -41,9 +41,9 @@ def recorded(scenario: Scenario, controller: Controller, seed: int) -> Scenario:
     return own.model_copy(update={"seed": seed, "record": record})
 
 
-def score_of(judge: JudgeConfig) -> Callable[[Results], float]:
+def make_score(judge: JudgeConfig) -> Callable[[Results], float]:
     """What an episode's results are worth: the reward of a decision. Raises ConfigError for its name."""
-    _, reward = action_and_reward(judge.of_agent(), "configuration")
+    _, reward = make_action_and_reward(judge.of_agent(), "configuration")
     return lambda results: recorded_reward(results, reward, judge.clock.rtt_fraction)
 
 

@@ -17,7 +17,7 @@ from ns3_env.strict import nearest
 _INSIDE = 0.3819
 
 
-def defaults(controller: str) -> dict[str, str]:
+def read_defaults(controller: str) -> dict[str, str]:
     """Attributes and their default values, as text. Raises SimulatorError."""
     command = [str(find_executable()), f"--PrintAttributes=rdma::{controller}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
@@ -32,7 +32,7 @@ def with_starts(controller: ControllerConfig, source: str) -> dict[str, Paramete
             nothing has run.
     """
     _check_names(controller, source)
-    known = defaults(controller.name)
+    known = read_defaults(controller.name)
     found = {}
     for name, parameter in controller.parameters.items():
         place = f"{source}: controller.parameters.{name}"
@@ -66,7 +66,7 @@ def _check_names(controller: ControllerConfig, source: str) -> None:
             f"{source}: controller.name: there is no {controller.name!r} in the simulator"
             f"{nearest(controller.name, controllers)} of {', '.join(controllers)}"
         )
-    known = sorted(defaults(controller.name))
+    known = sorted(read_defaults(controller.name))
     for section in ("parameters", "attributes", "compare"):
         for name in getattr(controller, section):
             if name not in known:

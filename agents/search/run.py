@@ -17,7 +17,7 @@ from rich.console import Console
 from stable_baselines3.common.logger import Logger, make_output_format
 
 from agents.search.config import Parameter, TuneConfig
-from agents.search.objective import recorded, score_of
+from agents.search.objective import make_score, with_recordings
 from agents.search.optimiser import Optimiser, Values
 from agents.search.parameters import with_starts
 from agents.search.trials import Trial, TrialLog
@@ -148,7 +148,7 @@ class _Tuning:
     ) -> None:
         self.config, self.parameters = plan.config, plan.parameters
         self.folder, self.log, self.players, self.stop = folder, log, players, stop
-        self.score = score_of(plan.config.env)
+        self.score = make_score(plan.config.env)
         search = plan.config.search
         self.optimiser = Optimiser(plan.parameters, plan.config.seed, search.population, search.step)
         self.episodes = [
@@ -198,7 +198,7 @@ class _Tuning:
         playing: dict[Future[float], tuple[int, int]] = {}
         for number, values in todo:
             for i, (_, scenario, seed) in enumerate(self.episodes):
-                played = recorded(scenario, self.controller(values), seed)
+                played = with_recordings(scenario, self.controller(values), seed)
                 playing[self.players.submit(played, self.score)] = number, i
         left = dict.fromkeys(scores, len(self.episodes))
         values_of = dict(todo)

@@ -39,7 +39,7 @@ class TrainedPolicy:
     clock: Clock | None = None
 
 
-def checkpoint_folder(path: Path) -> Path:
+def find_checkpoint(path: Path) -> Path:
     """A checkpoint's folder: ``path`` itself, or the newest one of the run there. Raises ConfigError."""
     if (path / LAYOUT).exists():
         return path
@@ -58,7 +58,7 @@ def load_checkpoint(path: Path) -> TrainedPolicy | Controller:
     Raises:
         ConfigError: there is none, or it is of an agent that is not known here.
     """
-    folder = checkpoint_folder(path)
+    folder = find_checkpoint(path)
     layout = read_layout(folder)
     if "controller" in layout:
         return Controller(name=layout["controller"], attributes=layout["attributes"])

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field, field_validator
 
 from agents.training.config import EnvConfig
-from agents.training.environment import agent_scenario, merged
+from agents.training.environment import make_scenario, merge
 from ns3_env.errors import ConfigError
 from ns3_env.scenario import Scenario
 from ns3_env.strict import Strict
@@ -79,7 +79,7 @@ class Curriculum:
         self.config = config
         self.seed = seed
         self.scenarios = [
-            agent_scenario(env, merged(config.scenario, stage.scenario), f"{source}: stage {stage.name!r}")
+            make_scenario(env, merge(config.scenario, stage.scenario), f"{source}: stage {stage.name!r}")
             for stage in config.stages
         ]
         self.entered = [0]  # index of the first episode of each stage so far

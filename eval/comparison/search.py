@@ -14,11 +14,11 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from agents.search.gain import Floats, at_an_end, gain, sentence
-from agents.search.objective import recorded, score_of
+from agents.search.gain import Floats, compare_seeds, describe_gain, find_ends
+from agents.search.objective import make_score, with_recordings
 from agents.search.run import Plan
 from agents.training.checkpoint import load_controller
-from agents.training.environment import agent_scenario
+from agents.training.environment import make_scenario
 from agents.training.run_folder import RunFolder
 from eval.comparison.training import show_played
 from eval.metrics import mean, without_nan
@@ -47,8 +47,8 @@ def after_tuning(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
     players |= {name: Controller(name=name) for name in config.evaluation.controllers if name != tuned.name}
     source = f"{folder.path / 'config.yaml'}: evaluation"
     env = config.env.of_agent()
-    shown = agent_scenario(env, config.evaluation.scenario, f"{source}.scenario")
-    unseen = agent_scenario(env, config.evaluation.returns or config.evaluation.scenario, f"{source}.returns")
+    shown = make_scenario(env, config.evaluation.scenario, f"{source}.scenario")
+    unseen = make_scenario(env, config.evaluation.returns or config.evaluation.scenario, f"{source}.returns")
     seeds = [episode_seed(config.evaluation.seed, i) for i in range(config.evaluation.episodes)]
     places = {
         stage.name: scenario
@@ -56,24 +56,24 @@ def after_tuning(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
     }
     with Players(config.env.simulators) as pool:
         played = _play(pool, shown, players, seeds)
-        rewards = _rewards(pool, {**places, "unseen": unseen}, players, seeds, score_of(config.env))
+        rewards = _rewards(pool, {**places, "unseen": unseen}, players, seeds, make_score(config.env))
     title = f"{shown.agent_flow_count} flows, {shown.topology.kind}, unseen ({folder.path})"
     show_played(title, played, folder)
     Console().print(_reward_table(rewards))
     gains = {
-        "stages, unseen seeds": gain(_over(rewards[after], places), _over(rewards[before], places)),
-        "unseen scenario": gain(rewards[after]["unseen"], rewards[before]["unseen"]),
+        "stages, unseen seeds": compare_seeds(_over(rewards[after], places), _over(rewards[before], places)),
+        "unseen scenario": compare_seeds(rewards[after]["unseen"], rewards[before]["unseen"]),
     }
     print(f"gain of {after} over {before} in the reward of a decision, {len(seeds)} seeds:")
     for name, found in gains.items():
-        print(f"  {name}: {sentence(found)}")
+        print(f"  {name}: {describe_gain(found)}")
     was, now = (mean([episode.metrics for episode in played[name]]) for name in (before, after))
     print(
         "  what the reward does not say: "
         f"slowdown {was['fct_slowdown_avg']:.2f} -> {now['fct_slowdown_avg']:.2f}, "
         f"goodput {was['goodput']:.3f} -> {now['goodput']:.3f} (first table)"
     )
-    for line in at_an_end(config.controller.parameters, tuned.attributes):
+    for line in find_ends(config.controller.parameters, tuned.attributes):
         print(line)
     print(f"tuned, to put into a scenario ({checkpoint}):\n{_as_yaml(tuned)}", end="")
     content: dict[str, Any] = {
@@ -115,7 +115,7 @@ def _rewards(
     """Reward of a decision by controller and scenario, (seeds,) each."""
     waiting = {
         name: {
-            place: [pool.submit(recorded(scenario, who, seed), judge) for seed in seeds]
+            place: [pool.submit(with_recordings(scenario, who, seed), judge) for seed in seeds]
             for place, scenario in places.items()
         }
         for name, who in players.items()

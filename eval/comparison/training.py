@@ -16,7 +16,7 @@ from rich.table import Table
 from agents.baselines import RandomPolicy
 from agents.training.checkpoint import load_policy
 from agents.training.config import RunConfig
-from agents.training.environment import agent_scenario
+from agents.training.environment import make_scenario
 from agents.training.inputs import read_inputs
 from agents.training.run_folder import RunFolder
 from eval.comparison.figure import draw_comparison
@@ -32,7 +32,7 @@ def evaluation_scenario(config: RunConfig, source: str) -> Scenario:
     """The scenario that is compared on. Raises ConfigError, ScenarioError."""
     if config.evaluation is None:
         raise ConfigError(f"{source}: evaluation: missing")
-    return agent_scenario(config.env, config.evaluation.scenario, f"{source}: evaluation.scenario")
+    return make_scenario(config.env, config.evaluation.scenario, f"{source}: evaluation.scenario")
 
 
 def compare(config: RunConfig, checkpoint: Path, source: str) -> dict[str, list[Episode]]:
@@ -163,7 +163,7 @@ def returns_of(config: RunConfig, untrained: Path, trained: Path, source: str) -
     scenario = evaluation_scenario(config, source)
     assert config.evaluation is not None
     if config.evaluation.returns is not None:
-        scenario = agent_scenario(config.env, config.evaluation.returns, f"{source}: evaluation.returns")
+        scenario = make_scenario(config.env, config.evaluation.returns, f"{source}: evaluation.returns")
     policies = {
         "trained": load_policy(trained),
         "untrained": load_policy(untrained),
