@@ -14,7 +14,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from agents.search.gain import Floats, compare_seeds, describe_gain, find_ends
+from agents.search.gain import compare_seeds, describe_gain, find_ends
 from agents.search.objective import make_score, with_recordings
 from agents.search.run import Plan
 from agents.training.checkpoint import load_controller
@@ -26,6 +26,7 @@ from eval.play.policy import Episode
 from eval.show import table
 from ns3_env.episode_pool import Players
 from ns3_env.errors import ScenarioError
+from ns3_env.results import Floats
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.vec_env import episode_seed
 
