@@ -26,8 +26,10 @@ R = TypeVar("R", bound=Callable[..., Reward])
 
 
 def register(name: str) -> Callable[[R], R]:
-    """What is decorated, called with settings, is the reward of that name. Raises ValueError where it is
-    taken."""
+    """Makes what is decorated the reward of that name: called with settings, it gives a Reward.
+
+    Raises ValueError for a name that is taken.
+    """
 
     def put(made: R) -> R:
         if name in REWARDS:
@@ -78,11 +80,9 @@ class Power:
 @register("rtt_target")
 @dataclass(frozen=True)
 class RttTarget:
-    """Distance to a target of RTT x sqrt(rate), the reward of RL-CC (Tessler et al. 2021, "Reinforcement
-    learning for datacenter congestion control").
+    """Distance to a target of RTT x sqrt(rate), as RL-CC has it (docs/sources/baselines.md).
 
-    -(max(RTT / ``base_ns`` - 1.5, 0) sqrt(pacing rate) - ``target``)^2, the rate a share of the link's; the
-    numbers are those of the published code.
+    -(max(RTT / ``base_ns`` - 1.5, 0) sqrt(pacing rate) - ``target``)^2, the rate a share of the link's.
     """
 
     base_ns: float = 8192.0
