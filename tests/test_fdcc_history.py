@@ -132,6 +132,14 @@ def test_only_due_decisions_with_a_known_outcome_are_stored() -> None:
     assert not buffer.dones[:2].any()
 
 
+def test_a_decision_whose_outcome_was_never_seen_is_not_stored() -> None:
+    buffer = lone_episode(3, [1.0], terminated=False, truncated=False)
+    buffer.act(np.array([0]), np.array([[0.7]], dtype=np.float32))
+    buffer.begin(np.array([0]), np.array([[9.0]], dtype=np.float32))
+    assert buffer.size() == 1
+    assert buffer.actions[0, 0] == np.float32(0.1)
+
+
 def test_append_fills_then_shifts() -> None:
     windows, lengths = np.zeros((2, 2, 1), dtype=np.float32), np.array([0, 2])
     windows[1] = [[5], [6]]
