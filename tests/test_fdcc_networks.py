@@ -13,7 +13,7 @@ from gymnasium import spaces
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from agents.fdcc import FDCC, FdccConfig
-from agents.fdcc.history import History
+from agents.fdcc.history import History, SlotHistories
 from agents.fdcc.networks import RecurrentEncoder
 from agents.fdcc.stream import StepStream
 from tests.fake_vec_env import FakeRdmaVecEnv
@@ -76,6 +76,19 @@ def test_targets_begin_as_copies_of_what_they_follow() -> None:
         for one, two in zip(target.parameters(), follows.parameters(), strict=True):
             assert th.equal(one, two)
             assert one is not two
+
+
+def test_a_policy_that_is_asked_reads_the_histories_that_training_reads() -> None:
+    model = FDCC("LstmPolicy", FakeRdmaVecEnv(1), FdccConfig(hidden=8), seed=2)
+    policy, slot = model.policy, np.array([0])
+    histories = SlotHistories(1, policy.history_length, 3, 1, with_last_action=True)
+    state = None
+    for row in np.random.default_rng(0).normal(size=(12, 1, 3)).astype(np.float32):
+        histories.observe(slot, row)
+        trained = policy.act_on(histories.windows, histories.lengths)
+        histories.last_actions[slot] = trained
+        asked, state = model.predict(row, state)
+        np.testing.assert_allclose(asked, trained, atol=1e-7)
 
 
 class Counter(gym.Env[Any, Any]):
