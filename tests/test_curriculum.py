@@ -83,6 +83,14 @@ def test_each_stage_lasts_its_number_of_episodes() -> None:
     assert curriculum.entered == [0, 2, 5]
 
 
+def test_an_episode_is_the_same_in_whatever_order_episodes_are_asked() -> None:
+    after = [{"after_episodes": 2}, {"after_episodes": 3}]
+    curriculum = staged(after, earlier_share=0.0)
+    assert curriculum(9).agent_flow_count == 4  # two stages on at once
+    assert flows(curriculum, range(7)) == [2, 2, 3, 3, 3, 4, 4]
+    assert curriculum.entered == [0, 2, 5]
+
+
 def test_another_seed_draws_other_episodes() -> None:
     after = [{"after_episodes": 1}]
     one, two = (flows(staged(after, seed), range(50)) for seed in (1, 2))
