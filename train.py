@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How is a policy trained? ``train.py --config configs/fdcc.yaml --curriculum curricula/incast.yaml``.
 
-With ``configs/mpcc.yaml`` a controller inside the simulator is tuned on the same curriculum.
+A configuration says ``kind: train`` (an agent learns) or ``kind: tune`` (attributes are searched).
 
 Exit codes: 0 done; 2 a mistake in the input, named in one line; 130 interrupted, a checkpoint is saved.
 """
@@ -12,10 +12,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+from agents.registry import AGENTS
+from agents.training.inputs import Inputs, read_inputs
+from ns3_env.errors import ConfigError
 from ns3_env.exit_codes import guarded
-from ns3_env.yaml_files import read_mapping
 
 
 def parser() -> argparse.ArgumentParser:
@@ -27,9 +28,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--config", type=Path, help="configs/*.yaml")
     made.add_argument("--curriculum", type=Path, help="curricula/*.yaml")
-    made.add_argument(
-        "--algo", choices=("fdcc", "td3", "sac", "ppo"), help="this agent instead of the configured one"
-    )
+    made.add_argument("--algo", choices=tuple(AGENTS), help="this agent instead of the configured one")
     made.add_argument("--resume", type=Path, metavar="RUN", help="go on with this run's folder")
     made.add_argument(
         "--runs", type=Path, default=Path("runs"), help="where run folders are made (default: runs)"
@@ -49,20 +48,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(options: argparse.Namespace) -> int:
     """What the options ask for."""
     # PyTorch takes seconds to import; mistakes on the command line are found before.
-    from agents.search import config as tuning_config
-    from agents.search import run as mpcc_tuning
+    inputs = read_inputs(options.config, options.curriculum, options.resume)
+    return tune(inputs, options) if inputs.kind == "tune" else learn(inputs, options)
+
+
+def learn(inputs: Inputs, options: argparse.Namespace) -> int:
+    """An agent learns, and is compared."""
     from agents.training import run as training
     from eval import metrics
 
-    if options.algo is None and tuning_config.is_tuning(_configuration(options)):
-        from eval.comparison import search as tuned
-
-        tuning = mpcc_tuning.plan(options.config, options.curriculum, options.overrides, options.resume)
-        outcome = mpcc_tuning.run(tuning, options.runs, tuned.score(tuning.config))
-        if not outcome.interrupted and not options.no_evaluation and tuning.config.evaluation is not None:
-            tuned.after_tuning(tuning, outcome.folder, options.json)
-        return 130 if outcome.interrupted else 0
-    plan = training.plan(options.config, options.curriculum, options.overrides, options.algo, options.resume)
+    plan = training.plan(inputs, options.overrides, options.algo)
     outcome = training.run(plan, options.runs, metrics.brief)
     if outcome.interrupted:
         return 130
@@ -73,10 +68,21 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _configuration(options: argparse.Namespace) -> dict[str, Any]:
-    """The data that a new run, or one that goes on, is configured with; none where there is no such file."""
-    path = options.config if options.resume is None else options.resume / "config.yaml"
-    return read_mapping(path) if path is not None and path.exists() else {}
+def tune(inputs: Inputs, options: argparse.Namespace) -> int:
+    """A controller's attributes are searched, and it is compared."""
+    from agents.search import run as search
+
+    if options.algo is not None:
+        raise ConfigError(f"{inputs.config_source}: kind: tune: --algo is for a run of kind 'train'")
+    plan = search.plan(inputs, options.overrides)
+    outcome = search.run(plan, options.runs)
+    if outcome.interrupted:
+        return 130
+    if not options.no_evaluation and plan.config.evaluation is not None:
+        from eval.comparison import search as comparison
+
+        comparison.after_tuning(plan, outcome.folder, options.json)
+    return 0
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from agents.policy import FloatArray, State
+from ns3_env.policy import FloatArray, State
 
 
 class ConstantPolicy:

@@ -7,45 +7,13 @@ controller ``mpcc`` gives at the same instants.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.policy import FloatArray, State
 from ns3_env import _native
-
-
-@dataclass(frozen=True)
-class MpccSettings:
-    """The law's free parameters; the attributes of the simulator's ``mpcc`` have the same names and defaults.
-
-    Attributes:
-        horizon: P, steps predicted.
-        weight_queue: W_Q, the cost of the queue in BDPs, squared (eq. 4.5).
-        weight_window: W_R, the cost of the window's distance from its fair share in BDPs, squared.
-        floor_packets: least window in packets; below one the flow is paced.
-        floor_share: least window as a share of the fair share.
-        delay_scale: factor on the delay that is compensated (eq. 3.7); 0 for none.
-        interval_scale: factor on the model's interval (eq. A.1).
-        acks_per_decision: ACKs from one decision to the next, the model's step; 0 for a round trip. The
-            environment's clock has to match: it is what makes the policy decide.
-        solver: "qp" (the QP's optimum) or "lqr" (the closed form inside the constraints, unproven).
-        shortcut: with "qp", take the closed form where it is proven to be the optimum; otherwise ask qpOASES
-            for every decision.
-    """
-
-    horizon: int = 5
-    weight_queue: float = 1.0
-    weight_window: float = 10.0
-    floor_packets: float = 0.01
-    floor_share: float = 0.1
-    delay_scale: float = 1.0
-    interval_scale: float = 1.0
-    acks_per_decision: int = 1
-    solver: Literal["qp", "lqr"] = "qp"
-    shortcut: bool = True
+from ns3_env.policy import FloatArray, State
 
 
 class MpccPolicy:
@@ -54,18 +22,32 @@ class MpccPolicy:
     The state of n flows is one object array (n,) of their laws, each with its remembered inputs and its
     hot-started solver. Observations are raw telemetry in float64; float32 works, its windows then differ in
     the seventh digit.
+
+    Attributes:
+        parameters: the law's parameters with their values.
     """
 
     fields: tuple[str, ...] = tuple(_native.mpcc_fields())
     action_map: str = "absolute_window"
 
-    def __init__(self, settings: MpccSettings | None = None) -> None:
-        """Raises ValueError for a horizon below 1, weights that are not positive or an unknown solver."""
-        self.settings = settings or MpccSettings()
+    def __init__(self, **parameters: Any) -> None:
+        """
+        Args:
+            parameters: of the law, as the compiled module declares them (``_native.mpcc_parameters()``);
+                those not named have its defaults. They are the attributes of the simulator's ``mpcc`` in
+                snake_case, ``weight_window`` for ``WeightWindow``, and are described there
+                (``rdma-sim --PrintAttributes=rdma::mpcc``, docs/controllers.md). With ``acks_per_decision``,
+                the clock of the environment has to match: it is what makes the policy decide.
+
+        Raises:
+            TypeError: there is no such parameter, or it cannot have that value.
+            ValueError: for a horizon below 1, weights that are not positive or an unknown solver.
+        """
+        self.parameters: dict[str, Any] = {**_native.mpcc_parameters(), **parameters}
         self._new_law()
 
     def _new_law(self) -> _native.MpccLaw:
-        return _native.MpccLaw(**asdict(self.settings))
+        return _native.MpccLaw(**self.parameters)
 
     def predict(
         self,

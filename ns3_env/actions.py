@@ -38,8 +38,8 @@ class MultiplicativeWindow:
 
     ``alpha`` is 0.5 by the text of Zhang 2023; the range [0.5, 2] of its Table 3.1 needs 1.
 
-    ``rounding``: "floor" is the thesis's rule. With alpha < 1 it has an absorbing state, for one packet times
-    1.5 is floored to one packet again. "progress" floors too, unless that would undo a growing window's
+    ``rounding``: "floor" is the rule of Zhang 2023. With alpha < 1 it has an absorbing state, for one packet
+    times 1.5 is floored to one packet again. "progress" floors too, unless that would undo a growing window's
     growth; "none" keeps fractions.
     """
 

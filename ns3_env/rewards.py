@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,34 @@ class Reward(Protocol):
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
 
+#: The rewards, by the name that a configuration gives them.
+REWARDS: dict[str, Callable[..., Reward]] = {}
+
+R = TypeVar("R", bound=Callable[..., Reward])
+
+
+def register(name: str) -> Callable[[R], R]:
+    """Makes what is decorated the reward of that name: called with settings, it gives a Reward.
+
+    Raises ValueError for a name that is taken.
+    """
+
+    def put(made: R) -> R:
+        if name in REWARDS:
+            raise ValueError(f"there is a reward {name!r} already")
+        REWARDS[name] = made
+        return made
+
+    return put
+
+
 def _inverse_rtt(records: NDArray[np.float64]) -> NDArray[np.float64]:
     """Base RTT / RTT; 0 before the first ACK."""
     rtt = column(records, "rtt")
     return np.divide(1.0, rtt, out=np.zeros_like(rtt), where=rtt > 0)
 
 
+@register("staged")
 @dataclass(frozen=True)
 class Staged:
     """Drain the queue first, then share the link (Zhang 2023, Algorithm 1).
@@ -44,6 +66,7 @@ class Staged:
         return np.where(congested, -column(records, "rtt"), probing)
 
 
+@register("power")
 @dataclass(frozen=True)
 class Power:
     """Kleinrock's power, per flow: (throughput x N) / RTT, so that a fair share at the base RTT gives 1."""
@@ -54,11 +77,12 @@ class Power:
         return share * _inverse_rtt(records)
 
 
+@register("rtt_target")
 @dataclass(frozen=True)
 class RttTarget:
-    """Distance to a target of RTT x sqrt(rate), as NVIDIA's RL-CC has it (SYSTEMS.md, section 6).
+    """Distance to a target of RTT x sqrt(rate), as RL-CC has it (docs/sources/baselines.md).
 
-    Its quantity max(RTT / ``base_ns`` - 1.5, 0) sqrt(pacing rate), less ``target``, negated and squared.
+    -(max(RTT / ``base_ns`` - 1.5, 0) sqrt(pacing rate) - ``target``)^2, the rate a share of the link's.
     """
 
     base_ns: float = 8192.0
@@ -68,9 +92,6 @@ class RttTarget:
         """See :class:`Reward`."""
         excess = np.maximum(column(records, "rtt_ns") / self.base_ns - 1.5, 0.0)
         return -((excess * np.sqrt(column(records, "pacing_rate")) - self.target) ** 2)
-
-
-REWARDS: dict[str, Callable[..., Reward]] = {"staged": Staged, "power": Power, "rtt_target": RttTarget}
 
 
 def make_reward(name: str, **settings: Any) -> Reward:

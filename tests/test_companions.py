@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from agents.baselines import RandomPolicy
 from agents.mpcc import MpccPolicy
-from agents.policy import Policy
+from ns3_env import telemetry
 from ns3_env.actions import AbsoluteWindow
+from ns3_env.companions import Companions
 from ns3_env.errors import ScenarioError
 from ns3_env.flow_env import RdmaIncastEnv
+from ns3_env.policy import Policy, SlotStates
 from ns3_env.telemetry import FDCC_FIELDS
 
 
@@ -49,3 +53,47 @@ def test_a_flow_that_does_not_exist_is_named() -> None:
     with pytest.raises(ScenarioError, match="no flow 9; flows are 0 to 3"):
         RdmaIncastEnv(flows=4, flow=9, others=MpccPolicy())
     assert np.isfinite(life_ns("hpcc")[0])
+
+
+class Counting:
+    """Answers with how often it was asked for a flow in its episode, in packets."""
+
+    fields = ("packet_bytes",)
+    action_map = "absolute_window"
+
+    def predict(
+        self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = False
+    ) -> tuple[Any, Any]:
+        asked = np.zeros(len(observation), dtype=np.int64) if state is None else state[0].copy()
+        if episode_start is not None:
+            asked[episode_start] = 0
+        asked += 1
+        return asked[:, None] * observation, (asked,)
+
+
+def test_each_companion_has_a_state_of_its_own() -> None:
+    companions = Companions(Counting())
+    record = np.zeros((1, len(telemetry.FIELDS)))
+    for name, value in (("packet_bytes", 1000.0), ("bdp_bytes", 50_000.0), ("host_rate_bps", 1e11)):
+        record[:, telemetry.INDEX[name]] = value
+
+    def windows(*flows: int) -> list[float]:
+        answers = companions.actions(record.repeat(len(flows), axis=0), np.array(flows, dtype=np.int64))
+        return [float(packets) / 1000 for packets in answers[:, 0]]
+
+    assert windows(2) == [1]
+    assert windows(2, 0) == [2, 1]
+    assert windows(7, 0) == [1, 2]  # a flow that nobody has heard of, beyond the others
+    assert windows(0, 7, 2) == [3, 2, 3]
+    assert windows() == []
+    companions.forget()
+    assert windows(7, 1, 0) == [1, 1, 1]
+
+
+def test_states_are_forgotten_slot_by_slot() -> None:
+    states = SlotStates(Counting())
+    states.forget(np.array([3]))
+    ones = np.ones((3, 1))
+    assert states.predict(ones, np.array([0, 1, 3]))[:, 0].tolist() == [1, 1, 1]
+    states.forget(np.array([1]))
+    assert states.predict(ones, np.array([3, 1, 0]))[:, 0].tolist() == [2, 1, 2]

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from agents.training.config import FdccAgent, RunConfig, apply_overrides, load
+from agents.fdcc import FdccConfig
+from agents.training.config import RunConfig
+from agents.training.inputs import apply_overrides, read_inputs
 from ns3_env.errors import ConfigError
 from ns3_env.strict import validate
-from ns3_env.yaml_files import read_mapping
 
 GOOD: dict[str, Any] = {
     "agent": {"name": "fdcc", "hidden": 8},
@@ -21,7 +22,7 @@ GOOD: dict[str, Any] = {
 
 def test_a_good_configuration_is_typed_and_complete() -> None:
     config = validate(GOOD, RunConfig, "x.yaml")
-    assert isinstance(config.agent, FdccAgent)
+    assert isinstance(config.agent, FdccConfig)
     assert config.agent.hidden == 8
     assert config.train.torch_threads == 1
     assert validate(config.model_dump(), RunConfig, "again") == config
@@ -36,7 +37,7 @@ def test_a_good_configuration_is_typed_and_complete() -> None:
         (["trian.decisions=8"], ["unknown key 'trian'", "'train'"]),
         (["agent.gamma=2"], ["agent.gamma", "less than or equal to 1", "2"]),
         (["agent.hidden=many"], ["agent.hidden", "integer", "many"]),
-        (["agent.name=ddpg"], ["agent", "'fdcc'", "'sac'"]),
+        (["agent.name=ddpg"], ["agent: there is no agent 'ddpg'", "'fdcc'", "'sac'"]),
         (["env.fields=[rtt, rtt]"], ["env.fields", "twice"]),
         (["agent={name: sac}"], ["env.clock.name", "synchronous"]),
     ],
@@ -53,7 +54,7 @@ def test_overrides_reach_into_sections_and_are_typed() -> None:
     data = apply_overrides(GOOD, ["train.decisions=7", "agent.net_arch=[4, 4]", "name=a-b"])
     config = validate(data, RunConfig, "x.yaml")
     assert config.train.decisions == 7
-    assert isinstance(config.agent, FdccAgent)
+    assert isinstance(config.agent, FdccConfig)
     assert config.agent.net_arch == [4, 4]
     assert config.name == "a-b"
     assert "train" not in GOOD
@@ -67,12 +68,25 @@ def test_a_bad_override_is_refused(override: str) -> None:
 
 
 def test_a_file_that_is_missing_or_no_yaml_is_named(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
+    good.write_text("a: 1")
     with pytest.raises(ConfigError, match=r"none\.yaml"):
-        read_mapping(tmp_path / "none.yaml")
-    bad = tmp_path / "bad.yaml"
+        read_inputs(tmp_path / "none.yaml", good)
     bad.write_text("a: [1")
     with pytest.raises(ConfigError, match=r"bad\.yaml: not YAML"):
-        read_mapping(bad)
+        read_inputs(good, bad)
     bad.write_text("- 1")
     with pytest.raises(ConfigError, match="list"):
-        load(bad, RunConfig)
+        read_inputs(bad, good)
+    bad.write_text("kind: tran")
+    with pytest.raises(ConfigError, match=r"bad\.yaml: kind: there are 'train' and 'tune', not 'tran'"):
+        _ = read_inputs(bad, good).kind
+
+
+def test_a_run_is_given_by_files_or_by_its_folder(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="--config and --curriculum are needed"):
+        read_inputs(tmp_path / "config.yaml", None)
+    with pytest.raises(ConfigError, match="--resume brings its own configuration"):
+        read_inputs(tmp_path / "config.yaml", None, tmp_path)
+    with pytest.raises(ConfigError, match=r"not the folder of a run: .*No such file"):
+        read_inputs(None, None, tmp_path)

@@ -11,7 +11,8 @@ from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.fdcc.history import HistoryReplayBuffer, append
+from agents.fdcc.history import append
+from agents.fdcc.replay import HistoryReplayBuffer
 from tests.fake_vec_env import FakeRdmaVecEnv
 
 
@@ -36,7 +37,8 @@ def fill(env: FakeRdmaVecEnv, buffer: HistoryReplayBuffer, batches: int) -> None
 
 
 def make(env: FakeRdmaVecEnv, size: int = 50, **kwargs: object) -> HistoryReplayBuffer:
-    return HistoryReplayBuffer(size, env.observation_space, env.action_space, n_envs=env.num_envs, **kwargs)  # type: ignore[arg-type]
+    options = {"history_length": 8, "n_steps": 1, "gamma": 0.99, "append_last_action": True, **kwargs}
+    return HistoryReplayBuffer(size, env.observation_space, env.action_space, n_envs=env.num_envs, **options)  # type: ignore[arg-type]
 
 
 @settings(max_examples=40, deadline=None)
@@ -128,6 +130,14 @@ def test_only_due_decisions_with_a_known_outcome_are_stored() -> None:
     assert buffer.size() == 2
     assert list(buffer.rewards[:2, 0]) == [2.0, 2.0]
     assert not buffer.dones[:2].any()
+
+
+def test_a_decision_whose_outcome_was_never_seen_is_not_stored() -> None:
+    buffer = lone_episode(3, [1.0], terminated=False, truncated=False)
+    buffer.act(np.array([0]), np.array([[0.7]], dtype=np.float32))
+    buffer.begin(np.array([0]), np.array([[9.0]], dtype=np.float32))
+    assert buffer.size() == 1
+    assert buffer.actions[0, 0] == np.float32(0.1)
 
 
 def test_append_fills_then_shifts() -> None:

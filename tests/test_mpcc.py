@@ -7,9 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from agents.mpcc import MpccPolicy, MpccSettings
-from agents.policy import Policy, SlotStates
+from agents.mpcc import MpccPolicy
+from agents.search.parameters import read_defaults
 from ns3_env import _native
+from ns3_env.policy import Policy, SlotStates
 
 Rows = npt.NDArray[np.float64]
 
@@ -47,7 +48,7 @@ def test_empty_queues_take_the_fair_share() -> None:
     rows[:, MpccPolicy.fields.index("state_queue_bytes")] = 0
     rows[:, MpccPolicy.fields.index("state_flows")] = [1, 4, 100]
     rows[:, MpccPolicy.fields.index("window_bytes")] = 100
-    windows, _ = MpccPolicy(MpccSettings(delay_scale=0.0)).predict(rows)
+    windows, _ = MpccPolicy(delay_scale=0.0).predict(rows)
     np.testing.assert_allclose(windows[:, 0], [78000, 19500, 780])
 
 
@@ -69,7 +70,7 @@ def test_windows_do_not_depend_on_the_batch() -> None:
 def test_flows_that_decide_apart_keep_their_own_state() -> None:
     observations = rows_of(4, steps=30, seed=1)
     policy = MpccPolicy()
-    slots = SlotStates(policy, 4)
+    slots = SlotStates(policy)
     alone = [None] * 4
     for i, step in enumerate(observations):
         due = np.flatnonzero((np.arange(4) + i) % 3 != 0)
@@ -94,7 +95,7 @@ def test_episode_start_forgets_past_inputs() -> None:
 
 def test_the_shortcut_gives_the_windows_of_qpoases() -> None:
     observations = rows_of(8, steps=50, seed=3)
-    asking, proving = MpccPolicy(MpccSettings(shortcut=False)), MpccPolicy()
+    asking, proving = MpccPolicy(shortcut=False), MpccPolicy()
     asked_state, proven_state = None, None
     for step in observations:
         asked, asked_state = asking.predict(step, asked_state)
@@ -120,14 +121,28 @@ def test_impossible_rows_are_named(field: str, value: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings",
+    "parameters", [{"horizon": 0}, {"weight_queue": 0.0}, {"acks_per_decision": -1}, {"solver": "cplex"}]
+)
+def test_impossible_parameters_are_refused(parameters: dict[str, float | str]) -> None:
+    with pytest.raises(ValueError, match=r"horizon|weights|ACKs|solver"):
+        MpccPolicy(**parameters)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
     [
-        MpccSettings(horizon=0),
-        MpccSettings(weight_queue=0.0),
-        MpccSettings(acks_per_decision=-1),
-        MpccSettings(solver="cplex"),  # type: ignore[arg-type]
+        ({"weight_windw": 1.0}, "no parameter 'weight_windw'; it has horizon, weight_queue, weight_window"),
+        ({"horizon": "long"}, "horizon cannot be 'long'"),
+        ({"horizon": 2.5}, "horizon cannot be 2.5"),
     ],
 )
-def test_impossible_settings_are_refused(settings: MpccSettings) -> None:
-    with pytest.raises(ValueError, match=r"horizon|weights|ACKs|solver"):
-        MpccPolicy(settings)
+def test_parameters_that_do_not_exist_are_named(parameters: dict[str, float | str], words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        MpccPolicy(**parameters)
+
+
+def test_parameters_are_the_attributes_of_the_simulators_mpcc() -> None:
+    attributes = read_defaults("mpcc")
+    for name, value in _native.mpcc_parameters().items():
+        text = attributes["".join(word.capitalize() for word in name.split("_"))]
+        assert text.lower() == str(value).lower() if isinstance(value, str | bool) else float(text) == value

@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 
 from agents.baselines import ConstantPolicy
-from agents.mpcc import MpccPolicy, MpccSettings
-from agents.policy import Policy
+from agents.mpcc import MpccPolicy
 from agents.search.objective import recorded_reward
 from agents.training.config import EnvConfig, Named
-from agents.training.environment import agent_scenario
+from agents.training.environment import make_scenario
 from eval.play.policy import run_policy
+from ns3_env.policy import Policy
 from ns3_env.rewards import make_reward
 
 POLICIES: dict[str, Policy] = {
     "mpcc": MpccPolicy(),
-    "mpcc, other weights": MpccPolicy(MpccSettings(weight_window=0.1, interval_scale=0.3)),
+    "mpcc, other weights": MpccPolicy(weight_window=0.1, interval_scale=0.3),
     "a window that shrinks": ConstantPolicy([-0.1], ["rtt"]),
     "a window that stays": ConstantPolicy([0.0], ["rtt"]),
 }
@@ -30,7 +30,7 @@ def played(
 ) -> tuple[float, dict[str, Any]]:
     """(reward of a decision that the policy got, results)."""
     env = EnvConfig(fields=["rtt"], action=Named(name=policy.action_map), reward=Named(name=reward))
-    scenario = agent_scenario(
+    scenario = make_scenario(
         env,
         {
             "topology": {"kind": "dumbbell", "rate_bps": 100e9, "senders": senders},

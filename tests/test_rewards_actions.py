@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ns3_env import telemetry
 from ns3_env.actions import AbsoluteWindow, MultiplicativeWindow, make_action_map
-from ns3_env.rewards import REWARDS, make_reward
+from ns3_env.rewards import REWARDS, Staged, make_reward, register
 
 
 def records(count: int = 1, **values: float) -> NDArray[np.float64]:
@@ -54,6 +54,39 @@ def test_power_of_a_fair_share_at_the_base_rtt_is_one() -> None:
 
 
 @pytest.mark.parametrize(
+    ("rtt_us", "pacing_rate", "reward"),
+    [
+        # RTT / 8.192 us - 1.5 = 1.5; times sqrt(1/4) is 0.75; less 0.064, squared.
+        (3 * 8.192, 0.25, -(0.686**2)),
+        (2.5 * 8.192, 1.0, -(0.936**2)),
+        # Below one and a half there is nothing but the target.
+        (1.4 * 8.192, 1.0, -(0.064**2)),
+        (3 * 8.192, 0.0, -(0.064**2)),
+    ],
+)
+def test_rtt_target_is_the_squared_distance_of_rl_cc(
+    rtt_us: float, pacing_rate: float, reward: float
+) -> None:
+    seen = records(rtt_ns=1e3 * rtt_us, pacing_rate=pacing_rate)
+    assert make_reward("rtt_target")(seen)[0] == pytest.approx(reward)
+
+
+def test_rtt_target_has_its_settings() -> None:
+    seen = records(rtt_ns=4000.0, pacing_rate=0.25)
+    # (4 - 1.5) / 2 = 1.25
+    assert make_reward("rtt_target", base_ns=1000.0, target=0.25)(seen)[0] == pytest.approx(-1.0)
+
+
+def test_power_falls_with_the_rtt_and_grows_with_the_flows() -> None:
+    assert make_reward("power")(records(throughput=0.5, flow_count=3, rtt=2.0))[0] == pytest.approx(0.75)
+
+
+def test_a_reward_is_registered_once() -> None:
+    with pytest.raises(ValueError, match="'staged' already"):
+        register("staged")(Staged)
+
+
+@pytest.mark.parametrize(
     ("alpha", "action", "packets"),
     [(0.5, 0, 10), (0.5, 1, 15), (0.5, -1, 6), (0.5, 0.5, 12), (1, 1, 20), (1, -1, 5), (0.5, 7, 15)],
 )
@@ -81,12 +114,49 @@ def test_growth_from_one_packet_needs_progress_or_fractions() -> None:
     assert MultiplicativeWindow(alpha=1)(up, one)[0, 0] == 2000
 
 
+def test_progress_keeps_fractions_of_growth_only() -> None:
+    act = MultiplicativeWindow(rounding="progress")
+    assert act(np.array([[-0.5]]), records())[0, 0] == 8000  # 10 packets / 1.25
+    assert act(np.array([[-0.1]]), records())[0, 0] == 9000  # 9.52, floored
+    assert act(np.array([[0.5]]), records())[0, 0] == 12_000  # 12.5, floored, and more than before
+    assert MultiplicativeWindow(rounding="none")(np.array([[-0.1]]), records())[0, 0] == pytest.approx(
+        1e4 / 1.05
+    )
+
+
+@pytest.mark.parametrize(("packets", "action", "then"), [(39, -0.6, 30), (45, 0.8, 63), (85, 0.8, 119)])
+def test_whole_packets_stay_whole_though_their_product_is_rounded(
+    packets: int, action: float, then: int
+) -> None:
+    seen = records(window_bytes=packets * 1000.0, bdp_bytes=1e6)
+    assert MultiplicativeWindow()(np.array([[action]]), seen)[0, 0] == then * 1000
+
+
+def test_a_flow_without_a_window_counts_as_one_bdp() -> None:
+    shrunk = MultiplicativeWindow(rounding="none")(np.array([[-1.0]]), records(window_bytes=1e12))[0, 0]
+    assert shrunk == pytest.approx(78_500 / 1.5)
+
+
+def test_no_rate_exceeds_the_senders_link() -> None:
+    slow = records(host_rate_bps=1e9)
+    assert MultiplicativeWindow()(np.array([[0.0]]), slow)[0, 1] == 1e9
+    assert AbsoluteWindow()(np.array([[1e9]]), slow)[0].tolist() == [1e9, 1e9, 1.0]
+
+
+@pytest.mark.parametrize("settings", [{"alpha": 0.0}, {"alpha": -1.0}, {"rounding": "up"}])
+def test_impossible_settings_are_refused(settings: dict[str, float | str]) -> None:
+    with pytest.raises(ValueError, match=r"alpha|rounding"):
+        make_action_map("multiplicative_window", **settings)
+
+
 def test_absolute_window_is_applied_as_it_is() -> None:
     applied = AbsoluteWindow()(np.array([[250.5]]), records())[0]
     assert applied[0] == 250.5
     assert applied[1] == pytest.approx(250.5 * 8e9 / 6280)
-    with pytest.raises(ValueError, match=">= 0"):
-        AbsoluteWindow()(np.array([[np.nan]]), records())
+    assert applied[2] == pytest.approx(250.5 / 78_500)
+    for impossible in (np.nan, -1.0):
+        with pytest.raises(ValueError, match=">= 0"):
+            AbsoluteWindow()(np.array([[impossible]]), records())
 
 
 def test_unknown_names_are_refused() -> None:

@@ -16,10 +16,7 @@ import pytest
 import yaml
 
 import train
-from agents.training.config import EnvConfig
-from agents.training.curriculum import Curriculum, CurriculumConfig
 from eval.__main__ import main as eval_main
-from ns3_env.strict import validate
 
 ROOT = Path(__file__).parents[1]
 
@@ -179,33 +176,3 @@ def test_ctrl_c_saves_a_checkpoint_and_leaves_nothing_behind(files: list[str], t
     assert {path.name for path in newest.iterdir()} >= {"model.zip", "replay_buffer.pkl", "state.json"}
     assert not any(Path(f"/proc/{child}").exists() for child in children)
     assert set(os.listdir("/dev/shm")) == shared
-
-
-def test_stages_follow_each_other_and_earlier_ones_stay() -> None:
-    env = EnvConfig(fields=["rtt"])
-    config = validate(yaml.safe_load(CURRICULUM), CurriculumConfig, "curriculum")
-    curriculum = Curriculum(config, env, seed=1, source="curriculum")
-    assert curriculum.most_flows == 4
-    drawn = [curriculum(episode).agent_flow_count for episode in range(103)]
-    assert drawn[:3] == [2, 2, 2]
-    assert 30 < drawn[3:].count(2) < 70
-    # The same draw whatever came before: an episode is the same for one simulator or many.
-    again = Curriculum(config, env, seed=1, source="curriculum")
-    assert [again(episode).agent_flow_count for episode in range(103)] == drawn
-    shuffled = Curriculum(config, env, seed=1, source="curriculum")
-    order = [(episode * 7) % 103 for episode in range(103)]
-    by_episode = {episode: shuffled(episode).agent_flow_count for episode in order}
-    assert [by_episode[episode] for episode in range(103)] == drawn
-    resumed = Curriculum(config, env, seed=1, source="curriculum")
-    resumed.restore({"stage": 1, "entered": [0, 3], "next_index": 50, "returns": []})
-    assert [resumed(episode).agent_flow_count for episode in range(20)] == drawn[50:70]
-
-
-def test_a_stage_is_left_early_once_the_return_is_good_enough() -> None:
-    data = yaml.safe_load(CURRICULUM)
-    data["stages"][0]["advance"] = {"after_episodes": 100, "return_above": 1.0, "window": 2}
-    curriculum = Curriculum(validate(data, CurriculumConfig, "c"), EnvConfig(fields=["rtt"]), 1, "c")
-    for episode, value in enumerate([0.0, 5.0, -9.0, 1.5, 1.6]):
-        curriculum(episode)
-        assert curriculum.stage_name == ("two" if episode < 2 else "four")
-        curriculum.record(value)

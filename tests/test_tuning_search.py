@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from agents.search.config import Parameter
-from agents.search.optimiser import Search, Trial, TrialLog
+from agents.search.optimiser import Optimiser
+from agents.search.trials import Trial, TrialLog
 
 
 def test_the_trials_of_another_run_are_refused(tmp_path: Path) -> None:
@@ -33,7 +34,7 @@ BOWL = {
 
 def searched(others: int) -> list[dict[str, int | float]]:
     """Every setting that a search for the middle of a bowl asks while others draw ``others`` numbers."""
-    search = Search(BOWL, seed=3, population=8, step=0.3)
+    search = Optimiser(BOWL, seed=3, population=8, step=0.3)
     found = []
     for _ in range(40):
         if search.ended:

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What is FDCC? A TD3 agent with recurrent encoders that shares one policy among all flows (Zhang 2023)."""
 
-from agents.fdcc.fdcc import FDCC
-from agents.fdcc.history import History, HistoryReplayBuffer
-from agents.fdcc.networks import RecurrentTD3Policy
+from agents.fdcc.algorithm import FDCC
+from agents.fdcc.config import FdccConfig
+from agents.fdcc.trainer import FdccTrainer
+from agents.registry import Agent
 
-__all__ = ["FDCC", "History", "HistoryReplayBuffer", "RecurrentTD3Policy"]
+AGENT = Agent(config=FdccConfig, trainer=FdccTrainer)
+
+__all__ = ["AGENT", "FDCC", "FdccConfig"]

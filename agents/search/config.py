@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a tuning run need to know? Attributes to search, how long, and what they are judged by."""
+"""What does a search need to know? A controller's attributes, their ranges, how long, what is judged."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, model_validator
 
-from agents.training.config import EnvConfig, EvaluationConfig, Named, PerFlowRttClock
+from agents.training.config import EnvConfig, EvaluationConfig, Named
+from ns3_env.scenario import PerFlowRtt
 from ns3_env.strict import Strict
 
 #: A controller's attributes, as a scenario has them.
 Attributes = dict[str, bool | int | float | str]
-
-#: The weights that the thesis settles on, W_Q:W_R = 1:10 (Zheng 2024, sec. 5.2.1); the rest are defaults.
-THESIS: Attributes = {"WeightQueue": 1.0, "WeightWindow": 10.0}
 
 
 class Parameter(Strict):
@@ -26,6 +23,11 @@ class Parameter(Strict):
     log: bool = Field(default=False, description="search its logarithm: for what acts by its order")
     integer: bool = Field(default=False, description="whole numbers only")
     start: float | None = Field(default=None, description="where the search begins; none: its default")
+    unit: str = Field(
+        default="",
+        pattern="^[A-Za-z/]*$",
+        description="put behind the number, e.g. ns of an attribute that is a time",
+    )
 
     @model_validator(mode="after")
     def _is_a_range(self) -> Parameter:
@@ -41,24 +43,52 @@ class Parameter(Strict):
             raise ValueError("integer: low, high and start must be whole numbers")
         return self
 
+    def attribute(self, value: int | float) -> int | float | str:
+        """The value as the attribute takes it."""
+        return f"{value!r}{self.unit}" if self.unit else value
 
-class MpccAgent(Strict):
-    """The simulator's controller ``mpcc``; ``parameters`` are attributes of it, by their names."""
+    def number(self, attribute: object) -> float | None:
+        """The number in an attribute's value or text; None where it is none of this unit."""
+        text = str(attribute)
+        if not text.endswith(self.unit):
+            return None
+        try:
+            return float(text.removesuffix(self.unit))
+        except ValueError:
+            return None
 
-    name: Literal["mpcc"] = "mpcc"
-    parameters: dict[str, Parameter] = Field(min_length=1)
+
+class ControllerConfig(Strict):
+    """A controller of the simulator, its attributes by name (``rdma-sim --PrintAttributes=rdma::NAME``)."""
+
+    name: str = Field(min_length=1)
+    parameters: dict[str, Parameter] = Field(min_length=1, description="attributes that are searched")
     attributes: Attributes = Field(default_factory=dict, description="others, held fixed")
-    trials: int = Field(default=100, ge=1, description="settings tried, the start among them")
-    population: int = Field(default=8, ge=4, description="trials between two moves of the search (CMA-ES)")
-    step: float = Field(default=0.25, gt=0, le=1, description="first standard deviation, in ranges")
-    episodes: int = Field(default=2, ge=1, description="of each stage in a trial, the same in all trials")
+    compare: Attributes = Field(
+        default_factory=dict,
+        description="of what the tuned controller is compared with; those not named have their defaults",
+    )
 
     @model_validator(mode="after")
-    def _searched_or_fixed(self) -> MpccAgent:
+    def _searched_or_fixed(self) -> ControllerConfig:
         both = sorted(set(self.parameters) & set(self.attributes))
         if both:
             raise ValueError(f"attributes: {both[0]} is among the parameters, too")
         return self
+
+    @property
+    def untuned(self) -> Attributes:
+        """The attributes that the tuned ones are compared with."""
+        return {**self.attributes, **self.compare}
+
+
+class SearchConfig(Strict):
+    """How long is searched, and how."""
+
+    trials: int = Field(default=100, ge=1, description="settings tried, the start among them")
+    population: int = Field(default=8, ge=4, description="trials between two moves of the search (CMA-ES)")
+    step: float = Field(default=0.25, gt=0, le=1, description="first standard deviation, in ranges")
+    episodes: int = Field(default=2, ge=1, description="of each stage in a trial, the same in all trials")
 
 
 class JudgeConfig(Strict):
@@ -68,32 +98,24 @@ class JudgeConfig(Strict):
         default=None, ge=1, description="rdma-sim processes; none: one for each core. Changes no result"
     )
     reward: Named = Named(name="staged")
-    clock: PerFlowRttClock = PerFlowRttClock()
+    clock: PerFlowRtt = PerFlowRtt()
 
     def of_agent(self) -> EnvConfig:
         """The environment of an agent that is judged so."""
         return EnvConfig(fields=["rtt"], reward=self.reward, clock=self.clock)
 
 
-class TuningConfig(Strict):
-    """configs/mpcc.yaml."""
+class TuneConfig(Strict):
+    """A run of ``kind: tune``: a controller's attributes are searched."""
 
-    name: str = Field(default="mpcc", pattern=r"^[A-Za-z0-9_.-]+$")
+    kind: Literal["tune"]
+    name: str = Field(default="tuned", pattern=r"^[A-Za-z0-9_.-]+$")
     seed: int = Field(default=1, ge=0)
-    agent: MpccAgent
+    controller: ControllerConfig
+    search: SearchConfig = SearchConfig()
     env: JudgeConfig = JudgeConfig()
     keep_checkpoints: int = Field(default=2, ge=1)
     evaluation: EvaluationConfig | None = None
     versions: dict[str, str] = Field(
         default_factory=dict, description="written into a run's folder; not read"
     )
-
-    def thesis(self) -> Attributes:
-        """The attributes that tuning is compared with."""
-        return {**self.agent.attributes, **THESIS}
-
-
-def is_tuning(data: Mapping[str, Any]) -> bool:
-    """Whether a configuration's data ask for tuning, not for an agent that learns."""
-    agent = data.get("agent")
-    return isinstance(agent, Mapping) and agent.get("name") == "mpcc"

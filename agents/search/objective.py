@@ -17,14 +17,34 @@ from its first ACK to its end. For policies across the channel this is, but for 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from agents.search.config import JudgeConfig
+from agents.training.environment import make_action_and_reward
 from ns3_env import telemetry
 from ns3_env.results import Floats, Results, bottleneck, flow_column, flow_ends, packet_bytes
 from ns3_env.rewards import Reward
+from ns3_env.scenario import Controller, Record, Scenario
+
+#: Most samples of a recorded queue, and the least time between two, ns.
+_SAMPLES, _SAMPLE_NS = 4000, 500
+
+
+def with_recordings(scenario: Scenario, controller: Controller, seed: int) -> Scenario:
+    """The scenario under a controller, with the recordings that its reward is read from."""
+    step = max(_SAMPLE_NS, scenario.time_limit_ns // _SAMPLES)
+    record = Record(queue_series_ns=step, windows=True)
+    own = scenario.under(controller.name, controller.attributes)
+    return own.model_copy(update={"seed": seed, "record": record})
+
+
+def make_score(judge: JudgeConfig) -> Callable[[Results], float]:
+    """What an episode's results are worth: the reward of a decision. Raises ConfigError for its name."""
+    _, reward = make_action_and_reward(judge.of_agent(), "configuration")
+    return lambda results: recorded_reward(results, reward, judge.clock.rtt_fraction)
 
 
 def recorded_reward(results: Results, reward: Reward, rtt_fraction: float = 0.5) -> float:

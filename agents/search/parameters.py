@@ -6,66 +6,74 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Mapping
-from difflib import get_close_matches
 
-from agents.search.config import Attributes, MpccAgent, Parameter
+from agents.search.config import Attributes, ControllerConfig, Parameter
 from ns3_env.errors import ConfigError, ScenarioError
-from ns3_env.scenario import Controller, Scenario
-from ns3_env.simulator import Simulator, find_executable
+from ns3_env.scenario import AGENT, Controller, Scenario
+from ns3_env.simulator import Simulator, find_executable, list_controllers
+from ns3_env.strict import nearest
 
 #: Where a range is tried beside its ends: a point that is no whole number in any range of whole numbers.
 _INSIDE = 0.3819
 
 
-def defaults(controller: str) -> dict[str, str]:
+def read_defaults(controller: str) -> dict[str, str]:
     """Attributes and their default values, as text. Raises SimulatorError."""
     command = [str(find_executable()), f"--PrintAttributes=rdma::{controller}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     return dict(re.findall(rf"--rdma::{controller}::(\w+)=\[(.*?)\]", done.stdout))
 
 
-def started(agent: MpccAgent, source: str) -> dict[str, Parameter]:
+def with_starts(controller: ControllerConfig, source: str) -> dict[str, Parameter]:
     """The parameters, each with a ``start``: its own, or the attribute's default.
 
     Raises:
-        ConfigError: there is no such attribute, or it does not take the values of its range; nothing has run.
+        ConfigError: there is no such controller or attribute, or it does not take the values of its range;
+            nothing has run.
     """
-    known = defaults(agent.name)
-    for section, names in (("parameters", agent.parameters), ("attributes", agent.attributes)):
-        for name in names:
-            if name not in known:
-                near = get_close_matches(name, known, n=1, cutoff=0.0)[0]
-                raise ConfigError(
-                    f"{source}: agent.{section}: {agent.name} has no attribute {name!r}; the nearest is "
-                    f"{near!r} of {', '.join(sorted(known))}"
-                )
+    _check_names(controller, source)
+    known = read_defaults(controller.name)
     found = {}
-    for name, parameter in agent.parameters.items():
-        start = parameter.start if parameter.start is not None else _number(known[name])
+    for name, parameter in controller.parameters.items():
+        place = f"{source}: controller.parameters.{name}"
+        start = parameter.start if parameter.start is not None else parameter.number(known[name])
         if start is None:
-            raise ConfigError(f"{source}: agent.parameters.{name}: {known[name]!r} is no number to search")
-        if not parameter.low <= start <= parameter.high:
+            unit = f" of the unit {parameter.unit!r}" if parameter.unit else ""
             raise ConfigError(
-                f"{source}: agent.parameters.{name}: its default, {start:g}, is not between low and high: "
-                "give a start"
+                f"{place}: {known[name]!r} is no number{unit} to search; of a time, give the unit"
             )
+        if not parameter.low <= start <= parameter.high:
+            raise ConfigError(f"{place}: its default, {start:g}, is not between low and high: give a start")
         found[name] = parameter.model_copy(update={"start": start})
     with Simulator() as simulator:
-        _try(simulator, agent.name, agent.attributes, f"{source}: agent.attributes")
+        for section, fixed in (("attributes", controller.attributes), ("compare", controller.compare)):
+            _try(simulator, controller.name, fixed, f"{source}: controller.{section}")
         for name, parameter in found.items():
-            place = f"{source}: agent.parameters.{name}"
+            place = f"{source}: controller.parameters.{name}"
             inside = parameter.low + _INSIDE * (parameter.high - parameter.low)
             for value in (parameter.low, parameter.high, inside):
                 number = round(value) if parameter.integer else value
-                _try(simulator, agent.name, {name: number}, f"{place}: {number:g} is refused")
+                text = f"{place}: {parameter.attribute(number)} is refused"
+                _try(simulator, controller.name, {name: parameter.attribute(number)}, text)
     return found
 
 
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+def _check_names(controller: ControllerConfig, source: str) -> None:
+    """Raises ConfigError where the controller or one of the attributes does not exist."""
+    controllers = [name for name in list_controllers() if name != AGENT]
+    if controller.name not in controllers:
+        raise ConfigError(
+            f"{source}: controller.name: there is no {controller.name!r} in the simulator"
+            f"{nearest(controller.name, controllers)} of {', '.join(controllers)}"
+        )
+    known = sorted(read_defaults(controller.name))
+    for section in ("parameters", "attributes", "compare"):
+        for name in getattr(controller, section):
+            if name not in known:
+                raise ConfigError(
+                    f"{source}: controller.{section}: {controller.name} has no attribute {name!r}"
+                    f"{nearest(name, known)} of {', '.join(known)}"
+                )
 
 
 def _try(simulator: Simulator, controller: str, attributes: Mapping[str, object], place: str) -> None:

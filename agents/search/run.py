@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How is MPCC tuned? Trials on the curriculum's episodes, each kept when it is done, stopped cleanly."""
+"""How does a search go? Trials on the curriculum's episodes, each kept when it is done, stopped cleanly."""
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,92 +16,81 @@ import numpy as np
 from rich.console import Console
 from stable_baselines3.common.logger import Logger, make_output_format
 
-from agents.search.config import Attributes, Parameter, TuningConfig
-from agents.search.optimiser import Search, Trial, TrialLog, Values
-from agents.search.parameters import started
-from agents.training.config import apply_overrides
+from agents.search.config import Parameter, TuneConfig
+from agents.search.objective import make_score, with_recordings
+from agents.search.optimiser import Optimiser, Values
+from agents.search.parameters import with_starts
+from agents.search.trials import Trial, TrialLog
+from agents.training.checkpoint import controller_layout, write_layout
 from agents.training.curriculum import Curriculum, CurriculumConfig
 from agents.training.environment import check_env
+from agents.training.inputs import Inputs
 from agents.training.progress import LiveLine, StopRequest
-from agents.training.run_folder import Outcome, RunFolder, write_atomically
-from agents.training.tuned import layout
+from agents.training.run_folder import Outcome, RunFolder
 from ns3_env.episode_pool import Players
 from ns3_env.errors import ConfigError, ScenarioError, SimulatorError
-from ns3_env.scenario import Controller, Record, Scenario
+from ns3_env.scenario import Controller
 from ns3_env.strict import validate
 from ns3_env.vec_env import episode_seed
-from ns3_env.yaml_files import read_mapping
 
-#: The reward of a decision, from an episode's results.
-Score = Callable[[Mapping[str, Any]], float]
-
-#: Keys of the configuration that may change when a run goes on: none of them changes a score.
-_MAY_CHANGE = ("agent.trials", "env.simulators", "keep_checkpoints", "evaluation", "versions")
-#: Most samples of a recorded queue, and the least time between two, ns.
-_SAMPLES, _SAMPLE_NS = 4000, 500
+#: Keys of the configuration that change no score, and so may change when a run goes on.
+_SCORELESS_KEYS = (
+    "search.trials",
+    "env.simulators",
+    "keep_checkpoints",
+    "controller.compare",
+    "evaluation",
+    "versions",
+)
 
 
 @dataclass(frozen=True)
 class Plan:
     """A run that has been checked: nothing of it has begun. ``parameters`` all have a start."""
 
-    config: TuningConfig
+    config: TuneConfig
     curriculum: Curriculum
     parameters: dict[str, Parameter]
     resume: RunFolder | None
 
 
-def plan(
-    config: Path | None, curriculum: Path | None, overrides: Sequence[str] = (), resume: Path | None = None
-) -> Plan:
-    """Reads and checks everything a run needs.
+def plan(inputs: Inputs, overrides: Sequence[str] = ()) -> Plan:
+    """Checks everything a run needs.
 
     Args:
-        config: configuration's file; not with ``resume``.
-        curriculum: curriculum's file; not with ``resume``.
+        inputs: what ``read_inputs()`` returned.
         overrides: ``key=value`` for the configuration.
-        resume: folder of a run to go on with.
 
     Raises:
         ConfigError: naming file and key.
         ScenarioError: a stage's scenario is wrong, or is none that can be judged.
     """
-    if resume is not None:
-        if config is not None or curriculum is not None:
-            raise ConfigError(
-                "command line: --resume brings its own configuration: no --config, --curriculum"
-            )
-        folder = RunFolder(resume)
-        data, stages = folder.read()
-        source, where = str(resume / "config.yaml"), str(resume / "curriculum.yaml")
-        checked = validate(apply_overrides(data, overrides), TuningConfig, source)
-        _same_scores(validate(data, TuningConfig, source), checked)
-    else:
-        if config is None or curriculum is None:
-            raise ConfigError("command line: --config and --curriculum are needed (or --resume)")
-        folder, stages = None, read_mapping(curriculum)
-        source, where = str(config), str(curriculum)
-        checked = validate(apply_overrides(read_mapping(config), overrides), TuningConfig, source)
-    env = checked.env.of_agent()
-    check_env(env, source)
-    ready = Curriculum(validate(stages, CurriculumConfig, where), env, checked.seed, where)
-    for stage, scenario in zip(ready.config.stages, ready.scenarios, strict=True):
+    inputs = inputs.with_overrides(overrides)
+    config = validate(inputs.config, TuneConfig, inputs.config_source)
+    if inputs.recorded is not None:
+        _check_same_scores(validate(inputs.recorded, TuneConfig, inputs.config_source), config)
+    env = config.env.of_agent()
+    check_env(env, inputs.config_source)
+    where = inputs.curriculum_source
+    stages = validate(inputs.curriculum, CurriculumConfig, where)
+    curriculum = Curriculum(stages, env, config.seed, where)
+    for stage, scenario in zip(stages.stages, curriculum.scenarios, strict=True):
         if len(set(scenario.flows().dst)) > 1:
             raise ScenarioError(
                 f"{where}: stage {stage.name!r}: flows have several receivers; rewards are read from the one "
                 "queue that flows into one receiver share: use an incast"
             )
-    return Plan(checked, ready, started(checked.agent, source), folder)
+    return Plan(config, curriculum, with_starts(config.controller, inputs.config_source), inputs.resume)
 
 
-def _same_scores(before: TuningConfig, now: TuningConfig) -> None:
+def _check_same_scores(before: TuneConfig, now: TuneConfig) -> None:
     """Raises ConfigError where trials that are done would get another score, or others would be asked."""
     then, today = (_flat(config.model_dump(mode="json")) for config in (before, now))
     for key in sorted({*then, *today}):
-        if then.get(key) != today.get(key) and not key.startswith(_MAY_CHANGE):
+        if then.get(key) != today.get(key) and not key.startswith(_SCORELESS_KEYS):
             raise ConfigError(
                 f"command line: {key}: a run that goes on keeps it ({then.get(key)}): begin a new run; "
-                f"only {', '.join(_MAY_CHANGE[:-1])} may change"
+                f"only {', '.join(_SCORELESS_KEYS[:-1])} may change"
             )
 
 
@@ -113,26 +101,12 @@ def _flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return found
 
 
-def recorded(scenario: Scenario, controller: str, attributes: Attributes, seed: int) -> Scenario:
-    """The scenario under a controller, with the recordings that its reward is read from."""
-    step = max(_SAMPLE_NS, scenario.time_limit_ns // _SAMPLES)
-    return scenario.model_copy(
-        update={
-            "seed": seed,
-            "controllers": [Controller(name=controller, attributes=attributes)],
-            "controlled_flows": None,
-            "record": Record(queue_series_ns=step, windows=True),
-        }
-    )
-
-
-def run(plan: Plan, parent: Path, score: Score, console: Console | None = None) -> Outcome:
+def run(plan: Plan, parent: Path, console: Console | None = None) -> Outcome:
     """Tunes as planned.
 
     Args:
         plan: what ``plan()`` returned.
         parent: folder in which a new run's folder is made.
-        score: the reward of a decision in an episode, from its results.
         console: where the progress is shown.
 
     Raises:
@@ -150,7 +124,7 @@ def run(plan: Plan, parent: Path, score: Score, console: Console | None = None) 
     print(f"run folder: {folder.path}", flush=True)
     stop = StopRequest()
     with Players(plan.config.env.simulators) as players, stop.listening():
-        tuning = _Tuning(plan, folder, log, score, players, stop, console or Console())
+        tuning = _Tuning(plan, folder, log, players, stop, console or Console())
         try:
             tuning.run()
         finally:
@@ -168,23 +142,23 @@ class _Tuning:
         plan: Plan,
         folder: RunFolder,
         log: TrialLog,
-        score: Score,
         players: Players,
         stop: StopRequest,
         console: Console,
     ) -> None:
-        self.config = plan.config
-        self.folder, self.log, self.score, self.players, self.stop = folder, log, score, players, stop
-        agent = plan.config.agent
-        self.search = Search(plan.parameters, plan.config.seed, agent.population, agent.step)
+        self.config, self.parameters = plan.config, plan.parameters
+        self.folder, self.log, self.players, self.stop = folder, log, players, stop
+        self.score = make_score(plan.config.env)
+        search = plan.config.search
+        self.optimiser = Optimiser(plan.parameters, plan.config.seed, search.population, search.step)
         self.episodes = [
-            (stage.name, scenario, episode_seed(plan.config.seed, number * agent.episodes + i))
+            (stage.name, scenario, episode_seed(plan.config.seed, number * search.episodes + i))
             for number, (stage, scenario) in enumerate(
                 zip(plan.curriculum.config.stages, plan.curriculum.scenarios, strict=True)
             )
-            for i in range(agent.episodes)
+            for i in range(search.episodes)
         ]
-        self.live = LiveLine(console, "trials", agent.trials)
+        self.live = LiveLine(console, "trials", search.trials)
         self.generation = 0
         self.began, self.done_before = time.monotonic(), len(log.trials)
         suffix = f"-{self.done_before}" if self.done_before else ""
@@ -194,22 +168,22 @@ class _Tuning:
     def run(self) -> None:
         """Plays what is not done yet, generation by generation, until trials or search end, or a stop."""
         if not self.log.trials:
-            self.checkpoint(self.search.start())  # proof that checkpoints can be written
+            self.checkpoint(self.optimiser.start())  # proof that checkpoints can be written
         self.live.start()
-        if not self.play(0, [self.search.start()]):
+        if not self.play(0, [self.optimiser.start()]):
             return
-        done, trials = 1, self.config.agent.trials
-        while done < trials and not self.search.ended:
-            asked = self.search.ask()
+        done, trials = 1, self.config.search.trials
+        while done < trials and not self.optimiser.ended:
+            asked = self.optimiser.ask()
             self.generation += 1
             if not self.play(done, asked[: trials - done]):
                 return
             numbers = range(done, min(done + len(asked), trials))
             if len(numbers) == len(asked):
-                self.search.tell([self.log.trials[number].score for number in numbers])
+                self.optimiser.tell([self.log.trials[number].score for number in numbers])
             done = numbers.stop
         if done < trials:
-            print(f"the search has converged after {done} of {trials} trials: {self.search.ended}")
+            print(f"the search has converged after {done} of {trials} trials: {self.optimiser.ended}")
 
     def play(self, first: int, settings: Sequence[Values]) -> bool:
         """Plays those trials that are not done; whether all are now. The first has the number ``first``."""
@@ -224,8 +198,7 @@ class _Tuning:
         playing: dict[Future[float], tuple[int, int]] = {}
         for number, values in todo:
             for i, (_, scenario, seed) in enumerate(self.episodes):
-                attributes: Attributes = {**self.config.agent.attributes, **values}
-                played = recorded(scenario, self.config.agent.name, attributes, seed)
+                played = with_recordings(scenario, self.controller(values), seed)
                 playing[self.players.submit(played, self.score)] = number, i
         left = dict.fromkeys(scores, len(self.episodes))
         values_of = dict(todo)
@@ -263,20 +236,25 @@ class _Tuning:
         self.checkpoint(best.values)
         self.logger.record("tuning/best", best.score)
         self.logger.record("tuning/mean", float(np.mean(scores)))
-        self.logger.record("tuning/spread", self.search.spread)
+        self.logger.record("tuning/spread", self.optimiser.spread)
         self.logger.record("tuning/generation", self.generation)
         for name, value in best.values.items():
             self.logger.record(f"best/{name}", value)
         self.logger.dump(len(self.log.trials))
 
+    def controller(self, values: Values) -> Controller:
+        """The controller with these values of its parameters."""
+        config = self.config.controller
+        searched = {name: self.parameters[name].attribute(value) for name, value in values.items()}
+        return Controller(name=config.name, attributes={**config.attributes, **searched})
+
     def checkpoint(self, values: Values) -> None:
-        """Saves the controller's attributes under the number of trials done."""
-        attributes: Attributes = {**self.config.agent.attributes, **values}
+        """Saves the controller with these values under the number of trials done."""
+        controller = self.controller(values)
         best, done = self.log.best, len(self.log.trials)
 
         def write(folder: Path) -> None:
-            content = layout(self.config.agent.name, attributes)
-            write_atomically(folder / "layout.json", json.dumps(content, indent=1))
+            write_layout(folder, controller_layout(controller))
 
         state = {"trials": done, "score": None if best is None else best.score}
         self.folder.save_checkpoint(done, write, state, self.config.keep_checkpoints)

@@ -6,14 +6,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from pydantic import Field, field_validator
 
-from agents.training.config import EnvConfig, load
-from agents.training.environment import agent_scenario, merged
+from agents.training.config import EnvConfig
+from agents.training.environment import make_scenario, merge
 from ns3_env.errors import ConfigError
 from ns3_env.scenario import Scenario
 from ns3_env.strict import Strict
@@ -80,18 +79,13 @@ class Curriculum:
         self.config = config
         self.seed = seed
         self.scenarios = [
-            agent_scenario(env, merged(config.scenario, stage.scenario), f"{source}: stage {stage.name!r}")
+            make_scenario(env, merge(config.scenario, stage.scenario), f"{source}: stage {stage.name!r}")
             for stage in config.stages
         ]
         self.entered = [0]  # index of the first episode of each stage so far
         self.first_index = 0
         self.next_index = 0
         self._returns: deque[float] = deque()
-
-    @classmethod
-    def load(cls, path: Path, env: EnvConfig, seed: int) -> Curriculum:
-        """Reads a curriculum's file. Raises ConfigError, ScenarioError."""
-        return cls(load(path, CurriculumConfig), env, seed, str(path))
 
     @property
     def stage(self) -> int:

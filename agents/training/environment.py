@@ -15,24 +15,24 @@ from ns3_env.scenario import Scenario
 from ns3_env.vec_env import RdmaVecEnv
 
 
-def merged(common: Mapping[str, Any], special: Mapping[str, Any]) -> dict[str, Any]:
+def merge(common: Mapping[str, Any], special: Mapping[str, Any]) -> dict[str, Any]:
     """``common`` with ``special`` put over it, mapping by mapping."""
     result = dict(common)
     for key, value in special.items():
         below = result.get(key)
         result[key] = (
-            merged(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
+            merge(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
         )
     return result
 
 
-def agent_scenario(env: EnvConfig, data: Mapping[str, Any], source: str) -> Scenario:
+def make_scenario(env: EnvConfig, data: Mapping[str, Any], source: str) -> Scenario:
     """A scenario under the agent's clock, unless it has its own. Raises ScenarioError, naming ``source``."""
     clock = {"clock": env.clock.model_dump(), "decision_quantum_ns": env.decision_quantum_ns}
     return Scenario.from_mapping({**clock, **data}, source)
 
 
-def action_and_reward(env: EnvConfig, source: str) -> tuple[ActionMap, Reward]:
+def make_action_and_reward(env: EnvConfig, source: str) -> tuple[ActionMap, Reward]:
     """The action map and the reward by name. Raises ConfigError, naming ``source`` and key."""
     try:
         action = make_action_map(env.action.name, **env.action.settings)
@@ -47,7 +47,7 @@ def action_and_reward(env: EnvConfig, source: str) -> tuple[ActionMap, Reward]:
 
 def check_env(env: EnvConfig, source: str) -> None:
     """Raises ConfigError where a name in ``env`` is unknown."""
-    action_and_reward(env, source)
+    make_action_and_reward(env, source)
     try:
         telemetry.field_indices(env.fields)
     except KeyError as error:
@@ -72,7 +72,7 @@ def make_env(
         simulators: processes; by default as configured.
         seeds: of the episodes themselves, instead of those drawn from ``seed``.
     """
-    action, reward = action_and_reward(env, "configuration")
+    action, reward = make_action_and_reward(env, "configuration")
     return RdmaVecEnv(
         sampler,
         num_simulators=env.simulators if simulators is None else simulators,

@@ -12,6 +12,7 @@ from types import FrameType
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from stable_baselines3.common.callbacks import ProgressBarCallback
 
 #: Between two lines where the output is no terminal, and two looks of the bar where it is one, s.
 _LINE_EVERY_S, _BAR_EVERY_S = 15.0, 0.25
@@ -41,6 +42,14 @@ class StopRequest:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+class DecisionsBar(ProgressBarCallback):
+    """Stable-Baselines3's bar counts num_envs per call; a batch holds as many decisions as flows were due."""
+
+    def _on_step(self) -> bool:
+        self.pbar.update(self.model.num_timesteps - self.model._num_timesteps_at_start - self.pbar.n)
+        return True
 
 
 class LiveLine:

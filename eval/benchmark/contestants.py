@@ -7,28 +7,18 @@ import hashlib
 import importlib
 import importlib.util
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eval.benchmark.suite import Contestant, Suite
 from ns3_env import telemetry
 from ns3_env.actions import make_action_map
-from ns3_env.errors import ScenarioError
+from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.policy import Policy
-from ns3_env.scenario import Clock, Scenario
+from ns3_env.scenario import Controller
 
 if TYPE_CHECKING:
-    from agents.training.config import EnvConfig
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """A policy and the environment it expects; ``clock`` is the one it was trained with, if it was."""
-
-    policy: Policy
-    env: EnvConfig
-    clock: Clock | None = None
+    from agents.training.checkpoint import TrainedPolicy
 
 
 def join(suite: Suite, policies: Sequence[str], checkpoints: Sequence[str]) -> Suite:
@@ -64,37 +54,30 @@ def check(suite: Suite) -> Suite:
         ScenarioError: a controller, module, factory or checkpoint is not there or is not what it should be.
     """
     suite.check_controllers()
-    entries: list[Contestant] = []
-    for entry in map(_in_the_simulator, suite.controllers):
-        if entry.controller is None:
-            load(entry)
-            entry = entry.model_copy(update={"content": _content(entry)})
-        entries.append(entry)
-    return suite.model_copy(update={"controllers": entries})
+    return suite.model_copy(update={"controllers": [_checked(entry) for entry in suite.controllers]})
 
 
-def _in_the_simulator(entry: Contestant) -> Contestant:
-    """A tuned controller's checkpoint as that controller, with its attributes; any other entry as it is."""
-    from agents.training.tuned import read_tuned
-    from ns3_env.errors import ConfigError
-
-    if entry.checkpoint is None:
+def _checked(entry: Contestant) -> Contestant:
+    if entry.controller is not None:
         return entry
-    try:
-        tuned = read_tuned(checkpoint_folder(Path(entry.checkpoint)))
-    except ConfigError as error:
-        raise ScenarioError(f"checkpoint {entry.name}: {error}") from error
-    if tuned is None:
-        return entry
-    return Contestant(name=entry.name, controller=tuned.controller, attributes=tuned.attributes)
+    found = _of_module(entry) if entry.policy is not None else _of_checkpoint(entry)
+    if isinstance(found, Controller):
+        return Contestant(name=entry.name, controller=found.name, attributes=found.attributes)
+    return entry.model_copy(update={"content": _content(entry)})
 
 
-def load(entry: Contestant) -> Loaded:
+def load(entry: Contestant) -> TrainedPolicy:
     """The policy of an entry that is no controller of the simulator. Raises ScenarioError."""
-    return _of_module(entry) if entry.policy is not None else _of_checkpoint(entry)
+    if entry.policy is not None:
+        return _of_module(entry)
+    found = _of_checkpoint(entry)
+    if isinstance(found, Controller):
+        raise ScenarioError(f"checkpoint {entry.name}: holds a controller of the simulator, no policy")
+    return found
 
 
-def _of_module(entry: Contestant) -> Loaded:
+def _of_module(entry: Contestant) -> TrainedPolicy:
+    from agents.training.checkpoint import TrainedPolicy
     from agents.training.config import EnvConfig, Named
 
     place = f"policy {entry.name}"
@@ -129,56 +112,28 @@ def _of_module(entry: Contestant) -> Loaded:
         make_action_map(policy.action_map)
     except KeyError as error:
         raise ScenarioError(f"{place}: {error.args[0]}") from None
-    return Loaded(policy, EnvConfig(fields=list(policy.fields), action=Named(name=policy.action_map)))
+    return TrainedPolicy(policy, EnvConfig(fields=list(policy.fields), action=Named(name=policy.action_map)))
 
 
-def _of_checkpoint(entry: Contestant) -> Loaded:
-    from agents.training.config import EnvConfig, Named, RunConfig
-    from agents.training.run_folder import RunFolder
-    from agents.training.trainer import load_policy
-    from ns3_env.errors import ConfigError
-    from ns3_env.strict import validate
+def _of_checkpoint(entry: Contestant) -> TrainedPolicy | Controller:
+    from agents.training.checkpoint import load_checkpoint
 
-    path = checkpoint_folder(Path(entry.checkpoint or ""))
-    run = RunFolder(path.parent.parent)
-    clock: Clock | None = None
     try:
-        policy = load_policy(path)
-        if (run.path / "config.yaml").exists():
-            env = validate(run.read()[0], RunConfig, str(run.path / "config.yaml")).env
-            clock = Scenario.model_validate({"clock": env.clock.model_dump()}).clock
-        else:
-            env = EnvConfig(fields=list(policy.fields), action=Named(name=policy.action_map))
+        return load_checkpoint(Path(entry.checkpoint or ""))
     except ConfigError as error:
         raise ScenarioError(f"checkpoint {entry.name}: {error}") from error
-    return Loaded(policy, env, clock)
-
-
-def checkpoint_folder(path: Path) -> Path:
-    """A checkpoint's folder: itself, or the newest one of a training run's. Raises ScenarioError."""
-    from agents.training.run_folder import RunFolder
-    from agents.training.trainer import LAYOUT
-    from ns3_env.errors import ConfigError
-
-    if (path / LAYOUT).exists():
-        return path
-    try:
-        return RunFolder(path).latest_checkpoint()[0]
-    except (ConfigError, OSError):
-        what = "is neither a checkpoint nor a training run with one" if path.exists() else "does not exist"
-        raise ScenarioError(
-            f"checkpoint: {path} {what}: name runs/NAME or runs/NAME/checkpoints/NUMBER"
-        ) from None
 
 
 def _content(entry: Contestant) -> str:
     """Hash of the policy's source file or of the checkpoint's files: another one makes cells stale."""
+    from agents.training.checkpoint import find_checkpoint
+
     found = hashlib.sha256()
     if entry.policy is not None:
         spec = importlib.util.find_spec(entry.policy.partition(":")[0])
         files = [Path(spec.origin)] if spec is not None and spec.origin is not None else []
     else:
-        folder = checkpoint_folder(Path(entry.checkpoint or ""))
+        folder = find_checkpoint(Path(entry.checkpoint or ""))
         files = sorted(path for path in folder.rglob("*") if path.is_file())
     for file in files:
         found.update(file.name.encode() + b"\0" + file.read_bytes())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does tuning MPCC gain over the thesis's 1:10? The same flows under both, on seeds never tuned on."""
+"""What does tuning a controller gain? The same flows under it, tuned and not, on seeds never tuned on."""
 
 from __future__ import annotations
 
@@ -9,39 +9,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+import yaml
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from agents.search.config import Attributes, Parameter, TuningConfig
-from agents.search.objective import recorded_reward
-from agents.search.optimiser import coordinate
-from agents.search.run import Plan, Score, recorded
-from agents.training.environment import action_and_reward, agent_scenario
+from agents.search.gain import compare_seeds, describe_gain, find_ends
+from agents.search.objective import make_score, with_recordings
+from agents.search.run import Plan
+from agents.training.checkpoint import load_controller
+from agents.training.environment import make_scenario
 from agents.training.run_folder import RunFolder
-from agents.training.tuned import read_tuned
 from eval.comparison.training import show_played
 from eval.metrics import mean, without_nan
 from eval.play.policy import Episode
 from eval.show import table
 from ns3_env.episode_pool import Players
 from ns3_env.errors import ScenarioError
+from ns3_env.results import Floats
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.vec_env import episode_seed
-
-Floats = npt.NDArray[np.float64]
-
-#: Rows of the tables: the run's own, and the thesis's W_Q:W_R = 1:10.
-TUNED, THESIS = "mpcc-tuned", "mpcc-1-10"
-#: A setting within this share of its range's width is at its end.
-_END = 0.02
-
-
-def score(config: TuningConfig) -> Score:
-    """What an episode is worth: the reward of a decision, as recorded. Raises ConfigError."""
-    _, reward = action_and_reward(config.env.of_agent(), "configuration")
-    return lambda results: recorded_reward(results, reward, config.env.clock.rtt_fraction)
 
 
 def after_tuning(plan: Plan, folder: RunFolder, json_file: Path | None = None) -> None:
@@ -55,18 +42,14 @@ def after_tuning(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
     if config.evaluation is None:
         raise ScenarioError(f"{folder.path / 'config.yaml'}: evaluation: missing")
     checkpoint = folder.latest_checkpoint()[0]
-    tuned = read_tuned(checkpoint)
-    if tuned is None:
-        raise ScenarioError(f"{checkpoint}: holds no tuned controller")
-    players: dict[str, Controller] = {
-        TUNED: Controller(name=tuned.controller, attributes=tuned.attributes),
-        THESIS: Controller(name=config.agent.name, attributes=config.thesis()),
-    }
-    players |= {name: Controller(name=name) for name in config.evaluation.controllers if name != "mpcc"}
+    tuned = load_controller(checkpoint)
+    after, before = f"{tuned.name}-tuned", f"{tuned.name}-untuned"
+    players = {after: tuned, before: Controller(name=tuned.name, attributes=config.controller.untuned)}
+    players |= {name: Controller(name=name) for name in config.evaluation.controllers if name != tuned.name}
     source = f"{folder.path / 'config.yaml'}: evaluation"
     env = config.env.of_agent()
-    shown = agent_scenario(env, config.evaluation.scenario, f"{source}.scenario")
-    unseen = agent_scenario(env, config.evaluation.returns or config.evaluation.scenario, f"{source}.returns")
+    shown = make_scenario(env, config.evaluation.scenario, f"{source}.scenario")
+    unseen = make_scenario(env, config.evaluation.returns or config.evaluation.scenario, f"{source}.returns")
     seeds = [episode_seed(config.evaluation.seed, i) for i in range(config.evaluation.episodes)]
     places = {
         stage.name: scenario
@@ -74,26 +57,26 @@ def after_tuning(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
     }
     with Players(config.env.simulators) as pool:
         played = _play(pool, shown, players, seeds)
-        rewards = _rewards(pool, {**places, "unseen": unseen}, players, seeds, score(config))
+        rewards = _rewards(pool, {**places, "unseen": unseen}, players, seeds, make_score(config.env))
     title = f"{shown.agent_flow_count} flows, {shown.topology.kind}, unseen ({folder.path})"
     show_played(title, played, folder)
     Console().print(_reward_table(rewards))
     gains = {
-        "stages, unseen seeds": gain(_over(rewards[TUNED], places), _over(rewards[THESIS], places)),
-        "unseen scenario": gain(rewards[TUNED]["unseen"], rewards[THESIS]["unseen"]),
+        "stages, unseen seeds": compare_seeds(_over(rewards[after], places), _over(rewards[before], places)),
+        "unseen scenario": compare_seeds(rewards[after]["unseen"], rewards[before]["unseen"]),
     }
-    print(f"gain of {TUNED} over {THESIS} in the reward of a decision, {len(seeds)} seeds:")
+    print(f"gain of {after} over {before} in the reward of a decision, {len(seeds)} seeds:")
     for name, found in gains.items():
-        print(f"  {name}: {sentence(found)}")
-    was, now = (mean([episode.metrics for episode in played[name]]) for name in (THESIS, TUNED))
+        print(f"  {name}: {describe_gain(found)}")
+    was, now = (mean([episode.metrics for episode in played[name]]) for name in (before, after))
     print(
         "  what the reward does not say: "
         f"slowdown {was['fct_slowdown_avg']:.2f} -> {now['fct_slowdown_avg']:.2f}, "
         f"goodput {was['goodput']:.3f} -> {now['goodput']:.3f} (first table)"
     )
-    for line in at_an_end(config.agent.parameters, tuned.attributes):
+    for line in find_ends(config.controller.parameters, tuned.attributes):
         print(line)
-    print(f"tuned, to put into a scenario ({checkpoint}):\n{tuned.as_yaml()}", end="")
+    print(f"tuned, to put into a scenario ({checkpoint}):\n{_as_yaml(tuned)}", end="")
     content: dict[str, Any] = {
         name: {
             **without_nan(mean([episode.metrics for episode in episodes])),
@@ -101,7 +84,7 @@ def after_tuning(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
         }
         for name, episodes in played.items()
     }
-    content[TUNED]["attributes"], content[TUNED]["gain"] = tuned.attributes, gains
+    content[after]["attributes"], content[after]["gain"] = tuned.attributes, gains
     table.write_json(folder.path / "evaluation" / "table.json", content)
     if json_file is not None:
         table.write_json(json_file, content)
@@ -133,9 +116,7 @@ def _rewards(
     """Reward of a decision by controller and scenario, (seeds,) each."""
     waiting = {
         name: {
-            place: [
-                pool.submit(recorded(scenario, who.name, dict(who.attributes), seed), judge) for seed in seeds
-            ]
+            place: [pool.submit(with_recordings(scenario, who, seed), judge) for seed in seeds]
             for place, scenario in places.items()
         }
         for name, who in players.items()
@@ -152,47 +133,9 @@ def _over(rewards: Mapping[str, Floats], places: Mapping[str, Scenario]) -> Floa
     return means
 
 
-def gain(tuned: Floats, before: Floats) -> dict[str, Any]:
-    """What was gained, seed by seed on the same flows; ``certain``: all seeds say the same, and are several.
-
-    Args:
-        tuned: rewards (seeds,).
-        before: rewards (seeds,) of the same seeds.
-    """
-    by_seed = tuned - before
-    return {
-        "mean": float(by_seed.mean()),
-        "share": float(by_seed.mean() / abs(before.mean())) if before.mean() else None,
-        "by_seed": [float(x) for x in by_seed],
-        "seeds_spread_before": float(before.max() - before.min()),
-        "certain": bool(len(by_seed) > 1 and (by_seed.min() > 0 or by_seed.max() < 0)),
-    }
-
-
-def sentence(found: Mapping[str, Any]) -> str:
-    """The gain in words, and plainly whether it is one."""
-    by_seed, share = found["by_seed"], found["share"]
-    percent = "" if share is None else f" ({100 * share:+.2f} %)"
-    text = f"{found['mean']:+.4f}{percent}"
-    if len(by_seed) < 2:
-        return f"{text}; one seed says nothing of the spread: evaluation.episodes=5"
-    text += f", by seed from {min(by_seed):+.4f} to {max(by_seed):+.4f}"
-    if not found["certain"]:
-        return f"{text}: within the seeds' spread, no gain is shown"
-    return f"{text}: {'a gain' if found['mean'] > 0 else 'a loss'} with every seed"
-
-
-def at_an_end(parameters: Mapping[str, Parameter], attributes: Attributes) -> list[str]:
-    """A line for each range that the best setting lies at an end of: beyond may be better ones."""
-    lines = []
-    for name, parameter in parameters.items():
-        share = coordinate(parameter, float(attributes[name]))
-        if not parameter.integer and not _END < share < 1 - _END:
-            lines.append(
-                f"{name} = {float(attributes[name]):.3g} is at an end of its range, {parameter.low:g} to "
-                f"{parameter.high:g}: where it may go beyond, widen agent.parameters.{name}"
-            )
-    return lines
+def _as_yaml(controller: Controller) -> str:
+    """What to put into a scenario."""
+    return yaml.safe_dump({"controllers": [controller.model_dump()]}, sort_keys=False)
 
 
 def _finite(values: Floats) -> list[float | None]:

@@ -14,11 +14,11 @@ from rich.console import Console
 from rich.table import Table
 
 from agents.baselines import RandomPolicy
-from agents.search.config import is_tuning
+from agents.training.checkpoint import load_policy
 from agents.training.config import RunConfig
-from agents.training.environment import agent_scenario
+from agents.training.environment import make_scenario
+from agents.training.inputs import read_inputs
 from agents.training.run_folder import RunFolder
-from agents.training.trainer import load_policy
 from eval.comparison.figure import draw_comparison
 from eval.metrics import mean, without_nan
 from eval.play.policy import Episode, run_controller, run_policy, summary
@@ -26,14 +26,13 @@ from eval.show import table
 from ns3_env.errors import ConfigError
 from ns3_env.scenario import Scenario
 from ns3_env.strict import validate
-from ns3_env.yaml_files import read_mapping
 
 
 def evaluation_scenario(config: RunConfig, source: str) -> Scenario:
     """The scenario that is compared on. Raises ConfigError, ScenarioError."""
     if config.evaluation is None:
         raise ConfigError(f"{source}: evaluation: missing")
-    return agent_scenario(config.env, config.evaluation.scenario, f"{source}: evaluation.scenario")
+    return make_scenario(config.env, config.evaluation.scenario, f"{source}: evaluation.scenario")
 
 
 def compare(config: RunConfig, checkpoint: Path, source: str) -> dict[str, list[Episode]]:
@@ -117,13 +116,12 @@ def gain(
     """
     from agents.training import run as training
 
-    if is_tuning(read_mapping(config)):
-        raise ConfigError(
-            f"{config}: agent.name: mpcc does not learn; train.py's table says what tuning gains"
-        )
+    inputs = read_inputs(config, curriculum)
+    if inputs.kind != "train":
+        raise ConfigError(f"{config}: kind: what is tuned does not learn; train.py says what it gains")
     rows: list[dict[str, float]] = []
     for seed in range(1, seeds + 1):
-        plan = training.plan(config, curriculum, [*overrides, f"seed={seed}", "train.keep_checkpoints=1000"])
+        plan = training.plan(inputs, [*overrides, f"seed={seed}", "train.keep_checkpoints=1000"])
         outcome = training.run(plan, runs)
         if outcome.interrupted:
             raise KeyboardInterrupt
@@ -165,7 +163,7 @@ def returns_of(config: RunConfig, untrained: Path, trained: Path, source: str) -
     scenario = evaluation_scenario(config, source)
     assert config.evaluation is not None
     if config.evaluation.returns is not None:
-        scenario = agent_scenario(config.env, config.evaluation.returns, f"{source}: evaluation.returns")
+        scenario = make_scenario(config.env, config.evaluation.returns, f"{source}: evaluation.returns")
     policies = {
         "trained": load_policy(trained),
         "untrained": load_policy(untrained),
@@ -181,15 +179,12 @@ def returns_of(config: RunConfig, untrained: Path, trained: Path, source: str) -
 
 def evaluate(run: Path, overrides: Sequence[str], json_file: Path | None = None) -> None:
     """Compares a finished run's last checkpoint again. Raises ConfigError."""
-    from agents.training.config import apply_overrides
-
-    folder = RunFolder(run)
-    data, _ = folder.read()
-    if is_tuning(data):
-        from agents.search import run as mpcc_tuning
+    inputs = read_inputs(None, None, run)
+    if inputs.kind == "tune":
+        from agents.search import run as search
         from eval.comparison import search as tuned
 
-        tuned.after_tuning(mpcc_tuning.plan(None, None, overrides, run), folder, json_file)
+        tuned.after_tuning(search.plan(inputs, overrides), RunFolder(run), json_file)
         return
-    config = validate(apply_overrides(data, overrides), RunConfig, str(run / "config.yaml"))
-    after_training(config, folder, json_file)
+    inputs = inputs.with_overrides(overrides)
+    after_training(validate(inputs.config, RunConfig, inputs.config_source), RunFolder(run), json_file)

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from agents.policy import Policy, SlotStates
 from agents.training.config import EnvConfig
 from agents.training.environment import make_env
 from eval.metrics import line
+from ns3_env.policy import Policy, SlotStates
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.vec_env import episode_seed
@@ -80,7 +80,7 @@ def run_policy(
     """
     slots = scenario.agent_flow_count
     own = env.model_copy(update={"fields": list(policy.fields)})
-    states = SlotStates(policy, slots)
+    states = SlotStates(policy)
     played: list[Episode] = []
     vec_env = make_env(own, lambda episode: scenario, slots, seed, simulators=1, seeds=seeds)
     try:

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from agents.mpcc import MpccPolicy
-from agents.policy import State
-from ns3_env.actions import AbsoluteWindow
+from ns3_env.companions import Companions
 from ns3_env.scenario import AGENT, Controller, PerAck, Record, Scenario
 from ns3_env.simulator import Decisions, Simulator
-from ns3_env.telemetry import column
 from ns3_env.topology import Dumbbell
 from ns3_env.traffic import Incast
 
@@ -44,18 +42,13 @@ def play_placed(simulator: Simulator, scenario: Scenario) -> tuple[dict[str, Any
     if scenario.controllers[0].name != AGENT:
         results = simulator.play(scenario)
         return results, int(results["counters"]["mpcc_decisions"])
-    policy, to_action = MpccPolicy(), AbsoluteWindow()
-    states: dict[int, State | None] = {}
+    companions = Companions(MpccPolicy())
     decisions = 0
     simulator.send_reset(scenario)
     while isinstance(answer := simulator.receive(), Decisions):
-        records = answer.records[answer.due]
-        windows = np.empty((len(records), 1))
-        for row, flow in enumerate(answer.flows[answer.due]):
-            seen = np.stack([column(records[row : row + 1], name) for name in policy.fields], axis=1)
-            windows[row], states[int(flow)] = policy.predict(seen, states.get(int(flow)))
-        simulator.send_actions(to_action(windows, records))
-        decisions += len(records)
+        due = answer.due
+        simulator.send_actions(companions.actions(answer.records[due], answer.flows[due]))
+        decisions += int(np.count_nonzero(due))
     return answer.results, decisions
 
 

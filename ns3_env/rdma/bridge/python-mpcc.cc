@@ -2,9 +2,14 @@
 // How does Python ask MPCC? The law of the in-simulator controller, batched over flows.
 #include "ns3_env/rdma/congestion-control/mpcc-law.h"
 
+#include <algorithm>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
 
 namespace py = pybind11;
 using namespace ns3::rdma;
@@ -26,6 +31,24 @@ constexpr const char* INPUT_FIELDS[MPCC_INPUTS] = {"base_rtt_ns",
                                                    "state_input_delay_ns",
                                                    "state_feedback_delay_ns"};
 
+using Parameter = std::variant<int MpccSettings::*,
+                               double MpccSettings::*,
+                               bool MpccSettings::*,
+                               MpccSolver MpccSettings::*>;
+
+/// The law's free parameters, by their names in Python: in snake_case those of the attributes of rdma::mpcc.
+constexpr std::pair<const char*, Parameter> PARAMETERS[] = {
+    {"horizon", &MpccSettings::horizon},
+    {"weight_queue", &MpccSettings::weightQueue},
+    {"weight_window", &MpccSettings::weightWindow},
+    {"floor_packets", &MpccSettings::floorPackets},
+    {"floor_share", &MpccSettings::floorShare},
+    {"delay_scale", &MpccSettings::delayScale},
+    {"interval_scale", &MpccSettings::intervalScale},
+    {"acks_per_decision", &MpccSettings::acksPerDecision},
+    {"solver", &MpccSettings::solver},
+    {"shortcut", &MpccSettings::shortcut}};
+
 MpccSolver
 SolverByName(const std::string& name)
 {
@@ -38,6 +61,80 @@ SolverByName(const std::string& name)
         return MpccSolver::Lqr;
     }
     throw py::value_error("unknown solver '" + name + "'; known: lqr, qp");
+}
+
+/// Python's value of a parameter.
+py::object
+ValueOf(const MpccSettings& settings, const Parameter& parameter)
+{
+    return std::visit(
+        [&settings](auto member) -> py::object
+        {
+            using Value = std::remove_cvref_t<decltype(settings.*member)>;
+            if constexpr (std::is_same_v<Value, MpccSolver>)
+            {
+                return py::str(settings.*member == MpccSolver::Qp ? "qp" : "lqr");
+            }
+            else
+            {
+                return py::cast(settings.*member);
+            }
+        },
+        parameter);
+}
+
+/// Puts Python's value into a parameter.
+void
+SetValue(MpccSettings& settings, const Parameter& parameter, const py::handle& value)
+{
+    std::visit(
+        [&](auto member)
+        {
+            using Value = std::remove_cvref_t<decltype(settings.*member)>;
+            if constexpr (std::is_same_v<Value, MpccSolver>)
+            {
+                settings.*member = SolverByName(value.cast<std::string>());
+            }
+            else
+            {
+                settings.*member = value.cast<Value>();
+            }
+        },
+        parameter);
+}
+
+/// The settings with these parameters; those not given have their defaults.
+MpccSettings
+SettingsOf(const py::kwargs& given)
+{
+    MpccSettings settings;
+    for (const auto& [key, value] : given)
+    {
+        const auto name = key.cast<std::string>();
+        const auto* found =
+            std::find_if(std::begin(PARAMETERS),
+                         std::end(PARAMETERS),
+                         [&name](const auto& known) { return name == known.first; });
+        if (found == std::end(PARAMETERS))
+        {
+            std::string known;
+            for (const auto& parameter : PARAMETERS)
+            {
+                known += std::string(known.empty() ? "" : ", ") + parameter.first;
+            }
+            throw py::type_error("MPCC has no parameter '" + name + "'; it has " + known);
+        }
+        try
+        {
+            SetValue(settings, found->second, value);
+        }
+        catch (const py::cast_error&)
+        {
+            throw py::type_error("MPCC: " + name + " cannot be " +
+                                 py::repr(value).cast<std::string>());
+        }
+    }
+    return settings;
 }
 
 MpccInput
@@ -97,42 +194,8 @@ Decide(const std::vector<MpccLaw*>& laws, const Rows& rows)
 void
 BindMpcc(py::module_& module)
 {
-    const MpccSettings defaults;
     py::class_<MpccLaw>(module, "MpccLaw", "MPCC of one flow (Zheng 2024): inputs to window.")
-        .def(py::init(
-                 [](int horizon,
-                    double weightQueue,
-                    double weightWindow,
-                    double floorPackets,
-                    double floorShare,
-                    double delayScale,
-                    double intervalScale,
-                    int acksPerDecision,
-                    const std::string& solver,
-                    bool shortcut)
-                 {
-                     return MpccLaw(MpccSettings{.horizon = horizon,
-                                                 .weightQueue = weightQueue,
-                                                 .weightWindow = weightWindow,
-                                                 .floorPackets = floorPackets,
-                                                 .floorShare = floorShare,
-                                                 .delayScale = delayScale,
-                                                 .intervalScale = intervalScale,
-                                                 .acksPerDecision = acksPerDecision,
-                                                 .solver = SolverByName(solver),
-                                                 .shortcut = shortcut});
-                 }),
-             py::kw_only(),
-             py::arg("horizon") = defaults.horizon,
-             py::arg("weight_queue") = defaults.weightQueue,
-             py::arg("weight_window") = defaults.weightWindow,
-             py::arg("floor_packets") = defaults.floorPackets,
-             py::arg("floor_share") = defaults.floorShare,
-             py::arg("delay_scale") = defaults.delayScale,
-             py::arg("interval_scale") = defaults.intervalScale,
-             py::arg("acks_per_decision") = defaults.acksPerDecision,
-             py::arg("solver") = "qp",
-             py::arg("shortcut") = defaults.shortcut)
+        .def(py::init([](const py::kwargs& given) { return MpccLaw(SettingsOf(given)); }))
         .def("reset", &MpccLaw::Reset, "Forgets past inputs; counters go on.")
         .def_property_readonly("counters",
                                [](const MpccLaw& law)
@@ -149,6 +212,18 @@ BindMpcc(py::module_& module)
                                    return counters;
                                });
 
+    module.def(
+        "mpcc_parameters",
+        []
+        {
+            py::dict defaults;
+            for (const auto& [name, parameter] : PARAMETERS)
+            {
+                defaults[name] = ValueOf(MpccSettings{}, parameter);
+            }
+            return defaults;
+        },
+        "The parameters of MpccLaw by name, with their defaults.");
     module.def(
         "mpcc_decide",
         &Decide,

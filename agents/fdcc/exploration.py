@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where do actions come from that no policy would take? Random ones that are held, and noise on the actor's.
+
+All is drawn from NumPy's global generator, which Stable-Baselines3's ``set_random_seed()`` seeds, and from
+the action space's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from gymnasium import spaces
+
+from agents.fdcc.history import Floats, Ints
+
+#: Decisions that a random action is held for, on average (geometric, as in Dabney et al. 2021).
+MEAN_HOLD = 4.0
+
+
+class Exploration:
+    """What explores in each slot: some flows' episodes are random from beginning to end (εz-greedy)."""
+
+    def __init__(self, slots: int, action_space: spaces.Box, random_share: float, noise: float) -> None:
+        """
+        Args:
+            slots: number of slots.
+            action_space: Box of shape (A,).
+            random_share: share of flows' episodes in which all actions are random.
+            noise: standard deviation of what is added to the actor's scaled actions.
+        """
+        assert action_space.shape is not None
+        self.action_space = action_space
+        self.random_share = random_share
+        self.noise = noise
+        self.at_random = np.zeros(slots, dtype=bool)
+        self._held = np.zeros((slots, *action_space.shape), dtype=np.float32)
+        self._hold_for = np.zeros(slots, dtype=np.int64)
+
+    def begin(self, slots: Ints) -> None:
+        """An episode begins in each of ``slots`` (m,): it is drawn whether its actions are random."""
+        if len(slots) > 0:
+            drawn = np.random.random(len(slots))  # noqa: NPY002
+            self.at_random[slots] = drawn < self.random_share
+
+    def actions(self, slots: Ints, decide: Callable[[Ints], Floats], all_random: bool = False) -> Floats:
+        """Scaled actions (m, A) in [-1, 1].
+
+        Args:
+            slots: those that are due, (m,), all different.
+            decide: the actor's scaled actions (k, A) for some of them, (k,).
+            all_random: before learning starts.
+        """
+        at_random = self.at_random[slots] | all_random
+        scaled = np.zeros((len(slots), self._held.shape[1]), dtype=np.float32)
+        for row in np.flatnonzero(at_random):
+            scaled[row] = self._random_action(int(slots[row]))
+        decided = slots[~at_random]
+        if len(decided) > 0:
+            scaled[~at_random] = self._with_noise(decide(decided))
+        return scaled
+
+    def _random_action(self, slot: int) -> Floats:
+        """The action that the slot holds, drawn anew when its time is over."""
+        if self._hold_for[slot] == 0:
+            low, high = self.action_space.low, self.action_space.high
+            self._held[slot] = 2.0 * ((self.action_space.sample() - low) / (high - low)) - 1.0
+            self._hold_for[slot] = np.random.geometric(1 / MEAN_HOLD)  # noqa: NPY002
+        self._hold_for[slot] -= 1
+        held: Floats = self._held[slot]
+        return held
+
+    def _with_noise(self, actions: Floats) -> Floats:
+        if self.noise == 0:
+            return actions
+        noise = np.random.normal(0.0, self.noise, actions.shape)  # noqa: NPY002
+        noisy: Floats = np.clip(actions + noise.astype(np.float32), -1.0, 1.0)
+        return noisy

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is learned from? Transitions of slots that decide apart, with their histories and n-step returns.
+
+A history is copied when a transition is stored, so no stored window can reach across an episode's end, a
+truncation or the place where the ring wraps.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch as th
+from gymnasium import spaces
+from stable_baselines3.common.buffers import BaseBuffer, ReplayBuffer
+from stable_baselines3.common.type_aliases import ReplayBufferSamples
+from stable_baselines3.common.vec_env import VecNormalize
+
+from agents.fdcc.history import Floats, History, Ints, SlotHistories
+
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(slots=True)
+class _Pending:
+    """A decision whose n-step return is not complete yet."""
+
+    window: Floats
+    length: int
+    action: Floats
+    reward: float = 0.0
+    steps: int = 0
+
+
+class HistoryReplayBuffer(ReplayBuffer):
+    """Transitions of asynchronous slots with their histories and n-step returns.
+
+    A slot's life is ``begin``, then ``act`` and ``outcome`` in turn, until an outcome ends the episode. A
+    transition is (history at t, action at t, Σ_{i<m} γ^i r_{t+i}, history at t+m, γ^m, terminated); m = n,
+    or less where the episode ended before. After a termination nothing is bootstrapped; after a truncation
+    the value of the final history is, as an episode that was cut would have gone on (Zhang 2023, sec. 4.2,
+    gives the return only).
+
+    Memory per transition: 2·K·F + A + a few floats, e.g. 0.5 kB at K = 8, F = 8.
+    """
+
+    def __init__(
+        self,
+        buffer_size: int,
+        observation_space: spaces.Space[Any],
+        action_space: spaces.Space[Any],
+        device: th.device | str = "auto",
+        n_envs: int = 1,
+        optimize_memory_usage: bool = False,
+        handle_timeout_termination: bool = True,
+        *,
+        history_length: int,
+        n_steps: int,
+        gamma: float,
+        append_last_action: bool,
+    ) -> None:
+        """
+        Args:
+            buffer_size: most transitions kept, over all slots.
+            observation_space: Box of shape (D,).
+            action_space: Box of shape (A,).
+            device: where samples go.
+            n_envs: number of slots.
+            optimize_memory_usage: not supported.
+            handle_timeout_termination: always on.
+            history_length: K >= 1.
+            n_steps: n >= 1.
+            gamma: discount per decision.
+            append_last_action: whether the input is the observation followed by the previous action.
+
+        Raises:
+            ValueError: for an option that is not supported or a number out of range.
+        """
+        if optimize_memory_usage or not handle_timeout_termination:
+            raise ValueError(
+                "HistoryReplayBuffer: optimize_memory_usage is off and handle_timeout_termination on, always"
+            )
+        if history_length < 1 or n_steps < 1 or buffer_size < 1:
+            raise ValueError(
+                "HistoryReplayBuffer: history_length, n_steps and buffer_size must be at least 1"
+            )
+        BaseBuffer.__init__(self, buffer_size, observation_space, action_space, device, n_envs)
+        if len(self.obs_shape) != 1:
+            raise ValueError(
+                f"HistoryReplayBuffer: the observation must be a vector, not of shape {self.obs_shape}"
+            )
+        self.optimize_memory_usage = False
+        self.handle_timeout_termination = True
+        self.history_length = history_length
+        self.n_steps = n_steps
+        self.gamma = gamma
+        self.append_last_action = append_last_action
+        self.start_collection(n_envs)
+        self._allocate()
+
+    def _allocate(self) -> None:
+        size, window = self.buffer_size, self.histories.windows.shape[1:]
+        self.windows: Floats = np.zeros((size, *window), dtype=np.float32)
+        self.lengths: Ints = np.ones(size, dtype=np.int64)
+        self.next_windows: Floats = np.zeros((size, *window), dtype=np.float32)
+        self.next_lengths: Ints = np.ones(size, dtype=np.int64)
+        self.actions: Floats = np.zeros((size, self.action_dim), dtype=np.float32)
+        self.rewards: Floats = np.zeros((size, 1), dtype=np.float32)
+        self.dones: Floats = np.zeros((size, 1), dtype=np.float32)
+        self.discounts: Floats = np.zeros((size, 1), dtype=np.float32)
+
+    def start_collection(self, slots: int) -> None:
+        """Forgets the episodes under way, not what is stored: the environment was reset or exchanged."""
+        self.n_envs = slots
+        self.histories = SlotHistories(
+            slots, self.history_length, int(self.obs_shape[0]), self.action_dim, self.append_last_action
+        )
+        self._pending: list[deque[_Pending]] = [deque() for _ in range(slots)]
+
+    def begin(self, slots: Ints, observations: Floats) -> None:
+        """An episode begins in each of ``slots`` (m,) with ``observations`` (m, D).
+
+        Decisions of an episode that was broken off (its end was never seen) are stored as far as their
+        outcome is known.
+        """
+        for slot in slots:
+            self._flush(int(slot), terminated=False)
+        self.histories.forget(slots)
+        self.histories.observe(slots, observations)
+
+    def act(self, slots: Ints, actions: Floats) -> None:
+        """The ``actions`` (m, A), scaled to [-1, 1], taken in ``slots`` (m,) on what they observed last."""
+        histories = self.histories
+        for slot, action in zip(slots, actions, strict=True):
+            self._pending[slot].append(
+                _Pending(
+                    histories.windows[slot].copy(), int(histories.lengths[slot]), action.astype(np.float32)
+                )
+            )
+        histories.last_actions[slots] = actions
+
+    def outcome(
+        self, slots: Ints, rewards: Floats, observations: Floats, terminated: Bools, truncated: Bools
+    ) -> None:
+        """What followed from the last action of each of ``slots`` (m,), all different.
+
+        Args:
+            slots: (m,).
+            rewards: (m,), of the last action.
+            observations: (m, D); where the episode ended, its final observation.
+            terminated: (m,), the episode is over and its value from here on is zero.
+            truncated: (m,), the episode was cut.
+        """
+        self.histories.observe(slots, observations)
+        for slot, reward, end, cut in zip(slots, rewards, terminated, truncated, strict=True):
+            pending = self._pending[slot]
+            for decision in pending:
+                decision.reward += self.gamma**decision.steps * float(reward)
+                decision.steps += 1
+            if end or cut:
+                self._flush(int(slot), terminated=bool(end))
+            elif pending and pending[0].steps == self.n_steps:
+                self._store(pending.popleft(), int(slot), done=False)
+
+    def _flush(self, slot: int, terminated: bool) -> None:
+        """Stores the decisions whose return the episode's end cut short."""
+        pending = self._pending[slot]
+        while pending:
+            decision = pending.popleft()
+            if decision.steps > 0:
+                self._store(decision, slot, done=terminated)
+
+    def _store(self, decision: _Pending, slot: int, done: bool) -> None:
+        at = self.pos
+        self.windows[at] = decision.window
+        self.lengths[at] = decision.length
+        self.next_windows[at] = self.histories.windows[slot]
+        self.next_lengths[at] = self.histories.lengths[slot]
+        self.actions[at] = decision.action
+        self.rewards[at] = decision.reward
+        self.dones[at] = done
+        self.discounts[at] = self.gamma**decision.steps
+        self.pos += 1
+        if self.pos == self.buffer_size:
+            self.full = True
+            self.pos = 0
+
+    def add(self, *args: Any, **kwargs: Any) -> None:
+        """Not offered: a lone transition has no history. Use ``begin``, ``act`` and ``outcome``."""
+        raise NotImplementedError("HistoryReplayBuffer is filled by begin(), act() and outcome()")
+
+    def sample(self, batch_size: int, env: VecNormalize | None = None) -> ReplayBufferSamples:
+        """Uniform over the stored transitions; ``observations`` and ``next_observations`` are ``History``
+        tuples.
+
+        Raises:
+            ValueError: for an environment wrapped in VecNormalize, whose statistics would not fit stored
+                histories.
+        """
+        if env is not None:
+            raise ValueError(
+                "HistoryReplayBuffer does not work with VecNormalize: telemetry is normalised already"
+            )
+        return self._get_samples(np.random.randint(0, self.size(), size=batch_size))  # noqa: NPY002, what set_random_seed() seeds
+
+    def _get_samples(
+        self, batch_inds: npt.NDArray[Any], env: VecNormalize | None = None
+    ) -> ReplayBufferSamples:
+        def tensor(array: npt.NDArray[Any]) -> th.Tensor:
+            return th.as_tensor(array[batch_inds], device=self.device)
+
+        return ReplayBufferSamples(
+            observations=History(tensor(self.windows), tensor(self.lengths)),  # type: ignore[arg-type]
+            actions=tensor(self.actions),
+            next_observations=History(tensor(self.next_windows), tensor(self.next_lengths)),  # type: ignore[arg-type]
+            dones=tensor(self.dones),
+            rewards=tensor(self.rewards),
+            discounts=tensor(self.discounts),
+        )
+
+    _RINGS = (
+        "windows",
+        "lengths",
+        "next_windows",
+        "next_lengths",
+        "actions",
+        "rewards",
+        "dones",
+        "discounts",
+    )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickles what is filled, and no episode under way: simulators do not outlive the process."""
+        state = dict(self.__dict__)
+        state.update({name: state[name][: self.size()] for name in self._RINGS})
+        del state["histories"], state["_pending"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        filled = {name: state.pop(name) for name in self._RINGS}
+        self.__dict__.update(state)
+        self.start_collection(self.n_envs)
+        self._allocate()
+        for name, array in filled.items():
+            getattr(self, name)[: len(array)] = array

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What does a gradient step minimise? TD3's targets and losses on histories.
+
+Fujimoto et al. 2018, Algorithm 1, with the networks of Zhang 2023, sec. 4.3 (eqs. 4.1-4.3). Networks come as
+functions, so that each number can be checked by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch as th
+from torch.nn.functional import mse_loss
+
+from agents.fdcc.history import Floats, History
+
+#: μ: a history to actions (B, A); Q_i: a history and actions (B, A) to a value (B, 1) of each critic.
+Actor = Callable[[History], th.Tensor]
+Critics = Callable[[History, th.Tensor], Sequence[th.Tensor]]
+
+
+def compress(rewards: Floats) -> Floats:
+    """sign(r)·ln(1 + |r|) of rewards (k,)."""
+    small: Floats = np.sign(rewards) * np.log1p(np.abs(rewards))
+    return small
+
+
+def smooth(actions: th.Tensor, deviation: float, clip: float) -> th.Tensor:
+    """Target policy smoothing: clipped noise on the target actor's actions (B, A), within [-1, 1]."""
+    noise = (th.randn_like(actions) * deviation).clamp(-clip, clip)
+    return (actions + noise).clamp(-1, 1)
+
+
+def targets(
+    rewards: th.Tensor,
+    dones: th.Tensor,
+    discounts: th.Tensor,
+    following: History,
+    actor: Actor,
+    critics: Critics,
+    deviation: float,
+    clip: float,
+) -> th.Tensor:
+    """y = R + (1 - done) γ^m min_i Q'_i(h', μ'(h') + ε), ε ~ clip(N(0, deviation), ±clip): (B, 1).
+
+    Args:
+        rewards: (B, 1), m-step returns.
+        dones: (B, 1), 1 where the episode terminated: nothing follows.
+        discounts: (B, 1), γ^m.
+        following: the histories m decisions later.
+        actor: target actor.
+        critics: target critics.
+        deviation: of the smoothing noise.
+        clip: of the smoothing noise.
+    """
+    with th.no_grad():
+        actions = smooth(actor(following), deviation, clip)
+        values = th.cat(list(critics(following, actions)), dim=1).min(dim=1, keepdim=True).values
+        return rewards + (1 - dones) * discounts * values
+
+
+def critic_loss(values: Sequence[th.Tensor], wanted: th.Tensor) -> th.Tensor:
+    """Sum over critics of the mean squared error of values (B, 1) against targets (B, 1)."""
+    return th.stack([mse_loss(value, wanted) for value in values]).sum()
+
+
+def actor_loss(value: th.Tensor) -> th.Tensor:
+    """-mean Q_1(h, μ(h)) of values (B, 1)."""
+    return -value.mean()
+
+
+def saturation(raw: th.Tensor) -> th.Tensor:
+    """Mean square of the actor's outputs (B, A) before tanh."""
+    return (raw**2).mean()

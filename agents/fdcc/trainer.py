@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How does a run's configuration become FDCC? On any clock, with the configured parameters."""
+
+from __future__ import annotations
+
+from stable_baselines3.common.base_class import BaseAlgorithm
+
+from agents.fdcc.algorithm import FDCC
+from agents.fdcc.config import FdccConfig
+from agents.training.trainer import GradientTrainer
+
+
+class FdccTrainer(GradientTrainer):
+    """FDCC, by gradient."""
+
+    @classmethod
+    def algorithm(cls, name: str) -> type[BaseAlgorithm]:
+        """See ``GradientTrainer``."""
+        return FDCC
+
+    def _make(self) -> FDCC:
+        agent, env = self.config.agent, self.config.env
+        assert isinstance(agent, FdccConfig)
+        return FDCC(
+            "LstmPolicy",
+            self.env,
+            agent,
+            fields=env.fields,
+            action_map=env.action.name,
+            seed=self.config.seed,
+        )

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which agents are there? Each declares itself in its package, and is named here: a line each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ns3_env.strict import Strict
+
+if TYPE_CHECKING:
+    from agents.training.trainer import Trainer
+
+#: An agent's name in a configuration, and the package whose ``AGENT`` declares it; imported when asked for.
+AGENTS: dict[str, str] = {
+    "fdcc": "agents.fdcc",
+    "td3": "agents.sb3",
+    "sac": "agents.sb3",
+    "ppo": "agents.sb3",
+}
+
+
+class AgentConfig(Strict):
+    """Base of an agent's section of the configuration; ``name`` is one of ``AGENTS``."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Agent:
+    """What an agent declares of itself.
+
+    Attributes:
+        config: model of its section of the configuration.
+        trainer: improves it.
+        synchronous: whether it expects every flow at every step: only the clock "synchronous" will do.
+    """
+
+    config: type[AgentConfig]
+    trainer: type[Trainer]
+    synchronous: bool = False
+
+
+def find_agent(name: str) -> Agent:
+    """The agent of that name. Raises ValueError, naming those that are known."""
+    if name not in AGENTS:
+        raise ValueError(f"there is no agent {name!r}; known: {', '.join(map(repr, sorted(AGENTS)))}")
+    agent = import_module(AGENTS[name]).AGENT
+    assert isinstance(agent, Agent)
+    return agent

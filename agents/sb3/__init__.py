@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What do plain algorithms make of flows? Stable-Baselines3's TD3, SAC and PPO, as they are."""
+
+from agents.registry import Agent
+from agents.sb3.config import Sb3Config
+from agents.sb3.trainer import Sb3Trainer
+
+AGENT = Agent(config=Sb3Config, trainer=Sb3Trainer, synchronous=True)
+
+__all__ = ["AGENT", "Sb3Config", "Sb3Trainer"]

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How is a Stable-Baselines3 algorithm trained? On the synchronous clock, on the slots that are due."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from stable_baselines3 import PPO, SAC, TD3
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
+
+from agents.sb3.config import Sb3Config
+from agents.sb3.replay import DueReplayBuffer
+from agents.training.trainer import GradientTrainer
+from ns3_env.errors import ConfigError
+
+
+class Sb3Trainer(GradientTrainer):
+    """TD3, SAC or PPO as Stable-Baselines3 has them."""
+
+    ALGORITHMS: ClassVar[dict[str, type[BaseAlgorithm]]] = {"td3": TD3, "sac": SAC, "ppo": PPO}
+
+    @classmethod
+    def algorithm(cls, name: str) -> type[BaseAlgorithm]:
+        """See ``GradientTrainer``."""
+        return cls.ALGORITHMS[name]
+
+    def _make(self) -> BaseAlgorithm:
+        agent = self.config.agent
+        assert isinstance(agent, Sb3Config)
+        algorithm = self.algorithm(agent.name)
+        options: dict[str, Any] = {"device": "cpu", "seed": self.config.seed, **agent.options}
+        if issubclass(algorithm, OffPolicyAlgorithm):
+            options.setdefault("replay_buffer_class", DueReplayBuffer)
+        try:
+            return algorithm(agent.policy, self.env, **options)
+        except (TypeError, ValueError, AssertionError) as error:
+            raise ConfigError(f"agent: {agent.name} does not accept its options: {error}") from error

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What did a search gain? Tuned against untuned, seed by seed on the same flows; is it a gain at all?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agents.search.config import Attributes, Parameter
+from agents.search.optimiser import coordinate
+from ns3_env.results import Floats
+
+#: A setting within this share of its range's width is at its end.
+_END = 0.02
+
+
+def compare_seeds(tuned: Floats, before: Floats) -> dict[str, Any]:
+    """What was gained, seed by seed on the same flows; ``certain``: all seeds say the same, and are several.
+
+    Args:
+        tuned: rewards (seeds,).
+        before: rewards (seeds,) of the same seeds.
+    """
+    by_seed = tuned - before
+    return {
+        "mean": float(by_seed.mean()),
+        "share": float(by_seed.mean() / abs(before.mean())) if before.mean() else None,
+        "by_seed": [float(x) for x in by_seed],
+        "seeds_spread_before": float(before.max() - before.min()),
+        "certain": bool(len(by_seed) > 1 and (by_seed.min() > 0 or by_seed.max() < 0)),
+    }
+
+
+def describe_gain(found: Mapping[str, Any]) -> str:
+    """The gain in words, and plainly whether it is one."""
+    by_seed, share = found["by_seed"], found["share"]
+    percent = "" if share is None else f" ({100 * share:+.2f} %)"
+    text = f"{found['mean']:+.4f}{percent}"
+    if len(by_seed) < 2:
+        return f"{text}; one seed says nothing of the spread: evaluation.episodes=5"
+    text += f", by seed from {min(by_seed):+.4f} to {max(by_seed):+.4f}"
+    if not found["certain"]:
+        return f"{text}: within the seeds' spread, no gain is shown"
+    return f"{text}: {'a gain' if found['mean'] > 0 else 'a loss'} with every seed"
+
+
+def find_ends(parameters: Mapping[str, Parameter], attributes: Attributes) -> list[str]:
+    """A line for each range that the best setting lies at an end of: beyond may be better ones."""
+    lines = []
+    for name, parameter in parameters.items():
+        value = parameter.number(attributes[name])
+        assert value is not None
+        share = coordinate(parameter, value)
+        if not parameter.integer and not _END < share < 1 - _END:
+            lines.append(
+                f"{name} = {value:.3g} is at an end of its range, {parameter.low:g} to "
+                f"{parameter.high:g}: where it may go beyond, widen controller.parameters.{name}"
+            )
+    return lines

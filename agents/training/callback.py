@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What happens beside the learning? Episodes are measured and logged, checkpoints saved, progress shown."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from stable_baselines3.common.callbacks import BaseCallback
+
+from agents.training.config import TrainConfig
+from agents.training.curriculum import Curriculum
+from agents.training.progress import LiveLine, StopRequest
+from agents.training.run_folder import RunFolder
+from agents.training.trainer import Trainer
+from ns3_env.vec_env import RdmaVecEnv
+
+#: Metrics by name of an episode's results.
+Measure = Callable[[Mapping[str, Any]], dict[str, float]]
+
+
+class EpisodeMeter:
+    """Adds up what the flows of an episode got, until the simulator reports the episode's end."""
+
+    def __init__(self, env: RdmaVecEnv, measure: Measure | None) -> None:
+        """
+        Args:
+            env: the environment.
+            measure: metrics of an episode's results.
+        """
+        self.env = env
+        self.measure = measure
+        self.ended: list[list[tuple[float, int]]] = [[] for _ in range(env.num_simulators)]
+
+    def update(self, step: Mapping[str, Any]) -> list[dict[str, float]]:
+        """Episodes that ended in this step: "return" (mean over flows), "reward" (mean over decisions),
+        metrics.
+
+        Args:
+            step: a callback's locals: of FDCC, or of any Stable-Baselines3 algorithm.
+        """
+        if "finished" in step:
+            flows, results = step["finished"], step["batch"].results
+        else:
+            infos = step["infos"]
+            flows = [
+                (i, info["episode"]["r"], info["episode"]["l"])
+                for i, info in enumerate(infos)
+                if "episode" in info
+            ]
+            results = self.env.results
+        for slot, total, length in flows:
+            self.ended[slot // self.env.slots].append((total, length))
+        episodes = []
+        for simulator, result in results:
+            ended, self.ended[simulator] = self.ended[simulator], []
+            if ended:
+                total, decisions = sum(r for r, _ in ended), sum(n for _, n in ended)
+                measured = {} if self.measure is None else self.measure(result)
+                episodes.append(
+                    {"return": total / len(ended), "reward": total / max(decisions, 1), **measured}
+                )
+        return episodes
+
+
+class RunCallback(BaseCallback):
+    """Follows a run: feeds the curriculum and the log, saves checkpoints, shows the live line, stops."""
+
+    def __init__(
+        self,
+        config: TrainConfig,
+        curriculum: Curriculum,
+        folder: RunFolder,
+        trainer: Trainer,
+        meter: EpisodeMeter,
+        stop: StopRequest,
+        console: Console,
+    ) -> None:
+        super().__init__()
+        self.meter = meter
+        self.config = config
+        self.curriculum = curriculum
+        self.folder = folder
+        self.trainer = trainer
+        self.stop = stop
+        self.live = LiveLine(console, "decisions", config.decisions)
+        self.saved_at = trainer.decisions
+        self.episodes = 0
+        self.recent: deque[dict[str, float]] = deque(maxlen=20)
+        self.rate_from = (time.monotonic(), trainer.decisions)
+
+    def _on_training_start(self) -> None:
+        self.live.start()
+
+    def _on_step(self) -> bool:
+        for episode in self.meter.update(self.locals):
+            self.episodes += 1
+            self.recent.append(episode)
+            self.curriculum.record(episode["return"])
+            for key, value in episode.items():
+                self.logger.record_mean(f"episode/{key}", value)
+            self.logger.record("curriculum/stage", self.curriculum.stage)
+            self.logger.record("curriculum/episodes", self.curriculum.next_index)
+        if self.trainer.decisions - self.saved_at >= self.config.checkpoint_every:
+            self.checkpoint()
+        self.live.show(self.trainer.decisions, self.line)
+        return not self.stop.asked
+
+    def _on_training_end(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Takes the bar off the terminal; may be called again."""
+        self.live.close()
+
+    def checkpoint(self) -> Path:
+        """Saves the trainer, its replay buffer and the curriculum's state."""
+        self.saved_at = self.trainer.decisions
+        state = {"decisions": self.trainer.decisions, "curriculum": self.curriculum.state()}
+        keep = self.config.keep_checkpoints
+        return self.folder.save_checkpoint(self.trainer.decisions, self.trainer.save, state, keep)
+
+    def line(self) -> str:
+        """Stage, episodes, means over the last 20 episodes, decisions per second."""
+        parts = [self.curriculum.stage_name, f"{self.episodes} episodes"]
+        for key, label, form in (
+            ("return", "return", ".1f"),
+            ("reward", "reward", ".3f"),
+            ("fct_slowdown", "slowdown", ".2f"),
+            ("queue_bytes", "queue kB", ".1f"),
+        ):
+            values = [episode[key] for episode in self.recent if not np.isnan(episode.get(key, np.nan))]
+            if values:
+                scale = 1e-3 if key == "queue_bytes" else 1.0
+                parts.append(f"{label} {scale * float(np.mean(values)):{form}}")
+        seconds = time.monotonic() - self.rate_from[0]
+        parts.append(f"{(self.trainer.decisions - self.rate_from[1]) / max(seconds, 1e-9):,.0f}/s")
+        return " · ".join(parts)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What does a new agent consist of? Its configuration, its trainer, and a declaration: here DDPG."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+from stable_baselines3 import DDPG
+from stable_baselines3.common.base_class import BaseAlgorithm
+
+from agents.registry import Agent, AgentConfig
+from agents.sb3.replay import DueReplayBuffer
+from agents.training.trainer import GradientTrainer
+
+
+class DdpgConfig(AgentConfig):
+    """What may stand in the section ``agent`` of a configuration."""
+
+    name: Literal["ddpg"] = "ddpg"
+    learning_rate: float = Field(default=1e-3, gt=0)
+    learning_starts: int = Field(default=1000, ge=0, description="steps taken at random first")
+
+
+class DdpgTrainer(GradientTrainer):
+    """Makes the algorithm; learning, checkpoints and logs are the base's."""
+
+    @classmethod
+    def algorithm(cls, name: str) -> type[BaseAlgorithm]:
+        """The class that a checkpoint is loaded with."""
+        return DDPG
+
+    def _make(self) -> BaseAlgorithm:
+        agent = self.config.agent
+        assert isinstance(agent, DdpgConfig)
+        return DDPG(
+            "MlpPolicy",
+            self.env,
+            learning_rate=agent.learning_rate,
+            learning_starts=agent.learning_starts,
+            replay_buffer_class=DueReplayBuffer,
+            seed=self.config.seed,
+        )
+
+
+#: With the line ``"ddpg": "examples.ddpg"`` in ``agents.registry.AGENTS`` everything knows it.
+AGENT = Agent(config=DdpgConfig, trainer=DdpgTrainer, synchronous=True)

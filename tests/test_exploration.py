@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Does exploration explore as it says? Shares, hold lengths, noise, and whose action it is."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from gymnasium import spaces
+from stable_baselines3.common.utils import set_random_seed
+
+from agents.fdcc.exploration import MEAN_HOLD, Exploration
+
+Array = npt.NDArray[np.float32]
+BOX = spaces.Box(-1.0, 1.0, (1,), np.float32)
+
+
+def explorer(
+    slots: int = 1, random_share: float = 0.0, noise: float = 0.0, box: spaces.Box = BOX
+) -> Exploration:
+    set_random_seed(7)
+    box.seed(7)
+    return Exploration(slots, box, random_share, noise)
+
+
+def actor(slots: npt.NDArray[np.int64]) -> Array:
+    """An action that names its slot."""
+    return (slots[:, None] / 100).astype(np.float32)
+
+
+def test_random_actions_are_held_for_four_decisions_on_average() -> None:
+    exploring = explorer()
+    slot = np.array([0])
+    taken = [float(exploring.actions(slot, actor, all_random=True)[0, 0]) for _ in range(20_000)]
+    holds = [len(list(same)) for _, same in groupby(taken)]
+    assert MEAN_HOLD == 4.0
+    assert np.mean(holds) == pytest.approx(4.0, rel=0.05)
+    # Geometric: a quarter of the holds is one decision long, and none is forbidden to last.
+    assert np.mean([hold == 1 for hold in holds]) == pytest.approx(0.25, abs=0.02)
+    assert max(holds) > 15
+
+
+def test_each_slot_holds_an_action_of_its_own_while_others_come_and_go() -> None:
+    exploring = explorer(slots=2, random_share=1.0)
+    exploring.begin(np.array([0, 1]))
+    alone, both = np.array([1]), np.array([0, 1])
+    taken: dict[int, list[float]] = {0: [], 1: []}
+    for step in range(4000):
+        slots = both if step % 2 else alone
+        for slot, action in zip(slots, exploring.actions(slots, actor), strict=True):
+            taken[int(slot)].append(float(action[0]))
+    for of_slot in taken.values():
+        assert np.mean([len(list(same)) for _, same in groupby(of_slot)]) == pytest.approx(4.0, rel=0.15)
+    assert not set(taken[0]) & set(taken[1])
+
+
+def test_random_actions_fill_the_scaled_range_of_any_box() -> None:
+    exploring = explorer(box=spaces.Box(0.0, 10.0, (1,), np.float32))
+    taken = [exploring.actions(np.array([0]), actor, all_random=True)[0, 0] for _ in range(8000)]
+    assert -1.0 <= min(taken) < -0.99
+    assert 0.99 < max(taken) <= 1.0
+    assert np.mean(taken) == pytest.approx(0.0, abs=0.05)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_a_share_of_episodes_is_random_from_beginning_to_end(share: float) -> None:
+    slots = np.arange(5000)
+    exploring = explorer(len(slots), random_share=share)
+    exploring.begin(slots)
+    assert exploring.at_random.mean() == pytest.approx(share, abs=0.02)
+    own = actor(slots)
+    for _ in range(3):
+        by_actor = (exploring.actions(slots, actor) == own)[:, 0]
+        assert (by_actor == ~exploring.at_random).all()
+    exploring.begin(slots)  # drawn anew for every episode
+    assert exploring.at_random.mean() == pytest.approx(share, abs=0.02)
+
+
+def test_only_slots_whose_episode_begins_are_drawn() -> None:
+    exploring = explorer(3, random_share=1.0)
+    exploring.begin(np.array([1]))
+    assert exploring.at_random.tolist() == [False, True, False]
+    exploring.begin(np.array([], dtype=np.int64))
+    assert exploring.at_random.tolist() == [False, True, False]
+
+
+def test_the_actor_decides_for_the_slots_that_are_not_random() -> None:
+    exploring = explorer(4, random_share=1.0)
+    exploring.begin(np.array([1, 2]))
+    taken = exploring.actions(np.array([3, 2, 0]), actor)
+    assert taken[[0, 2], 0] == pytest.approx([0.03, 0.0])
+    assert taken[1, 0] not in actor(np.arange(4))
+
+
+def test_noise_has_its_deviation_and_ends_at_the_actions_range() -> None:
+    slots = np.arange(20_000)
+    exploring = explorer(len(slots), noise=0.1)
+    added = exploring.actions(slots, lambda due: np.zeros((len(due), 1), np.float32))
+    assert added.dtype == np.float32
+    assert added.std() == pytest.approx(0.1, rel=0.03)
+    assert added.mean() == pytest.approx(0.0, abs=0.01)
+    at_the_end = exploring.actions(slots, lambda due: np.ones((len(due), 1), np.float32))
+    assert at_the_end.max() == 1.0
+    assert at_the_end.min() < 0.8
+    still = explorer(3).actions(np.arange(3), actor)
+    assert (still == actor(np.arange(3))).all()
