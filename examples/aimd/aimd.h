@@ -3,7 +3,7 @@
 #ifndef RDMA_AIMD_H
 #define RDMA_AIMD_H
 
-#include "ns3_env/rdma/congestion-control/congestion-control.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
 
 namespace ns3::rdma
 {

@@ -3,7 +3,7 @@
 #include "ns3/command-line.h"
 #include "ns3_env/rdma/bridge/channel.h"
 #include "ns3_env/rdma/bridge/lifeline.h"
-#include "ns3_env/rdma/congestion-control/congestion-control.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
 #include "ns3_env/rdma/helper/episode.h"
 #include "ns3_env/rdma/helper/scenario.h"
 

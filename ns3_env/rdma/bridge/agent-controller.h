@@ -6,7 +6,7 @@
 #include "agent-telemetry.h"
 #include "channel.h"
 
-#include "ns3_env/rdma/congestion-control/congestion-control.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
 #include "ns3_env/rdma/model/queue-pair.h"
 
 #include <optional>

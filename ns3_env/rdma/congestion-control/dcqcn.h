@@ -3,9 +3,8 @@
 #ifndef RDMA_DCQCN_H
 #define RDMA_DCQCN_H
 
-#include "congestion-control.h"
-
 #include "ns3/nstime.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
 #include "ns3_env/rdma/model/published/dcqcn-timers.h"
 
 #include <optional>

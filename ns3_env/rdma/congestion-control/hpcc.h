@@ -3,7 +3,7 @@
 #ifndef RDMA_HPCC_H
 #define RDMA_HPCC_H
 
-#include "congestion-control.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
 
 #include <array>
 

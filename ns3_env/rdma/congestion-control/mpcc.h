@@ -3,12 +3,12 @@
 #ifndef RDMA_MPCC_H
 #define RDMA_MPCC_H
 
-#include "congestion-control.h"
-#include "decision-times.h"
 #include "mpcc-law.h"
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
+#include "ns3_env/rdma/contract/decision-times.h"
 
 #include <deque>
 #include <memory>

@@ -3,8 +3,8 @@
 #ifndef RDMA_STATE_SWITCH_H
 #define RDMA_STATE_SWITCH_H
 
-#include "ns3_env/rdma/model/flow-state.h"
-#include "ns3_env/rdma/model/int-record.h"
+#include "ns3_env/rdma/contract/flow-state.h"
+#include "ns3_env/rdma/contract/int-record.h"
 
 #include <cstddef>
 #include <span>

@@ -3,9 +3,8 @@
 #ifndef RDMA_SWIFT_H
 #define RDMA_SWIFT_H
 
-#include "congestion-control.h"
-
 #include "ns3/nstime.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
 
 namespace ns3::rdma
 {

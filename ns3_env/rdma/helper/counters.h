@@ -3,7 +3,7 @@
 #ifndef RDMA_COUNTERS_H
 #define RDMA_COUNTERS_H
 
-#include "ns3_env/rdma/congestion-control/decision-times.h"
+#include "ns3_env/rdma/contract/decision-times.h"
 #include "ns3_env/rdma/model/queue-pair.h"
 
 #include <map>

@@ -3,10 +3,10 @@
 #ifndef RDMA_SCENARIO_H
 #define RDMA_SCENARIO_H
 
-#include "ns3_env/rdma/model/ecn-marker.h"
+#include "ns3_env/rdma/contract/ecn-config.h"
+#include "ns3_env/rdma/contract/units.h"
 #include "ns3_env/rdma/model/queue-pair.h"
 #include "ns3_env/rdma/model/shared-buffer.h"
-#include "ns3_env/rdma/model/units.h"
 
 #include <optional>
 #include <stdexcept>

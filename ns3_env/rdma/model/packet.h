@@ -3,8 +3,8 @@
 #ifndef RDMA_PACKET_H
 #define RDMA_PACKET_H
 
-#include "int-record.h"
-#include "units.h"
+#include "ns3_env/rdma/contract/int-record.h"
+#include "ns3_env/rdma/contract/units.h"
 
 #include <array>
 #include <cstdint>

@@ -6,11 +6,11 @@
 #include "packet.h"
 #include "random-source.h"
 #include "reusable-event.h"
-#include "units.h"
 
 #include "ns3/callback.h"
 #include "ns3/object.h"
 #include "ns3/traced-callback.h"
+#include "ns3_env/rdma/contract/units.h"
 
 #include <atomic>
 #include <functional>

@@ -3,12 +3,12 @@
 #ifndef RDMA_QUEUE_PAIR_H
 #define RDMA_QUEUE_PAIR_H
 
-#include "flow-state.h"
 #include "packet.h"
 #include "port.h"
 
 #include "ns3/event-id.h"
-#include "ns3_env/rdma/congestion-control/congestion-control.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
+#include "ns3_env/rdma/contract/flow-state.h"
 
 #include <functional>
 

@@ -7,9 +7,9 @@
 #include "ns3/object-factory.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
-#include "ns3_env/rdma/congestion-control/congestion-control.h"
 #include "ns3_env/rdma/congestion-control/mpcc.h"
 #include "ns3_env/rdma/congestion-control/state-switch.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
 
 #include <algorithm>
 #include <cmath>

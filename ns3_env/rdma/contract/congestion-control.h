@@ -3,9 +3,10 @@
 #ifndef RDMA_CONGESTION_CONTROL_H
 #define RDMA_CONGESTION_CONTROL_H
 
+#include "flow-state.h"
+#include "int-record.h"
+
 #include "ns3/object.h"
-#include "ns3_env/rdma/model/flow-state.h"
-#include "ns3_env/rdma/model/int-record.h"
 
 #include <cstdint>
 #include <span>
