@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ns3_env.errors import ScenarioError, ScenarioWarning
-from ns3_env.scenario import ECN_OF, MIB, Scenario
+from ns3_env.scenario import MIB, Scenario, published_ecn
 
 INCAST = {"kind": "incast", "size_bytes": 1000}
 
@@ -294,4 +294,4 @@ def test_explicit_marking_stands_whatever_the_controllers() -> None:
     assert Scenario.from_mapping(data, "x").to_simulator_json()["switch"]["ecn"] == data["switch"]["ecn"]
     data["switch"] = {"ecn": None}
     assert Scenario.from_mapping(data, "x").to_simulator_json()["switch"]["ecn"] is None
-    assert {"dcqcn", "dctcp"} == set(ECN_OF)
+    assert {"dcqcn", "dctcp"} == set(published_ecn())

@@ -31,10 +31,24 @@ Aimd::GetTypeId()
     return tid;
 }
 
+EcnConfig
+Aimd::GetEcnConfig() const
+{
+    // DCTCP's one threshold: 30 kB at 10 Gb/s, in proportion at other rates
+    return {.enabled = true, .kminBytes = 30e3, .kmaxBytes = 30e3, .pmax = 1.0, .atRateBps = 10e9};
+}
+
 void
 Aimd::OnFlowStart(FlowState& flow)
 {
-    flow.SetWindow(flow.Path().bdpBytes);
+    flow.SetWindow(LargestWindow(flow.Path()));
+}
+
+double
+Aimd::LargestWindow(const PathFacts& path)
+{
+    // line rate; a packet on paths so short that they hold less
+    return std::max<double>(path.payloadBytes, path.bdpBytes);
 }
 
 void
@@ -45,7 +59,7 @@ Aimd::OnAck(FlowState& flow, const AckSample& ack)
     if (!ack.ecnMarked)
     {
         const double grown = window + m_increasePackets * packet * ack.newlyAckedBytes / window;
-        flow.SetWindow(std::min(flow.Path().bdpBytes, grown));
+        flow.SetWindow(std::min(LargestWindow(flow.Path()), grown));
     }
     else if (ack.ackedBytes > m_cutUntil)
     {

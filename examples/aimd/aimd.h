@@ -14,10 +14,13 @@ class Aimd : public CongestionControl
   public:
     static TypeId GetTypeId();
 
+    EcnConfig GetEcnConfig() const override;
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
 
   private:
+    static double LargestWindow(const PathFacts& path);
+
     double m_increasePackets; ///< attribute Increase
     double m_decrease;        ///< attribute Decrease
 

@@ -68,6 +68,17 @@ Dcqcn::GetTypeId()
     return tid;
 }
 
+EcnConfig
+Dcqcn::GetEcnConfig() const
+{
+    // Kmin, Kmax and Pmax of the published presets (docs/sources/published-simulator.md, "Switch")
+    return {.enabled = true,
+            .kminBytes = 100e3,
+            .kmaxBytes = 400e3,
+            .pmax = 0.2,
+            .atRateBps = 25e9};
+}
+
 void
 Dcqcn::OnPacketSent(FlowState& flow, Picos now, uint32_t)
 {

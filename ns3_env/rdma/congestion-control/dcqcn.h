@@ -23,6 +23,7 @@ class Dcqcn : public CongestionControl
   public:
     static TypeId GetTypeId();
 
+    EcnConfig GetEcnConfig() const override;
     void OnPacketSent(FlowState& flow, Picos now, uint32_t wireBytes) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
     void OnFlowEnd(FlowState& flow, Picos now) override;

@@ -33,6 +33,13 @@ Dctcp::GetTypeId()
     return tid;
 }
 
+EcnConfig
+Dctcp::GetEcnConfig() const
+{
+    // one threshold K (docs/sources/published-simulator.md, "Switch")
+    return {.enabled = true, .kminBytes = 30e3, .kmaxBytes = 30e3, .pmax = 1.0, .atRateBps = 10e9};
+}
+
 void
 Dctcp::OnFlowStart(FlowState& flow)
 {

@@ -17,6 +17,7 @@ class Dctcp : public CongestionControl
   public:
     static TypeId GetTypeId();
 
+    EcnConfig GetEcnConfig() const override;
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
     double GetWindowFloor(const FlowState& flow) const override;

@@ -135,6 +135,13 @@ Mpcc::GetWindowFloor(const FlowState& flow) const
     return m_floorPackets * flow.Path().packetBytes;
 }
 
+double
+Mpcc::GetRateFloor(const FlowState& flow) const
+{
+    // the least window over a base RTT (Zheng 2024, eq. 3.3)
+    return flow.Path().hostRateBps * GetWindowFloor(flow) / flow.Path().bdpBytes;
+}
+
 void
 Mpcc::Apply(FlowState& flow, double windowBytes) const
 {

@@ -37,6 +37,7 @@ class Mpcc : public CongestionControl
 
     TelemetryHeader GetTelemetryHeader() const override;
     double GetWindowFloor(const FlowState& flow) const override;
+    double GetRateFloor(const FlowState& flow) const override;
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
     void OnFlowEnd(FlowState& flow, Picos now) override;
