@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The simulator program: one scenario to its end, or episode after episode for a policy outside.
 #include "ns3/command-line.h"
-#include "ns3_env/rdma/bridge/channel.h"
 #include "ns3_env/rdma/bridge/lifeline.h"
+#include "ns3_env/rdma/bridge/simulator-end.h"
 #include "ns3_env/rdma/contract/congestion-control.h"
 #include "ns3_env/rdma/helper/controller-description.h"
 #include "ns3_env/rdma/helper/episode.h"

@@ -4,7 +4,7 @@
 #define RDMA_AGENT_CONTROLLER_H
 
 #include "agent-telemetry.h"
-#include "channel.h"
+#include "channel-layout.h"
 
 #include "ns3_env/rdma/contract/congestion-control.h"
 #include "ns3_env/rdma/model/queue-pair.h"

@@ -12,8 +12,8 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3_env/rdma/bridge/agent-controller.h"
-#include "ns3_env/rdma/bridge/channel.h"
 #include "ns3_env/rdma/bridge/decision-broker.h"
+#include "ns3_env/rdma/bridge/simulator-end.h"
 
 #include <memory>
 #include <optional>
