@@ -195,12 +195,8 @@ Swift::Apply(FlowState& flow, double packets, Picos now)
         flow.SetWindow(m_window * path.payloadBytes);
         return;
     }
-    // Line 30: one packet every rtt / cwnd. The queue pair sends a packet of wire size L every
-    // baseRtt * L / W, so that W = L * cwnd * baseRtt / rtt; it waits for the ACK in any case.
-    const double rtt = static_cast<double>(std::max(m_rtt, path.baseRtt));
-    const double bytes = m_window * path.packetBytes * (static_cast<double>(path.baseRtt) / rtt);
-    const double largest = std::nextafter(static_cast<double>(path.payloadBytes), 0.0);
-    flow.SetWindow(std::clamp(bytes, GetWindowFloor(flow), largest));
+    // line 30: one packet every rtt / cwnd
+    flow.SetWindow(std::max(GetWindowFloor(flow), WindowOfOnePacketPer(path, m_window, m_rtt)));
 }
 
 } // namespace ns3::rdma

@@ -37,8 +37,13 @@ Network::Network(Scenario scenario, FlowHook onCreate)
     m_records.resize(m_scenario.flows.size());
     if (m_scenario.recordWindows)
     {
-        Context().knobTrace = [this](const FlowState& flow, Picos now)
-        { m_knobChanges.push_back({now, flow.Id(), flow.WindowBytes(), flow.RateBps()}); };
+        for (const auto& nic : Nics())
+        {
+            if (nic)
+            {
+                nic->TraceConnectWithoutContext("Knobs", MakeCallback(&Network::OnKnobs, this));
+            }
+        }
     }
 }
 
@@ -71,15 +76,7 @@ Network::CreateFlow(const FlowEntry& entry)
 void
 Network::StartFlow(QueuePair& flow)
 {
-    m_fabric.Rules().Start(
-        [this, &flow]
-        {
-            flow.Start();
-            if (Context().knobTrace)
-            {
-                Context().knobTrace(flow, NowPicos());
-            }
-        });
+    m_fabric.Rules().Start([&flow] { flow.Start(); });
 }
 
 void
@@ -111,6 +108,12 @@ Network::StartDueFlows()
             m_allActive.receivedBytes[flow->Id()] = flow->ReceivedBytes();
         }
     }
+}
+
+void
+Network::OnKnobs(const FlowState& flow, Picos now)
+{
+    m_knobChanges.push_back({now, flow.Id(), flow.WindowBytes(), flow.RateBps()});
 }
 
 void

@@ -108,6 +108,7 @@ class Network
     void StartFlow(QueuePair& flow);
     std::unique_ptr<QueuePair> CreateFlow(const FlowEntry& entry);
     void OnFinished(QueuePair& flow);
+    void OnKnobs(const FlowState& flow, Picos now);
     void Record(const QueuePair& flow);
     void SweepRetired();
     void SampleQueues();

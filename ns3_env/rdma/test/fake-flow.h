@@ -33,8 +33,10 @@ class FakeFlow : public FlowState
     {
         m_path = &facts;
         m_sizeBytes = sizeBytes;
-        m_rateBps = facts.hostRateBps;
-        m_lastWireBytes = facts.packetBytes;
+        m_pacing.SetPath(facts, facts.hostRateBps);
+        // A packet has just left, and the next one may at time 0.
+        m_pacing.OnSent(facts.packetBytes,
+                        -SerialisationTime(facts.packetBytes, facts.hostRateBps, facts.rounding));
     }
 
     void Sent(uint64_t bytes) { m_sentBytes = bytes; }
