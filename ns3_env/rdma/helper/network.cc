@@ -21,8 +21,7 @@ constexpr uint16_t FIRST_SOURCE_PORT = 10000;
 Network::Network(Scenario scenario, FlowHook onCreate)
     : m_scenario(std::move(scenario)),
       m_onCreate(std::move(onCreate)),
-      m_fabric(m_scenario),
-      m_counters(m_scenario.flows.size())
+      m_fabric(m_scenario)
 {
     for (const ControllerSpec& spec : m_scenario.controllers)
     {
@@ -35,16 +34,6 @@ Network::Network(Scenario scenario, FlowHook onCreate)
                      [this](uint32_t a, uint32_t b)
                      { return m_scenario.flows[a].flow.start < m_scenario.flows[b].flow.start; });
     m_records.resize(m_scenario.flows.size());
-    if (m_scenario.recordWindows)
-    {
-        for (const auto& nic : Nics())
-        {
-            if (nic)
-            {
-                nic->TraceConnectWithoutContext("Knobs", MakeCallback(&Network::OnKnobs, this));
-            }
-        }
-    }
 }
 
 Network::~Network() = default;
@@ -97,23 +86,10 @@ Network::StartDueFlows()
         flow = CreateFlow(entry);
         m_live.push_back(flow.get());
         m_onCreate(*flow, entry);
+        m_traces.created(*flow);
         StartFlow(*flow);
     }
-    if (m_finished == 0) // all have started, none is done: the common interval begins
-    {
-        m_allActive.begin = now;
-        m_allActive.receivedBytes.resize(m_scenario.flows.size());
-        for (const QueuePair* flow : m_live)
-        {
-            m_allActive.receivedBytes[flow->Id()] = flow->ReceivedBytes();
-        }
-    }
-}
-
-void
-Network::OnKnobs(const FlowState& flow, Picos now)
-{
-    m_knobChanges.push_back({now, flow.Id(), flow.WindowBytes(), flow.RateBps()});
+    m_traces.allStarted();
 }
 
 void
@@ -126,21 +102,13 @@ Network::Record(const QueuePair& flow)
     record.pause = flow.PauseTime();
     record.timeouts = flow.Timeouts();
     m_transmittedPayload += flow.TransmittedBytes();
-    m_counters.Add(flow);
+    m_traces.over(flow);
 }
 
 void
 Network::OnFinished(QueuePair& flow)
 {
-    if (m_finished == 0 && !m_allActive.receivedBytes.empty())
-    {
-        m_allActive.end = flow.EndTime();
-        for (const QueuePair* live : m_live)
-        {
-            uint64_t& bytes = m_allActive.receivedBytes[live->Id()];
-            bytes = live->ReceivedBytes() - bytes;
-        }
-    }
+    m_traces.finished(flow);
     ++m_finished;
     Record(flow);
     m_live.erase(std::find(m_live.begin(), m_live.end(), &flow));
@@ -167,22 +135,6 @@ Network::SweepRetired()
 }
 
 void
-Network::SampleQueues()
-{
-    const Picos now = NowPicos();
-    for (auto& [id, sw] : m_fabric.Switches())
-    {
-        for (const auto& port : sw->Ports())
-        {
-            QueueSeries& series = m_series[{id, port->Index()}];
-            series.time.push_back(now);
-            series.bytes.push_back(port->QueueBytes());
-        }
-    }
-    Simulator::Schedule(Time(m_scenario.queueSeriesInterval), &Network::SampleQueues, this);
-}
-
-void
 Network::Cut()
 {
     if (m_onCut)
@@ -205,10 +157,7 @@ Network::Run()
 {
     Simulator::ScheduleNow(&Network::StartDueFlows, this);
     Simulator::Schedule(Time(m_scenario.timeLimit), &Network::Cut, this);
-    if (m_scenario.queueSeriesInterval > 0)
-    {
-        Simulator::ScheduleNow(&Network::SampleQueues, this);
-    }
+    m_traces.begin();
     Simulator::Run();
     if (!m_ended)
     {

@@ -5,6 +5,7 @@
 
 #include "ns3/simulator.h"
 #include "ns3_env/rdma/helper/network.h"
+#include "ns3_env/rdma/helper/recorders.h"
 
 #include <functional>
 #include <memory>
@@ -30,11 +31,13 @@ class TestNetwork
     explicit TestNetwork(
         Scenario scenario,
         Network::FlowHook hook = [](QueuePair&, const FlowEntry&) {})
-        : m_network(std::make_unique<Network>(std::move(scenario), std::move(hook)))
+        : m_network(std::make_unique<Network>(std::move(scenario), std::move(hook))),
+          m_recorders(std::make_unique<Recorders>(*m_network))
     {
     }
     ~TestNetwork()
     {
+        m_recorders.reset();
         m_network.reset();
         Simulator::Destroy();
     }
@@ -43,6 +46,9 @@ class TestNetwork
 
     Network& operator*() { return *m_network; }
     Network* operator->() { return m_network.get(); }
+
+    /// What the scenario asked to record.
+    const Recorders& Recorded() const { return *m_recorders; }
 
     SwitchPort& PortTo(uint32_t node, uint32_t peer)
     {
@@ -61,6 +67,7 @@ class TestNetwork
 
   private:
     std::unique_ptr<Network> m_network;
+    std::unique_ptr<Recorders> m_recorders;
 };
 
 } // namespace ns3::rdma::test
