@@ -135,6 +135,10 @@ class Record(Strict):
     queue_series_ns: int = Field(default=0, ge=0, description="sampling interval of queue series; 0: none")
     windows: bool = False
     events: bool = Field(default=False, description="marks and pauses, each with its time")
+    controller_state: bool = Field(
+        default=False, description="changes of what each flow's controller declares as state, by name"
+    )
+    controller_counters: bool = Field(default=False, description="as controller_state, of its counters")
     pcap: str | None = Field(
         default=None,
         min_length=1,

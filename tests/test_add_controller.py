@@ -17,7 +17,7 @@ import pytest
 from eval.__main__ import main
 from eval.benchmark.folder import BenchFolder
 from ns3_env.scenario import Scenario
-from ns3_env.simulator import EXECUTABLE_VARIABLE, list_controllers
+from ns3_env.simulator import EXECUTABLE_VARIABLE, EpisodeEnd, Simulator, list_controllers
 
 ROOT = Path(__file__).parent.parent
 BUILD = ROOT / "build" / "dev"
@@ -29,7 +29,7 @@ STEPS = (
     .split("\n## ")[0]
 )
 SCENARIO: dict[str, Any] = {
-    "topology": {"kind": "dumbbell", "senders": 3},
+    "topology": {"kind": "dumbbell", "senders": 8},
     "traffic": {"kind": "incast", "size_bytes": 1000000},
 }
 
@@ -135,6 +135,17 @@ def test_python_asks_no_curve_of_the_new_controller(joined: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
+def test_the_new_controller_s_state_is_recorded_like_any_other(joined: Path) -> None:
+    under_aimd = {**SCENARIO, "controllers": [{"name": "aimd"}], "record": {"controller_state": True}}
+    with Simulator() as simulator:
+        simulator.send_reset(Scenario.from_mapping(under_aimd, "x"))
+        message = simulator.receive()
+    assert isinstance(message, EpisodeEnd)
+    rows = message.results["controller_state"]
+    assert {(flow, name) for _, flow, name, _ in rows} == {(flow, "CutFromBytes") for flow in range(8)}
+    assert all(value >= 1000 for *_, value in rows)
+
+
 def test_the_new_controller_plays_a_cell_with_the_marks_it_declares(
     joined: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,7 +154,7 @@ def test_the_new_controller_plays_a_cell_with_the_marks_it_declares(
     assert under_aimd.to_simulator_json()["switch"]["ecn"]["kmin_bytes"] == 30_000
     monkeypatch.setattr("eval.report.write", lambda out: out)
     file, out = tmp_path / "suite.yaml", tmp_path / "out"
-    cell = {"name": "three", "scenario": SCENARIO}
+    cell = {"name": "eight", "scenario": SCENARIO}
     file.write_text(json.dumps({"controllers": ["aimd", "fixed-window"], "scenarios": [cell]}))
     assert main(["benchmark", "--suite", str(file), "--out", str(out), "--jobs", "1"]) == 0
     cells = {cell.controller: cell.metrics for cell in BenchFolder.read(out).cells}

@@ -3,6 +3,7 @@
 #include "aimd.h"
 
 #include "ns3/double.h"
+#include "ns3/trace-source-accessor.h"
 
 #include <algorithm>
 
@@ -27,7 +28,11 @@ Aimd::GetTypeId()
                                           "Share of the window that a mark costs.",
                                           DoubleValue(0.5),
                                           MakeDoubleAccessor(&Aimd::m_decrease),
-                                          MakeDoubleChecker<double>(0.0, 1.0));
+                                          MakeDoubleChecker<double>(0.0, 1.0))
+                            .AddTraceSource("CutFromBytes",
+                                            "The window that the last mark cut.",
+                                            MakeTraceSourceAccessor(&Aimd::m_cutFromBytes),
+                                            "ns3::TracedValueCallback::Double");
     return tid;
 }
 
@@ -64,6 +69,7 @@ Aimd::OnAck(FlowState& flow, const AckSample& ack)
     else if (ack.ackedBytes > m_cutUntil)
     {
         m_cutUntil = flow.SentBytes();
+        m_cutFromBytes.Set(window);
         flow.SetWindow(std::max(packet, window * (1 - m_decrease)));
     }
 }

@@ -3,6 +3,7 @@
 #ifndef RDMA_AIMD_H
 #define RDMA_AIMD_H
 
+#include "ns3/traced-value.h"
 #include "ns3_env/rdma/contract/congestion-control.h"
 
 namespace ns3::rdma
@@ -24,6 +25,7 @@ class Aimd : public CongestionControl
     double m_increasePackets; ///< attribute Increase
     double m_decrease;        ///< attribute Decrease
 
+    TracedValue<double> m_cutFromBytes{0.0};
     uint64_t m_cutUntil{0}; ///< a cut was made for the data up to this byte
 };
 

@@ -3,6 +3,7 @@
 #ifndef RDMA_DCTCP_H
 #define RDMA_DCTCP_H
 
+#include "ns3/traced-value.h"
 #include "ns3_env/rdma/contract/congestion-control.h"
 
 namespace ns3::rdma
@@ -31,7 +32,7 @@ class Dctcp : public CongestionControl
     double m_gain;             ///< attribute Gain
     double m_increaseFraction; ///< attribute AdditiveIncrease
 
-    double m_alpha{1.0};
+    TracedValue<double> m_alpha{1.0};
     uint64_t m_windowEnd{0}; ///< the window ends when this byte is acknowledged
     uint64_t m_windowPackets{0};
     uint64_t m_marks{0};

@@ -3,6 +3,7 @@
 #ifndef RDMA_HPCC_H
 #define RDMA_HPCC_H
 
+#include "ns3/traced-value.h"
 #include "ns3_env/rdma/contract/congestion-control.h"
 
 #include <array>
@@ -39,8 +40,8 @@ class Hpcc : public CongestionControl
     double m_increaseFraction; ///< attribute AdditiveIncrease
     bool m_fastReact;          ///< attribute FastReact
 
-    double m_utilisation{1.0};
-    double m_referenceRateBps{0.0};
+    TracedValue<double> m_utilisation{1.0};
+    TracedValue<double> m_referenceRateBps{0.0};
     uint32_t m_incStage{0};
     uint64_t m_lastUpdateSeq{0}; ///< the reference rate commits when this byte is acknowledged
     bool m_stored{false};        ///< the first ACK only stores

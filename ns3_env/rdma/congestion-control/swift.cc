@@ -3,6 +3,7 @@
 #include "swift.h"
 
 #include "ns3/double.h"
+#include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -82,7 +83,15 @@ Swift::GetTypeId()
                           "RETX_RESET_THRESHOLD: timeouts in a row that bring the least window.",
                           UintegerValue(5),
                           MakeUintegerAccessor(&Swift::m_resetThreshold),
-                          MakeUintegerChecker<uint32_t>(1));
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddTraceSource("WindowPackets",
+                            "cwnd; below one the flow is paced.",
+                            MakeTraceSourceAccessor(&Swift::m_window),
+                            "ns3::TracedValueCallback::Double")
+            .AddTraceSource("TargetDelayNs",
+                            "Target delay at the present window.",
+                            MakeTraceSourceAccessor(&Swift::m_targetDelayNs),
+                            "ns3::TracedValueCallback::Double");
     return tid;
 }
 
@@ -145,6 +154,7 @@ Swift::OnAck(FlowState& flow, const AckSample& ack)
     m_timeouts = 0;
     m_rtt = ack.rtt;
     const Picos target = TargetDelay(flow.Path(), m_window);
+    m_targetDelayNs.Set(static_cast<double>(target) / PS_PER_NS);
     double window = m_window;
     if (ack.rtt < target)
     {
@@ -163,7 +173,7 @@ void
 Swift::OnNack(FlowState& flow, Picos now)
 {
     m_timeouts = 0; // "On Fast Recovery", lines 22 to 25
-    Apply(flow, CanDecrease(now) ? (1 - m_maxDecrease) * m_window : m_window, now);
+    Apply(flow, CanDecrease(now) ? (1 - m_maxDecrease) * m_window.Get() : m_window.Get(), now);
 }
 
 void
@@ -176,7 +186,7 @@ Swift::OnTimeout(FlowState& flow, Picos now)
     }
     else
     {
-        Apply(flow, CanDecrease(now) ? (1 - m_maxDecrease) * m_window : m_window, now);
+        Apply(flow, CanDecrease(now) ? (1 - m_maxDecrease) * m_window.Get() : m_window.Get(), now);
     }
 }
 
@@ -185,14 +195,14 @@ Swift::Apply(FlowState& flow, double packets, Picos now)
 {
     const PathFacts& path = flow.Path();
     const double before = m_window;
-    m_window = std::clamp(packets, m_minWindow, m_largestWindow); // line 26
-    if (m_window < before)
+    m_window.Set(std::clamp(packets, m_minWindow, m_largestWindow)); // line 26
+    if (m_window.Get() < before)
     {
         m_lastDecrease = now; // lines 27 and 28
     }
-    if (m_window >= 1)
+    if (m_window.Get() >= 1)
     {
-        flow.SetWindow(m_window * path.payloadBytes);
+        flow.SetWindow(m_window.Get() * path.payloadBytes);
         return;
     }
     // line 30: one packet every rtt / cwnd

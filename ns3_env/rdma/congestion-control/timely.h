@@ -4,6 +4,7 @@
 #define RDMA_TIMELY_H
 
 #include "ns3/nstime.h"
+#include "ns3/traced-value.h"
 #include "ns3_env/rdma/contract/congestion-control.h"
 
 namespace ns3::rdma
@@ -33,6 +34,7 @@ class Timely : public CongestionControl
 
     double m_lastRttNs{0};
     double m_differenceNs{0};
+    TracedValue<double> m_gradient{0};
     uint32_t m_increases{0}; ///< in a row
     uint64_t m_windowEnd{0};
 };

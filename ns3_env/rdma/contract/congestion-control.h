@@ -53,7 +53,9 @@ struct CongestionNotification
  *
  * A controller writes its flow's window and pacing rate through FlowState and touches nothing else.
  * A new controller is one file in congestion-control/, its test and one line of CMake (docs/extending.md);
- * every parameter is an ns-3 attribute.
+ * every parameter is an ns-3 attribute. What goes on inside is shown by trace sources: states are
+ * TracedValue<double>, counters TracedValue<uint64_t>, and a run can record either over time without
+ * knowing the controller (helper/controller-log.h).
  */
 class CongestionControl : public Object
 {

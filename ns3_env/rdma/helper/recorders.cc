@@ -21,6 +21,14 @@ Recorders::Recorders(Network& network)
     {
         events.emplace(network);
     }
+    if (scenario.recordControllerState)
+    {
+        states.emplace(network, ControllerLog::Kind::States);
+    }
+    if (scenario.recordControllerCounters)
+    {
+        counts.emplace(network, ControllerLog::Kind::Counters);
+    }
 }
 
 } // namespace ns3::rdma

@@ -4,6 +4,7 @@
 #define RDMA_RECORDERS_H
 
 #include "common-interval.h"
+#include "controller-log.h"
 #include "counters.h"
 #include "event-log.h"
 #include "knob-log.h"
@@ -27,6 +28,8 @@ struct Recorders
     std::optional<KnobLog> knobs;
     std::optional<QueueSampler> queues;
     std::optional<EventLog> events;
+    std::optional<ControllerLog> states;
+    std::optional<ControllerLog> counts;
 };
 
 } // namespace ns3::rdma

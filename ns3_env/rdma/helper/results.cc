@@ -114,6 +114,18 @@ QueuesToJson(const Network& network, const std::optional<QueueSampler>& sampler)
     return queues;
 }
 
+/// Rows (time, flow, name, value).
+Json
+ChangesToJson(const ControllerLog& log)
+{
+    Json rows = Json::array();
+    for (const ControllerChange& change : log.Changes())
+    {
+        rows.push_back({Nanos(change.time), change.flow, log.Names()[change.name], change.value});
+    }
+    return rows;
+}
+
 } // namespace
 
 std::string
@@ -149,6 +161,14 @@ ResultsToJson(const Network& network, const Recorders& recorders)
         {
             json["pauses"].push_back({Nanos(e.time), e.node, e.port, e.paused ? 1 : 0});
         }
+    }
+    if (recorders.states)
+    {
+        json["controller_state"] = ChangesToJson(*recorders.states);
+    }
+    if (recorders.counts)
+    {
+        json["controller_counters"] = ChangesToJson(*recorders.counts);
     }
     double hostPause = 0;
     for (const auto& nic : network.Nics())

@@ -85,6 +85,8 @@ struct Scenario
     bool recordQueues{true};
     bool recordWindows{false};
     bool recordEvents{false};
+    bool recordControllerState{false};
+    bool recordControllerCounters{false};
     Picos queueSeriesInterval{0};
     std::optional<PcapSpec> pcap;
 
