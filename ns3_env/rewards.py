@@ -56,7 +56,7 @@ class Power:
 
 @dataclass(frozen=True)
 class RttTarget:
-    """Distance to a target of RTT x sqrt(rate), as NVIDIA's RL-CC has it (SYSTEMS.md, section 6).
+    """Distance to a target of RTT x sqrt(rate), as NVIDIA's RL-CC has it (docs/sources/baselines.md).
 
     Its quantity max(RTT / ``base_ns`` - 1.5, 0) sqrt(pacing rate), less ``target``, negated and squared.
     """

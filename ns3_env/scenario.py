@@ -31,8 +31,8 @@ _MAX_HEADER_BYTES = 90
 class Ecn(Strict):
     """Marking at dequeue: never below kmin, always above kmax, with growing probability up to pmax between.
 
-    The thresholds hold at ``at_rate_bps`` and grow with a port's rate. The defaults are DCQCN's (SYSTEMS.md,
-    section 6).
+    The thresholds hold at ``at_rate_bps`` and grow with a port's rate. The defaults are DCQCN's
+    (docs/sources/baselines.md).
     """
 
     kmin_bytes: float = Field(default=100_000, ge=0)
@@ -75,7 +75,7 @@ EcnSetting = Annotated[
 
 
 class Switch(Strict):
-    """What all switches have in common (SYSTEMS.md, section 6; REFERENCE.md, "Switch")."""
+    """What all switches have in common (docs/sources/published-simulator.md, "Switch")."""
 
     buffer_bytes: int | None = Field(
         default=None,

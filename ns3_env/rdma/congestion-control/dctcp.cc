@@ -64,7 +64,7 @@ Dctcp::Apply(FlowState& flow, double rateBps) const
 {
     const PathFacts& path = flow.Path();
     flow.SetRate(rateBps);
-    // W = maxBDP * rate / line rate, integer, never less than a packet (REFERENCE.md, "Sender").
+    // W = maxBDP * rate / line rate, integer, never less than a packet (docs/sources/published-simulator.md, "Sender").
     flow.SetWindow(std::max<double>(path.payloadBytes,
                                     std::floor(path.maxBdpBytes * rateBps / path.hostRateBps)));
 }

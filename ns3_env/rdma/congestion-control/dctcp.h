@@ -11,7 +11,7 @@ namespace ns3::rdma
 
 /**
  * DCTCP (Alizadeh 2010) as the reference simulator runs it on queue pairs: rate and window together,
- * line-rate start, no delayed ACK (REFERENCE.md, "Controllers").
+ * line-rate start, no delayed ACK (docs/sources/published-simulator.md, "Controllers").
  */
 class Dctcp : public CongestionControl
 {

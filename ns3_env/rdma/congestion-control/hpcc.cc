@@ -71,7 +71,7 @@ Hpcc::GetWindowFloor(const FlowState& flow) const
 double
 Hpcc::WindowFor(const PathFacts& path, double rateBps) const
 {
-    // W = maxBDP * rate / line rate, integer (REFERENCE.md, "Sender"). Below one payload the reference
+    // W = maxBDP * rate / line rate, integer (docs/sources/published-simulator.md, "Sender"). Below one payload the reference
     // keeps one packet in flight, which is what a window of one payload does; its rate paces it.
     const auto bytes = static_cast<uint64_t>(path.maxBdpBytes) * static_cast<uint64_t>(rateBps) /
                        static_cast<uint64_t>(path.hostRateBps);
@@ -113,7 +113,7 @@ Hpcc::MeasureInflight(const PathFacts& path, std::span<const IntRecord> hops)
         const double rate = static_cast<double>(hop.rateBps);
         const double txRate = static_cast<double>(hop.txBytes - last.txBytes) * 8.0 /
                               (static_cast<double>(tauNs) * 1e-9);
-        // u = txRate / B + min(q, q') * (nicRate / B) / maxBDP (REFERENCE.md, "Controllers")
+        // u = txRate / B + min(q, q') * (nicRate / B) / maxBDP (docs/sources/published-simulator.md, "Controllers")
         const double u = txRate / rate + std::min(hop.queueBytes, last.queueBytes) *
                                              path.hostRateBps / rate / path.maxBdpBytes;
         if (u > maxUtilisation)

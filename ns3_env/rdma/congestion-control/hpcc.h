@@ -13,7 +13,7 @@ namespace ns3::rdma
 
 /**
  * High Precision Congestion Control (Li et al., SIGCOMM 2019) as the reference simulator has it
- * (REFERENCE.md, "Controllers"): one rate for all hops, a reaction on every ACK, a reference rate that
+ * (docs/sources/published-simulator.md, "Controllers"): one rate for all hops, a reaction on every ACK, a reference rate that
  * commits once per window. The defaults are those of its published presets.
  */
 class Hpcc : public CongestionControl

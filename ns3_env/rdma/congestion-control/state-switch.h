@@ -26,7 +26,7 @@ struct StateSwitch
 /**
  * Zheng 2024, Algorithm 1: the hop with the longest queue (the first of equals). Where all queues are
  * empty, the hop with the least fair share (largest N / R_link), so that the window goes to its share
- * (SYSTEMS.md, section 1). Rates come from the records, so every topology works.
+ * (docs/sources/mpcc.md). Rates come from the records, so every topology works.
  *
  * Delays (sec. 3.3): the hop's own from the path, plus the waiting in the queues before it (input) and
  * behind it (feedback). The state queue's own waiting is part of the model, not of the delay.

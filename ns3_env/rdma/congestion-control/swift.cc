@@ -24,14 +24,15 @@ Swift::GetTypeId()
             .SetParent<CongestionControl>()
             .SetGroupName("Rdma")
             .AddConstructor<Swift>()
-            .AddAttribute("BaseTarget",
-                          "Target delay before hops and flows are counted (SYSTEMS.md, sec. 6); a "
-                          "path's own base RTT where that is longer.",
-                          TimeValue(MicroSeconds(20)),
-                          MakeTimeAccessor(&Swift::m_baseTarget),
-                          MakeTimeChecker(Time(0)))
+            .AddAttribute(
+                "BaseTarget",
+                "Target delay before hops and flows are counted (docs/sources/baselines.md); a "
+                "path's own base RTT where that is longer.",
+                TimeValue(MicroSeconds(20)),
+                MakeTimeAccessor(&Swift::m_baseTarget),
+                MakeTimeChecker(Time(0)))
             .AddAttribute("HopScale",
-                          "Target delay added per switch of the path (SYSTEMS.md, sec. 6).",
+                          "Target delay added per switch of the path (docs/sources/baselines.md).",
                           TimeValue(NanoSeconds(3050)),
                           MakeTimeAccessor(&Swift::m_hopScale),
                           MakeTimeChecker(Time(0)))
@@ -52,19 +53,20 @@ Swift::GetTypeId()
                           DoubleValue(100.0),
                           MakeDoubleAccessor(&Swift::m_flowScaleMax),
                           MakeDoubleChecker<double>(1e-6, 1e6))
-            .AddAttribute("AdditiveIncrease",
-                          "ai: packets added per round trip below the target (SYSTEMS.md, sec. 6).",
-                          DoubleValue(1.0),
-                          MakeDoubleAccessor(&Swift::m_increase),
-                          MakeDoubleChecker<double>(0.0, 1e3))
+            .AddAttribute(
+                "AdditiveIncrease",
+                "ai: packets added per round trip below the target (docs/sources/baselines.md).",
+                DoubleValue(1.0),
+                MakeDoubleAccessor(&Swift::m_increase),
+                MakeDoubleChecker<double>(0.0, 1e3))
             .AddAttribute("Beta",
-                          "Strength of a decrease (SYSTEMS.md, sec. 6).",
+                          "Strength of a decrease (docs/sources/baselines.md).",
                           DoubleValue(0.8),
                           MakeDoubleAccessor(&Swift::m_beta),
                           MakeDoubleChecker<double>(0.0, 1.0))
             .AddAttribute("MaxDecrease",
                           "max_mdf: the largest part of the window that one cut takes "
-                          "(SYSTEMS.md, sec. 6).",
+                          "(docs/sources/baselines.md).",
                           DoubleValue(0.5),
                           MakeDoubleAccessor(&Swift::m_maxDecrease),
                           MakeDoubleChecker<double>(0.0, 1.0))
@@ -144,7 +146,7 @@ Swift::OnFlowStart(FlowState& flow)
     m_largestWindow = LargestWindow(path);
     m_rtt = path.baseRtt;
     m_lastDecrease = flow.StartTime() - path.baseRtt; // a first cut is allowed at once
-    // Line rate at first, as every controller on this network (REFERENCE.md, "Sender").
+    // Line rate at first, as every controller on this network (docs/sources/published-simulator.md, "Sender").
     Apply(flow, std::max(1.0, path.bdpBytes / path.payloadBytes), flow.StartTime());
 }
 

@@ -10,7 +10,7 @@
 namespace ns3::rdma
 {
 
-/// TIMELY (Mittal 2015, Algorithm 1), one decision per window of data, rate only (REFERENCE.md, "Controllers").
+/// TIMELY (Mittal 2015, Algorithm 1), one decision per window of data, rate only (docs/sources/published-simulator.md, "Controllers").
 class Timely : public CongestionControl
 {
   public:

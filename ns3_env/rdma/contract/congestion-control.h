@@ -25,7 +25,8 @@ struct TelemetryHeader
     uint32_t wireBytes{
         0}; ///< added to the 48 B of every data packet's headers, and copied into ACKs
     bool hopRecords{false}; ///< switches write an IntRecord per hop
-    bool quantised{false};  ///< fields are rounded to HPCC's header units (REFERENCE.md, "Switch")
+    /// fields are rounded to HPCC's header units (docs/sources/published-simulator.md, "Switch")
+    bool quantised{false};
 };
 
 /// An acknowledgement as the sender sees it.

@@ -11,7 +11,7 @@ namespace ns3::rdma
 {
 
 /// Goodput of every flow from the last start to the first end, where these come in this order
-/// (docs/sources/metrics.md, "Unfair ratio").
+/// (docs/sources/metrics.md: unfair ratio).
 class CommonInterval
 {
   public:

@@ -49,7 +49,7 @@ Network::CreateFlow(const FlowEntry& entry)
                                  CreateController(m_scenario.controllers[entry.controller]));
     flow->SetFinishedCallback([this](QueuePair& done) { OnFinished(done); });
 
-    // FCT of the flow alone: base RTT + bytes and headers at the slowest link (REFERENCE.md, "Sender").
+    // FCT of the flow alone: base RTT + bytes and headers at the slowest link (docs/sources/published-simulator.md, "Sender").
     const uint64_t packets =
         (spec.sizeBytes + m_scenario.payloadBytes - 1) / m_scenario.payloadBytes;
     m_records[spec.id].sourcePort = sourcePort;

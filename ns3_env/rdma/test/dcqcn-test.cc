@@ -26,7 +26,7 @@ class StepwiseDcqcn
     static constexpr int64_t DECREASE_NS = 4000;
     static constexpr int64_t INCREASE_NS = 300'000;
 
-    /// `ns` counts from the first mark; order of events at one time as in REFERENCE.md, "Controllers".
+    /// `ns` counts from the first mark; order of events at one time as in docs/sources/published-simulator.md, "Controllers".
     void Step(int64_t ns, bool marked)
     {
         m_markedAlpha |= marked; // a mark at the instant of alpha's step counts in it

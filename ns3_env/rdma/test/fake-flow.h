@@ -8,7 +8,7 @@
 namespace ns3::rdma
 {
 
-/// The four-to-one dumbbell's facts (REFERENCE.md: base RTT 6240 ns, BDP 78000 B at 100 Gb/s), three hops.
+/// The four-to-one dumbbell's facts (docs/sources/published-simulator.md: base RTT 6240 ns, BDP 78000 B at 100 Gb/s), three hops.
 inline PathFacts
 DumbbellFacts(uint32_t packetBytes, double rateBps = 100e9)
 {

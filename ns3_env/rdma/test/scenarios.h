@@ -15,10 +15,10 @@
 namespace ns3::rdma::test
 {
 
-/// Senders 0..n-1 - switch n+1 - switch n+2 - receiver n; all links alike (REFERENCE.md).
+/// Senders 0..n-1 - switch n+1 - switch n+2 - receiver n; all links alike (docs/sources/published-simulator.md).
 Scenario Dumbbell(uint32_t senders, double rateBps, Picos delay = 1000 * PS_PER_NS);
 
-/// Hosts 0-15 - ToR 16-19 (100 Gb/s) - aggregation 20-23 - core 24, 25 (400 Gb/s); all 1 us (REFERENCE.md).
+/// Hosts 0-15 - ToR 16-19 (100 Gb/s) - aggregation 20-23 - core 24, 25 (400 Gb/s); all 1 us (docs/sources/published-simulator.md).
 Scenario FatTree16();
 
 /// Adds a flow under the scenario's first controller.
