@@ -12,7 +12,6 @@ from pathlib import Path
 PACKAGES = {
     "NS3_ROOT": ("ns3", "ns3/include/ns3/object.h", 3),
     "QPOASES_ROOT": ("cmeel-qpoases", "cmeel.prefix/include/qpOASES.hpp", 2),
-    "EIGEN_INCLUDE": ("cmeel-eigen", "cmeel.prefix/include/eigen3/Eigen/Core", 2),
     "NLOHMANN_INCLUDE": ("nlohmann-json", "nlohmann_json/include/nlohmann/json.hpp", 2),
 }
 

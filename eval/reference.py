@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Are flow completion times the published simulator's? Three scenarios, flow by flow (REFERENCE.md)."""
+"""Are flow completion times the published simulator's? Three scenarios, flow by flow.
+
+Its figures: docs/sources/published-simulator.md, "Results to meet".
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ _FLOW = ("src", "dst", "size_bytes", "start_ns")
 
 @dataclass(frozen=True)
 class Bars:
-    """How far from the published figures is near enough: largest relative deviations (REFERENCE.md)."""
+    """How far from the published figures is near enough: largest relative deviations."""
 
     avg: float | None = None
     p99: float | None = None

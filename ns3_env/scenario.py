@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import Discriminator, Field, PrivateAttr, Tag, ValidationInfo, model_validator
 
 from ns3_env.errors import ScenarioError, ScenarioWarning
+from ns3_env.simulator import describe_controllers
 from ns3_env.strict import Strict, validate
 from ns3_env.topology import Dumbbell, Network, Topology
 from ns3_env.traffic import Flows, Incast, Traffic
@@ -30,8 +31,8 @@ _MAX_HEADER_BYTES = 90
 class Ecn(Strict):
     """Marking at dequeue: never below kmin, always above kmax, with growing probability up to pmax between.
 
-    The thresholds hold at ``at_rate_bps`` and grow with a port's rate. The defaults are DCQCN's (SYSTEMS.md,
-    section 6).
+    The thresholds hold at ``at_rate_bps`` and grow with a port's rate. The defaults are DCQCN's
+    (docs/sources/baselines.md).
     """
 
     kmin_bytes: float = Field(default=100_000, ge=0)
@@ -46,11 +47,16 @@ class Ecn(Strict):
         return self
 
 
-#: Marking that a controller is published with (SYSTEMS.md, section 6); those not named here ignore marks.
-ECN_OF: dict[str, Ecn] = {
-    "dcqcn": Ecn(),
-    "dctcp": Ecn(kmin_bytes=30_000, kmax_bytes=30_000, pmax=1.0, at_rate_bps=10e9),
-}
+def published_ecn() -> dict[str, Ecn]:
+    """Marking that controllers are published with, as each declares it; those not named ignore marks.
+
+    Raises SimulatorNotFound, SimulatorDied.
+    """
+    return {
+        name: Ecn.model_validate(declared["ecn"])
+        for name, declared in describe_controllers().items()
+        if declared["ecn"] is not None
+    }
 
 
 def _ecn_tag(value: Any) -> str:
@@ -69,7 +75,7 @@ EcnSetting = Annotated[
 
 
 class Switch(Strict):
-    """What all switches have in common (SYSTEMS.md, section 6; REFERENCE.md, "Switch")."""
+    """What all switches have in common (docs/sources/published-simulator.md, "Switch")."""
 
     buffer_bytes: int | None = Field(
         default=None,
@@ -129,6 +135,10 @@ class Record(Strict):
     queue_series_ns: int = Field(default=0, ge=0, description="sampling interval of queue series; 0: none")
     windows: bool = False
     events: bool = Field(default=False, description="marks and pauses, each with its time")
+    controller_state: bool = Field(
+        default=False, description="changes of what each flow's controller declares as state, by name"
+    )
+    controller_counters: bool = Field(default=False, description="as controller_state, of its counters")
     pcap: str | None = Field(
         default=None,
         min_length=1,
@@ -149,7 +159,7 @@ class Scenario(Strict):
 
     The preset gives ``timing`` its default: "exact" (picoseconds) in ``default``, "published" (whole
     nanoseconds and the published simulator's other accidents) in ``reference``. ``switch.ecn: auto`` marks as
-    the controllers that the flows are under are published with (``ECN_OF``).
+    the controllers that the flows are under are published with, as each declares it (``published_ecn``).
     """
 
     preset: Literal["default", "reference"] = "default"
@@ -312,16 +322,17 @@ class Scenario(Strict):
 
     def _ecn_faults(self, network: Network) -> list[str]:
         """A port marks in one way only; where two controllers need two, the user has to choose."""
-        if self.switch.ecn != "auto" or len([c for c in self.controllers if c.name in ECN_OF]) < 2:
+        if self.switch.ecn != "auto" or len(self.controllers) < 2:
             return []
+        published = published_ecn()
         indices = self._controller_indices(self._flows(network))
-        names = sorted({self.controllers[i].name for i in indices} & set(ECN_OF))
-        if len(names) < 2:
+        names = sorted({self.controllers[i].name for i in indices} & set(published))
+        if all(published[name] == published[names[0]] for name in names):
             return []
         needs = ", ".join(
-            f"{name} {ECN_OF[name].kmin_bytes:g}/{ECN_OF[name].kmax_bytes:g} B and pmax "
-            f"{ECN_OF[name].pmax:g} at {ECN_OF[name].at_rate_bps / 1e9:g} Gb/s"
-            for name in names
+            f"{name} {ecn.kmin_bytes:g}/{ecn.kmax_bytes:g} B and pmax {ecn.pmax:g} "
+            f"at {ecn.at_rate_bps / 1e9:g} Gb/s"
+            for name, ecn in ((name, published[name]) for name in names)
         )
         return [
             f"switch.ecn: flows under {' and '.join(names)} need different marking ({needs}): give "
@@ -332,10 +343,9 @@ class Scenario(Strict):
         """The marking, for flows under these controllers (indices)."""
         if self.switch.ecn != "auto":
             return self.switch.ecn
-        for index in sorted(set(controllers)):
-            if self.controllers[index].name in ECN_OF:
-                return ECN_OF[self.controllers[index].name]
-        return None
+        published = published_ecn()
+        names = (self.controllers[index].name for index in sorted(set(controllers)))
+        return next((published[name] for name in names if name in published), None)
 
     def _buffer_bytes(self, network: Network) -> int:
         if self.switch.buffer_bytes is not None:

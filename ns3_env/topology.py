@@ -15,7 +15,7 @@ from ns3_env.strict import Strict
 
 GBPS = 1e9
 
-#: Switches of which a packet's telemetry has room (SYSTEMS.md, section 1, "INT record per hop").
+#: Switches of which a packet's telemetry has room (docs/sources/mpcc.md).
 MAX_TELEMETRY_HOPS = 5
 
 
@@ -136,8 +136,8 @@ class Network:
 class Dumbbell(Strict):
     """Senders - switch A - switch B - receivers.
 
-    Hosts 0 ... n - 1 send, the next ones receive, then come the switches A and B (REFERENCE.md, "Results to
-    meet").
+    Hosts 0 ... n - 1 send, the next ones receive, then come the switches A and B
+    (docs/sources/published-simulator.md, "Results to meet").
     """
 
     kind: Literal["dumbbell"] = "dumbbell"
@@ -220,8 +220,9 @@ class FatTree2(Strict):
 class FatTree3(Strict):
     """Pods of top-of-rack and aggregation switches in full mesh; each aggregation switch to every core.
 
-    The defaults are the 16 hosts of Zheng 2024, Exp. 3, numbered as in REFERENCE.md: hosts 0-15, four per ToR
-    16-19, ToR 16, 17 with aggregation 20, 21; ToR 18, 19 with 22, 23; cores 24, 25.
+    The defaults are the 16 hosts of Zheng 2024, Exp. 3, numbered as the published simulator does
+    (docs/sources/published-simulator.md): hosts 0-15, four per ToR 16-19, ToR 16, 17 with
+    aggregation 20, 21; ToR 18, 19 with 22, 23; cores 24, 25.
     """
 
     kind: Literal["fat_tree_3"] = "fat_tree_3"

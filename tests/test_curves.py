@@ -12,16 +12,24 @@ from eval.show.curves import CURVES, draw_curves, read_curve
 from ns3_env.errors import ScenarioError
 from ns3_env.simulator import list_controllers
 
+BUILT_IN = {"dcqcn", "dctcp", "fixed-window", "hpcc", "mpcc", "swift", "timely"}
+#: Controllers of which curves lie in the source tree.
+PINNED = {path.name.rsplit("-", 1)[0] for path in CURVES.glob("*to1.csv")}
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
-def test_every_controller_of_the_simulator_has_a_picture(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_pinned_controller_has_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["curves", "--out", str(tmp_path / "new" / "folder")]) == 0
     shown = [Path(line) for line in capsys.readouterr().out.splitlines()]
-    assert {path.stem for path in shown} == set(list_controllers()) - {"agent"}
+    assert {path.stem for path in shown} == PINNED
     assert all(path.read_bytes().startswith(PNG) for path in shown)
+
+
+def test_the_built_in_controllers_are_pinned_and_only_what_there_is() -> None:
+    assert BUILT_IN <= PINNED <= set(list_controllers())
+    assert {path.name for name in PINNED for path in CURVES.glob(f"{name}-*")} == {
+        f"{name}-{senders}to1.csv" for name in PINNED for senders in (2, 8)
+    }
 
 
 def test_the_curves_are_read_as_they_are_pinned() -> None:

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do the examples of docs/extending.md join a benchmark as they are written there?"""
+"""Do the Python examples of docs/extending.md join a benchmark as they are written there?"""
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +18,10 @@ from eval.benchmark.contestants import load
 from eval.benchmark.folder import BenchFolder
 from eval.benchmark.suite import Contestant, Suite
 from ns3_env.policy import Policy
-from ns3_env.simulator import EXECUTABLE_VARIABLE, list_controllers
 from tests.test_train_cli import CONFIG, CURRICULUM
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
-BUILD = ROOT / "build" / "dev"
 SCENARIO: dict[str, Any] = {
     "name": "three",
     "scenario": {
@@ -100,43 +96,3 @@ def test_a_checkpoint_joins_by_path(tmp_path: Path) -> None:
     observed = np.full((2, 4), 0.5, dtype=np.float32)
     ours, theirs = (x.predict(observed, deterministic=True)[0] for x in (same, loaded.policy))
     assert np.array_equal(ours, theirs)
-
-
-def test_a_controller_in_cpp_joins_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The steps of the page, but for CMake: compiled as its neighbours are, linked to the same objects."""
-    cmake = (ROOT / "CMakeLists.txt").read_text()
-    for line in re.findall(r"```cmake\n\s*(.*?)\n", PAGE):
-        neighbour = line.replace("aimd-test", "controller-test").replace("aimd", "dctcp")
-        assert f"    {neighbour}\n" in cmake  # such lines are there
-    simulator = with_controller(ROOT / "examples/aimd/aimd.cc", tmp_path)
-    assert "aimd" in list_controllers(simulator)
-    assert "aimd" not in list_controllers()
-    monkeypatch.setenv(EXECUTABLE_VARIABLE, str(simulator))
-    cells = played(tmp_path, ["aimd", "dctcp", "fixed-window"])
-    assert cells["aimd"]["unfinished_flows"] == 0
-    assert cells["aimd"]["queue_avg_bytes"] < cells["fixed-window"]["queue_avg_bytes"] / 2
-
-
-def with_controller(source: Path, folder: Path) -> Path:
-    """A simulator that has one controller more than ours, from the objects that `make setup` leaves.
-
-    Everything is written into ``folder``; the build is only read.
-    """
-    commands = BUILD / "compile_commands.json"
-    assert commands.exists(), f"no {commands}: `make setup` writes it"
-    (entry,) = [x for x in json.loads(commands.read_text()) if x["file"].endswith("/dctcp.cc")]
-    made, simulator = folder / "own.o", folder / "rdma-sim"
-    command = shlex.split(entry["command"])
-    command[command.index("-o") + 1] = str(made)
-    command[command.index("-c") + 1] = str(source)
-    assert not [x for x in command if x.endswith(("dctcp.cc", "dctcp.cc.o"))]  # its neighbour stays as it is
-    subprocess.run([*command, "-O0"], check=True, cwd=folder)
-    ninja = (BUILD / "build.ninja").read_text()
-    (objects,) = re.findall(r"^build rdma-sim: \S+ (.*?) \|", ninja, re.MULTILINE)
-    (block,) = re.findall(r"^build rdma-sim: .*\n((?:  .*\n)+)", ninja, re.MULTILINE)
-    (libraries,) = re.findall(r"LINK_LIBRARIES = (.*)", block)
-    read = [str(BUILD / name) for name in objects.split()]
-    subprocess.run(
-        [command[0], *read, str(made), *shlex.split(libraries), "-o", str(simulator)], check=True, cwd=folder
-    )
-    return simulator

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Are flow completion times the published simulator's? The bars of REFERENCE.md, one by one."""
+"""Are flow completion times the published simulator's? The bars, one by one."""
 
 from __future__ import annotations
 

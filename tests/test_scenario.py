@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ns3_env.errors import ScenarioError, ScenarioWarning
-from ns3_env.scenario import ECN_OF, MIB, Scenario
+from ns3_env.scenario import MIB, Scenario, published_ecn
 
 INCAST = {"kind": "incast", "size_bytes": 1000}
 
@@ -266,7 +266,7 @@ def test_many_faulty_rows_have_a_line_each_in_their_order(tmp_path: Path) -> Non
 def test_marking_is_that_of_the_flows_controller(
     rate_bps: float, controller: str, kmin_bytes: float, kmax_bytes: float, pmax: float
 ) -> None:
-    """The figures of REFERENCE.md, "Switch"."""
+    """The figures of docs/sources/published-simulator.md, "Switch"."""
     data = {"controllers": [{"name": "hpcc"}, {"name": controller}], "traffic": INCAST}
     assert Scenario.from_mapping(data, "x").to_simulator_json()["switch"]["ecn"] is None
     mixed = {"kind": "mix", "parts": [INCAST, {**INCAST, "controller": controller}]}
@@ -294,4 +294,4 @@ def test_explicit_marking_stands_whatever_the_controllers() -> None:
     assert Scenario.from_mapping(data, "x").to_simulator_json()["switch"]["ecn"] == data["switch"]["ecn"]
     data["switch"] = {"ecn": None}
     assert Scenario.from_mapping(data, "x").to_simulator_json()["switch"]["ecn"] is None
-    assert {"dcqcn", "dctcp"} == set(ECN_OF)
+    assert {"dcqcn", "dctcp"} == set(published_ecn())

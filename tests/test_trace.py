@@ -60,6 +60,18 @@ def test_every_recorded_series_is_written_and_drawn(
         assert [row["window_bytes"] for row in table] == [float(row["window_bytes"]) for row in windows]
 
 
+def test_what_goes_on_inside_the_controller_is_written_and_drawn(scenario: Path, tmp_path: Path) -> None:
+    assert trace(scenario, tmp_path / "out") == 0
+    states = rows(tmp_path / "out" / "controller_state.csv")
+    assert tuple(states[0]) == ("time_ns", "flow", "name", "value")
+    assert {row["name"] for row in states} == {"FairShareBytes", "PredictedQueueBytes"}
+    assert {row["flow"] for row in states} == {"0", "1", "2"}
+    changes = [[0, 0, "Gradient", -0.5], [100, 0, "Gradient", 0.5], [100, 1, "Alpha", 1.0]]
+    titles = said(controller_state=changes)
+    assert titles.count("Inside the controller") == 2
+    assert "Inside the controller: Alpha" in titles
+
+
 def test_a_controller_without_windows_leaves_their_column_empty(scenario: Path, tmp_path: Path) -> None:
     assert trace(scenario, tmp_path / "out", controller="timely") == 0
     windows = rows(tmp_path / "out" / "windows.csv")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What did a run record over time? Rows of windows, queues, marks and pauses, each a CSV file."""
+"""What did a run record over time? Windows, queues, marks, pauses, controllers' states: a CSV file each."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "queue_series": ("t_ns", "node", "port", "bytes"),
     "marks": ("t_ns", "flow"),
     "pauses": ("t_ns", "node", "port", "paused"),
+    "controller_state": ("time_ns", "flow", "name", "value"),
+    "controller_counters": ("time_ns", "flow", "name", "value"),
 }
 #: What a folder with them may hold.
 FILES = tuple(f"{name}.csv" for name in COLUMNS)
@@ -25,9 +27,10 @@ def recorded_series(results: Mapping[str, Any]) -> dict[str, Sequence[Sequence[A
 
     ``windows``: each change of a flow's window or rate. ``queue_series``: every switch port that sent, at a
     fixed interval. ``marks``: each data packet that a switch marked. ``pauses``: a port paused by its peer
-    (1) or let go (0).
+    (1) or let go (0). ``controller_state``, ``controller_counters``: each change of what a flow's controller
+    declares.
     """
-    found = {name: results[name] for name in ("windows", "marks", "pauses") if name in results}
+    found = {name: results[name] for name in COLUMNS if name in results}
     queues = [port for port in results["queues"] if "series" in port]
     if queues:
         found["queue_series"] = [

@@ -21,11 +21,14 @@ NAMED_FLOWS = 8
 
 
 def draw(results: Results, title: str) -> Figure:
-    """One panel each for rates, windows, the bottleneck's queue, ECN marks and PFC pauses."""
+    """One panel each for rates, windows, the bottleneck's queue, ECN marks, PFC pauses and each state."""
     end = float(results["totals"]["end_ns"])
     unit, name = time_unit(end)
-    figure = Figure(figsize=(10, 11), layout="constrained", facecolor="white")
-    panels = figure.subplots(5, 1, sharex=True, height_ratios=(3, 3, 3, 1.6, 1.6))
+    changes = results.get("controller_state", ())
+    states = sorted({name for _, _, name, _ in changes})
+    figure = Figure(figsize=(10, 11 + 2 * len(states)), layout="constrained", facecolor="white")
+    heights = (3, 3, 3, 1.6, 1.6, *(2.2 for _ in states))
+    panels = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights)
     figure.suptitle(title, fontsize=11)
     knobs = np.asarray(results.get("windows", []), dtype=np.float64).reshape(-1, 4)
     _draw_knob(panels[0], results, knobs, 3, 1e9, end, unit)
@@ -50,7 +53,12 @@ def draw(results: Results, title: str) -> Figure:
     _draw_queue(panels[2], results, unit)
     _draw_marks(panels[3], results, unit)
     _draw_pauses(panels[4], results, end, unit)
-    panels[4].set(xlabel=f"time ({name})", xlim=(0, end / unit))
+    for axes, state in zip(panels[5:], states, strict=True):
+        rows = [(time, flow, value) for time, flow, name_, value in changes if name_ == state]
+        _draw_knob(axes, results, np.asarray(rows, dtype=np.float64), 2, 1.0, end, unit)
+        axes.autoscale(axis="y")  # a gradient may be negative
+        axes.set(ylabel=state, title=f"Inside the controller: {state}")
+    panels[-1].set(xlabel=f"time ({name})", xlim=(0, end / unit))
     for axes in panels:
         axes.grid(alpha=0.3, linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)

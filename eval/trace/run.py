@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What happens inside one run? Rates, windows, the bottleneck's queue, marks and pauses over time."""
+"""What happens inside one run? Rates, windows, queue, marks, pauses and controllers' states over time."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Results = Mapping[str, Any]
 
 #: Points of the queue's series, unless the interval is given.
 POINTS = 4000
-#: Columns with fractions; the others are whole numbers.
-_REAL = {"t_ns", "window_bytes", "rate_bps"}
+#: Columns with fractions; of the others, "name" is text and the rest whole numbers.
+_REAL = {"t_ns", "time_ns", "window_bytes", "rate_bps", "value"}
 
 
 def trace(
@@ -63,6 +63,7 @@ def trace(
     record = Record(
         windows=True,
         events=True,
+        controller_state=True,
         queue_series_ns=sample_ns or recorded(scenario).record.queue_series_ns,
     )
     scenario = scenario.model_copy(update={"record": record})
@@ -108,11 +109,14 @@ def _write_parquet(folder: Path, results: Results) -> None:
     import pyarrow
     from pyarrow import parquet
 
+    def kind(column: str) -> pyarrow.DataType:
+        text = pyarrow.string() if column == "name" else pyarrow.int64()
+        return pyarrow.float64() if column in _REAL else text
+
     for series, rows in recorded_series(results).items():
         columns = COLUMNS[series]
         values = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
         table = {
-            name: pyarrow.array(column, pyarrow.float64() if name in _REAL else pyarrow.int64())
-            for name, column in zip(columns, values, strict=True)
+            name: pyarrow.array(column, kind(name)) for name, column in zip(columns, values, strict=True)
         }
         parquet.write_table(pyarrow.table(table), folder / f"{series}.parquet")

@@ -3,6 +3,7 @@
 #include "aimd.h"
 
 #include "ns3/double.h"
+#include "ns3/trace-source-accessor.h"
 
 #include <algorithm>
 
@@ -27,14 +28,32 @@ Aimd::GetTypeId()
                                           "Share of the window that a mark costs.",
                                           DoubleValue(0.5),
                                           MakeDoubleAccessor(&Aimd::m_decrease),
-                                          MakeDoubleChecker<double>(0.0, 1.0));
+                                          MakeDoubleChecker<double>(0.0, 1.0))
+                            .AddTraceSource("CutFromBytes",
+                                            "The window that the last mark cut.",
+                                            MakeTraceSourceAccessor(&Aimd::m_cutFromBytes),
+                                            "ns3::TracedValueCallback::Double");
     return tid;
+}
+
+EcnConfig
+Aimd::GetEcnConfig() const
+{
+    // DCTCP's one threshold: 30 kB at 10 Gb/s, in proportion at other rates
+    return {.enabled = true, .kminBytes = 30e3, .kmaxBytes = 30e3, .pmax = 1.0, .atRateBps = 10e9};
 }
 
 void
 Aimd::OnFlowStart(FlowState& flow)
 {
-    flow.SetWindow(flow.Path().bdpBytes);
+    flow.SetWindow(LargestWindow(flow.Path()));
+}
+
+double
+Aimd::LargestWindow(const PathFacts& path)
+{
+    // line rate; a packet on paths so short that they hold less
+    return std::max<double>(path.payloadBytes, path.bdpBytes);
 }
 
 void
@@ -45,11 +64,12 @@ Aimd::OnAck(FlowState& flow, const AckSample& ack)
     if (!ack.ecnMarked)
     {
         const double grown = window + m_increasePackets * packet * ack.newlyAckedBytes / window;
-        flow.SetWindow(std::min(flow.Path().bdpBytes, grown));
+        flow.SetWindow(std::min(LargestWindow(flow.Path()), grown));
     }
     else if (ack.ackedBytes > m_cutUntil)
     {
         m_cutUntil = flow.SentBytes();
+        m_cutFromBytes.Set(window);
         flow.SetWindow(std::max(packet, window * (1 - m_decrease)));
     }
 }

@@ -3,7 +3,8 @@
 #ifndef RDMA_AIMD_H
 #define RDMA_AIMD_H
 
-#include "ns3_env/rdma/congestion-control/congestion-control.h"
+#include "ns3/traced-value.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
 
 namespace ns3::rdma
 {
@@ -14,13 +15,17 @@ class Aimd : public CongestionControl
   public:
     static TypeId GetTypeId();
 
+    EcnConfig GetEcnConfig() const override;
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
 
   private:
+    static double LargestWindow(const PathFacts& path);
+
     double m_increasePackets; ///< attribute Increase
     double m_decrease;        ///< attribute Decrease
 
+    TracedValue<double> m_cutFromBytes{0.0};
     uint64_t m_cutUntil{0}; ///< a cut was made for the data up to this byte
 };
 

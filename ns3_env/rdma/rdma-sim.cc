@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The simulator program: one scenario to its end, or episode after episode for a policy outside.
 #include "ns3/command-line.h"
-#include "ns3_env/rdma/bridge/channel.h"
 #include "ns3_env/rdma/bridge/lifeline.h"
-#include "ns3_env/rdma/congestion-control/congestion-control.h"
+#include "ns3_env/rdma/bridge/simulator-end.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
+#include "ns3_env/rdma/helper/controller-description.h"
 #include "ns3_env/rdma/helper/episode.h"
 #include "ns3_env/rdma/helper/scenario.h"
 
@@ -162,6 +163,7 @@ main(int argc, char** argv)
 {
     int channelFd = -1;
     bool list = false;
+    bool describe = false;
     std::string scenario;
     std::string out;
     std::string pcap;
@@ -171,6 +173,7 @@ main(int argc, char** argv)
     cmd.Usage("Simulates one RDMA (RoCEv2) scenario, or serves episodes to a policy outside.");
     cmd.AddValue("channel-fd", "Serve episodes over this inherited memory file", channelFd);
     cmd.AddValue("controllers", "List the congestion controllers and stop", list);
+    cmd.AddValue("describe-controllers", "As JSON, with what each declares, and stop", describe);
     cmd.AddValue("out", "Where to write the results (default: standard output)", out);
     cmd.AddValue("pcap", "Capture frames to PREFIX-NODE-PORT.pcap", pcap);
     cmd.AddValue("pcap-ports", "Capture these ports only: NODE:PORT,...", pcapPorts);
@@ -183,6 +186,11 @@ main(int argc, char** argv)
         if (list)
         {
             return ListKnownControllers();
+        }
+        if (describe)
+        {
+            std::cout << DescribeControllers() << "\n";
+            return 0;
         }
         if (channelFd >= 0)
         {

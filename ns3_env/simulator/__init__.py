@@ -4,6 +4,7 @@
 from ns3_env.simulator.executable import (
     EXECUTABLE_VARIABLE,
     default_attributes,
+    describe_controllers,
     find_executable,
     list_controllers,
 )
@@ -16,6 +17,7 @@ __all__ = [
     "EpisodeEnd",
     "Simulator",
     "default_attributes",
+    "describe_controllers",
     "find_executable",
     "list_controllers",
     "wait_any",

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import re
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from ns3_env import _native
 from ns3_env.errors import SimulatorDied, SimulatorNotFound
@@ -35,8 +38,31 @@ def find_executable() -> Path:
 
 def list_controllers(executable: str | os.PathLike[str] | None = None) -> list[str]:
     """Names of the congestion controllers the simulator knows. Raises SimulatorNotFound, SimulatorDied."""
+    return list(describe_controllers(executable))
+
+
+def describe_controllers(
+    executable: str | os.PathLike[str] | None = None,
+) -> Mapping[str, Mapping[str, Any]]:
+    """What each congestion controller of the simulator declares, by name, sorted.
+
+    ``ecn``: the marking that it is published with, by the keys of a scenario's ``switch.ecn``; None where it
+    ignores marks. The program is asked once, and again when it has changed.
+
+    Raises SimulatorNotFound, SimulatorDied.
+    """
     path = find_executable() if executable is None else Path(executable)
-    return _output(path, "--controllers").split()
+    try:
+        changed_ns = path.stat().st_mtime_ns
+    except OSError as error:
+        raise SimulatorNotFound(f"no simulator at {path}: {error.strerror}") from None
+    return _described(path, changed_ns)
+
+
+@functools.lru_cache(maxsize=8)
+def _described(path: Path, changed_ns: int) -> Mapping[str, Mapping[str, Any]]:
+    """Of the program as it was written at ``changed_ns``."""
+    return dict(json.loads(_output(path, "--describe-controllers")))
 
 
 def default_attributes(controller: str) -> dict[str, str]:

@@ -5,7 +5,6 @@
 
 #include "ns3/boolean.h"
 #include "ns3/uinteger.h"
-#include "ns3_env/rdma/model/nic.h"
 
 #include <algorithm>
 
@@ -131,15 +130,10 @@ AgentController::Apply(const ActionRow& action)
     const PathFacts& path = m_flow->Path();
     const double rate =
         std::clamp(action.rateBps, path.minRateBps * LEAST_RATE_SHARE, path.hostRateBps);
-    const bool changes = action.windowBytes != m_flow->WindowBytes() || rate != m_flow->RateBps();
     m_flow->SetWindow(action.windowBytes);
     m_flow->SetRate(rate);
     m_flow->SetHeld(false);
-    if (changes)
-    {
-        m_flow->Sender().NotifyKnobs(*m_flow, NowPicos());
-    }
-    m_flow->Sender().Kick();
+    m_flow->KnobsWritten();
 }
 
 } // namespace ns3::rdma

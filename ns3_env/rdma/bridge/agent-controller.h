@@ -4,9 +4,9 @@
 #define RDMA_AGENT_CONTROLLER_H
 
 #include "agent-telemetry.h"
-#include "channel.h"
+#include "channel-layout.h"
 
-#include "ns3_env/rdma/congestion-control/congestion-control.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
 #include "ns3_env/rdma/model/queue-pair.h"
 
 #include <optional>

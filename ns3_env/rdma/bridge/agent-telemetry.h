@@ -3,7 +3,7 @@
 #ifndef RDMA_AGENT_TELEMETRY_H
 #define RDMA_AGENT_TELEMETRY_H
 
-#include "ns3_env/rdma/congestion-control/congestion-control.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
 #include "ns3_env/rdma/model/telemetry.h"
 
 #include <array>

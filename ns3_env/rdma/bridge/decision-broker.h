@@ -3,7 +3,7 @@
 #ifndef RDMA_DECISION_BROKER_H
 #define RDMA_DECISION_BROKER_H
 
-#include "channel.h"
+#include "simulator-end.h"
 
 #include "ns3_env/rdma/model/queue-pair.h"
 

@@ -16,8 +16,8 @@
 //     "hang_at": k, "hang": "sleep"|"spin"|"work",   stops before its k-th message ("work": its heart goes on, for 2 s)
 //   }}
 // The environment variable NS3_ENV_DUMMY may hold such a "dummy" object; the scenario's own keys win.
-#include "channel.h"
 #include "lifeline.h"
+#include "simulator-end.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What does Python see of the C++ side? The agent's end of the channel, the field table and MPCC's law.
-#include "channel.h"
+#include "agent-end.h"
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>

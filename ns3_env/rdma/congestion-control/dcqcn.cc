@@ -3,6 +3,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
+#include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -64,8 +65,27 @@ Dcqcn::GetTypeId()
                           "instant; otherwise they come first. Always so under timing: published.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&Dcqcn::m_timerEvents),
-                          MakeBooleanChecker());
+                          MakeBooleanChecker())
+            .AddTraceSource("Alpha",
+                            "Estimate of congestion, when a timer's step is worked off.",
+                            MakeTraceSourceAccessor(&Dcqcn::m_alpha),
+                            "ns3::TracedValueCallback::Double")
+            .AddTraceSource("TargetRateBps",
+                            "R_T, the rate that increases lead to.",
+                            MakeTraceSourceAccessor(&Dcqcn::m_targetBps),
+                            "ns3::TracedValueCallback::Double");
     return tid;
+}
+
+EcnConfig
+Dcqcn::GetEcnConfig() const
+{
+    // Kmin, Kmax and Pmax of the published presets (docs/sources/published-simulator.md, "Switch")
+    return {.enabled = true,
+            .kminBytes = 100e3,
+            .kmaxBytes = 400e3,
+            .pmax = 0.2,
+            .atRateBps = 25e9};
 }
 
 void
@@ -87,7 +107,7 @@ Dcqcn::OnAck(FlowState& flow, const AckSample& ack)
     {
         m_origin = ack.now;
         m_rateBps = flow.RateBps();
-        m_targetBps = m_rateBps;
+        m_targetBps.Set(m_rateBps);
         if (m_timerEvents)
         {
             StartTimers(flow);
@@ -131,11 +151,11 @@ Dcqcn::StartTimers(const FlowState& flow)
             m_timers->RestartIncrease();
         }
     };
-    m_timers.emplace(
-        published::DcqcnTimers::Timer{m_alphaInterval.GetTimeStep(), [this] { StepAlpha(); }},
-        published::DcqcnTimers::Timer{m_decreaseInterval.GetTimeStep(), decrease},
-        published::DcqcnTimers::Timer{m_increaseInterval.GetTimeStep(),
-                                      [this, &flow] { Increase(flow); }});
+    m_timers.emplace(published::DcqcnTimers::Timer{m_alphaInterval.GetTimeStep(),
+                                                   [this] { m_alpha.Set(StepAlpha()); }},
+                     published::DcqcnTimers::Timer{m_decreaseInterval.GetTimeStep(), decrease},
+                     published::DcqcnTimers::Timer{m_increaseInterval.GetTimeStep(),
+                                                   [this, &flow] { Increase(flow); }});
 }
 
 void
@@ -166,12 +186,12 @@ Dcqcn::CatchUp(FlowState& flow, Picos now)
     }
 }
 
-void
+double
 Dcqcn::StepAlpha()
 {
     // alpha = (1 - g) alpha + g where a mark came in the interval, (1 - g) alpha where none did
-    m_alpha = (1 - m_gain) * m_alpha + (m_markedThisStep ? m_gain : 0.0);
-    m_markedThisStep = false;
+    const bool marked = std::exchange(m_markedThisStep, false);
+    return (1 - m_gain) * m_alpha.Get() + (marked ? m_gain : 0.0);
 }
 
 void
@@ -183,8 +203,7 @@ Dcqcn::AdvanceAlpha(Picos now)
         return;
     }
     m_alphaSteps += due;
-    StepAlpha();
-    m_alpha *= std::pow(1 - m_gain, static_cast<double>(due - 1));
+    m_alpha.Set(StepAlpha() * std::pow(1 - m_gain, static_cast<double>(due - 1)));
 }
 
 void
@@ -192,9 +211,9 @@ Dcqcn::Decrease(const FlowState& flow)
 {
     if (m_stage > 0) // cuts without an increase between them keep the target
     {
-        m_targetBps = m_rateBps;
+        m_targetBps.Set(m_rateBps);
     }
-    m_rateBps = std::max(flow.Path().minRateBps, std::floor(m_rateBps * (1 - m_alpha / 2)));
+    m_rateBps = std::max(flow.Path().minRateBps, std::floor(m_rateBps * (1 - m_alpha.Get() / 2)));
     m_stage = 0;
 }
 
@@ -206,12 +225,13 @@ Dcqcn::Increase(const FlowState& flow)
     if (m_stage >= m_fastRecovery)
     {
         const double step = m_stage == m_fastRecovery ? m_increaseFraction : m_hyperFraction;
-        m_targetBps = std::min(line, m_targetBps + std::round(step * line));
+        m_targetBps.Set(std::min(line, m_targetBps.Get() + std::round(step * line)));
     }
     // halves in whole bits per second, each cut off, as the published simulator's rates
-    m_rateBps = std::min(line, std::floor(before / 2) + std::floor(m_targetBps / 2));
+    m_rateBps = std::min(line, std::floor(before / 2) + std::floor(m_targetBps.Get() / 2));
     ++m_stage;
-    return m_targetBps != line || m_rateBps != before; // at line rate there is nothing left to do
+    return m_targetBps.Get() != line ||
+           m_rateBps != before; // at line rate there is nothing left to do
 }
 
 } // namespace ns3::rdma

@@ -3,9 +3,9 @@
 #ifndef RDMA_DCQCN_H
 #define RDMA_DCQCN_H
 
-#include "congestion-control.h"
-
 #include "ns3/nstime.h"
+#include "ns3/traced-value.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
 #include "ns3_env/rdma/model/published/dcqcn-timers.h"
 
 #include <optional>
@@ -24,6 +24,7 @@ class Dcqcn : public CongestionControl
   public:
     static TypeId GetTypeId();
 
+    EcnConfig GetEcnConfig() const override;
     void OnPacketSent(FlowState& flow, Picos now, uint32_t wireBytes) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
     void OnFlowEnd(FlowState& flow, Picos now) override;
@@ -36,8 +37,8 @@ class Dcqcn : public CongestionControl
     void StartTimers(const FlowState& flow);
     /// Alpha at `now`: one step of its average per elapsed interval, all but the first without a mark.
     void AdvanceAlpha(Picos now);
-    /// One step of the average.
-    void StepAlpha();
+    /// Alpha after one more step of its average.
+    double StepAlpha();
     void Decrease(const FlowState& flow);
     /// \returns whether the next increase would do anything
     bool Increase(const FlowState& flow);
@@ -54,12 +55,12 @@ class Dcqcn : public CongestionControl
     Picos m_origin{NEVER};       ///< the first mark: both timers count from here
     Picos m_nextDecrease{NEVER}; ///< the check that will find a mark
     Picos m_nextIncrease{NEVER};
-    double m_alpha{1.0};
+    TracedValue<double> m_alpha{1.0};
     int64_t m_alphaSteps{0};
     bool m_markedThisStep{false};
     double m_rateBps{
         0.0}; ///< from the first mark on; the flow has it from the next packet or ACK on
-    double m_targetBps{0.0};
+    TracedValue<double> m_targetBps{0.0};
     uint32_t m_stage{0}; ///< increases since the last decrease
 
     std::optional<published::DcqcnTimers> m_timers;

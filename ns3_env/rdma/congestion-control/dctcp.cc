@@ -2,6 +2,7 @@
 #include "dctcp.h"
 
 #include "ns3/double.h"
+#include "ns3/trace-source-accessor.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,8 +30,19 @@ Dctcp::GetTypeId()
                           "(615 Mb/s at 100 Gb/s).",
                           DoubleValue(6.15e-3),
                           MakeDoubleAccessor(&Dctcp::m_increaseFraction),
-                          MakeDoubleChecker<double>(0.0, 1.0));
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddTraceSource("Alpha",
+                            "Average fraction of marked packets in a window.",
+                            MakeTraceSourceAccessor(&Dctcp::m_alpha),
+                            "ns3::TracedValueCallback::Double");
     return tid;
+}
+
+EcnConfig
+Dctcp::GetEcnConfig() const
+{
+    // one threshold K (docs/sources/published-simulator.md, "Switch")
+    return {.enabled = true, .kminBytes = 30e3, .kmaxBytes = 30e3, .pmax = 1.0, .atRateBps = 10e9};
 }
 
 void
@@ -52,7 +64,7 @@ Dctcp::Apply(FlowState& flow, double rateBps) const
 {
     const PathFacts& path = flow.Path();
     flow.SetRate(rateBps);
-    // W = maxBDP * rate / line rate, integer, never less than a packet (REFERENCE.md, "Sender").
+    // W = maxBDP * rate / line rate, integer, never less than a packet (docs/sources/published-simulator.md, "Sender").
     flow.SetWindow(std::max<double>(path.payloadBytes,
                                     std::floor(path.maxBdpBytes * rateBps / path.hostRateBps)));
 }
@@ -74,7 +86,7 @@ Dctcp::BeginsWindow(const FlowState& flow)
         // alpha = (1 - g) alpha + g min(1, marks / packets)
         const double fraction =
             std::min(1.0, static_cast<double>(m_marks) / static_cast<double>(m_windowPackets));
-        m_alpha = (1 - m_gain) * m_alpha + m_gain * fraction;
+        m_alpha.Set((1 - m_gain) * m_alpha.Get() + m_gain * fraction);
         m_marks = 0;
         m_windowPackets = (flow.SentBytes() - flow.AckedBytes()) / payload + 1;
     }
@@ -95,7 +107,7 @@ Dctcp::OnAck(FlowState& flow, const AckSample& ack)
     double rate = flow.RateBps();
     if (ack.ecnMarked && !m_reduced)
     {
-        rate = std::max(path.minRateBps, rate * (1 - m_alpha / 2)); // once per window
+        rate = std::max(path.minRateBps, rate * (1 - m_alpha.Get() / 2)); // once per window
         m_reduced = true;
         m_reducedUntil = flow.SentBytes();
     }

@@ -3,20 +3,22 @@
 #ifndef RDMA_DCTCP_H
 #define RDMA_DCTCP_H
 
-#include "congestion-control.h"
+#include "ns3/traced-value.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
 
 namespace ns3::rdma
 {
 
 /**
  * DCTCP (Alizadeh 2010) as the reference simulator runs it on queue pairs: rate and window together,
- * line-rate start, no delayed ACK (REFERENCE.md, "Controllers").
+ * line-rate start, no delayed ACK (docs/sources/published-simulator.md, "Controllers").
  */
 class Dctcp : public CongestionControl
 {
   public:
     static TypeId GetTypeId();
 
+    EcnConfig GetEcnConfig() const override;
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
     double GetWindowFloor(const FlowState& flow) const override;
@@ -30,7 +32,7 @@ class Dctcp : public CongestionControl
     double m_gain;             ///< attribute Gain
     double m_increaseFraction; ///< attribute AdditiveIncrease
 
-    double m_alpha{1.0};
+    TracedValue<double> m_alpha{1.0};
     uint64_t m_windowEnd{0}; ///< the window ends when this byte is acknowledged
     uint64_t m_windowPackets{0};
     uint64_t m_marks{0};

@@ -28,7 +28,7 @@ FixedWindow::GetTypeId()
 double
 FixedWindow::GetWindowFloor(const FlowState& flow) const
 {
-    return m_windowBytes > 0.0 ? m_windowBytes : flow.Path().packetBytes;
+    return m_windowBytes > 0.0 ? m_windowBytes : CongestionControl::GetWindowFloor(flow);
 }
 
 void

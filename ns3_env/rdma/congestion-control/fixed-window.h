@@ -3,7 +3,7 @@
 #ifndef RDMA_FIXED_WINDOW_H
 #define RDMA_FIXED_WINDOW_H
 
-#include "congestion-control.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
 
 namespace ns3::rdma
 {

@@ -4,6 +4,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
+#include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -43,7 +44,15 @@ Hpcc::GetTypeId()
                           "React to every ACK; otherwise once per window.",
                           BooleanValue(true),
                           MakeBooleanAccessor(&Hpcc::m_fastReact),
-                          MakeBooleanChecker());
+                          MakeBooleanChecker())
+            .AddTraceSource("Utilisation",
+                            "u, smoothed utilisation of the busiest hop.",
+                            MakeTraceSourceAccessor(&Hpcc::m_utilisation),
+                            "ns3::TracedValueCallback::Double")
+            .AddTraceSource("ReferenceRateBps",
+                            "The rate that commits once per window.",
+                            MakeTraceSourceAccessor(&Hpcc::m_referenceRateBps),
+                            "ns3::TracedValueCallback::Double");
     return tid;
 }
 
@@ -62,7 +71,7 @@ Hpcc::GetWindowFloor(const FlowState& flow) const
 double
 Hpcc::WindowFor(const PathFacts& path, double rateBps) const
 {
-    // W = maxBDP * rate / line rate, integer (REFERENCE.md, "Sender"). Below one payload the reference
+    // W = maxBDP * rate / line rate, integer (docs/sources/published-simulator.md, "Sender"). Below one payload the reference
     // keeps one packet in flight, which is what a window of one payload does; its rate paces it.
     const auto bytes = static_cast<uint64_t>(path.maxBdpBytes) * static_cast<uint64_t>(rateBps) /
                        static_cast<uint64_t>(path.hostRateBps);
@@ -72,7 +81,7 @@ Hpcc::WindowFor(const PathFacts& path, double rateBps) const
 void
 Hpcc::OnFlowStart(FlowState& flow)
 {
-    m_referenceRateBps = flow.Path().hostRateBps;
+    m_referenceRateBps.Set(flow.Path().hostRateBps);
     flow.SetWindow(WindowFor(flow.Path(), m_referenceRateBps));
 }
 
@@ -104,7 +113,7 @@ Hpcc::MeasureInflight(const PathFacts& path, std::span<const IntRecord> hops)
         const double rate = static_cast<double>(hop.rateBps);
         const double txRate = static_cast<double>(hop.txBytes - last.txBytes) * 8.0 /
                               (static_cast<double>(tauNs) * 1e-9);
-        // u = txRate / B + min(q, q') * (nicRate / B) / maxBDP (REFERENCE.md, "Controllers")
+        // u = txRate / B + min(q, q') * (nicRate / B) / maxBDP (docs/sources/published-simulator.md, "Controllers")
         const double u = txRate / rate + std::min(hop.queueBytes, last.queueBytes) *
                                              path.hostRateBps / rate / path.maxBdpBytes;
         if (u > maxUtilisation)
@@ -118,8 +127,8 @@ Hpcc::MeasureInflight(const PathFacts& path, std::span<const IntRecord> hops)
         return false;
     }
     intervalNs = std::min(intervalNs, baseRttNs);
-    m_utilisation =
-        (m_utilisation * (baseRttNs - intervalNs) + maxUtilisation * intervalNs) / baseRttNs;
+    m_utilisation.Set(
+        (m_utilisation.Get() * (baseRttNs - intervalNs) + maxUtilisation * intervalNs) / baseRttNs);
     return true;
 }
 
@@ -146,17 +155,17 @@ Hpcc::OnAck(FlowState& flow, const AckSample& ack)
     }
     if (MeasureInflight(path, ack.hops))
     {
-        const double maxC = m_utilisation / m_eta;
+        const double maxC = m_utilisation.Get() / m_eta;
         // The reference counts rates in whole bits per second.
         const double increase = std::round(m_increaseFraction * path.hostRateBps);
         const bool multiplicative = maxC >= 1.0 || m_incStage >= m_maxStage;
         const double factor = multiplicative ? maxC : 1.0;
         // An idle path (u = 0) allows any rate: the clamp takes it to line rate.
-        const double target = std::floor(m_referenceRateBps / factor) + increase;
+        const double target = std::floor(m_referenceRateBps.Get() / factor) + increase;
         const double rate = std::min(std::max(target, path.minRateBps), path.hostRateBps);
         if (commits)
         {
-            m_referenceRateBps = rate;
+            m_referenceRateBps.Set(rate);
             m_incStage = multiplicative ? 0 : m_incStage + 1;
         }
         flow.SetRateAndRepace(rate);

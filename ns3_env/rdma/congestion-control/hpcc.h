@@ -3,7 +3,8 @@
 #ifndef RDMA_HPCC_H
 #define RDMA_HPCC_H
 
-#include "congestion-control.h"
+#include "ns3/traced-value.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
 
 #include <array>
 
@@ -12,7 +13,7 @@ namespace ns3::rdma
 
 /**
  * High Precision Congestion Control (Li et al., SIGCOMM 2019) as the reference simulator has it
- * (REFERENCE.md, "Controllers"): one rate for all hops, a reaction on every ACK, a reference rate that
+ * (docs/sources/published-simulator.md, "Controllers"): one rate for all hops, a reaction on every ACK, a reference rate that
  * commits once per window. The defaults are those of its published presets.
  */
 class Hpcc : public CongestionControl
@@ -39,8 +40,8 @@ class Hpcc : public CongestionControl
     double m_increaseFraction; ///< attribute AdditiveIncrease
     bool m_fastReact;          ///< attribute FastReact
 
-    double m_utilisation{1.0};
-    double m_referenceRateBps{0.0};
+    TracedValue<double> m_utilisation{1.0};
+    TracedValue<double> m_referenceRateBps{0.0};
     uint32_t m_incStage{0};
     uint64_t m_lastUpdateSeq{0}; ///< the reference rate commits when this byte is acknowledged
     bool m_stored{false};        ///< the first ACK only stores

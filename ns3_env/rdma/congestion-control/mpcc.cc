@@ -9,6 +9,7 @@
 #include "ns3/enum.h"
 #include "ns3/integer.h"
 #include "ns3/simulator.h"
+#include "ns3/trace-source-accessor.h"
 
 #include <algorithm>
 #include <chrono>
@@ -102,7 +103,28 @@ Mpcc::GetTypeId()
                           "Count how long decisions take on this machine (counters decision_us_*).",
                           BooleanValue(false),
                           MakeBooleanAccessor(&Mpcc::m_measureTime),
-                          MakeBooleanChecker());
+                          MakeBooleanChecker())
+            .AddTraceSource(
+                "PredictedQueueBytes",
+                "Q-bar(k), the state queue when windows on their way have arrived (eq. 3.7).",
+                MakeTraceSourceAccessor(&Mpcc::m_predictedQueueBytes),
+                "ns3::TracedValueCallback::Double")
+            .AddTraceSource("FairShareBytes",
+                            "W*, the flow's share of the state switch's rate, as a window.",
+                            MakeTraceSourceAccessor(&Mpcc::m_fairShareBytes),
+                            "ns3::TracedValueCallback::Double")
+            .AddTraceSource("Decisions",
+                            "Windows chosen.",
+                            MakeTraceSourceAccessor(&Mpcc::m_decisions),
+                            "ns3::TracedValueCallback::Uint64")
+            .AddTraceSource("QpSolves",
+                            "Decisions by qpOASES.",
+                            MakeTraceSourceAccessor(&Mpcc::m_qpSolves),
+                            "ns3::TracedValueCallback::Uint64")
+            .AddTraceSource("QpInfeasible",
+                            "Decisions at which eq. 4.3 was softened.",
+                            MakeTraceSourceAccessor(&Mpcc::m_qpInfeasible),
+                            "ns3::TracedValueCallback::Uint64");
     return tid;
 }
 
@@ -133,6 +155,13 @@ double
 Mpcc::GetWindowFloor(const FlowState& flow) const
 {
     return m_floorPackets * flow.Path().packetBytes;
+}
+
+double
+Mpcc::GetRateFloor(const FlowState& flow) const
+{
+    // the least window over a base RTT (Zheng 2024, eq. 3.3)
+    return flow.Path().hostRateBps * GetWindowFloor(flow) / flow.Path().bdpBytes;
 }
 
 void
@@ -196,7 +225,21 @@ Mpcc::Decide(const FlowState& flow, const AckSample& ack)
     {
         input.windowBytes = m_pending.back().windowBytes;
     }
-    return m_law->Decide(input);
+    const double window = m_law->Decide(input);
+    Trace(input.bdpBytes);
+    return window;
+}
+
+void
+Mpcc::Trace(double bdpBytes)
+{
+    const MpccModel& model = m_law->LastModel();
+    m_predictedQueueBytes.Set(model.q * bdpBytes);
+    m_fairShareBytes.Set(model.fairShare * bdpBytes);
+    const MpccCounters& counters = m_law->Counters();
+    m_decisions.Set(counters.decisions);
+    m_qpSolves.Set(counters.qp.solves);
+    m_qpInfeasible.Set(counters.infeasible);
 }
 
 double

@@ -3,12 +3,13 @@
 #ifndef RDMA_MPCC_H
 #define RDMA_MPCC_H
 
-#include "congestion-control.h"
-#include "decision-times.h"
 #include "mpcc-law.h"
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
+#include "ns3/traced-value.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
+#include "ns3_env/rdma/contract/decision-times.h"
 
 #include <deque>
 #include <memory>
@@ -37,6 +38,7 @@ class Mpcc : public CongestionControl
 
     TelemetryHeader GetTelemetryHeader() const override;
     double GetWindowFloor(const FlowState& flow) const override;
+    double GetRateFloor(const FlowState& flow) const override;
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
     void OnFlowEnd(FlowState& flow, Picos now) override;
@@ -54,6 +56,8 @@ class Mpcc : public CongestionControl
     /// Whether this ACK is one to decide on.
     bool IsDue(const AckSample& ack);
     double Decide(const FlowState& flow, const AckSample& ack);
+    /// Shows what the law's last decision was made of.
+    void Trace(double bdpBytes);
     /// As Decide(), with the time it takes counted and charged as the attributes say.
     double TimedDecide(const FlowState& flow, const AckSample& ack);
     void Apply(FlowState& flow, double windowBytes) const;
@@ -77,6 +81,12 @@ class Mpcc : public CongestionControl
     bool m_measureTime;
 
     std::optional<MpccLaw> m_law;
+    // of the law's last decision
+    TracedValue<double> m_predictedQueueBytes{0.0};
+    TracedValue<double> m_fairShareBytes{0.0};
+    TracedValue<uint64_t> m_decisions{0};
+    TracedValue<uint64_t> m_qpSolves{0};
+    TracedValue<uint64_t> m_qpInfeasible{0};
     int m_acksToSkip{0};
     Picos m_nextDecision{0};
     Picos m_cost{0}; ///< simulated time that a decision takes; measured: that of the last one

@@ -3,8 +3,8 @@
 #ifndef RDMA_STATE_SWITCH_H
 #define RDMA_STATE_SWITCH_H
 
-#include "ns3_env/rdma/model/flow-state.h"
-#include "ns3_env/rdma/model/int-record.h"
+#include "ns3_env/rdma/contract/flow-state.h"
+#include "ns3_env/rdma/contract/int-record.h"
 
 #include <cstddef>
 #include <span>
@@ -26,7 +26,7 @@ struct StateSwitch
 /**
  * Zheng 2024, Algorithm 1: the hop with the longest queue (the first of equals). Where all queues are
  * empty, the hop with the least fair share (largest N / R_link), so that the window goes to its share
- * (SYSTEMS.md, section 1). Rates come from the records, so every topology works.
+ * (docs/sources/mpcc.md). Rates come from the records, so every topology works.
  *
  * Delays (sec. 3.3): the hop's own from the path, plus the waiting in the queues before it (input) and
  * behind it (feedback). The state queue's own waiting is part of the model, not of the delay.

@@ -3,6 +3,7 @@
 #include "swift.h"
 
 #include "ns3/double.h"
+#include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -23,14 +24,15 @@ Swift::GetTypeId()
             .SetParent<CongestionControl>()
             .SetGroupName("Rdma")
             .AddConstructor<Swift>()
-            .AddAttribute("BaseTarget",
-                          "Target delay before hops and flows are counted (SYSTEMS.md, sec. 6); a "
-                          "path's own base RTT where that is longer.",
-                          TimeValue(MicroSeconds(20)),
-                          MakeTimeAccessor(&Swift::m_baseTarget),
-                          MakeTimeChecker(Time(0)))
+            .AddAttribute(
+                "BaseTarget",
+                "Target delay before hops and flows are counted (docs/sources/baselines.md); a "
+                "path's own base RTT where that is longer.",
+                TimeValue(MicroSeconds(20)),
+                MakeTimeAccessor(&Swift::m_baseTarget),
+                MakeTimeChecker(Time(0)))
             .AddAttribute("HopScale",
-                          "Target delay added per switch of the path (SYSTEMS.md, sec. 6).",
+                          "Target delay added per switch of the path (docs/sources/baselines.md).",
                           TimeValue(NanoSeconds(3050)),
                           MakeTimeAccessor(&Swift::m_hopScale),
                           MakeTimeChecker(Time(0)))
@@ -51,19 +53,20 @@ Swift::GetTypeId()
                           DoubleValue(100.0),
                           MakeDoubleAccessor(&Swift::m_flowScaleMax),
                           MakeDoubleChecker<double>(1e-6, 1e6))
-            .AddAttribute("AdditiveIncrease",
-                          "ai: packets added per round trip below the target (SYSTEMS.md, sec. 6).",
-                          DoubleValue(1.0),
-                          MakeDoubleAccessor(&Swift::m_increase),
-                          MakeDoubleChecker<double>(0.0, 1e3))
+            .AddAttribute(
+                "AdditiveIncrease",
+                "ai: packets added per round trip below the target (docs/sources/baselines.md).",
+                DoubleValue(1.0),
+                MakeDoubleAccessor(&Swift::m_increase),
+                MakeDoubleChecker<double>(0.0, 1e3))
             .AddAttribute("Beta",
-                          "Strength of a decrease (SYSTEMS.md, sec. 6).",
+                          "Strength of a decrease (docs/sources/baselines.md).",
                           DoubleValue(0.8),
                           MakeDoubleAccessor(&Swift::m_beta),
                           MakeDoubleChecker<double>(0.0, 1.0))
             .AddAttribute("MaxDecrease",
                           "max_mdf: the largest part of the window that one cut takes "
-                          "(SYSTEMS.md, sec. 6).",
+                          "(docs/sources/baselines.md).",
                           DoubleValue(0.5),
                           MakeDoubleAccessor(&Swift::m_maxDecrease),
                           MakeDoubleChecker<double>(0.0, 1.0))
@@ -82,7 +85,15 @@ Swift::GetTypeId()
                           "RETX_RESET_THRESHOLD: timeouts in a row that bring the least window.",
                           UintegerValue(5),
                           MakeUintegerAccessor(&Swift::m_resetThreshold),
-                          MakeUintegerChecker<uint32_t>(1));
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddTraceSource("WindowPackets",
+                            "cwnd; below one the flow is paced.",
+                            MakeTraceSourceAccessor(&Swift::m_window),
+                            "ns3::TracedValueCallback::Double")
+            .AddTraceSource("TargetDelayNs",
+                            "Target delay at the present window.",
+                            MakeTraceSourceAccessor(&Swift::m_targetDelayNs),
+                            "ns3::TracedValueCallback::Double");
     return tid;
 }
 
@@ -135,7 +146,7 @@ Swift::OnFlowStart(FlowState& flow)
     m_largestWindow = LargestWindow(path);
     m_rtt = path.baseRtt;
     m_lastDecrease = flow.StartTime() - path.baseRtt; // a first cut is allowed at once
-    // Line rate at first, as every controller on this network (REFERENCE.md, "Sender").
+    // Line rate at first, as every controller on this network (docs/sources/published-simulator.md, "Sender").
     Apply(flow, std::max(1.0, path.bdpBytes / path.payloadBytes), flow.StartTime());
 }
 
@@ -145,6 +156,7 @@ Swift::OnAck(FlowState& flow, const AckSample& ack)
     m_timeouts = 0;
     m_rtt = ack.rtt;
     const Picos target = TargetDelay(flow.Path(), m_window);
+    m_targetDelayNs.Set(static_cast<double>(target) / PS_PER_NS);
     double window = m_window;
     if (ack.rtt < target)
     {
@@ -163,7 +175,7 @@ void
 Swift::OnNack(FlowState& flow, Picos now)
 {
     m_timeouts = 0; // "On Fast Recovery", lines 22 to 25
-    Apply(flow, CanDecrease(now) ? (1 - m_maxDecrease) * m_window : m_window, now);
+    Apply(flow, CanDecrease(now) ? (1 - m_maxDecrease) * m_window.Get() : m_window.Get(), now);
 }
 
 void
@@ -176,7 +188,7 @@ Swift::OnTimeout(FlowState& flow, Picos now)
     }
     else
     {
-        Apply(flow, CanDecrease(now) ? (1 - m_maxDecrease) * m_window : m_window, now);
+        Apply(flow, CanDecrease(now) ? (1 - m_maxDecrease) * m_window.Get() : m_window.Get(), now);
     }
 }
 
@@ -185,22 +197,18 @@ Swift::Apply(FlowState& flow, double packets, Picos now)
 {
     const PathFacts& path = flow.Path();
     const double before = m_window;
-    m_window = std::clamp(packets, m_minWindow, m_largestWindow); // line 26
-    if (m_window < before)
+    m_window.Set(std::clamp(packets, m_minWindow, m_largestWindow)); // line 26
+    if (m_window.Get() < before)
     {
         m_lastDecrease = now; // lines 27 and 28
     }
-    if (m_window >= 1)
+    if (m_window.Get() >= 1)
     {
-        flow.SetWindow(m_window * path.payloadBytes);
+        flow.SetWindow(m_window.Get() * path.payloadBytes);
         return;
     }
-    // Line 30: one packet every rtt / cwnd. The queue pair sends a packet of wire size L every
-    // baseRtt * L / W, so that W = L * cwnd * baseRtt / rtt; it waits for the ACK in any case.
-    const double rtt = static_cast<double>(std::max(m_rtt, path.baseRtt));
-    const double bytes = m_window * path.packetBytes * (static_cast<double>(path.baseRtt) / rtt);
-    const double largest = std::nextafter(static_cast<double>(path.payloadBytes), 0.0);
-    flow.SetWindow(std::clamp(bytes, GetWindowFloor(flow), largest));
+    // line 30: one packet every rtt / cwnd
+    flow.SetWindow(std::max(GetWindowFloor(flow), WindowOfOnePacketPer(path, m_window, m_rtt)));
 }
 
 } // namespace ns3::rdma

@@ -3,9 +3,9 @@
 #ifndef RDMA_SWIFT_H
 #define RDMA_SWIFT_H
 
-#include "congestion-control.h"
-
 #include "ns3/nstime.h"
+#include "ns3/traced-value.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
 
 namespace ns3::rdma
 {
@@ -52,7 +52,8 @@ class Swift : public CongestionControl
     double m_maxWindow;        ///< attribute MaxWindow
     uint32_t m_resetThreshold; ///< attribute RetransmitResetThreshold
 
-    double m_window{1.0};
+    TracedValue<double> m_window{1.0};
+    TracedValue<double> m_targetDelayNs{0.0};
     double m_largestWindow{1.0};
     Picos m_rtt{0};
     Picos m_lastDecrease{0};

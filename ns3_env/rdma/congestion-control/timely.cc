@@ -2,6 +2,7 @@
 #include "timely.h"
 
 #include "ns3/double.h"
+#include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -59,7 +60,11 @@ Timely::GetTypeId()
                           "Increases in a row before hyper-active increase.",
                           UintegerValue(5),
                           MakeUintegerAccessor(&Timely::m_hyperAfter),
-                          MakeUintegerChecker<uint32_t>());
+                          MakeUintegerChecker<uint32_t>())
+            .AddTraceSource("RttGradient",
+                            "Smoothed difference of RTTs, over MinRtt.",
+                            MakeTraceSourceAccessor(&Timely::m_gradient),
+                            "ns3::TracedValueCallback::Double");
     return tid;
 }
 
@@ -73,7 +78,7 @@ double
 Timely::Decide(double rttNs)
 {
     m_differenceNs = (1 - m_smoothing) * m_differenceNs + m_smoothing * (rttNs - m_lastRttNs);
-    const double gradient = m_differenceNs / static_cast<double>(m_minRtt.GetNanoSeconds());
+    m_gradient.Set(m_differenceNs / static_cast<double>(m_minRtt.GetNanoSeconds()));
     if (rttNs < static_cast<double>(m_low.GetNanoSeconds()))
     {
         return -1;
@@ -83,7 +88,7 @@ Timely::Decide(double rttNs)
     {
         return 1 - m_beta * (1 - high / rttNs);
     }
-    return gradient <= 0 ? -1 : std::max(0.0, 1 - m_beta * gradient);
+    return m_gradient.Get() <= 0 ? -1 : std::max(0.0, 1 - m_beta * m_gradient.Get());
 }
 
 void

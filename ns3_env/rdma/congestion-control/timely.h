@@ -3,14 +3,14 @@
 #ifndef RDMA_TIMELY_H
 #define RDMA_TIMELY_H
 
-#include "congestion-control.h"
-
 #include "ns3/nstime.h"
+#include "ns3/traced-value.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
 
 namespace ns3::rdma
 {
 
-/// TIMELY (Mittal 2015, Algorithm 1), one decision per window of data, rate only (REFERENCE.md, "Controllers").
+/// TIMELY (Mittal 2015, Algorithm 1), one decision per window of data, rate only (docs/sources/published-simulator.md, "Controllers").
 class Timely : public CongestionControl
 {
   public:
@@ -34,6 +34,7 @@ class Timely : public CongestionControl
 
     double m_lastRttNs{0};
     double m_differenceNs{0};
+    TracedValue<double> m_gradient{0};
     uint32_t m_increases{0}; ///< in a row
     uint64_t m_windowEnd{0};
 };

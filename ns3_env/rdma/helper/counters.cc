@@ -20,6 +20,12 @@ Summary(const DecisionTimes& times)
 
 } // namespace
 
+Counters::Counters(Network& network)
+    : m_flows(network.GetScenario().flows.size())
+{
+    network.Traces().over.ConnectWithoutContext(MakeCallback(&Counters::Add, this));
+}
+
 void
 Counters::Add(const QueuePair& flow)
 {

@@ -3,8 +3,9 @@
 #ifndef RDMA_COUNTERS_H
 #define RDMA_COUNTERS_H
 
-#include "ns3_env/rdma/congestion-control/decision-times.h"
-#include "ns3_env/rdma/model/queue-pair.h"
+#include "network.h"
+
+#include "ns3_env/rdma/contract/decision-times.h"
 
 #include <map>
 #include <string>
@@ -13,16 +14,14 @@
 namespace ns3::rdma
 {
 
-/// Takes each flow's counters when it ends.
+/// Takes each flow's counters when it is over.
 class Counters
 {
   public:
-    explicit Counters(size_t flows)
-        : m_flows(flows)
-    {
-    }
+    explicit Counters(Network& network);
 
-    void Add(const QueuePair& flow);
+    Counters(const Counters&) = delete;
+    Counters& operator=(const Counters&) = delete;
 
     /// Sums over all flows; decision times as mean and percentiles.
     std::map<std::string, double> Totals() const;
@@ -30,6 +29,7 @@ class Counters
     const std::map<std::string, std::vector<double>>& ByFlow() const { return m_byFlow; }
 
   private:
+    void Add(const QueuePair& flow);
     double& Of(const QueuePair& flow, const std::string& name);
 
     size_t m_flows;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "episode.h"
 
-#include "event-log.h"
 #include "network.h"
 #include "pcap.h"
 #include "rate-check.h"
+#include "recorders.h"
 #include "results.h"
 
 #include "ns3/global-value.h"
@@ -12,8 +12,8 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3_env/rdma/bridge/agent-controller.h"
-#include "ns3_env/rdma/bridge/channel.h"
 #include "ns3_env/rdma/bridge/decision-broker.h"
+#include "ns3_env/rdma/bridge/simulator-end.h"
 
 #include <memory>
 #include <optional>
@@ -132,11 +132,7 @@ RunEpisode(const std::string& scenarioJson, SimulatorEnd* channel)
         network.SetCutHook([&](Picos now) { agents->CutAll(network, now); });
         agents->StartClock(network);
     }
-    std::optional<EventLog> events;
-    if (network.GetScenario().recordEvents)
-    {
-        events.emplace(network);
-    }
+    const Recorders recorders(network);
     std::optional<PcapRecorder> pcap;
     if (network.GetScenario().pcap)
     {
@@ -157,7 +153,7 @@ RunEpisode(const std::string& scenarioJson, SimulatorEnd* channel)
     }
     if (!outcome.reset && !outcome.close)
     {
-        outcome.results = ResultsToJson(network, events ? &*events : nullptr);
+        outcome.results = ResultsToJson(network, recorders);
         outcome.warning = LeastRateWarning(network);
     }
     return outcome;

@@ -21,8 +21,7 @@ constexpr uint16_t FIRST_SOURCE_PORT = 10000;
 Network::Network(Scenario scenario, FlowHook onCreate)
     : m_scenario(std::move(scenario)),
       m_onCreate(std::move(onCreate)),
-      m_fabric(m_scenario),
-      m_counters(m_scenario.flows.size())
+      m_fabric(m_scenario)
 {
     for (const ControllerSpec& spec : m_scenario.controllers)
     {
@@ -35,11 +34,6 @@ Network::Network(Scenario scenario, FlowHook onCreate)
                      [this](uint32_t a, uint32_t b)
                      { return m_scenario.flows[a].flow.start < m_scenario.flows[b].flow.start; });
     m_records.resize(m_scenario.flows.size());
-    if (m_scenario.recordWindows)
-    {
-        Context().knobTrace = [this](const FlowState& flow, Picos now)
-        { m_knobChanges.push_back({now, flow.Id(), flow.WindowBytes(), flow.RateBps()}); };
-    }
 }
 
 Network::~Network() = default;
@@ -55,7 +49,7 @@ Network::CreateFlow(const FlowEntry& entry)
                                  CreateController(m_scenario.controllers[entry.controller]));
     flow->SetFinishedCallback([this](QueuePair& done) { OnFinished(done); });
 
-    // FCT of the flow alone: base RTT + bytes and headers at the slowest link (REFERENCE.md, "Sender").
+    // FCT of the flow alone: base RTT + bytes and headers at the slowest link (docs/sources/published-simulator.md, "Sender").
     const uint64_t packets =
         (spec.sizeBytes + m_scenario.payloadBytes - 1) / m_scenario.payloadBytes;
     m_records[spec.id].sourcePort = sourcePort;
@@ -71,15 +65,7 @@ Network::CreateFlow(const FlowEntry& entry)
 void
 Network::StartFlow(QueuePair& flow)
 {
-    m_fabric.Rules().Start(
-        [this, &flow]
-        {
-            flow.Start();
-            if (Context().knobTrace)
-            {
-                Context().knobTrace(flow, NowPicos());
-            }
-        });
+    m_fabric.Rules().Start([&flow] { flow.Start(); });
 }
 
 void
@@ -100,17 +86,10 @@ Network::StartDueFlows()
         flow = CreateFlow(entry);
         m_live.push_back(flow.get());
         m_onCreate(*flow, entry);
+        m_traces.created(*flow);
         StartFlow(*flow);
     }
-    if (m_finished == 0) // all have started, none is done: the common interval begins
-    {
-        m_allActive.begin = now;
-        m_allActive.receivedBytes.resize(m_scenario.flows.size());
-        for (const QueuePair* flow : m_live)
-        {
-            m_allActive.receivedBytes[flow->Id()] = flow->ReceivedBytes();
-        }
-    }
+    m_traces.allStarted();
 }
 
 void
@@ -123,21 +102,13 @@ Network::Record(const QueuePair& flow)
     record.pause = flow.PauseTime();
     record.timeouts = flow.Timeouts();
     m_transmittedPayload += flow.TransmittedBytes();
-    m_counters.Add(flow);
+    m_traces.over(flow);
 }
 
 void
 Network::OnFinished(QueuePair& flow)
 {
-    if (m_finished == 0 && !m_allActive.receivedBytes.empty())
-    {
-        m_allActive.end = flow.EndTime();
-        for (const QueuePair* live : m_live)
-        {
-            uint64_t& bytes = m_allActive.receivedBytes[live->Id()];
-            bytes = live->ReceivedBytes() - bytes;
-        }
-    }
+    m_traces.finished(flow);
     ++m_finished;
     Record(flow);
     m_live.erase(std::find(m_live.begin(), m_live.end(), &flow));
@@ -164,22 +135,6 @@ Network::SweepRetired()
 }
 
 void
-Network::SampleQueues()
-{
-    const Picos now = NowPicos();
-    for (auto& [id, sw] : m_fabric.Switches())
-    {
-        for (const auto& port : sw->Ports())
-        {
-            QueueSeries& series = m_series[{id, port->Index()}];
-            series.time.push_back(now);
-            series.bytes.push_back(port->QueueBytes());
-        }
-    }
-    Simulator::Schedule(Time(m_scenario.queueSeriesInterval), &Network::SampleQueues, this);
-}
-
-void
 Network::Cut()
 {
     if (m_onCut)
@@ -202,10 +157,7 @@ Network::Run()
 {
     Simulator::ScheduleNow(&Network::StartDueFlows, this);
     Simulator::Schedule(Time(m_scenario.timeLimit), &Network::Cut, this);
-    if (m_scenario.queueSeriesInterval > 0)
-    {
-        Simulator::ScheduleNow(&Network::SampleQueues, this);
-    }
+    m_traces.begin();
     Simulator::Run();
     if (!m_ended)
     {

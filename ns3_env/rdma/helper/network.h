@@ -3,9 +3,10 @@
 #ifndef RDMA_NETWORK_H
 #define RDMA_NETWORK_H
 
-#include "counters.h"
 #include "fabric.h"
 #include "scenario.h"
+
+#include "ns3/traced-callback.h"
 
 #include <functional>
 #include <map>
@@ -29,28 +30,14 @@ struct FlowRecord
     uint64_t timeouts{0};
 };
 
-/// Samples of one egress queue.
-struct QueueSeries
+/// What happens on a network, for those who record it.
+struct NetworkTraces
 {
-    std::vector<Picos> time;
-    std::vector<uint64_t> bytes;
-};
-
-/// Goodput of every flow while all were active (SYSTEMS.md, section 8, "Unfair ratio").
-struct CommonInterval
-{
-    Picos begin{0};
-    Picos end{0}; ///< not after `begin` where the flows were never all active together
-    std::vector<uint64_t> receivedBytes;
-};
-
-/// A change of a flow's window or rate.
-struct KnobChange
-{
-    Picos time;
-    uint32_t flow;
-    double windowBytes;
-    double rateBps;
+    TracedCallback<> begin;                    ///< the run begins
+    TracedCallback<QueuePair&> created;        ///< a flow exists and will start now
+    TracedCallback<> allStarted;               ///< no flow is left to start
+    TracedCallback<const QueuePair&> finished; ///< a flow has ended; it is live still
+    TracedCallback<const QueuePair&> over;     ///< a flow has ended or was cut, and is recorded
 };
 
 /// One episode's network. One at a time in a process (an ns-3 rule); Simulator::Destroy comes after it.
@@ -74,6 +61,7 @@ class Network
     /// Called at the end of the run while live flows still exist.
     void SetCutHook(std::function<void(Picos)> hook) { m_onCut = std::move(hook); }
 
+    NetworkTraces& Traces() { return m_traces; }
     const Scenario& GetScenario() const { return m_scenario; }
     NetworkContext& Context() { return m_fabric.Context(); }
     const NetworkContext& Context() const { return m_fabric.Context(); }
@@ -91,10 +79,6 @@ class Network
     } ///< by node id; null for switches
     /// Every port, by node and index.
     std::vector<Port*> Ports() const { return m_fabric.Ports(); }
-    const std::map<std::pair<uint32_t, uint32_t>, QueueSeries>& Series() const { return m_series; }
-    const CommonInterval& AllActive() const { return m_allActive; }
-    const std::vector<KnobChange>& KnobChanges() const { return m_knobChanges; }
-    const Counters& ControllerCounters() const { return m_counters; }
     Picos EndTime() const { return m_endTime; }
     uint64_t Unfinished() const { return m_scenario.flows.size() - m_finished; }
 
@@ -110,10 +94,10 @@ class Network
     void OnFinished(QueuePair& flow);
     void Record(const QueuePair& flow);
     void SweepRetired();
-    void SampleQueues();
     void Cut();
 
     Scenario m_scenario;
+    NetworkTraces m_traces;
     FlowHook m_onCreate;
     std::function<void(Picos)> m_onCut;
     Fabric m_fabric;
@@ -128,10 +112,6 @@ class Network
 
     std::vector<FlowRecord> m_records;
     uint64_t m_transmittedPayload{0};
-    std::map<std::pair<uint32_t, uint32_t>, QueueSeries> m_series;
-    CommonInterval m_allActive;
-    std::vector<KnobChange> m_knobChanges;
-    Counters m_counters;
     Picos m_endTime{0};
     bool m_ended{false};
 };

@@ -73,7 +73,7 @@ FlowsToJson(const Network& network)
 }
 
 Json
-QueuesToJson(const Network& network)
+QueuesToJson(const Network& network, const std::optional<QueueSampler>& sampler)
 {
     Json queues = Json::array();
     for (const auto& [id, sw] : network.Switches())
@@ -98,15 +98,15 @@ QueuesToJson(const Network& network)
                        {"paused_ns", Nanos(port->PausedTime(network.EndTime()))},
                        {"pause_frames", port->PauseFramesReceived()},
                        {"pause_frames_sent", port->PauseFramesSent()}};
-            const auto series = network.Series().find({id, port->Index()});
-            if (series != network.Series().end())
+            if (sampler)
             {
+                const QueueSeries& series = sampler->Of(id, port->Index());
                 Json times = Json::array();
-                for (Picos t : series->second.time)
+                for (Picos t : series.time)
                 {
                     times.push_back(Nanos(t));
                 }
-                queue["series"] = {{"t_ns", times}, {"bytes", series->second.bytes}};
+                queue["series"] = {{"t_ns", times}, {"bytes", series.bytes}};
             }
             queues.push_back(std::move(queue));
         }
@@ -114,41 +114,61 @@ QueuesToJson(const Network& network)
     return queues;
 }
 
+/// Rows (time, flow, name, value).
+Json
+ChangesToJson(const ControllerLog& log)
+{
+    Json rows = Json::array();
+    for (const ControllerChange& change : log.Changes())
+    {
+        rows.push_back({Nanos(change.time), change.flow, log.Names()[change.name], change.value});
+    }
+    return rows;
+}
+
 } // namespace
 
 std::string
-ResultsToJson(const Network& network, const EventLog* events)
+ResultsToJson(const Network& network, const Recorders& recorders)
 {
     const NetworkContext& context = network.Context();
     Json json;
     json["flows"] = FlowsToJson(network);
-    json["queues"] = QueuesToJson(network);
-    const CommonInterval& all = network.AllActive();
-    const bool overlap = all.end > all.begin;
+    json["queues"] = QueuesToJson(network, recorders.queues);
+    const CommonInterval& all = recorders.commonInterval;
+    const bool overlap = all.End() > all.Begin();
     json["all_active"] = {
-        {"interval_ns", overlap ? Json{Nanos(all.begin), Nanos(all.end)} : Json{0, 0}},
-        {"received_bytes", overlap ? Json(all.receivedBytes) : Json::array()}};
-    if (network.GetScenario().recordWindows)
+        {"interval_ns", overlap ? Json{Nanos(all.Begin()), Nanos(all.End())} : Json{0, 0}},
+        {"received_bytes", overlap ? Json(all.ReceivedBytes()) : Json::array()}};
+    if (recorders.knobs)
     {
         Json windows = Json::array();
-        for (const KnobChange& k : network.KnobChanges())
+        for (const KnobChange& k : recorders.knobs->Changes())
         {
             windows.push_back({Nanos(k.time), k.flow, k.windowBytes, k.rateBps});
         }
         json["windows"] = std::move(windows);
     }
-    if (events != nullptr)
+    if (recorders.events)
     {
         json["marks"] = Json::array();
-        for (const MarkEvent& mark : events->Marks())
+        for (const MarkEvent& mark : recorders.events->Marks())
         {
             json["marks"].push_back({Nanos(mark.time), mark.flow});
         }
         json["pauses"] = Json::array();
-        for (const PauseEvent& e : events->Pauses())
+        for (const PauseEvent& e : recorders.events->Pauses())
         {
             json["pauses"].push_back({Nanos(e.time), e.node, e.port, e.paused ? 1 : 0});
         }
+    }
+    if (recorders.states)
+    {
+        json["controller_state"] = ChangesToJson(*recorders.states);
+    }
+    if (recorders.counts)
+    {
+        json["controller_counters"] = ChangesToJson(*recorders.counts);
     }
     double hostPause = 0;
     for (const auto& nic : network.Nics())
@@ -167,8 +187,8 @@ ResultsToJson(const Network& network, const EventLog* events)
                       {"unfinished", network.Unfinished()},
                       {"pfc_frames", context.pfcFrames},
                       {"host_pause_ns", hostPause}};
-    json["counters"] = network.ControllerCounters().Totals();
-    json["flow_counters"] = network.ControllerCounters().ByFlow();
+    json["counters"] = recorders.counters.Totals();
+    json["flow_counters"] = recorders.counters.ByFlow();
     return json.dump();
 }
 

@@ -3,8 +3,8 @@
 #ifndef RDMA_RESULTS_H
 #define RDMA_RESULTS_H
 
-#include "event-log.h"
 #include "network.h"
+#include "recorders.h"
 
 #include <string>
 
@@ -14,9 +14,9 @@ namespace ns3::rdma
 /**
  * The results of a network that has run: times in ns, sizes in bytes, -1 for what did not happen.
  * `counters` holds what controllers counted, over all flows, `flow_counters` by flow (null: not this one's).
- * \param events the network's marks and pauses, where they were collected; may be null
+ * Series stand there where the scenario asked for them.
  */
-std::string ResultsToJson(const Network& network, const EventLog* events = nullptr);
+std::string ResultsToJson(const Network& network, const Recorders& recorders);
 
 } // namespace ns3::rdma
 

@@ -279,6 +279,8 @@ ReadRecord(Section section, Scenario& s)
     s.recordQueues = section.Get<bool>("queues", true);
     s.recordWindows = section.Get<bool>("windows", false);
     s.recordEvents = section.Get<bool>("events", false);
+    s.recordControllerState = section.Get<bool>("controller_state", false);
+    s.recordControllerCounters = section.Get<bool>("controller_counters", false);
     s.queueSeriesInterval = section.Get<int64_t>("queue_series_ns", 0) * PS_PER_NS;
     PcapSpec pcap;
     if (section.Has("pcap_ports"))

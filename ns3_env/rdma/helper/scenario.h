@@ -3,10 +3,10 @@
 #ifndef RDMA_SCENARIO_H
 #define RDMA_SCENARIO_H
 
-#include "ns3_env/rdma/model/ecn-marker.h"
+#include "ns3_env/rdma/contract/ecn-config.h"
+#include "ns3_env/rdma/contract/units.h"
 #include "ns3_env/rdma/model/queue-pair.h"
 #include "ns3_env/rdma/model/shared-buffer.h"
-#include "ns3_env/rdma/model/units.h"
 
 #include <optional>
 #include <stdexcept>
@@ -85,6 +85,8 @@ struct Scenario
     bool recordQueues{true};
     bool recordWindows{false};
     bool recordEvents{false};
+    bool recordControllerState{false};
+    bool recordControllerCounters{false};
     Picos queueSeriesInterval{0};
     std::optional<PcapSpec> pcap;
 

@@ -20,7 +20,7 @@ struct FiveTuple
     FiveTuple Reversed() const { return {destinationIp, sourceIp, destinationPort, sourcePort}; }
 };
 
-/// Address of a node (REFERENCE.md, "Switch"): 11.0.0.1 + 65536 * (id / 256) + 256 * (id % 256).
+/// Address of a node (docs/sources/published-simulator.md, "Switch"): 11.0.0.1 + 65536 * (id / 256) + 256 * (id % 256).
 uint32_t NodeAddress(uint32_t nodeId);
 
 /// MurmurHash3 x86 32 (A. Appleby, public domain) over {sip, dip, sport | dport << 16}; the seed is the node's id.

@@ -6,20 +6,12 @@
 #include "packet.h"
 #include "random-source.h"
 
+#include "ns3_env/rdma/contract/ecn-config.h"
+
 #include <cstdint>
 
 namespace ns3::rdma
 {
-
-/// Marking thresholds at one link rate; they scale linearly with a port's rate.
-struct EcnConfig
-{
-    bool enabled{false};
-    double kminBytes{100e3};
-    double kmaxBytes{400e3};
-    double pmax{0.2};
-    double atRateBps{25e9};
-};
 
 /// Marks never up to Kmin, always above Kmax, and with p = Pmax (q - Kmin)/(Kmax - Kmin) between.
 class EcnMarker

@@ -4,10 +4,10 @@
 #define RDMA_EVENT_LOOP_H
 
 #include "event-queue.h"
-#include "units.h"
 
 #include "ns3/event-impl.h"
 #include "ns3/simulator-impl.h"
+#include "ns3_env/rdma/contract/units.h"
 
 #include <cstdint>
 #include <vector>

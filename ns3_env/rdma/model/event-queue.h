@@ -3,7 +3,7 @@
 #ifndef RDMA_EVENT_QUEUE_H
 #define RDMA_EVENT_QUEUE_H
 
-#include "units.h"
+#include "ns3_env/rdma/contract/units.h"
 
 #include <array>
 #include <cstddef>

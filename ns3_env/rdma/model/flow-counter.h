@@ -4,7 +4,8 @@
 #define RDMA_FLOW_COUNTER_H
 
 #include "packet.h"
-#include "units.h"
+
+#include "ns3_env/rdma/contract/units.h"
 
 #include <cstdint>
 #include <list>

@@ -3,7 +3,7 @@
 #ifndef RDMA_GRAPH_H
 #define RDMA_GRAPH_H
 
-#include "units.h"
+#include "ns3_env/rdma/contract/units.h"
 
 #include <cstdint>
 #include <vector>

@@ -3,6 +3,8 @@
 
 #include "queue-pair.h"
 
+#include "ns3/trace-source-accessor.h"
+
 #include <algorithm>
 
 namespace ns3::rdma
@@ -13,7 +15,14 @@ NS_OBJECT_ENSURE_REGISTERED(Nic);
 TypeId
 Nic::GetTypeId()
 {
-    static TypeId tid = TypeId("rdma::Nic").SetParent<Port>().SetGroupName("Rdma");
+    static TypeId tid =
+        TypeId("rdma::Nic")
+            .SetParent<Port>()
+            .SetGroupName("Rdma")
+            .AddTraceSource("Knobs",
+                            "A flow has started, or its window or rate has changed.",
+                            MakeTraceSourceAccessor(&Nic::m_knobTrace),
+                            "ns3::rdma::Nic::KnobsTracedCallback");
     return tid;
 }
 
@@ -38,11 +47,15 @@ Nic::RemoveFlow(QueuePair& flow)
 }
 
 void
-Nic::NotifyKnobs(const QueuePair& flow, Picos now)
+Nic::TakeKnobs(QueuePair& flow, Picos now)
 {
-    if (m_network.knobTrace)
+    if (flow.Knobs().TakeRepaced())
     {
-        m_network.knobTrace(flow, now);
+        OnRepaced(flow, now);
+    }
+    if (flow.Knobs().TakeChange())
+    {
+        m_knobTrace(flow, now);
     }
 }
 
@@ -67,12 +80,8 @@ Nic::NextFlow(Picos now)
 Packet*
 Nic::Take(QueuePair& flow, Picos now)
 {
-    const double rate = flow.RateBps();
     Packet* packet = flow.NextPacket(m_network, now);
-    if (flow.RateBps() != rate)
-    {
-        NotifyKnobs(flow, now);
-    }
+    TakeKnobs(flow, now);
     return packet;
 }
 
@@ -128,17 +137,8 @@ Nic::Receive(Packet* packet)
         }
         return;
     }
-    const double window = flow.WindowBytes();
-    const double rate = flow.RateBps();
     flow.OnFeedback(*packet, packet->arrival);
-    if (flow.TakeRepaced())
-    {
-        OnRepaced(flow, packet->arrival);
-    }
-    if (flow.WindowBytes() != window || flow.RateBps() != rate)
-    {
-        NotifyKnobs(flow, packet->arrival);
-    }
+    TakeKnobs(flow, packet->arrival);
     m_network.Release(packet);
     Kick();
 }

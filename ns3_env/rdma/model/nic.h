@@ -10,6 +10,7 @@
 namespace ns3::rdma
 {
 
+class FlowState;
 class QueuePair;
 
 /// A host's network card: the host end of its one link.
@@ -22,8 +23,9 @@ class Nic : public Port
 
     void AddFlow(QueuePair& flow);
     virtual void RemoveFlow(QueuePair& flow);
-    /// A flow's window or rate has been written from outside an ACK.
-    void NotifyKnobs(const QueuePair& flow, Picos now);
+    /// After everything that may write a flow's knobs: its waiting packet may have moved, and whoever traces
+    /// "Knobs" hears of a change.
+    void TakeKnobs(QueuePair& flow, Picos now);
 
     /// Payload bytes of data packets that arrived here, duplicates included.
     uint64_t DeliveredPayload() const { return m_deliveredPayload; }
@@ -47,6 +49,7 @@ class Nic : public Port
 
     size_t m_next{0}; ///< index after the flow served last
     uint64_t m_deliveredPayload{0};
+    TracedCallback<const FlowState&, Picos> m_knobTrace;
 };
 
 } // namespace ns3::rdma

@@ -3,8 +3,8 @@
 #ifndef RDMA_PACKET_H
 #define RDMA_PACKET_H
 
-#include "int-record.h"
-#include "units.h"
+#include "ns3_env/rdma/contract/int-record.h"
+#include "ns3_env/rdma/contract/units.h"
 
 #include <array>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace ns3::rdma
 class QueuePair;
 class SwitchPort;
 
-/// Bytes of Ethernet, IPv4, UDP and RoCE headers of a data packet (SYSTEMS.md, "Units everywhere").
+/// Bytes of Ethernet, IPv4, UDP and RoCE headers of a data packet (docs/sources/published-simulator.md, "Bytes on the wire").
 inline constexpr uint32_t DATA_HEADER_BYTES = 48;
 /// The most that a controller's telemetry may make of them (HPCC's 42 B).
 inline constexpr uint32_t MAX_HEADER_BYTES = DATA_HEADER_BYTES + 42;

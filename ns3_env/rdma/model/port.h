@@ -6,20 +6,17 @@
 #include "packet.h"
 #include "random-source.h"
 #include "reusable-event.h"
-#include "units.h"
 
 #include "ns3/callback.h"
 #include "ns3/object.h"
 #include "ns3/traced-callback.h"
+#include "ns3_env/rdma/contract/units.h"
 
 #include <atomic>
-#include <functional>
 #include <memory>
 
 namespace ns3::rdma
 {
-
-class FlowState;
 
 /// Which events does a link cost?
 enum class LinkEvents : uint8_t
@@ -48,8 +45,6 @@ struct NetworkContext
     uint64_t pfcFrames{0};      ///< pause frames (not resumes)
     /// A sign of life for whoever waits for this process, bumped at each transmission; may be null.
     std::atomic<uint64_t>* heartbeat{nullptr};
-    /// Told of every change of a flow's window or rate, when set.
-    std::function<void(const FlowState&, Picos)> knobTrace;
 };
 
 /**

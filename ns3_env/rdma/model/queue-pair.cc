@@ -23,7 +23,7 @@ QueuePair::QueuePair(const FlowSpec& spec, PathFacts path, Ptr<CongestionControl
     m_id = spec.id;
     m_sizeBytes = spec.sizeBytes;
     m_startTime = spec.start;
-    m_rateBps = m_facts.hostRateBps;
+    m_pacing.SetPath(m_facts, m_facts.hostRateBps);
 }
 
 void
@@ -38,11 +38,12 @@ void
 QueuePair::Start()
 {
     const Picos now = NowPicos();
-    m_nextAvailable = now;
+    m_pacing.HoldUntil(now);
     m_lastProgress = now;
     m_pauseAtStart = m_sender->PausedTime(now);
     m_control->OnFlowStart(*this);
     m_sender->AddFlow(*this);
+    m_sender->TakeKnobs(*this, now);
     ArmTimer(m_timeout);
     m_sender->Kick();
 }
@@ -63,30 +64,13 @@ QueuePair::ClosePauseAccount(Picos now)
 Picos
 QueuePair::PacedUntil() const
 {
-    if (m_sentBytes == m_sizeBytes || m_held)
-    {
-        return NEVER;
-    }
-    // Bytes in flight are payload, so a window of one payload still keeps one packet in flight.
-    if (m_windowBytes >= m_facts.payloadBytes)
-    {
-        return m_nextAvailable;
-    }
-    if (InflightBytes() > 0)
-    {
-        return NEVER;
-    }
-    // Less than a packet per round: one packet every packet/W base RTTs (SYSTEMS.md, section 1).
-    const auto gap = static_cast<Picos>(static_cast<double>(m_facts.baseRtt) * m_facts.packetBytes /
-                                        std::max(m_windowBytes, 1.0));
-    return m_highestSent == 0 ? m_nextAvailable : std::max(m_nextAvailable, m_lastSentAt + gap);
+    return m_sentBytes == m_sizeBytes || m_held ? NEVER : m_pacing.PacedUntil(InflightBytes());
 }
 
 Picos
 QueuePair::ReadyAt() const
 {
-    // The test is on what is in flight now, so a window may overshoot by less than a packet.
-    return static_cast<double>(InflightBytes()) >= m_windowBytes ? NEVER : PacedUntil();
+    return m_sentBytes == m_sizeBytes || m_held ? NEVER : m_pacing.ReadyAt(InflightBytes());
 }
 
 Packet*
@@ -113,10 +97,8 @@ QueuePair::NextPacket(NetworkContext& network, Picos now)
 
     ++network.packetsSent;
     ++m_packetsOut;
-    m_lastWireBytes = p->wireBytes;
-    m_lastSentAt = now;
     m_control->OnPacketSent(*this, now, p->wireBytes);
-    m_nextAvailable = now + SerialisationTime(p->wireBytes, m_rateBps, m_facts.rounding);
+    m_pacing.OnSent(p->wireBytes, now);
     return p;
 }
 
@@ -159,7 +141,7 @@ QueuePair::OnFeedback(const Packet& packet, Picos now)
 void
 QueuePair::KnobsWritten()
 {
-    m_sender->NotifyKnobs(*this, NowPicos());
+    m_sender->TakeKnobs(*this, NowPicos());
     m_sender->Kick();
 }
 
@@ -178,7 +160,7 @@ void
 QueuePair::GoBack(uint64_t sequence, Picos now)
 {
     m_sentBytes = sequence;
-    m_nextAvailable = std::max(m_nextAvailable, now);
+    m_pacing.HoldUntil(now);
 }
 
 void
@@ -207,6 +189,7 @@ QueuePair::OnTimer()
     m_lastProgress = now;
     GoBack(m_ackedBytes, now);
     m_control->OnTimeout(*this, now);
+    m_sender->TakeKnobs(*this, now);
     ArmTimer(m_timeout << m_backoff);
     m_sender->Kick();
 }

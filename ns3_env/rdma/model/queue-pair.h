@@ -3,12 +3,12 @@
 #ifndef RDMA_QUEUE_PAIR_H
 #define RDMA_QUEUE_PAIR_H
 
-#include "flow-state.h"
 #include "packet.h"
 #include "port.h"
 
 #include "ns3/event-id.h"
-#include "ns3_env/rdma/congestion-control/congestion-control.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
+#include "ns3_env/rdma/contract/flow-state.h"
 
 #include <functional>
 
@@ -68,6 +68,8 @@ class QueuePair : public FlowState
     /// Holds the flow back (an agent's decision is pending) or lets it go on.
     void SetHeld(bool held) { m_held = held; }
     void KnobsWritten() override;
+    /// What was written since the NIC last asked: it tells whoever traces it.
+    Pacing& Knobs() { return m_pacing; }
     /// @}
 
     /// @name Receiver
@@ -121,7 +123,6 @@ class QueuePair : public FlowState
     // sender
     uint64_t m_highestSent{0};
     uint64_t m_retransmitted{0};
-    Picos m_lastSentAt{0};
     Picos m_endTime{-1};
     bool m_held{false};
     Picos m_pauseAtStart{0};

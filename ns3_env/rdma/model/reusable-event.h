@@ -4,11 +4,11 @@
 #define RDMA_REUSABLE_EVENT_H
 
 #include "event-loop.h"
-#include "units.h"
 
 #include "ns3/nstime.h"
 #include "ns3/ptr.h"
 #include "ns3/simulator.h"
+#include "ns3_env/rdma/contract/units.h"
 
 namespace ns3::rdma
 {

@@ -9,7 +9,7 @@
 namespace ns3::rdma
 {
 
-/// Sizes and thresholds of a switch's memory (REFERENCE.md, "Switch").
+/// Sizes and thresholds of a switch's memory (docs/sources/published-simulator.md, "Switch").
 struct SharedBufferConfig
 {
     uint64_t bufferBytes{32ULL << 20};

@@ -14,7 +14,7 @@ namespace ns3::rdma
 namespace
 {
 
-// Units of the quantised telemetry header (REFERENCE.md, "Switch"), scaled by bw / 25 Gb/s.
+// Units of the quantised telemetry header (docs/sources/published-simulator.md, "Switch"), scaled by bw / 25 Gb/s.
 constexpr uint32_t TX_UNIT_BYTES = 128;
 constexpr uint32_t QUEUE_UNIT_BYTES = 80;
 
@@ -177,7 +177,7 @@ Switch::ConfigureBuffer(double hostRateBps, uint32_t frameBytes)
 {
     for (const auto& port : m_ports)
     {
-        // What may still arrive after a pause was sent: 3 * rate * delay (REFERENCE.md, "Switch").
+        // What may still arrive after a pause was sent: 3 * rate * delay (docs/sources/published-simulator.md, "Switch").
         const double seconds = static_cast<double>(port->Delay()) / PS_PER_SECOND;
         const auto headroom = static_cast<uint64_t>(3.0 * port->RateBps() / 8.0 * seconds) +
                               m_config.headroomFrames * frameBytes;

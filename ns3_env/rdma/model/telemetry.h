@@ -11,7 +11,7 @@
 namespace ns3::rdma
 {
 
-/// Index of each field in a TelemetryRecord; the order of TelemetryFields().
+/// Index of each field in a TelemetryRecord; the order of TelemetryFields(), which the compiler checks.
 enum class Field : uint8_t
 {
     // Normalised features (Zhang 2023, sec. 4.2).
@@ -53,6 +53,7 @@ inline constexpr size_t FIELD_COUNT = static_cast<size_t>(Field::Count);
 /// A field's declaration; it travels to Python in the shared region's header.
 struct FieldSpec
 {
+    Field field;
     const char* name;       ///< at most 31 characters
     const char* unit;       ///< of the value as it stands in the record; "1" where normalised
     const char* normaliser; ///< what the raw quantity was divided by; "" where none

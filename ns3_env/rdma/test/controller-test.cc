@@ -7,9 +7,9 @@
 #include "ns3/object-factory.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
-#include "ns3_env/rdma/congestion-control/congestion-control.h"
 #include "ns3_env/rdma/congestion-control/mpcc.h"
 #include "ns3_env/rdma/congestion-control/state-switch.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
 
 #include <algorithm>
 #include <cmath>
@@ -238,16 +238,6 @@ class ControllerFuzzTestCase : public TestCase
         }
     }
 
-    /// Least rate: the path's, or for MPCC its least window over a base RTT (Zheng 2024, eq. 3.3).
-    static double
-    LeastRate(const std::string& name, const FlowState& flow, const CongestionControl& control)
-    {
-        const PathFacts& path = flow.Path();
-        return name.starts_with("mpcc")
-                   ? path.hostRateBps * control.GetWindowFloor(flow) / path.bdpBytes
-                   : path.minRateBps;
-    }
-
     void Check(const std::string& name, const FlowState& flow, const CongestionControl& control)
     {
         constexpr double ROUNDING = 1e-12;
@@ -255,9 +245,11 @@ class ControllerFuzzTestCase : public TestCase
         NS_TEST_ASSERT_MSG_GT_OR_EQ(flow.WindowBytes(),
                                     control.GetWindowFloor(flow),
                                     name << ": window floor");
+        NS_TEST_ASSERT_MSG_GT(control.GetWindowFloor(flow), 0, name << ": the floor is a window");
+        NS_TEST_ASSERT_MSG_GT(control.GetRateFloor(flow), 0, name << ": the floor is a rate");
         NS_TEST_ASSERT_MSG_EQ(std::isfinite(flow.RateBps()), true, name << ": rate");
         NS_TEST_ASSERT_MSG_GT_OR_EQ(flow.RateBps(),
-                                    LeastRate(name, flow, control) * (1 - ROUNDING),
+                                    control.GetRateFloor(flow) * (1 - ROUNDING),
                                     name << ": least rate");
         NS_TEST_ASSERT_MSG_LT_OR_EQ(flow.RateBps(),
                                     flow.Path().hostRateBps * (1 + ROUNDING),
@@ -309,6 +301,10 @@ class MpccSameLawTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(control->GetTelemetryHeader().wireBytes, 32, "Zheng 2024, Fig. 5.1");
         control->OnFlowStart(flow);
         NS_TEST_EXPECT_MSG_EQ(flow.WindowBytes(), facts.bdpBytes, "line rate at first");
+        NS_TEST_EXPECT_MSG_EQ_TOL(control->GetRateFloor(flow),
+                                  100e9 * 0.01 * 1080 / facts.bdpBytes,
+                                  1e-3,
+                                  "the least window over a base RTT (eq. 3.3)");
         MpccLaw law({});
         for (uint32_t i = 0; i < 300; ++i)
         {

@@ -3,12 +3,12 @@
 #ifndef RDMA_FAKE_FLOW_H
 #define RDMA_FAKE_FLOW_H
 
-#include "ns3_env/rdma/model/flow-state.h"
+#include "ns3_env/rdma/contract/flow-state.h"
 
 namespace ns3::rdma
 {
 
-/// The four-to-one dumbbell's facts (REFERENCE.md: base RTT 6240 ns, BDP 78000 B at 100 Gb/s), three hops.
+/// The four-to-one dumbbell's facts (docs/sources/published-simulator.md: base RTT 6240 ns, BDP 78000 B at 100 Gb/s), three hops.
 inline PathFacts
 DumbbellFacts(uint32_t packetBytes, double rateBps = 100e9)
 {
@@ -33,8 +33,10 @@ class FakeFlow : public FlowState
     {
         m_path = &facts;
         m_sizeBytes = sizeBytes;
-        m_rateBps = facts.hostRateBps;
-        m_lastWireBytes = facts.packetBytes;
+        m_pacing.SetPath(facts, facts.hostRateBps);
+        // A packet has just left, and the next one may at time 0.
+        m_pacing.OnSent(facts.packetBytes,
+                        -SerialisationTime(facts.packetBytes, facts.hostRateBps, facts.rounding));
     }
 
     void Sent(uint64_t bytes) { m_sentBytes = bytes; }

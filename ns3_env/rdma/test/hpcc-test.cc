@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does HPCC compute what REFERENCE.md says? Utilisation, rate, window and commit, ACK by ACK.
+// Does HPCC compute what docs/sources/published-simulator.md says? Utilisation, rate, window and commit, ACK by ACK.
 #include "fake-flow.h"
 
 #include "ns3/test.h"

@@ -271,7 +271,7 @@ class MpccOptimumTestCase : public TestCase
     }
 };
 
-/// SYSTEMS.md, section 1: a flow has just left.
+/// docs/sources/mpcc.md: a flow has just left.
 class MpccInfeasibleTestCase : public TestCase
 {
   public:

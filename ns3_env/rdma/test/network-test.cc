@@ -15,7 +15,7 @@ namespace
 constexpr double GBPS = 1e9;
 constexpr Picos NS = PS_PER_NS;
 
-/// A flow alone takes the time that REFERENCE.md gives, to the nanosecond.
+/// A flow alone takes the time that docs/sources/published-simulator.md gives, to the nanosecond.
 class LoneFlowTest : public TestCase
 {
   public:
@@ -227,7 +227,7 @@ class RoundRobinTest : public TestCase
     }
 };
 
-/// A window under one packet sends one packet every packet / window base RTTs (SYSTEMS.md, section 1).
+/// A window under one packet sends one packet every packet / window base RTTs (docs/sources/mpcc.md).
 class FractionalWindowTest : public TestCase
 {
   public:

@@ -196,7 +196,7 @@ class FatTreeTelemetryTest : public TestCase
     }
 };
 
-/// Completion times of a flow alone, to the nanosecond (REFERENCE.md, "Results to meet").
+/// Completion times of a flow alone, to the nanosecond (docs/sources/published-simulator.md, "Results to meet").
 class LoneFlowTest : public TestCase
 {
   public:

@@ -5,6 +5,7 @@
 
 #include "ns3/simulator.h"
 #include "ns3_env/rdma/helper/network.h"
+#include "ns3_env/rdma/helper/recorders.h"
 
 #include <functional>
 #include <memory>
@@ -14,10 +15,10 @@
 namespace ns3::rdma::test
 {
 
-/// Senders 0..n-1 - switch n+1 - switch n+2 - receiver n; all links alike (REFERENCE.md).
+/// Senders 0..n-1 - switch n+1 - switch n+2 - receiver n; all links alike (docs/sources/published-simulator.md).
 Scenario Dumbbell(uint32_t senders, double rateBps, Picos delay = 1000 * PS_PER_NS);
 
-/// Hosts 0-15 - ToR 16-19 (100 Gb/s) - aggregation 20-23 - core 24, 25 (400 Gb/s); all 1 us (REFERENCE.md).
+/// Hosts 0-15 - ToR 16-19 (100 Gb/s) - aggregation 20-23 - core 24, 25 (400 Gb/s); all 1 us (docs/sources/published-simulator.md).
 Scenario FatTree16();
 
 /// Adds a flow under the scenario's first controller.
@@ -30,11 +31,13 @@ class TestNetwork
     explicit TestNetwork(
         Scenario scenario,
         Network::FlowHook hook = [](QueuePair&, const FlowEntry&) {})
-        : m_network(std::make_unique<Network>(std::move(scenario), std::move(hook)))
+        : m_network(std::make_unique<Network>(std::move(scenario), std::move(hook))),
+          m_recorders(std::make_unique<Recorders>(*m_network))
     {
     }
     ~TestNetwork()
     {
+        m_recorders.reset();
         m_network.reset();
         Simulator::Destroy();
     }
@@ -43,6 +46,9 @@ class TestNetwork
 
     Network& operator*() { return *m_network; }
     Network* operator->() { return m_network.get(); }
+
+    /// What the scenario asked to record.
+    const Recorders& Recorded() const { return *m_recorders; }
 
     SwitchPort& PortTo(uint32_t node, uint32_t peer)
     {
@@ -61,6 +67,7 @@ class TestNetwork
 
   private:
     std::unique_ptr<Network> m_network;
+    std::unique_ptr<Recorders> m_recorders;
 };
 
 } // namespace ns3::rdma::test

@@ -8,7 +8,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/rng-seed-manager.h"
-#include "ns3_env/rdma/congestion-control/congestion-control.h"
+#include "ns3_env/rdma/contract/congestion-control.h"
 
 namespace ns3::rdma::published
 {

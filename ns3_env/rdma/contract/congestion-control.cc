@@ -27,10 +27,22 @@ CongestionControl::GetTelemetryHeader() const
     return {};
 }
 
+EcnConfig
+CongestionControl::GetEcnConfig() const
+{
+    return {};
+}
+
 double
 CongestionControl::GetWindowFloor(const FlowState& flow) const
 {
-    return flow.Path().packetBytes;
+    return flow.Path().payloadBytes;
+}
+
+double
+CongestionControl::GetRateFloor(const FlowState& flow) const
+{
+    return flow.Path().minRateBps;
 }
 
 void

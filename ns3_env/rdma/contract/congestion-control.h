@@ -3,9 +3,11 @@
 #ifndef RDMA_CONGESTION_CONTROL_H
 #define RDMA_CONGESTION_CONTROL_H
 
+#include "ecn-config.h"
+#include "flow-state.h"
+#include "int-record.h"
+
 #include "ns3/object.h"
-#include "ns3_env/rdma/model/flow-state.h"
-#include "ns3_env/rdma/model/int-record.h"
 
 #include <cstdint>
 #include <span>
@@ -23,7 +25,8 @@ struct TelemetryHeader
     uint32_t wireBytes{
         0}; ///< added to the 48 B of every data packet's headers, and copied into ACKs
     bool hopRecords{false}; ///< switches write an IntRecord per hop
-    bool quantised{false};  ///< fields are rounded to HPCC's header units (REFERENCE.md, "Switch")
+    /// fields are rounded to HPCC's header units (docs/sources/published-simulator.md, "Switch")
+    bool quantised{false};
 };
 
 /// An acknowledgement as the sender sees it.
@@ -50,7 +53,10 @@ struct CongestionNotification
  * The law that steers one flow. One object per flow, created by name ("rdma::hpcc" is "hpcc" to users).
  *
  * A controller writes its flow's window and pacing rate through FlowState and touches nothing else.
- * A new controller is one file here, one test and one line of CMake; every parameter is an ns-3 attribute.
+ * A new controller is one file in congestion-control/, its test and one line of CMake (docs/extending.md);
+ * every parameter is an ns-3 attribute. What goes on inside is shown by trace sources: states are
+ * TracedValue<double>, counters TracedValue<uint64_t>, and a run can record either over time without
+ * knowing the controller (helper/controller-log.h).
  */
 class CongestionControl : public Object
 {
@@ -60,8 +66,15 @@ class CongestionControl : public Object
     /// The telemetry this controller's packets carry; asked once, before the flow starts.
     virtual TelemetryHeader GetTelemetryHeader() const;
 
-    /// Least window (bytes) the controller ever sets; below one packet the flow is paced (Swift's rule).
+    /// The marking this controller is published with, which `switch.ecn: auto` gives its flows' switches;
+    /// not enabled where it ignores marks.
+    virtual EcnConfig GetEcnConfig() const;
+
+    /// Least window (bytes of payload) the controller ever sets; below one packet's the flow is paced.
     virtual double GetWindowFloor(const FlowState& flow) const;
+
+    /// Least pacing rate (bit/s) the controller ever sets.
+    virtual double GetRateFloor(const FlowState& flow) const;
 
     /// Before the first packet. The flow already sends at line rate with an unlimited window.
     virtual void OnFlowStart(FlowState& flow);

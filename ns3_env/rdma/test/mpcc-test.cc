@@ -123,7 +123,7 @@ class MpccClockTestCase : public TestCase
             TestNetwork net(Incast(4, 2'000'000, {{"AcksPerDecision", std::to_string(acks)}}));
             net->Run();
             NS_TEST_EXPECT_MSG_EQ(net->Unfinished(), 0, "all done");
-            const double decisions = Counter(net->ControllerCounters().Totals(), "mpcc_decisions");
+            const double decisions = Counter(net.Recorded().counters.Totals(), "mpcc_decisions");
             const double most = acks == 0 ? 8 * 1.08 * 80e3 / 6240 * 4 : 8000.0 / acks; // 691 us
             NS_TEST_EXPECT_MSG_LT_OR_EQ(decisions, most + 4, "AcksPerDecision " << acks);
             NS_TEST_EXPECT_MSG_GT(decisions, 0.9 * most, "AcksPerDecision " << acks);
@@ -177,7 +177,7 @@ class MpccComputationTestCase : public TestCase
             TestNetwork net(std::move(s));
             net->Run();
             Picos first = NEVER;
-            for (const KnobChange& change : net->KnobChanges())
+            for (const KnobChange& change : net.Recorded().knobs->Changes())
             {
                 first = change.time > 0 ? std::min(first, change.time) : first;
             }
@@ -294,28 +294,28 @@ class MpccMeasuredTestCase : public TestCase
         {
             TestNetwork net(Incast(2, 100'000, {}));
             net->Run();
-            NS_TEST_EXPECT_MSG_EQ(net->ControllerCounters().Totals().count("decision_us_p50"),
+            NS_TEST_EXPECT_MSG_EQ(net.Recorded().counters.Totals().count("decision_us_p50"),
                                   0,
                                   "not by default");
             const std::vector<double>& solves =
-                net->ControllerCounters().ByFlow().at("mpcc_decisions");
+                net.Recorded().counters.ByFlow().at("mpcc_decisions");
             NS_TEST_EXPECT_MSG_EQ(solves.size(), 2, "a value per flow");
             NS_TEST_EXPECT_MSG_EQ(solves[0], 100, "a decision per ACK");
             NS_TEST_EXPECT_MSG_EQ(solves[0] + solves[1],
-                                  Counter(net->ControllerCounters().Totals(), "mpcc_decisions"),
+                                  Counter(net.Recorded().counters.Totals(), "mpcc_decisions"),
                                   "which add up");
         }
         TestNetwork net(
             Incast(2, 100'000, {{"MeasureTime", "true"}, {"ChargeMeasuredTime", "true"}}));
         net->Run();
         NS_TEST_EXPECT_MSG_EQ(net->Unfinished(), 0, "all done");
-        const double median = Counter(net->ControllerCounters().Totals(), "decision_us_p50");
+        const double median = Counter(net.Recorded().counters.Totals(), "decision_us_p50");
         NS_TEST_EXPECT_MSG_GT(median, 0.01, "some time");
         NS_TEST_EXPECT_MSG_LT(median, 1000.0, "not for ever");
         NS_TEST_EXPECT_MSG_LT_OR_EQ(median,
-                                    Counter(net->ControllerCounters().Totals(), "decision_us_p95"),
+                                    Counter(net.Recorded().counters.Totals(), "decision_us_p95"),
                                     "p95");
-        NS_TEST_EXPECT_MSG_EQ(net->ControllerCounters().ByFlow().at("decision_us_p99").size(),
+        NS_TEST_EXPECT_MSG_EQ(net.Recorded().counters.ByFlow().at("decision_us_p99").size(),
                               2,
                               "by flow");
     }
@@ -433,10 +433,10 @@ class MpccTwoBottlenecksTestCase : public TestCase
         TestNetwork net(std::move(s));
         net->Run();
 
-        const CommonInterval& all = net->AllActive();
-        const double seconds = static_cast<double>(all.end - all.begin) / PS_PER_SECOND;
+        const CommonInterval& all = net.Recorded().commonInterval;
+        const double seconds = static_cast<double>(all.End() - all.Begin()) / PS_PER_SECOND;
         const auto rate = [&](size_t flow)
-        { return static_cast<double>(all.receivedBytes[flow]) * 1.080 * 8 / seconds / 100e9; };
+        { return static_cast<double>(all.ReceivedBytes()[flow]) * 1.080 * 8 / seconds / 100e9; };
         NS_TEST_EXPECT_MSG_GT(rate(0) + rate(1), 0.97, "use of the first bottleneck");
         NS_TEST_EXPECT_MSG_GT(rate(0) + rate(2), 0.97, "use of the second bottleneck");
         NS_TEST_EXPECT_MSG_EQ_TOL(rate(0), 0.5, 0.03, "the flow through both has its share");
@@ -445,13 +445,13 @@ class MpccTwoBottlenecksTestCase : public TestCase
              std::vector<std::pair<uint32_t, uint32_t>>{{SWITCH_1, SWITCH_2}, {SWITCH_3, RECEIVER}})
         {
             const SwitchPort& port = net.PortTo(node, peer);
-            const QueueSeries& series = net->Series().at({node, port.Index()});
+            const QueueSeries& series = net.Recorded().queues->Of(node, port.Index());
             uint64_t peak = 0;
             uint64_t later = 0;
             for (size_t i = 0; i < series.time.size(); ++i)
             {
                 uint64_t& most = series.time[i] < DRAINED ? peak : later;
-                most = series.time[i] < all.end ? std::max(most, series.bytes[i]) : most;
+                most = series.time[i] < all.End() ? std::max(most, series.bytes[i]) : most;
             }
             NS_TEST_EXPECT_MSG_GT(peak, 20'000, "a bottleneck, node " << node);
             NS_TEST_EXPECT_MSG_LT(later, 5 * 1080, "and then not, node " << node);

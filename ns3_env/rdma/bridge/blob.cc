@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "blob.h"
+
+#include "shared-region.h"
+
+#include <cerrno>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace ns3::rdma
+{
+
+int
+CreateBlobFile()
+{
+    const int fd = memfd_create("ns3_env-blob", MFD_CLOEXEC);
+    if (fd < 0)
+    {
+        FailWithErrno("cannot make a memory file");
+    }
+    return fd;
+}
+
+std::string
+ReadBlobFile(int fd, uint64_t bytes)
+{
+    std::string text(bytes, '\0');
+    size_t done = 0;
+    while (done < bytes)
+    {
+        const ssize_t n = pread(fd, text.data() + done, bytes - done, static_cast<off_t>(done));
+        if (n < 0 && errno == EINTR)
+        {
+            continue;
+        }
+        if (n <= 0)
+        {
+            throw ChannelError("the blob is shorter than its sender said");
+        }
+        done += static_cast<size_t>(n);
+    }
+    return text;
+}
+
+void
+WriteBlobFile(int fd, std::string_view text)
+{
+    if (ftruncate(fd, static_cast<off_t>(text.size())) != 0)
+    {
+        FailWithErrno("cannot size the blob");
+    }
+    size_t done = 0;
+    while (done < text.size())
+    {
+        const ssize_t n =
+            pwrite(fd, text.data() + done, text.size() - done, static_cast<off_t>(done));
+        if (n < 0 && errno != EINTR)
+        {
+            FailWithErrno("cannot write the blob");
+        }
+        done += n > 0 ? static_cast<size_t>(n) : 0;
+    }
+}
+
+} // namespace ns3::rdma

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Where do texts of any length go? Into a memory file beside the region: scenarios, results, errors.
+#ifndef RDMA_BLOB_H
+#define RDMA_BLOB_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace ns3::rdma
+{
+
+/// A new, empty file (close-on-exec). \throws ChannelError
+int CreateBlobFile();
+
+/// The file's first `bytes`. \throws ChannelError where there are fewer.
+std::string ReadBlobFile(int fd, uint64_t bytes);
+
+/// Replaces what the file holds. \throws ChannelError
+void WriteBlobFile(int fd, std::string_view text);
+
+} // namespace ns3::rdma
+
+#endif // RDMA_BLOB_H

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// From which queue on is a packet marked? Thresholds of ECN at a link rate.
+#ifndef RDMA_ECN_CONFIG_H
+#define RDMA_ECN_CONFIG_H
+
+namespace ns3::rdma
+{
+
+/// Marking thresholds at one link rate; they scale linearly with a port's rate.
+struct EcnConfig
+{
+    bool enabled{false};
+    double kminBytes{100e3};
+    double kmaxBytes{400e3};
+    double pmax{0.2};
+    double atRateBps{25e9};
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_ECN_CONFIG_H

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How much did each flow receive while all were active?
+#ifndef RDMA_COMMON_INTERVAL_H
+#define RDMA_COMMON_INTERVAL_H
+
+#include "network.h"
+
+#include <vector>
+
+namespace ns3::rdma
+{
+
+/// Goodput of every flow from the last start to the first end, where these come in this order
+/// (docs/sources/metrics.md: unfair ratio).
+class CommonInterval
+{
+  public:
+    explicit CommonInterval(Network& network);
+
+    CommonInterval(const CommonInterval&) = delete;
+    CommonInterval& operator=(const CommonInterval&) = delete;
+
+    Picos Begin() const { return m_begin; }
+    /// Not after Begin() where the flows were never all active together.
+    Picos End() const { return m_end; }
+    /// Payload, by flow; empty where there was no such interval.
+    const std::vector<uint64_t>& ReceivedBytes() const { return m_receivedBytes; }
+
+  private:
+    void OnAllStarted();
+    void OnFinished(const QueuePair& flow);
+
+    const Network& m_network;
+    Picos m_begin{0};
+    Picos m_end{0};
+    bool m_over{false}; ///< a flow has finished
+    std::vector<uint64_t> m_receivedBytes;
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_COMMON_INTERVAL_H

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What went on inside the controllers? Every state, or counter, that a controller declares, over time.
+#ifndef RDMA_CONTROLLER_LOG_H
+#define RDMA_CONTROLLER_LOG_H
+
+#include "network.h"
+
+#include <string>
+#include <vector>
+
+namespace ns3::rdma
+{
+
+/// A new value of one of a flow's controller's trace sources.
+struct ControllerChange
+{
+    Picos time;
+    uint32_t flow;
+    uint32_t name; ///< index of ControllerLog::Names()
+    double value;
+};
+
+/**
+ * Follows the trace sources of one type that the TypeIds of the flows' controllers declare, whatever they
+ * are called: states are TracedValue<double>, counters TracedValue<uint64_t>. A row per change; a value that
+ * stays as it was at the flow's start has none.
+ */
+class ControllerLog
+{
+  public:
+    enum class Kind : uint8_t
+    {
+        States,
+        Counters,
+    };
+
+    ControllerLog(Network& network, Kind kind);
+
+    ControllerLog(const ControllerLog&) = delete;
+    ControllerLog& operator=(const ControllerLog&) = delete;
+
+    const std::vector<ControllerChange>& Changes() const { return m_changes; }
+    const std::vector<std::string>& Names() const { return m_names; }
+
+  private:
+    void OnCreated(QueuePair& flow);
+    void Follow(QueuePair& flow, const std::string& source);
+    uint32_t IndexOf(const std::string& name);
+
+    Kind m_kind;
+    std::vector<std::string> m_names;
+    std::vector<ControllerChange> m_changes;
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_CONTROLLER_LOG_H

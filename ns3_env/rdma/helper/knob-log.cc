@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "knob-log.h"
+
+namespace ns3::rdma
+{
+
+KnobLog::KnobLog(const Network& network)
+{
+    for (const auto& nic : network.Nics())
+    {
+        if (nic)
+        {
+            nic->TraceConnectWithoutContext("Knobs", MakeCallback(&KnobLog::OnKnobs, this));
+        }
+    }
+}
+
+void
+KnobLog::OnKnobs(const FlowState& flow, Picos now)
+{
+    m_changes.push_back({now, flow.Id(), flow.WindowBytes(), flow.RateBps()});
+}
+
+} // namespace ns3::rdma

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is recorded of a run? Everything that the scenario asks for, hooked onto the network's traces.
+#ifndef RDMA_RECORDERS_H
+#define RDMA_RECORDERS_H
+
+#include "common-interval.h"
+#include "controller-log.h"
+#include "counters.h"
+#include "event-log.h"
+#include "knob-log.h"
+#include "queue-series.h"
+
+#include <optional>
+
+namespace ns3::rdma
+{
+
+/// The recorders of one network; made before it runs.
+struct Recorders
+{
+    explicit Recorders(Network& network);
+
+    Recorders(const Recorders&) = delete;
+    Recorders& operator=(const Recorders&) = delete;
+
+    Counters counters;
+    CommonInterval commonInterval;
+    std::optional<KnobLog> knobs;
+    std::optional<QueueSampler> queues;
+    std::optional<EventLog> events;
+    std::optional<ControllerLog> states;
+    std::optional<ControllerLog> counts;
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_RECORDERS_H

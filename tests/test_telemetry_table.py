@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Can the telemetry table and the enumeration of its fields disagree? Not past the compiler."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+TABLE = ROOT / "ns3_env" / "rdma" / "model" / "telemetry.cc"
+
+
+def compiled(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """What the compiler says of a telemetry.cc with this text."""
+    source = folder / "telemetry.cc"
+    source.write_text(text, encoding="utf-8")
+    options = ["-std=c++20", "-fsyntax-only", f"-I{TABLE.parent}", f"-I{ROOT}"]
+    command = [os.environ.get("CXX", "c++"), *options, str(source)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("fault", ["none", "swapped", "missing"])
+def test_rows_out_of_order_do_not_compile(fault: str, tmp_path: Path) -> None:
+    text = TABLE.read_text(encoding="utf-8")
+    (first, second) = re.findall(r"^    \{Field::(?:Goodput|RttSlope),.*\n", text, re.MULTILINE)
+    faults = {"none": first + second, "swapped": second + first, "missing": first}
+    done = compiled(text.replace(first + second, faults[fault]), tmp_path)
+    if fault == "none":
+        assert done.returncode == 0, done.stderr
+    else:
+        assert done.returncode != 0
+        assert "the rows of FIELDS must stand in the order of the enumeration Field" in done.stderr
