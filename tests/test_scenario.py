@@ -294,4 +294,18 @@ def test_explicit_marking_stands_whatever_the_controllers() -> None:
     assert Scenario.from_mapping(data, "x").to_simulator_json()["switch"]["ecn"] == data["switch"]["ecn"]
     data["switch"] = {"ecn": None}
     assert Scenario.from_mapping(data, "x").to_simulator_json()["switch"]["ecn"] is None
-    assert {"dcqcn", "dctcp"} == set(published_ecn())
+
+
+def test_of_the_built_in_controllers_two_declare_marks() -> None:
+    built_in = {"dcqcn", "dctcp", "fixed-window", "hpcc", "mpcc", "swift", "timely", "agent"}
+    assert {"dcqcn", "dctcp"} == set(published_ecn()) & built_in
+
+
+def test_controllers_that_declare_the_same_marks_can_share_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    data: dict[str, Any] = {
+        "traffic": {"kind": "mix", "parts": [INCAST, {**INCAST, "controller": "hpcc"}]},
+        "controllers": [{"name": "dcqcn"}, {"name": "hpcc"}],
+    }
+    dcqcn = published_ecn()["dcqcn"]
+    monkeypatch.setattr("ns3_env.scenario.published_ecn", lambda: {"dcqcn": dcqcn, "hpcc": dcqcn})
+    assert Scenario.from_mapping(data, "x").to_simulator_json()["switch"]["ecn"] == dcqcn.model_dump()
