@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How is a policy trained? ``train.py --config configs/fdcc.yaml --curriculum curricula/incast.yaml``.
+
+A configuration says ``kind: train`` (an agent learns) or ``kind: tune`` (attributes are searched).
+
+Exit codes: 0 done; 2 a mistake in the input, named in one line; 130 interrupted, a checkpoint is saved.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from agents.registry import AGENTS
+from agents.training.inputs import Inputs, read_inputs
+from ns3_env.errors import ConfigError
+from ns3_env.exit_codes import guarded
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser(
+        prog="train.py",
+        description="Trains the configured policy, then compares it with the simulator's controllers.",
+        epilog="key=value overrides the configuration: train.decisions=5000 agent.hidden=32 seed=3",
+    )
+    made.add_argument("--config", type=Path, help="configs/*.yaml")
+    made.add_argument("--curriculum", type=Path, help="curricula/*.yaml")
+    made.add_argument("--algo", choices=tuple(AGENTS), help="this agent instead of the configured one")
+    made.add_argument("--resume", type=Path, metavar="RUN", help="go on with this run's folder")
+    made.add_argument(
+        "--runs", type=Path, default=Path("runs"), help="where run folders are made (default: runs)"
+    )
+    made.add_argument("--json", type=Path, metavar="FILE", help="write the table's numbers to this file too")
+    made.add_argument("--no-evaluation", action="store_true", help="stop after training")
+    made.add_argument("overrides", nargs="*", metavar="key=value", help="override of the configuration")
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns the exit code."""
+    options = parser().parse_args(arguments)
+    return guarded(lambda: run(options))
+
+
+def run(options: argparse.Namespace) -> int:
+    """What the options ask for."""
+    # PyTorch takes seconds to import; mistakes on the command line are found before.
+    inputs = read_inputs(options.config, options.curriculum, options.resume)
+    return tune(inputs, options) if inputs.kind == "tune" else learn(inputs, options)
+
+
+def learn(inputs: Inputs, options: argparse.Namespace) -> int:
+    """An agent learns, and is compared."""
+    from agents.training import run as training
+    from eval import metrics
+
+    plan = training.plan(inputs, options.overrides, options.algo)
+    outcome = training.run(plan, options.runs, metrics.brief)
+    if outcome.interrupted:
+        return 130
+    if not options.no_evaluation and plan.config.evaluation is not None:
+        from eval.comparison import training as comparison
+
+        comparison.after_training(plan.config, outcome.folder, options.json)
+    return 0
+
+
+def tune(inputs: Inputs, options: argparse.Namespace) -> int:
+    """A controller's attributes are searched, and it is compared."""
+    from agents.search import run as search
+
+    if options.algo is not None:
+        raise ConfigError(f"{inputs.config_source}: kind: tune: --algo is for a run of kind 'train'")
+    plan = search.plan(inputs, options.overrides)
+    outcome = search.run(plan, options.runs)
+    if outcome.interrupted:
+        return 130
+    if not options.no_evaluation and plan.config.evaluation is not None:
+        from eval.comparison import search as comparison
+
+        comparison.after_tuning(plan, outcome.folder, options.json)
+    return 0
