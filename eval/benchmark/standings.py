@@ -220,8 +220,8 @@ class _Scenario:
             return own
         other = self._best(metric, others)
         difference = self.beside(metric, who, other)
-        if difference.pairs == 0:
-            return own
+        if difference.pairs == 0 or difference.estimate == difference.low == difference.high == 0:
+            return own  # nothing to say
         better = self._better(metric, difference) if difference.pairs >= least_pairs(self.comparisons) else 0
         edge = Edge(other, difference, better, _edge_text(other, difference, metric))
         return Score(own.values, own.mean, own.low, own.high, own.text, own.interval, edge)
@@ -254,10 +254,14 @@ def score(values: FloatArray, metric: Metric) -> Score:
 
 
 def _edge_text(other: str, difference: Difference, metric: Metric) -> str:
-    """ "× 0.94 (0.92–0.96) of hpcc", or "−3 (−5 to −1) beside hpcc" where there are zeros."""
+    """ "× 0.940 (0.921–0.963) of hpcc", or "−3 (−5 to −1) beside hpcc" where there are zeros."""
     if difference.is_ratio:
-        interval = "" if math.isnan(difference.low) else f" ({difference.low:.3g}–{difference.high:.3g})"
-        return f"× {difference.estimate:.3g}{interval} of {other}"
+        form = ".3f" if difference.estimate < 10 else ".1f"
+        estimate, low, high = (
+            format(x, form) for x in (difference.estimate, difference.low, difference.high)
+        )
+        interval = "" if math.isnan(difference.low) else f" ({low}–{high})"
+        return f"× {estimate}{interval} of {other}"
     form = "+" + metric.format.lstrip("+")
     estimate, low, high = (
         format(x, form).replace("-", "−") for x in (difference.estimate, difference.low, difference.high)
