@@ -25,9 +25,9 @@ def _evaluate(options: argparse.ArgumentParser) -> Work:
     _json(options)
 
     def work(given: argparse.Namespace) -> None:
-        from eval.comparison import training
+        from eval.comparison.evaluate import evaluate
 
-        training.evaluate(given.run, given.overrides, given.json)
+        evaluate(given.run, given.overrides, given.json)
 
     return work
 
@@ -54,11 +54,9 @@ def _gain(options: argparse.ArgumentParser) -> Work:
     _json(options)
 
     def work(given: argparse.Namespace) -> int:
-        from eval.comparison import training
+        from eval.comparison.gain import gain
 
-        passed = training.gain(
-            given.config, given.curriculum, given.overrides, given.seeds, given.runs, given.json
-        )
+        passed = gain(given.config, given.curriculum, given.overrides, given.seeds, given.runs, given.json)
         return 0 if passed else 1
 
     return work

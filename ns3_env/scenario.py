@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Discriminator, Field, PrivateAttr, Tag, ValidationInfo, model_validator
 
 from ns3_env.errors import ScenarioError, ScenarioWarning
-from ns3_env.simulator import describe_controllers
+from ns3_env.simulator.executable import describe_controllers
 from ns3_env.strict import Strict, validate
 from ns3_env.topology import Dumbbell, Network, Topology
 from ns3_env.traffic import Flows, Incast, Traffic

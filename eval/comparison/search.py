@@ -20,7 +20,7 @@ from agents.search.run import Plan
 from agents.training.checkpoint import load_controller
 from agents.training.environment import make_scenario
 from agents.training.run_folder import RunFolder
-from eval.comparison.training import show_played
+from eval.comparison.episodes import show_played
 from eval.metrics import mean, without_nan
 from eval.play.policy import Episode
 from eval.show import table

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is shown and kept of episodes that are compared? The table, the figure, a file for each."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from agents.training.run_folder import RunFolder
+from eval.comparison.figure import draw_comparison
+from eval.metrics import mean
+from eval.play.policy import Episode
+from eval.show import table
+
+
+def show_played(title: str, played: Mapping[str, Sequence[Episode]], folder: RunFolder) -> None:
+    """The table; the run's evaluation/ gets every controller's episodes and the figure."""
+    table.show(title, {name: mean([e.metrics for e in episodes]) for name, episodes in played.items()})
+    target = folder.path / "evaluation"
+    target.mkdir(exist_ok=True)
+    for name, episodes in played.items():
+        write_episodes(target, name, episodes)
+    print(f"figure: {draw_comparison(target)}")
+
+
+def write_episodes(folder: Path, name: str, episodes: Sequence[Episode]) -> None:
+    """NAME.flows.csv (a row per flow) and NAME.queues.json (per port), to draw figures from again."""
+    with (folder / f"{name}.flows.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        columns = list(episodes[0].results["flows"])
+        writer.writerow(["episode", "seed", *columns])
+        for number, episode in enumerate(episodes):
+            flows = episode.results["flows"]
+            writer.writerows(
+                [number, episode.seed, *row]
+                for row in zip(*(flows[column] for column in columns), strict=True)
+            )
+    queues = [
+        {"seed": episode.seed, "queues": episode.results["queues"], "totals": episode.results["totals"]}
+        for episode in episodes
+    ]
+    (folder / f"{name}.queues.json").write_text(json.dumps(queues), encoding="utf-8")
