@@ -94,11 +94,19 @@ def _benchmark(options: argparse.ArgumentParser) -> Work:
     options.add_argument("--jobs", type=int, metavar="N", help="cells at a time (default: cores)")
     options.add_argument("--policy", action="append", default=[], metavar="NAME=PKG.MODULE:FACTORY")
     options.add_argument("--checkpoint", action="append", default=[], metavar="NAME=PATH")
+    _allow_imports(options)
 
     def work(given: argparse.Namespace) -> int:
         from eval.benchmark.runner import benchmark
 
-        done = benchmark(given.suite, given.out, given.jobs, given.policy, given.checkpoint)
+        done = benchmark(
+            given.suite,
+            given.out,
+            given.jobs,
+            given.policy,
+            given.checkpoint,
+            allow_imports=given.allow_imports,
+        )
         return 0 if done else 1
 
     return work
@@ -123,11 +131,21 @@ def _trace(options: argparse.ArgumentParser) -> Work:
     options.add_argument("--out", type=Path, required=True, metavar="DIR", help="gets figure and series")
     options.add_argument("--seed", type=int, help="takes the place of the scenario's")
     options.add_argument("--sample-ns", type=int, metavar="NS", help="interval of the queue's samples")
+    _allow_imports(options)
 
     def work(given: argparse.Namespace) -> None:
         from eval.trace.run import trace
 
-        print(trace(given.scenario, given.controller, given.out, given.seed, given.sample_ns))
+        print(
+            trace(
+                given.scenario,
+                given.controller,
+                given.out,
+                given.seed,
+                given.sample_ns,
+                allow_imports=given.allow_imports,
+            )
+        )
 
     return work
 
@@ -209,6 +227,12 @@ COMMANDS = {
 
 def _json(options: argparse.ArgumentParser) -> None:
     options.add_argument("--json", type=Path, metavar="FILE", help="write the numbers shown to this file too")
+
+
+def _allow_imports(options: argparse.ArgumentParser) -> None:
+    options.add_argument(
+        "--allow-imports", action="store_true", help="run the code of policies that the file names"
+    )
 
 
 def parser() -> argparse.ArgumentParser:

@@ -25,11 +25,6 @@ class DdpgConfig(AgentConfig):
 class DdpgTrainer(GradientTrainer):
     """Makes the algorithm; learning, checkpoints and logs are the base's."""
 
-    @classmethod
-    def algorithm(cls, name: str) -> type[BaseAlgorithm]:
-        """The class that a checkpoint is loaded with."""
-        return DDPG
-
     def _make(self) -> BaseAlgorithm:
         agent = self.config.agent
         assert isinstance(agent, DdpgConfig)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,47 @@ def test_a_policy_joins_by_module_and_factory(tmp_path: Path) -> None:
     cells = played(tmp_path, ["hpcc"], "--policy", documented("--policy"))
     assert set(cells) == {"hpcc", "target-queue"}
     assert cells["target-queue"]["unfinished_flows"] == 0
+
+
+@pytest.mark.parametrize("word", ["none", "--policy", "other --policy", "--allow-imports"])
+def test_a_file_imports_nothing_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], word: str
+) -> None:
+    (tmp_path / f"mine_{len(word)}.py").write_text(
+        "from pathlib import Path\n"
+        "from examples.target_queue import make\n"
+        "Path('imported').mkdir(exist_ok=True)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    policy = f"mine_{len(word)}:make"
+    suite = tmp_path / "suite.yaml"
+    controllers = ["hpcc", {"name": "mine", "policy": policy}]
+    suite.write_text(yaml.safe_dump({"controllers": controllers, "scenarios": [SCENARIO]}))
+    command = ["benchmark", "--suite", "suite.yaml", "--out", "out", "--jobs", "1"]
+    said = {
+        "none": [],
+        "--policy": [f"--policy=mine={policy}"],
+        "other --policy": ["--policy=mine=examples.target_queue:make"],
+        "--allow-imports": ["--allow-imports"],
+    }[word]
+    if word in ("none", "other --policy"):
+        assert main([*command, *said]) == 2
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1
+        assert f"suite.yaml: controllers.1: policy: would run the code of '{policy}'" in error
+        assert f"--policy mine={policy}" in error
+        assert "--allow-imports" in error
+        assert not (tmp_path / "imported").exists()
+        assert not (tmp_path / "out").exists()
+        return
+    assert main([*command, *said]) == 0
+    shutil.rmtree("imported")
+    # A cell's file names the policy, too.
+    cell = "out/cells/three/mine/seed-1/config.yaml"
+    assert main(["trace", cell, "--controller", "mine", "--out", "trace"]) == 2
+    assert f"would run the code of '{policy}'; if you trust it: --allow-imports" in capsys.readouterr().err
+    assert not (tmp_path / "imported").exists()
 
 
 def test_a_checkpoint_joins_by_path(tmp_path: Path) -> None:

@@ -99,10 +99,12 @@ def test_a_cell_is_played_again_as_it_was(tmp_path: Path) -> None:
     suite = tmp_path / "suite.yaml"
     suite.write_text(yaml.safe_dump({"controllers": [mine, wide], "seeds": [5], "scenarios": [entry]}))
     run = tmp_path / "run"
-    assert main(["benchmark", "--suite", str(suite), "--out", str(run), "--jobs", "1"]) == 0
-    for name in ("mine", "wide"):
+    assert (
+        main(["benchmark", "--suite", str(suite), "--out", str(run), "--jobs", "1", "--allow-imports"]) == 0
+    )
+    for name, more in (("mine", ["--allow-imports"]), ("wide", [])):
         cell = run / "cells" / "two" / name / "seed-5"
-        assert trace(cell / "config.yaml", tmp_path / name, controller=name) == 0
+        assert trace(cell / "config.yaml", tmp_path / name, *more, controller=name) == 0
         again = [row["fct_ns"] for row in rows(tmp_path / name / "flows.csv")]
         assert again == [row["fct_ns"] for row in rows(cell / "flows.csv")]
 

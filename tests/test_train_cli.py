@@ -89,7 +89,7 @@ def test_resume_goes_on_with_buffer_and_stage(files: list[str], tmp_path: Path) 
     last = sorted((run / "checkpoints").iterdir())[-1]
     before = json.loads((last / "state.json").read_text())
     assert before["curriculum"]["stage"] == 1
-    stored = (last / "replay_buffer.pkl").stat().st_size
+    stored = (last / "replay_buffer.npz").stat().st_size
     assert train.main(["--resume", str(run), "--no-evaluation", "train.decisions=700"]) == 0
     assert the_run(tmp_path) == run
     newest = sorted((run / "checkpoints").iterdir())[-1]
@@ -97,7 +97,7 @@ def test_resume_goes_on_with_buffer_and_stage(files: list[str], tmp_path: Path) 
     assert 700 <= after["decisions"] < 800
     assert after["curriculum"]["stage"] == 1
     assert after["curriculum"]["next_index"] > before["curriculum"]["next_index"]
-    assert (newest / "replay_buffer.pkl").stat().st_size > stored * 1.3
+    assert (newest / "replay_buffer.npz").stat().st_size > stored * 1.3
 
 
 @pytest.mark.parametrize("algorithm", ["td3", "sac", "ppo"])
@@ -173,6 +173,12 @@ def test_ctrl_c_saves_a_checkpoint_and_leaves_nothing_behind(files: list[str], t
     assert process.returncode == 130
     assert "--resume" in error
     newest = sorted((the_run(tmp_path) / "checkpoints").iterdir())[-1]
-    assert {path.name for path in newest.iterdir()} >= {"model.zip", "replay_buffer.pkl", "state.json"}
+    assert {path.name for path in newest.iterdir()} >= {
+        "policy.npz",
+        "optimisers.npz",
+        "replay_buffer.npz",
+        "learner.json",
+        "state.json",
+    }
     assert not any(Path(f"/proc/{child}").exists() for child in children)
     assert set(os.listdir("/dev/shm")) == shared

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from stable_baselines3.common.base_class import BaseAlgorithm
-
 from agents.fdcc.algorithm import FDCC
 from agents.fdcc.config import FdccConfig
 from agents.training.trainer import GradientTrainer
@@ -12,11 +10,6 @@ from agents.training.trainer import GradientTrainer
 
 class FdccTrainer(GradientTrainer):
     """FDCC, by gradient."""
-
-    @classmethod
-    def algorithm(cls, name: str) -> type[BaseAlgorithm]:
-        """See ``GradientTrainer``."""
-        return FDCC
 
     def _make(self) -> FDCC:
         agent, env = self.config.agent, self.config.env

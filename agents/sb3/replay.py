@@ -42,7 +42,3 @@ class DueReplayBuffer(ReplayBuffer):
             row = slice(i, i + 1)
             super().add(obs[row], next_obs[row], action[row], reward[row], done[row], infos[row])
         self._acted = np.array([info.get("due", True) for info in infos])
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Without who acted last: the environment will have been reset."""
-        return {**self.__dict__, "_acted": np.zeros_like(self._acted)}

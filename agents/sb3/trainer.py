@@ -20,15 +20,10 @@ class Sb3Trainer(GradientTrainer):
 
     ALGORITHMS: ClassVar[dict[str, type[BaseAlgorithm]]] = {"td3": TD3, "sac": SAC, "ppo": PPO}
 
-    @classmethod
-    def algorithm(cls, name: str) -> type[BaseAlgorithm]:
-        """See ``GradientTrainer``."""
-        return cls.ALGORITHMS[name]
-
     def _make(self) -> BaseAlgorithm:
         agent = self.config.agent
         assert isinstance(agent, Sb3Config)
-        algorithm = self.algorithm(agent.name)
+        algorithm = self.ALGORITHMS[agent.name]
         options: dict[str, Any] = {"device": "cpu", "seed": self.config.seed, **agent.options}
         if issubclass(algorithm, OffPolicyAlgorithm):
             options.setdefault("replay_buffer_class", DueReplayBuffer)

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What is in a checkpoint? A trained policy, or a controller of the simulator with tuned attributes.
 
-A checkpoint's ``layout.json`` says which: {"agent", "fields", "action_map"} of a policy, whose agent's
-trainer wrote the other files; {"controller", "attributes"} of a controller, which needs no other.
+A checkpoint's ``layout.json`` says which: {"agent", "settings", "fields", "action_map", "slots"} of a
+policy, whose agent's trainer wrote the other files; {"controller", "attributes"} of a controller, which needs
+no other.
+
+All files of a checkpoint are JSON or arrays (``arrays``): reading them runs nothing that is in them.
 """
 
 from __future__ import annotations
@@ -13,15 +16,37 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from agents.registry import find_agent
 from agents.training.config import EnvConfig, Named, RunConfig
-from agents.training.run_folder import RunFolder
+from agents.training.run_folder import RunFolder, read_json
 from ns3_env.errors import ConfigError
 from ns3_env.policy import Policy
 from ns3_env.scenario import Clock, Controller
-from ns3_env.strict import validate
+from ns3_env.strict import Strict, validate
 
 LAYOUT = "layout.json"
+#: Names of files that hold pickled objects, which run code where they are read.
+_PICKLES = (".zip", ".pkl", ".pickle", ".pth", ".pt")
+
+
+class PolicyLayout(Strict):
+    """What a policy's networks are bound to.
+
+    Attributes:
+        agent: its name.
+        settings: its section of the configuration.
+        fields: telemetry fields of the observation.
+        action_map: what its actions mean.
+        slots: of the environment that it was trained in.
+    """
+
+    agent: str
+    settings: dict[str, Any]
+    fields: list[str]
+    action_map: str
+    slots: int = Field(ge=1)
 
 
 @dataclass(frozen=True)
@@ -56,12 +81,12 @@ def load_checkpoint(path: Path) -> TrainedPolicy | Controller:
     """What a checkpoint, or a run's newest one, holds.
 
     Raises:
-        ConfigError: there is none, or it is of an agent that is not known here.
+        ConfigError: there is none, or it is of an agent that is not known here, or could run code.
     """
     folder = find_checkpoint(path)
     layout = read_layout(folder)
     if "controller" in layout:
-        return Controller(name=layout["controller"], attributes=layout["attributes"])
+        return _controller(folder, layout)
     policy = _policy(folder, layout)
     run = RunFolder(folder.parent.parent)
     if not (run.path / "config.yaml").exists():
@@ -82,7 +107,12 @@ def load_controller(folder: Path) -> Controller:
     layout = read_layout(folder)
     if "controller" not in layout:
         raise ConfigError(f"{folder / LAYOUT}: holds no tuned controller")
-    return Controller(name=layout["controller"], attributes=layout["attributes"])
+    return _controller(folder, layout)
+
+
+def _controller(folder: Path, layout: Mapping[str, Any]) -> Controller:
+    named = {"name" if key == "controller" else key: value for key, value in layout.items()}
+    return validate(named, Controller, str(folder / LAYOUT))
 
 
 def _policy(folder: Path, layout: Mapping[str, Any]) -> Policy:
@@ -91,6 +121,13 @@ def _policy(folder: Path, layout: Mapping[str, Any]) -> Policy:
     except ValueError as error:
         raise ConfigError(f"{folder / LAYOUT}: {error}") from error
     return agent.trainer.load_policy(folder, layout)
+
+
+def refuse_pickles(folder: Path) -> None:
+    """Raises ConfigError, naming the file, where something in a checkpoint's folder could run code."""
+    for path in sorted(folder.iterdir()):
+        if path.suffix in _PICKLES:
+            raise ConfigError(f"{path}: holds pickled objects, which could run code: not loaded")
 
 
 def controller_layout(controller: Controller) -> dict[str, Any]:
@@ -105,14 +142,7 @@ def write_layout(folder: Path, layout: Mapping[str, Any]) -> None:
 
 def read_layout(folder: Path) -> dict[str, Any]:
     """A checkpoint's layout. Raises ConfigError, naming the file, where it is none."""
-    path = folder / LAYOUT
-    try:
-        layout = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: not a checkpoint: cannot be read") from error
-    if not isinstance(layout, dict):
-        raise ConfigError(f"{path}: not a checkpoint: expected keys and values")
-    return layout
+    return read_json(folder / LAYOUT)
 
 
 def check_layout(folder: Path, expected: Mapping[str, Any]) -> None:

@@ -41,6 +41,17 @@ def write_atomically(path: Path, text: str) -> None:
     os.replace(partial, path)
 
 
+def read_json(path: Path) -> dict[str, Any]:
+    """The keys and values in a checkpoint's file. Raises ConfigError, naming the file, where it is none."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: not a checkpoint: cannot be read") from error
+    if not isinstance(data, dict):
+        raise ConfigError(f"{path}: not a checkpoint: expected keys and values")
+    return data
+
+
 class RunFolder:
     """runs/NAME-DATE: config.yaml, curriculum.yaml, checkpoints/DECISIONS/, TensorBoard, progress.csv."""
 
@@ -121,14 +132,12 @@ class RunFolder:
         """The newest checkpoint's folder and state.
 
         Raises:
-            ConfigError: there is none.
+            ConfigError: there is none, or its state cannot be read.
         """
         complete = self._complete()
         if not complete:
             raise ConfigError(f"{self.path}: no checkpoint to go on from")
-        state = json.loads((complete[-1] / "state.json").read_text(encoding="utf-8"))
-        assert isinstance(state, dict)
-        return complete[-1], state
+        return complete[-1], read_json(complete[-1] / "state.json")
 
 
 @dataclass(frozen=True)

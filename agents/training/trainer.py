@@ -17,11 +17,41 @@ from stable_baselines3.common.logger import Logger, make_output_format
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecEnv
 
-from agents.training.checkpoint import check_layout, write_layout
+from agents.registry import find_agent
+from agents.training.arrays import read_arrays, write_arrays
+from agents.training.checkpoint import (
+    LAYOUT,
+    PolicyLayout,
+    check_layout,
+    refuse_pickles,
+    write_layout,
+)
 from agents.training.config import RunConfig
+from agents.training.environment import check_env
+from agents.training.learned import (
+    Counts,
+    RingPlace,
+    buffer_arrays,
+    optimiser_arrays,
+    policy_arrays,
+    put_buffer,
+    put_optimisers,
+    put_policy,
+)
+from agents.training.run_folder import read_json
+from agents.training.spaces_only import SpacesOnly
+from ns3_env.errors import ConfigError
 from ns3_env.policy import FloatArray, Policy, State
+from ns3_env.strict import Strict, validate
 
-MODEL, REPLAY_BUFFER = "model.zip", "replay_buffer.pkl"
+POLICY, OPTIMISERS, REPLAY_BUFFER, STATE = "policy.npz", "optimisers.npz", "replay_buffer.npz", "learner.json"
+
+
+class LearnerState(Strict):
+    """What a checkpoint keeps beside arrays: counts, and how far a replay buffer is filled."""
+
+    counts: Counts
+    buffer: RingPlace | None
 
 
 class Trainer(ABC):
@@ -108,20 +138,29 @@ class GradientTrainer(Trainer):
         )
         self.model.set_logger(self.logger)
 
-    @classmethod
-    @abstractmethod
-    def algorithm(cls, name: str) -> type[BaseAlgorithm]:
-        """The class of the agent of that name."""
-
     @abstractmethod
     def _make(self) -> BaseAlgorithm:
         """The algorithm, untrained."""
 
     @classmethod
     def load_policy(cls, folder: Path, layout: Mapping[str, Any]) -> Policy:
-        """See ``Trainer``."""
-        model = cls.algorithm(layout["agent"]).load(folder / MODEL, device="cpu")
-        return Sb3Policy(model, layout["fields"], layout["action_map"])
+        """See ``Trainer``. Raises ConfigError where the folder holds anything but such a policy."""
+        source = str(folder / LAYOUT)
+        refuse_pickles(folder)
+        known = validate(layout, PolicyLayout, source)
+        agent = find_agent(known.agent)
+        clock = {"name": "synchronous" if agent.synchronous else "per_flow_rtt"}
+        env = {"fields": known.fields, "action": {"name": known.action_map}, "clock": clock}
+        settings = {**known.settings, "name": known.agent}
+        train = {"torch_threads": th.get_num_threads()}
+        config = validate({"agent": settings, "env": env, "train": train}, RunConfig, source)
+        check_env(config.env, source)
+        try:
+            trainer = cls(config, SpacesOnly(known.fields, known.action_map, known.slots))
+        except Exception as error:  # whatever an algorithm makes of settings that anybody may have written
+            raise ConfigError(f"{source}: no agent can be made of it: {error}") from error
+        put_policy(trainer.model.policy, read_arrays(folder / POLICY), folder / POLICY)
+        return trainer.policy
 
     @property
     def policy(self) -> Policy:
@@ -149,15 +188,29 @@ class GradientTrainer(Trainer):
 
     def save(self, folder: Path) -> None:
         """See ``Trainer``."""
-        self.model.save(folder / MODEL)
-        write_layout(folder, self.layout())
+        agent = self.config.agent.model_dump(mode="json", exclude={"name"})
+        write_layout(folder, {**self.layout(), "settings": agent, "slots": self.env.num_envs})
+        write_arrays(folder / POLICY, policy_arrays(self.model.policy))
+        write_arrays(folder / OPTIMISERS, optimiser_arrays(self.model))
+        place = None
         if isinstance(self.model, OffPolicyAlgorithm):
-            self.model.save_replay_buffer(folder / REPLAY_BUFFER)
+            assert self.model.replay_buffer is not None
+            place = RingPlace.of(self.model.replay_buffer)
+            write_arrays(folder / REPLAY_BUFFER, buffer_arrays(self.model.replay_buffer))
+        state = LearnerState(counts=Counts.of(self.model), buffer=place)
+        (folder / STATE).write_text(state.model_dump_json(), encoding="utf-8")
 
     def restore(self, folder: Path) -> None:
         """See ``Trainer``."""
+        refuse_pickles(folder)
         check_layout(folder, self.layout())
-        self.model = type(self.model).load(folder / MODEL, env=self.env, device="cpu")
-        self.model.set_logger(self.logger)
-        if isinstance(self.model, OffPolicyAlgorithm) and (folder / REPLAY_BUFFER).exists():
-            self.model.load_replay_buffer(folder / REPLAY_BUFFER)
+        state = validate(read_json(folder / STATE), LearnerState, str(folder / STATE))
+        put_policy(self.model.policy, read_arrays(folder / POLICY), folder / POLICY)
+        put_optimisers(self.model, read_arrays(folder / OPTIMISERS), folder / OPTIMISERS)
+        if isinstance(self.model, OffPolicyAlgorithm):
+            assert self.model.replay_buffer is not None
+            if state.buffer is None:
+                raise ConfigError(f"{folder / STATE}: buffer: missing")
+            path = folder / REPLAY_BUFFER
+            put_buffer(self.model.replay_buffer, read_arrays(path), state.buffer, path)
+        state.counts.put_into(self.model)

@@ -27,6 +27,7 @@ def join(suite: Suite, policies: Sequence[str], checkpoints: Sequence[str]) -> S
     Raises ScenarioError for text of another form, or a name that is taken.
     """
     added: list[Contestant] = []
+    taken = suite.controllers
     for option, texts, form in (
         ("policy", policies, "NAME=pkg.module:factory"),
         ("checkpoint", checkpoints, "NAME=PATH"),
@@ -35,7 +36,9 @@ def join(suite: Suite, policies: Sequence[str], checkpoints: Sequence[str]) -> S
             name, equals, value = text.partition("=")
             if not (name and equals and value):
                 raise ScenarioError(f"--{option}: expected {form}, found {text!r}")
-            if name in (entry.name for entry in (*suite.controllers, *added)):
+            if option == "policy" and any(entry.name == name and entry.policy == value for entry in taken):
+                continue  # the suite's own, see refuse_imports()
+            if name in (entry.name for entry in (*taken, *added)):
                 raise ScenarioError(f"--{option}: there is a controller {name!r} already")
             try:
                 added.append(Contestant.model_validate({"name": name, option: value}))
@@ -44,6 +47,20 @@ def join(suite: Suite, policies: Sequence[str], checkpoints: Sequence[str]) -> S
                     f"--{option}: the name {name!r}: only letters, digits and _ . + - please"
                 ) from None
     return suite.model_copy(update={"controllers": [*suite.controllers, *added]})
+
+
+def refuse_imports(suite: Suite, policies: Sequence[str]) -> None:
+    """A file imports nothing by itself: each policy of the suite must be among those of the command line.
+
+    Raises:
+        ScenarioError: naming the first that is not, and what to say.
+    """
+    for i, entry in enumerate(suite.controllers):
+        if entry.policy is not None and f"{entry.name}={entry.policy}" not in policies:
+            raise ScenarioError(
+                f"{suite.source}: controllers.{i}: policy: would run the code of {entry.policy!r}; if you "
+                f"trust it: --policy {entry.name}={entry.policy}, or --allow-imports for all of the file's"
+            )
 
 
 def check(suite: Suite) -> Suite:

@@ -21,7 +21,7 @@ from agents.training.run_folder import write_atomically
 from eval import report
 from eval.benchmark import workers
 from eval.benchmark.cell import Job, cost
-from eval.benchmark.contestants import check, join
+from eval.benchmark.contestants import check, join, refuse_imports
 from eval.benchmark.folder import (
     LOCK,
     BenchFolder,
@@ -47,6 +47,7 @@ def benchmark(
     checkpoints: Sequence[str] = (),
     command: Sequence[str] | None = None,
     console: Console | None = None,
+    allow_imports: bool = False,
 ) -> bool:
     """Runs what the folder does not hold yet, prints the summary and writes the report.
 
@@ -58,6 +59,7 @@ def benchmark(
         checkpoints: "NAME=PATH".
         command: what to type to get this again; by default what was typed.
         console: where it is shown.
+        allow_imports: policies that only the suite's file names may run their modules' code.
 
     Returns:
         Whether every cell is done.
@@ -69,7 +71,10 @@ def benchmark(
     console = console or Console()
     if jobs is not None and jobs < 1:
         raise ScenarioError(f"--jobs: must be at least 1, not {jobs}")
-    suite = check(join(Suite.load(suite_file), policies, checkpoints))
+    suite = Suite.load(suite_file)
+    if not allow_imports:
+        refuse_imports(suite, policies)
+    suite = check(join(suite, policies, checkpoints))
     for entry in suite.scenarios:
         entry.scenario.with_seed(suite.seeds[0]).to_simulator_json()  # faults show before anything runs
     claim(out)

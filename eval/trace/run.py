@@ -32,7 +32,12 @@ _REAL = {"t_ns", "time_ns", "window_bytes", "rate_bps", "value"}
 
 
 def trace(
-    file: Path, controller: str, out: Path, seed: int | None = None, sample_ns: int | None = None
+    file: Path,
+    controller: str,
+    out: Path,
+    seed: int | None = None,
+    sample_ns: int | None = None,
+    allow_imports: bool = False,
 ) -> Path:
     """Plays a scenario once with everything recorded; writes its series and draws them.
 
@@ -44,6 +49,7 @@ def trace(
             is installed), flows.csv, queues.csv and config.yaml.
         seed: takes the place of the scenario's.
         sample_ns: interval of the queue's series; None: what a benchmark would take.
+        allow_imports: a policy that the cell's file names may run its module's code.
 
     Returns:
         The figure's path.
@@ -53,6 +59,11 @@ def trace(
         SimulatorError: the simulator failed.
     """
     scenario, who = _load(file, controller)
+    if who.policy is not None and not allow_imports:
+        raise ScenarioError(
+            f"{file}: controller: policy: would run the code of {who.policy!r}; "
+            "if you trust it: --allow-imports"
+        )
     if sample_ns is not None and sample_ns <= 0:
         raise ScenarioError(f"--sample-ns: must be above 0, is {sample_ns}")
     if seed is not None:

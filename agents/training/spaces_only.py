@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How is a trained policy made again without its environment? From what it was about: the spaces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
+
+from ns3_env import telemetry
+from ns3_env.actions import make_action_map
+
+
+class SpacesOnly(VecEnv):
+    """The spaces of ``RdmaVecEnv``, and nothing that runs."""
+
+    def __init__(self, fields: list[str], action_map: str, slots: int) -> None:
+        """
+        Args:
+            fields: telemetry fields of the observation.
+            action_map: name of the action map.
+            slots: of all simulators together.
+
+        Raises:
+            KeyError: there is no such field or action map.
+        """
+        self.render_mode: str | None = None
+        super().__init__(slots, telemetry.observation_space(fields), make_action_map(action_map).space)
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """The attribute, once per slot."""
+        return [getattr(self, attr_name)] * self.num_envs
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        """No slot is wrapped."""
+        return [False] * self.num_envs
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def reset(self) -> np.ndarray:
+        """Raises NotImplementedError, as all that runs does."""
+        raise NotImplementedError("there are only the spaces of this environment")
+
+    def step_async(self, actions: np.ndarray) -> None:
+        """See ``reset``."""
+        self.reset()
+
+    def step_wait(self) -> VecEnvStepReturn:
+        """See ``reset``."""
+        raise NotImplementedError("there are only the spaces of this environment")
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """See ``reset``."""
+        self.reset()
+
+    def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
+        """See ``reset``."""
+        raise NotImplementedError("there are only the spaces of this environment")
