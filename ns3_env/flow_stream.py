@@ -141,6 +141,7 @@ class FlowStream:
         self._base_seed = seed
         self._given_seeds = tuple(seeds)
         self._episodes = [-1] * num_simulators  # number of the episode each plays
+        self._next_episodes = list(range(num_simulators))
         self._episode_seeds = [0] * num_simulators
         self._owed: list[NDArray[np.int64] | None] = [None] * num_simulators  # slots that wait for actions
         self._owed_records: list[NDArray[np.float64]] = [np.empty((0, 0))] * num_simulators
@@ -164,8 +165,26 @@ class FlowStream:
         for i in range(self.num_simulators):
             self._begin_episode(i)
 
+    @property
+    def next_episodes(self) -> list[int]:
+        """Number of the episode that each simulator begins next."""
+        return list(self._next_episodes)
+
+    def go_on_with(self, episodes: Sequence[int]) -> None:
+        """The next :meth:`start` begins with these.
+
+        Args:
+            episodes: what ``next_episodes`` was of an environment of the same seed. With another number of
+                simulators, all begin after the last one of them.
+        """
+        if len(episodes) != self.num_simulators:
+            first = max(episodes)
+            episodes = range(first, first + self.num_simulators)
+        self._next_episodes = list(episodes)
+
     def _begin_episode(self, i: int) -> None:
-        episode = i if self._episodes[i] < 0 else self._episodes[i] + self.num_simulators
+        episode = self._next_episodes[i]
+        self._next_episodes[i] += self.num_simulators
         given = self._given_seeds
         seed = given[min(episode, len(given) - 1)] if given else episode_seed(self._base_seed, episode)
         scenario = self.sampler(episode)

@@ -134,7 +134,7 @@ class RdmaVecEnv(FlowStream, VecEnv):
         """Sets the base seed; the next reset begins with episode 0 again."""
         if seed is not None:
             self._base_seed = seed
-            self._episodes = [-1] * self.num_simulators
+            self._next_episodes = list(range(self.num_simulators))
         self._seeds = [self._base_seed + slot for slot in range(self.num_envs)]
         return self._seeds
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -151,19 +152,20 @@ def test_one_seed_one_result_whatever_the_number_of_simulators(
     assert trials(the_run(tmp_path)) == trials(done)
 
 
+@pytest.mark.parametrize("left", [[1], [1, 2, 3, 5], range(1, 8)], ids=["start", "amid", "later"])
 def test_a_run_that_goes_on_is_the_run_that_was_never_stopped(
-    done: Path, files: list[str], tmp_path: Path
+    done: Path, files: list[str], tmp_path: Path, left: Sequence[int]
 ) -> None:
     assert train.main([*files, "--no-evaluation", "search.trials=7"]) == 0
     run = the_run(tmp_path)
     whole = trials(run).splitlines(keepends=True)
     # As a crash within a generation leaves it.
-    (run / "trials.csv").write_text("".join([*whole[:4], whole[5]]))
+    (run / "trials.csv").write_text("".join([whole[0], *(whole[i] for i in left)]))
     assert train.main(["--resume", str(run), "--no-evaluation", "search.trials=13"]) == 0
     assert trials(run) == trials(done)
     layouts = [RunFolder(x).latest_checkpoint()[0] / "layout.json" for x in (run, done)]
     assert layouts[0].read_text() == layouts[1].read_text()
-    assert (run / "progress-4.csv").exists()
+    assert (run / f"progress-{len(left)}.csv").exists()
 
 
 def test_ctrl_c_leaves_a_folder_that_goes_on(done: Path, files: list[str], tmp_path: Path) -> None:

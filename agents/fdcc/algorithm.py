@@ -153,20 +153,32 @@ class FDCC(TD3):
             total_timesteps, callback, reset_num_timesteps, tb_log_name, progress_bar
         )
         if resets:
-            assert self.env is not None
             assert isinstance(self._last_obs, np.ndarray)
-            slots = self.env.num_envs
-            self._stream = open_stream(self.env, self._last_obs)
-            self.replay_buffer.start_collection(slots)
-            self._exploration = Exploration(
-                slots,
-                self.policy.action_box,
-                self.config.random_share,
-                self.config.action_noise,
-            )
-            self._returns = np.zeros(slots)
-            self._episode_lengths = np.zeros(slots, dtype=np.int64)
+            self._collect_from(self._last_obs)
         return result
+
+    def begin_episodes(self) -> None:
+        """Gives up the episodes under way and begins the next ones; not within ``collect_rollouts``' loop."""
+        assert self.env is not None
+        observations = self.env.reset()
+        assert isinstance(observations, np.ndarray)
+        self._last_obs = observations
+        self._collect_from(observations)
+
+    def _collect_from(self, observations: Floats) -> None:
+        """Nothing of any episode is known yet but ``observations``, what the environment's reset returned."""
+        assert self.env is not None
+        slots = self.env.num_envs
+        self._stream = open_stream(self.env, observations)
+        self.replay_buffer.start_collection(slots)
+        self._exploration = Exploration(
+            slots,
+            self.policy.action_box,
+            self.config.random_share,
+            self.config.action_noise,
+        )
+        self._returns = np.zeros(slots)
+        self._episode_lengths = np.zeros(slots, dtype=np.int64)
 
     def collect_rollouts(
         self,
@@ -186,10 +198,10 @@ class FDCC(TD3):
         and go on between any two steps.
         """
         assert isinstance(replay_buffer, HistoryReplayBuffer)
-        assert self._stream is not None
         self.policy.set_training_mode(False)
         decisions = episodes = 0
-        callback.on_rollout_start()
+        callback.on_rollout_start()  # may begin episodes
+        assert self._stream is not None
         while (decisions if train_freq.unit == TrainFrequencyUnit.STEP else episodes) < train_freq.frequency:
             batch = self._stream.recv(wait_all=True)
             slots = np.asarray(batch.slots, dtype=np.int64)

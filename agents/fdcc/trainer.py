@@ -22,3 +22,8 @@ class FdccTrainer(GradientTrainer):
             action_map=env.action.name,
             seed=self.config.seed,
         )
+
+    def begin_episodes(self) -> None:
+        """See ``Trainer``."""
+        assert isinstance(self.model, FDCC)
+        self.model.begin_episodes()

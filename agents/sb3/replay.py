@@ -26,7 +26,11 @@ class DueReplayBuffer(ReplayBuffer):
     ) -> None:
         """Parameters are ReplayBuffer's; the slots (``n_envs``) share one ring."""
         super().__init__(buffer_size, observation_space, action_space, device, 1, optimize_memory_usage)
-        self._acted = np.zeros(n_envs, dtype=bool)
+        self.start_collection(n_envs)
+
+    def start_collection(self, slots: int) -> None:
+        """Forgets who acted last, not what is stored: the environment was reset."""
+        self._acted = np.zeros(slots, dtype=bool)
 
     def add(
         self,

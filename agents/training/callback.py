@@ -35,7 +35,11 @@ class EpisodeMeter:
         """
         self.env = env
         self.measure = measure
-        self.ended: list[list[tuple[float, int]]] = [[] for _ in range(env.num_simulators)]
+        self.forget()
+
+    def forget(self) -> None:
+        """The episodes under way were given up."""
+        self.ended: list[list[tuple[float, int]]] = [[] for _ in range(self.env.num_simulators)]
 
     def update(self, step: Mapping[str, Any]) -> list[dict[str, float]]:
         """Episodes that ended in this step: "return" (mean over flows), "reward" (mean over decisions),
@@ -97,6 +101,13 @@ class RunCallback(BaseCallback):
     def _on_training_start(self) -> None:
         self.live.start()
 
+    def _on_rollout_start(self) -> None:
+        """A checkpoint is due only here: all that was seen is learned from, and episodes can begin anew."""
+        if self.trainer.decisions - self.saved_at >= self.config.checkpoint_every:
+            self.checkpoint()
+            self.trainer.begin_episodes()
+            self.meter.forget()
+
     def _on_step(self) -> bool:
         for episode in self.meter.update(self.locals):
             self.episodes += 1
@@ -106,8 +117,6 @@ class RunCallback(BaseCallback):
                 self.logger.record_mean(f"episode/{key}", value)
             self.logger.record("curriculum/stage", self.curriculum.stage)
             self.logger.record("curriculum/episodes", self.curriculum.next_index)
-        if self.trainer.decisions - self.saved_at >= self.config.checkpoint_every:
-            self.checkpoint()
         self.live.show(self.trainer.decisions, self.line)
         return not self.stop.asked
 
@@ -121,7 +130,11 @@ class RunCallback(BaseCallback):
     def checkpoint(self) -> Path:
         """Saves the trainer, its replay buffer and the curriculum's state."""
         self.saved_at = self.trainer.decisions
-        state = {"decisions": self.trainer.decisions, "curriculum": self.curriculum.state()}
+        state = {
+            "decisions": self.trainer.decisions,
+            "curriculum": self.curriculum.state(),
+            "next_episodes": self.meter.env.next_episodes,
+        }
         keep = self.config.keep_checkpoints
         return self.folder.save_checkpoint(self.trainer.decisions, self.trainer.save, state, keep)
 

@@ -15,7 +15,7 @@ from agents.training.config import EnvConfig
 from agents.training.environment import make_scenario, merge
 from ns3_env.errors import ConfigError
 from ns3_env.scenario import Scenario
-from ns3_env.strict import Strict
+from ns3_env.strict import Strict, validate
 
 
 class Advance(Strict):
@@ -57,6 +57,15 @@ class CurriculumConfig(Strict):
         return stages
 
 
+class CurriculumState(Strict):
+    """What a checkpoint keeps of a curriculum; ``entered`` has the first episode of each stage so far."""
+
+    stage: int = Field(ge=0)
+    entered: list[int] = Field(min_length=1)
+    next_index: int = Field(ge=0)
+    returns: list[float]
+
+
 class Curriculum:
     """The scenario of each episode, and how far training has come.
 
@@ -83,7 +92,6 @@ class Curriculum:
             for stage in config.stages
         ]
         self.entered = [0]  # index of the first episode of each stage so far
-        self.first_index = 0
         self.next_index = 0
         self._returns: deque[float] = deque()
 
@@ -103,12 +111,11 @@ class Curriculum:
         return max(scenario.agent_flow_count for scenario in self.scenarios)
 
     def __call__(self, episode: int) -> Scenario:
-        """Scenario of the ``episode``-th episode since the environment was made."""
-        index = self.first_index + episode
-        self.next_index = max(self.next_index, index + 1)
-        self._move_on(index)
-        chosen = stage = bisect_right(self.entered, index) - 1
-        random = np.random.default_rng((self.seed, index))
+        """Scenario of the episode with this number."""
+        self.next_index = max(self.next_index, episode + 1)
+        self._move_on(episode)
+        chosen = stage = bisect_right(self.entered, episode) - 1
+        random = np.random.default_rng((self.seed, episode))
         if stage > 0 and random.random() < self.config.earlier_share:
             chosen = int(random.integers(stage))
         return self.scenarios[chosen]
@@ -150,13 +157,14 @@ class Curriculum:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Goes on where ``state()`` was taken; the environment's episodes count from 0 again.
+        """Goes on where ``state()`` was taken.
 
         Raises:
-            ConfigError: the state belongs to a curriculum with more stages.
+            ConfigError: it is no such state, or belongs to a curriculum with more stages.
         """
-        if len(state["entered"]) > len(self.config.stages):
-            raise ConfigError(f"checkpoint: stage {state['stage']} is none of the curriculum's")
-        self.entered = [int(index) for index in state["entered"]]
-        self.first_index = self.next_index = int(state["next_index"])
-        self._returns = deque(state["returns"])
+        kept = validate(state, CurriculumState, "checkpoint: curriculum")
+        if len(kept.entered) > len(self.config.stages):
+            raise ConfigError(f"checkpoint: stage {kept.stage} is none of the curriculum's")
+        self.entered = list(kept.entered)
+        self.next_index = kept.next_index
+        self._returns = deque(kept.returns)

@@ -7,20 +7,21 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
 from rich.console import Console
 
 from agents.registry import find_agent
 from agents.training.callback import EpisodeMeter, Measure, RunCallback
 from agents.training.config import RunConfig
-from agents.training.curriculum import Curriculum, CurriculumConfig
+from agents.training.curriculum import Curriculum, CurriculumConfig, CurriculumState
 from agents.training.environment import check_env, make_env
 from agents.training.inputs import Inputs
 from agents.training.progress import StopRequest
 from agents.training.run_folder import Outcome, RunFolder
 from ns3_env.errors import ConfigError
-from ns3_env.strict import validate
+from ns3_env.strict import Strict, validate
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,14 @@ class Plan:
     config: RunConfig
     curriculum: Curriculum
     resume: RunFolder | None
+
+
+class RunState(Strict):
+    """state.json of a checkpoint: what is needed to go on beside the trainer's files."""
+
+    decisions: int = Field(ge=0)
+    curriculum: CurriculumState
+    next_episodes: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
 
 
 def with_algorithm(data: dict[str, Any], algorithm: str) -> dict[str, Any]:
@@ -87,9 +96,10 @@ def run(plan: Plan, parent: Path, measure: Measure | None = None, console: Conso
     config, curriculum = plan.config, plan.curriculum
     checkpoint = None
     if plan.resume is not None:
-        checkpoint, state = plan.resume.latest_checkpoint()
-        curriculum.restore(state["curriculum"])
-        folder, suffix = plan.resume, f"-{state['decisions']}"
+        checkpoint, kept = plan.resume.latest_checkpoint()
+        state = validate(kept, RunState, str(checkpoint / "state.json"))
+        curriculum.restore(state.curriculum.model_dump())
+        folder, suffix = plan.resume, f"-{state.decisions}"
     else:
         folder = RunFolder.create(
             parent,
@@ -97,13 +107,14 @@ def run(plan: Plan, parent: Path, measure: Measure | None = None, console: Conso
             config.model_dump(mode="json", exclude={"versions"}),
             curriculum.config.model_dump(mode="json"),
         )
-        suffix = ""
+        suffix, state = "", None
     stop = StopRequest()
     env = make_env(config.env, curriculum, curriculum.most_flows, config.seed)
     try:
         trainer = find_agent(config.agent.name).trainer(config, env, folder.path, suffix)
-        if checkpoint is not None:
+        if checkpoint is not None and state is not None:
             trainer.restore(checkpoint)
+            env.go_on_with(state.next_episodes)
         callback = RunCallback(
             config.train, curriculum, folder, trainer, EpisodeMeter(env, measure), stop, console
         )

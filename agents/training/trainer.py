@@ -6,7 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,7 @@ from agents.training.learned import (
     put_optimisers,
     put_policy,
 )
+from agents.training.random_state import RandomState
 from agents.training.run_folder import read_json
 from agents.training.spaces_only import SpacesOnly
 from ns3_env.errors import ConfigError
@@ -47,11 +48,20 @@ from ns3_env.strict import Strict, validate
 POLICY, OPTIMISERS, REPLAY_BUFFER, STATE = "policy.npz", "optimisers.npz", "replay_buffer.npz", "learner.json"
 
 
+@runtime_checkable
+class Collecting(Protocol):
+    """A replay buffer that knows of episodes under way."""
+
+    def start_collection(self, slots: int) -> None:
+        """Forgets the episodes under way, not what is stored."""
+
+
 class LearnerState(Strict):
     """What a checkpoint keeps beside arrays: counts, and how far a replay buffer is filled."""
 
     counts: Counts
     buffer: RingPlace | None
+    random: RandomState
 
 
 class Trainer(ABC):
@@ -86,6 +96,13 @@ class Trainer(ABC):
     @abstractmethod
     def learn(self, decisions: int, callback: BaseCallback) -> None:
         """Trains for so many decisions more, or until the callback ends it."""
+
+    @abstractmethod
+    def begin_episodes(self) -> None:
+        """Gives up the episodes under way and begins the next ones, as a run that goes on does.
+
+        Called between the rounds of ``learn``, after each checkpoint.
+        """
 
     @classmethod
     @abstractmethod
@@ -181,6 +198,18 @@ class GradientTrainer(Trainer):
             reset_num_timesteps=self.model.num_timesteps == 0,
         )
 
+    def begin_episodes(self) -> None:
+        """See ``Trainer``."""
+        model = self.model
+        model._last_obs = self.env.reset()  # type: ignore[assignment]
+        model._last_episode_starts = np.ones(self.env.num_envs, dtype=bool)
+        if isinstance(model, OffPolicyAlgorithm) and isinstance(model.replay_buffer, Collecting):
+            model.replay_buffer.start_collection(self.env.num_envs)
+        if model.use_sde:
+            # The round's noise was drawn before the checkpoint: a run that goes on draws it again, too.
+            noisy: Any = getattr(model, "actor", model.policy)
+            noisy.reset_noise(self.env.num_envs)
+
     def layout(self) -> dict[str, Any]:
         """What a checkpoint's networks are bound to."""
         env = self.config.env
@@ -197,7 +226,8 @@ class GradientTrainer(Trainer):
             assert self.model.replay_buffer is not None
             place = RingPlace.of(self.model.replay_buffer)
             write_arrays(folder / REPLAY_BUFFER, buffer_arrays(self.model.replay_buffer))
-        state = LearnerState(counts=Counts.of(self.model), buffer=place)
+        random = RandomState.now(self.model.action_space)
+        state = LearnerState(counts=Counts.of(self.model), buffer=place, random=random)
         (folder / STATE).write_text(state.model_dump_json(), encoding="utf-8")
 
     def restore(self, folder: Path) -> None:
@@ -214,3 +244,4 @@ class GradientTrainer(Trainer):
             path = folder / REPLAY_BUFFER
             put_buffer(self.model.replay_buffer, read_arrays(path), state.buffer, path)
         state.counts.put_into(self.model)
+        state.random.put_back(self.model.action_space, folder / STATE)
