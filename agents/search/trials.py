@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.search.optimiser import Values
-from agents.training.run_folder import write_atomically
+from ns3_env.durable import write_atomically
 from ns3_env.errors import ConfigError
 
 #: Relative difference from which on two numbers are not the same setting.

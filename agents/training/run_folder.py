@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import re
 import shutil
@@ -17,6 +16,7 @@ from typing import Any
 
 import yaml
 
+from ns3_env.durable import put_in_place, write_atomically
 from ns3_env.errors import ConfigError
 from ns3_env.yaml_files import read_mapping
 
@@ -32,13 +32,6 @@ def versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:  # noqa: PERF203
             found[package] = "not installed"
     return found
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Writes a file that is either the old or the new one, whenever the process ends."""
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -116,9 +109,7 @@ class RunFolder:
         partial.mkdir()
         write(partial)
         (partial / "state.json").write_text(json.dumps(state, indent=1), encoding="utf-8")
-        if final.exists():
-            shutil.rmtree(final)
-        os.replace(partial, final)
+        put_in_place(partial, final)
         for old in self._complete()[:-keep]:
             shutil.rmtree(old, ignore_errors=True)
         return final

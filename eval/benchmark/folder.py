@@ -15,8 +15,9 @@ from typing import Any
 
 import yaml
 
-from agents.training.run_folder import versions, write_atomically
+from agents.training.run_folder import versions
 from eval.benchmark.suite import Contestant, Suite
+from ns3_env.durable import write_atomically
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import find_executable

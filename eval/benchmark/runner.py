@@ -17,7 +17,6 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from agents.training.run_folder import write_atomically
 from eval import report
 from eval.benchmark import workers
 from eval.benchmark.cell import Job, cost
@@ -34,6 +33,7 @@ from eval.benchmark.folder import (
 )
 from eval.benchmark.suite import Suite
 from eval.benchmark.summary import show
+from ns3_env.durable import write_atomically
 from ns3_env.errors import ScenarioError
 
 _RUNNING_SHOWN = 8

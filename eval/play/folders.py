@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Collection
 from pathlib import Path
 
+from ns3_env.durable import put_in_place
 from ns3_env.errors import ScenarioError
 
 
@@ -21,9 +22,7 @@ def replace_folder(folder: Path, write: Callable[[Path], None]) -> None:
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
-    if folder.exists():
-        shutil.rmtree(folder)
-    os.replace(partial, folder)
+    put_in_place(partial, folder)
 
 
 def refuse_foreign(folder: Path, own: Collection[str], what: str) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agents.training.run_folder import write_atomically
 from eval.benchmark.folder import BenchFolder
 from eval.benchmark.standings import standings
 from eval.report import html, markdown
 from eval.report.facts import gather
+from ns3_env.durable import write_atomically
 
 
 def write(path: Path) -> Path:

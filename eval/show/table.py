@@ -15,7 +15,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from agents.training.run_folder import write_atomically
+from ns3_env.durable import write_atomically
 
 #: (metric, heading, format) of the columns, in order.
 COLUMNS: tuple[tuple[str, str, str], ...] = (
