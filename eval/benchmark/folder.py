@@ -18,8 +18,10 @@ import yaml
 from agents.training.run_folder import versions, write_atomically
 from eval.benchmark.suite import Contestant, Suite
 from ns3_env.errors import ScenarioError
+from ns3_env.files import read_text
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import find_executable
+from ns3_env.yaml_files import parse
 
 #: Layout of the folder; another number is another layout.
 FORMAT = 1
@@ -191,7 +193,7 @@ def _read_suite(path: Path) -> tuple[Suite, dict[str, Any]]:
     """The suite, and what stands around it (versions, command, source). Raises ScenarioError."""
     how = "`python -m eval benchmark --suite SUITE --out FOLDER` writes one"
     try:
-        data = yaml.safe_load((path / _SUITE).read_text(encoding="utf-8"))
+        data = parse(read_text(path / _SUITE))
     except OSError as error:
         raise ScenarioError(f"{path}: not a benchmark's folder: {_SUITE}: {error.strerror}; {how}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:

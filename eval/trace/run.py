@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from eval.benchmark.cell import played_by, recorded
 from eval.benchmark.suite import Contestant
 from eval.play.folders import refuse_foreign, replace_folder
@@ -22,6 +20,7 @@ from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Record, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.strict import validate
+from ns3_env.yaml_files import read_mapping
 
 Results = Mapping[str, Any]
 
@@ -87,13 +86,12 @@ def trace(
 
 def _load(file: Path, controller: str) -> tuple[Scenario, Contestant]:
     """The scenario and who plays it. Raises ScenarioError."""
-    try:
-        data = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError, UnicodeDecodeError):
-        data = None  # Scenario.load says what is wrong
-    if not (isinstance(data, dict) and isinstance(data.get("scenario"), dict)):
+    data = read_mapping(file, ScenarioError)
+    if not (isinstance(data.get("scenario"), dict)):
         check_names([controller])
-        return Scenario.load(file), Contestant(name=controller, controller=controller)
+        return Scenario.from_mapping(data, str(file), file.parent), Contestant(
+            name=controller, controller=controller
+        )
     scenario = Scenario.from_mapping(data["scenario"], str(data.get("source") or file), file.parent)
     who = None
     if "controller" in data:
