@@ -17,6 +17,7 @@ import yaml
 
 from agents.training.run_folder import versions, write_atomically
 from eval.benchmark.suite import Contestant, Suite
+from eval.play.folders import refuse_links
 from ns3_env.errors import ScenarioError
 from ns3_env.files import read_text
 from ns3_env.scenario import Scenario
@@ -174,6 +175,7 @@ def claim(path: Path) -> None:
         raise ScenarioError(
             f"--out: {path} holds {others[0]} and no {_SUITE}, so it is no benchmark's folder: name another"
         )
+    refuse_links(path)
     path.mkdir(parents=True, exist_ok=True)
 
 

@@ -87,7 +87,7 @@ def benchmark(
             raise
     folder = BenchFolder.read(out)
     show(folder, console)
-    console.print(f"report: {report.write(out)}", highlight=False)
+    console.print(f"report: {report.write(out)}", highlight=False, markup=False)
     return folder.complete
 
 

@@ -81,7 +81,9 @@ def run(
             replace_folder(out / name, write)
             rows[name] = line(results)
             progress.remove_task(task)
-            progress.console.print(f"{out / name}: {time.monotonic() - began:.1f} s", highlight=False)
+            progress.console.print(
+                f"{out / name}: {time.monotonic() - began:.1f} s", highlight=False, markup=False
+            )
     flows = len(results["flows"]["src"])
     table.show(f"{flows} flows, {scenario.topology.kind} ({scenario_file})", rows, console)
     if json_file is not None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ns3_env import _native
 from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung
@@ -61,6 +61,9 @@ class Simulator:
         """State without a process."""
         self._agent: _native.AgentEnd | None = None
         self._process: SimulatorProcess | None = None
+        # Views of the channel's memory keep its descriptors open as long as they live.
+        none: NDArray[Any] = np.empty(0)
+        self._flows = self._slots = self._flags = self._records = self._actions = none
         self._watch = Watch()
         self._our_turn = False
         self._turns = 0
