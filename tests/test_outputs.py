@@ -190,6 +190,24 @@ def test_options_and_overrides_mix(arguments: list[str]) -> None:
     assert (given.config, given.curriculum, given.command) == (Path("x"), Path("y"), "gain")
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "--controllers", "hpcc", "--queue-series", str(10**30)],
+        ["benchmark", "--jobs", str(10**9)],
+        ["trace", "--controller", "hpcc", "--sample-ns", str(10**30)],
+    ],
+)
+def test_numbers_on_the_command_line_have_bounds(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text(yaml.safe_dump(SCENARIO))
+    name = {"run": ["--scenario"], "benchmark": ["--suite"], "trace": []}[arguments[0]]
+    assert main([*arguments, *name, str(file), "--out", str(tmp_path / "out")]) == 2
+    assert "must be at most" in capsys.readouterr().err
+
+
 def test_a_command_s_own_arguments_mix_too() -> None:
     given = eval_parser().parse_args(["evaluate", "run", "a=1", "--json", "t.json", "b=2"])
     assert (given.run, given.overrides) == (Path("run"), ["a=1", "b=2"])

@@ -34,6 +34,7 @@ from eval.benchmark.folder import (
 )
 from eval.benchmark.suite import Suite
 from eval.benchmark.summary import show
+from ns3_env.bounds import MAX_PROCESSES, WHY_PROCESSES, excess
 from ns3_env.errors import ScenarioError
 
 _RUNNING_SHOWN = 8
@@ -69,6 +70,8 @@ def benchmark(
     console = console or Console()
     if jobs is not None and jobs < 1:
         raise ScenarioError(f"--jobs: must be at least 1, not {jobs}")
+    if jobs is not None and (text := excess(jobs, MAX_PROCESSES, WHY_PROCESSES)) is not None:
+        raise ScenarioError(f"--jobs: {text}")
     suite = check(join(Suite.load(suite_file), policies, checkpoints))
     for entry in suite.scenarios:
         entry.scenario.with_seed(suite.seeds[0]).to_simulator_json()  # faults show before anything runs

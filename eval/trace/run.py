@@ -16,6 +16,7 @@ from eval.play.scenario import check_names
 from eval.play.series import COLUMNS, recorded_series, write_series
 from eval.show.plots import picture
 from eval.trace.figure import draw
+from ns3_env.bounds import MAX_TIME_NS, WHY_TIME, excess
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Record, Scenario
 from ns3_env.simulator import Simulator
@@ -54,6 +55,8 @@ def trace(
     scenario, who = _load(file, controller)
     if sample_ns is not None and sample_ns <= 0:
         raise ScenarioError(f"--sample-ns: must be above 0, is {sample_ns}")
+    if sample_ns is not None and (text := excess(sample_ns, MAX_TIME_NS, WHY_TIME)) is not None:
+        raise ScenarioError(f"--sample-ns: {text}")
     if seed is not None:
         if not 0 <= seed < 2**63:
             raise ScenarioError(f"--seed: must be in 0 to 2^63 - 1, is {seed}")
