@@ -11,7 +11,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ns3_env.errors import ScenarioError
+from eval.show.json_file import check_json
+from ns3_env.command_line import AnyOrder
 from ns3_env.exit_codes import guarded
 
 #: What a command does: its exit code, or None for 0.
@@ -240,7 +241,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="python -m eval", description="Measures policies, controllers and the simulator."
     )
-    commands = made.add_subparsers(dest="command", required=True)
+    commands = made.add_subparsers(dest="command", required=True, parser_class=AnyOrder)
     for name, add in COMMANDS.items():
         command = commands.add_parser(name, help=add.__doc__, description=add.__doc__)
         command.set_defaults(work=add(command))
@@ -254,8 +255,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _do(options: argparse.Namespace) -> int:
-    if getattr(options, "json", None) and not options.json.absolute().parent.is_dir():
-        raise ScenarioError(f"--json: there is no folder {options.json.absolute().parent}")
+    check_json(getattr(options, "json", None))
     return options.work(options) or 0
 
 

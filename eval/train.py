@@ -14,13 +14,15 @@ from pathlib import Path
 
 from agents.registry import AGENTS
 from agents.training.inputs import Inputs, read_inputs
+from eval.show.json_file import check_json
+from ns3_env.command_line import AnyOrder
 from ns3_env.errors import ConfigError
 from ns3_env.exit_codes import guarded
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    made = argparse.ArgumentParser(
+    made = AnyOrder(
         prog="train.py",
         description="Trains the configured policy, then compares it with the simulator's controllers.",
         epilog="key=value overrides the configuration: train.decisions=5000 agent.hidden=32 seed=3",
@@ -46,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """What the options ask for."""
+    check_json(options.json)
     # PyTorch takes seconds to import; mistakes on the command line are found before.
     inputs = read_inputs(options.config, options.curriculum, options.resume)
     return tune(inputs, options) if inputs.kind == "tune" else learn(inputs, options)

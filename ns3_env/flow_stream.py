@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -17,7 +18,7 @@ from ns3_env.actions import ActionMap, MultiplicativeWindow
 from ns3_env.errors import ScenarioError
 from ns3_env.rewards import Reward, make_reward
 from ns3_env.scenario import Scenario
-from ns3_env.simulator import Decisions, EpisodeEnd, Simulator, wait_any
+from ns3_env.simulator import LOOK_S, Decisions, EpisodeEnd, Simulator, wait_any
 
 #: The scenario of an episode, by the episode's number. A mapping is sent as it is, but for its seed.
 Sampler = Callable[[int], "Scenario | Mapping[str, Any]"]
@@ -152,6 +153,7 @@ class FlowStream:
         self._actions = np.zeros((num_simulators * slots, *shape), dtype=np.float64)
         self._answered = np.zeros(num_simulators * slots, dtype=np.bool_)
         self._closed = False
+        self._next_look = 0.0
 
     def start(self) -> None:
         """Begins a new episode in every simulator, without waiting; :meth:`recv` has its first rows."""
@@ -182,7 +184,7 @@ class FlowStream:
             episodes = range(first, first + self.num_simulators)
         self._next_episodes = list(episodes)
 
-    def _begin_episode(self, i: int) -> None:
+    def _begin_episode(self, i: int, *, replace: bool = True) -> None:
         episode = self._next_episodes[i]
         self._next_episodes[i] += self.num_simulators
         given = self._given_seeds
@@ -190,7 +192,7 @@ class FlowStream:
         scenario = self.sampler(episode)
         seeded: Scenario | Mapping[str, Any]
         seeded = {**scenario, "seed": seed} if isinstance(scenario, Mapping) else scenario.with_seed(seed)
-        self._simulators[i].send_reset(seeded)
+        self._simulators[i].send_reset(seeded, replace=replace)
         self._episodes[i], self._episode_seeds[i] = episode, seed
 
     def recv(self, *, wait_all: bool = False) -> Batch:
@@ -200,7 +202,8 @@ class FlowStream:
             wait_all: until every simulator that goes on has rows that need an action.
 
         Raises:
-            SimulatorError: a simulator died or hung; :meth:`start` begins anew.
+            SimulatorError: a simulator died or hung, or was stopped, whether its rows are waited for or not:
+                within a second. :meth:`start` begins anew.
             ScenarioError: a simulator refuses its scenario, or a flow's slot does not exist here.
             RuntimeError: nothing was asked: :meth:`start` or :meth:`send` come first.
         """
@@ -216,7 +219,7 @@ class FlowStream:
                 self._receive(i, parts)
         else:
             while not parts and (waiting := self._waiting()):
-                ready = waiting.pop(wait_any([self._simulators[i] for i in waiting]))
+                ready = waiting.pop(wait_any([self._simulators[i] for i in waiting], self._look))
                 self._receive_one(ready, parts)
                 for i in waiting:
                     if self._simulators[i].answered():
@@ -234,13 +237,25 @@ class FlowStream:
         while len(parts) < wanted or (until_due and self._owed[i] is None):
             self._receive_one(i, parts)
 
+    def _look(self) -> None:
+        """Raises SimulatorError for any simulator that has died, is stopped or hangs, whoever has the turn.
+
+        They are looked at every 0.1 s; calls in between cost nothing.
+        """
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + LOOK_S
+            for simulator in self._simulators:
+                simulator.check()
+
     def _receive_one(self, i: int, parts: list[tuple[int, Decisions]]) -> None:
+        self._look()
         simulator = self._simulators[i]
-        message = simulator.receive()
+        message = simulator.receive(self._look)
         if isinstance(message, EpisodeEnd):
             end = {**message.results, "episode": self._episodes[i], "seed": self._episode_seeds[i]}
             self._results.append((i, end))
-            self._begin_episode(i)
+            self._begin_episode(i, replace=False)
             return
         if len(message.slots) and not (message.slots.min() >= 0 and message.slots.max() < self.slots):
             simulator.kill()

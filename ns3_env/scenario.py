@@ -11,6 +11,17 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Discriminator, Field, PrivateAttr, Tag, ValidationInfo, model_validator
 
+from ns3_env.bounds import (
+    MAX_FLOWS,
+    WHY_FLOWS,
+    BitsPerSecond,
+    Bytes,
+    Nanoseconds,
+    Real,
+    RealBytes,
+    Setting,
+    few,
+)
 from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.simulator.executable import describe_controllers
 from ns3_env.strict import Strict, validate
@@ -35,10 +46,10 @@ class Ecn(Strict):
     (docs/sources/baselines.md).
     """
 
-    kmin_bytes: float = Field(default=100_000, ge=0)
-    kmax_bytes: float = Field(default=400_000, ge=0)
+    kmin_bytes: RealBytes = Field(default=100_000, ge=0)
+    kmax_bytes: RealBytes = Field(default=400_000, ge=0)
     pmax: float = Field(default=0.2, ge=0, le=1)
-    at_rate_bps: float = Field(default=25e9, gt=0)
+    at_rate_bps: BitsPerSecond = Field(default=25e9, gt=0)
 
     @model_validator(mode="after")
     def _ordered(self) -> Ecn:
@@ -77,16 +88,16 @@ EcnSetting = Annotated[
 class Switch(Strict):
     """What all switches have in common (docs/sources/published-simulator.md, "Switch")."""
 
-    buffer_bytes: int | None = Field(
+    buffer_bytes: Bytes | None = Field(
         default=None,
         gt=0,
         description="shared by all ports; none: 32 MiB with links of 100 Gb/s and more, else 16",
     )
     pfc: bool = True
     pfc_alpha_shift: int = Field(default=3, ge=0, le=30, description="threshold: free buffer >> this")
-    reserve_bytes: int = Field(default=4096, ge=0, description="per ingress port")
-    resume_offset_bytes: int = Field(default=3072, ge=0)
-    headroom_frames: int | None = Field(
+    reserve_bytes: Bytes = Field(default=4096, ge=0, description="per ingress port")
+    resume_offset_bytes: Bytes = Field(default=3072, ge=0)
+    headroom_frames: Setting | None = Field(
         default=None,
         ge=0,
         description="full frames beyond 3 x rate x delay; none: 2, or 0 under the preset reference",
@@ -95,7 +106,7 @@ class Switch(Strict):
         default="auto", description="auto: as the flows' controllers are published; none: no marks"
     )
     flow_counter: Literal["exact", "timeout"] = "exact"
-    flow_timeout_ns: int = Field(default=1_000_000, gt=0)
+    flow_timeout_ns: Nanoseconds = Field(default=1_000_000, gt=0)
 
 
 class Controller(Strict):
@@ -109,14 +120,14 @@ class PerFlowRtt(Strict):
     """Each flow decides again after a fraction of its last RTT (Zhang 2023, section 4.2)."""
 
     name: Literal["per_flow_rtt"] = "per_flow_rtt"
-    rtt_fraction: float = Field(default=0.5, gt=0)
+    rtt_fraction: Real = Field(default=0.5, gt=0)
 
 
 class Synchronous(Strict):
     """Every live flow decides at a fixed interval."""
 
     name: Literal["synchronous"] = "synchronous"
-    interval_ns: int = Field(default=10_000, gt=0)
+    interval_ns: Nanoseconds = Field(default=10_000, gt=0)
 
 
 class PerAck(Strict):
@@ -132,7 +143,9 @@ class Record(Strict):
     """What the results hold beside the flows."""
 
     queues: bool = True
-    queue_series_ns: int = Field(default=0, ge=0, description="sampling interval of queue series; 0: none")
+    queue_series_ns: Nanoseconds = Field(
+        default=0, ge=0, description="sampling interval of queue series; 0: none"
+    )
     windows: bool = False
     events: bool = Field(default=False, description="marks and pauses, each with its time")
     controller_state: bool = Field(
@@ -164,10 +177,10 @@ class Scenario(Strict):
 
     preset: Literal["default", "reference"] = "default"
     seed: int = Field(default=1, ge=0, lt=2**63)
-    time_limit_ns: int = Field(default=10_000_000, gt=0, le=4_000_000_000_000)
+    time_limit_ns: Nanoseconds = Field(default=10_000_000, gt=0)
     timing: Literal["exact", "published"] | None = None
     payload_bytes: int = Field(default=1000, ge=1, le=65_000)
-    min_rate_bps: float | None = Field(
+    min_rate_bps: BitsPerSecond | None = Field(
         default=None,
         gt=0,
         description="none: a hundredth of the host's rate, or less where an incast needs it; "
@@ -177,11 +190,13 @@ class Scenario(Strict):
     traffic: Traffic = Incast()
     switch: Switch = Switch()
     loss_probability: float = Field(default=0.0, ge=0, le=1, description="of each packet on each link")
-    retransmission_timeout_ns: int = Field(default=0, ge=0, description="0: by the simulator")
+    retransmission_timeout_ns: Nanoseconds = Field(default=0, ge=0, description="0: by the simulator")
     controllers: list[Controller] = Field(default=[Controller(name=AGENT)], min_length=1)
-    controlled_flows: list[Annotated[int, Field(ge=0)]] | None = None
+    controlled_flows: Annotated[list[Annotated[int, Field(ge=0)]], few(MAX_FLOWS, WHY_FLOWS)] | None = None
     clock: Clock = PerFlowRtt()
-    decision_quantum_ns: int = Field(default=0, ge=0, description="flows due within it decide together")
+    decision_quantum_ns: Nanoseconds = Field(
+        default=0, ge=0, description="flows due within it decide together"
+    )
     record: Record = Record()
 
     _source: str | None = PrivateAttr(default=None)
@@ -245,6 +260,8 @@ class Scenario(Strict):
         if not faults:
             faults = [f"traffic.{fault}" for fault in self.traffic.faults(network)]
             faults += self._buffer_faults(network)
+        if not faults and (many := self.traffic.expected_flows(network)) > MAX_FLOWS:
+            faults = [f"traffic: about {many:.3g} flows; there may be at most {MAX_FLOWS}: {WHY_FLOWS}"]
         faults += self._controller_faults(network if not faults else None)
         if not faults:
             faults = self._ecn_faults(network)

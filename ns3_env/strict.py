@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, TypeVar
@@ -26,14 +27,36 @@ class Strict(BaseModel):
         if isinstance(data, Mapping):
             unknown = [str(key) for key in data if key not in cls.model_fields]
             if unknown:
-                lines = [f"unknown key {key!r}" + nearest(key, list(cls.model_fields)) for key in unknown]
+                known = list(cls.model_fields)
+                lines = [f"unknown key {shown(key)}" + nearest(key, known) for key in unknown[:MAX_FAULTS]]
+                if len(unknown) > MAX_FAULTS:
+                    lines.append(f"{len(unknown) - MAX_FAULTS} more unknown keys")
                 raise PydanticCustomError("unknown_key", "{text}", {"text": "\n".join(lines)})
         return data
 
 
+#: Faults that an error names, the rest is counted.
+MAX_FAULTS = 20
+_MAX_TEXT = 200
+_MAX_LINE = 1000
+
+_short = reprlib.Repr()
+_short.maxlevel, _short.maxdict, _short.maxlist, _short.maxtuple = 2, 3, 4, 4
+_short.maxstring = _short.maxother = 100
+_short.maxlong = 50
+
+
+def shown(value: object) -> str:
+    """A value as an error shows it: in a few words, however large it is."""
+    try:
+        return _short.repr(value)
+    except ValueError:
+        return "a number of thousands of digits"
+
+
 def nearest(key: str, known: Sequence[str]) -> str:
     """``; the nearest known one is 'x'``, or nothing where nothing is known."""
-    near = get_close_matches(key, known, n=1, cutoff=0.0)
+    near = get_close_matches(key[:_MAX_TEXT], known, n=1, cutoff=0.0)
     return f"; the nearest known one is {near[0]!r}" if near else ""
 
 
@@ -77,7 +100,8 @@ def describe(error: ValidationError, data: object) -> list[str]:
             does not have is no key, but where one is missing.
     """
     lines: list[str] = []
-    for fault in error.errors():
+    faults = error.errors(include_url=False)
+    for fault in faults[:MAX_FAULTS]:
         place, at = [], data
         for part in fault["loc"]:
             if isinstance(at, Mapping) and part in at:
@@ -88,7 +112,12 @@ def describe(error: ValidationError, data: object) -> list[str]:
                 continue
             place.append(str(part))
         text = fault["msg"].removeprefix("Value error, ")
+        if fault["type"] == "union_tag_invalid":
+            text = text.replace(str(fault["ctx"]["tag"]), shown(fault["ctx"]["tag"])[1:-1])
         if fault["type"] not in _COMPLETE:
-            text += f" (it is {fault['input']!r})"
+            text += f" (it is {shown(fault['input'])})"
         lines += [f"{'.'.join(place)}: {line}" if place else line for line in text.split("\n")]
+    lines = [line if len(line) <= _MAX_LINE else f"{line[:_MAX_LINE]}..." for line in lines]
+    if len(faults) > MAX_FAULTS:
+        lines.append(f"{len(faults) - MAX_FAULTS} more faults")
     return list(dict.fromkeys(lines))

@@ -9,8 +9,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from typing_extensions import Self
 
+from ns3_env.bounds import (
+    MAX_HOSTS,
+    MAX_LINKS,
+    MAX_SWITCHES,
+    WHY_HOSTS,
+    BitsPerSecond,
+    HostCount,
+    Nanoseconds,
+    SwitchCount,
+    few,
+)
 from ns3_env.strict import Strict
 
 GBPS = 1e9
@@ -133,7 +145,24 @@ class Network:
         return []
 
 
-class Dumbbell(Strict):
+class TopologyKind(Strict):
+    """What every topology has: it can be built."""
+
+    def counts(self) -> tuple[int, int, int]:
+        """Hosts, switches and links, told before anything is built."""
+        raise NotImplementedError
+
+    @model_validator(mode="after")
+    def _not_too_large(self) -> Self:
+        for what, count, limit in zip(
+            ("hosts", "switches", "links"), self.counts(), (MAX_HOSTS, MAX_SWITCHES, MAX_LINKS), strict=True
+        ):
+            if count > limit:
+                raise ValueError(f"{count} {what}; there may be at most {limit}: {WHY_HOSTS}")
+        return self
+
+
+class Dumbbell(TopologyKind):
     """Senders - switch A - switch B - receivers.
 
     Hosts 0 ... n - 1 send, the next ones receive, then come the switches A and B
@@ -141,13 +170,17 @@ class Dumbbell(Strict):
     """
 
     kind: Literal["dumbbell"] = "dumbbell"
-    senders: int = Field(default=4, ge=1)
-    receivers: int = Field(default=1, ge=1)
-    rate_bps: float = Field(default=100 * GBPS, gt=0, description="of each host's link")
-    bottleneck_bps: float | None = Field(
+    senders: HostCount = Field(default=4, ge=1)
+    receivers: HostCount = Field(default=1, ge=1)
+    rate_bps: BitsPerSecond = Field(default=100 * GBPS, gt=0, description="of each host's link")
+    bottleneck_bps: BitsPerSecond | None = Field(
         default=None, gt=0, description="between the switches; none: rate_bps"
     )
-    delay_ns: int = Field(default=1000, gt=0, description="of each link")
+    delay_ns: Nanoseconds = Field(default=1000, gt=0, description="of each link")
+
+    def counts(self) -> tuple[int, int, int]:
+        """See the base class."""
+        return self.senders + self.receivers, 2, self.senders + self.receivers + 1
 
     def build(self) -> Network:
         """The network."""
@@ -163,17 +196,22 @@ class Dumbbell(Strict):
         return net
 
 
-class ParkingLot(Strict):
+class ParkingLot(TopologyKind):
     """A chain of switches, each with ``hosts_per_switch`` hosts; host 0 sits at the first switch too.
 
     Hosts come first, switch by switch (the first switch has one more: host 0), then the switches.
     """
 
     kind: Literal["parking_lot"] = "parking_lot"
-    switches: int = Field(default=4, ge=2)
-    hosts_per_switch: int = Field(default=1, ge=1)
-    rate_bps: float = Field(default=100 * GBPS, gt=0)
-    delay_ns: int = Field(default=1000, gt=0)
+    switches: SwitchCount = Field(default=4, ge=2)
+    hosts_per_switch: HostCount = Field(default=1, ge=1)
+    rate_bps: BitsPerSecond = Field(default=100 * GBPS, gt=0)
+    delay_ns: Nanoseconds = Field(default=1000, gt=0)
+
+    def counts(self) -> tuple[int, int, int]:
+        """See the base class."""
+        hosts = 1 + self.switches * self.hosts_per_switch
+        return hosts, self.switches, hosts + self.switches - 1
 
     def build(self) -> Network:
         """The network."""
@@ -188,7 +226,7 @@ class ParkingLot(Strict):
         return net
 
 
-class FatTree2(Strict):
+class FatTree2(TopologyKind):
     """Access switches with hosts, each linked to every aggregation switch.
 
     The defaults are Zhang 2023, Fig. 5.2 (4 + 4 switches, 16 hosts each, every link 100 Gb/s). Hosts come
@@ -196,12 +234,17 @@ class FatTree2(Strict):
     """
 
     kind: Literal["fat_tree_2"] = "fat_tree_2"
-    access: int = Field(default=4, ge=1, description="access switches")
-    aggregation: int = Field(default=4, ge=1, description="aggregation switches")
-    hosts_per_access: int = Field(default=16, ge=1)
-    rate_bps: float = Field(default=100 * GBPS, gt=0, description="of each host's link")
-    fabric_bps: float = Field(default=100 * GBPS, gt=0, description="between switches")
-    delay_ns: int = Field(default=1000, gt=0)
+    access: SwitchCount = Field(default=4, ge=1, description="access switches")
+    aggregation: SwitchCount = Field(default=4, ge=1, description="aggregation switches")
+    hosts_per_access: HostCount = Field(default=16, ge=1)
+    rate_bps: BitsPerSecond = Field(default=100 * GBPS, gt=0, description="of each host's link")
+    fabric_bps: BitsPerSecond = Field(default=100 * GBPS, gt=0, description="between switches")
+    delay_ns: Nanoseconds = Field(default=1000, gt=0)
+
+    def counts(self) -> tuple[int, int, int]:
+        """See the base class."""
+        hosts = self.access * self.hosts_per_access
+        return hosts, self.access + self.aggregation, hosts + self.access * self.aggregation
 
     def build(self) -> Network:
         """The network."""
@@ -217,7 +260,7 @@ class FatTree2(Strict):
         return net
 
 
-class FatTree3(Strict):
+class FatTree3(TopologyKind):
     """Pods of top-of-rack and aggregation switches in full mesh; each aggregation switch to every core.
 
     The defaults are the 16 hosts of Zheng 2024, Exp. 3, numbered as the published simulator does
@@ -226,14 +269,21 @@ class FatTree3(Strict):
     """
 
     kind: Literal["fat_tree_3"] = "fat_tree_3"
-    pods: int = Field(default=2, ge=1)
-    tors_per_pod: int = Field(default=2, ge=1)
-    aggregation_per_pod: int = Field(default=2, ge=1)
-    cores: int = Field(default=2, ge=1)
-    hosts_per_tor: int = Field(default=4, ge=1)
-    rate_bps: float = Field(default=100 * GBPS, gt=0, description="of each host's link")
-    fabric_bps: float = Field(default=400 * GBPS, gt=0, description="between switches")
-    delay_ns: int = Field(default=1000, gt=0)
+    pods: SwitchCount = Field(default=2, ge=1)
+    tors_per_pod: SwitchCount = Field(default=2, ge=1)
+    aggregation_per_pod: SwitchCount = Field(default=2, ge=1)
+    cores: SwitchCount = Field(default=2, ge=1)
+    hosts_per_tor: HostCount = Field(default=4, ge=1)
+    rate_bps: BitsPerSecond = Field(default=100 * GBPS, gt=0, description="of each host's link")
+    fabric_bps: BitsPerSecond = Field(default=400 * GBPS, gt=0, description="between switches")
+    delay_ns: Nanoseconds = Field(default=1000, gt=0)
+
+    def counts(self) -> tuple[int, int, int]:
+        """See the base class."""
+        tors, aggregation = self.pods * self.tors_per_pod, self.pods * self.aggregation_per_pod
+        hosts = tors * self.hosts_per_tor
+        links = hosts + tors * self.aggregation_per_pod + aggregation * self.cores
+        return hosts, tors + aggregation + self.cores, links
 
     def build(self) -> Network:
         """The network."""
@@ -260,16 +310,21 @@ class GraphLink(Strict):
 
     a: int = Field(ge=0)
     b: int = Field(ge=0)
-    rate_bps: float = Field(gt=0)
-    delay_ns: int = Field(gt=0)
+    rate_bps: BitsPerSecond = Field(gt=0)
+    delay_ns: Nanoseconds = Field(gt=0)
 
 
-class Graph(Strict):
+class Graph(TopologyKind):
     """Any network: a list of nodes ("host" or "switch"; the position is the id) and a list of links."""
 
     kind: Literal["graph"] = "graph"
-    nodes: list[Literal["host", "switch"]]
-    links: list[GraphLink]
+    nodes: Annotated[list[Literal["host", "switch"]], few(MAX_HOSTS + MAX_SWITCHES, WHY_HOSTS)]
+    links: Annotated[list[GraphLink], few(MAX_LINKS, WHY_HOSTS)]
+
+    def counts(self) -> tuple[int, int, int]:
+        """See the base class."""
+        hosts = self.nodes.count("host")
+        return hosts, len(self.nodes) - hosts, len(self.links)
 
     def build(self) -> Network:
         """The network."""

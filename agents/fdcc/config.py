@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from agents.registry import AgentConfig
+from ns3_env.bounds import Count, Real, Setting, Transitions
 
 
 class FdccConfig(AgentConfig):
@@ -19,41 +20,41 @@ class FdccConfig(AgentConfig):
     history_length: int = Field(
         default=8, ge=1, le=64, description="K, inputs the LSTM reads at most, the current one included"
     )
-    hidden: int = Field(default=64, ge=1, description="width of the LSTMs")
-    shortcut: int = Field(
+    hidden: Setting = Field(default=64, ge=1, description="width of the LSTMs")
+    shortcut: Setting = Field(
         default=64, ge=1, description="width of the layer that the current input takes beside"
     )
-    net_arch: list[int] = Field(default=[64], description="widths of the layers after the encoder")
+    net_arch: list[Setting] = Field(default=[64], description="widths of the layers after the encoder")
     compress: bool = Field(
         default=True, description="read sign(x)·ln(1+|x|) of the telemetry: a slope in 1/ms spans decades"
     )
 
     # What is learned from
     gamma: float = Field(default=0.99, gt=0, le=1, description="discount per decision")
-    n_step_return: int = Field(default=3, ge=1, description="n of the n-step return")
+    n_step_return: Setting = Field(default=3, ge=1, description="n of the n-step return")
     compress_rewards: bool = Field(
         default=True,
         description="learn from sign(r)·ln(1+|r|): -RTT spans decades from a small incast to a large one, "
         "and drives the actor into saturation before it has seen anything else",
     )
-    buffer_size: int = Field(default=200_000, ge=1, description="transitions")
+    buffer_size: Transitions = Field(default=200_000, ge=1, description="transitions")
 
     # The gradient step
-    learning_rate: float = Field(default=1e-3, gt=0)
-    batch_size: int = Field(default=100, ge=1)
-    train_freq: int = Field(
+    learning_rate: Real = Field(default=1e-3, gt=0)
+    batch_size: Setting = Field(default=100, ge=1)
+    train_freq: Setting = Field(
         default=64, ge=1, description="decisions of all flows between two rounds of steps"
     )
-    gradient_steps: int = Field(
+    gradient_steps: Setting = Field(
         default=4, ge=0, description="steps in a round; about 10 ms each at hidden 64, batch 100, one thread"
     )
     tau: float = Field(default=0.005, gt=0, le=1, description="share of a target that is replaced in a step")
-    policy_delay: int = Field(
+    policy_delay: Setting = Field(
         default=2, ge=1, description="steps of the critics for one of actor and targets"
     )
-    target_policy_noise: float = Field(default=0.2, ge=0, description="standard deviation")
-    target_noise_clip: float = Field(default=0.5, ge=0)
-    saturation_penalty: float = Field(
+    target_policy_noise: Real = Field(default=0.2, ge=0, description="standard deviation")
+    target_noise_clip: Real = Field(default=0.5, ge=0)
+    saturation_penalty: Real = Field(
         default=0.003,
         ge=0,
         description="weight of the actor's squared output before tanh in its loss: the first lesson of an "
@@ -61,8 +62,8 @@ class FdccConfig(AgentConfig):
     )
 
     # Exploration
-    learning_starts: int = Field(default=1000, ge=0, description="decisions taken at random first")
-    action_noise: float = Field(
+    learning_starts: Count = Field(default=1000, ge=0, description="decisions taken at random first")
+    action_noise: Real = Field(
         default=0.1, ge=0, description="standard deviation, in units of the scaled action"
     )
     random_share: float = Field(

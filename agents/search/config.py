@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from agents.training.config import EnvConfig, EvaluationConfig, Named
+from ns3_env.bounds import Processes, Seed, Setting
 from ns3_env.scenario import PerFlowRtt
 from ns3_env.strict import Strict
 
@@ -85,16 +86,18 @@ class ControllerConfig(Strict):
 class SearchConfig(Strict):
     """How long is searched, and how."""
 
-    trials: int = Field(default=100, ge=1, description="settings tried, the start among them")
-    population: int = Field(default=8, ge=4, description="trials between two moves of the search (CMA-ES)")
+    trials: Setting = Field(default=100, ge=1, description="settings tried, the start among them")
+    population: Setting = Field(
+        default=8, ge=4, description="trials between two moves of the search (CMA-ES)"
+    )
     step: float = Field(default=0.25, gt=0, le=1, description="first standard deviation, in ranges")
-    episodes: int = Field(default=2, ge=1, description="of each stage in a trial, the same in all trials")
+    episodes: Setting = Field(default=2, ge=1, description="of each stage in a trial, the same in all trials")
 
 
 class JudgeConfig(Strict):
     """What settings are judged by: the agent's reward at the agent's decisions, as read from recordings."""
 
-    simulators: int | None = Field(
+    simulators: Processes | None = Field(
         default=None, ge=1, description="rdma-sim processes; none: one for each core. Changes no result"
     )
     reward: Named = Named(name="staged")
@@ -110,11 +113,11 @@ class TuneConfig(Strict):
 
     kind: Literal["tune"]
     name: str = Field(default="tuned", pattern=r"^[A-Za-z0-9_.-]+$")
-    seed: int = Field(default=1, ge=0)
+    seed: Seed = Field(default=1, ge=0)
     controller: ControllerConfig
     search: SearchConfig = SearchConfig()
     env: JudgeConfig = JudgeConfig()
-    keep_checkpoints: int = Field(default=2, ge=1)
+    keep_checkpoints: Setting = Field(default=2, ge=1)
     evaluation: EvaluationConfig | None = None
     versions: dict[str, str] = Field(
         default_factory=dict, description="written into a run's folder; not read"

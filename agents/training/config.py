@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from agents.registry import AgentConfig, find_agent
+from ns3_env.bounds import Count, Nanoseconds, Processes, Seed, Setting
 from ns3_env.scenario import Clock, PerFlowRtt
 from ns3_env.strict import Strict
 
@@ -43,12 +44,14 @@ class Named(BaseModel):
 class EnvConfig(Strict):
     """The environment (ns3_env.vec_env)."""
 
-    simulators: int = Field(default=1, ge=1, description="rdma-sim processes")
+    simulators: Processes = Field(default=1, ge=1, description="rdma-sim processes")
     fields: list[str] = Field(min_length=1, description="telemetry fields of the observation")
     action: Named = Named(name="multiplicative_window")
     reward: Named = Named(name="staged")
     clock: Clock = PerFlowRtt()
-    decision_quantum_ns: int = Field(default=0, ge=0, description="flows due within it decide together")
+    decision_quantum_ns: Nanoseconds = Field(
+        default=0, ge=0, description="flows due within it decide together"
+    )
 
     @field_validator("fields")
     @classmethod
@@ -61,11 +64,11 @@ class EnvConfig(Strict):
 class TrainConfig(Strict):
     """How long, and what is kept."""
 
-    decisions: int = Field(default=50_000, ge=1, description="decisions of all flows together")
-    torch_threads: int = Field(default=1, ge=1)
-    checkpoint_every: int = Field(default=20_000, ge=1, description="decisions between checkpoints")
-    keep_checkpoints: int = Field(default=2, ge=1)
-    log_every_episodes: int = Field(
+    decisions: Count = Field(default=50_000, ge=1, description="decisions of all flows together")
+    torch_threads: Processes = Field(default=1, ge=1)
+    checkpoint_every: Count = Field(default=20_000, ge=1, description="decisions between checkpoints")
+    keep_checkpoints: Setting = Field(default=2, ge=1)
+    log_every_episodes: Count = Field(
         default=16, ge=1, description="episodes of flows between lines of the log"
     )
 
@@ -78,8 +81,8 @@ class EvaluationConfig(Strict):
         default=None, description="scenario on which returns are compared; none: the same"
     )
     controllers: list[str] = Field(default=["mpcc", "hpcc"], description="controllers inside the simulator")
-    episodes: int = Field(default=1, ge=1)
-    seed: int = Field(default=1_000_003, ge=0)
+    episodes: Setting = Field(default=1, ge=1)
+    seed: Seed = Field(default=1_000_003, ge=0)
 
 
 class RunConfig(Strict):
@@ -87,7 +90,7 @@ class RunConfig(Strict):
 
     kind: Literal["train"] = "train"
     name: str = Field(default="run", pattern=r"^[A-Za-z0-9_.-]+$")
-    seed: int = Field(default=1, ge=0)
+    seed: Seed = Field(default=1, ge=0)
     agent: Annotated[SerializeAsAny[AgentConfig], BeforeValidator(_agent)]
     env: EnvConfig
     train: TrainConfig = TrainConfig()

@@ -13,6 +13,7 @@ from pydantic import Field, field_validator
 
 from agents.training.config import EnvConfig
 from agents.training.environment import make_scenario, merge
+from ns3_env.bounds import Count, Setting
 from ns3_env.errors import ConfigError
 from ns3_env.scenario import Scenario
 from ns3_env.strict import Strict, validate
@@ -21,11 +22,11 @@ from ns3_env.strict import Strict, validate
 class Advance(Strict):
     """When a stage is left: after so many of its episodes, or before, once the mean return is good enough."""
 
-    after_episodes: int = Field(ge=1, description="episodes begun since the stage was entered")
+    after_episodes: Count = Field(ge=1, description="episodes begun since the stage was entered")
     return_above: float | None = Field(
         default=None, description="leave before, once the mean return exceeds it"
     )
-    window: int = Field(default=20, ge=1, description="finished episodes that the mean is taken over")
+    window: Setting = Field(default=20, ge=1, description="finished episodes that the mean is taken over")
 
 
 class StageConfig(Strict):

@@ -12,6 +12,7 @@ import yaml
 
 from agents.training.run_folder import RunFolder
 from ns3_env.errors import ConfigError
+from ns3_env.strict import shown
 from ns3_env.yaml_files import parse, read_mapping
 
 #: What a run may be: an agent that learns, or a controller of the simulator whose attributes are searched.
@@ -42,9 +43,9 @@ class Inputs:
     def kind(self) -> str:
         """One of ``KINDS``; "train" where the configuration says nothing. Raises ConfigError."""
         kind = self.config.get("kind", "train")
-        if kind not in KINDS:
+        if not isinstance(kind, str) or kind not in KINDS:
             known = " and ".join(map(repr, KINDS))
-            raise ConfigError(f"{self.config_source}: kind: there are {known}, not {kind!r}")
+            raise ConfigError(f"{self.config_source}: kind: there are {known}, not {shown(kind)}")
         return str(kind)
 
     def with_overrides(self, overrides: Sequence[str]) -> Inputs:
@@ -87,11 +88,11 @@ def apply_overrides(data: Mapping[str, Any], overrides: Sequence[str]) -> dict[s
     for override in overrides:
         key, equals, text = override.partition("=")
         if not equals or not key:
-            raise ConfigError(f"command line: {override!r} is not of the form key=value")
+            raise ConfigError(f"command line: {shown(override)} is not of the form key=value")
         try:
             value = parse(text)
         except yaml.YAMLError as error:
-            raise ConfigError(f"command line: {key}: not a YAML value: {text!r}") from error
+            raise ConfigError(f"command line: {key}: not a YAML value: {shown(text)}") from error
         *parents, last = key.split(".")
         at = result
         for parent in parents:

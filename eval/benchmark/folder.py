@@ -17,10 +17,13 @@ import yaml
 
 from agents.training.run_folder import versions
 from eval.benchmark.suite import Contestant, Suite
+from eval.play.folders import refuse_links
 from ns3_env.durable import write_atomically
 from ns3_env.errors import ScenarioError
+from ns3_env.files import read_text
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import find_executable
+from ns3_env.yaml_files import parse
 
 #: Layout of the folder; another number is another layout.
 FORMAT = 1
@@ -173,6 +176,7 @@ def claim(path: Path) -> None:
         raise ScenarioError(
             f"--out: {path} holds {others[0]} and no {_SUITE}, so it is no benchmark's folder: name another"
         )
+    refuse_links(path)
     path.mkdir(parents=True, exist_ok=True)
 
 
@@ -192,7 +196,7 @@ def _read_suite(path: Path) -> tuple[Suite, dict[str, Any]]:
     """The suite, and what stands around it (versions, command, source). Raises ScenarioError."""
     how = "`python -m eval benchmark --suite SUITE --out FOLDER` writes one"
     try:
-        data = yaml.safe_load((path / _SUITE).read_text(encoding="utf-8"))
+        data = parse(read_text(path / _SUITE))
     except OSError as error:
         raise ScenarioError(f"{path}: not a benchmark's folder: {_SUITE}: {error.strerror}; {how}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:

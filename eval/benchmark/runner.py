@@ -33,6 +33,7 @@ from eval.benchmark.folder import (
 )
 from eval.benchmark.suite import Suite
 from eval.benchmark.summary import show
+from ns3_env.bounds import MAX_PROCESSES, WHY_PROCESSES, excess
 from ns3_env.durable import write_atomically
 from ns3_env.errors import ScenarioError
 
@@ -71,6 +72,8 @@ def benchmark(
     console = console or Console()
     if jobs is not None and jobs < 1:
         raise ScenarioError(f"--jobs: must be at least 1, not {jobs}")
+    if jobs is not None and (text := excess(jobs, MAX_PROCESSES, WHY_PROCESSES)) is not None:
+        raise ScenarioError(f"--jobs: {text}")
     suite = Suite.load(suite_file)
     if not allow_imports:
         refuse_imports(suite, policies)
@@ -92,7 +95,7 @@ def benchmark(
             raise
     folder = BenchFolder.read(out)
     show(folder, console)
-    console.print(f"report: {report.write(out)}", highlight=False)
+    console.print(f"report: {report.write(out)}", highlight=False, markup=False)
     return folder.complete
 
 

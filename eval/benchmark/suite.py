@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import yaml
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
+from ns3_env.bounds import WallSeconds
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import AGENT, Scenario
 from ns3_env.simulator import list_controllers
 from ns3_env.strict import Strict, validate
 from ns3_env.topology import Network
 from ns3_env.traffic import FlowFile, FlowList, Mix, Traffic
+from ns3_env.yaml_files import read_mapping
 
 #: Suites that come with the project: NAME.yaml.
 SUITE_FOLDER = Path(__file__).parents[2] / "configs" / "suites"
@@ -80,7 +81,7 @@ class Suite(Strict):
     controllers: list[Contestant] = Field(min_length=1)
     seeds: list[Annotated[int, Field(ge=0, lt=2**63)]] = Field(default=[1], min_length=1)
     scenarios: list[SuiteScenario] = Field(min_length=1)
-    timeout_s: float = Field(default=600, gt=0, description="wall time that one cell may take")
+    timeout_s: WallSeconds = Field(default=600, gt=0, description="wall time that one cell may take")
 
     _source: str = PrivateAttr(default="suite")
 
@@ -136,20 +137,12 @@ class Suite(Strict):
         file = Path(path)
         if not file.exists() and file.suffix == "" and file.parent == Path():
             file = SUITE_FOLDER / f"{file}.yaml"
-        try:
-            data = yaml.safe_load(file.read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        if not file.exists():
             raise ScenarioError(
                 f"{path}: there is no such suite; known: {', '.join(known_suites())} "
                 f"in {_shown(SUITE_FOLDER)}"
-            ) from None
-        except OSError as error:
-            raise ScenarioError(f"{path}: {error.strerror}") from None
-        except (yaml.YAMLError, UnicodeDecodeError) as error:
-            raise ScenarioError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
-        if not isinstance(data, dict):
-            raise ScenarioError(f"{path}: expected keys and values, found {type(data).__name__}")
-        return cls.from_mapping(data, str(path), file.parent)
+            )
+        return cls.from_mapping(read_mapping(file, ScenarioError), str(path), file.parent)
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, Any], source: str, folder: Path = Path()) -> Suite:

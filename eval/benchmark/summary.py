@@ -7,6 +7,7 @@ import math
 
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from eval.benchmark.folder import BenchFolder
@@ -29,7 +30,9 @@ COLUMNS: tuple[tuple[str, str, str, float], ...] = (
 
 def show(folder: BenchFolder, console: Console) -> None:
     """Prints a row for each controller in each scenario, what is missing, and the winners."""
-    drawn = Table(title=_title(folder), title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    drawn = Table(
+        title=escape(_title(folder)), title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False
+    )
     drawn.add_column("\ncontroller", no_wrap=True)
     for heading in ("slow-\ndown", "of best\n(95 %)", *(heading for _, heading, _, _ in COLUMNS)):
         drawn.add_column(heading, justify="right", no_wrap=True)

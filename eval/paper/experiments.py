@@ -19,7 +19,7 @@ from agents.training.run_folder import versions
 from eval.paper.outcome import Experiment, Outcome
 from eval.paper.page import RESULT, refresh
 from eval.paper.show import show
-from eval.play.folders import replace_folder
+from eval.play.folders import refuse_links, replace_folder
 from eval.show.table import write_json
 from ns3_env.errors import ScenarioError
 
@@ -101,9 +101,11 @@ def paper(
         **outcome.as_dict(),
     }
     replace_folder(out, lambda folder: _write(folder, result, outcome))
-    console.print(f"{experiment.title} ({experiment.source}), {result['size']}", highlight=False)
+    console.print(
+        f"{experiment.title} ({experiment.source}), {result['size']}", highlight=False, markup=False
+    )
     show(result, console)
-    console.print(f"{out}: {seconds:.1f} s", highlight=False)
+    console.print(f"{out}: {seconds:.1f} s", highlight=False, markup=False)
     if json_file is not None:
         write_json(json_file, result)
     return result
@@ -146,6 +148,7 @@ def _write(folder: Path, result: Mapping[str, Any], outcome: Outcome) -> None:
 
 def _refuse_foreign(folder: Path) -> None:
     """Only a folder that this command wrote is replaced."""
+    refuse_links(folder)
     if folder.exists() and not folder.is_dir():
         raise ScenarioError(f"--out: {folder} is a file: name a folder")
     if not folder.is_dir() or not any(folder.iterdir()):
@@ -156,3 +159,7 @@ def _refuse_foreign(folder: Path) -> None:
         content = {}
     if not isinstance(content, dict) or content.get("experiment") not in EXPERIMENTS:
         raise ScenarioError(f"--out: {folder} holds files, but no experiment's {RESULT}: name another")
+    own = {RESULT, *map(str, content.get("pictures", []))}
+    others = sorted(path.name for path in folder.iterdir() if path.name not in own and path.suffix != ".csv")
+    if others:
+        raise ScenarioError(f"--out: {folder} holds {others[0]}, which is no experiment's: name another")

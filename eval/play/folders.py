@@ -9,7 +9,8 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from ns3_env.durable import put_in_place
-from ns3_env.errors import ScenarioError
+from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.yaml_files import read_mapping
 
 
 def replace_folder(folder: Path, write: Callable[[Path], None]) -> None:
@@ -29,10 +30,36 @@ def refuse_foreign(folder: Path, own: Collection[str], what: str) -> None:
     """Only a folder that holds nothing but files of these names is replaced.
 
     Raises:
-        ScenarioError: it is a file, or holds others: it is no earlier ``what``.
+        ScenarioError: it is a file or a link, holds others or links, or no config.yaml with a scenario: it is
+            no earlier ``what``.
     """
+    refuse_links(folder)
     if folder.exists() and not folder.is_dir():
         raise ScenarioError(f"--out: {folder} is a file: name a folder")
     others = sorted(path.name for path in folder.iterdir() if path.name not in own) if folder.is_dir() else []
     if others:
         raise ScenarioError(f"--out: {folder} holds {others[0]}, so it is no earlier {what}: name another")
+    if folder.is_dir() and any(folder.iterdir()) and not _has_scenario(folder / "config.yaml"):
+        raise ScenarioError(
+            f"--out: {folder} has no config.yaml with a scenario, so it is no earlier {what}: name another"
+        )
+
+
+def _has_scenario(config: Path) -> bool:
+    try:
+        return "scenario" in read_mapping(config)
+    except ConfigError:
+        return False
+
+
+def refuse_links(folder: Path) -> None:
+    """Results are put into folders, not through links to who knows where.
+
+    Raises:
+        ScenarioError: the folder, or something in it at any depth, is a symbolic link.
+    """
+    found = [folder] if folder.is_symlink() else []
+    for parent, folders, files in os.walk(folder):
+        found += [path for name in (*folders, *files) if (path := Path(parent, name)).is_symlink()]
+    if found:
+        raise ScenarioError(f"--out: {found[0]} is a symbolic link: name another folder, or remove it")

@@ -16,6 +16,7 @@ from eval.play.folders import refuse_foreign, replace_folder
 from eval.play.results import FILES, write_results
 from eval.play.series import write_series
 from eval.show import table
+from ns3_env.bounds import MAX_TIME_NS, WHY_TIME, excess
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import AGENT, Record, Scenario
 from ns3_env.simulator import Simulator, list_controllers
@@ -81,7 +82,9 @@ def run(
             replace_folder(out / name, write)
             rows[name] = line(results)
             progress.remove_task(task)
-            progress.console.print(f"{out / name}: {time.monotonic() - began:.1f} s", highlight=False)
+            progress.console.print(
+                f"{out / name}: {time.monotonic() - began:.1f} s", highlight=False, markup=False
+            )
     flows = len(results["flows"]["src"])
     table.show(f"{flows} flows, {scenario.topology.kind} ({scenario_file})", rows, console)
     if json_file is not None:
@@ -103,6 +106,8 @@ def _record(scenario: Scenario, queue_series_ns: int | None, pcap: bool) -> Reco
     """What is recorded under each controller: the scenario's record, the options', and the queues."""
     if queue_series_ns is not None and queue_series_ns <= 0:
         raise ScenarioError(f"--queue-series: {queue_series_ns} ns is no interval")
+    if queue_series_ns is not None and (text := excess(queue_series_ns, MAX_TIME_NS, WHY_TIME)) is not None:
+        raise ScenarioError(f"--queue-series: {text}")
     if scenario.record.pcap is not None:
         raise ScenarioError(
             f"{scenario.source}: record.pcap: the controllers would write the same files; "

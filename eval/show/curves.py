@@ -12,6 +12,7 @@ from ns3_env.errors import ScenarioError
 
 #: The curves of the source tree: NAME-Nto1.csv, written by the C++ suite rdma-curves.
 CURVES = Path(__file__).parents[2] / "ns3_env" / "rdma" / "test" / "data" / "curves"
+_CREATOR = "ns3-env curves"  # written into the pictures
 _STYLES = ("-", "--", ":")
 
 
@@ -28,7 +29,8 @@ def draw_curves(out: Path, curves: Path = CURVES) -> list[Path]:
         The pictures, by name.
 
     Raises:
-        ScenarioError: there are no curves in the folder.
+        ScenarioError: there are no curves in the folder, or a picture of that name is there that is
+            none of ours.
     """
     import matplotlib
 
@@ -41,6 +43,8 @@ def draw_curves(out: Path, curves: Path = CURVES) -> list[Path]:
         incasts.setdefault(name, []).append((int(count), path))
     if not incasts:
         raise ScenarioError(f"{curves}: no curves here (NAME-Nto1.csv); they are in the source tree only")
+    for name in incasts:
+        _refuse_foreign(out / f"{name}.png")
     out.mkdir(parents=True, exist_ok=True)
     pictures = []
     looks = styles(sorted(incasts))
@@ -65,9 +69,18 @@ def draw_curves(out: Path, curves: Path = CURVES) -> list[Path]:
         for axes in (rate_axes, queue_axes):
             axes.grid(alpha=0.3)
         pictures.append(out / f"{name}.png")
-        figure.savefig(pictures[-1], dpi=110)
+        figure.savefig(pictures[-1], dpi=110, metadata={"Creator": _CREATOR})
         pyplot.close(figure)
     return pictures
+
+
+def _refuse_foreign(picture: Path) -> None:
+    if picture.is_symlink():
+        raise ScenarioError(f"--out: {picture} is a symbolic link: name another folder, or remove it")
+    if not picture.exists():
+        return
+    if not picture.is_file() or _CREATOR.encode() not in picture.read_bytes()[:4096]:
+        raise ScenarioError(f"--out: {picture} was not drawn here: name another folder, or remove it")
 
 
 def read_curve(path: Path) -> dict[str, list[float]]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from ns3_env.durable import write_atomically
@@ -38,7 +39,7 @@ def cell(value: float, form: str) -> str:
 def show(title: str, rows: Mapping[str, Mapping[str, float]], console: Console | None = None) -> None:
     """Prints one row for each controller."""
     # The box itself keeps columns a space apart: with no padding, queues of 100 MB still fit 80 columns.
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
     table.add_column("\ncontroller", no_wrap=True)
     for _, heading, _ in COLUMNS:
         table.add_column(heading, justify="right", no_wrap=True)

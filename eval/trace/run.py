@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from eval.benchmark.cell import played_by, recorded
 from eval.benchmark.suite import Contestant
 from eval.play.folders import refuse_foreign, replace_folder
@@ -18,10 +16,12 @@ from eval.play.scenario import check_names
 from eval.play.series import COLUMNS, recorded_series, write_series
 from eval.show.plots import picture
 from eval.trace.figure import draw
+from ns3_env.bounds import MAX_TIME_NS, WHY_TIME, excess
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Record, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.strict import validate
+from ns3_env.yaml_files import read_mapping
 
 Results = Mapping[str, Any]
 
@@ -66,6 +66,8 @@ def trace(
         )
     if sample_ns is not None and sample_ns <= 0:
         raise ScenarioError(f"--sample-ns: must be above 0, is {sample_ns}")
+    if sample_ns is not None and (text := excess(sample_ns, MAX_TIME_NS, WHY_TIME)) is not None:
+        raise ScenarioError(f"--sample-ns: {text}")
     if seed is not None:
         if not 0 <= seed < 2**63:
             raise ScenarioError(f"--seed: must be in 0 to 2^63 - 1, is {seed}")
@@ -98,13 +100,12 @@ def trace(
 
 def _load(file: Path, controller: str) -> tuple[Scenario, Contestant]:
     """The scenario and who plays it. Raises ScenarioError."""
-    try:
-        data = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError, UnicodeDecodeError):
-        data = None  # Scenario.load says what is wrong
-    if not (isinstance(data, dict) and isinstance(data.get("scenario"), dict)):
+    data = read_mapping(file, ScenarioError)
+    if not (isinstance(data.get("scenario"), dict)):
         check_names([controller])
-        return Scenario.load(file), Contestant(name=controller, controller=controller)
+        return Scenario.from_mapping(data, str(file), file.parent), Contestant(
+            name=controller, controller=controller
+        )
     scenario = Scenario.from_mapping(data["scenario"], str(data.get("source") or file), file.parent)
     who = None
     if "controller" in data:

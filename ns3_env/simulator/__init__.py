@@ -9,10 +9,12 @@ from ns3_env.simulator.executable import (
     list_controllers,
 )
 from ns3_env.simulator.messages import Decisions, EpisodeEnd
+from ns3_env.simulator.process import LOOK_S
 from ns3_env.simulator.simulator import Simulator, wait_any
 
 __all__ = [
     "EXECUTABLE_VARIABLE",
+    "LOOK_S",
     "Decisions",
     "EpisodeEnd",
     "Simulator",

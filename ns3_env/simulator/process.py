@@ -17,6 +17,8 @@ from ns3_env.errors import SimulatorNotFound
 
 #: One sleep while waiting, s; between two, the process is looked at and Python's signal handlers run.
 SLICE_S = 0.02
+#: Between two looks at a simulator that nobody waits for, s.
+LOOK_S = 0.1
 _LAST_WORDS_BYTES = 4096
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
@@ -82,44 +84,64 @@ class SimulatorProcess:
 
 
 class Watch:
-    """Tells a hung process from one that computes, or waits for a core."""
+    """Tells a hung process from one that computes, waits for a core, or has nothing to do.
 
-    def __init__(self, heartbeat: int) -> None:
-        self._beat = heartbeat
-        self._cpu_s: float | None = None
-        self._idle_since: float | None = None
+    Lives as long as the process; two looks may be any time apart.
+    """
 
-    def look(self, pid: int | None, heartbeat: int, timeout_s: float) -> str | None:
-        """Why the process counts as hung, or None."""
+    def __init__(self) -> None:
+        self._sign: object = None
+        self._cpu_s = 0.0
+        self._looked = 0.0
+        self._asleep_s: float | None = None
+        self._stopped_since: float | None = None
+
+    def look(self, pid: int | None, sign: object, timeout_s: float, *, working: bool) -> str | None:
+        """Why the process counts as hung, or None.
+
+        Args:
+            pid: the process.
+            sign: of life: any other than at the last look will do.
+            timeout_s: patience.
+            working: it should compute; otherwise it may sleep, but not be stopped.
+        """
         now = time.monotonic()
         state, cpu_s = process_state(pid)
-        if heartbeat != self._beat:
-            self._beat, self._cpu_s, self._idle_since = heartbeat, cpu_s, None
+        # Time in which nobody looked says nothing of sleep: it may have worked in between.
+        gap_s, self._looked = min(now - self._looked, LOOK_S), now
+        if state in "Tt":
+            if self._stopped_since is None:
+                self._stopped_since = now
+            stopped_s = now - self._stopped_since
+            # Looks lie up to LOOK_S apart: it may have been stopped that much longer.
+            if stopped_s > max(timeout_s / 2, timeout_s - 2 * LOOK_S):
+                return f"was stopped for {stopped_s:.1f} s"
             return None
-        if self._cpu_s is None:
-            self._cpu_s = cpu_s
+        self._stopped_since = None
+        if not working or sign != self._sign:
+            self._sign, self._cpu_s, self._asleep_s = sign, cpu_s, None
+            return None
         # Runnable (R) may mean waiting for a core, D for memory or disk: both are the machine's doing.
-        if state in "STt":
-            if self._idle_since is None:
-                self._idle_since = now
-            if now - self._idle_since > timeout_s:
-                how = "stopped" if state in "Tt" else "asleep"
-                return f"was {how} for {now - self._idle_since:.1f} s while it should compute"
-        else:
-            self._idle_since = None
-            if cpu_s - self._cpu_s > timeout_s - SLICE_S:
-                return f"computed for {cpu_s - self._cpu_s:.1f} s without a sign of life"
+        if state == "S":
+            self._asleep_s = 0.0 if self._asleep_s is None else self._asleep_s + gap_s
+            if self._asleep_s > timeout_s:
+                return f"was asleep for {self._asleep_s:.1f} s while it should compute"
+            return None
+        self._asleep_s = None
+        if cpu_s - self._cpu_s > timeout_s - SLICE_S:
+            return f"computed for {cpu_s - self._cpu_s:.1f} s without a sign of life"
         return None
 
 
 def process_state(pid: int | None) -> tuple[str, float]:
     """State letter and CPU time (s) of a process; see proc(5), /proc/pid/stat."""
     try:
-        text = Path(f"/proc/{pid}/stat").read_text()
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
+            text = file.read()
     except OSError:
         return "X", 0.0
-    fields = text.rpartition(")")[2].split()
-    return fields[0], (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+    fields = text.rpartition(b")")[2].split()
+    return fields[0].decode(), (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
 
 
 def _end_process(process: subprocess.Popen[bytes], words_fd: int, owner: int) -> None:

@@ -7,12 +7,12 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ns3_env import _native
 from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung
@@ -61,7 +61,12 @@ class Simulator:
         """State without a process."""
         self._agent: _native.AgentEnd | None = None
         self._process: SimulatorProcess | None = None
+        # Views of the channel's memory keep its descriptors open as long as they live.
+        none: NDArray[Any] = np.empty(0)
+        self._flows = self._slots = self._flags = self._records = self._actions = none
+        self._watch = Watch()
         self._our_turn = False
+        self._turns = 0
         self._due = -1  # actions expected; -1: only a reset is
 
     @property
@@ -90,10 +95,13 @@ class Simulator:
             self.kill()
             raise
 
-    def send_reset(self, scenario: Scenario | Mapping[str, Any]) -> None:
+    def send_reset(self, scenario: Scenario | Mapping[str, Any], *, replace: bool = True) -> None:
         """Begins the scenario's episode, without waiting for it. An episode that still runs is given up.
 
-        A mapping is sent as it is: the simulator's JSON (see ``Scenario.to_simulator_json``).
+        Args:
+            scenario: a mapping is sent as it is: the simulator's JSON (see ``Scenario.to_simulator_json``).
+            replace: a process that has died by now is replaced; otherwise :meth:`receive` tells of its death.
+
         Raises what :meth:`start` raises.
         """
         if isinstance(scenario, Mapping):
@@ -105,7 +113,7 @@ class Simulator:
             # Left over from an episode that was given up; a process that does not answer is replaced.
             with contextlib.suppress(SimulatorDied, SimulatorHung):
                 self._await()
-        if self._process is not None and self._process.has_ended():
+        if replace and self._process is not None and self._process.has_ended():
             self.kill()  # while it had nothing to do
         self.start()
         assert self._agent is not None
@@ -137,11 +145,15 @@ class Simulator:
     def _hand_over(self, command: int, count: int) -> None:
         assert self._agent is not None
         self._our_turn = False
+        self._turns += 1
         self._due = -1
         self._agent.send(command, count)
 
-    def receive(self) -> Decisions | EpisodeEnd:
+    def receive(self, meanwhile: Callable[[], object] | None = None) -> Decisions | EpisodeEnd:
         """Waits for the simulator's answer.
+
+        Args:
+            meanwhile: called now and then (every 0.02 s) while it waits; what it raises ends the wait.
 
         Raises:
             ScenarioError: the simulator refuses the scenario; it stays alive.
@@ -152,7 +164,7 @@ class Simulator:
             raise RuntimeError(
                 "nothing was asked of the simulator: send_reset() or send_actions() come first"
             )
-        kind = self._await()
+        kind = self._await(meanwhile)
         agent = self._agent
         if kind == _native.MESSAGE_DECISIONS:
             k = agent.row_count
@@ -193,20 +205,36 @@ class Simulator:
         """The simulator has the turn no longer: :meth:`receive` would not wait."""
         return self.waiting and self._agent is not None and _native.wait_any([self._agent], 0.0) == 0
 
-    def _await(self, *, starting: bool = False) -> int:
+    def check(self) -> None:
+        """Looks whether the process is well, whoever has the turn; none is well, too.
+
+        Raises:
+            SimulatorDied: the process has ended.
+            SimulatorHung: it is stopped, or has the turn and gives no sign of life, and was killed.
+        """
+        if self._process is None or self._agent is None:
+            return
+        self._raise_if_dead()
+        sign = self._turns, self._agent.heartbeat
+        working = not self._our_turn and not self.answered()
+        if reason := self._watch.look(self.pid, sign, self._hang_timeout_s, working=working):
+            self._raise_hung(reason)
+
+    def _await(self, meanwhile: Callable[[], object] | None = None, *, starting: bool = False) -> int:
         """Waits for the next message; the turn is then ours."""
         assert self._agent is not None
         kind = self._agent.wait(SLICE_S)
         if kind == _native.MESSAGE_NONE:
-            watch = Watch(self._agent.heartbeat)
             began = time.monotonic()
             while kind == _native.MESSAGE_NONE:
-                self._raise_if_dead()
-                if starting:
+                if not starting:
+                    self.check()
+                else:
+                    self._raise_if_dead()
                     if time.monotonic() - began > self._start_timeout_s:
                         self._raise_hung(f"did not start within {self._start_timeout_s:g} s")
-                elif reason := watch.look(self.pid, self._agent.heartbeat, self._hang_timeout_s):
-                    self._raise_hung(reason)
+                if meanwhile is not None:
+                    meanwhile()
                 kind = self._agent.wait(SLICE_S)
         self._our_turn = True
         return kind
@@ -243,20 +271,21 @@ class Simulator:
         self.close()
 
 
-def wait_any(simulators: Sequence[Simulator]) -> int:
+def wait_any(simulators: Sequence[Simulator], meanwhile: Callable[[], object] | None = None) -> int:
     """Index of a simulator that has answered; all those given must be waiting.
+
+    ``meanwhile`` is called now and then (every 0.02 s) while it waits; what it raises ends the wait.
 
     Raises SimulatorDied or SimulatorHung for one that never will.
     """
     ends = [simulator._agent for simulator in simulators if simulator._agent is not None]
     if len(ends) != len(simulators) or not ends:
         raise RuntimeError("there is a simulator of which nothing was asked")
-    watches = [Watch(end.heartbeat) for end in ends]
     while True:
         index = _native.wait_any(ends, SLICE_S)
         if index >= 0:
             return index
-        for i, (simulator, watch) in enumerate(zip(simulators, watches, strict=True)):
-            simulator._raise_if_dead()
-            if reason := watch.look(simulator.pid, ends[i].heartbeat, simulator._hang_timeout_s):
-                simulator._raise_hung(reason)
+        for simulator in simulators:
+            simulator.check()
+        if meanwhile is not None:
+            meanwhile()

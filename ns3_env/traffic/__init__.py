@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
+from ns3_env.bounds import WHY_FLOWS, few
 from ns3_env.topology import Network
 from ns3_env.traffic.csv_file import FlowFile
 from ns3_env.traffic.incast import Incast
@@ -44,7 +45,7 @@ class Mix(TrafficKind):
     """Several kinds of traffic at once, one flow list after the other."""
 
     kind: Literal["mix"] = "mix"
-    parts: list[Traffic] = Field(min_length=1)
+    parts: Annotated[list[Traffic], few(1000, WHY_FLOWS)] = Field(min_length=1)
 
     def faults(self, network: Network) -> list[str]:
         """See the base class."""
@@ -61,6 +62,10 @@ class Mix(TrafficKind):
     def flow_count_is_drawn(self) -> bool:
         """See the base class."""
         return any(part.flow_count_is_drawn() for part in self.parts)
+
+    def expected_flows(self, network: Network) -> float:
+        """See the base class."""
+        return sum(part.expected_flows(network) for part in self.parts)
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
         """The flow list; each part draws from a generator of its own: parts do not disturb each other."""

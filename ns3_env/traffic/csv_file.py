@@ -12,15 +12,14 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
+from ns3_env.bounds import MAX_BYTES, MAX_FLOWS, MAX_TIME_NS, WHY_FLOWS
+from ns3_env.files import check_plain
 from ns3_env.topology import Network
 from ns3_env.traffic.kind import Flows, TrafficKind, host_fault
 
 #: Columns of a CSV of flows.
 CSV_COLUMNS = ("src", "dst", "size_bytes", "start_ns")
 
-#: Latest start: an hour and more, as in ``Scenario.time_limit_ns``.
-_MAX_START_NS = 4_000_000_000_000
-_MAX_SIZE_BYTES = 2**53
 _FAULTS_SHOWN = 10
 
 
@@ -48,6 +47,7 @@ class FlowFile(TrafficKind):
     @model_validator(mode="after")
     def _read(self) -> FlowFile:
         try:
+            check_plain(self.file)
             with open(self.file, newline="", encoding="utf-8-sig") as lines:
                 reader = csv.reader(lines, strict=True)
                 try:
@@ -72,6 +72,9 @@ class FlowFile(TrafficKind):
             line = reader.line_num
             if not row:
                 continue
+            if len(self._lines) + len(self._wrong) >= MAX_FLOWS:
+                self._refuse(line, f"there may be at most {MAX_FLOWS} flows: {WHY_FLOWS}")
+                return
             if len(row) != len(CSV_COLUMNS):
                 self._refuse(line, f"{len(row)} values, but there are {len(CSV_COLUMNS)} columns")
                 continue
@@ -82,10 +85,10 @@ class FlowFile(TrafficKind):
             if wrong:
                 continue
             src, dst, size, start = (int(texts[name]) for name in CSV_COLUMNS)
-            if not 1 <= size <= _MAX_SIZE_BYTES:
-                self._refuse(line, f"size_bytes is {size}, must be in [1, {_MAX_SIZE_BYTES}]")
-            elif not 0 <= start <= _MAX_START_NS:
-                self._refuse(line, f"start_ns is {start}, must be in [0, {_MAX_START_NS}]")
+            if not 1 <= size <= MAX_BYTES:
+                self._refuse(line, f"size_bytes is {size}, must be in [1, {MAX_BYTES}]")
+            elif not 0 <= start <= MAX_TIME_NS:
+                self._refuse(line, f"start_ns is {start}, must be in [0, {MAX_TIME_NS}]")
             elif src == dst:
                 self._refuse(line, f"a flow from host {src} to itself")
             elif (first := seen.setdefault((src, dst, start), line)) != line:
@@ -124,6 +127,10 @@ class FlowFile(TrafficKind):
         for (dst, _), flows in together.items():
             most[dst] = max(most[dst], flows)
         return most
+
+    def expected_flows(self, network: Network) -> float:
+        """See the base class."""
+        return len(self._flows)
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
         """The flow list."""

@@ -4,11 +4,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
+from ns3_env.bounds import (
+    MAX_FLOWS,
+    MAX_TIME_NS,
+    WHY_FLOWS,
+    WHY_TIME,
+    Bytes,
+    FlowCount,
+    Nanoseconds,
+    excess,
+    few,
+)
 from ns3_env.topology import Network
 from ns3_env.traffic.kind import Flows, TrafficKind, host_fault
 
@@ -23,12 +34,12 @@ class Incast(TrafficKind):
     """
 
     kind: Literal["incast"] = "incast"
-    flows: int | None = Field(default=None, ge=1, description="number of flows; none: one per sender")
-    size_bytes: int = Field(default=20_000_000, ge=1, description="of each flow")
+    flows: FlowCount | None = Field(default=None, ge=1, description="number of flows; none: one per sender")
+    size_bytes: Bytes = Field(default=20_000_000, ge=1, description="of each flow")
     receiver: int | None = Field(default=None, ge=0)
-    senders: list[int] | None = Field(default=None, min_length=1)
-    start_ns: int = Field(default=0, ge=0)
-    spread_ns: int = Field(default=0, ge=0)
+    senders: Annotated[list[int], few(MAX_FLOWS, WHY_FLOWS)] | None = Field(default=None, min_length=1)
+    start_ns: Nanoseconds = Field(default=0, ge=0)
+    spread_ns: Nanoseconds = Field(default=0, ge=0)
     distribution: Literal["gaussian", "uniform"] = "gaussian"
 
     def _ends(self, network: Network) -> tuple[list[int], int]:
@@ -47,6 +58,8 @@ class Incast(TrafficKind):
         found = [
             fault for i, host in enumerate(senders) for fault in host_fault(network, f"senders.{i}", host)
         ]
+        if (text := excess(self.start_ns + self.spread_ns, MAX_TIME_NS, WHY_TIME)) is not None:
+            found.append(f"spread_ns: start_ns + spread_ns {text}")
         if receiver in senders:
             found.append(f"senders.{senders.index(receiver)}: a flow from host {receiver} to itself")
         return found
@@ -55,6 +68,10 @@ class Incast(TrafficKind):
         """See the base class."""
         senders, receiver = self._ends(network)
         return Counter({receiver: self.flows or len(senders)})
+
+    def expected_flows(self, network: Network) -> float:
+        """See the base class."""
+        return self.flows or len(self._ends(network)[0])
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
         """The flow list."""

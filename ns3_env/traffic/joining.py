@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
+from ns3_env.bounds import MAX_FLOWS, MAX_TIME_NS, WHY_FLOWS, WHY_TIME, Bytes, Nanoseconds, excess, few
 from ns3_env.topology import Network
 from ns3_env.traffic.kind import Flows, TrafficKind
 
@@ -19,15 +20,25 @@ class Joining(TrafficKind):
     """
 
     kind: Literal["joining"] = "joining"
-    sizes_bytes: list[Annotated[int, Field(ge=1)]] = Field(default=[1_000_000_000] * 4, min_length=1)
-    interval_ns: int = Field(default=35_000_000, gt=0)
+    sizes_bytes: Annotated[list[Annotated[Bytes, Field(ge=1)]], few(MAX_FLOWS, WHY_FLOWS)] = Field(
+        default=[1_000_000_000] * 4, min_length=1
+    )
+    interval_ns: Nanoseconds = Field(default=35_000_000, gt=0)
 
     def faults(self, network: Network) -> list[str]:
         """See the base class."""
         free = len(network.hosts) - 1
         if len(self.sizes_bytes) > free:
             return [f"sizes_bytes: {len(self.sizes_bytes)} flows, but only {free} hosts to send them"]
+        if (
+            text := excess((len(self.sizes_bytes) - 1) * self.interval_ns, MAX_TIME_NS, WHY_TIME)
+        ) is not None:
+            return [f"interval_ns: the last flow's start {text}"]
         return []
+
+    def expected_flows(self, network: Network) -> float:
+        """See the base class."""
+        return len(self.sizes_bytes)
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
         """The flow list."""

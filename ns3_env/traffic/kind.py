@@ -61,6 +61,10 @@ class TrafficKind(Strict):
         """Flows that send to each host at the same time; empty where that is not known beforehand."""
         return Counter()
 
+    def expected_flows(self, network: Network) -> float:
+        """How many flows there will be, told before any is made."""
+        return 0
+
     def flow_count_is_drawn(self) -> bool:
         """Whether another seed may have another number of flows."""
         return False

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
+from ns3_env.bounds import MAX_FLOWS, WHY_FLOWS, Bytes, Nanoseconds, few
 from ns3_env.strict import Strict
 from ns3_env.topology import Network
 from ns3_env.traffic.kind import Flows, TrafficKind, host_fault
@@ -18,8 +19,8 @@ class Flow(Strict):
 
     src: int = Field(ge=0)
     dst: int = Field(ge=0)
-    size_bytes: int = Field(ge=1)
-    start_ns: int = Field(default=0, ge=0)
+    size_bytes: Bytes = Field(ge=1)
+    start_ns: Nanoseconds = Field(default=0, ge=0)
     controller: str | None = None
 
 
@@ -27,7 +28,7 @@ class FlowList(TrafficKind):
     """Flows as written."""
 
     kind: Literal["list"] = "list"
-    flows: list[Flow] = Field(min_length=1)
+    flows: Annotated[list[Flow], few(MAX_FLOWS, WHY_FLOWS)] = Field(min_length=1)
 
     def faults(self, network: Network) -> list[str]:
         """See the base class."""
@@ -42,6 +43,10 @@ class FlowList(TrafficKind):
     def named_controllers(self) -> set[str]:
         """See the base class."""
         return super().named_controllers() | {x.controller for x in self.flows if x.controller is not None}
+
+    def expected_flows(self, network: Network) -> float:
+        """See the base class."""
+        return len(self.flows)
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
         """The flow list."""

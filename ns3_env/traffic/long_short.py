@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
+from ns3_env.bounds import Bytes, Nanoseconds
 from ns3_env.topology import Network
 from ns3_env.traffic.kind import Flows, TrafficKind
 
@@ -16,13 +17,17 @@ class LongShort(TrafficKind):
     """A long flow and a short one (Zhang 2023, section 6.1), from hosts 0 and 1 to the last host."""
 
     kind: Literal["long_short"] = "long_short"
-    long_bytes: int = Field(default=25_000_000, ge=1)
-    short_bytes: int = Field(default=2_000_000, ge=1)
-    short_start_ns: int = Field(default=1_000_000, ge=0)
+    long_bytes: Bytes = Field(default=25_000_000, ge=1)
+    short_bytes: Bytes = Field(default=2_000_000, ge=1)
+    short_start_ns: Nanoseconds = Field(default=1_000_000, ge=0)
 
     def faults(self, network: Network) -> list[str]:
         """See the base class."""
         return ["kind: long-short traffic needs at least three hosts"] if len(network.hosts) < 3 else []
+
+    def expected_flows(self, network: Network) -> float:
+        """See the base class."""
+        return 2
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
         """The flow list."""

@@ -4,14 +4,21 @@
 from __future__ import annotations
 
 import itertools
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import Field, field_validator
+from pydantic import Discriminator, Field, Tag, field_validator
 
+from ns3_env.bounds import Nanoseconds, RealBytes
 from ns3_env.topology import Network
 from ns3_env.traffic.kind import Flows, TrafficKind
 from ns3_env.traffic.sizes import SIZE_CDFS, mean_size_bytes, sample_sizes
+
+#: The name of a distribution, or its points.
+_Sizes = Annotated[
+    Annotated[str, Tag("name")] | Annotated[list[tuple[RealBytes, float]], Tag("points")],
+    Discriminator(lambda value: "name" if isinstance(value, str) else "points"),
+]
 
 
 class Poisson(TrafficKind):
@@ -21,11 +28,11 @@ class Poisson(TrafficKind):
     """
 
     kind: Literal["poisson"] = "poisson"
-    sizes: str | list[tuple[float, float]] = Field(
+    sizes: _Sizes = Field(
         default="websearch", description="name of a distribution, or its points (bytes, percent)"
     )
     load: float = Field(default=0.3, gt=0, le=1)
-    duration_ns: int = Field(default=10_000_000, gt=0, description="flows start before")
+    duration_ns: Nanoseconds = Field(default=10_000_000, gt=0, description="flows start before")
 
     @field_validator("sizes")
     @classmethod
@@ -49,6 +56,14 @@ class Poisson(TrafficKind):
     def flow_count_is_drawn(self) -> bool:
         """See the base class."""
         return True
+
+    def expected_flows(self, network: Network) -> float:
+        """See the base class."""
+        mean = mean_size_bytes(self.cdf)
+        bits = (
+            sum(network.access[host].rate_bps for host in network.hosts) * self.load * self.duration_ns / 1e9
+        )
+        return bits / (8 * mean) if mean > 0 else float("inf")
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
         """The flow list, by start time. At least one flow."""
