@@ -251,7 +251,7 @@ def test_a_byte_that_changed_is_seen(run: Path) -> None:
         ({"agent": "os.system"}, "there is no agent 'os.system'"),
         ({"settings": {"hidden": 16}}, "policy.npz: 'actor"),
         ({"settings": {"hiden": 16}}, "unknown key 'hiden'"),
-        ({"settings": {"hidden": 10**12}}, "no agent can be made of it"),
+        ({"settings": {"hidden": 10**12}}, "agent.hidden: must be at most 1000000"),
         ({"fields": ["no"]}, "unknown telemetry field 'no'"),
         ({"fields": "rtt"}, "fields: "),
         ({"action_map": "no"}, "env.action: "),
