@@ -81,7 +81,8 @@ AgentController::OnAck(FlowState& flow, const AckSample& ack)
     if (m_rttFraction && !done && ack.now >= m_nextDecision)
     {
         m_nextDecision =
-            ack.now + static_cast<Picos>(*m_rttFraction * static_cast<double>(ack.rtt));
+            ack.now +
+            static_cast<Picos>(std::min(*m_rttFraction * static_cast<double>(ack.rtt), LONGEST_PS));
         Decide(ack.now);
     }
 }

@@ -18,6 +18,8 @@ constexpr uint16_t DESTINATION_PORT = 100;
 constexpr Picos EVENTS_PER_FRAME = 64;
 // Units of quantised telemetry grow with the hosts' rate above this one.
 constexpr double TELEMETRY_REFERENCE_BPS = 25e9;
+constexpr double LONGEST_DRAIN_S =
+    1e5; // what is longer than a simulation can be is never waited for
 
 std::unique_ptr<const NetworkRules>
 MakeRules(bool published)
@@ -189,7 +191,8 @@ Fabric::DefaultTimeout() const
     }
     const size_t hops = std::min<size_t>(MAX_INT_HOPS, m_switches.size());
     const double drain = static_cast<double>(m_scenario.buffer.bufferBytes * hops) * 8 / slowest;
-    return 2 * static_cast<Picos>(drain * PS_PER_SECOND) + 2 * m_maxBaseRtt;
+    return 2 * static_cast<Picos>(std::min(drain, LONGEST_DRAIN_S) * PS_PER_SECOND) +
+           2 * m_maxBaseRtt;
 }
 
 Route
