@@ -32,7 +32,7 @@ AgentController::GetTypeId()
                 "Wire bytes of in-band telemetry per packet (42 as HPCC's, 32 as MPCC's).",
                 UintegerValue(42),
                 MakeUintegerAccessor(&AgentController::m_telemetryBytes),
-                MakeUintegerChecker<uint32_t>())
+                MakeUintegerChecker<uint32_t>(0, 1000))
             .AddAttribute("Quantised",
                           "Round telemetry to HPCC's header units.",
                           BooleanValue(false),
