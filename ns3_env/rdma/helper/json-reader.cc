@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "json-reader.h"
 
+#include "ns3_env/rdma/model/sign-of-life.h"
+
 #include <algorithm>
 
 namespace ns3::rdma
@@ -35,6 +37,7 @@ class ParseWatch
   public:
     bool operator()(int, Json::parse_event_t event, Json& parsed)
     {
+        SignOfLife::Beat();
         switch (event)
         {
         case Json::parse_event_t::object_start:

@@ -5,6 +5,8 @@
 
 #include "scenario-error.h"
 
+#include "ns3_env/rdma/model/sign-of-life.h"
+
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -98,6 +100,7 @@ class JsonReader
         values.reserve(list.size());
         for (const Json& value : list)
         {
+            SignOfLife::Beat();
             values.push_back(WholeOf(value, [&] { return PathOf(key, values.size()); }, low, high));
         }
         return values;
