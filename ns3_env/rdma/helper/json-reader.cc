@@ -169,7 +169,7 @@ JsonReader::Number(const std::string& key, double low, double high)
     {
         Refuse(Path(key),
                value,
-               "a number in [" + Json(low).dump() + ", " + Json(high).dump() + "]");
+               "in [" + Json(low).dump() + ", " + Json(high).dump() + "], a number");
     }
     return number;
 }

@@ -133,7 +133,8 @@ class JsonReader
         {
             Refuse(path(),
                    value,
-                   "a whole number in [" + std::to_string(low) + ", " + std::to_string(high) + "]");
+                   "in [" + std::to_string(low) + ", " + std::to_string(high) +
+                       "], a whole number");
         }
         return *number;
     }
