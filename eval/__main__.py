@@ -70,6 +70,7 @@ def _run(options: argparse.ArgumentParser) -> Work:
     options.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder per controller")
     options.add_argument("--queue-series", type=int, metavar="NS", help="sample the queues at this interval")
     options.add_argument("--pcap", action="store_true", help="capture every port's frames")
+    _hang_timeout(options)
     _json(options)
 
     def work(given: argparse.Namespace) -> None:
@@ -83,6 +84,7 @@ def _run(options: argparse.ArgumentParser) -> Work:
             given.json,
             queue_series_ns=given.queue_series,
             pcap=given.pcap,
+            hang_timeout_s=given.hang_timeout,
         )
 
     return work
@@ -96,6 +98,7 @@ def _benchmark(options: argparse.ArgumentParser) -> Work:
     options.add_argument("--policy", action="append", default=[], metavar="NAME=PKG.MODULE:FACTORY")
     options.add_argument("--checkpoint", action="append", default=[], metavar="NAME=PATH")
     _allow_imports(options)
+    _hang_timeout(options)
 
     def work(given: argparse.Namespace) -> int:
         from eval.benchmark.runner import benchmark
@@ -107,6 +110,7 @@ def _benchmark(options: argparse.ArgumentParser) -> Work:
             given.policy,
             given.checkpoint,
             allow_imports=given.allow_imports,
+            hang_timeout_s=given.hang_timeout,
         )
         return 0 if done else 1
 
@@ -133,6 +137,7 @@ def _trace(options: argparse.ArgumentParser) -> Work:
     options.add_argument("--seed", type=int, help="takes the place of the scenario's")
     options.add_argument("--sample-ns", type=int, metavar="NS", help="interval of the queue's samples")
     _allow_imports(options)
+    _hang_timeout(options)
 
     def work(given: argparse.Namespace) -> None:
         from eval.trace.run import trace
@@ -145,6 +150,7 @@ def _trace(options: argparse.ArgumentParser) -> Work:
                 given.seed,
                 given.sample_ns,
                 allow_imports=given.allow_imports,
+                hang_timeout_s=given.hang_timeout,
             )
         )
 
@@ -224,6 +230,24 @@ COMMANDS = {
     "paper": _paper,
     "speed": _speed,
 }
+
+
+def _hang_timeout(options: argparse.ArgumentParser) -> None:
+    options.add_argument(
+        "--hang-timeout",
+        type=_seconds,
+        default=0.9,
+        metavar="S",
+        help="seconds of computing without a sign of life after which the simulator is ended (default: 0.9)",
+    )
+
+
+def _seconds(text: str) -> float:
+    """A time above 0."""
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return value
 
 
 def _json(options: argparse.ArgumentParser) -> None:

@@ -52,6 +52,12 @@ class EnvConfig(Strict):
     decision_quantum_ns: Nanoseconds = Field(
         default=0, ge=0, description="flows due within it decide together"
     )
+    hang_timeout_s: float = Field(
+        default=0.9,
+        gt=0,
+        allow_inf_nan=False,
+        description="a simulator that computes for longer without a sign of life is ended",
+    )
 
     @field_validator("fields")
     @classmethod

@@ -82,4 +82,5 @@ def make_env(
         action=action,
         seed=seed,
         seeds=seeds,
+        hang_timeout_s=env.hang_timeout_s,
     )

@@ -49,6 +49,8 @@ def benchmark(
     command: Sequence[str] | None = None,
     console: Console | None = None,
     allow_imports: bool = False,
+    *,
+    hang_timeout_s: float = 0.9,
 ) -> bool:
     """Runs what the folder does not hold yet, prints the summary and writes the report.
 
@@ -61,6 +63,7 @@ def benchmark(
         command: what to type to get this again; by default what was typed.
         console: where it is shown.
         allow_imports: policies that only the suite's file names may run their modules' code.
+        hang_timeout_s: of each simulator; see :class:`ns3_env.simulator.Simulator`.
 
     Returns:
         Whether every cell is done.
@@ -87,7 +90,7 @@ def benchmark(
             shutil.rmtree(partial, ignore_errors=True)
         todo = _todo(out, suite)
         try:
-            _play(todo, jobs or os.cpu_count() or 1, suite.timeout_s, out, console)
+            _play(todo, jobs or os.cpu_count() or 1, suite.timeout_s, hang_timeout_s, out, console)
         except KeyboardInterrupt:
             folder = BenchFolder.read(out)
             done, total = len(folder.cells), sum(1 for _ in suite.cells())
@@ -123,13 +126,18 @@ def _todo(out: Path, suite: Suite) -> list[tuple[float, Job]]:
 
 
 def _play(
-    todo: list[tuple[float, Job]], processes: int, timeout_s: float, out: Path, console: Console
+    todo: list[tuple[float, Job]],
+    processes: int,
+    timeout_s: float,
+    hang_timeout_s: float,
+    out: Path,
+    console: Console,
 ) -> None:
     """Plays the jobs and shows how far it is; a cell's error goes into ``failed/``."""
     if not todo:
         return
     view = _View({job.key: weight for weight, job in todo})
-    playing = closing(workers.play_all([job for _, job in todo], processes, timeout_s))
+    playing = closing(workers.play_all([job for _, job in todo], processes, timeout_s, hang_timeout_s))
     with (
         playing as events,
         Live(view.render(), console=console, transient=True, refresh_per_second=4) as live,

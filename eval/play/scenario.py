@@ -21,6 +21,9 @@ from ns3_env.errors import ScenarioError
 from ns3_env.scenario import AGENT, Record, Scenario
 from ns3_env.simulator import Simulator, list_controllers
 
+#: Samples of queues beyond which it is said how many there will be.
+_MANY_SAMPLES = 1_000_000
+
 
 def run(
     scenario_file: Path,
@@ -31,6 +34,7 @@ def run(
     *,
     queue_series_ns: int | None = None,
     pcap: bool = False,
+    hang_timeout_s: float = 0.9,
 ) -> dict[str, dict[str, float]]:
     """Plays the scenario under each controller, writes ``out``/NAME for each and prints the table.
 
@@ -42,6 +46,7 @@ def run(
         console: where the table is printed.
         queue_series_ns: sampling interval of ``queue_series.csv``; None: the scenario's.
         pcap: each controller's folder gets a folder ``pcap``, with a capture of every port.
+        hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
 
     Raises:
         ScenarioError: the scenario, an option, or the name of a controller, is wrong.
@@ -58,6 +63,12 @@ def run(
         variant.to_simulator_json()  # what is wrong with one is said before the first has run for hours
         refuse_foreign(out / name, FILES, "run's folder")
     console = console or Console()
+    samples = _queue_samples(scenario.model_copy(update={"record": record}))
+    if samples > _MANY_SAMPLES:
+        console.print(
+            f"queue series: up to {samples / 1e6:,.1f} million samples under each controller, one per "
+            f"switch port every {record.queue_series_ns} ns until {scenario.time_limit_ns / 1e6:g} ms"
+        )
     rows: dict[str, dict[str, float]] = {}
     progress = Progress(
         SpinnerColumn(),
@@ -66,7 +77,7 @@ def run(
         console=console,
         transient=True,
     )
-    with progress, Simulator() as simulator:
+    with progress, Simulator(hang_timeout_s=hang_timeout_s) as simulator:
         for number, (name, variant) in enumerate(variants.items(), start=1):
             task = progress.add_task(f"{name} ({number} of {len(names)})", total=None)
             began = time.monotonic()
@@ -119,6 +130,15 @@ def _record(scenario: Scenario, queue_series_ns: int | None, pcap: bool) -> Reco
     if not pcap:
         update["pcap_ports"] = None
     return scenario.record.model_copy(update=update)
+
+
+def _queue_samples(scenario: Scenario) -> int:
+    """Most samples of all queue series together: fewer where the flows are done before the time limit."""
+    if not scenario.record.queue_series_ns:
+        return 0
+    network = scenario.topology.build()
+    ports = sum(network.nodes[end] == "switch" for link in network.links for end in (link.a, link.b))
+    return ports * (scenario.time_limit_ns // scenario.record.queue_series_ns + 1)
 
 
 def _capturing(scenario: Scenario, folder: Path) -> Scenario:

@@ -38,6 +38,8 @@ def trace(
     seed: int | None = None,
     sample_ns: int | None = None,
     allow_imports: bool = False,
+    *,
+    hang_timeout_s: float = 0.9,
 ) -> Path:
     """Plays a scenario once with everything recorded; writes its series and draws them.
 
@@ -50,6 +52,7 @@ def trace(
         seed: takes the place of the scenario's.
         sample_ns: interval of the queue's series; None: what a benchmark would take.
         allow_imports: a policy that the cell's file names may run its module's code.
+        hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
 
     Returns:
         The figure's path.
@@ -80,7 +83,7 @@ def trace(
         queue_series_ns=sample_ns or recorded(scenario).record.queue_series_ns,
     )
     scenario = scenario.model_copy(update={"record": record})
-    with Simulator() as simulator:
+    with Simulator(hang_timeout_s=hang_timeout_s) as simulator:
         scenario, results = played_by(who, scenario, simulator)
     out.parent.mkdir(parents=True, exist_ok=True)
     # A cell is cells/SCENARIO/CONTROLLER/seed-N/config.yaml.

@@ -6,6 +6,7 @@
 #include "ns3_env/rdma/contract/congestion-control.h"
 #include "ns3_env/rdma/helper/controller-description.h"
 #include "ns3_env/rdma/helper/episode.h"
+#include "ns3_env/rdma/helper/json-reader.h"
 #include "ns3_env/rdma/helper/scenario.h"
 
 #include <charconv>
@@ -111,14 +112,17 @@ RunFile(const std::string& scenarioPath,
         return EXIT_BAD_INPUT;
     }
     std::string text((std::istreambuf_iterator<char>(in)), {});
-    if (!overrides.empty() && nlohmann::json::accept(text))
-    {
-        auto json = nlohmann::json::parse(text);
-        json.merge_patch(overrides);
-        text = json.dump();
-    }
     try
     {
+        if (!overrides.empty())
+        {
+            auto json = ParseJson(text);
+            if (json.is_object())
+            {
+                json.merge_patch(overrides);
+                text = json.dump();
+            }
+        }
         const EpisodeOutcome outcome = RunEpisode(text, nullptr);
         if (!outcome.warning.empty())
         {

@@ -32,7 +32,7 @@ AgentController::GetTypeId()
                 "Wire bytes of in-band telemetry per packet (42 as HPCC's, 32 as MPCC's).",
                 UintegerValue(42),
                 MakeUintegerAccessor(&AgentController::m_telemetryBytes),
-                MakeUintegerChecker<uint32_t>())
+                MakeUintegerChecker<uint32_t>(0, 1000))
             .AddAttribute("Quantised",
                           "Round telemetry to HPCC's header units.",
                           BooleanValue(false),
@@ -81,7 +81,8 @@ AgentController::OnAck(FlowState& flow, const AckSample& ack)
     if (m_rttFraction && !done && ack.now >= m_nextDecision)
     {
         m_nextDecision =
-            ack.now + static_cast<Picos>(*m_rttFraction * static_cast<double>(ack.rtt));
+            ack.now +
+            static_cast<Picos>(std::min(*m_rttFraction * static_cast<double>(ack.rtt), LONGEST_PS));
         Decide(ack.now);
     }
 }

@@ -59,7 +59,7 @@ class SimulatorEnd
                                    std::memory_order_relaxed);
     }
 
-    /// The counter behind Beat(), for the innermost loop.
+    /// The counter behind Beat(), for the simulation.
     std::atomic<uint64_t>& Heartbeat() { return m_control->heartbeat; }
 
   private:

@@ -18,6 +18,8 @@ NS_OBJECT_ENSURE_REGISTERED(Dcqcn);
 TypeId
 Dcqcn::GetTypeId()
 {
+    const Time LEAST_INTERVAL = NanoSeconds(10); // shorter than a frame: a step per packet and more
+    const Time LONGEST_INTERVAL = Seconds(1000);
     static TypeId tid =
         TypeId("rdma::dcqcn")
             .SetParent<CongestionControl>()
@@ -33,23 +35,23 @@ Dcqcn::GetTypeId()
                 "Interval of alpha's average (1 us in the reference, 50 us in the paper).",
                 TimeValue(MicroSeconds(1)),
                 MakeTimeAccessor(&Dcqcn::m_alphaInterval),
-                MakeTimeChecker())
+                MakeTimeChecker(LEAST_INTERVAL, LONGEST_INTERVAL))
             .AddAttribute(
                 "DecreaseInterval",
                 "Least time between two cuts (4 us in the reference, 50 us in the paper).",
                 TimeValue(MicroSeconds(4)),
                 MakeTimeAccessor(&Dcqcn::m_decreaseInterval),
-                MakeTimeChecker())
+                MakeTimeChecker(LEAST_INTERVAL, LONGEST_INTERVAL))
             .AddAttribute("IncreaseInterval",
                           "Time between increases (300 us in the reference, 55 us in the paper).",
                           TimeValue(MicroSeconds(300)),
                           MakeTimeAccessor(&Dcqcn::m_increaseInterval),
-                          MakeTimeChecker())
+                          MakeTimeChecker(LEAST_INTERVAL, LONGEST_INTERVAL))
             .AddAttribute("FastRecoveryStages",
                           "Increases towards the target before the target itself grows (F).",
                           UintegerValue(1),
                           MakeUintegerAccessor(&Dcqcn::m_fastRecovery),
-                          MakeUintegerChecker<uint32_t>())
+                          MakeUintegerChecker<uint32_t>(0, 1'000'000))
             .AddAttribute("AdditiveIncrease",
                           "R_AI as a fraction of the host's link rate (20 Mb/s at 100 Gb/s).",
                           DoubleValue(2e-4),

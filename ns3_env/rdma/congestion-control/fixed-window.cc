@@ -21,7 +21,7 @@ FixedWindow::GetTypeId()
                           "Bytes in flight at most; 0 for no window: line rate, no control at all.",
                           DoubleValue(0.0),
                           MakeDoubleAccessor(&FixedWindow::m_windowBytes),
-                          MakeDoubleChecker<double>(0.0));
+                          MakeDoubleChecker<double>(0.0, 1e12));
     return tid;
 }
 

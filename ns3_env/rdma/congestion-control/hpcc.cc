@@ -33,7 +33,7 @@ Hpcc::GetTypeId()
                           "reference presets, 5 in the paper).",
                           UintegerValue(0),
                           MakeUintegerAccessor(&Hpcc::m_maxStage),
-                          MakeUintegerChecker<uint32_t>())
+                          MakeUintegerChecker<uint32_t>(0, 1'000'000))
             .AddAttribute("AdditiveIncrease",
                           "Rate added per update, as a fraction of the host's link rate "
                           "(40 Mb/s at 100 Gb/s).",

@@ -92,7 +92,7 @@ Mpcc::GetTypeId()
                           "Simulated time from an ACK until the window decided on it takes effect.",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&Mpcc::m_computationTime),
-                          MakeTimeChecker(Time(0)))
+                          MakeTimeChecker(Time(0), Seconds(1000)))
             .AddAttribute("ChargeMeasuredTime",
                           "Add the time that the decision took on this machine to ComputationTime. "
                           "Runs are then not reproducible: no two take the same time.",

@@ -30,19 +30,19 @@ Swift::GetTypeId()
                 "path's own base RTT where that is longer.",
                 TimeValue(MicroSeconds(20)),
                 MakeTimeAccessor(&Swift::m_baseTarget),
-                MakeTimeChecker(Time(0)))
+                MakeTimeChecker(Time(0), Seconds(1000)))
             .AddAttribute("HopScale",
                           "Target delay added per switch of the path (docs/sources/baselines.md).",
                           TimeValue(NanoSeconds(3050)),
                           MakeTimeAccessor(&Swift::m_hopScale),
-                          MakeTimeChecker(Time(0)))
+                          MakeTimeChecker(Time(0), Seconds(1000)))
             .AddAttribute(
                 "FlowScaleRange",
                 "fs_range: the most that flow scaling adds to the target (htsim: five base "
                 "targets); 0 for no flow scaling.",
                 TimeValue(MicroSeconds(100)),
                 MakeTimeAccessor(&Swift::m_flowScaleRange),
-                MakeTimeChecker(Time(0)))
+                MakeTimeChecker(Time(0), Seconds(1000)))
             .AddAttribute("FlowScaleMinWindow",
                           "fs_min_cwnd: packets at and below which the whole range is added.",
                           DoubleValue(0.1),
@@ -80,12 +80,12 @@ Swift::GetTypeId()
                           "the target delay, more than which no flow below it needs.",
                           DoubleValue(0.0),
                           MakeDoubleAccessor(&Swift::m_maxWindow),
-                          MakeDoubleChecker<double>(0.0))
+                          MakeDoubleChecker<double>(0.0, 1e9))
             .AddAttribute("RetransmitResetThreshold",
                           "RETX_RESET_THRESHOLD: timeouts in a row that bring the least window.",
                           UintegerValue(5),
                           MakeUintegerAccessor(&Swift::m_resetThreshold),
-                          MakeUintegerChecker<uint32_t>(1))
+                          MakeUintegerChecker<uint32_t>(1, 1'000'000))
             .AddTraceSource("WindowPackets",
                             "cwnd; below one the flow is paced.",
                             MakeTraceSourceAccessor(&Swift::m_window),

@@ -35,17 +35,17 @@ Timely::GetTypeId()
                           "Below this RTT the rate only grows.",
                           TimeValue(MicroSeconds(50)),
                           MakeTimeAccessor(&Timely::m_low),
-                          MakeTimeChecker())
+                          MakeTimeChecker(Time(0), Seconds(1000)))
             .AddAttribute("HighThreshold",
                           "Above this RTT the rate only falls.",
                           TimeValue(MicroSeconds(500)),
                           MakeTimeAccessor(&Timely::m_high),
-                          MakeTimeChecker())
+                          MakeTimeChecker(Time(0), Seconds(1000)))
             .AddAttribute("MinRtt",
                           "Normaliser of the gradient.",
                           TimeValue(MicroSeconds(20)),
                           MakeTimeAccessor(&Timely::m_minRtt),
-                          MakeTimeChecker())
+                          MakeTimeChecker(NanoSeconds(1), Seconds(1000)))
             .AddAttribute("AdditiveIncrease",
                           "Step, as a fraction of the host's link rate (100 Mb/s at 100 Gb/s).",
                           DoubleValue(1e-3),
@@ -60,7 +60,7 @@ Timely::GetTypeId()
                           "Increases in a row before hyper-active increase.",
                           UintegerValue(5),
                           MakeUintegerAccessor(&Timely::m_hyperAfter),
-                          MakeUintegerChecker<uint32_t>())
+                          MakeUintegerChecker<uint32_t>(0, 1'000'000))
             .AddTraceSource("RttGradient",
                             "Smoothed difference of RTTs, over MinRtt.",
                             MakeTraceSourceAccessor(&Timely::m_gradient),

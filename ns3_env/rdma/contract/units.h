@@ -3,6 +3,7 @@
 #ifndef RDMA_UNITS_H
 #define RDMA_UNITS_H
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -14,6 +15,9 @@ namespace ns3::rdma
 using Picos = int64_t;
 
 inline constexpr Picos NEVER = std::numeric_limits<Picos>::max();
+
+/// No time is longer: three weeks, of which some can still be added up.
+inline constexpr double LONGEST_PS = 2e18;
 
 inline constexpr Picos PS_PER_NS = 1000;
 inline constexpr Picos PS_PER_SECOND = 1'000'000'000'000;
@@ -32,9 +36,10 @@ IdealTime(uint64_t bytes, double rateBps, Rounding rounding)
     const double bits = static_cast<double>(bytes) * 8.0;
     if (rounding == Rounding::TruncateNs)
     {
-        return static_cast<Picos>(bits * 1e9 / rateBps) * PS_PER_NS;
+        return static_cast<Picos>(std::min(bits * 1e9 / rateBps, LONGEST_PS / PS_PER_NS)) *
+               PS_PER_NS;
     }
-    return static_cast<Picos>(bits * 1e12 / rateBps + 0.5);
+    return static_cast<Picos>(std::min(bits * 1e12 / rateBps + 0.5, LONGEST_PS));
 }
 
 /**

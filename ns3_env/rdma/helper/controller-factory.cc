@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "controller-factory.h"
 
+#include "json-reader.h"
+
+#include "ns3/nstime.h"
 #include "ns3/object-factory.h"
 #include "ns3/string.h"
 
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
 #include <sstream>
 #include <string_view>
 
@@ -13,21 +21,49 @@ namespace ns3::rdma
 namespace
 {
 
+/// A unit of time and its length, the longest first.
+struct TimeUnit
+{
+    std::string_view name;
+    double seconds;
+};
+
+constexpr std::array<TimeUnit, 10> TIME_UNITS{{{"y", 31536000.0},
+                                               {"d", 86400.0},
+                                               {"h", 3600.0},
+                                               {"min", 60.0},
+                                               {"s", 1.0},
+                                               {"ms", 1e-3},
+                                               {"us", 1e-6},
+                                               {"ns", 1e-9},
+                                               {"ps", 1e-12},
+                                               {"fs", 1e-15}}};
+constexpr double LONGEST_TIME_S = 1e6; // ns-3's time holds nine times that in picoseconds
+
 template <class T>
 bool
-Reads(const std::string& text, std::string_view units = {})
+Reads(const std::string& text)
 {
     std::istringstream in(text);
     T value;
     std::string rest;
     in >> value;
-    if (in.fail())
-    {
-        return false;
-    }
-    in >> rest;
-    return rest.empty() ||
-           (" " + std::string(units) + " ").find(" " + rest + " ") != std::string::npos;
+    return !in.fail() && !(in >> rest);
+}
+
+/// A number and its unit, nothing between them.
+bool
+IsTime(std::string_view text)
+{
+    text.remove_prefix(text.starts_with('+') ? 1 : 0);
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const std::string_view name = text.substr(static_cast<size_t>(end - text.data()));
+    const auto unit = std::find_if(TIME_UNITS.begin(),
+                                   TIME_UNITS.end(),
+                                   [&](const TimeUnit& u) { return u.name == name; });
+    return error == std::errc{} && std::isfinite(number) && unit != TIME_UNITS.end() &&
+           std::abs(number * unit->seconds) <= LONGEST_TIME_S;
 }
 
 /// ns-3 ends the program where the text of a number or a time is not one, so that is asked first.
@@ -48,9 +84,43 @@ IsWellFormed(const std::string& valueType, const std::string& text)
     }
     if (valueType == "ns3::TimeValue")
     {
-        return Reads<double>(text, "fs ps ns us ms s min h d y");
+        return IsTime(text);
     }
     return true;
+}
+
+/// "1000s" for the time that ns-3 writes "+1e+15ps".
+std::string
+PlainTime(const std::string& text)
+{
+    const double seconds = Time(text).GetSeconds();
+    for (const TimeUnit& unit : TIME_UNITS)
+    {
+        const double number = seconds / unit.seconds;
+        if (unit.seconds <= 1 && std::abs(number) > 1 - 1e-9)
+        {
+            std::ostringstream plain;
+            plain << number << unit.name;
+            return plain.str();
+        }
+    }
+    return "0s";
+}
+
+/// What an attribute takes: its type and range, and for a time the form.
+std::string
+Takes(const AttributeChecker& checker)
+{
+    const std::string type = checker.GetUnderlyingTypeInformation();
+    constexpr std::string_view TIME = "Time ";
+    const size_t colon = type.find(':');
+    if (checker.GetValueTypeName() != "ns3::TimeValue" || !type.starts_with(TIME) ||
+        colon == std::string::npos)
+    {
+        return type;
+    }
+    return "Time " + PlainTime(type.substr(TIME.size(), colon - TIME.size())) + ":" +
+           PlainTime(type.substr(colon + 1)) + " with its unit, as in 20us";
 }
 
 } // namespace
@@ -67,7 +137,7 @@ CreateController(const ControllerSpec& spec)
         {
             known.append(known.empty() ? "" : ", ").append(name);
         }
-        throw ScenarioError("unknown controller '" + spec.name + "'; known: " + known);
+        throw ScenarioError("unknown controller '" + Shown(spec.name) + "'; known: " + known);
     }
     ObjectFactory factory;
     factory.SetTypeId(tid);
@@ -84,12 +154,10 @@ CreateController(const ControllerSpec& spec)
             {
                 all.append(i == 0 ? "" : ", ").append(tid.GetAttribute(i).name);
             }
-            const std::string what =
-                known
-                    ? "it takes " + info.checker->GetUnderlyingTypeInformation() + ": " + info.help
-                    : "its attributes: " + all;
-            throw ScenarioError("controller '" + spec.name + "': cannot set attribute '" + name +
-                                "' to '" + value + "'; " + what);
+            const std::string what = known ? "it takes " + Takes(*info.checker) + ": " + info.help
+                                           : "its attributes: " + all;
+            throw ScenarioError("controller '" + spec.name + "': cannot set attribute '" +
+                                Shown(name) + "' to '" + Shown(value) + "'; " + what);
         }
     }
     return control;

@@ -14,6 +14,7 @@
 #include "ns3_env/rdma/bridge/agent-controller.h"
 #include "ns3_env/rdma/bridge/decision-broker.h"
 #include "ns3_env/rdma/bridge/simulator-end.h"
+#include "ns3_env/rdma/model/sign-of-life.h"
 
 #include <memory>
 #include <optional>
@@ -103,6 +104,11 @@ PrepareSimulator()
 EpisodeOutcome
 RunEpisode(const std::string& scenarioJson, SimulatorEnd* channel)
 {
+    std::optional<SignOfLife::Listener> listener;
+    if (channel != nullptr)
+    {
+        listener.emplace(channel->Heartbeat());
+    }
     Scenario scenario = Scenario::FromJson(scenarioJson);
     const SimulationScope scope;
     std::optional<AgentSide> agents;
@@ -128,7 +134,6 @@ RunEpisode(const std::string& scenarioJson, SimulatorEnd* channel)
                     });
     if (agents)
     {
-        network.Context().heartbeat = &channel->Heartbeat();
         network.SetCutHook([&](Picos now) { agents->CutAll(network, now); });
         agents->StartClock(network);
     }

@@ -3,6 +3,7 @@
 
 #include "ns3/rng-seed-manager.h"
 #include "ns3_env/rdma/model/published/rules.h"
+#include "ns3_env/rdma/model/sign-of-life.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,6 +19,8 @@ constexpr uint16_t DESTINATION_PORT = 100;
 constexpr Picos EVENTS_PER_FRAME = 64;
 // Units of quantised telemetry grow with the hosts' rate above this one.
 constexpr double TELEMETRY_REFERENCE_BPS = 25e9;
+constexpr double LONGEST_DRAIN_S =
+    4e3; // what is longer than a simulation can be is never waited for
 
 std::unique_ptr<const NetworkRules>
 MakeRules(bool published)
@@ -81,6 +84,7 @@ Fabric::BuildNodes()
     m_switchOf.resize(count);
     for (uint32_t id = 0; id < count; ++id)
     {
+        SignOfLife::Beat();
         Ptr<Node> node = CreateObject<Node>();
         m_nodes.push_back(node);
         if (m_scenario.isSwitch[id])
@@ -90,6 +94,7 @@ Fabric::BuildNodes()
             node->AggregateObject(m_switchOf[id]);
             for (size_t i = 0; i < m_routing.Neighbours(id).size(); ++i)
             {
+                SignOfLife::Beat();
                 m_switchOf[id]->AddPort(id);
             }
         }
@@ -103,6 +108,7 @@ Fabric::BuildNodes()
     std::vector<uint32_t> used(count, 0);
     for (const LinkSpec& link : m_scenario.links)
     {
+        SignOfLife::Beat();
         Port& a = PortAt(link.a, used[link.a]++);
         Port& b = PortAt(link.b, used[link.b]++);
         Port::Connect(a, b, link.rateBps, link.delay);
@@ -155,6 +161,7 @@ Fabric::ConfigureSwitches()
         }
         for (const auto& port : sw->Ports())
         {
+            SignOfLife::Beat();
             std::unique_ptr<FlowCounter> counter;
             if (m_scenario.flowTimeout)
             {
@@ -189,7 +196,8 @@ Fabric::DefaultTimeout() const
     }
     const size_t hops = std::min<size_t>(MAX_INT_HOPS, m_switches.size());
     const double drain = static_cast<double>(m_scenario.buffer.bufferBytes * hops) * 8 / slowest;
-    return 2 * static_cast<Picos>(drain * PS_PER_SECOND) + 2 * m_maxBaseRtt;
+    return 2 * static_cast<Picos>(std::min(drain, LONGEST_DRAIN_S) * PS_PER_SECOND) +
+           2 * m_maxBaseRtt;
 }
 
 Route

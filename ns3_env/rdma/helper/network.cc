@@ -4,6 +4,7 @@
 #include "controller-factory.h"
 
 #include "ns3/simulator.h"
+#include "ns3_env/rdma/model/sign-of-life.h"
 
 #include <algorithm>
 #include <numeric>
@@ -36,7 +37,14 @@ Network::Network(Scenario scenario, FlowHook onCreate)
     m_records.resize(m_scenario.flows.size());
 }
 
-Network::~Network() = default;
+Network::~Network()
+{
+    while (!m_flows.empty()) // very many flows take their time to go, too
+    {
+        SignOfLife::Beat();
+        m_flows.erase(m_flows.begin());
+    }
+}
 
 std::unique_ptr<QueuePair>
 Network::CreateFlow(const FlowEntry& entry)
@@ -82,6 +90,7 @@ Network::StartDueFlows()
             return;
         }
         ++m_nextStart;
+        SignOfLife::Beat();
         auto& flow = m_flows[entry.flow.id];
         flow = CreateFlow(entry);
         m_live.push_back(flow.get());
@@ -165,6 +174,7 @@ Network::Run()
     }
     for (QueuePair* flow : m_live)
     {
+        SignOfLife::Beat();
         flow->Abort();
         Record(*flow);
     }

@@ -2,6 +2,7 @@
 #include "queue-series.h"
 
 #include "ns3/simulator.h"
+#include "ns3_env/rdma/model/sign-of-life.h"
 
 namespace ns3::rdma
 {
@@ -25,6 +26,7 @@ QueueSampler::Sample()
     const Picos now = NowPicos();
     for (const auto& [id, sw] : m_network.Switches())
     {
+        SignOfLife::Beat();
         for (const auto& port : sw->Ports())
         {
             QueueSeries& series = m_series[{id, port->Index()}];

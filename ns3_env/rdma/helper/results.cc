@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "results.h"
 
+#include "json-writer.h"
+
 #include "ns3/simulator.h"
+#include "ns3_env/rdma/model/sign-of-life.h"
 
 #include <nlohmann/json.hpp>
 
@@ -52,6 +55,7 @@ FlowsToJson(const Network& network)
     const auto& flows = network.GetScenario().flows;
     for (size_t i = 0; i < flows.size(); ++i)
     {
+        SignOfLife::Beat();
         const FlowSpec& flow = flows[i].flow;
         const FlowRecord& record = network.Records()[i];
         columns["src"].push_back(flow.source);
@@ -80,6 +84,7 @@ QueuesToJson(const Network& network, const std::optional<QueueSampler>& sampler)
     {
         for (const auto& port : sw->Ports())
         {
+            SignOfLife::Beat();
             QueueStats* stats = port->Stats();
             if (stats == nullptr || port->TxBytes() == 0)
             {
@@ -104,9 +109,13 @@ QueuesToJson(const Network& network, const std::optional<QueueSampler>& sampler)
                 Json times = Json::array();
                 for (Picos t : series.time)
                 {
+                    SignOfLife::Beat();
                     times.push_back(Nanos(t));
                 }
-                queue["series"] = {{"t_ns", times}, {"bytes", series.bytes}};
+                SignOfLife::Beat();
+                queue["series"]["t_ns"] = std::move(times);
+                SignOfLife::Beat();
+                queue["series"]["bytes"] = series.bytes;
             }
             queues.push_back(std::move(queue));
         }
@@ -121,6 +130,7 @@ ChangesToJson(const ControllerLog& log)
     Json rows = Json::array();
     for (const ControllerChange& change : log.Changes())
     {
+        SignOfLife::Beat();
         rows.push_back({Nanos(change.time), change.flow, log.Names()[change.name], change.value});
     }
     return rows;
@@ -145,6 +155,7 @@ ResultsToJson(const Network& network, const Recorders& recorders)
         Json windows = Json::array();
         for (const KnobChange& k : recorders.knobs->Changes())
         {
+            SignOfLife::Beat();
             windows.push_back({Nanos(k.time), k.flow, k.windowBytes, k.rateBps});
         }
         json["windows"] = std::move(windows);
@@ -154,11 +165,13 @@ ResultsToJson(const Network& network, const Recorders& recorders)
         json["marks"] = Json::array();
         for (const MarkEvent& mark : recorders.events->Marks())
         {
+            SignOfLife::Beat();
             json["marks"].push_back({Nanos(mark.time), mark.flow});
         }
         json["pauses"] = Json::array();
         for (const PauseEvent& e : recorders.events->Pauses())
         {
+            SignOfLife::Beat();
             json["pauses"].push_back({Nanos(e.time), e.node, e.port, e.paused ? 1 : 0});
         }
     }
@@ -189,7 +202,7 @@ ResultsToJson(const Network& network, const Recorders& recorders)
                       {"host_pause_ns", hostPause}};
     json["counters"] = recorders.counters.Totals();
     json["flow_counters"] = recorders.counters.ByFlow();
-    return json.dump();
+    return WriteJson(json);
 }
 
 } // namespace ns3::rdma

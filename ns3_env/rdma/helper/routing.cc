@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "routing.h"
 
+#include "ns3_env/rdma/model/sign-of-life.h"
+
 #include <algorithm>
 #include <deque>
 #include <set>
@@ -22,6 +24,7 @@ Routing::Routing(const Scenario& scenario, const OrderMaker& makeOrder)
     std::set<std::pair<uint32_t, uint32_t>> seen;
     for (size_t i = 0; i < scenario.links.size(); ++i)
     {
+        SignOfLife::Beat();
         const LinkSpec& link = scenario.links[i];
         const std::string where = "links[" + std::to_string(i) + "] joins " +
                                   std::to_string(link.a) + " and " + std::to_string(link.b);
@@ -58,6 +61,7 @@ Routing::DistancesTo(uint32_t host) const
     {
         return distance;
     }
+    SignOfLife::Beat();
     distance.assign(m_graph.neighbours.size(), UNREACHABLE);
     distance[host] = 0;
     std::deque<uint32_t> front{host};
@@ -153,6 +157,7 @@ Routing::MaxBaseRtt(uint32_t payloadBytes, Rounding rounding) const
         {
             continue;
         }
+        SignOfLife::Beat();
         const auto& distance = DistancesTo(to);
         std::vector<uint32_t> order;
         for (uint32_t node = 0; node < nodes; ++node)

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "scenario.h"
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
-#include <set>
+#include "json-reader.h"
 
 namespace ns3::rdma
 {
@@ -11,199 +9,116 @@ namespace ns3::rdma
 namespace
 {
 
-using Json = nlohmann::json;
-
-/// One JSON object whose every key must be asked for.
-class Section
-{
-  public:
-    Section(const Json& json, std::string name)
-        : m_json(json),
-          m_name(std::move(name))
-    {
-        if (!json.is_object())
-        {
-            throw ScenarioError("'" + m_name + "' must be an object");
-        }
-    }
-
-    bool Has(const std::string& key)
-    {
-        m_known.insert(key);
-        return m_json.contains(key) && !m_json.at(key).is_null();
-    }
-
-    const Json& At(const std::string& key)
-    {
-        if (!Has(key))
-        {
-            throw ScenarioError("'" + Path(key) + "' is missing");
-        }
-        return m_json.at(key);
-    }
-
-    template <typename T>
-    T Get(const std::string& key)
-    {
-        try
-        {
-            return At(key).get<T>();
-        }
-        catch (const Json::exception& e)
-        {
-            throw ScenarioError("'" + Path(key) + "': " + e.what());
-        }
-    }
-
-    template <typename T>
-    T Get(const std::string& key, T otherwise)
-    {
-        return Has(key) ? Get<T>(key) : otherwise;
-    }
-
-    /// A number in [low, high].
-    template <typename T>
-    T Within(const std::string& key, T low, T high)
-    {
-        const T value = Get<T>(key);
-        if (!(value >= low && value <= high))
-        {
-            throw ScenarioError("'" + Path(key) + "' is " + At(key).dump() + ", must be in [" +
-                                Json(low).dump() + ", " + Json(high).dump() + "]");
-        }
-        return value;
-    }
-
-    Section Sub(const std::string& key) { return {At(key), Path(key)}; }
-
-    std::string Path(const std::string& key) const
-    {
-        return m_name.empty() ? key : m_name + "." + key;
-    }
-
-    /// \throws ScenarioError for a key that nobody asked for.
-    void RefuseOthers() const
-    {
-        for (const auto& item : m_json.items())
-        {
-            if (!m_known.contains(item.key()))
-            {
-                throw ScenarioError("unknown key '" + Path(item.key()) + "'");
-            }
-        }
-    }
-
-  private:
-    const Json& m_json;
-    std::string m_name;
-    std::set<std::string> m_known;
-};
-
 constexpr int64_t MAX_NS = 4'000'000'000'000; // an hour and more: no overflow in picoseconds
+constexpr int64_t MAX_DELAY_NS = 10'000'000'000;
+constexpr double MIN_LINK_RATE =
+    1e4; // with the longest path, largest frame and delay still in picoseconds
 constexpr double MAX_RATE = 1e14;
+constexpr double MAX_BYTES = 1e12;
+constexpr uint64_t MAX_BUFFER = 1'000'000'000'000;
+constexpr uint32_t MAX_RESERVE = 1'000'000'000;
+constexpr int64_t MAX_FLOW_BYTES = 1'000'000'000'000'000;
+constexpr size_t MAX_NODES = 65'536; // as many have an address of their own
+constexpr size_t MAX_LINKS = 1'000'000;
+constexpr size_t MAX_FLOWS = 10'000'000;
+constexpr size_t MAX_CONTROLLERS = 10'000;
 
 void
-ReadNodes(Section& root, Scenario& s)
+ReadNodes(JsonReader& root, Scenario& s)
 {
-    for (const auto& kind : root.Get<std::vector<std::string>>("nodes"))
+    for (const auto& kind : root.Texts("nodes", MAX_NODES))
     {
         if (kind != "host" && kind != "switch")
         {
-            throw ScenarioError("'nodes' has '" + kind + "': a node is a 'host' or a 'switch'");
+            throw ScenarioError("'nodes' has '" + Shown(kind) +
+                                "': a node is a 'host' or a 'switch'");
         }
         s.isSwitch.push_back(kind == "switch");
     }
-    for (const auto& json : root.At("links"))
+    if (s.isSwitch.empty())
     {
-        Section link(json, "links[" + std::to_string(s.links.size()) + "]");
-        const auto last = static_cast<uint32_t>(s.isSwitch.size()) - 1;
-        s.links.push_back({link.Within<uint32_t>("a", 0, last),
-                           link.Within<uint32_t>("b", 0, last),
-                           link.Within<double>("rate_bps", 1.0, MAX_RATE),
-                           link.Within<int64_t>("delay_ns", 0, MAX_NS) * PS_PER_NS});
+        throw ScenarioError("'nodes' is empty: a network has at least two hosts");
+    }
+    const auto last = static_cast<uint32_t>(s.isSwitch.size()) - 1;
+    for (const auto& json : root.List("links", MAX_LINKS))
+    {
+        JsonReader link(json, "links[" + std::to_string(s.links.size()) + "]");
+        s.links.push_back({link.Whole<uint32_t>("a", 0, last),
+                           link.Whole<uint32_t>("b", 0, last),
+                           link.Number("rate_bps", MIN_LINK_RATE, MAX_RATE),
+                           link.Whole<int64_t>("delay_ns", 0, MAX_DELAY_NS) * PS_PER_NS});
         link.RefuseOthers();
     }
 }
 
 void
-ReadSwitch(Section section, Scenario& s)
+ReadSwitch(JsonReader section, Scenario& s)
 {
-    s.buffer.bufferBytes = section.Get<uint64_t>("buffer_bytes");
-    s.buffer.pfc = section.Get<bool>("pfc");
-    s.buffer.alphaShift = section.Within<uint32_t>("pfc_alpha_shift", 0, 30);
-    s.buffer.reserveBytes = section.Get<uint32_t>("reserve_bytes");
-    s.buffer.resumeOffsetBytes = section.Get<uint32_t>("resume_offset_bytes");
-    s.buffer.headroomFrames = section.Within<uint32_t>("headroom_frames", 0, 1000);
+    s.buffer.bufferBytes = section.Whole<uint64_t>("buffer_bytes", 1, MAX_BUFFER);
+    s.buffer.pfc = section.Flag("pfc");
+    s.buffer.alphaShift = section.Whole<uint32_t>("pfc_alpha_shift", 0, 30);
+    s.buffer.reserveBytes = section.Whole<uint32_t>("reserve_bytes", 0, MAX_RESERVE);
+    s.buffer.resumeOffsetBytes = section.Whole<uint32_t>("resume_offset_bytes", 0, MAX_RESERVE);
+    s.buffer.headroomFrames = section.Whole<uint32_t>("headroom_frames", 0, 1000);
     if (section.Has("ecn"))
     {
-        Section ecn = section.Sub("ecn");
+        JsonReader ecn = section.Sub("ecn");
         s.ecn.enabled = true;
-        s.ecn.kminBytes = ecn.Within<double>("kmin_bytes", 0.0, 1e12);
-        s.ecn.kmaxBytes = ecn.Within<double>("kmax_bytes", s.ecn.kminBytes, 1e12);
-        s.ecn.pmax = ecn.Within<double>("pmax", 0.0, 1.0);
-        s.ecn.atRateBps = ecn.Within<double>("at_rate_bps", 1.0, MAX_RATE);
+        s.ecn.kminBytes = ecn.Number("kmin_bytes", 0.0, MAX_BYTES);
+        s.ecn.kmaxBytes = ecn.Number("kmax_bytes", s.ecn.kminBytes, MAX_BYTES);
+        s.ecn.pmax = ecn.Number("pmax", 0.0, 1.0);
+        s.ecn.atRateBps = ecn.Number("at_rate_bps", 1.0, MAX_RATE);
         ecn.RefuseOthers();
     }
-    const auto counter = section.Get<std::string>("flow_counter");
-    const Picos timeout = section.Within<int64_t>("flow_timeout_ns", 1, MAX_NS) * PS_PER_NS;
+    const auto counter = section.OneOf("flow_counter", {"exact", "timeout"});
+    const Picos timeout = section.Whole<int64_t>("flow_timeout_ns", 1, MAX_NS) * PS_PER_NS;
     if (counter == "timeout")
     {
         s.flowTimeout = timeout;
-    }
-    else if (counter != "exact")
-    {
-        throw ScenarioError("'switch.flow_counter' is '" + counter +
-                            "', must be 'exact' or 'timeout'");
     }
     section.RefuseOthers();
 }
 
 void
-ReadControllers(Section& root, Scenario& s)
+ReadControllers(JsonReader& root, Scenario& s)
 {
-    for (const auto& json : root.At("controllers"))
+    for (const auto& json : root.List("controllers", MAX_CONTROLLERS))
     {
-        Section section(json, "controllers[" + std::to_string(s.controllers.size()) + "]");
-        ControllerSpec spec{section.Get<std::string>("name"), {}};
+        JsonReader section(json, "controllers[" + std::to_string(s.controllers.size()) + "]");
+        ControllerSpec spec{section.Text("name"), {}};
         if (section.Has("attributes"))
         {
-            for (const auto& item : section.At("attributes").items())
-            {
-                spec.attributes.emplace_back(item.key(),
-                                             item.value().is_string()
-                                                 ? item.value().get<std::string>()
-                                                 : item.value().dump());
-            }
+            spec.attributes = section.Values("attributes");
         }
         section.RefuseOthers();
         s.controllers.push_back(std::move(spec));
     }
+    if (s.controllers.empty())
+    {
+        throw ScenarioError("'controllers' is empty: flows need at least one");
+    }
 }
 
 void
-ReadClock(Section& root, Scenario& s)
+ReadClock(JsonReader& root, Scenario& s)
 {
-    Section clock = root.Sub("clock");
-    const auto name = clock.Get<std::string>("name");
+    JsonReader clock = root.Sub("clock");
+    const auto name = clock.OneOf("name", {"per_flow_rtt", "per_ack", "synchronous"});
     if (name == "per_flow_rtt")
     {
-        s.clock.rttFraction = clock.Within<double>("rtt_fraction", 0.0, 1e6);
+        s.clock.rttFraction = clock.Number("rtt_fraction", 0.0, 1e6);
     }
     else if (name == "per_ack")
     {
         s.clock.rttFraction = 0.0;
     }
-    else if (name == "synchronous")
-    {
-        s.clock.interval = clock.Within<int64_t>("interval_ns", 1, MAX_NS) * PS_PER_NS;
-    }
     else
     {
-        throw ScenarioError("'clock.name' is '" + name +
-                            "', must be 'per_flow_rtt', 'per_ack' or 'synchronous'");
+        s.clock.interval = clock.Whole<int64_t>("interval_ns", 1, MAX_NS) * PS_PER_NS;
     }
     clock.RefuseOthers();
-    const Picos quantum = root.Get<int64_t>("decision_quantum_ns", 0) * PS_PER_NS;
+    const Picos quantum =
+        root.Whole<int64_t>("decision_quantum_ns", 0, MAX_NS, int64_t{0}) * PS_PER_NS;
     if (name != "per_ack" || quantum > 0)
     {
         s.clock.quantum = quantum;
@@ -211,14 +126,16 @@ ReadClock(Section& root, Scenario& s)
 }
 
 void
-ReadFlows(Section section, Scenario& s)
+ReadFlows(JsonReader section, Scenario& s)
 {
-    const auto src = section.Get<std::vector<uint32_t>>("src");
-    const auto dst = section.Get<std::vector<uint32_t>>("dst");
-    const auto size = section.Get<std::vector<int64_t>>("size_bytes");
-    const auto start = section.Get<std::vector<int64_t>>("start_ns");
-    const auto controller = section.Get<std::vector<uint32_t>>("controller");
-    const auto slot = section.Get<std::vector<int32_t>>("slot");
+    const auto lastNode = static_cast<uint32_t>(s.isSwitch.size()) - 1;
+    const auto lastController = static_cast<uint32_t>(s.controllers.size()) - 1;
+    const auto src = section.Wholes<uint32_t>("src", MAX_FLOWS, 0, lastNode);
+    const auto dst = section.Wholes<uint32_t>("dst", MAX_FLOWS, 0, lastNode);
+    const auto size = section.Wholes<int64_t>("size_bytes", MAX_FLOWS, 1, MAX_FLOW_BYTES);
+    const auto start = section.Wholes<int64_t>("start_ns", MAX_FLOWS, 0, MAX_NS);
+    const auto controller = section.Wholes<uint32_t>("controller", MAX_FLOWS, 0, lastController);
+    const auto slot = section.Wholes<int32_t>("slot", MAX_FLOWS, -1, int32_t{MAX_FLOWS} - 1);
     section.RefuseOthers();
     const size_t n = src.size();
     if (n == 0)
@@ -234,11 +151,12 @@ ReadFlows(Section section, Scenario& s)
     }
     auto refuse = [](size_t i, const std::string& why)
     { throw ScenarioError("'flows' row " + std::to_string(i) + ": " + why); };
+    s.flows.reserve(n);
     for (size_t i = 0; i < n; ++i)
     {
         for (uint32_t node : {src[i], dst[i]})
         {
-            if (node >= s.isSwitch.size() || s.isSwitch[node])
+            if (s.isSwitch[node])
             {
                 refuse(i, "node " + std::to_string(node) + " is no host");
             }
@@ -246,22 +164,6 @@ ReadFlows(Section section, Scenario& s)
         if (src[i] == dst[i])
         {
             refuse(i, "a flow from host " + std::to_string(src[i]) + " to itself");
-        }
-        if (size[i] <= 0)
-        {
-            refuse(i, "size_bytes is " + std::to_string(size[i]) + ", must be positive");
-        }
-        if (start[i] < 0 || start[i] > MAX_NS)
-        {
-            refuse(i,
-                   "start_ns is " + std::to_string(start[i]) + ", must be in [0, " +
-                       std::to_string(MAX_NS) + "]");
-        }
-        if (controller[i] >= s.controllers.size())
-        {
-            refuse(i,
-                   "controller " + std::to_string(controller[i]) + " of " +
-                       std::to_string(s.controllers.size()));
         }
         s.flows.push_back({{static_cast<uint32_t>(i),
                             src[i],
@@ -274,26 +176,27 @@ ReadFlows(Section section, Scenario& s)
 }
 
 void
-ReadRecord(Section section, Scenario& s)
+ReadRecord(JsonReader section, Scenario& s)
 {
-    s.recordQueues = section.Get<bool>("queues", true);
-    s.recordWindows = section.Get<bool>("windows", false);
-    s.recordEvents = section.Get<bool>("events", false);
-    s.recordControllerState = section.Get<bool>("controller_state", false);
-    s.recordControllerCounters = section.Get<bool>("controller_counters", false);
-    s.queueSeriesInterval = section.Get<int64_t>("queue_series_ns", 0) * PS_PER_NS;
+    s.recordQueues = section.Flag("queues", true);
+    s.recordWindows = section.Flag("windows", false);
+    s.recordEvents = section.Flag("events", false);
+    s.recordControllerState = section.Flag("controller_state", false);
+    s.recordControllerCounters = section.Flag("controller_counters", false);
+    s.queueSeriesInterval =
+        section.Whole<int64_t>("queue_series_ns", 0, MAX_NS, int64_t{0}) * PS_PER_NS;
     PcapSpec pcap;
     if (section.Has("pcap_ports"))
     {
-        pcap.ports = section.Get<std::vector<std::pair<uint32_t, uint32_t>>>("pcap_ports");
+        pcap.ports = section.Pairs("pcap_ports", MAX_LINKS, UINT32_MAX);
     }
-    if (section.Has("pcap_snaplen"))
-    {
-        pcap.snapLength = section.Within<uint32_t>("pcap_snaplen", 1, PcapSpec::LONGEST_FRAME);
-    }
+    pcap.snapLength = section.Whole("pcap_snaplen",
+                                    uint32_t{1},
+                                    uint32_t{PcapSpec::LONGEST_FRAME},
+                                    uint32_t{PcapSpec::LONGEST_FRAME});
     if (section.Has("pcap"))
     {
-        pcap.prefix = section.Get<std::string>("pcap");
+        pcap.prefix = section.Text("pcap");
         s.pcap = std::move(pcap);
     }
     else if (pcap.ports)
@@ -308,41 +211,30 @@ ReadRecord(Section section, Scenario& s)
 Scenario
 Scenario::FromJson(const std::string& text)
 {
-    Json json;
-    try
-    {
-        json = Json::parse(text);
-    }
-    catch (const Json::parse_error& e)
-    {
-        throw ScenarioError(std::string("the scenario is not JSON: ") + e.what());
-    }
+    const auto json = ParseJson(text);
     Scenario s;
-    Section root(json, "");
-    s.seed = root.Within<uint64_t>("seed", 0, UINT64_MAX);
-    s.timeLimit = root.Within<int64_t>("time_limit_ns", 1, MAX_NS) * PS_PER_NS;
-    const auto timing = root.Get<std::string>("timing");
-    if (timing != "exact" && timing != "published")
-    {
-        throw ScenarioError("'timing' is '" + timing + "', must be 'exact' or 'published'");
-    }
-    s.published = timing == "published";
-    s.payloadBytes = root.Within<uint32_t>("payload_bytes", 1, 65000);
+    JsonReader root(json, "");
+    s.seed = root.Whole<uint64_t>("seed", 0, UINT64_MAX);
+    s.timeLimit = root.Whole<int64_t>("time_limit_ns", 1, MAX_NS) * PS_PER_NS;
+    s.published = root.OneOf("timing", {"exact", "published"}) == "published";
+    s.payloadBytes = root.Whole<uint32_t>("payload_bytes", 1, 65000);
     if (root.Has("min_rate_bps"))
     {
-        s.minRateBps = root.Within<double>("min_rate_bps", 1.0, MAX_RATE);
+        s.minRateBps = root.Number("min_rate_bps", 1.0, MAX_RATE);
     }
     ReadNodes(root, s);
     ReadSwitch(root.Sub("switch"), s);
     if (root.Has("loss"))
     {
-        Section loss = root.Sub("loss");
-        s.lossProbability = loss.Within<double>("probability", 0.0, 1.0);
+        JsonReader loss = root.Sub("loss");
+        s.lossProbability = loss.Number("probability", 0.0, 1.0);
         loss.RefuseOthers();
     }
-    if (const auto rto = root.Get<int64_t>("retransmission_timeout_ns", 0); rto > 0)
+    const Picos timeout =
+        root.Whole<int64_t>("retransmission_timeout_ns", 0, MAX_NS, int64_t{0}) * PS_PER_NS;
+    if (timeout > 0)
     {
-        s.retransmissionTimeout = std::min(rto, MAX_NS) * PS_PER_NS;
+        s.retransmissionTimeout = timeout;
     }
     ReadControllers(root, s);
     ReadClock(root, s);

@@ -3,26 +3,20 @@
 #ifndef RDMA_SCENARIO_H
 #define RDMA_SCENARIO_H
 
+#include "scenario-error.h"
+
 #include "ns3_env/rdma/contract/ecn-config.h"
 #include "ns3_env/rdma/contract/units.h"
 #include "ns3_env/rdma/model/queue-pair.h"
 #include "ns3_env/rdma/model/shared-buffer.h"
 
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace ns3::rdma
 {
-
-/// A scenario that makes no sense; the message names the key and says what would be right.
-class ScenarioError : public std::runtime_error
-{
-  public:
-    using std::runtime_error::runtime_error;
-};
 
 struct LinkSpec
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "event-loop.h"
 
+#include "sign-of-life.h"
+
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -17,6 +19,7 @@ constexpr uint32_t CONTEXT_BITS = 20;
 constexpr uint32_t CONTEXT_MASK =
     (1U << CONTEXT_BITS) - 1; ///< also stands for Simulator::NO_CONTEXT
 constexpr uintptr_t REARMED = 1;
+constexpr uint64_t EVENTS_PER_BEAT = 16;
 constexpr size_t LEAST_CLEARING = 64; ///< fewer are not worth the search
 
 uint64_t
@@ -196,12 +199,18 @@ void
 EventLoop::Run()
 {
     m_stop = false;
+    Picos beaten = m_now;
     while (!m_stop && !IsFinished())
     {
         const EventEntry entry = m_events.Pop();
         m_now = entry.time;
         m_order = entry.order;
-        ++m_count;
+        // Events that follow one another without end at one instant are no progress.
+        if (++m_count % EVENTS_PER_BEAT == 0 && m_now != beaten)
+        {
+            beaten = m_now;
+            SignOfLife::Beat();
+        }
         if (IsRearmed(entry))
         {
             static_cast<RearmedEvent*>(EventOf(entry))->Fire();

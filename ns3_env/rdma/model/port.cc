@@ -2,6 +2,7 @@
 #include "port.h"
 
 #include "queue-pair.h"
+#include "sign-of-life.h"
 
 #include "ns3/trace-source-accessor.h"
 
@@ -139,11 +140,7 @@ Port::Transmit(Packet* packet, Picos now)
     m_busyUntil = now + m_cachedTime;
     m_txBytes += packet->wireBytes;
     m_network.packetHops += packet->flow != nullptr ? 1 : 0;
-    if (m_network.heartbeat != nullptr)
-    {
-        m_network.heartbeat->store(m_network.heartbeat->load(std::memory_order_relaxed) + 1,
-                                   std::memory_order_relaxed);
-    }
+    SignOfLife::Beat();
     m_txTrace(*packet);
 
     packet->arrival = m_busyUntil + m_delay;

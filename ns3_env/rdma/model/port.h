@@ -12,7 +12,6 @@
 #include "ns3/traced-callback.h"
 #include "ns3_env/rdma/contract/units.h"
 
-#include <atomic>
 #include <memory>
 
 namespace ns3::rdma
@@ -43,8 +42,6 @@ struct NetworkContext
     uint64_t droppedPackets{0};
     uint64_t droppedPayload{0}; ///< payload bytes of dropped data packets
     uint64_t pfcFrames{0};      ///< pause frames (not resumes)
-    /// A sign of life for whoever waits for this process, bumped at each transmission; may be null.
-    std::atomic<uint64_t>* heartbeat{nullptr};
 };
 
 /**

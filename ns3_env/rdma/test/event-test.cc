@@ -6,6 +6,7 @@
 #include "ns3_env/rdma/model/event-loop.h"
 #include "ns3_env/rdma/model/event-queue.h"
 #include "ns3_env/rdma/model/reusable-event.h"
+#include "ns3_env/rdma/model/sign-of-life.h"
 
 #include <random>
 #include <set>
@@ -198,6 +199,49 @@ class RearmedTest : public TestCase
     std::vector<Picos> m_fired;
 };
 
+/// Time that passes is a sign of life; events without end at one instant are none.
+class SignOfLifeTest : public TestCase
+{
+  public:
+    SignOfLifeTest()
+        : TestCase("the loop beats as time passes, and only then")
+    {
+    }
+
+  private:
+    uint64_t BeatsOf(Picos step)
+    {
+        m_left = 1600;
+        m_step = step;
+        std::atomic<uint64_t> beats{0};
+        const SignOfLife::Listener listener(beats);
+        Simulator::Schedule(Time(1), &SignOfLifeTest::Next, this);
+        Simulator::Run();
+        Simulator::Destroy();
+        return beats;
+    }
+
+    void Next()
+    {
+        if (--m_left > 0)
+        {
+            Simulator::Schedule(Time(m_step), &SignOfLifeTest::Next, this);
+        }
+    }
+
+    void DoRun() override
+    {
+        Simulator::Destroy();
+        Simulator::SetImplementation(CreateObject<EventLoop>());
+        NS_TEST_ASSERT_MSG_EQ(BeatsOf(1), 100, "one in sixteen events");
+        Simulator::SetImplementation(CreateObject<EventLoop>());
+        NS_TEST_ASSERT_MSG_EQ(BeatsOf(0), 1, "the time at which it began to go in circles");
+    }
+
+    int m_left{0};
+    Picos m_step{0};
+};
+
 class EventTestSuite : public TestSuite
 {
   public:
@@ -210,6 +254,7 @@ class EventTestSuite : public TestSuite
         }
         AddTestCase(new EventLoopTest, Duration::QUICK);
         AddTestCase(new RearmedTest, Duration::QUICK);
+        AddTestCase(new SignOfLifeTest, Duration::QUICK);
     }
 };
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does JSON become text, however much there is? With a sign of life on the way.
+#ifndef RDMA_JSON_WRITER_H
+#define RDMA_JSON_WRITER_H
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace ns3::rdma
+{
+
+/// The text that `json.dump()` makes.
+std::string WriteJson(const nlohmann::json& json);
+
+} // namespace ns3::rdma
+
+#endif // RDMA_JSON_WRITER_H

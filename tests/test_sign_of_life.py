@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Is a simulator with much to do left alone? Building, creating, sampling and writing are signs of life."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from eval.__main__ import parser
+from eval.play.scenario import run
+from ns3_env.simulator import Simulator
+from ns3_env.topology import FatTree3
+
+#: A ninth of the default: what would be too much for it shows on a smaller network.
+STRICT_S = 0.1
+
+
+def star(hosts: int, flows: int, *, size_bytes: int = 100, start_ns: int = 0) -> dict[str, Any]:
+    """Hosts at switches of 64, and these at one switch; each flow to the next host."""
+    switches = -(-hosts // 64)
+    ends = [(host, hosts + host // 64) for host in range(hosts)]
+    ends += [(hosts + switch, hosts + switches) for switch in range(switches)]
+    return {
+        "seed": 1,
+        "time_limit_ns": 50_000_000,
+        "timing": "exact",
+        "payload_bytes": 1000,
+        "nodes": ["host"] * hosts + ["switch"] * (switches + 1),
+        "links": [{"a": a, "b": b, "rate_bps": 100e9, "delay_ns": 1000} for a, b in ends],
+        "switch": {
+            "buffer_bytes": 1 << 30,
+            "pfc": True,
+            "pfc_alpha_shift": 3,
+            "reserve_bytes": 4096,
+            "resume_offset_bytes": 3072,
+            "headroom_frames": 2,
+            "flow_counter": "exact",
+            "flow_timeout_ns": 1_000_000,
+        },
+        "controllers": [{"name": "fixed-window"}],
+        "clock": {"name": "per_ack"},
+        "flows": {
+            "src": [i % hosts for i in range(flows)],
+            "dst": [(i + 1) % hosts for i in range(flows)],
+            "size_bytes": [size_bytes] * flows,
+            "start_ns": [start_ns] * flows,
+            "controller": [0] * flows,
+            "slot": [-1] * flows,
+        },
+    }
+
+
+@pytest.fixture
+def strict() -> Any:
+    with Simulator(hang_timeout_s=STRICT_S) as simulator:
+        yield simulator
+
+
+def test_a_large_network_is_built(strict: Simulator) -> None:
+    assert strict.play(star(hosts=4096, flows=1))["totals"]["unfinished"] == 0
+
+
+def test_many_flows_are_created_at_one_instant(strict: Simulator) -> None:
+    content = {**star(hosts=64, flows=150_000), "time_limit_ns": 1000}
+    assert len(strict.play(content)["flows"]["src"]) == 150_000
+
+
+def test_long_queue_series_without_a_packet_are_sampled_and_written(strict: Simulator) -> None:
+    content = star(hosts=64, flows=1, start_ns=10_000_000)
+    content["time_limit_ns"] = 10_100_000
+    content["record"] = {"queue_series_ns": 100}
+    (longest, *_) = strict.play(content)["queues"]
+    assert len(longest["series"]["t_ns"]) > 10_000
+
+
+def test_series_of_many_samples_are_written(strict: Simulator) -> None:
+    content = star(hosts=64, flows=64, start_ns=10_000_000)
+    content["record"] = {"queue_series_ns": 250}
+    queues = strict.play(content)["queues"]
+    assert sum(len(queue["series"]["bytes"]) for queue in queues) > 2_000_000
+
+
+@pytest.mark.parametrize(("interval_ns", "told"), [(1000, True), (100_000, False)])
+def test_many_samples_are_announced_before_the_run(interval_ns: int, told: bool, tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    file.write_text(
+        "topology: {kind: fat_tree_3}\ntime_limit_ns: 50000000\n"
+        "traffic: {kind: incast, flows: 2, size_bytes: 1000}\n"
+    )
+    console = Console(file=io.StringIO(), width=200)
+    run(file, ["hpcc"], tmp_path / "out", console=console, queue_series_ns=interval_ns)
+    assert isinstance(console.file, io.StringIO)
+    text = console.file.getvalue()
+    ports = sum(
+        FatTree3().build().nodes[end] == "switch"
+        for link in FatTree3().build().links
+        for end in (link.a, link.b)
+    )
+    expected = f"queue series: up to {ports * 50_001 / 1e6:,.1f} million samples"
+    assert (expected in text) is told
+    assert text.startswith("queue series") is told
+
+
+def test_the_limit_is_an_option_and_a_key() -> None:
+    for command in (
+        "run --scenario a --controllers b --out c",
+        "benchmark --suite a --out b",
+        "trace a --controller b --out c",
+    ):
+        assert parser().parse_args(command.split()).hang_timeout == 0.9
+        assert parser().parse_args([*command.split(), "--hang-timeout", "30"]).hang_timeout == 30.0
+        with pytest.raises(SystemExit):
+            parser().parse_args([*command.split(), "--hang-timeout", "0"])

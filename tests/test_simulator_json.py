@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What does the simulator make of JSON that nobody checked? It is right, or it is refused in a sentence."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ns3_env.errors import ScenarioError
+from ns3_env.scenario import Controller, Scenario
+from ns3_env.simulator import Simulator, find_executable
+from ns3_env.topology import Dumbbell
+from ns3_env.traffic import Incast
+
+LARGE = 2**32 + 5
+
+#: In the place of a value, one after the other.
+WRONG: list[Any] = [-1, 1.5, True, "x", None, LARGE, 1e30, -1e30, "1", [], {}]
+
+#: What of it is right after all, by the place's last key. Everything else is refused.
+RIGHT: dict[str, list[Any]] = {
+    **{key: [LARGE] for key in ["seed", "buffer_bytes", "size_bytes", "rate_bps", "kmax_bytes"]},
+    **{key: [LARGE] for key in ["time_limit_ns", "delay_ns", "flow_timeout_ns", "start_ns"]},
+    **{key: [LARGE, None] for key in ["retransmission_timeout_ns", "decision_quantum_ns"]},
+    "queue_series_ns": [LARGE, None],
+    "at_rate_bps": [LARGE, 1.5],
+    "min_rate_bps": [LARGE, 1.5, None],
+    "kmin_bytes": [1.5],
+    "rtt_fraction": [1.5],
+    "slot": [-1],
+    "Gain": ["1"],
+    "pfc": [True],
+    **{
+        key: [True, None]
+        for key in ["queues", "windows", "events", "controller_state", "controller_counters"]
+    },
+    "pcap_snaplen": [None],
+    "attributes": [{}, None],
+    "record": [{}, None],
+    **{key: [None] for key in ["ecn", "loss"]},
+}
+
+Place = tuple[str | int, ...]
+
+
+def valid() -> dict[str, Any]:
+    """A scenario as small as its parts allow, with every key there is."""
+    content = Scenario(
+        time_limit_ns=200_000,
+        topology=Dumbbell(senders=2),
+        traffic=Incast(flows=2, size_bytes=5_000, spread_ns=0),
+        controllers=[Controller(name="dcqcn", attributes={"Gain": 0.5})],
+    ).to_simulator_json()
+    content["min_rate_bps"] = 1e8
+    content["record"] = {k: v for k, v in content["record"].items() if v is not None}
+    return content
+
+
+def places(value: Any, path: Place = ()) -> Iterator[Place]:
+    """The path of everything in it, itself not."""
+    items: list[tuple[str | int, Any]] = []
+    if isinstance(value, dict):
+        items = list(value.items())
+    elif isinstance(value, list):
+        items = list(enumerate(value))
+    for key, inner in items:
+        yield (*path, key)
+        yield from places(inner, (*path, key))
+
+
+def at(content: Any, path: Place) -> Any:
+    for key in path:
+        content = content[key]
+    return content
+
+
+def changed(content: dict[str, Any], path: Place, value: Any) -> dict[str, Any]:
+    other = copy.deepcopy(content)
+    at(other, path[:-1])[path[-1]] = value
+    return other
+
+
+def named(path: Place) -> str:
+    text = ""
+    for key in path:
+        text += f"[{key}]" if isinstance(key, int) else ("." if text else "") + key
+    return text
+
+
+def last_name(place: Place) -> str:
+    return next(key for key in reversed(place) if isinstance(key, str))
+
+
+def is_right(place: Place, value: Any) -> bool:
+    """Whether that value at that place is one, by the meaning of the key."""
+    whole_list = last_name(place) in ("size_bytes", "start_ns", "slot") and isinstance(place[-1], str)
+    right = [json.dumps(x) for x in RIGHT.get(last_name(place), [])]
+    return not whole_list and json.dumps(value) in right
+
+
+def mutations() -> list[tuple[Place, Any]]:
+    return [
+        (place, value)
+        for place in places(valid())
+        for value in WRONG
+        if json.dumps(value) != json.dumps(at(valid(), place))
+    ]
+
+
+def test_each_value_is_right_or_refused_by_its_key() -> None:
+    tried, taken, wrong = 0, 0, []
+    with Simulator() as simulator:
+        simulator.play(valid())
+        pid = simulator.pid
+        for place, value in mutations():
+            tried += 1
+            what = f"{named(place)} = {value!r}"
+            try:
+                simulator.play(changed(valid(), place, value))
+            except ScenarioError as error:
+                message = str(error)
+                # A list that is short leaves its neighbours too long: those are named then.
+                # A long link needs more headroom than there is.
+                names = [*(key for key in place if isinstance(key, str)), "host", "buffer_bytes"]
+                if "\n" in message or not any(name.removesuffix("s") in message for name in names):
+                    wrong.append(f"{what}: {message}")
+            else:
+                taken += 1
+                if not is_right(place, value):
+                    wrong.append(f"{what}: taken")
+            if simulator.pid != pid:
+                wrong.append(f"{what}: another process")
+                pid = simulator.pid
+    assert wrong == []
+    assert tried > 500
+    assert taken > 20
+
+
+@pytest.mark.parametrize("key", sorted({named(p) for p in places(valid()) if len(p) == 1}))
+def test_a_missing_key_is_named_or_has_a_default(key: str) -> None:
+    content = valid()
+    del content[key]
+    optional = ("min_rate_bps", "loss", "retransmission_timeout_ns", "decision_quantum_ns", "record")
+    with Simulator() as simulator:
+        if key in optional:
+            simulator.play(content)
+        else:
+            with pytest.raises(ScenarioError, match=f"^'{key}' is missing$"):
+                simulator.play(content)
+
+
+def run(text: str | bytes, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    path = folder / "x.json"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    command = [str(find_executable()), *options, str(path)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "words"),
+    [
+        (
+            ("payload_bytes",),
+            4294967301,
+            "'payload_bytes' is 4294967301, must be in [1, 65000], a whole number",
+        ),
+        (("flows", "src", 0), LARGE, "'flows.src[0]' is 4294967301, must be in [0, 4], a whole number"),
+        (("links", 0, "a"), True, "'links[0].a' is true, must be in [0, 4], a whole number"),
+        (("links", 0, "b"), 1.5, "'links[0].b' is 1.5, must be in [0, 4], a whole number"),
+        (
+            ("switch", "headroom_frames"),
+            -1e30,
+            "'switch.headroom_frames' is -1e+30, must be in [0, 1000], a whole",
+        ),
+        (("switch", "resume_offset_bytes"), 2**32, "'switch.resume_offset_bytes' is 4294967296, must be"),
+        (("record", "queue_series_ns"), 2**62, "must be in [0, 4000000000000], a whole number"),
+        (("links", 0, "rate_bps"), "1e9", "'links[0].rate_bps' is \"1e9\", must be in [10000.0, "),
+        (("nodes", 0), "x\ny", "'nodes' has 'x\\ny': a node is a 'host' or a 'switch'"),
+        (("nodes",), ["host"] * 70_000, "'nodes' has 70000 entries, must have at most 65536"),
+        (("flows", "slot"), [[0]] * 2, "'flows.slot[0]' is a list, must be"),
+    ],
+)
+def test_the_program_names_key_value_and_range_on_one_line(
+    place: Place, value: Any, words: str, tmp_path: Path
+) -> None:
+    done = run(json.dumps(changed(valid(), place, value)), tmp_path)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert words in line
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "not JSON"),
+        ("[]", "'the scenario' is a list, must be an object"),
+        ("null", "'the scenario' is null, must be an object"),
+        ("[" * 100_000, "nested more than 16 deep"),
+        ('{"a":' * 100_000, "nested more than 16 deep"),
+        ('{"seed": 1, "seed": 2}', "the key 'seed' is there twice in one object"),
+        ('{"seed": NaN}', "not JSON"),
+        ('{"seed": Infinity}', "not JSON"),
+        ('{"seed": 1e400}', "not JSON"),
+        ('{"seed": "\n"}', "not JSON"),
+        (b'{"seed": "\xff\xfe"}', "not JSON"),
+        ('{"' + "k" * 100_000 + '": 1}', "missing"),
+        ("x" * 100_000, "not JSON"),
+    ],
+)
+@pytest.mark.parametrize("options", [[], ["--pcap=x"]], ids=["", "pcap"])
+def test_what_is_no_scenario_is_a_line(
+    text: str | bytes, words: str, options: list[str], tmp_path: Path
+) -> None:
+    done = run(text, tmp_path, *options)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert words in line
+    assert len(line) < 600
+
+
+def test_an_unknown_key_is_on_one_line(tmp_path: Path) -> None:
+    done = run(json.dumps({**valid(), "k\n" * 1000: 1}), tmp_path)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "unknown key 'k\\nk" in line
+
+
+def test_a_whole_number_may_be_written_as_a_fraction_without_one(tmp_path: Path) -> None:
+    content = valid()
+    same = {**content, "payload_bytes": float(content["payload_bytes"])}
+    assert run(json.dumps(same), tmp_path).stdout == run(json.dumps(content), tmp_path).stdout
