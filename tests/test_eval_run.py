@@ -246,3 +246,19 @@ def test_the_readme_s_scenario_runs(tmp_path: Path) -> None:
     (tmp_path / "my.yaml").write_text(readme.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
     assert run(tmp_path / "my.yaml", tmp_path / "results", "dcqcn,hpcc,dctcp") == 0
     assert len(rows(tmp_path / "results" / "hpcc" / "flows.csv")) == 8
+
+
+@pytest.mark.parametrize("payload", [256, 4096])
+def test_each_flow_says_its_base_rtt_and_its_packets(tmp_path: Path, payload: int) -> None:
+    file = tmp_path / "s.yaml"
+    text = {
+        "topology": {"kind": "dumbbell", "senders": 2},
+        "traffic": {"kind": "incast", "size_bytes": 50_000},
+    }
+    file.write_text(yaml.safe_dump({**text, "payload_bytes": payload}))
+    command = ["run", "--scenario", str(file), "--controllers", "hpcc", "--out", str(tmp_path / "out")]
+    assert main(command) == 0
+    with (tmp_path / "out/hpcc/flows.csv").open(newline="") as rows:
+        flow = next(csv.DictReader(rows))
+    assert float(flow["base_rtt_ns"]) == pytest.approx(6000 + 3 * payload * 8 / 100, abs=0.01)
+    assert (flow["payload_bytes"], flow["header_bytes"]) == (str(payload), "90")

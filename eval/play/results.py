@@ -15,7 +15,17 @@ from eval.show import table
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import default_attributes
 
-FLOW_COLUMNS = ("src", "dst", "size_bytes", "start_ns", "fct_ns", "standalone_ns")
+FLOW_COLUMNS = (
+    "src",
+    "dst",
+    "size_bytes",
+    "start_ns",
+    "fct_ns",
+    "standalone_ns",
+    "base_rtt_ns",
+    "payload_bytes",
+    "header_bytes",
+)
 QUEUE_COLUMNS = (
     "node",
     "port",
