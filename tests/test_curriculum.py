@@ -128,3 +128,15 @@ def test_a_state_goes_on_where_it_was_taken() -> None:
     assert again.stage_name == "1"
     with pytest.raises(ConfigError, match="none of the curriculum's"):
         staged([]).restore({**state, "stage": 1, "entered": [0, 3]})
+
+
+def test_a_stage_that_was_left_early_stays_left() -> None:
+    """By the count of episodes alone it would not be: a run that goes on must not fall back."""
+    early = {"after_episodes": 100, "return_above": 1.0, "window": 1}
+    curriculum = staged([early], earlier_share=0.0)
+    curriculum(0)
+    curriculum.record(5.0)
+    assert flows(curriculum, range(1, 3)) == [3, 3]
+    again = staged([early], earlier_share=0.0)
+    again.restore(curriculum.state())
+    assert flows(again, range(3, 6)) == [3, 3, 3]
