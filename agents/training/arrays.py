@@ -63,15 +63,7 @@ def read_arrays(path: Path) -> Arrays:
         raise ConfigError(f"{path}: missing") from None
     except ConfigError:
         raise
-    except (
-        OSError,
-        ValueError,
-        RuntimeError,
-        EOFError,
-        SyntaxError,
-        MemoryError,
-        zipfile.BadZipFile,
-    ) as error:
+    except _BROKEN as error:
         raise ConfigError(f"{path}: cannot be read, perhaps cut short: {_line(error)}: not loaded") from error
 
 
