@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does an agent's action do to a flow? Maps from actions to windows and pacing rates, by name."""
+"""What does an agent's action do to a flow? Maps from actions to windows and pacing rates, by name.
+
+The arithmetic is the simulator's own (``rdma/policy/action-map.cc``), so an action means the same to the last bit
+wherever the policy that takes it is evaluated.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+import json
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
-from ns3_env.telemetry import column
+from ns3_env import _native
 
 
 class ActionMap(Protocol):
@@ -29,12 +35,43 @@ class ActionMap(Protocol):
         ...
 
 
+class _InTheSimulator:
+    """A map that the simulator knows by ``name``; its settings are the fields of the dataclass."""
+
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        self._map  # noqa: B018, settings out of range are refused here
+
+    @cached_property
+    def _map(self) -> _native.ActionMap:
+        return _native.ActionMap(json.dumps({"name": self.name, **asdict(self)}))  # type: ignore[call-overload]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in vars(self).items() if key != "_map"}
+
+    def __call__(self, actions: NDArray[Any], records: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See :class:`ActionMap`."""
+        mapped: NDArray[np.float64] = self._map(np.asarray(actions, np.float64).reshape(len(records)), records)
+        return mapped
+
+
+class _Relative(_InTheSimulator):
+    """One number in [-1, 1]."""
+
+    @property
+    def space(self) -> Box:
+        """[-1, 1], float32."""
+        return Box(-1.0, 1.0, shape=(1,), dtype=np.float32)
+
+
 @dataclass(frozen=True)
-class MultiplicativeWindow:
+class MultiplicativeWindow(_Relative):
     """One number in [-1, 1] scales the window (Zhang 2023, section 4.2).
 
     The factor is 1 + alpha a for a >= 0 and 1 / (1 - alpha a) below; the window is floored to whole packets
     and kept in [1 packet, BDP]; the pacing rate is window / base RTT, at most the rate of the sender's link.
+    A flow that has not decided yet has no window: it counts as one BDP.
 
     ``alpha`` is 0.5 by the text of Zhang 2023; the range [0.5, 2] of its Table 3.1 needs 1.
 
@@ -43,46 +80,36 @@ class MultiplicativeWindow:
     growth; "none" keeps fractions.
     """
 
+    name: ClassVar[str] = "multiplicative_window"
+
     alpha: float = 0.5
     rounding: Literal["floor", "progress", "none"] = "floor"
 
-    def __post_init__(self) -> None:
-        if not self.alpha > 0:
-            raise ValueError(f"alpha must be positive, not {self.alpha}")
-        if self.rounding not in ("floor", "progress", "none"):
-            raise ValueError(f"rounding must be 'floor', 'progress' or 'none', not {self.rounding!r}")
 
-    @property
-    def space(self) -> Box:
-        """[-1, 1], float32."""
-        return Box(-1.0, 1.0, shape=(1,), dtype=np.float32)
+@dataclass(frozen=True)
+class ExponentialWindow(_Relative):
+    """One number in [-1, 1] scales the window by exp(alpha a), up and down alike.
 
-    def __call__(self, actions: NDArray[Any], records: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See :class:`ActionMap`."""
-        a = np.clip(np.asarray(actions, dtype=np.float64).reshape(len(records)), -1.0, 1.0)
-        packet = column(records, "packet_bytes")
-        bdp = np.maximum(column(records, "bdp_bytes"), packet)
-        # A flow that has not decided yet has no window: it counts as one BDP.
-        old = np.minimum(column(records, "window_bytes"), bdp)
-        grown = old * np.where(a >= 0, 1 + self.alpha * a, 1 / (1 - self.alpha * np.minimum(a, 0)))
-        window = grown
-        if self.rounding != "none":
-            # The tolerance keeps a whole number of packets whole through the rounding of a product.
-            window = np.floor(grown / packet + 1e-9) * packet
-        if self.rounding == "progress":
-            window = np.where((a > 0) & (window <= old), grown, window)
-        window = np.clip(window, packet, bdp)
-        rate = np.minimum(window * 8e9 / column(records, "base_rtt_ns"), column(records, "host_rate_bps"))
-        return np.stack([window, rate, a], axis=1)
+    The window is kept in [``least_packets`` packets, BDP]; below one packet the simulator paces the flow. The
+    pacing rate is window / base RTT, at most the rate of the sender's link.
+    """
+
+    name: ClassVar[str] = "exponential_window"
+
+    alpha: float = 0.5
+    least_packets: float = 0.01
 
 
 @dataclass(frozen=True)
-class AbsoluteWindow:
+class AbsoluteWindow(_InTheSimulator):
     """The action is the window itself, in bytes (what MPCC computes: Zheng 2024, section 4.3).
 
     The pacing rate is window / base RTT, at most the rate of the sender's link, as the in-simulator
-    controller ``mpcc`` sets it; windows under one packet are paced by the simulator.
+    controller ``mpcc`` sets it; windows under one packet are paced by the simulator. The echo is the
+    window / BDP, cut at 1.
     """
+
+    name: ClassVar[str] = "absolute_window"
 
     @property
     def space(self) -> Box:
@@ -90,20 +117,16 @@ class AbsoluteWindow:
         return Box(0.0, np.inf, shape=(1,), dtype=np.float64)
 
     def __call__(self, actions: NDArray[Any], records: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See :class:`ActionMap`. The echo is the window / BDP, cut at 1."""
+        """See :class:`ActionMap`."""
         window = np.asarray(actions, dtype=np.float64).reshape(len(records))
         if not np.all(window >= 0):
             raise ValueError(f"windows must be numbers >= 0: {window[~(window >= 0)]}")
-        share = np.minimum(window / np.maximum(column(records, "bdp_bytes"), 1.0), 1.0)
-        # In the order of the simulator's own arithmetic: the last bit of a rate moves packets.
-        host_rate = column(records, "host_rate_bps")
-        rate = np.minimum(host_rate * window / column(records, "bdp_bytes"), host_rate)
-        return np.stack([window, rate, share], axis=1)
+        return super().__call__(window, records)
 
 
-ACTIONS: dict[str, type[MultiplicativeWindow] | type[AbsoluteWindow]] = {
-    "multiplicative_window": MultiplicativeWindow,
-    "absolute_window": AbsoluteWindow,
+#: The maps, by name.
+ACTIONS: dict[str, type[MultiplicativeWindow] | type[ExponentialWindow] | type[AbsoluteWindow]] = {
+    kind.name: kind for kind in (MultiplicativeWindow, ExponentialWindow, AbsoluteWindow)
 }
 
 

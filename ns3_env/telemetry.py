@@ -62,6 +62,16 @@ def field_indices(names: Sequence[str]) -> NDArray[np.intp]:
     return np.array([INDEX[name] for name in names], dtype=np.intp)
 
 
+def wire_bytes(names: Sequence[str]) -> int:
+    """What a packet carries on the wire for an agent that observes the named fields, in bytes.
+
+    0 for what a sender knows by itself (its window, its rate, marks, its last action); 8 for a timestamp (RTT); 8
+    more for queue and rate of the most congested hop alone; 2 more for the number of flows there; 42 for a record of
+    every hop (HPCC's header). Declared with the fields, in ``rdma/model/telemetry.cc``. Raises KeyError.
+    """
+    return _native.wire_bytes([int(i) for i in field_indices(names)])
+
+
 def observation_space(names: Sequence[str]) -> Box:
     """Box of float32, shape (len(names),), with each field's declared range."""
     chosen = [FIELDS[i] for i in field_indices(names)]

@@ -6,8 +6,8 @@
 #include "ns3_env/rdma/contract/congestion-control.h"
 #include "ns3_env/rdma/helper/controller-description.h"
 #include "ns3_env/rdma/helper/episode.h"
-#include "ns3_env/rdma/helper/json-reader.h"
 #include "ns3_env/rdma/helper/scenario.h"
+#include "ns3_env/rdma/json/json-reader.h"
 
 #include <charconv>
 #include <exception>

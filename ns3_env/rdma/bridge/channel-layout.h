@@ -18,6 +18,8 @@
  *                                 <-  Reset (the blob holds the scenario) or Close
  *   Decisions (rows)              ->
  *                                 <-  Step (an action per row that needs one), Reset or Close
+ *   Transitions (rows, actions)   ->
+ *                                 <-  Step (no actions), Reset or Close
  *   EpisodeEnd (blob: results)    ->
  *   Error (blob: what was wrong)  ->
  *
@@ -35,6 +37,8 @@ enum class Message : uint32_t
     Decisions = 2,  ///< rows are due
     EpisodeEnd = 3, ///< the blob holds the episode's results; wants a Reset
     Error = 4,      ///< the blob says what was wrong; wants a Reset
+    Transitions =
+        5, ///< rows, and the actions that a policy in the simulator took on them; wants a Step of none
 };
 
 /// What the agent says.
@@ -64,14 +68,6 @@ struct DecisionRow
     TelemetryRecord record{};
 
     bool NeedsAction() const { return (flags & (ROW_TERMINATED | ROW_TRUNCATED)) == 0; }
-};
-
-/// One flow's action.
-struct ActionRow
-{
-    double windowBytes{0};
-    double rateBps{0};
-    double echo{0}; ///< comes back as the field "last_action"
 };
 
 inline constexpr uint32_t ACTION_WIDTH = 3;

@@ -10,6 +10,7 @@ namespace py = pybind11;
 using namespace ns3::rdma;
 
 void BindMpcc(py::module_& module);
+void BindPolicy(py::module_& module);
 
 namespace
 {
@@ -56,7 +57,7 @@ CheckSignals()
 PYBIND11_MODULE(_native, module)
 {
     module.doc() =
-        "The agent's end of the channel to rdma-sim, the telemetry table, and MPCC's law.";
+        "The agent's end of the channel to rdma-sim, the telemetry table, policies and MPCC's law.";
 
     py::register_exception<ChannelError>(module, "ChannelError", PyExc_RuntimeError);
 
@@ -64,6 +65,7 @@ PYBIND11_MODULE(_native, module)
     module.attr("MESSAGE_READY") = static_cast<uint32_t>(Message::Ready);
     module.attr("MESSAGE_DECISIONS") = static_cast<uint32_t>(Message::Decisions);
     module.attr("MESSAGE_EPISODE_END") = static_cast<uint32_t>(Message::EpisodeEnd);
+    module.attr("MESSAGE_TRANSITIONS") = static_cast<uint32_t>(Message::Transitions);
     module.attr("MESSAGE_ERROR") = static_cast<uint32_t>(Message::Error);
     module.attr("COMMAND_STEP") = static_cast<uint32_t>(Command::Step);
     module.attr("COMMAND_RESET") = static_cast<uint32_t>(Command::Reset);
@@ -176,4 +178,5 @@ PYBIND11_MODULE(_native, module)
              { self.WriteBlob(static_cast<std::string_view>(text)); });
 
     BindMpcc(module);
+    BindPolicy(module);
 }

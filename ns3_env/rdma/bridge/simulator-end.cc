@@ -67,10 +67,14 @@ SimulatorEnd::Publish(Message kind, int64_t timePs, uint32_t rowCount)
                            std::to_string(m_rows.size()));
     }
     const auto rows = m_rows.first(rowCount);
-    m_expected =
-        static_cast<uint32_t>(std::count_if(rows.begin(),
-                                            rows.end(),
-                                            [](const DecisionRow& r) { return r.NeedsAction(); }));
+    m_expected = 0;
+    if (kind != Message::Transitions)
+    {
+        m_expected = static_cast<uint32_t>(std::count_if(rows.begin(),
+                                                         rows.end(),
+                                                         [](const DecisionRow& r)
+                                                         { return r.NeedsAction(); }));
+    }
     m_control->message = static_cast<uint32_t>(kind);
     m_control->rowCount = rowCount;
     m_control->timePs = timePs;

@@ -46,6 +46,8 @@ class SimulatorEnd
     Command Wait();
     /// The actions of the last Step.
     std::span<const ActionRow> Actions() const { return m_actions; }
+    /// The region's actions, to be filled in place before Publish(Message::Transitions, ...).
+    std::span<ActionRow> ActionsToWrite() { return {m_actionRows, m_rows.size()}; }
 
     /// What the agent wrote before its last command.
     std::string ReadBlob() const;

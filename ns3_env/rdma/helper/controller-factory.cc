@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "controller-factory.h"
 
-#include "json-reader.h"
-
 #include "ns3/nstime.h"
 #include "ns3/object-factory.h"
 #include "ns3/string.h"
+#include "ns3_env/rdma/json/json-reader.h"
 
 #include <algorithm>
 #include <array>

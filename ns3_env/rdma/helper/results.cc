@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "results.h"
 
-#include "json-writer.h"
-
 #include "ns3/simulator.h"
+#include "ns3_env/rdma/json/json-writer.h"
 #include "ns3_env/rdma/model/sign-of-life.h"
 
 #include <nlohmann/json.hpp>

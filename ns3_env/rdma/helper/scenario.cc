@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "scenario.h"
 
-#include "json-reader.h"
+#include "ns3_env/rdma/json/json-reader.h"
+#include "ns3_env/rdma/json/read-clock.h"
 
 namespace ns3::rdma
 {
@@ -100,32 +101,6 @@ ReadControllers(JsonReader& root, Scenario& s)
 }
 
 void
-ReadClock(JsonReader& root, Scenario& s)
-{
-    JsonReader clock = root.Sub("clock");
-    const auto name = clock.OneOf("name", {"per_flow_rtt", "per_ack", "synchronous"});
-    if (name == "per_flow_rtt")
-    {
-        s.clock.rttFraction = clock.Number("rtt_fraction", 0.0, 1e6);
-    }
-    else if (name == "per_ack")
-    {
-        s.clock.rttFraction = 0.0;
-    }
-    else
-    {
-        s.clock.interval = clock.Whole<int64_t>("interval_ns", 1, MAX_NS) * PS_PER_NS;
-    }
-    clock.RefuseOthers();
-    const Picos quantum =
-        root.Whole<int64_t>("decision_quantum_ns", 0, MAX_NS, int64_t{0}) * PS_PER_NS;
-    if (name != "per_ack" || quantum > 0)
-    {
-        s.clock.quantum = quantum;
-    }
-}
-
-void
 ReadFlows(JsonReader section, Scenario& s)
 {
     const auto lastNode = static_cast<uint32_t>(s.isSwitch.size()) - 1;
@@ -183,6 +158,7 @@ ReadRecord(JsonReader section, Scenario& s)
     s.recordEvents = section.Flag("events", false);
     s.recordControllerState = section.Flag("controller_state", false);
     s.recordControllerCounters = section.Flag("controller_counters", false);
+    s.recordTransitions = section.Flag("transitions", false);
     s.queueSeriesInterval =
         section.Whole<int64_t>("queue_series_ns", 0, MAX_NS, int64_t{0}) * PS_PER_NS;
     PcapSpec pcap;
@@ -237,7 +213,7 @@ Scenario::FromJson(const std::string& text)
         s.retransmissionTimeout = timeout;
     }
     ReadControllers(root, s);
-    ReadClock(root, s);
+    s.clock = ReadClock(root);
     ReadFlows(root.Sub("flows"), s);
     if (root.Has("record"))
     {

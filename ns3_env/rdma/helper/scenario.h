@@ -3,10 +3,10 @@
 #ifndef RDMA_SCENARIO_H
 #define RDMA_SCENARIO_H
 
-#include "scenario-error.h"
-
+#include "ns3_env/rdma/contract/clock-spec.h"
 #include "ns3_env/rdma/contract/ecn-config.h"
 #include "ns3_env/rdma/contract/units.h"
+#include "ns3_env/rdma/json/scenario-error.h"
 #include "ns3_env/rdma/model/queue-pair.h"
 #include "ns3_env/rdma/model/shared-buffer.h"
 
@@ -30,16 +30,6 @@ struct ControllerSpec
 {
     std::string name;
     std::vector<std::pair<std::string, std::string>> attributes;
-};
-
-/// When an agent's flows decide (DESIGN, "Time").
-struct ClockSpec
-{
-    std::optional<double>
-        rttFraction; ///< per flow: again after this fraction of its last RTT; 0: every ACK
-    std::optional<Picos> interval; ///< all live flows at a fixed interval
-    std::optional<Picos> quantum;  ///< decisions due within this time are handed over together;
-                                   ///< absent: each on the spot (the clock per_ack)
 };
 
 /// Which ports are captured, and where to.
@@ -81,6 +71,7 @@ struct Scenario
     bool recordEvents{false};
     bool recordControllerState{false};
     bool recordControllerCounters{false};
+    bool recordTransitions{false}; ///< of policies in the simulator, across the channel
     Picos queueSeriesInterval{0};
     std::optional<PcapSpec> pcap;
 

@@ -12,33 +12,81 @@ namespace
 constexpr double TERA = 1e12; // larger than any rate, size or time of an episode
 
 constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
-    {Field::Rtt, "rtt", "1", "base RTT of the path", 0.0, 1e4},
-    {Field::Qlen, "qlen", "1", "BDP of the most congested hop", 0.0, 1e4},
-    {Field::SwitchRate, "switch_rate", "1", "rate of the most congested hop", 0.0, 2.0},
-    {Field::Goodput, "goodput", "1", "rate of the receiver's link", 0.0, 1e2},
-    {Field::RttSlope, "rtt_slope", "1/ms", "base RTT of the path", -1e4, 1e4},
-    {Field::QlenSlope, "qlen_slope", "1/ms", "BDP of the most congested hop", -1e4, 1e4},
-    {Field::PacingRate, "pacing_rate", "1", "rate of the sender's link", 0.0, 1.0},
-    {Field::LastAction, "last_action", "1", "", -1.0, 1.0},
-    {Field::Throughput, "throughput", "1", "rate of the most congested hop", 0.0, 1e2},
-    {Field::FlowCount, "flow_count", "flows", "", 0.0, 1e6},
-    {Field::EcnFraction, "ecn_fraction", "1", "ACKs since the last decision", 0.0, 1.0},
-    {Field::WindowBytes, "window_bytes", "B", "", 0.0, TERA},
-    {Field::RateBps, "rate_bps", "bit/s", "", 0.0, 1e15},
-    {Field::RttNs, "rtt_ns", "ns", "", 0.0, TERA},
-    {Field::BaseRttNs, "base_rtt_ns", "ns", "", 0.0, TERA},
-    {Field::HostRateBps, "host_rate_bps", "bit/s", "", 0.0, 1e15},
-    {Field::BdpBytes, "bdp_bytes", "B", "", 0.0, TERA},
-    {Field::PacketBytes, "packet_bytes", "B", "", 0.0, 1e5},
-    {Field::InflightBytes, "inflight_bytes", "B", "", 0.0, TERA},
-    {Field::AckedBytes, "acked_bytes", "B", "", 0.0, 1e15},
-    {Field::StateQueueBytes, "state_queue_bytes", "B", "", 0.0, TERA},
-    {Field::StateFlows, "state_flows", "flows", "", 0.0, 1e6},
-    {Field::StateRateBps, "state_rate_bps", "bit/s", "", 0.0, 1e15},
-    {Field::StateInputDelayNs, "state_input_delay_ns", "ns", "", 0.0, TERA},
-    {Field::StateFeedbackDelayNs, "state_feedback_delay_ns", "ns", "", 0.0, TERA},
-    {Field::TimeNs, "time_ns", "ns", "", 0.0, 1e15},
-    {Field::IntervalNs, "interval_ns", "ns", "", 0.0, 1e15},
+    {Field::Rtt, "rtt", "1", "base RTT of the path", 0.0, 1e4, FieldSource::Timestamp},
+    {Field::Qlen, "qlen", "1", "BDP of the most congested hop", 0.0, 1e4, FieldSource::Bottleneck},
+    {Field::SwitchRate,
+     "switch_rate",
+     "1",
+     "rate of the most congested hop",
+     0.0,
+     2.0,
+     FieldSource::Bottleneck},
+    {Field::Goodput, "goodput", "1", "rate of the receiver's link", 0.0, 1e2, FieldSource::Own},
+    {Field::RttSlope,
+     "rtt_slope",
+     "1/ms",
+     "base RTT of the path",
+     -1e4,
+     1e4,
+     FieldSource::Timestamp},
+    {Field::QlenSlope,
+     "qlen_slope",
+     "1/ms",
+     "BDP of the most congested hop",
+     -1e4,
+     1e4,
+     FieldSource::Bottleneck},
+    {Field::PacingRate,
+     "pacing_rate",
+     "1",
+     "rate of the sender's link",
+     0.0,
+     1.0,
+     FieldSource::Own},
+    {Field::LastAction, "last_action", "1", "", -1.0, 1.0, FieldSource::Own},
+    {Field::Throughput,
+     "throughput",
+     "1",
+     "rate of the most congested hop",
+     0.0,
+     1e2,
+     FieldSource::Bottleneck},
+    {Field::FlowCount, "flow_count", "flows", "", 0.0, 1e6, FieldSource::Flows},
+    {Field::EcnFraction,
+     "ecn_fraction",
+     "1",
+     "ACKs since the last decision",
+     0.0,
+     1.0,
+     FieldSource::Own},
+    {Field::WindowBytes, "window_bytes", "B", "", 0.0, TERA, FieldSource::Own},
+    {Field::RateBps, "rate_bps", "bit/s", "", 0.0, 1e15, FieldSource::Own},
+    {Field::RttNs, "rtt_ns", "ns", "", 0.0, TERA, FieldSource::Timestamp},
+    {Field::BaseRttNs, "base_rtt_ns", "ns", "", 0.0, TERA, FieldSource::Own},
+    {Field::HostRateBps, "host_rate_bps", "bit/s", "", 0.0, 1e15, FieldSource::Own},
+    {Field::BdpBytes, "bdp_bytes", "B", "", 0.0, TERA, FieldSource::Own},
+    {Field::PacketBytes, "packet_bytes", "B", "", 0.0, 1e5, FieldSource::Own},
+    {Field::InflightBytes, "inflight_bytes", "B", "", 0.0, TERA, FieldSource::Own},
+    {Field::AckedBytes, "acked_bytes", "B", "", 0.0, 1e15, FieldSource::Own},
+    {Field::StateQueueBytes, "state_queue_bytes", "B", "", 0.0, TERA, FieldSource::HopRecords},
+    {Field::StateFlows, "state_flows", "flows", "", 0.0, 1e6, FieldSource::HopRecords},
+    {Field::StateRateBps, "state_rate_bps", "bit/s", "", 0.0, 1e15, FieldSource::HopRecords},
+    {Field::StateInputDelayNs,
+     "state_input_delay_ns",
+     "ns",
+     "",
+     0.0,
+     TERA,
+     FieldSource::HopRecords},
+    {Field::StateFeedbackDelayNs,
+     "state_feedback_delay_ns",
+     "ns",
+     "",
+     0.0,
+     TERA,
+     FieldSource::HopRecords},
+    {Field::TimeNs, "time_ns", "ns", "", 0.0, 1e15, FieldSource::Own},
+    {Field::IntervalNs, "interval_ns", "ns", "", 0.0, 1e15, FieldSource::Own},
 }};
 
 /// Whether each row stands at the index that its field has in a record.
@@ -63,6 +111,34 @@ std::span<const FieldSpec, FIELD_COUNT>
 TelemetryFields()
 {
     return FIELDS;
+}
+
+static bool
+Need(std::span<const Field> fields, FieldSource source)
+{
+    return std::any_of(fields.begin(),
+                       fields.end(),
+                       [&](Field f) { return FIELDS[static_cast<size_t>(f)].source == source; });
+}
+
+uint32_t
+WireBytes(std::span<const Field> fields)
+{
+    if (Need(fields, FieldSource::HopRecords))
+    {
+        return 42; // HPCC's header (docs/sources/published-simulator.md, "Switch")
+    }
+    const bool flows = Need(fields, FieldSource::Flows);
+    const bool bottleneck = flows || Need(fields, FieldSource::Bottleneck);
+    const bool timestamp = bottleneck || Need(fields, FieldSource::Timestamp);
+    return (timestamp ? 8U : 0U) + (bottleneck ? 8U : 0U) + (flows ? 2U : 0U);
+}
+
+bool
+NeedsHops(std::span<const Field> fields)
+{
+    return Need(fields, FieldSource::Bottleneck) || Need(fields, FieldSource::Flows) ||
+           Need(fields, FieldSource::HopRecords);
 }
 
 void

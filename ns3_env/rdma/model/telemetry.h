@@ -50,6 +50,16 @@ enum class Field : uint8_t
 
 inline constexpr size_t FIELD_COUNT = static_cast<size_t>(Field::Count);
 
+/// What packets must carry so that the sender knows a field. Bytes of each: WireBytes().
+enum class FieldSource : uint8_t
+{
+    Own,        ///< nothing: the sender knows it by itself, or by one bit of the ACK
+    Timestamp,  ///< when the packet left
+    Bottleneck, ///< queue and rate of the most congested hop alone
+    Flows,      ///< and how many flows share it
+    HopRecords, ///< a record of every hop
+};
+
 /// A field's declaration; it travels to Python in the shared region's header.
 struct FieldSpec
 {
@@ -59,9 +69,16 @@ struct FieldSpec
     const char* normaliser; ///< what the raw quantity was divided by; "" where none
     double low;             ///< least value (inclusive)
     double high;            ///< largest value (inclusive); values are clipped to [low, high]
+    FieldSource source;
 };
 
 std::span<const FieldSpec, FIELD_COUNT> TelemetryFields();
+
+/// What a packet carries on the wire for an agent that observes these fields (docs/architecture.md, "What an observation costs").
+uint32_t WireBytes(std::span<const Field> fields);
+
+/// Whether any of them is of a hop, so that switches have to write records.
+bool NeedsHops(std::span<const Field> fields);
 
 /// One flow's values at one decision.
 struct TelemetryRecord
@@ -72,6 +89,14 @@ struct TelemetryRecord
     double operator[](Field f) const { return values[static_cast<size_t>(f)]; }
     /// Cuts every value to its declared range.
     void Clip();
+};
+
+/// What is to be done with a flow at one decision.
+struct ActionRow
+{
+    double windowBytes{0};
+    double rateBps{0};
+    double echo{0}; ///< comes back as the field "last_action"
 };
 
 } // namespace ns3::rdma

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "agent-controller.h"
+#include "deciding-controller.h"
 
 #include "decision-broker.h"
 
 #include "ns3/boolean.h"
-#include "ns3/uinteger.h"
 
 #include <algorithm>
 
@@ -17,46 +16,33 @@ namespace
 constexpr double LEAST_RATE_SHARE = 0.01;
 } // namespace
 
-NS_OBJECT_ENSURE_REGISTERED(AgentController);
+NS_OBJECT_ENSURE_REGISTERED(DecidingController);
 
 TypeId
-AgentController::GetTypeId()
+DecidingController::GetTypeId()
 {
     static TypeId tid =
-        TypeId("rdma::agent")
+        TypeId("rdma::DecidingController")
             .SetParent<CongestionControl>()
             .SetGroupName("Rdma")
-            .AddConstructor<AgentController>()
-            .AddAttribute(
-                "TelemetryBytes",
-                "Wire bytes of in-band telemetry per packet (42 as HPCC's, 32 as MPCC's).",
-                UintegerValue(42),
-                MakeUintegerAccessor(&AgentController::m_telemetryBytes),
-                MakeUintegerChecker<uint32_t>(0, 1000))
             .AddAttribute("Quantised",
                           "Round telemetry to HPCC's header units.",
                           BooleanValue(false),
-                          MakeBooleanAccessor(&AgentController::m_quantised),
+                          MakeBooleanAccessor(&DecidingController::m_quantised),
                           MakeBooleanChecker())
             .AddAttribute("InitialWindow",
                           "Start with a window of one BDP (Zhang 2023, sec. 4.2); otherwise none.",
                           BooleanValue(true),
-                          MakeBooleanAccessor(&AgentController::m_initialWindow),
+                          MakeBooleanAccessor(&DecidingController::m_initialWindow),
                           MakeBooleanChecker());
     return tid;
 }
 
-TelemetryHeader
-AgentController::GetTelemetryHeader() const
-{
-    return {.wireBytes = m_telemetryBytes, .hopRecords = true, .quantised = m_quantised};
-}
-
 void
-AgentController::Connect(DecisionBroker& broker,
-                         QueuePair& flow,
-                         int32_t slot,
-                         std::optional<double> rttFraction)
+DecidingController::Connect(DecisionBroker& broker,
+                            QueuePair& flow,
+                            int32_t slot,
+                            std::optional<double> rttFraction)
 {
     m_broker = &broker;
     m_flow = &flow;
@@ -65,7 +51,7 @@ AgentController::Connect(DecisionBroker& broker,
 }
 
 void
-AgentController::OnFlowStart(FlowState& flow)
+DecidingController::OnFlowStart(FlowState& flow)
 {
     if (m_initialWindow)
     {
@@ -74,7 +60,7 @@ AgentController::OnFlowStart(FlowState& flow)
 }
 
 void
-AgentController::OnAck(FlowState& flow, const AckSample& ack)
+DecidingController::OnAck(FlowState& flow, const AckSample& ack)
 {
     m_telemetry.OnAck(ack);
     const bool done = flow.AckedBytes() == flow.SizeBytes();
@@ -88,7 +74,7 @@ AgentController::OnAck(FlowState& flow, const AckSample& ack)
 }
 
 void
-AgentController::Decide(Picos now)
+DecidingController::Decide(Picos now)
 {
     if (m_waiting)
     {
@@ -100,19 +86,19 @@ AgentController::Decide(Picos now)
 }
 
 void
-AgentController::OnFlowEnd(FlowState&, Picos now)
+DecidingController::OnFlowEnd(FlowState&, Picos now)
 {
     m_broker->ReportEnd(*this, ROW_TERMINATED, now);
 }
 
 void
-AgentController::OnCut(Picos now)
+DecidingController::OnCut(Picos now)
 {
     m_broker->ReportEnd(*this, ROW_TRUNCATED, now);
 }
 
 DecisionRow
-AgentController::MakeRow(Picos now)
+DecidingController::MakeRow(Picos now)
 {
     DecisionRow row;
     row.flow = m_flow->Id();
@@ -124,7 +110,7 @@ AgentController::MakeRow(Picos now)
 }
 
 void
-AgentController::Apply(const ActionRow& action)
+DecidingController::Apply(const ActionRow& action)
 {
     m_waiting = false;
     m_lastAction = action.echo;

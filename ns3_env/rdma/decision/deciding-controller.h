@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does a flow obey a policy outside the simulator? A controller that asks across the channel.
-#ifndef RDMA_AGENT_CONTROLLER_H
-#define RDMA_AGENT_CONTROLLER_H
+// How does a flow obey a policy? A controller that asks now and then, and lets the flow wait for the answer.
+#ifndef RDMA_DECIDING_CONTROLLER_H
+#define RDMA_DECIDING_CONTROLLER_H
 
 #include "agent-telemetry.h"
-#include "channel-layout.h"
 
+#include "ns3_env/rdma/bridge/channel-layout.h"
 #include "ns3_env/rdma/contract/congestion-control.h"
 #include "ns3_env/rdma/model/queue-pair.h"
 
@@ -17,11 +17,11 @@ namespace ns3::rdma
 class DecisionBroker;
 
 /**
- * "agent": hands the flow's telemetry to the broker whenever its clock says so and applies what comes
- * back. Under a per-flow clock the flow decides at its first ACK and then again after a fraction of its
- * last RTT (Zhang 2023, sec. 4.4); otherwise whoever owns the clock calls Decide().
+ * Hands the flow's telemetry to the broker whenever its clock says so and applies what comes back. Under a per-flow
+ * clock the flow decides at its first ACK and then again after a fraction of its last RTT (Zhang 2023, sec. 4.4);
+ * otherwise whoever owns the clock calls Decide().
  */
-class AgentController : public CongestionControl
+class DecidingController : public CongestionControl
 {
   public:
     static TypeId GetTypeId();
@@ -32,7 +32,6 @@ class AgentController : public CongestionControl
                  int32_t slot,
                  std::optional<double> rttFraction);
 
-    TelemetryHeader GetTelemetryHeader() const override;
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
     void OnFlowEnd(FlowState& flow, Picos now) override;
@@ -48,8 +47,10 @@ class AgentController : public CongestionControl
     void Apply(const ActionRow& action);
     /// @}
 
+  protected:
+    bool Quantised() const { return m_quantised; }
+
   private:
-    uint32_t m_telemetryBytes{42};
     bool m_quantised{false};
     bool m_initialWindow{true};
 
@@ -67,4 +68,4 @@ class AgentController : public CongestionControl
 
 } // namespace ns3::rdma
 
-#endif // RDMA_AGENT_CONTROLLER_H
+#endif // RDMA_DECIDING_CONTROLLER_H

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// When do flows under a policy decide?
+#ifndef RDMA_CLOCK_SPEC_H
+#define RDMA_CLOCK_SPEC_H
+
+#include "units.h"
+
+#include <optional>
+
+namespace ns3::rdma
+{
+
+/// One of the first two is there.
+struct ClockSpec
+{
+    std::optional<double>
+        rttFraction; ///< per flow: again after this fraction of its last RTT; 0: every ACK
+    std::optional<Picos> interval; ///< all live flows at a fixed interval
+    std::optional<Picos> quantum;  ///< decisions due within this time are handed over together;
+                                   ///< absent: each on the spot (the clock per_ack)
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_CLOCK_SPEC_H

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "deciding-flows.h"
+
+#include "controller-factory.h"
+
+#include "ns3/simulator.h"
+#include "ns3_env/rdma/decision/agent-controller.h"
+#include "ns3_env/rdma/decision/channel-decider.h"
+#include "ns3_env/rdma/decision/network-controller.h"
+#include "ns3_env/rdma/decision/policy-decider.h"
+#include "ns3_env/rdma/decision/policy-shelf.h"
+
+namespace ns3::rdma
+{
+
+namespace
+{
+
+const std::string ACROSS_THE_CHANNEL;
+
+/// Works on the controller of each live flow that decides.
+template <typename Work>
+void
+ForEachDeciding(const Network& network, Work work)
+{
+    for (QueuePair* flow : network.LiveFlows())
+    {
+        if (auto* controller = dynamic_cast<DecidingController*>(&flow->Control()))
+        {
+            work(*controller);
+        }
+    }
+}
+
+/// The group's name; null of a controller that is under no policy.
+const std::string*
+GroupOf(const CongestionControl& control)
+{
+    if (const auto* network = dynamic_cast<const NetworkController*>(&control))
+    {
+        return &network->File();
+    }
+    return dynamic_cast<const AgentController*>(&control) != nullptr ? &ACROSS_THE_CHANNEL
+                                                                     : nullptr;
+}
+
+} // namespace
+
+DecidingFlows::DecidingFlows(const Scenario& scenario, SimulatorEnd* channel)
+    : m_seed(scenario.seed)
+{
+    if (channel != nullptr)
+    {
+        m_channel.emplace(*channel);
+        AddGroup(ACROSS_THE_CHANNEL, std::make_unique<ChannelDecider>(*m_channel), scenario.clock);
+    }
+    if (scenario.recordTransitions)
+    {
+        if (!m_channel)
+        {
+            throw ScenarioError(
+                "'record.transitions' needs somebody across the channel who takes them");
+        }
+        m_log.emplace(*m_channel);
+    }
+    for (const ControllerSpec& spec : scenario.controllers)
+    {
+        const Ptr<CongestionControl> control = CreateController(spec);
+        const auto* network = dynamic_cast<const NetworkController*>(PeekPointer(control));
+        if (network == nullptr || m_groups.contains(network->File()))
+        {
+            continue;
+        }
+        if (network->File().empty())
+        {
+            throw ScenarioError("controller 'network' needs the attribute 'File', a policy's file");
+        }
+        Policy& policy = PolicyShelf::Get(network->File());
+        auto decider = std::make_unique<PolicyDecider>(policy, m_seed, m_log ? &*m_log : nullptr);
+        AddGroup(network->File(), std::move(decider), policy.Clock());
+    }
+}
+
+DecidingFlows::~DecidingFlows()
+{
+    PolicyShelf::Clear();
+}
+
+void
+DecidingFlows::AddGroup(const std::string& name,
+                        std::unique_ptr<Decider> decider,
+                        const ClockSpec& clock)
+{
+    Decider& answers = *decider;
+    m_groups.emplace(name,
+                     Group{std::move(decider), clock, DecisionBroker(answers, clock.quantum)});
+}
+
+void
+DecidingFlows::Adopt(QueuePair& flow, int32_t slot)
+{
+    auto* controller = dynamic_cast<DecidingController*>(&flow.Control());
+    if (controller == nullptr)
+    {
+        return;
+    }
+    const auto group = m_groups.find(*GroupOf(*controller));
+    if (group == m_groups.end())
+    {
+        throw ScenarioError("controller 'agent' needs a policy across the channel; "
+                            "name a controller that lives in the simulator");
+    }
+    if (const auto* network = dynamic_cast<const NetworkController*>(controller))
+    {
+        static_cast<PolicyDecider&>(*group->second.decider).Adopt(flow.Id(), network->Exploring());
+    }
+    controller->Connect(group->second.broker, flow, slot, group->second.clock.rttFraction);
+}
+
+void
+DecidingFlows::StartClocks(Network& network)
+{
+    for (const auto& [name, group] : m_groups)
+    {
+        StartClock(name, network);
+    }
+}
+
+void
+DecidingFlows::StartClock(const std::string& name, Network& network)
+{
+    const auto& interval = m_groups.at(name).clock.interval;
+    if (interval)
+    {
+        Simulator::Schedule(Time(*interval), &DecidingFlows::Tick, this, &name, &network);
+    }
+}
+
+void
+DecidingFlows::Tick(const std::string* name, Network* network)
+{
+    const Picos now = NowPicos();
+    ForEachDeciding(*network,
+                    [&](DecidingController& controller)
+                    {
+                        if (*GroupOf(controller) == *name)
+                        {
+                            controller.Decide(now);
+                        }
+                    });
+    StartClock(*name, *network);
+}
+
+void
+DecidingFlows::CutAll(const Network& network, Picos now)
+{
+    ForEachDeciding(network, [now](DecidingController& controller) { controller.OnCut(now); });
+}
+
+void
+DecidingFlows::Flush()
+{
+    for (auto& [name, group] : m_groups)
+    {
+        group.broker.Flush();
+    }
+    if (m_log)
+    {
+        m_log->Flush(NowPicos());
+    }
+}
+
+Interruption
+DecidingFlows::Interrupted() const
+{
+    return m_channel ? m_channel->Interrupted() : Interruption::None;
+}
+
+} // namespace ns3::rdma

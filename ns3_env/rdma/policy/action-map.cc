@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "action-map.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3::rdma
+{
+
+namespace
+{
+
+constexpr double MOST_ALPHA = 100;
+
+/// Window / base RTT, at most the rate of the sender's link.
+double
+PacingRate(double window, const TelemetryRecord& record)
+{
+    return std::min(window * 8e9 / record[Field::BaseRttNs], record[Field::HostRateBps]);
+}
+
+/// A flow that has not decided yet has no window: it counts as one BDP.
+double
+WindowNow(const TelemetryRecord& record, double bdp)
+{
+    return std::min(record[Field::WindowBytes], bdp);
+}
+
+enum class WindowRounding : uint8_t
+{
+    Floor,
+    Progress,
+    None,
+};
+
+/// Factor 1 + alpha a, or 1 / (1 - alpha a) below zero (Zhang 2023, sec. 4.2).
+class MultiplicativeWindow final : public ActionMap
+{
+  public:
+    explicit MultiplicativeWindow(JsonReader& json)
+        : m_alpha(json.Has("alpha") ? json.Number("alpha", 1e-6, MOST_ALPHA) : 0.5)
+    {
+        const std::string rounding =
+            json.Has("rounding") ? json.OneOf("rounding", {"floor", "progress", "none"}) : "floor";
+        m_rounding = rounding == "floor"      ? WindowRounding::Floor
+                     : rounding == "progress" ? WindowRounding::Progress
+                                              : WindowRounding::None;
+    }
+
+    ActionRow operator()(double action, const TelemetryRecord& record) const override
+    {
+        const double a = std::clamp(action, -1.0, 1.0);
+        const double packet = record[Field::PacketBytes];
+        const double bdp = std::max(record[Field::BdpBytes], packet);
+        const double old = WindowNow(record, bdp);
+        const double grown = old * (a >= 0 ? 1 + m_alpha * a : 1 / (1 - m_alpha * a));
+        double window = grown;
+        if (m_rounding != WindowRounding::None)
+        {
+            // The tolerance keeps a whole number of packets whole through the rounding of a product.
+            window = std::floor(grown / packet + 1e-9) * packet;
+        }
+        if (m_rounding == WindowRounding::Progress && a > 0 && window <= old)
+        {
+            window = grown;
+        }
+        window = std::clamp(window, packet, bdp);
+        return {window, PacingRate(window, record), a};
+    }
+
+  private:
+    double m_alpha;
+    WindowRounding m_rounding;
+};
+
+/// Factor exp(alpha a); windows may fall below one packet, and are paced then.
+class ExponentialWindow final : public ActionMap
+{
+  public:
+    explicit ExponentialWindow(JsonReader& json)
+        : m_alpha(json.Has("alpha") ? json.Number("alpha", 1e-6, MOST_ALPHA) : 0.5),
+          m_leastPackets(json.Has("least_packets") ? json.Number("least_packets", 1e-6, 1e6) : 0.01)
+    {
+    }
+
+    ActionRow operator()(double action, const TelemetryRecord& record) const override
+    {
+        const double a = std::clamp(action, -1.0, 1.0);
+        const double packet = record[Field::PacketBytes];
+        const double bdp = std::max(record[Field::BdpBytes], packet);
+        const double least = std::min(m_leastPackets * packet, bdp);
+        const double window =
+            std::clamp(WindowNow(record, bdp) * std::exp(m_alpha * a), least, bdp);
+        return {window, PacingRate(window, record), a};
+    }
+
+  private:
+    double m_alpha;
+    double m_leastPackets;
+};
+
+/// The action is the window in bytes, as MPCC computes it (Zheng 2024, sec. 4.3).
+class AbsoluteWindow final : public ActionMap
+{
+  public:
+    ActionRow operator()(double action, const TelemetryRecord& record) const override
+    {
+        const double bdp = record[Field::BdpBytes];
+        const double hostRate = record[Field::HostRateBps];
+        // In the order of the controller's own arithmetic: the last bit of a rate moves packets.
+        return {action,
+                std::min(hostRate * action / bdp, hostRate),
+                std::min(action / std::max(bdp, 1.0), 1.0)};
+    }
+};
+
+} // namespace
+
+std::unique_ptr<ActionMap>
+ActionMap::FromJson(JsonReader json)
+{
+    const std::string name =
+        json.OneOf("name", {"absolute_window", "exponential_window", "multiplicative_window"});
+    std::unique_ptr<ActionMap> map;
+    if (name == "multiplicative_window")
+    {
+        map = std::make_unique<MultiplicativeWindow>(json);
+    }
+    else if (name == "exponential_window")
+    {
+        map = std::make_unique<ExponentialWindow>(json);
+    }
+    else
+    {
+        map = std::make_unique<AbsoluteWindow>();
+    }
+    json.RefuseOthers();
+    return map;
+}
+
+} // namespace ns3::rdma

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "policy.h"
+
+#include "ns3_env/rdma/json/read-clock.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3::rdma
+{
+
+namespace
+{
+
+constexpr const char* KEY = "ns3_env.policy";
+constexpr uint32_t VERSION = 1;
+constexpr uint32_t LONGEST_HISTORY = 64;
+constexpr size_t MOST_FIELDS = 64;
+
+Activation
+ReadActivation(JsonReader& json, const std::string& key, const std::vector<std::string>& choices)
+{
+    const std::string name = json.OneOf(key, choices);
+    return name == "tanh" ? Activation::Tanh : name == "relu" ? Activation::Relu : Activation::None;
+}
+
+Field
+ReadField(JsonReader& json)
+{
+    const std::string name = json.Text("field");
+    for (const FieldSpec& spec : TelemetryFields())
+    {
+        if (name == spec.name)
+        {
+            return spec.field;
+        }
+    }
+    throw ScenarioError("'" + json.Path("field") + "': there is no telemetry field '" +
+                        Shown(name) + "'");
+}
+
+} // namespace
+
+Policy::Policy(const std::string& path)
+{
+    try
+    {
+        TensorFile file = TensorFile::Read(path);
+        if (!file.metadata.contains(KEY))
+        {
+            throw ScenarioError(std::string("its header has no '") + KEY + "': no policy");
+        }
+        const auto json = ParseJson(file.metadata.at(KEY));
+        JsonReader root(json, KEY);
+        const auto version = root.Whole<uint32_t>("version", 1, 1'000'000);
+        if (version > VERSION)
+        {
+            throw ScenarioError("is of version " + std::to_string(version) +
+                                " of the format; this program reads " + std::to_string(VERSION));
+        }
+        ReadObservation(root);
+        m_historyLength = root.Whole<uint32_t>("history", 1, LONGEST_HISTORY);
+        JsonReader network = root.Sub("network");
+        const std::string kind = network.OneOf("kind", {"mlp", "lstm"});
+        const Activation hidden = ReadActivation(network, "hidden_activation", {"relu", "tanh"});
+        const Activation output = ReadActivation(network, "output_activation", {"tanh", "none"});
+        network.RefuseOthers();
+        m_actions = ActionMap::FromJson(root.Sub("action"));
+        m_clock = ReadClock(root);
+        m_telemetryBytes = root.Whole<uint32_t>("telemetry_bytes", 0, 1000);
+        root.Has("training"); // for readers
+        root.Text("sha256");
+        root.RefuseOthers();
+        m_network =
+            PolicyNetwork::Make(kind, m_fields.size(), hidden, output, std::move(file.tensors));
+    }
+    catch (const ScenarioError& error)
+    {
+        throw ScenarioError("policy " + Shown(path) + ": " + error.what());
+    }
+}
+
+void
+Policy::ReadObservation(JsonReader& json)
+{
+    for (const auto& entry : json.List("observation", MOST_FIELDS))
+    {
+        JsonReader input(entry, json.Path("observation[" + std::to_string(m_fields.size()) + "]"));
+        m_fields.push_back(ReadField(input));
+        m_transforms.push_back(input.OneOf("transform", {"none", "symlog"}) == "symlog"
+                                   ? Transform::SymLog
+                                   : Transform::None);
+        input.RefuseOthers();
+    }
+    if (m_fields.empty())
+    {
+        throw ScenarioError("'" + json.Path("observation") + "' is empty");
+    }
+}
+
+void
+Policy::Observe(FlowHistory& history, const TelemetryRecord& record) const
+{
+    float values[MOST_FIELDS];
+    for (size_t i = 0; i < m_fields.size(); ++i)
+    {
+        values[i] = static_cast<float>(record[m_fields[i]]);
+    }
+    Observe(history, std::span<const float>(values, m_fields.size()));
+}
+
+void
+Policy::Observe(FlowHistory& history, std::span<const float> values) const
+{
+    const size_t width = m_fields.size();
+    if (history.m_inputs.empty())
+    {
+        history.m_inputs.resize(m_historyLength * width);
+    }
+    if (history.m_length == m_historyLength)
+    {
+        std::copy(history.m_inputs.begin() + static_cast<std::ptrdiff_t>(width),
+                  history.m_inputs.end(),
+                  history.m_inputs.begin());
+        --history.m_length;
+    }
+    float* to = history.m_inputs.data() + history.m_length * width;
+    for (size_t i = 0; i < width; ++i)
+    {
+        const FieldSpec& spec = TelemetryFields()[static_cast<size_t>(m_fields[i])];
+        const float value =
+            std::clamp(values[i], static_cast<float>(spec.low), static_cast<float>(spec.high));
+        to[i] = m_transforms[i] == Transform::SymLog
+                    ? std::copysign(std::log1p(std::abs(value)), value)
+                    : value;
+    }
+    ++history.m_length;
+}
+
+void
+Policy::Decide(std::span<const FlowHistory* const> histories, std::span<float> actions)
+{
+    m_views.clear();
+    for (const FlowHistory* history : histories)
+    {
+        m_views.push_back({history->Inputs(), history->Length()});
+    }
+    m_network->Evaluate(m_views, actions);
+    for (float& action : actions)
+    {
+        if (!std::isfinite(action))
+        {
+            throw ScenarioError(
+                "the policy's network gave a number that is none: its weights are too large");
+        }
+        action = std::clamp(action, -1.0F, 1.0F);
+    }
+}
+
+} // namespace ns3::rdma
