@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What does the compiled module offer? Types of ns3_env._native (rdma/bridge/python-module.cc).
+# What does the compiled module offer? Types of ns3_env._native (rdma/bridge/python-module.cc and others).
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +10,7 @@ MESSAGE_READY: int
 MESSAGE_DECISIONS: int
 MESSAGE_EPISODE_END: int
 MESSAGE_ERROR: int
+MESSAGE_TRANSITIONS: int
 COMMAND_STEP: int
 COMMAND_RESET: int
 COMMAND_CLOSE: int
@@ -53,3 +54,21 @@ class MpccLaw:
     @property
     def counters(self) -> dict[str, int]: ...
     def reset(self) -> None: ...
+
+class PolicyError(ValueError): ...
+
+class Policy:
+    def __init__(self, path: str) -> None: ...
+    def evaluate(
+        self, observations: NDArray[np.float32], lengths: NDArray[np.int64]
+    ) -> NDArray[np.float32]: ...
+    @property
+    def history_length(self) -> int: ...
+    @property
+    def telemetry_bytes(self) -> int: ...
+
+class ActionMap:
+    def __init__(self, json: str) -> None: ...
+    def __call__(self, actions: NDArray[np.float64], records: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+def wire_bytes(fields: list[int]) -> int: ...

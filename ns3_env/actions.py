@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What does an agent's action do to a flow? Maps from actions to windows and pacing rates, by name.
 
-The arithmetic is the simulator's own (``rdma/policy/action-map.cc``), so an action means the same to the last bit
-wherever the policy that takes it is evaluated.
+The arithmetic is the simulator's own (``rdma/policy/action-map.cc``), so an action means the same to the last
+bit wherever the policy that takes it is evaluated.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ class _InTheSimulator:
 
     def __call__(self, actions: NDArray[Any], records: NDArray[np.float64]) -> NDArray[np.float64]:
         """See :class:`ActionMap`."""
-        mapped: NDArray[np.float64] = self._map(np.asarray(actions, np.float64).reshape(len(records)), records)
+        mapped: NDArray[np.float64] = self._map(
+            np.asarray(actions, np.float64).reshape(len(records)), records
+        )
         return mapped
 
 

@@ -78,6 +78,7 @@ class StreamOptions(TypedDict, total=False):
     ordered: bool
     executable: str | PathLike[str] | None
     hang_timeout_s: float
+    telemetry_bytes: int | None
 
 
 class FlowStream:
@@ -103,6 +104,9 @@ class FlowStream:
         ordered: rows come in an order that depends on no timing, so that training can be reproduced; else
             from whichever simulators have answered.
         executable, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
+        telemetry_bytes: what packets of the agent's flows carry on the wire, unless the scenario says it (the
+            attribute ``TelemetryBytes`` of "agent"); None: what the fields cost
+            (:func:`ns3_env.telemetry.wire_bytes`).
     """
 
     def __init__(
@@ -119,6 +123,7 @@ class FlowStream:
         ordered: bool = True,
         executable: str | PathLike[str] | None = None,
         hang_timeout_s: float = 0.9,
+        telemetry_bytes: int | None = None,
     ) -> None:
         if num_simulators < 1 or slots < 1:
             raise ValueError(f"num_simulators ({num_simulators}) and slots ({slots}) must be at least 1")
@@ -134,6 +139,7 @@ class FlowStream:
         self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
         self.action: ActionMap = MultiplicativeWindow() if action is None else action
         self._indices = telemetry.field_indices(self.fields)
+        self.telemetry_bytes = telemetry.wire_bytes(fields) if telemetry_bytes is None else telemetry_bytes
         self._box = telemetry.observation_space(self.fields)
         self._simulators = [
             Simulator(max(64, 2 * slots), executable=executable, hang_timeout_s=hang_timeout_s)
@@ -191,7 +197,10 @@ class FlowStream:
         seed = given[min(episode, len(given) - 1)] if given else episode_seed(self._base_seed, episode)
         scenario = self.sampler(episode)
         seeded: Scenario | Mapping[str, Any]
-        seeded = {**scenario, "seed": seed} if isinstance(scenario, Mapping) else scenario.with_seed(seed)
+        if isinstance(scenario, Mapping):
+            seeded = {**scenario, "seed": seed}
+        else:
+            seeded = scenario.with_seed(seed).carrying(self.telemetry_bytes)
         self._simulators[i].send_reset(seeded, replace=replace)
         self._episodes[i], self._episode_seeds[i] = episode, seed
 

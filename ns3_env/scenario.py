@@ -253,6 +253,16 @@ class Scenario(Strict):
         others = [x for x in self.controllers if x.name not in (AGENT, controller)]
         return self.model_copy(update={"controllers": [first, *others], "controlled_flows": None})
 
+    def carrying(self, telemetry_bytes: int) -> Scenario:
+        """The scenario with so many bytes of telemetry in packets of the agent's flows, unless it says it."""
+        controllers = [
+            x.model_copy(update={"attributes": {"TelemetryBytes": telemetry_bytes, **x.attributes}})
+            if x.name == AGENT
+            else x
+            for x in self.controllers
+        ]
+        return self.model_copy(update={"controllers": controllers})
+
     @model_validator(mode="after")
     def _fits_together(self, info: ValidationInfo) -> Scenario:
         network = self.topology.build()

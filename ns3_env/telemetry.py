@@ -65,9 +65,10 @@ def field_indices(names: Sequence[str]) -> NDArray[np.intp]:
 def wire_bytes(names: Sequence[str]) -> int:
     """What a packet carries on the wire for an agent that observes the named fields, in bytes.
 
-    0 for what a sender knows by itself (its window, its rate, marks, its last action); 8 for a timestamp (RTT); 8
-    more for queue and rate of the most congested hop alone; 2 more for the number of flows there; 42 for a record of
-    every hop (HPCC's header). Declared with the fields, in ``rdma/model/telemetry.cc``. Raises KeyError.
+    0 for what a sender knows by itself (its window, its rate, marks, its last action); 8 for a timestamp
+    (RTT); 8 more for queue and rate of the most congested hop alone; 2 more for the number of flows there;
+    42 for a record of every hop (HPCC's header). Declared with the fields, in ``rdma/model/telemetry.cc``.
+    Raises KeyError.
     """
     return _native.wire_bytes([int(i) for i in field_indices(names)])
 

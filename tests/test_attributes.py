@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,7 +37,13 @@ TRIED = [
 ]
 
 CONTROLLERS = [name for name in list_controllers() if name != AGENT]
-ATTRIBUTES = [(name, attribute) for name in CONTROLLERS for attribute in default_attributes(name)]
+ATTRIBUTES = [
+    (name, attribute)
+    for name in CONTROLLERS
+    for attribute in default_attributes(name)
+    if attribute != "File"  # a policy's file: tests/test_network_controller.py
+]
+SMALL_POLICY = Path(__file__).parent / "data" / "policy.safetensors"
 
 
 def two_flows(controller: str, attributes: dict[str, str], duration_ns: int = 50_000) -> dict[str, Any]:
@@ -46,7 +53,8 @@ def two_flows(controller: str, attributes: dict[str, str], duration_ns: int = 50
         traffic=Incast(flows=2, size_bytes=1_000_000, spread_ns=0),
         controllers=[Controller(name=controller)],
     ).to_simulator_json()
-    content["controllers"] = [{"name": controller, "attributes": attributes}]
+    needed = {"File": str(SMALL_POLICY)} if controller == "network" else {}
+    content["controllers"] = [{"name": controller, "attributes": {**needed, **attributes}}]
     content["record"] = {"windows": True}
     return content
 

@@ -52,6 +52,11 @@ class EnvConfig(Strict):
     decision_quantum_ns: Nanoseconds = Field(
         default=0, ge=0, description="flows due within it decide together"
     )
+    telemetry_bytes: Setting | None = Field(
+        default=None,
+        ge=0,
+        description="of a packet on the wire, unless the scenario says it; none: what the fields cost",
+    )
     hang_timeout_s: float = Field(
         default=0.9,
         gt=0,

@@ -83,4 +83,5 @@ def make_env(
         seed=seed,
         seeds=seeds,
         hang_timeout_s=env.hang_timeout_s,
+        telemetry_bytes=env.telemetry_bytes,
     )

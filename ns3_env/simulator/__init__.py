@@ -8,7 +8,7 @@ from ns3_env.simulator.executable import (
     find_executable,
     list_controllers,
 )
-from ns3_env.simulator.messages import Decisions, EpisodeEnd
+from ns3_env.simulator.messages import Decisions, EpisodeEnd, Transitions
 from ns3_env.simulator.process import LOOK_S
 from ns3_env.simulator.simulator import Simulator, wait_any
 
@@ -18,6 +18,7 @@ __all__ = [
     "Decisions",
     "EpisodeEnd",
     "Simulator",
+    "Transitions",
     "default_attributes",
     "describe_controllers",
     "find_executable",

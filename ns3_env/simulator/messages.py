@@ -39,6 +39,19 @@ class Decisions:
 
 
 @dataclass(frozen=True)
+class Transitions(Decisions):
+    """What flows under a policy in the simulator saw and did: k rows, in the order of time.
+
+    Attributes:
+        actions: (k,) in [-1, 1], exploration included; 0 where none was needed.
+        windows: (k, 2) what came of it: window (B) and pacing rate (bit/s).
+    """
+
+    actions: NDArray[np.float64]
+    windows: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
 class EpisodeEnd:
     """The episode is over; ``results`` is the simulator's account of it (flows, queues, totals)."""
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ns3_env import _native
 from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung
 from ns3_env.simulator.executable import find_executable
-from ns3_env.simulator.messages import Decisions, EpisodeEnd
+from ns3_env.simulator.messages import Decisions, EpisodeEnd, Transitions
 from ns3_env.simulator.process import SLICE_S, SimulatorProcess, Watch
 
 if TYPE_CHECKING:
@@ -149,8 +149,8 @@ class Simulator:
         self._due = -1
         self._agent.send(command, count)
 
-    def receive(self, meanwhile: Callable[[], object] | None = None) -> Decisions | EpisodeEnd:
-        """Waits for the simulator's answer.
+    def receive(self, meanwhile: Callable[[], object] | None = None) -> Decisions | Transitions | EpisodeEnd:
+        """Waits for the simulator's answer. Transitions want ``send_actions(())`` to go on.
 
         Args:
             meanwhile: called now and then (every 0.02 s) while it waits; what it raises ends the wait.
@@ -167,19 +167,13 @@ class Simulator:
         kind = self._await(meanwhile)
         agent = self._agent
         if kind == _native.MESSAGE_DECISIONS:
-            k = agent.row_count
-            flags = self._flags[:k]
-            decisions = Decisions(
-                time_ns=agent.time_ps / 1000,
-                flows=self._flows[:k].astype(np.int64),
-                slots=self._slots[:k].astype(np.int64),
-                first=(flags & _native.ROW_FIRST) != 0,
-                terminated=(flags & _native.ROW_TERMINATED) != 0,
-                truncated=(flags & _native.ROW_TRUNCATED) != 0,
-                records=self._records[:k].copy(),
-            )
+            decisions = Decisions(**self._rows())
             self._due = int(np.count_nonzero(decisions.due))
             return decisions
+        if kind == _native.MESSAGE_TRANSITIONS:
+            self._due = 0
+            actions = self._actions[: agent.row_count]
+            return Transitions(**self._rows(), actions=actions[:, 2].copy(), windows=actions[:, :2].copy())
         if kind == _native.MESSAGE_EPISODE_END:
             return EpisodeEnd(json.loads(agent.read_blob()))
         if kind == _native.MESSAGE_ERROR:
@@ -187,6 +181,21 @@ class Simulator:
             raise ScenarioError(text if self._source is None else f"{self._source}: {text}")
         self.kill()
         raise SimulatorDied(f"the simulator broke the protocol: message {kind} out of turn")
+
+    def _rows(self) -> dict[str, Any]:
+        """The message's rows, as the members of ``Decisions``."""
+        assert self._agent is not None
+        k = self._agent.row_count
+        flags = self._flags[:k]
+        return {
+            "time_ns": self._agent.time_ps / 1000,
+            "flows": self._flows[:k].astype(np.int64),
+            "slots": self._slots[:k].astype(np.int64),
+            "first": (flags & _native.ROW_FIRST) != 0,
+            "terminated": (flags & _native.ROW_TERMINATED) != 0,
+            "truncated": (flags & _native.ROW_TRUNCATED) != 0,
+            "records": self._records[:k].copy(),
+        }
 
     def play(self, scenario: Scenario | Mapping[str, Any]) -> dict[str, Any]:
         """The results of an episode in which no flow is under a policy (:mod:`ns3_env.results`).

@@ -67,13 +67,17 @@ DecidingFlows::DecidingFlows(const Scenario& scenario, SimulatorEnd* channel)
     {
         const Ptr<CongestionControl> control = CreateController(spec);
         const auto* network = dynamic_cast<const NetworkController*>(PeekPointer(control));
-        if (network == nullptr || m_groups.contains(network->File()))
+        if (network == nullptr)
         {
             continue;
         }
         if (network->File().empty())
         {
             throw ScenarioError("controller 'network' needs the attribute 'File', a policy's file");
+        }
+        if (m_groups.contains(network->File()))
+        {
+            continue;
         }
         Policy& policy = PolicyShelf::Get(network->File());
         auto decider = std::make_unique<PolicyDecider>(policy, m_seed, m_log ? &*m_log : nullptr);

@@ -25,9 +25,9 @@ ShapeText(std::span<const uint32_t> shape)
     return text + ")";
 }
 
-/// \param dimensions how many it must have
+/// The tensor of that name, which must have so many dimensions.
 Tensor
-Take(Tensors& tensors, const std::string& name, size_t dimensions)
+TakeOfRank(Tensors& tensors, const std::string& name, size_t dimensions)
 {
     auto node = tensors.extract(name);
     if (node.empty())
@@ -45,7 +45,7 @@ Take(Tensors& tensors, const std::string& name, size_t dimensions)
 Tensor
 Take(Tensors& tensors, const std::string& name, const std::vector<uint32_t>& shape)
 {
-    Tensor tensor = Take(tensors, name, shape.size());
+    Tensor tensor = TakeOfRank(tensors, name, shape.size());
     if (tensor.shape != shape)
     {
         throw ScenarioError("tensor '" + name + "' has the shape " + ShapeText(tensor.shape) +
@@ -71,7 +71,7 @@ LayerStack::LayerStack(Tensors& tensors,
         {
             break;
         }
-        const Tensor weight = Take(tensors, name + ".weight", 2);
+        const Tensor weight = TakeOfRank(tensors, name + ".weight", 2);
         const uint32_t width = weight.shape[0];
         if (weight.shape[1] != inputs)
         {

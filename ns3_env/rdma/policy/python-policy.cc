@@ -5,7 +5,6 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
-
 #include <stdexcept>
 
 namespace py = pybind11;
@@ -25,8 +24,9 @@ Evaluate(Policy& policy, const Array<float>& observations, const Array<int64_t>&
 {
     const auto depth = static_cast<py::ssize_t>(policy.HistoryLength());
     const auto width = static_cast<py::ssize_t>(policy.Fields().size());
-    if (observations.ndim() != 3 || observations.shape(1) != depth || observations.shape(2) != width ||
-        lengths.ndim() != 1 || lengths.shape(0) != observations.shape(0))
+    if (observations.ndim() != 3 || observations.shape(1) != depth ||
+        observations.shape(2) != width || lengths.ndim() != 1 ||
+        lengths.shape(0) != observations.shape(0))
     {
         throw std::invalid_argument("observations must be (n, " + std::to_string(depth) + ", " +
                                     std::to_string(width) + ") and lengths (n,)");
@@ -64,7 +64,8 @@ Map(const ActionMap& map, const Array<double>& actions, const Array<double>& rec
     if (actions.ndim() != 1 || records.ndim() != 2 || records.shape(1) != FIELD_COUNT ||
         records.shape(0) != actions.shape(0))
     {
-        throw std::invalid_argument("actions must be (m,) and records (m, " + std::to_string(FIELD_COUNT) + ")");
+        throw std::invalid_argument("actions must be (m,) and records (m, " +
+                                    std::to_string(FIELD_COUNT) + ")");
     }
     Array<double> answers({actions.shape(0), py::ssize_t{3}});
     TelemetryRecord record;
@@ -102,17 +103,22 @@ BindPolicy(py::module_& module)
     // What is wrong with a file or with settings is told in one line.
     py::register_exception<ScenarioError>(module, "PolicyError", PyExc_ValueError);
 
-    py::class_<Policy>(module, "Policy", "A policy's file (docs/policy-format.md), as the simulator evaluates it.")
+    py::class_<Policy>(module,
+                       "Policy",
+                       "A policy's file (docs/policy-format.md), as the simulator evaluates it.")
         .def(py::init<const std::string&>(), py::arg("path"))
         .def("evaluate",
              &Evaluate,
              py::arg("observations"),
              py::arg("lengths"),
-             "Actions (n, 1) in [-1, 1] for histories: observations (n, K, D), zero-padded at the end, and lengths (n,).")
+             "Actions (n, 1) in [-1, 1] for histories: observations (n, K, D), zero-padded at the "
+             "end, and lengths (n,).")
         .def_property_readonly("history_length", &Policy::HistoryLength)
         .def_property_readonly("telemetry_bytes", &Policy::TelemetryBytes);
 
-    py::class_<ActionMap>(module, "ActionMap", "An action map of ns3_env.actions, as the simulator computes it.")
+    py::class_<ActionMap>(module,
+                          "ActionMap",
+                          "An action map of ns3_env.actions, as the simulator computes it.")
         .def(py::init(
                  [](const std::string& text)
                  {
