@@ -3,6 +3,7 @@
 #include "scenarios.h"
 
 #include "ns3/test.h"
+#include "ns3_env/rdma/decision/deciding-controller.h"
 
 #include <algorithm>
 #include <cmath>
