@@ -159,12 +159,13 @@ def _trace(options: argparse.ArgumentParser) -> Work:
 
 def _reference(options: argparse.ArgumentParser) -> Work:
     """flow completion times against the published ones"""
+    _hang_timeout(options)
     _json(options)
 
     def work(given: argparse.Namespace) -> None:
         from eval import reference
 
-        reference.report(given.json)
+        reference.report(given.json, hang_timeout_s=given.hang_timeout)
 
     return work
 
@@ -194,6 +195,7 @@ def _paper(options: argparse.ArgumentParser) -> Work:
     )
     options.add_argument("--full", action="store_true", help="the paper's size: --scale 1")
     options.add_argument("--page", type=Path, metavar="FILE", help="put what was run (in --out) onto a page")
+    _hang_timeout(options)
     _json(options)
 
     def work(given: argparse.Namespace) -> None:
@@ -206,12 +208,13 @@ def _paper(options: argparse.ArgumentParser) -> Work:
 
 def _speed(options: argparse.ArgumentParser) -> Work:
     """packet-hops/s, decisions/s, µs per MPCC decision"""
+    _hang_timeout(options)
     _json(options)
 
     def work(given: argparse.Namespace) -> None:
         from eval.speed import measure
 
-        measure.report(given.json)
+        measure.report(given.json, hang_timeout_s=given.hang_timeout)
 
     return work
 

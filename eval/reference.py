@@ -123,10 +123,12 @@ def _published(name: str, controller: str, flows: dict[str, Any]) -> npt.NDArray
     return np.array([int(row[controller]) for row in rows], dtype=np.float64)
 
 
-def compare_all(say: Callable[[str], None] = lambda text: None) -> dict[str, dict[str, Comparison]]:
+def compare_all(
+    say: Callable[[str], None] = lambda text: None, hang_timeout_s: float = 0.9
+) -> dict[str, dict[str, Comparison]]:
     """Every scenario under every controller: by scenario, then controller."""
     found: dict[str, dict[str, Comparison]] = {}
-    with Simulator() as simulator:
+    with Simulator(hang_timeout_s=hang_timeout_s) as simulator:
         for name in SCENARIOS:
             found[name] = {}
             for controller in CONTROLLERS:
@@ -164,11 +166,13 @@ def render_table(name: str, rows: dict[str, Comparison]) -> Table:
     return made
 
 
-def report(json_path: Path | None, console: Console | None = None) -> dict[str, dict[str, Comparison]]:
+def report(
+    json_path: Path | None, console: Console | None = None, *, hang_timeout_s: float = 0.9
+) -> dict[str, dict[str, Comparison]]:
     """Compares, prints a table for each scenario and writes the same numbers to ``json_path``."""
     out = console or Console()
     with out.status("simulating") as status:
-        found = compare_all(say=lambda text: status.update(f"simulating {text}"))
+        found = compare_all(lambda text: status.update(f"simulating {text}"), hang_timeout_s)
     for name, rows in found.items():
         out.print(render_table(name, rows))
         out.print()

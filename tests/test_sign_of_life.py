@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from eval.__main__ import parser
 from eval.play.scenario import run
 from ns3_env.simulator import Simulator
 from ns3_env.topology import FatTree3
@@ -103,15 +102,3 @@ def test_many_samples_are_announced_before_the_run(interval_ns: int, told: bool,
     expected = f"queue series: up to {ports * 50_001 / 1e6:,.1f} million samples"
     assert (expected in text) is told
     assert text.startswith("queue series") is told
-
-
-def test_the_limit_is_an_option_and_a_key() -> None:
-    for command in (
-        "run --scenario a --controllers b --out c",
-        "benchmark --suite a --out b",
-        "trace a --controller b --out c",
-    ):
-        assert parser().parse_args(command.split()).hang_timeout == 0.9
-        assert parser().parse_args([*command.split(), "--hang-timeout", "30"]).hang_timeout == 30.0
-        with pytest.raises(SystemExit):
-            parser().parse_args([*command.split(), "--hang-timeout", "0"])

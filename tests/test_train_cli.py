@@ -46,12 +46,16 @@ stages:
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:
-    (tmp_path / "config.yaml").write_text(CONFIG)
-    (tmp_path / "curriculum.yaml").write_text(CURRICULUM)
+    return written(tmp_path)
+
+
+def written(folder: Path) -> list[str]:
+    (folder / "config.yaml").write_text(CONFIG)
+    (folder / "curriculum.yaml").write_text(CURRICULUM)
     return [
-        "--config", str(tmp_path / "config.yaml"),
-        "--curriculum", str(tmp_path / "curriculum.yaml"),
-        "--runs", str(tmp_path / "runs"),
+        "--config", str(folder / "config.yaml"),
+        "--curriculum", str(folder / "curriculum.yaml"),
+        "--runs", str(folder / "runs"),
     ]  # fmt: skip
 
 

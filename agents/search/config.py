@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from agents.training.config import EnvConfig, EvaluationConfig, Named
+from agents.training.config import EnvConfig, EvaluationConfig, HangTimeout, Named
 from ns3_env.bounds import Processes, Seed, Setting
 from ns3_env.scenario import PerFlowRtt
 from ns3_env.strict import Strict
@@ -100,12 +100,15 @@ class JudgeConfig(Strict):
     simulators: Processes | None = Field(
         default=None, ge=1, description="rdma-sim processes; none: one for each core. Changes no result"
     )
+    hang_timeout_s: HangTimeout = 0.9
     reward: Named = Named(name="staged")
     clock: PerFlowRtt = PerFlowRtt()
 
     def of_agent(self) -> EnvConfig:
         """The environment of an agent that is judged so."""
-        return EnvConfig(fields=["rtt"], reward=self.reward, clock=self.clock)
+        return EnvConfig(
+            fields=["rtt"], reward=self.reward, clock=self.clock, hang_timeout_s=self.hang_timeout_s
+        )
 
 
 class TuneConfig(Strict):

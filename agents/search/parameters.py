@@ -24,8 +24,15 @@ def read_defaults(controller: str) -> dict[str, str]:
     return dict(re.findall(rf"--rdma::{controller}::(\w+)=\[(.*?)\]", done.stdout))
 
 
-def with_starts(controller: ControllerConfig, source: str) -> dict[str, Parameter]:
+def with_starts(
+    controller: ControllerConfig, source: str, hang_timeout_s: float = 0.9
+) -> dict[str, Parameter]:
     """The parameters, each with a ``start``: its own, or the attribute's default.
+
+    Args:
+        controller: which, and the ranges of its attributes.
+        source: what errors begin with.
+        hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
 
     Raises:
         ConfigError: there is no such controller or attribute, or it does not take the values of its range;
@@ -45,7 +52,7 @@ def with_starts(controller: ControllerConfig, source: str) -> dict[str, Paramete
         if not parameter.low <= start <= parameter.high:
             raise ConfigError(f"{place}: its default, {start:g}, is not between low and high: give a start")
         found[name] = parameter.model_copy(update={"start": start})
-    with Simulator() as simulator:
+    with Simulator(hang_timeout_s=hang_timeout_s) as simulator:
         for section, fixed in (("attributes", controller.attributes), ("compare", controller.compare)):
             _try(simulator, controller.name, fixed, f"{source}: controller.{section}")
         for name, parameter in found.items():

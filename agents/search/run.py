@@ -37,6 +37,7 @@ from ns3_env.vec_env import episode_seed
 _SCORELESS_KEYS = (
     "search.trials",
     "env.simulators",
+    "env.hang_timeout_s",
     "keep_checkpoints",
     "controller.compare",
     "evaluation",
@@ -80,7 +81,8 @@ def plan(inputs: Inputs, overrides: Sequence[str] = ()) -> Plan:
                 f"{where}: stage {stage.name!r}: flows have several receivers; rewards are read from the one "
                 "queue that flows into one receiver share: use an incast"
             )
-    return Plan(config, curriculum, with_starts(config.controller, inputs.config_source), inputs.resume)
+    parameters = with_starts(config.controller, inputs.config_source, config.env.hang_timeout_s)
+    return Plan(config, curriculum, parameters, inputs.resume)
 
 
 def _check_same_scores(before: TuneConfig, now: TuneConfig) -> None:
@@ -123,7 +125,8 @@ def run(plan: Plan, parent: Path, console: Console | None = None) -> Outcome:
     log = TrialLog(folder.path / "trials.csv", list(plan.parameters))
     print(f"run folder: {folder.path}", flush=True)
     stop = StopRequest()
-    with Players(plan.config.env.simulators) as players, stop.listening():
+    env = plan.config.env
+    with Players(env.simulators, hang_timeout_s=env.hang_timeout_s) as players, stop.listening():
         tuning = _Tuning(plan, folder, log, players, stop, console or Console())
         try:
             tuning.run()

@@ -41,6 +41,17 @@ class Named(BaseModel):
         return dict(self.model_extra or {})
 
 
+#: Seconds.
+HangTimeout = Annotated[
+    float,
+    Field(
+        gt=0,
+        allow_inf_nan=False,
+        description="a simulator that computes for longer without a sign of life is ended",
+    ),
+]
+
+
 class EnvConfig(Strict):
     """The environment (ns3_env.vec_env)."""
 
@@ -57,12 +68,7 @@ class EnvConfig(Strict):
         ge=0,
         description="of a packet on the wire, unless the scenario says it; none: what the fields cost",
     )
-    hang_timeout_s: float = Field(
-        default=0.9,
-        gt=0,
-        allow_inf_nan=False,
-        description="a simulator that computes for longer without a sign of life is ended",
-    )
+    hang_timeout_s: HangTimeout = 0.9
 
     @field_validator("fields")
     @classmethod

@@ -112,7 +112,8 @@ def played_by(
 ) -> tuple[Scenario, dict[str, Any]]:
     """The scenario as ``who`` played it, and what came of it.
 
-    ``recording`` says of the scenario under ``who`` what is recorded. Raises ScenarioError, SimulatorError.
+    ``recording`` says of the scenario under ``who`` what is recorded. A policy has a simulator of its own,
+    which is hung no sooner than ``simulator``. Raises ScenarioError, SimulatorError.
     """
     if who.controller is not None:
         played = recording(scenario.under(who.controller, who.attributes))
@@ -125,7 +126,9 @@ def played_by(
         under_policy = under_policy.model_copy(update={"clock": loaded.clock})
     played = recording(under_policy)
     seed = scenario.seed
-    return played, run_policy(loaded.policy, loaded.env, played, seed, seeds=[seed])[0].results
+    patience = max(loaded.env.hang_timeout_s, simulator.hang_timeout_s)
+    env = loaded.env.model_copy(update={"hang_timeout_s": patience})
+    return played, run_policy(loaded.policy, env, played, seed, seeds=[seed])[0].results
 
 
 def recorded(scenario: Scenario) -> Scenario:

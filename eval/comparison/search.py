@@ -55,7 +55,7 @@ def after_tuning(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
         stage.name: scenario
         for stage, scenario in zip(plan.curriculum.config.stages, plan.curriculum.scenarios, strict=True)
     }
-    with Players(config.env.simulators) as pool:
+    with Players(config.env.simulators, hang_timeout_s=config.env.hang_timeout_s) as pool:
         played = _play(pool, shown, players, seeds)
         rewards = _rewards(pool, {**places, "unseen": unseen}, players, seeds, make_score(config.env))
     title = f"{shown.agent_flow_count} flows, {shown.topology.kind}, unseen ({folder.path})"

@@ -33,8 +33,9 @@ def compare(config: RunConfig, checkpoint: Path, source: str) -> dict[str, list[
     seed, episodes = config.evaluation.seed, config.evaluation.episodes
     played: dict[str, list[Episode]] = {}
     played[config.agent.name] = run_policy(load_policy(checkpoint), config.env, scenario, seed, episodes)
+    patience = config.env.hang_timeout_s
     for name in config.evaluation.controllers:
-        played[name] = run_controller(name, scenario, seed, episodes)
+        played[name] = run_controller(name, scenario, seed, episodes, hang_timeout_s=patience)
     return played
 
 

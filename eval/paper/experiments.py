@@ -22,6 +22,7 @@ from eval.paper.show import show
 from eval.play.folders import refuse_links, replace_folder
 from eval.show.table import write_json
 from ns3_env.errors import ScenarioError
+from ns3_env.simulator import Simulator
 
 #: A line for each experiment, in the papers' order: a module with an ``EXPERIMENT``.
 MODULES = (
@@ -52,7 +53,14 @@ def dispatch(options: argparse.Namespace) -> None:
         for name in refresh(options.page, options.out or RUNS, pictures):
             print(name)
     else:
-        paper(options.name, options.out, options.scale, options.full, options.json)
+        paper(
+            options.name,
+            options.out,
+            options.scale,
+            options.full,
+            options.json,
+            hang_timeout_s=options.hang_timeout,
+        )
 
 
 def paper(
@@ -62,6 +70,8 @@ def paper(
     full: bool = False,
     json_file: Path | None = None,
     console: Console | None = None,
+    *,
+    hang_timeout_s: float = 0.9,
 ) -> dict[str, Any]:
     """Runs one experiment, prints its tables, and writes its folder, complete or not at all.
 
@@ -73,6 +83,7 @@ def paper(
         full: the paper's size.
         json_file: where result.json is written too.
         console: where the tables go.
+        hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
 
     Returns:
         What result.json holds.
@@ -87,8 +98,8 @@ def paper(
     _refuse_foreign(out)
     console = console or Console()
     began = time.monotonic()
-    with console.status(experiment.name) as status:
-        outcome = experiment.run(scale, lambda text: status.update(f"{experiment.name}: {text}"))
+    with console.status(experiment.name) as status, Simulator(hang_timeout_s=hang_timeout_s) as simulator:
+        outcome = experiment.run(simulator, scale, lambda text: status.update(f"{experiment.name}: {text}"))
     seconds = time.monotonic() - began
     result = {
         "experiment": experiment.name,

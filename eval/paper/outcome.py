@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ns3_env.simulator import Simulator
+
 #: Told what is being played, for whoever waits.
 Say = Callable[[str], None]
 
@@ -123,7 +125,7 @@ class Experiment:
         source: its figures and sections.
         scale: of a run without ``--scale``; 1 is the paper's size.
         what_scales: in words.
-        run: plays it at a scale above 0. Raises ScenarioError, SimulatorError.
+        run: plays it on a simulator at a scale above 0. Raises ScenarioError, SimulatorError.
     """
 
     name: str
@@ -131,4 +133,4 @@ class Experiment:
     source: str
     scale: float
     what_scales: str
-    run: Callable[[float, Say], Outcome]
+    run: Callable[[Simulator, float, Say], Outcome]

@@ -43,8 +43,12 @@ class Episode:
         return float(sum(self.returns)) / self.decisions if self.decisions else float("nan")
 
 
-def run_controller(name: str, scenario: Scenario, seed: int, episodes: int = 1) -> list[Episode]:
+def run_controller(
+    name: str, scenario: Scenario, seed: int, episodes: int = 1, *, hang_timeout_s: float = 0.9
+) -> list[Episode]:
     """Episodes of the scenario with every flow of the agent under the simulator's own controller ``name``.
+
+    ``hang_timeout_s`` is the simulator's: see :class:`ns3_env.simulator.Simulator`.
 
     Raises:
         ScenarioError: there is no such controller.
@@ -52,7 +56,7 @@ def run_controller(name: str, scenario: Scenario, seed: int, episodes: int = 1) 
     """
     own = scenario.under(name)
     seeds = [episode_seed(seed, number) for number in range(episodes)]
-    with Simulator() as simulator:
+    with Simulator(hang_timeout_s=hang_timeout_s) as simulator:
         return [Episode(drawn, simulator.play(own.with_seed(drawn))) for drawn in seeds]
 
 
@@ -69,7 +73,7 @@ def run_policy(
 
     Args:
         policy: decides; its fields and action map take the place of those in ``env``.
-        env: gives the reward.
+        env: gives the reward, and the time after which a simulator is hung.
         scenario: its seed is replaced, as in ``run_controller``: both see the same flows.
         seed: of the episodes.
         episodes: how many.

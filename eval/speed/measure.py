@@ -41,7 +41,10 @@ REFERENCE_RUNS = (
 
 
 def measure(
-    repeats: int = 5, seconds: float = 2.0, say: Callable[[str], None] = lambda text: None
+    repeats: int = 5,
+    seconds: float = 2.0,
+    say: Callable[[str], None] = lambda text: None,
+    hang_timeout_s: float = 0.9,
 ) -> dict[str, Any]:
     """Every figure once more, each the median of ``repeats`` runs.
 
@@ -49,6 +52,7 @@ def measure(
         repeats: runs per figure.
         seconds: wall time of one run of the channel.
         say: told what is being measured.
+        hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
 
     Returns:
         ``packet_hops_per_s``: transmissions of data packets and ACKs per CPU second of the simulator,
@@ -67,7 +71,9 @@ def measure(
     decisions = {}
     for count in SIMULATORS:
         say(f"decisions through the channel, {count} simulator{'s' * (count > 1)}")
-        decisions[str(count)] = median(_decisions_per_s(count, seconds) for _ in range(repeats))
+        decisions[str(count)] = median(
+            _decisions_per_s(count, seconds, hang_timeout_s) for _ in range(repeats)
+        )
     solver: dict[str, dict[str, float]] = {}
     for key, shortcut in MPCC_SHORTCUTS:
         solver[key] = {}
@@ -75,7 +81,9 @@ def measure(
             say(f"MPCC decisions, horizon {horizon}{'' if shortcut else ', qpOASES alone'}")
             solver[key][str(horizon)] = min(_mpcc_us(horizon, shortcut) for _ in range(4 * repeats))
     say("MPCC in the simulator and across the channel")
-    placement = {where: median(decision_us(where) for _ in range(repeats)) for where in PLACEMENTS}
+    placement = {
+        where: median(decision_us(where, hang_timeout_s) for _ in range(repeats)) for where in PLACEMENTS
+    }
     cpu = {}
     for key, scenario, controller in REFERENCE_RUNS:
         say(f"{scenario} under {controller}")
@@ -106,11 +114,13 @@ def table(figures: dict[str, Any]) -> Table:
     return drawn
 
 
-def report(json_path: Path | None, console: Console | None = None) -> dict[str, Any]:
+def report(
+    json_path: Path | None, console: Console | None = None, *, hang_timeout_s: float = 0.9
+) -> dict[str, Any]:
     """Measures, prints the table and writes the same numbers to ``json_path``."""
     out = console or Console()
     with out.status("measuring") as status:
-        figures = measure(say=lambda text: status.update(f"measuring: {text}"))
+        figures = measure(say=lambda text: status.update(f"measuring: {text}"), hang_timeout_s=hang_timeout_s)
     out.print(table(figures))
     if json_path is not None:
         json_path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
@@ -164,7 +174,7 @@ def _run_alone(scenario: Scenario) -> tuple[dict[str, Any], float]:
     return json.loads(done.stdout), spent
 
 
-def _decisions_per_s(count: int, seconds: float) -> float:
+def _decisions_per_s(count: int, seconds: float, hang_timeout_s: float) -> float:
     """Windows of a packet, next to no packets per decision, so that the channel is what is measured."""
     scenario = Scenario(
         topology=Dumbbell(senders=_ROWS),
@@ -174,7 +184,7 @@ def _decisions_per_s(count: int, seconds: float) -> float:
         record=Record(queues=False),
         min_rate_bps=1e6,
     )
-    simulators = [Simulator(capacity=_ROWS) for _ in range(count)]
+    simulators = [Simulator(capacity=_ROWS, hang_timeout_s=hang_timeout_s) for _ in range(count)]
     try:
         for simulator in simulators:
             simulator.send_reset(scenario)

@@ -52,7 +52,7 @@ class Simulator:
     ) -> None:
         self._capacity = capacity
         self._executable = executable
-        self._hang_timeout_s = hang_timeout_s
+        self.hang_timeout_s = hang_timeout_s
         self._start_timeout_s = start_timeout_s
         self._source: str | None = None
         self._forget()
@@ -226,7 +226,7 @@ class Simulator:
         self._raise_if_dead()
         sign = self._turns, self._agent.heartbeat
         working = not self._our_turn and not self.answered()
-        if reason := self._watch.look(self.pid, sign, self._hang_timeout_s, working=working):
+        if reason := self._watch.look(self.pid, sign, self.hang_timeout_s, working=working):
             self._raise_hung(reason)
 
     def _await(self, meanwhile: Callable[[], object] | None = None, *, starting: bool = False) -> int:

@@ -62,22 +62,23 @@ def scenario(scale: float, until_ns: int, sample_ns: int) -> Scenario:
     )
 
 
-def play_each(variants: Mapping[str, Scenario], bin_ns: int, say: Say) -> dict[str, Run]:
+def play_each(
+    simulator: Simulator, variants: Mapping[str, Scenario], bin_ns: int, say: Say
+) -> dict[str, Run]:
     """What became of each scenario. Raises SimulatorError."""
     found = {}
-    with Simulator() as simulator:
-        for name, played in variants.items():
-            say(name)
-            results, counted = measured(simulator, played, BOTTLENECK, bin_ns)
-            series = bottleneck_port(results)["series"]
-            found[name] = Run(
-                results,
-                shares(counted, bin_ns, RATE_BPS),
-                bin_ns,
-                np.asarray(series["t_ns"], dtype=np.float64),
-                np.asarray(series["bytes"], dtype=np.float64),
-                changes(results) if "windows" in results else [],
-            )
+    for name, played in variants.items():
+        say(name)
+        results, counted = measured(simulator, played, BOTTLENECK, bin_ns)
+        series = bottleneck_port(results)["series"]
+        found[name] = Run(
+            results,
+            shares(counted, bin_ns, RATE_BPS),
+            bin_ns,
+            np.asarray(series["t_ns"], dtype=np.float64),
+            np.asarray(series["bytes"], dtype=np.float64),
+            changes(results) if "windows" in results else [],
+        )
     return found
 
 

@@ -38,7 +38,7 @@ BENCHMARKS = 5
 _TIMED = {"Shortcut": False, "MeasureTime": True}
 
 
-def run(scale: float, say: Say) -> Outcome:
+def run(simulator: Simulator, scale: float, say: Say) -> Outcome:
     """Every weight ratio and horizon; throughput over ``scale`` x 20 ms."""
     weights = {f"1:{w}": {"WeightWindow": w} for w in WEIGHTS}
     settings = {**weights, **{f"P = {p}": {"Horizon": p} for p in HORIZONS}}
@@ -46,25 +46,24 @@ def run(scale: float, say: Say) -> Outcome:
     queues: dict[str, tuple[Floats, Floats]] = {}
     windows: dict[str, list[float]] = {}
     share: dict[str, Floats] = {}
-    with Simulator() as simulator:
-        for name, attributes in settings.items():
-            say(f"queue, {name}")
-            results = simulator.play(_scenario(attributes, _LOOK_NS, _SAMPLE_NS))
-            bdp, infeasible = float(results["windows"][0][2]), results["counters"]["qp_infeasible"]
-            series = bottleneck_port(results)["series"]
-            queues[name] = np.asarray(series["t_ns"], float), np.asarray(series["bytes"], float)
-            windows[name] = _first_windows(results)
-        for name, attributes in weights.items():
-            say(f"throughput, {name}")
-            long = _scenario(attributes, max(2 * PERIOD_NS, round(scale * _LONG_NS)), PERIOD_NS)
-            _, counted = measured(simulator, long, BOTTLENECK, PERIOD_NS)
-            share[name] = shares(counted[:, :-1], PERIOD_NS, RATE_BPS)
-        solving = {}
-        for horizon in HORIZONS:
-            say(f"solver, P = {horizon}")
-            timed = _scenario({"Horizon": horizon, **_TIMED}, _LONG_NS, PERIOD_NS)
-            runs = [simulator.play(timed)["counters"]["decision_us_mean"] for _ in range(BENCHMARKS)]
-            solving[horizon] = 1e3 * float(min(runs))  # other processes can only add
+    for name, attributes in settings.items():
+        say(f"queue, {name}")
+        results = simulator.play(_scenario(attributes, _LOOK_NS, _SAMPLE_NS))
+        bdp, infeasible = float(results["windows"][0][2]), results["counters"]["qp_infeasible"]
+        series = bottleneck_port(results)["series"]
+        queues[name] = np.asarray(series["t_ns"], float), np.asarray(series["bytes"], float)
+        windows[name] = _first_windows(results)
+    for name, attributes in weights.items():
+        say(f"throughput, {name}")
+        long = _scenario(attributes, max(2 * PERIOD_NS, round(scale * _LONG_NS)), PERIOD_NS)
+        _, counted = measured(simulator, long, BOTTLENECK, PERIOD_NS)
+        share[name] = shares(counted[:, :-1], PERIOD_NS, RATE_BPS)
+    solving = {}
+    for horizon in HORIZONS:
+        say(f"solver, P = {horizon}")
+        timed = _scenario({"Horizon": horizon, **_TIMED}, _LONG_NS, PERIOD_NS)
+        runs = [simulator.play(timed)["counters"]["decision_us_mean"] for _ in range(BENCHMARKS)]
+        solving[horizon] = 1e3 * float(min(runs))  # other processes can only add
     empty = {name: empty_ns(*queue) for name, queue in queues.items()}
     rows = [
         *(

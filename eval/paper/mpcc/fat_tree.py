@@ -47,16 +47,15 @@ def scenario(case: Case, scale: float, seed: int = 1) -> Scenario:
     )
 
 
-def run(scale: float, say: Say) -> Outcome:
+def run(simulator: Simulator, scale: float, say: Say) -> Outcome:
     """Eight cases under five controllers, one seed: the same flows for each controller."""
     found: dict[Case, dict[str, Measured]] = {}
-    with Simulator() as simulator:
-        for case in CASES:
-            played, found[case] = scenario(case, scale), {}
-            until = max(played.flows().start_ns)
-            for name in CONTROLLERS:
-                say(f"{case.title} under {name}, {len(played.flows().src)} flows")
-                found[case][name] = measure(simulator.play(played.under(name)), until)
+    for case in CASES:
+        played, found[case] = scenario(case, scale), {}
+        until = max(played.flows().start_ns)
+        for name in CONTROLLERS:
+            say(f"{case.title} under {name}, {len(played.flows().src)} flows")
+            found[case][name] = measure(simulator.play(played.under(name)), until)
     pictures = {}
     for sizes, queues, slowdowns in (
         ("websearch", "fig-5-6", "fig-5-7"),

@@ -18,6 +18,7 @@ from eval.paper.mpcc.changing_flows import (
 from eval.paper.mpcc.changing_flows_figures import csvs, pictures
 from eval.paper.outcome import Claim, Experiment, Grid, Outcome, Say
 from ns3_env.scenario import Scenario
+from ns3_env.simulator import Simulator
 
 #: All four flows are there after 30 ms; the rest is to see them settle.
 _UNTIL_NS = 5 * INTERVAL_NS
@@ -33,9 +34,9 @@ LONG, SHORT = "mpcc-1ms", "mpcc-20us"
 EAGER = "hpcc-5%"
 
 
-def run(scale: float, say: Say) -> Outcome:
+def run(simulator: Simulator, scale: float, say: Say) -> Outcome:
     """The first 50 ms; ``scale`` is of the flows' sizes, none of which ends before at a scale of 0.005."""
-    runs = play_each(_variants(scenario(scale, _UNTIL_NS, _SAMPLE_NS)), _BIN_NS, say)
+    runs = play_each(simulator, _variants(scenario(scale, _UNTIL_NS, _SAMPLE_NS)), _BIN_NS, say)
     rows = grid_rows(runs, "joining")
     notes = (
         "Fair: time until every flow is within 5 % of the mean, for good, to 0.3 ms (ten round trips); "

@@ -17,6 +17,7 @@ from eval.paper.mpcc.changing_flows import (
 from eval.paper.mpcc.changing_flows_figures import csvs, pictures
 from eval.paper.mpcc.open_loop import RATE_BPS
 from eval.paper.outcome import Claim, Experiment, Grid, Outcome, Say
+from ns3_env.simulator import Simulator
 
 #: Sampling period of throughput (section 5.2).
 _BIN_NS = 2_000_000
@@ -30,13 +31,13 @@ _FRAME_BYTES = 1080
 _FAIR, _AT_ONCE_MS = 0.05, 2 * _BIN_NS / 1e6
 
 
-def run(scale: float, say: Say) -> Outcome:
+def run(simulator: Simulator, scale: float, say: Say) -> Outcome:
     """All four flows to their ends, ``scale`` times the thesis's sizes; 1 takes minutes, and 1.2 GB for each
     controller's capture while it is counted."""
     least_ns = round(scale * sum(SIZES_BYTES) * 8e9 / RATE_BPS)
     until, sample = _PATIENCE * least_ns + 100_000_000, least_ns // _SAMPLES + _ODD_NS
     base = scenario(scale, until, sample)
-    runs = play_each({name: base.under(name) for name in DRAWN}, _BIN_NS, say)
+    runs = play_each(simulator, {name: base.under(name) for name in DRAWN}, _BIN_NS, say)
     rows = grid_rows(runs, "leaving")
     last = max(float(own.results["totals"]["end_ns"]) for own in runs.values())
     own = [row for row in rows if row[0] == "mpcc"]

@@ -24,21 +24,21 @@ _BEGUN_BYTES = 2000
 _TOLERANCE = 0.05
 
 
-def run(scale: float, say: Say) -> Outcome:
+def run(simulator: Simulator, scale: float, say: Say) -> Outcome:
     """Fig. 3.4: with a window of a BDP and without, 1 µs links. Fig. 3.5: 1 ms links, no window.
 
     Args:
+        simulator: plays.
         scale: of the simulated time; Fig. 3.5 needs its first 7 ms at least, which it always gets.
         say: told what is played.
     """
     short, long = max(1e5, scale * _FIG_3_4_NS), max(7e6, scale * _FIG_3_5_NS)
-    with Simulator() as simulator:
-        say("1 µs links, with and without a window")
-        played = scenario(SHORT_NS, _ASKED_NS, round(short), 200)
-        free = respond(simulator, played, lambda k, bdp: NO_WINDOW)
-        bound = respond(simulator, played, lambda k, bdp: bdp)
-        say("1 ms links")
-        far = respond(simulator, scenario(LONG_NS, _ASKED_NS, round(long), 1000), lambda k, bdp: NO_WINDOW)
+    say("1 µs links, with and without a window")
+    played = scenario(SHORT_NS, _ASKED_NS, round(short), 200)
+    free = respond(simulator, played, lambda k, bdp: NO_WINDOW)
+    bound = respond(simulator, played, lambda k, bdp: bdp)
+    say("1 ms links")
+    far = respond(simulator, scenario(LONG_NS, _ASKED_NS, round(long), 1000), lambda k, bdp: NO_WINDOW)
     delay = _first(far.times_ns, far.switch_bytes)
     sender = _first(far.seen_ns, far.seen_bytes)
     later = far.times_ns > 2e6

@@ -30,21 +30,20 @@ RISE_BPS, FALL_BPS = 3e9, -1e9
 _TOLERANCE = 0.05
 
 
-def run(scale: float, say: Say) -> Outcome:
+def run(simulator: Simulator, scale: float, say: Say) -> Outcome:
     """Fig. 3.2: line rate for 1 ms; Fig. 3.3: on and off at each frequency, ``scale`` x 3 periods."""
     periods = max(1, round(_PERIODS * scale))
     steps: dict[int, tuple[Response, Floats]] = {}
-    with Simulator() as simulator:
-        say("line rate")
-        constant = respond(
-            simulator, scenario(DELAY_NS, 500_000, 1_000_000, _SAMPLE_NS), lambda k, bdp: NO_WINDOW
-        )
-        for frequency in FREQUENCIES_HZ:
-            say(f"steps at {frequency} Hz")
-            half = round(1e9 / (2 * frequency))
-            played = scenario(DELAY_NS, half, 2 * periods * half, _SAMPLE_NS)
-            answer = respond(simulator, played, lambda k, bdp: 0.0 if k % 2 else WINDOW_BYTES)
-            steps[frequency] = answer, _theory(answer, half, WINDOW_BYTES)
+    say("line rate")
+    constant = respond(
+        simulator, scenario(DELAY_NS, 500_000, 1_000_000, _SAMPLE_NS), lambda k, bdp: NO_WINDOW
+    )
+    for frequency in FREQUENCIES_HZ:
+        say(f"steps at {frequency} Hz")
+        half = round(1e9 / (2 * frequency))
+        played = scenario(DELAY_NS, half, 2 * periods * half, _SAMPLE_NS)
+        answer = respond(simulator, played, lambda k, bdp: 0.0 if k % 2 else WINDOW_BYTES)
+        steps[frequency] = answer, _theory(answer, half, WINDOW_BYTES)
     unbound = _theory(constant, 1_000_000, np.inf)
     rows = [_row("slope at line rate", "Fig. 3.2", RISE_BPS, slope_bps(*_between(constant, 1e5, 1e6)))]
     for frequency, (answer, theory) in steps.items():
