@@ -76,6 +76,12 @@ def test_long_queue_series_without_a_packet_are_sampled_and_written(strict: Simu
     assert len(longest["series"]["t_ns"]) > 10_000
 
 
+def test_millions_of_recorded_windows_are_written_and_freed(strict: Simulator) -> None:
+    content = star(hosts=64, flows=64, size_bytes=20_000_000)
+    content |= {"controllers": [{"name": "hpcc"}], "record": {"windows": True}}
+    assert len(strict.play(content)["windows"]) > 1_000_000
+
+
 def test_series_of_many_samples_are_written(strict: Simulator) -> None:
     content = star(hosts=64, flows=64, start_ns=10_000_000)
     content["record"] = {"queue_series_ns": 250}

@@ -3,12 +3,21 @@
 
 #include "shared-region.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <sys/mman.h>
 #include <unistd.h>
 
 namespace ns3::rdma
 {
+
+namespace
+{
+
+/// Written within some ms, new memory included.
+constexpr size_t PIECE_BYTES = size_t{8} << 20;
+
+} // namespace
 
 int
 CreateBlobFile()
@@ -43,7 +52,7 @@ ReadBlobFile(int fd, uint64_t bytes)
 }
 
 void
-WriteBlobFile(int fd, std::string_view text)
+WriteBlobFile(int fd, std::string_view text, const std::function<void()>& onPiece)
 {
     if (ftruncate(fd, static_cast<off_t>(text.size())) != 0)
     {
@@ -53,12 +62,19 @@ WriteBlobFile(int fd, std::string_view text)
     while (done < text.size())
     {
         const ssize_t n =
-            pwrite(fd, text.data() + done, text.size() - done, static_cast<off_t>(done));
+            pwrite(fd,
+                   text.data() + done,
+                   std::min(PIECE_BYTES, text.size() - done),
+                   static_cast<off_t>(done));
         if (n < 0 && errno != EINTR)
         {
             FailWithErrno("cannot write the blob");
         }
         done += n > 0 ? static_cast<size_t>(n) : 0;
+        if (onPiece)
+        {
+            onPiece();
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 #define RDMA_BLOB_H
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -16,8 +17,8 @@ int CreateBlobFile();
 /// The file's first `bytes`. \throws ChannelError where there are fewer.
 std::string ReadBlobFile(int fd, uint64_t bytes);
 
-/// Replaces what the file holds. \throws ChannelError
-void WriteBlobFile(int fd, std::string_view text);
+/// Replaces what the file holds, piece by piece; after each, `onPiece` is called. \throws ChannelError
+void WriteBlobFile(int fd, std::string_view text, const std::function<void()>& onPiece = {});
 
 } // namespace ns3::rdma
 

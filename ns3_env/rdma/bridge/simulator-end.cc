@@ -139,7 +139,7 @@ SimulatorEnd::ReadBlob() const
 void
 SimulatorEnd::WriteBlob(std::string_view text)
 {
-    WriteBlobFile(m_header->blobFd, text);
+    WriteBlobFile(m_header->blobFd, text, [this] { Beat(); });
     m_control->simulatorBlobBytes = text.size();
 }
 

@@ -51,7 +51,7 @@ class SimulatorEnd
 
     /// What the agent wrote before its last command.
     std::string ReadBlob() const;
-    /// To be called before the message that refers to it.
+    /// To be called before the message that refers to it. Beats on the way.
     void WriteBlob(std::string_view text);
 
     /// To be called at least every few ms of computing: the agent kills a simulator whose heart stands still.

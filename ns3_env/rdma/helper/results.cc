@@ -6,6 +6,7 @@
 #include "ns3_env/rdma/model/sign-of-life.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace ns3::rdma
 {
@@ -201,7 +202,7 @@ ResultsToJson(const Network& network, const Recorders& recorders)
                       {"host_pause_ns", hostPause}};
     json["counters"] = recorders.counters.Totals();
     json["flow_counters"] = recorders.counters.ByFlow();
-    return WriteJson(json);
+    return WriteJson(std::move(json));
 }
 
 } // namespace ns3::rdma

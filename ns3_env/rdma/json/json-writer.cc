@@ -5,6 +5,8 @@
 
 #include <ostream>
 #include <streambuf>
+#include <string_view>
+#include <utility>
 
 namespace ns3::rdma
 {
@@ -24,7 +26,12 @@ class BeatingText : public std::streambuf
 
     int sync() override
     {
-        m_text.append(pbase(), pptr());
+        const std::string_view piece(pbase(), pptr());
+        if (m_text.size() + piece.size() > m_text.capacity())
+        {
+            Grow();
+        }
+        m_text += piece;
         setp(m_piece, m_piece + sizeof m_piece);
         SignOfLife::Beat();
         return 0;
@@ -40,18 +47,49 @@ class BeatingText : public std::streambuf
     }
 
   private:
+    /// Twice the room: what is there moves piece by piece.
+    void Grow()
+    {
+        std::string larger;
+        larger.reserve(2 * m_text.capacity() + sizeof m_piece);
+        for (size_t at = 0; at < m_text.size(); at += MOVED_BYTES)
+        {
+            larger.append(m_text, at, MOVED_BYTES);
+            SignOfLife::Beat();
+        }
+        m_text = std::move(larger);
+    }
+
+    static constexpr size_t MOVED_BYTES = size_t{8} << 20;
+
     std::string& m_text;
     char m_piece[1 << 16];
 };
 
+/// Frees the innermost first: the destructor of a whole tree gives no sign of life.
+void
+Free(nlohmann::json& json)
+{
+    if (json.is_structured())
+    {
+        for (nlohmann::json& inner : json)
+        {
+            Free(inner);
+        }
+        json = nullptr;
+        SignOfLife::Beat();
+    }
+}
+
 } // namespace
 
 std::string
-WriteJson(const nlohmann::json& json)
+WriteJson(nlohmann::json json)
 {
     std::string text;
     BeatingText buffer(text);
     std::ostream(&buffer) << json << std::flush;
+    Free(json);
     return text;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does JSON become text, however much there is? With a sign of life on the way.
+// How does JSON become text, and go, however much there is? With signs of life on the way.
 #ifndef RDMA_JSON_WRITER_H
 #define RDMA_JSON_WRITER_H
 
@@ -9,8 +9,8 @@
 namespace ns3::rdma
 {
 
-/// The text that `json.dump()` makes.
-std::string WriteJson(const nlohmann::json& json);
+/// The text that `json.dump()` makes. Frees what `json` holds.
+std::string WriteJson(nlohmann::json json);
 
 } // namespace ns3::rdma
 
