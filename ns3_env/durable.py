@@ -13,9 +13,14 @@ _AT_ONCE = 8
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Writes a file that is either the old or the new one, whenever the process ends or the power fails."""
+    """Writes a file that is either the old or the new one, whenever the process ends or the power fails.
+
+    What lies where the unfinished file will be, from an earlier process, goes; no link is followed.
+    """
     partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
+    partial.unlink(missing_ok=True)
+    with partial.open("x", encoding="utf-8") as file:
+        file.write(text)
     flush(partial)
     os.replace(partial, path)
     flush(path.parent)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which files are read at all? Plain ones of a sane size: no folder, device or pipe, that none would end."""
+"""Which files are read and written at all? Plain ones of a sane size: no folder, device, pipe or link."""
 
 from __future__ import annotations
 
@@ -29,6 +29,15 @@ def check_plain(path: str | Path) -> None:
         raise OSError(0, f"is {_KINDS.get(stat.S_IFMT(found.st_mode), 'something else')}, not a file")
     if found.st_size > MAX_FILE_BYTES:
         raise OSError(0, f"has {found.st_size} B; none is read that has more than {MAX_FILE_BYTES} B")
+
+
+def find_link(folder: Path) -> Path | None:
+    """A symbolic link in the folder, at any depth; the folder itself may be one."""
+    for parent, folders, files in os.walk(folder):
+        for name in sorted((*folders, *files)):
+            if (path := Path(parent, name)).is_symlink():
+                return path
+    return None
 
 
 def read_text(path: str | Path) -> str:

@@ -72,3 +72,13 @@ def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path: Path, calls: lis
     calls.clear()
     TrialLog(tmp_path / "trials.csv", ["A"]).add(Trial(0, {"A": 1}, 0.5))
     assert [what for what, _ in calls] == ["flushed", "named", "flushed"]
+
+
+def test_an_unfinished_file_is_written_through_no_link(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("notes")
+    (tmp_path / ".x.partial").symlink_to(mine)
+    write_atomically(tmp_path / "x", "text")
+    assert mine.read_text() == "notes"
+    assert (tmp_path / "x").read_text() == "text"
+    assert not (tmp_path / "x").is_symlink()

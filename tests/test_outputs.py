@@ -115,6 +115,38 @@ def test_a_benchmark_s_folder_holds_no_links(tmp_path: Path) -> None:
         claim(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("report", "report.html"),
+        ("report", "report.md"),
+        ("figure", "evaluation/comparison.png"),
+        ("evaluate", "evaluation"),
+        ("evaluate", "evaluation/hpcc.flows.csv"),
+    ],
+)
+def test_pictures_and_reports_are_written_through_no_link(
+    command: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    link = tmp_path / name
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(tmp_path / "elsewhere")
+    assert main([command, str(tmp_path)]) == 2
+    assert f"{link} is a symbolic link" in capsys.readouterr().err
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("name", ["progress.csv", "checkpoints/000000000001/policy.npz"])
+def test_a_run_with_links_does_not_go_on(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    link = tmp_path / name
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(tmp_path / "elsewhere")
+    assert train.main(["--resume", str(tmp_path)]) == 2
+    assert f"{link} is a symbolic link" in capsys.readouterr().err
+
+
 def test_curves_replace_their_own_pictures_only(tmp_path: Path) -> None:
     curves = tmp_path / "curves"
     curves.mkdir()

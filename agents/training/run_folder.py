@@ -18,6 +18,7 @@ import yaml
 
 from ns3_env.durable import put_in_place, write_atomically
 from ns3_env.errors import ConfigError
+from ns3_env.files import find_link
 from ns3_env.yaml_files import read_mapping
 
 PACKAGES = ("ns3-env", "ns3", "torch", "stable-baselines3", "gymnasium", "numpy", "pydantic", "cma")
@@ -85,8 +86,11 @@ class RunFolder:
         """(config, curriculum) of the run, as they were resolved.
 
         Raises:
-            ConfigError: the folder is not a run's.
+            ConfigError: the folder is not a run's, or there is a symbolic link in it: a run that goes on, and
+                its evaluation, write what may have that name.
         """
+        if (link := find_link(self.path)) is not None:
+            raise ConfigError(f"{link} is a symbolic link, which no run has: put what it stands for there")
         try:
             return read_mapping(self.path / "config.yaml"), read_mapping(self.path / "curriculum.yaml")
         except ConfigError as error:

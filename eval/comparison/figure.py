@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from eval.play.folders import refuse_link
 from eval.show.plots import COLOURS, styles
 from ns3_env.errors import ScenarioError
 from ns3_env.results import bottleneck
@@ -25,8 +26,10 @@ def draw_comparison(evaluation: Path, target: Path | None = None) -> Path:
         The picture's path.
 
     Raises:
-        ScenarioError: the folder holds no episodes.
+        ScenarioError: the folder holds no episodes, or the picture is a symbolic link.
     """
+    target = target or evaluation / "comparison.png"
+    refuse_link(target)
     import matplotlib
 
     matplotlib.use("Agg")
@@ -59,7 +62,6 @@ def draw_comparison(evaluation: Path, target: Path | None = None) -> Path:
         axes.grid(alpha=0.3)
         if axes.get_legend_handles_labels()[0]:
             axes.legend(frameon=False)
-    target = target or evaluation / "comparison.png"
     figure.savefig(target, dpi=110)
     pyplot.close(figure)
     return target

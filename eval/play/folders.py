@@ -10,7 +10,14 @@ from pathlib import Path
 
 from ns3_env.durable import put_in_place
 from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.files import find_link
 from ns3_env.yaml_files import read_mapping
+
+
+def refuse_link(file: Path) -> None:
+    """A file is written where it has its name. Raises ScenarioError where it is a symbolic link."""
+    if file.is_symlink():
+        raise ScenarioError(f"{file} is a symbolic link, which nothing is written through: remove it")
 
 
 def replace_folder(folder: Path, write: Callable[[Path], None]) -> None:
@@ -58,8 +65,6 @@ def refuse_links(folder: Path) -> None:
     Raises:
         ScenarioError: the folder, or something in it at any depth, is a symbolic link.
     """
-    found = [folder] if folder.is_symlink() else []
-    for parent, folders, files in os.walk(folder):
-        found += [path for name in (*folders, *files) if (path := Path(parent, name)).is_symlink()]
-    if found:
-        raise ScenarioError(f"--out: {found[0]} is a symbolic link: name another folder, or remove it")
+    found = folder if folder.is_symlink() else find_link(folder)
+    if found is not None:
+        raise ScenarioError(f"--out: {found} is a symbolic link: name another folder, or remove it")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from eval.benchmark.folder import BenchFolder
 from eval.benchmark.standings import standings
+from eval.play.folders import refuse_link
 from eval.report import html, markdown
 from eval.report.facts import gather
 from ns3_env.durable import write_atomically
@@ -22,13 +23,15 @@ def write(path: Path) -> Path:
         The path of report.html.
 
     Raises:
-        ScenarioError: the folder is no benchmark's, or a cell's file cannot be read.
+        ScenarioError: the folder is no benchmark's, a cell's file cannot be read, or a report is a link.
     """
+    page_file, text_file = path / "report.html", path / "report.md"
+    for file in (page_file, text_file):
+        refuse_link(file)
     folder = BenchFolder.read(path)
     summary = standings(folder)
     facts = gather(folder)
     page = html.render(folder, facts, summary)
-    write_atomically(path / "report.md", markdown.render(facts, summary))
-    target = path / "report.html"
-    write_atomically(target, page)
-    return target
+    write_atomically(text_file, markdown.render(facts, summary))
+    write_atomically(page_file, page)
+    return page_file
