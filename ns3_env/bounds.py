@@ -1,31 +1,42 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How large may what a user writes be, and why? One place for all upper bounds."""
+"""How large may what a user writes be, and why? One place for all bounds: no wider than the simulator's."""
 
 from __future__ import annotations
 
 from collections.abc import Sized
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-#: B: a double, which telemetry and results are made of, holds every whole number up to here.
-MAX_BYTES = 2**53
+#: Of a flow.
+MAX_BYTES = 10**15
+MAX_BUFFER_BYTES = 10**12
+MAX_RESERVE_BYTES = 10**9
+MAX_HEADROOM_FRAMES = 1000
 #: ns: a bit more than an hour.
 MAX_TIME_NS = 4_000_000_000_000
+MAX_DELAY_NS = 10_000_000_000
 #: bit/s.
 MAX_RATE_BPS = 8e12
+MIN_LINK_RATE_BPS = 1e4
+MIN_RATE_BPS = 1.0
 MAX_HOSTS = 50_000
 MAX_SWITCHES = 10_000
 MAX_LINKS = 1_000_000
 MAX_FLOWS = 1_000_000
+MAX_CONTROLLERS = 10_000
+MAX_RTTS = 10**6
 MAX_PROCESSES = 1024
 MAX_COUNT = 10**12
 MAX_SETTING = 10**6
 MAX_WALL_S = 1e8
 
-WHY_BYTES = "a double holds no larger whole number exactly"
+WHY_BYTES = "at 8 Tb/s these take a quarter of an hour, which takes months to simulate"
+WHY_BUFFER = "no switch has that much memory"
 WHY_TIME = "an hour of simulated time, which takes months to simulate"
+WHY_DELAY = "a signal goes round the earth 50 times in ten seconds"
+WHY_RTTS = "no flow lives that long"
 WHY_RATE = "a byte then takes a picosecond, the simulator's smallest time"
 WHY_HOSTS = "each takes memory in the simulator, and a path to every other one"
 WHY_FLOWS = "each takes memory, here and in the simulator"
@@ -77,8 +88,22 @@ def few(limit: int, why: str) -> BeforeValidator:
 
 Bytes = Annotated[int, at_most(MAX_BYTES, WHY_BYTES)]
 RealBytes = Annotated[float, at_most(MAX_BYTES, WHY_BYTES), BeforeValidator(_sane)]
+BufferBytes = Annotated[int, at_most(MAX_BUFFER_BYTES, WHY_BUFFER)]
+RealBufferBytes = Annotated[float, at_most(MAX_BUFFER_BYTES, WHY_BUFFER), BeforeValidator(_sane)]
+ReserveBytes = Annotated[int, at_most(MAX_RESERVE_BYTES, WHY_BUFFER)]
+HeadroomFrames = Annotated[int, at_most(MAX_HEADROOM_FRAMES, WHY_BUFFER)]
 Nanoseconds = Annotated[int, at_most(MAX_TIME_NS, WHY_TIME)]
-BitsPerSecond = Annotated[float, at_most(MAX_RATE_BPS, WHY_RATE), BeforeValidator(_sane)]
+DelayNs = Annotated[int, at_most(MAX_DELAY_NS, WHY_DELAY)]
+#: Of a link: the longest frame's time on the longest path is still counted in picoseconds.
+LinkRate = Annotated[
+    float, Field(ge=MIN_LINK_RATE_BPS), at_most(MAX_RATE_BPS, WHY_RATE), BeforeValidator(_sane)
+]
+BitsPerSecond = Annotated[
+    float, Field(ge=MIN_RATE_BPS), at_most(MAX_RATE_BPS, WHY_RATE), BeforeValidator(_sane)
+]
+Rtts = Annotated[float, at_most(MAX_RTTS, WHY_RTTS), BeforeValidator(_sane)]
+#: Of a node, or of its ports.
+PortNumber = Annotated[int, Field(ge=0, lt=2**32)]
 HostCount = Annotated[int, at_most(MAX_HOSTS, WHY_HOSTS)]
 SwitchCount = Annotated[int, at_most(MAX_SWITCHES, WHY_HOSTS)]
 FlowCount = Annotated[int, at_most(MAX_FLOWS, WHY_FLOWS)]

@@ -12,14 +12,18 @@ import numpy as np
 from pydantic import Discriminator, Field, PrivateAttr, Tag, ValidationInfo, model_validator
 
 from ns3_env.bounds import (
+    MAX_CONTROLLERS,
     MAX_FLOWS,
+    MIN_RATE_BPS,
     WHY_FLOWS,
     BitsPerSecond,
-    Bytes,
+    BufferBytes,
+    HeadroomFrames,
     Nanoseconds,
-    Real,
-    RealBytes,
-    Setting,
+    PortNumber,
+    RealBufferBytes,
+    ReserveBytes,
+    Rtts,
     few,
 )
 from ns3_env.errors import ScenarioError, ScenarioWarning
@@ -46,10 +50,10 @@ class Ecn(Strict):
     (docs/sources/baselines.md).
     """
 
-    kmin_bytes: RealBytes = Field(default=100_000, ge=0)
-    kmax_bytes: RealBytes = Field(default=400_000, ge=0)
+    kmin_bytes: RealBufferBytes = Field(default=100_000, ge=0)
+    kmax_bytes: RealBufferBytes = Field(default=400_000, ge=0)
     pmax: float = Field(default=0.2, ge=0, le=1)
-    at_rate_bps: BitsPerSecond = Field(default=25e9, gt=0)
+    at_rate_bps: BitsPerSecond = 25e9
 
     @model_validator(mode="after")
     def _ordered(self) -> Ecn:
@@ -88,16 +92,16 @@ EcnSetting = Annotated[
 class Switch(Strict):
     """What all switches have in common (docs/sources/published-simulator.md, "Switch")."""
 
-    buffer_bytes: Bytes | None = Field(
+    buffer_bytes: BufferBytes | None = Field(
         default=None,
         gt=0,
         description="shared by all ports; none: 32 MiB with links of 100 Gb/s and more, else 16",
     )
     pfc: bool = True
     pfc_alpha_shift: int = Field(default=3, ge=0, le=30, description="threshold: free buffer >> this")
-    reserve_bytes: Bytes = Field(default=4096, ge=0, description="per ingress port")
-    resume_offset_bytes: Bytes = Field(default=3072, ge=0)
-    headroom_frames: Setting | None = Field(
+    reserve_bytes: ReserveBytes = Field(default=4096, ge=0, description="per ingress port")
+    resume_offset_bytes: ReserveBytes = Field(default=3072, ge=0)
+    headroom_frames: HeadroomFrames | None = Field(
         default=None,
         ge=0,
         description="full frames beyond 3 x rate x delay; none: 2, or 0 under the preset reference",
@@ -120,7 +124,7 @@ class PerFlowRtt(Strict):
     """Each flow decides again after a fraction of its last RTT (Zhang 2023, section 4.2)."""
 
     name: Literal["per_flow_rtt"] = "per_flow_rtt"
-    rtt_fraction: Real = Field(default=0.5, gt=0)
+    rtt_fraction: Rtts = Field(default=0.5, gt=0)
 
 
 class Synchronous(Strict):
@@ -157,7 +161,7 @@ class Record(Strict):
         min_length=1,
         description="frames of each port, to PREFIX-NODE-PORT.pcap; every episode writes them anew",
     )
-    pcap_ports: list[tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]] | None = Field(
+    pcap_ports: list[tuple[PortNumber, PortNumber]] | None = Field(
         default=None, min_length=1, description="[node, port] of those captured; none: all"
     )
     pcap_snaplen: int = Field(default=65_535, ge=1, le=65_535, description="most bytes kept of a frame")
@@ -182,7 +186,6 @@ class Scenario(Strict):
     payload_bytes: int = Field(default=1000, ge=1, le=65_000)
     min_rate_bps: BitsPerSecond | None = Field(
         default=None,
-        gt=0,
         description="none: a hundredth of the host's rate, or less where an incast needs it; "
         "a warning where the flows' least rates together exceed their receiver's link",
     )
@@ -191,7 +194,9 @@ class Scenario(Strict):
     switch: Switch = Switch()
     loss_probability: float = Field(default=0.0, ge=0, le=1, description="of each packet on each link")
     retransmission_timeout_ns: Nanoseconds = Field(default=0, ge=0, description="0: by the simulator")
-    controllers: list[Controller] = Field(default=[Controller(name=AGENT)], min_length=1)
+    controllers: Annotated[list[Controller], few(MAX_CONTROLLERS, WHY_FLOWS)] = Field(
+        default=[Controller(name=AGENT)], min_length=1
+    )
     controlled_flows: Annotated[list[Annotated[int, Field(ge=0)]], few(MAX_FLOWS, WHY_FLOWS)] | None = None
     clock: Clock = PerFlowRtt()
     decision_quantum_ns: Nanoseconds = Field(
@@ -390,7 +395,7 @@ class Scenario(Strict):
             share = network.access[host].rate_bps / flows
             if share < host_rate / 100:
                 needed = share / 10 if needed is None else min(needed, share / 10)
-        return needed
+        return None if needed is None else max(needed, MIN_RATE_BPS)
 
     def _flows(self, network: Network) -> Flows:
         return self.traffic.generate(network, np.random.default_rng(self.seed))

@@ -17,9 +17,9 @@ from ns3_env.bounds import (
     MAX_LINKS,
     MAX_SWITCHES,
     WHY_HOSTS,
-    BitsPerSecond,
+    DelayNs,
     HostCount,
-    Nanoseconds,
+    LinkRate,
     SwitchCount,
     few,
 )
@@ -172,11 +172,9 @@ class Dumbbell(TopologyKind):
     kind: Literal["dumbbell"] = "dumbbell"
     senders: HostCount = Field(default=4, ge=1)
     receivers: HostCount = Field(default=1, ge=1)
-    rate_bps: BitsPerSecond = Field(default=100 * GBPS, gt=0, description="of each host's link")
-    bottleneck_bps: BitsPerSecond | None = Field(
-        default=None, gt=0, description="between the switches; none: rate_bps"
-    )
-    delay_ns: Nanoseconds = Field(default=1000, gt=0, description="of each link")
+    rate_bps: LinkRate = Field(default=100 * GBPS, description="of each host's link")
+    bottleneck_bps: LinkRate | None = Field(default=None, description="between the switches; none: rate_bps")
+    delay_ns: DelayNs = Field(default=1000, gt=0, description="of each link")
 
     def counts(self) -> tuple[int, int, int]:
         """See the base class."""
@@ -205,8 +203,8 @@ class ParkingLot(TopologyKind):
     kind: Literal["parking_lot"] = "parking_lot"
     switches: SwitchCount = Field(default=4, ge=2)
     hosts_per_switch: HostCount = Field(default=1, ge=1)
-    rate_bps: BitsPerSecond = Field(default=100 * GBPS, gt=0)
-    delay_ns: Nanoseconds = Field(default=1000, gt=0)
+    rate_bps: LinkRate = Field(default=100 * GBPS)
+    delay_ns: DelayNs = Field(default=1000, gt=0)
 
     def counts(self) -> tuple[int, int, int]:
         """See the base class."""
@@ -237,9 +235,9 @@ class FatTree2(TopologyKind):
     access: SwitchCount = Field(default=4, ge=1, description="access switches")
     aggregation: SwitchCount = Field(default=4, ge=1, description="aggregation switches")
     hosts_per_access: HostCount = Field(default=16, ge=1)
-    rate_bps: BitsPerSecond = Field(default=100 * GBPS, gt=0, description="of each host's link")
-    fabric_bps: BitsPerSecond = Field(default=100 * GBPS, gt=0, description="between switches")
-    delay_ns: Nanoseconds = Field(default=1000, gt=0)
+    rate_bps: LinkRate = Field(default=100 * GBPS, description="of each host's link")
+    fabric_bps: LinkRate = Field(default=100 * GBPS, description="between switches")
+    delay_ns: DelayNs = Field(default=1000, gt=0)
 
     def counts(self) -> tuple[int, int, int]:
         """See the base class."""
@@ -274,9 +272,9 @@ class FatTree3(TopologyKind):
     aggregation_per_pod: SwitchCount = Field(default=2, ge=1)
     cores: SwitchCount = Field(default=2, ge=1)
     hosts_per_tor: HostCount = Field(default=4, ge=1)
-    rate_bps: BitsPerSecond = Field(default=100 * GBPS, gt=0, description="of each host's link")
-    fabric_bps: BitsPerSecond = Field(default=400 * GBPS, gt=0, description="between switches")
-    delay_ns: Nanoseconds = Field(default=1000, gt=0)
+    rate_bps: LinkRate = Field(default=100 * GBPS, description="of each host's link")
+    fabric_bps: LinkRate = Field(default=400 * GBPS, description="between switches")
+    delay_ns: DelayNs = Field(default=1000, gt=0)
 
     def counts(self) -> tuple[int, int, int]:
         """See the base class."""
@@ -310,8 +308,8 @@ class GraphLink(Strict):
 
     a: int = Field(ge=0)
     b: int = Field(ge=0)
-    rate_bps: BitsPerSecond = Field(gt=0)
-    delay_ns: Nanoseconds = Field(gt=0)
+    rate_bps: LinkRate
+    delay_ns: DelayNs = Field(gt=0)
 
 
 class Graph(TopologyKind):

@@ -140,7 +140,7 @@ HUGE = 10**400
 TOO_LARGE: list[tuple[dict[str, Any], str, str]] = [
     ({"topology": {"kind": "dumbbell", "senders": 10**30}}, "topology.senders", bounds.WHY_HOSTS),
     ({"topology": {"kind": "dumbbell", "senders": 10**6}}, "topology.senders", bounds.WHY_HOSTS),
-    ({"topology": {"kind": "dumbbell", "delay_ns": HUGE}}, "topology.delay_ns", bounds.WHY_TIME),
+    ({"topology": {"kind": "dumbbell", "delay_ns": HUGE}}, "topology.delay_ns", bounds.WHY_DELAY),
     ({"topology": {"kind": "dumbbell", "rate_bps": HUGE}}, "topology.rate_bps", bounds.WHY_RATE),
     ({"topology": {"kind": "dumbbell", "bottleneck_bps": 1e300}}, "topology.bottleneck_bps", bounds.WHY_RATE),
     ({"topology": {"kind": "parking_lot", "switches": 10**9}}, "topology.switches", bounds.WHY_HOSTS),
@@ -201,11 +201,11 @@ TOO_LARGE: list[tuple[dict[str, Any], str, str]] = [
     ({"min_rate_bps": HUGE}, "min_rate_bps", bounds.WHY_RATE),
     ({"retransmission_timeout_ns": HUGE}, "retransmission_timeout_ns", bounds.WHY_TIME),
     ({"decision_quantum_ns": HUGE}, "decision_quantum_ns", bounds.WHY_TIME),
-    ({"switch": {"buffer_bytes": HUGE}}, "switch.buffer_bytes", bounds.WHY_BYTES),
-    ({"switch": {"headroom_frames": HUGE}}, "switch.headroom_frames", bounds.WHY_SETTING),
-    ({"switch": {"ecn": {"kmax_bytes": HUGE}}}, "switch.ecn.kmax_bytes", bounds.WHY_BYTES),
+    ({"switch": {"buffer_bytes": HUGE}}, "switch.buffer_bytes", bounds.WHY_BUFFER),
+    ({"switch": {"headroom_frames": HUGE}}, "switch.headroom_frames", bounds.WHY_BUFFER),
+    ({"switch": {"ecn": {"kmax_bytes": HUGE}}}, "switch.ecn.kmax_bytes", bounds.WHY_BUFFER),
     ({"clock": {"name": "synchronous", "interval_ns": HUGE}}, "clock.interval_ns", bounds.WHY_TIME),
-    ({"clock": {"name": "per_flow_rtt", "rtt_fraction": HUGE}}, "clock.rtt_fraction", bounds.WHY_SETTING),
+    ({"clock": {"name": "per_flow_rtt", "rtt_fraction": HUGE}}, "clock.rtt_fraction", bounds.WHY_RTTS),
     ({"record": {"queue_series_ns": HUGE}}, "record.queue_series_ns", bounds.WHY_TIME),
 ]
 
