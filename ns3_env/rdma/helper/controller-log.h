@@ -5,6 +5,7 @@
 
 #include "network.h"
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,7 @@ class ControllerLog
     ControllerLog(const ControllerLog&) = delete;
     ControllerLog& operator=(const ControllerLog&) = delete;
 
-    const std::vector<ControllerChange>& Changes() const { return m_changes; }
+    const std::deque<ControllerChange>& Changes() const { return m_changes; }
     const std::vector<std::string>& Names() const { return m_names; }
 
   private:
@@ -49,7 +50,7 @@ class ControllerLog
 
     Kind m_kind;
     std::vector<std::string> m_names;
-    std::vector<ControllerChange> m_changes;
+    std::deque<ControllerChange> m_changes;
 };
 
 } // namespace ns3::rdma

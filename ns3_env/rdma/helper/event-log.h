@@ -5,7 +5,7 @@
 
 #include "network.h"
 
-#include <vector>
+#include <deque>
 
 namespace ns3::rdma
 {
@@ -35,15 +35,15 @@ class EventLog
     EventLog(const EventLog&) = delete;
     EventLog& operator=(const EventLog&) = delete;
 
-    const std::vector<MarkEvent>& Marks() const { return m_marks; }
-    const std::vector<PauseEvent>& Pauses() const { return m_pauses; }
+    const std::deque<MarkEvent>& Marks() const { return m_marks; }
+    const std::deque<PauseEvent>& Pauses() const { return m_pauses; }
 
   private:
     void OnMark(const Packet& packet);
     static void OnPause(EventLog* log, const Port* port, bool paused);
 
-    std::vector<MarkEvent> m_marks;
-    std::vector<PauseEvent> m_pauses;
+    std::deque<MarkEvent> m_marks;
+    std::deque<PauseEvent> m_pauses;
 };
 
 } // namespace ns3::rdma

@@ -5,7 +5,7 @@
 
 #include "network.h"
 
-#include <vector>
+#include <deque>
 
 namespace ns3::rdma
 {
@@ -28,12 +28,12 @@ class KnobLog
     KnobLog(const KnobLog&) = delete;
     KnobLog& operator=(const KnobLog&) = delete;
 
-    const std::vector<KnobChange>& Changes() const { return m_changes; }
+    const std::deque<KnobChange>& Changes() const { return m_changes; }
 
   private:
     void OnKnobs(const FlowState& flow, Picos now);
 
-    std::vector<KnobChange> m_changes;
+    std::deque<KnobChange> m_changes;
 };
 
 } // namespace ns3::rdma

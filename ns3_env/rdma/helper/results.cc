@@ -31,6 +31,15 @@ Nanos(Picos t)
     return static_cast<double>(t) / PS_PER_NS;
 }
 
+/// No array grows by copying all that it has.
+Json
+ArrayOf(size_t count)
+{
+    Json array = Json::array();
+    array.get_ref<Json::array_t&>().reserve(count);
+    return array;
+}
+
 Json
 FlowsToJson(const Network& network)
 {
@@ -106,7 +115,7 @@ QueuesToJson(const Network& network, const std::optional<QueueSampler>& sampler)
             if (sampler)
             {
                 const QueueSeries& series = sampler->Of(id, port->Index());
-                Json times = Json::array();
+                Json times = ArrayOf(series.time.size());
                 for (Picos t : series.time)
                 {
                     SignOfLife::Beat();
@@ -127,7 +136,7 @@ QueuesToJson(const Network& network, const std::optional<QueueSampler>& sampler)
 Json
 ChangesToJson(const ControllerLog& log)
 {
-    Json rows = Json::array();
+    Json rows = ArrayOf(log.Changes().size());
     for (const ControllerChange& change : log.Changes())
     {
         SignOfLife::Beat();
@@ -152,7 +161,7 @@ ResultsToJson(const Network& network, const Recorders& recorders)
         {"received_bytes", overlap ? Json(all.ReceivedBytes()) : Json::array()}};
     if (recorders.knobs)
     {
-        Json windows = Json::array();
+        Json windows = ArrayOf(recorders.knobs->Changes().size());
         for (const KnobChange& k : recorders.knobs->Changes())
         {
             SignOfLife::Beat();
@@ -162,13 +171,13 @@ ResultsToJson(const Network& network, const Recorders& recorders)
     }
     if (recorders.events)
     {
-        json["marks"] = Json::array();
+        json["marks"] = ArrayOf(recorders.events->Marks().size());
         for (const MarkEvent& mark : recorders.events->Marks())
         {
             SignOfLife::Beat();
             json["marks"].push_back({Nanos(mark.time), mark.flow});
         }
-        json["pauses"] = Json::array();
+        json["pauses"] = ArrayOf(recorders.events->Pauses().size());
         for (const PauseEvent& e : recorders.events->Pauses())
         {
             SignOfLife::Beat();

@@ -66,18 +66,25 @@ class BeatingText : public std::streambuf
     char m_piece[1 << 16];
 };
 
-/// Frees the innermost first: the destructor of a whole tree gives no sign of life.
+/// Frees piece by piece: the destructor of a whole tree, or of a long array, gives no sign of life.
 void
 Free(nlohmann::json& json)
 {
-    if (json.is_structured())
+    if (auto* array = json.get_ptr<nlohmann::json::array_t*>())
+    {
+        while (!array->empty())
+        {
+            SignOfLife::Beat();
+            Free(array->back());
+            array->pop_back();
+        }
+    }
+    else if (json.is_object())
     {
         for (nlohmann::json& inner : json)
         {
             Free(inner);
         }
-        json = nullptr;
-        SignOfLife::Beat();
     }
 }
 
