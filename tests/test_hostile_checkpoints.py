@@ -236,6 +236,36 @@ def test_a_run_goes_on_from_no_file_cut_short(
     assert file in refused("resume", run, capsys)
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda array: None, "has no 'actor.optimizer/0/{}': not loaded"),
+        (lambda array: np.zeros((7, 7), np.float32), "'actor.optimizer/0/{}' is float32 (7, 7), not float32"),
+        (lambda array: array.astype(np.float64), "'actor.optimizer/0/{}' is float64"),
+        (lambda array: np.zeros((1, *array.shape), np.float32), "'actor.optimizer/0/{}' is float32 (1"),
+    ],
+)
+@pytest.mark.parametrize("key", ["step", "exp_avg", "exp_avg_sq"])
+def test_an_optimiser_remembers_all_of_a_parameter_or_nothing(
+    run: Path, capsys: pytest.CaptureFixture[str], key: str, change: Callable[..., Any], words: str
+) -> None:
+    path, name = checkpoint(run) / "optimisers.npz", f"actor.optimizer/0/{key}"
+    arrays = read_arrays(path)
+    changed = change(arrays.pop(name))
+    write_arrays(path, arrays if changed is None else {**arrays, name: changed})
+    error = refused("resume", run, capsys)
+    assert "optimisers.npz" in error
+    assert words.format(key) in error
+
+
+def test_a_number_in_the_place_of_an_average_is_refused(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = checkpoint(run) / "optimisers.npz"
+    write_arrays(path, {**read_arrays(path), "actor.optimizer/0/exp_avg": np.float32(0)})
+    assert "'actor.optimizer/0/exp_avg' is float32 (), not" in refused("resume", run, capsys)
+
+
 def test_a_byte_that_changed_is_seen(run: Path) -> None:
     path = checkpoint(run) / "policy.npz"
     content = bytearray(path.read_bytes())

@@ -47,8 +47,16 @@ def graph(nodes: str, *links: tuple[int, int]) -> dict[str, Any]:
         (one_flow(dst=9), "traffic.flows.0.dst", "there is no host 9"),
         (one_flow(dst=5), "traffic.flows.0.dst", "there is no host 5"),
         (one_flow(controller="cubic"), "traffic.controller", "'cubic' is not among the controllers"),
-        ({"topology": {"kind": "dumbbell", "rate_bps": 0}}, "topology.rate_bps", "greater than or equal to 10000"),
-        ({"topology": {"kind": "dumbbell", "rate_bps": -1e9}}, "topology.rate_bps", "greater than or equal to 10000"),
+        (
+            {"topology": {"kind": "dumbbell", "rate_bps": 0}},
+            "topology.rate_bps",
+            "greater than or equal to 10000",
+        ),
+        (
+            {"topology": {"kind": "dumbbell", "rate_bps": -1e9}},
+            "topology.rate_bps",
+            "greater than or equal to 10000",
+        ),
         ({"topology": {"kind": "dumbbell", "rate_bps": float("inf")}}, "topology.rate_bps", "finite"),
         ({"topology": {"kind": "dumbbell", "delay_ns": 0}}, "topology.delay_ns", "greater than 0"),
         ({"topology": {"kind": "dumbell"}}, "topology", "'dumbbell'"),

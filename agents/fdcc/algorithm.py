@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import ClassVar, TypeVar, cast
+from typing import Any, ClassVar, NoReturn, TypeVar, cast
 
 import numpy as np
 import torch as th
@@ -39,6 +39,7 @@ from agents.fdcc.policy import RecurrentTD3Policy
 from agents.fdcc.replay import HistoryReplayBuffer
 from agents.fdcc.stream import Stream, open_stream
 from agents.training.progress import DecisionsBar
+from ns3_env.errors import ConfigError
 
 SelfFDCC = TypeVar("SelfFDCC", bound="FDCC")
 
@@ -47,9 +48,9 @@ class FDCC(TD3):
     """LSTM-TD3 over the flows of an incast; one policy shared by all.
 
     Works on ``ns3_env.vec_env.RdmaVecEnv`` through ``recv``/``send`` and on any VecEnv with vector
-    observations and Box actions. ``learn``, ``save``, ``load``, ``predict``, callbacks and the logger are
-    Stable-Baselines3's; one time step is one decision, so ``train_freq`` and ``total_timesteps`` count
-    decisions whatever the number of slots.
+    observations and Box actions. ``learn``, ``save``, ``set_parameters``, ``predict``, callbacks and the
+    logger are Stable-Baselines3's; its ``load`` runs what is in the file and is refused. One time step is one
+    decision, so ``train_freq`` and ``total_timesteps`` count decisions whatever the number of slots.
     """
 
     policy: RecurrentTD3Policy  # type: ignore[assignment]
@@ -126,6 +127,22 @@ class FDCC(TD3):
     def fields(self) -> tuple[str, ...]:
         """Telemetry fields of the observation, in the order of its columns."""
         return tuple(self.field_names)
+
+    @classmethod
+    def load(cls, path: Any, *given: Any, **options: Any) -> NoReturn:
+        """Refused: Stable-Baselines3 reads pickled objects from the file. Raises ConfigError."""
+        raise ConfigError(
+            f"{path}: {cls.__name__}.load would run code that is in the file: use "
+            f"{cls.__name__}(policy, env, config).set_parameters(path), which reads weights only, or "
+            "agents.training.checkpoint.load_policy for a run's checkpoint"
+        )
+
+    def load_replay_buffer(self, path: Any, truncate_last_traj: bool = True) -> NoReturn:
+        """Refused: it is a pickle. Raises ConfigError."""
+        raise ConfigError(
+            f"{path}: load_replay_buffer would run code that is in the file: a run's checkpoint keeps its "
+            "buffer as arrays, train.py --resume goes on with it"
+        )
 
     def _excluded_save_params(self) -> list[str]:
         return [*super()._excluded_save_params(), "_stream", "_exploration"]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from stable_baselines3.common.type_aliases import PyTorchObs, Schedule
 
 from agents.fdcc.history import Floats, History, Ints, append
 from agents.fdcc.networks import RecurrentActor, RecurrentCritics
+from ns3_env.errors import ConfigError
 
 
 class RecurrentTD3Policy(BasePolicy):
@@ -91,6 +92,14 @@ class RecurrentTD3Policy(BasePolicy):
         """The action space, of shape (A,)."""
         assert isinstance(self.action_space, spaces.Box)
         return self.action_space
+
+    @classmethod
+    def load(cls, path: str, device: th.device | str = "auto") -> NoReturn:
+        """Refused: Stable-Baselines3 reads pickled objects from the file. Raises ConfigError."""
+        raise ConfigError(
+            f"{path}: {cls.__name__}.load would run code that is in the file: save state_dict() and use "
+            "load_state_dict(torch.load(path, weights_only=True))"
+        )
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         data = super()._get_constructor_parameters()

@@ -83,27 +83,42 @@ def put_optimisers(model: BaseAlgorithm, arrays: Arrays, path: Path) -> None:
     """Makes ``arrays``, read from ``path``, those of the optimisers; their settings stay the configured ones.
 
     Raises:
-        ConfigError: an array is of none of the parameters.
+        ConfigError: an array is of none of the parameters, or one of a parameter is missing.
     """
     left = dict(arrays)
     for name, tensor in _variables(model).items():
         array = left.pop(f"variable/{name}", None)
         if array is None:
             raise ConfigError(f"{path}: has no 'variable/{name}': not loaded")
-        own = tensor.detach().cpu().numpy()
-        check_array(f"{path}: {name!r}", array, own.shape, own.dtype)
+        now = tensor.detach().cpu().numpy()
+        check_array(f"{path}: {name!r}", array, now.shape, now.dtype)
         tensor.data.copy_(th.from_numpy(array))
     for name, optimiser in _optimisers(model).items():
         found: dict[int, dict[str, th.Tensor]] = {}
         parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
         for index, parameter in enumerate(parameters):
-            for key in [key for key in left if key.startswith(f"{name}/{index}/")]:
-                array = left.pop(key)
-                shape = tuple(parameter.shape) if array.shape else ()
-                check_array(f"{path}: {key!r}", array, shape, np.float32)
-                found.setdefault(index, {})[key.rpartition("/")[2]] = th.from_numpy(array)
+            place = f"{name}/{index}/"
+            own = {key: left.pop(key) for key in list(left) if key.startswith(place)}
+            if not own:
+                continue  # no step has been taken
+            expected = {place + key: array for key, array in _remembered(optimiser, parameter).items()}
+            check_names(path, own, expected)
+            for key, like in expected.items():
+                check_array(f"{path}: {key!r}", own[key], like.shape, like.dtype)
+            found[index] = {key.removeprefix(place): th.from_numpy(array) for key, array in own.items()}
         optimiser.load_state_dict({"state": found, "param_groups": optimiser.state_dict()["param_groups"]})
     check_names(path, left, {})
+
+
+def _remembered(optimiser: th.optim.Optimizer, parameter: th.Tensor) -> Arrays:
+    """What such an optimiser remembers of such a parameter, after a step of nothing."""
+    like = th.zeros_like(parameter, requires_grad=True)
+    like.grad = th.zeros_like(parameter)
+    made: th.optim.Optimizer = type(optimiser)([like])  # type: ignore[call-arg]
+    settings = optimiser.param_groups[0].items()
+    made.param_groups[0].update({key: value for key, value in settings if key != "params"})
+    made.step()
+    return {key: value.cpu().numpy() for key, value in made.state[like].items()}
 
 
 def buffer_arrays(buffer: ReplayBuffer) -> Arrays:
