@@ -30,6 +30,7 @@ MAX_RTTS = 10**6
 MAX_PROCESSES = 1024
 MAX_COUNT = 10**12
 MAX_SETTING = 10**6
+MAX_TRANSITIONS = 10**9
 MAX_WALL_S = 1e8
 
 WHY_BYTES = "at 8 Tb/s these take a quarter of an hour, which takes months to simulate"
@@ -45,6 +46,7 @@ WHY_COUNT = "no machine gets that far"
 WHY_SETTING = "memory and time grow with it"
 WHY_WALL = "that is years"
 WHY_SEED = "the generators' seeds have 63 bits"
+WHY_LEARNER_SEED = "NumPy's generator, which Stable-Baselines3 seeds, takes 32 bits"
 
 
 def excess(value: float, limit: float, why: str) -> str | None:
@@ -110,7 +112,8 @@ FlowCount = Annotated[int, at_most(MAX_FLOWS, WHY_FLOWS)]
 Processes = Annotated[int, at_most(MAX_PROCESSES, WHY_PROCESSES)]
 Count = Annotated[int, at_most(MAX_COUNT, WHY_COUNT)]
 Setting = Annotated[int, at_most(MAX_SETTING, WHY_SETTING)]
-Transitions = Annotated[int, at_most(10**9, WHY_SETTING)]
+Transitions = Annotated[int, at_most(MAX_TRANSITIONS, WHY_SETTING)]
 Real = Annotated[float, at_most(MAX_COUNT, WHY_SETTING), BeforeValidator(_sane)]
 WallSeconds = Annotated[float, at_most(MAX_WALL_S, WHY_WALL), BeforeValidator(_sane)]
 Seed = Annotated[int, at_most(2**63 - 1, WHY_SEED)]
+LearnerSeed = Annotated[int, at_most(2**32 - 1, WHY_LEARNER_SEED)]

@@ -232,12 +232,16 @@ def test_every_number_of_a_scenario_has_a_bound_with_a_reason(
         {"agent": {"name": "fdcc", "hidden": 10**12}},
         {"agent": {"name": "fdcc", "learning_rate": HUGE}},
         {"agent": {"name": "fdcc", "buffer_size": 10**18}},
-        {"seed": 2**63},
+        {"seed": 2**32},
+        {"agent": {"name": "td3", "options": {"buffer_size": 10**10}}},
+        {"agent": {"name": "sac", "options": {"batch_size": 10**30}}},
+        {"agent": {"name": "ppo", "options": {"policy_kwargs": {"net_arch": [64, 10**13]}}}},
+        {"agent": {"name": "ppo", "options": {"learning_rate": -1e300}}},
     ],
 )
 def test_every_number_of_a_configuration_has_a_bound(override: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
-    good = {"agent": {"name": "fdcc"}, "env": {"fields": ["rtt"]}}
+    good = {"agent": {"name": "fdcc"}, "env": {"fields": ["rtt"], "clock": {"name": "synchronous"}}}
     path.write_text(yaml.safe_dump({**good, **override}))
     assert "must be at most" in refusal(run_config, path)
 

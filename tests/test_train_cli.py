@@ -104,6 +104,18 @@ def test_resume_goes_on_with_buffer_and_stage(files: list[str], tmp_path: Path) 
     assert (newest / "replay_buffer.npz").stat().st_size > stored * 1.3
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "options"),
+    [("ppo", "{device: nowhere}"), ("td3", "{seed: 4294967296}"), ("sac", "{train_freq: x}")],
+)
+def test_options_that_an_algorithm_cannot_take_are_a_line(
+    files: list[str], algorithm: str, options: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train.main([*files, "--algo", algorithm, f"agent.options={options}"]) == 2
+    (line,) = [x for x in capsys.readouterr().err.splitlines() if "Warning" not in x and x.strip()]
+    assert f"agent: {algorithm} does not accept its options: " in line
+
+
 @pytest.mark.parametrize("algorithm", ["td3", "sac", "ppo"])
 def test_plain_algorithms_train_on_the_same_flows(files: list[str], algorithm: str) -> None:
     options = {"ppo": "{n_steps: 32, batch_size: 32}"}.get(algorithm, "{learning_starts: 50}")

@@ -276,6 +276,14 @@ def test_what_is_tuned_is_no_agent_that_learns(files: list[str], capsys: pytest.
     assert "tuned" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("seeds", [0, -1, 10**9])
+def test_the_seeds_of_a_gain_have_bounds(
+    files: list[str], seeds: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert eval_main(["gain", *files[:4], "--seeds", str(seeds)]) == 2
+    assert f"--seeds: must be in 1 to 1000, is {seeds}" in capsys.readouterr().err
+
+
 def test_the_shipped_configurations_are_sound() -> None:
     curriculum = ROOT / "curricula/incast.yaml"
     mpcc = plan(read_inputs(ROOT / "configs/mpcc.yaml", curriculum))

@@ -3,11 +3,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from agents.registry import AgentConfig
+from ns3_env.bounds import MAX_COUNT, MAX_TRANSITIONS, WHY_SETTING, excess
+
+#: Options that say how many transitions are kept: memory is taken for all of them.
+_TRANSITIONS = ("buffer_size", "n_steps")
 
 
 class Sb3Config(AgentConfig):
@@ -16,3 +22,26 @@ class Sb3Config(AgentConfig):
     name: Literal["td3", "sac", "ppo"]
     policy: str = "MlpPolicy"
     options: dict[str, Any] = Field(default_factory=dict, description="of its constructor")
+
+    @field_validator("options")
+    @classmethod
+    def _sane(cls, options: dict[str, Any]) -> dict[str, Any]:
+        for key, value in options.items():
+            limit = MAX_TRANSITIONS if key in _TRANSITIONS else MAX_COUNT
+            for number in _numbers(value):
+                if (text := excess(abs(number), limit, WHY_SETTING)) is not None:
+                    raise ValueError(f"{key}: {text}")
+                if isinstance(number, float) and not math.isfinite(number):
+                    raise ValueError(f"{key}: must be a finite number, is {number}")
+        return options
+
+
+def _numbers(value: Any) -> Iterator[int | float]:
+    """The numbers in a value, however deep."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for inner in value:
+            yield from _numbers(inner)
+    elif isinstance(value, int | float):
+        yield value

@@ -14,6 +14,9 @@ from agents.sb3.replay import DueReplayBuffer
 from agents.training.trainer import GradientTrainer
 from ns3_env.errors import ConfigError
 
+#: What an algorithm's constructor raises for options that it cannot take, or has no memory for.
+_REFUSALS = (TypeError, ValueError, AssertionError, ArithmeticError, LookupError, RuntimeError, MemoryError)
+
 
 class Sb3Trainer(GradientTrainer):
     """TD3, SAC or PPO as Stable-Baselines3 has them."""
@@ -29,5 +32,6 @@ class Sb3Trainer(GradientTrainer):
             options.setdefault("replay_buffer_class", DueReplayBuffer)
         try:
             return algorithm(agent.policy, self.env, **options)
-        except (TypeError, ValueError, AssertionError) as error:
-            raise ConfigError(f"agent: {agent.name} does not accept its options: {error}") from error
+        except _REFUSALS as error:
+            said = " ".join(str(error).split()) or type(error).__name__
+            raise ConfigError(f"agent: {agent.name} does not accept its options: {said}") from error

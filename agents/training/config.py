@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from agents.registry import AgentConfig, find_agent
-from ns3_env.bounds import Count, Nanoseconds, Processes, Seed, Setting
+from ns3_env.bounds import Count, LearnerSeed, Nanoseconds, Processes, Seed, Setting
 from ns3_env.scenario import Clock, PerFlowRtt
 from ns3_env.strict import Strict
 
@@ -107,7 +107,7 @@ class RunConfig(Strict):
 
     kind: Literal["train"] = "train"
     name: str = Field(default="run", pattern=r"^[A-Za-z0-9_.-]+$")
-    seed: Seed = Field(default=1, ge=0)
+    seed: LearnerSeed = Field(default=1, ge=0)
     agent: Annotated[SerializeAsAny[AgentConfig], BeforeValidator(_agent)]
     env: EnvConfig
     train: TrainConfig = TrainConfig()

@@ -20,6 +20,9 @@ from eval.play.policy import run_policy
 from eval.show import table
 from ns3_env.errors import ConfigError
 
+#: Training runs that are compared.
+MAX_SEEDS = 1000
+
 
 def gain(
     config: Path,
@@ -37,9 +40,14 @@ def gain(
 
     Returns:
         Whether it does.
+
+    Raises:
+        ConfigError: the number of seeds is none, or a file is wrong.
     """
     from agents.training import run as training
 
+    if not 1 <= seeds <= MAX_SEEDS:
+        raise ConfigError(f"--seeds: must be in 1 to {MAX_SEEDS}, is {seeds}: each is a training run")
     inputs = read_inputs(config, curriculum)
     if inputs.kind != "train":
         raise ConfigError(f"{config}: kind: what is tuned does not learn; train.py says what it gains")
