@@ -6,7 +6,8 @@ from __future__ import annotations
 import itertools
 from collections import deque
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -126,23 +127,48 @@ class Network:
         """Two hosts further apart than telemetry reaches: their switches beyond would not be seen."""
         edge: dict[int, int] = {}  # a host of each access switch
         for host in self.hosts:
-            edge.setdefault(self.access_switch(host), host)
-        for start, host in edge.items():
-            switches = {start: 1}
-            todo = deque([start])
-            while todo:
-                node = todo.popleft()
-                for other in neighbours[node]:
-                    if other not in switches and self.nodes[other] == "switch":
-                        switches[other] = switches[node] + 1
-                        todo.append(other)
-            far = max((node for node in edge if node in switches), key=lambda node: switches[node])
-            if switches[far] > MAX_TELEMETRY_HOPS:
-                return [
-                    f"links: the path from host {host} to host {edge[far]} has {switches[far]} switches; "
-                    f"telemetry has room for {MAX_TELEMETRY_HOPS}"
-                ]
-        return []
+            if self.nodes[at := self.access_switch(host)] == "switch":
+                edge.setdefault(at, host)
+        far = self._far_from_others(list(edge), neighbours)
+        if far is None:
+            return []
+        hops = {far: 1}
+        todo = deque([far])
+        while todo:
+            node = todo.popleft()
+            for other in neighbours[node]:
+                if other not in hops and self.nodes[other] == "switch":
+                    hops[other] = hops[node] + 1
+                    todo.append(other)
+        farthest = max(edge, key=lambda node: hops[node])
+        return [
+            f"links: the path from host {edge[far]} to host {edge[farthest]} has {hops[farthest]} switches; "
+            f"telemetry has room for {MAX_TELEMETRY_HOPS}"
+        ]
+
+    def _far_from_others(self, edge: list[int], neighbours: list[list[int]]) -> int | None:
+        """The first access switch that telemetry does not reach all others from.
+
+        A switch's set of access switches in reach, a bit each, grows with each hop by its neighbours' sets.
+        Switches with the same neighbours, as a fat-tree's, grow by the same: that is worked out once.
+        """
+        reach = [0] * len(self.nodes)
+        for i, switch in enumerate(edge):
+            reach[switch] = 1 << i
+        everywhere = (1 << len(edge)) - 1
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for switch, others in enumerate(neighbours):
+            if self.nodes[switch] == "switch":
+                between = tuple(sorted(other for other in others if self.nodes[other] == "switch"))
+                alike.setdefault(between, []).append(switch)
+        for _ in range(MAX_TELEMETRY_HOPS - 1):
+            if all(reach[switch] == everywhere for switch in edge):
+                break
+            gained = {between: reduce(or_, map(reach.__getitem__, between), 0) for between in alike}
+            for between, switches in alike.items():
+                for switch in switches:
+                    reach[switch] |= gained[between]
+        return next((switch for switch in edge if reach[switch] != everywhere), None)
 
 
 class TopologyKind(Strict):

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
-from ns3_env.topology import Dumbbell, FatTree2, FatTree3, ParkingLot
+from ns3_env.topology import Dumbbell, FatTree2, FatTree3, Network, ParkingLot
 from ns3_env.traffic import SIZE_CDFS, Incast, Joining, LongShort, Mix, Poisson, mean_size_bytes, sample_sizes
 
 RANDOM = np.random.default_rng
@@ -104,3 +106,36 @@ def test_parts_of_a_mix_do_not_disturb_each_other() -> None:
     both = Mix(parts=[poisson, Incast(flows=8, size_bytes=300_000)]).generate(net, RANDOM(6))
     assert both.start_ns[: len(alone)] == alone.start_ns
     assert both.size_bytes[len(alone) :] == [300_000] * 8
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_hosts_too_far_apart_are_found_in_any_network(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    n = int(random.integers(4, 14))
+    net = Network()
+    switches = net.add("switch", n)
+    pairs = {(int(random.integers(0, b)), b) for b in range(1, n)}  # a tree
+    pairs |= {(0, int(random.integers(1, n))) for _ in range(seed % 3)}
+    distance = np.where(np.eye(n, dtype=bool), 0, n)
+    for a, b in sorted(pairs):
+        net.link(switches[a], switches[b], 1e9, 1)
+        distance[a, b] = distance[b, a] = 1
+    places = [int(place) for place in random.integers(0, n, 5)]
+    for host, place in zip(net.add("host", len(places)), places, strict=True):
+        net.link(host, switches[place], 1e9, 1)
+    for k in range(n):
+        distance = np.minimum(distance, distance[:, [k]] + distance[[k], :])
+    first = next((p for p in places if distance[p, places].max() > 4), None)
+    if first is None:
+        assert net.faults() == []
+    else:
+        (fault,) = net.faults()
+        assert fault.startswith(f"links: the path from host {n + places.index(first)} to host ")
+        assert f" has {1 + distance[first, places].max()} switches; telemetry has room for 5" in fault
+
+
+def test_a_network_near_the_limits_is_checked_in_seconds() -> None:
+    net = FatTree2(access=2000, aggregation=100, hosts_per_access=2).build()
+    began = time.process_time()
+    assert net.faults() == []
+    assert time.process_time() - began < 10  # a search from each access switch takes half a minute
