@@ -9,11 +9,12 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import AGENT, Controller, Scenario
-from ns3_env.simulator import Simulator, default_attributes, list_controllers
+from ns3_env.simulator import Decisions, Simulator, default_attributes, list_controllers
 from ns3_env.topology import Dumbbell
 from ns3_env.traffic import Incast
 
@@ -36,10 +37,9 @@ TRIED = [
     "x" * 10_000,
 ]
 
-CONTROLLERS = [name for name in list_controllers() if name != AGENT]
 ATTRIBUTES = [
     (name, attribute)
-    for name in CONTROLLERS
+    for name in list_controllers()
     for attribute in default_attributes(name)
     if attribute != "File"  # a policy's file: tests/test_network_controller.py
 ]
@@ -59,6 +59,14 @@ def two_flows(controller: str, attributes: dict[str, str], duration_ns: int = 50
     return content
 
 
+def played(simulator: Simulator, content: dict[str, Any]) -> dict[str, Any]:
+    """The results; flows under "agent" are given ten packets and a tenth of the link at each decision."""
+    simulator.send_reset(content)
+    while isinstance(answer := simulator.receive(), Decisions):
+        simulator.send_actions(np.tile([10_000.0, 1e10, 0.5], (int(answer.due.sum()), 1)))
+    return answer.results
+
+
 def refused(controller: str, attribute: str, value: str) -> str:
     with Simulator() as simulator, pytest.raises(ScenarioError) as error:
         simulator.play(two_flows(controller, {attribute: value}))
@@ -72,7 +80,7 @@ def test_a_value_works_or_is_an_error_with_attribute_and_range(controller: str, 
         pid = simulator.pid
         for value in TRIED:
             try:
-                results = simulator.play(two_flows(controller, {attribute: value}))
+                results = played(simulator, two_flows(controller, {attribute: value}))
             except ScenarioError as error:
                 message = str(error)
                 assert f"controller '{controller}': cannot set attribute '{attribute}' to '" in message
@@ -85,6 +93,32 @@ def test_a_value_works_or_is_an_error_with_attribute_and_range(controller: str, 
                 assert results["totals"]["packets_sent"] > 0
                 json.dumps(results, allow_nan=False)
             assert simulator.pid == pid
+
+
+@pytest.mark.parametrize("controller", list_controllers())
+@pytest.mark.parametrize(
+    "name", ["", " ", "x", "Gain|x", "rdma::Gain", "../Gain", "Gain\n", "\0", "%s%n", "é", "x" * 10_000]
+)
+def test_what_is_no_attribute_is_named_on_a_line(controller: str, name: str) -> None:
+    with Simulator() as simulator:
+        simulator.play(two_flows("hpcc", {}))
+        pid = simulator.pid
+        with pytest.raises(ScenarioError) as error:
+            played(simulator, two_flows(controller, {name: "1"}))
+        assert simulator.pid == pid
+    message = str(error.value)
+    assert f"controller '{controller}'" in message
+    assert "\n" not in message
+    assert len(message) < 600
+
+
+def test_telemetry_of_an_agent_may_be_nothing_and_a_kilobyte() -> None:
+    with Simulator() as simulator:
+        for value in ("0", "1000"):
+            results = played(simulator, two_flows(AGENT, {"TelemetryBytes": value}, 1_000_000))
+            assert results["flows"]["header_bytes"] == [48 + int(value)] * 2
+    for value in ("-1", "1001", "4294967338"):
+        assert "it takes uint32_t 0:1000" in refused(AGENT, "TelemetryBytes", value)
 
 
 @pytest.mark.parametrize("value", ["20000000", "5", "0", "1e3"])
