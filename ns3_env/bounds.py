@@ -14,6 +14,7 @@ MAX_BYTES = 10**15
 MAX_BUFFER_BYTES = 10**12
 MAX_RESERVE_BYTES = 10**9
 MAX_HEADROOM_FRAMES = 1000
+MAX_TELEMETRY_BYTES = 1000
 #: ns: a bit more than an hour.
 MAX_TIME_NS = 4_000_000_000_000
 MAX_DELAY_NS = 10_000_000_000
@@ -36,6 +37,7 @@ MAX_WALL_S = 1e8
 WHY_BYTES = "at 8 Tb/s these take a quarter of an hour, which takes months to simulate"
 WHY_BUFFER = "no switch has that much memory"
 WHY_TIME = "an hour of simulated time, which takes months to simulate"
+WHY_TELEMETRY = "no packet has more room for it"
 WHY_DELAY = "a signal goes round the earth 50 times in ten seconds"
 WHY_RTTS = "no flow lives that long"
 WHY_RATE = "a byte then takes a picosecond, the simulator's smallest time"
@@ -96,6 +98,7 @@ ReserveBytes = Annotated[int, at_most(MAX_RESERVE_BYTES, WHY_BUFFER)]
 HeadroomFrames = Annotated[int, at_most(MAX_HEADROOM_FRAMES, WHY_BUFFER)]
 Nanoseconds = Annotated[int, at_most(MAX_TIME_NS, WHY_TIME)]
 DelayNs = Annotated[int, at_most(MAX_DELAY_NS, WHY_DELAY)]
+TelemetryBytes = Annotated[int, at_most(MAX_TELEMETRY_BYTES, WHY_TELEMETRY)]
 #: Of a link: the longest frame's time on the longest path is still counted in picoseconds.
 LinkRate = Annotated[
     float, Field(ge=MIN_LINK_RATE_BPS), at_most(MAX_RATE_BPS, WHY_RATE), BeforeValidator(_sane)

@@ -43,6 +43,7 @@ ATTRIBUTES = [
     for attribute in default_attributes(name)
     if attribute != "File"  # a policy's file: tests/test_network_controller.py
 ]
+ATTRIBUTES += [(name, of_both) for name in (AGENT, "network") for of_both in ("Quantised", "InitialWindow")]
 SMALL_POLICY = Path(__file__).parent / "data" / "policy.safetensors"
 
 

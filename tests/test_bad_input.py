@@ -232,6 +232,7 @@ def test_every_number_of_a_scenario_has_a_bound_with_a_reason(
         {"agent": {"name": "fdcc", "hidden": 10**12}},
         {"agent": {"name": "fdcc", "learning_rate": HUGE}},
         {"agent": {"name": "fdcc", "buffer_size": 10**18}},
+        {"env": {"fields": ["rtt"], "telemetry_bytes": 1001}},
         {"seed": 2**32},
         {"agent": {"name": "td3", "options": {"buffer_size": 10**10}}},
         {"agent": {"name": "sac", "options": {"batch_size": 10**30}}},

@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from agents.registry import AgentConfig, find_agent
-from ns3_env.bounds import Count, LearnerSeed, Nanoseconds, Processes, Seed, Setting
+from ns3_env.bounds import Count, LearnerSeed, Nanoseconds, Processes, Seed, Setting, TelemetryBytes
 from ns3_env.scenario import Clock, PerFlowRtt
 from ns3_env.strict import Strict
 
@@ -63,7 +63,7 @@ class EnvConfig(Strict):
     decision_quantum_ns: Nanoseconds = Field(
         default=0, ge=0, description="flows due within it decide together"
     )
-    telemetry_bytes: Setting | None = Field(
+    telemetry_bytes: TelemetryBytes | None = Field(
         default=None,
         ge=0,
         description="of a packet on the wire, unless the scenario says it; none: what the fields cost",

@@ -61,11 +61,10 @@ WriteBlobFile(int fd, std::string_view text, const std::function<void()>& onPiec
     size_t done = 0;
     while (done < text.size())
     {
-        const ssize_t n =
-            pwrite(fd,
-                   text.data() + done,
-                   std::min(PIECE_BYTES, text.size() - done),
-                   static_cast<off_t>(done));
+        const ssize_t n = pwrite(fd,
+                                 text.data() + done,
+                                 std::min(PIECE_BYTES, text.size() - done),
+                                 static_cast<off_t>(done));
         if (n < 0 && errno != EINTR)
         {
             FailWithErrno("cannot write the blob");
