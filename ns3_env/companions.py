@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,9 +18,13 @@ class Companions:
     """Asks one policy for many flows, each with a state of its own."""
 
     def __init__(self, policy: Policy) -> None:
-        """Raises KeyError where one of the policy's fields or its action map is unknown."""
+        """Raises KeyError where one of the policy's fields or its action map is unknown.
+
+        The map has the settings in ``policy.action_settings``, where there are any.
+        """
         self._columns = field_indices(policy.fields)
-        self._to_actions = make_action_map(policy.action_map)
+        settings: Mapping[str, Any] = getattr(policy, "action_settings", {})
+        self._to_actions = make_action_map(policy.action_map, **settings)
         self._states = SlotStates(policy)
 
     def forget(self) -> None:

@@ -12,15 +12,15 @@ from pathlib import Path
 _AT_ONCE = 8
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, content: str | bytes) -> None:
     """Writes a file that is either the old or the new one, whenever the process ends or the power fails.
 
     What lies where the unfinished file will be, from an earlier process, goes; no link is followed.
     """
     partial = path.with_name(f".{path.name}.partial")
     partial.unlink(missing_ok=True)
-    with partial.open("x", encoding="utf-8") as file:
-        file.write(text)
+    with partial.open("xb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
     flush(partial)
     os.replace(partial, path)
     flush(path.parent)

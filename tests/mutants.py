@@ -12,6 +12,7 @@ SEEN_BY: dict[str, tuple[str, ...]] = {
     "agents/fdcc/exploration.py": ("test_exploration",),
     "agents/fdcc/replay.py": ("test_fdcc_history", "test_td3"),
     "agents/fdcc/history.py": ("test_fdcc_history",),
+    "ns3_env/history.py": ("test_fdcc_history",),
     "agents/fdcc/networks.py": ("test_fdcc_networks",),
     "agents/fdcc/policy.py": ("test_fdcc_networks", "test_fdcc"),
     "agents/fdcc/stream.py": ("test_fdcc_networks",),
@@ -103,9 +104,12 @@ MUTANTS: list[Mutant] = [
         ("oldest half only", "np.random.randint(0, self.size(), size", "np.random.randint(0, max(self.size() // 2, 1), size"),
     ),
     *_in(
-        "agents/fdcc/history.py",
+        "ns3_env/history.py",
         ("nothing shifts", "windows[full, :-1] = windows[full, 1:]", "pass"),
         ("shifts before it is full", "full = lengths == windows.shape[1]", "full = lengths == windows.shape[1] - 1"),
+    ),
+    *_in(
+        "agents/fdcc/history.py",
         ("last action of the last episode", "self.last_actions[slots] = 0.0", "pass"),
         ("padding of the last episode", "self.windows[slots] = 0.0", "pass"),
     ),

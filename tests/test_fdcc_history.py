@@ -11,8 +11,8 @@ from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.fdcc.history import append
 from agents.fdcc.replay import HistoryReplayBuffer
+from ns3_env.history import append
 from tests.fake_vec_env import FakeRdmaVecEnv
 
 

@@ -33,13 +33,14 @@ from stable_baselines3.common.vec_env import VecEnv
 from agents.fdcc import td3
 from agents.fdcc.config import FdccConfig
 from agents.fdcc.exploration import Exploration
-from agents.fdcc.history import Floats, History, Ints
+from agents.fdcc.history import History
 from agents.fdcc.networks import RecurrentActor, RecurrentCritics
 from agents.fdcc.policy import RecurrentTD3Policy
 from agents.fdcc.replay import HistoryReplayBuffer
 from agents.fdcc.stream import Stream, open_stream
 from agents.training.progress import DecisionsBar
 from ns3_env.errors import ConfigError
+from ns3_env.history import Floats, Ints
 
 SelfFDCC = TypeVar("SelfFDCC", bound="FDCC")
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from gymnasium import spaces
 
-from agents.fdcc.history import Floats, Ints
+from ns3_env.history import Floats, Ints
 
 #: Decisions that a random action is held for, on average (geometric, as in Dabney et al. 2021).
 MEAN_HOLD = 4.0

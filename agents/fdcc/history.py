@@ -1,20 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What did a flow see up to now? The histories of slots that decide apart.
-
-A history is a window (K, F) of the last K inputs of one flow in one episode, oldest first and zero-padded at
-the end, with its true length in 1..K; its last valid row is the current input.
-"""
+"""What did a flow see up to now? The histories of slots that decide apart (``ns3_env.history``)."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch as th
 
-Floats = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int64]
+from ns3_env.history import Floats, Ints, append
 
 
 class History(NamedTuple):
@@ -22,21 +16,6 @@ class History(NamedTuple):
 
     windows: th.Tensor
     lengths: th.Tensor
-
-
-def append(windows: Floats, lengths: Ints, inputs: Floats) -> None:
-    """Adds one input to each history, in place; a full window loses its oldest row.
-
-    Args:
-        windows: (n, K, F).
-        lengths: (n,), 0 for a history not begun.
-        inputs: (n, F).
-    """
-    full = lengths == windows.shape[1]
-    if full.any():
-        windows[full, :-1] = windows[full, 1:]
-    lengths += ~full
-    windows[np.arange(len(lengths)), lengths - 1] = inputs
 
 
 class SlotHistories:

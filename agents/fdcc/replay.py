@@ -19,7 +19,8 @@ from stable_baselines3.common.buffers import BaseBuffer, ReplayBuffer
 from stable_baselines3.common.type_aliases import ReplayBufferSamples
 from stable_baselines3.common.vec_env import VecNormalize
 
-from agents.fdcc.history import Floats, History, Ints, SlotHistories
+from agents.fdcc.history import History, SlotHistories
+from ns3_env.history import Floats, Ints
 
 Bools = npt.NDArray[np.bool_]
 

@@ -13,7 +13,8 @@ import numpy as np
 import torch as th
 from torch.nn.functional import mse_loss
 
-from agents.fdcc.history import Floats, History
+from agents.fdcc.history import History
+from ns3_env.history import Floats
 
 #: μ: a history to actions (B, A); Q_i: a history and actions (B, A) to a value (B, 1) of each critic.
 Actor = Callable[[History], th.Tensor]
