@@ -20,8 +20,8 @@ Work = Callable[[argparse.Namespace], "int | None"]
 
 
 def _evaluate(options: argparse.ArgumentParser) -> Work:
-    """a run's agent against the simulator's controllers"""
-    options.add_argument("run", type=Path, help="folder of a training run")
+    """a run's agent, or a policy's file, against the simulator's controllers"""
+    options.add_argument("run", type=Path, help="folder of a training run or checkpoint, or a policy's file")
     options.add_argument("overrides", nargs="*", metavar="key=value", help="e.g. evaluation.episodes=5")
     _json(options)
 

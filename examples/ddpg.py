@@ -9,7 +9,9 @@ from pydantic import Field
 from stable_baselines3 import DDPG
 from stable_baselines3.common.base_class import BaseAlgorithm
 
+from agents.export.networks import Exported
 from agents.registry import Agent, AgentConfig
+from agents.sb3.export import of_sb3
 from agents.sb3.replay import DueReplayBuffer
 from agents.training.trainer import GradientTrainer
 
@@ -36,6 +38,10 @@ class DdpgTrainer(GradientTrainer):
             replay_buffer_class=DueReplayBuffer,
             seed=self.config.seed,
         )
+
+    def network(self) -> Exported:
+        """What goes into ``policy.safetensors``; without it checkpoints are played by this class."""
+        return of_sb3(self.model.policy)
 
 
 #: With the line ``"ddpg": "examples.ddpg"`` in ``agents.registry.AGENTS`` everything knows it.

@@ -22,12 +22,17 @@ import yaml
 import train
 from agents.registry import AGENTS
 from agents.training.arrays import read_arrays, write_arrays
-from agents.training.checkpoint import TrainedPolicy, load_checkpoint
+from agents.training.checkpoint import TrainedPolicy, load_checkpoint, read_layout, trainer_of
+from agents.training.trainer import GradientTrainer
 from eval.__main__ import main as eval_main
+from eval.export import main as export_main
 from ns3_env.errors import ConfigError
 from tests.test_train_cli import CONFIG, CURRICULUM, the_run
 
-COMMANDS = ("evaluate", "benchmark", "resume")
+#: Those that play a checkpoint read the policy's file; those that need its networks, the trainer's arrays.
+PLAYING = ("evaluate", "benchmark", "export")
+LEARNING = ("resume", "export")
+COMMANDS = (*PLAYING, "resume")
 
 
 class Evil:
@@ -59,6 +64,14 @@ def run(trained: Path, tmp_path: Path) -> Path:
 def checkpoint(run: Path) -> Path:
     (found,) = (run / "checkpoints").iterdir()
     return found
+
+
+def networks(folder: Path) -> GradientTrainer:
+    """What an agent's own code makes of its checkpoint."""
+    layout = read_layout(folder)
+    made = trainer_of(folder, layout).load(folder, layout)
+    assert isinstance(made, GradientTrainer)
+    return made
 
 
 def sb3_archive(evil: Evil) -> bytes:
@@ -137,6 +150,9 @@ def refused(command: str, run: Path, capsys: pytest.CaptureFixture[str]) -> str:
         out = run.parent / "out"
         code = eval_main(["benchmark", "--suite", str(suite), "--out", str(out), f"--checkpoint=x={run}"])
         assert not out.exists()
+    elif command == "export":
+        code = export_main([str(run), "--format", "native", "--out", str(run.parent / "out")])
+        assert not (run.parent / "out").exists()
     else:
         code = train.main(["--resume", str(run), "--no-evaluation", "train.decisions=200"])
     error = capsys.readouterr().err
@@ -154,28 +170,28 @@ def test_the_payloads_would_work(tmp_path: Path) -> None:
     assert (tmp_path / "third").is_dir()
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", PLAYING)
 @pytest.mark.parametrize("attack", FORGED, ids=lambda attack: attack[0])
 def test_what_takes_the_policys_place_is_refused_and_not_run(
     run: Path, capsys: pytest.CaptureFixture[str], command: str, attack: Attack
 ) -> None:
     canary = run.parent / "canary"
     before = sorted(path.name for path in run.parent.iterdir())
-    (checkpoint(run) / "policy.npz").write_bytes(attack[1](Evil(canary)))
-    error = refused(command, run, capsys)
-    assert "policy.npz" in error
-    assert attack[2] in error
+    (checkpoint(run) / "policy.safetensors").write_bytes(attack[1](Evil(canary)))
+    assert "policy.safetensors: no safetensors file, or cut short" in refused(command, run, capsys)
     assert {path.name for path in run.parent.iterdir()} - {"suite.yaml"} == set(before)
 
 
-@pytest.mark.parametrize("file", IN_PLACE[1:])
+@pytest.mark.parametrize(
+    ("command", "file"), [*(("resume", file) for file in IN_PLACE), ("export", "policy.npz")]
+)
 @pytest.mark.parametrize("attack", FORGED, ids=lambda attack: attack[0])
-def test_what_takes_another_files_place_is_refused_by_a_run_that_goes_on(
-    run: Path, capsys: pytest.CaptureFixture[str], file: str, attack: Attack
+def test_what_takes_the_place_of_arrays_is_refused_where_they_are_needed(
+    run: Path, capsys: pytest.CaptureFixture[str], command: str, file: str, attack: Attack
 ) -> None:
     canary = run.parent / "canary"
     (checkpoint(run) / file).write_bytes(attack[1](Evil(canary)))
-    error = refused("resume", run, capsys)
+    error = refused(command, run, capsys)
     assert file in error
     assert attack[2] in error
     assert not canary.exists()
@@ -201,7 +217,7 @@ def test_files_of_pickles_are_refused_by_name(
     assert not canary.exists()
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", LEARNING)
 def test_weights_that_are_no_numbers_are_refused(
     run: Path, capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
@@ -213,9 +229,15 @@ def test_weights_that_are_no_numbers_are_refused(
     assert "numbers that are not finite" in error
 
 
-@pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
-@pytest.mark.parametrize("file", ["policy.npz", "layout.json"])
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        *((command, "policy.safetensors") for command in PLAYING),
+        *((command, "policy.npz") for command in LEARNING),
+        *((command, "layout.json") for command in COMMANDS),
+    ],
+)
 def test_files_cut_short_are_refused(
     run: Path, capsys: pytest.CaptureFixture[str], command: str, share: float, file: str
 ) -> None:
@@ -267,11 +289,20 @@ def test_a_number_in_the_place_of_an_average_is_refused(
 
 
 def test_a_byte_that_changed_is_seen(run: Path) -> None:
-    path = checkpoint(run) / "policy.npz"
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
+    for file in ("policy.safetensors", "policy.npz"):
+        path = checkpoint(run) / file
+        content = bytearray(path.read_bytes())
+        content[len(content) * 3 // 4] ^= 1
+        path.write_bytes(content)
+    with pytest.raises(ConfigError, match=r"policy\.safetensors: sha256"):
+        load_checkpoint(run)
     with pytest.raises(ConfigError, match=r"policy\.npz: cannot be read"):
+        networks(checkpoint(run))
+
+
+def test_a_checkpoint_without_the_policys_file_is_not_played_from_arrays(run: Path) -> None:
+    (checkpoint(run) / "policy.safetensors").unlink()
+    with pytest.raises(ConfigError, match=r"has no policy\.safetensors: incomplete, or written by an older"):
         load_checkpoint(run)
 
 
@@ -293,7 +324,7 @@ def test_what_a_layout_says_is_checked(run: Path, change: dict[str, Any], words:
     path = checkpoint(run) / "layout.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     with pytest.raises(ConfigError) as error:
-        load_checkpoint(run)
+        networks(checkpoint(run))
     assert words in str(error.value)
 
 
@@ -312,11 +343,10 @@ def test_a_policy_is_the_same_without_its_environment(
 ) -> None:
     from agents.training import run as training
     from agents.training.inputs import Inputs
-    from agents.training.trainer import GradientTrainer
 
     monkeypatch.setitem(AGENTS, "ddpg", "examples.ddpg")
     saved: list[np.ndarray] = []
-    observations = np.linspace(0, 2, 40).reshape(10, 4).astype(np.float32)
+    observations = np.linspace(0, 1, 40).reshape(10, 4).astype(np.float32)
     save = GradientTrainer.save
 
     def look(self: GradientTrainer, folder: Path) -> None:
@@ -334,5 +364,10 @@ def test_a_policy_is_the_same_without_its_environment(
     for place in (folder.path, newest, apart):
         loaded = load_checkpoint(place)
         assert isinstance(loaded, TrainedPolicy)
-        assert np.array_equal(loaded.policy.predict(observations, deterministic=True)[0], saved[-1])
+        actions = loaded.policy.predict(observations, deterministic=True)[0]
+        assert np.allclose(actions, saved[-1], rtol=0, atol=1e-5)
+        assert not np.allclose(actions, saved[0], rtol=0, atol=1e-5)
+    for place in (newest, apart):
+        own = networks(place).policy.predict(observations, deterministic=True)[0]
+        assert np.array_equal(own, saved[-1])
     assert not np.array_equal(saved[0], saved[-1])

@@ -11,7 +11,10 @@ import pytest
 import train
 from agents.registry import AGENTS, find_agent
 from agents.training.checkpoint import TrainedPolicy, load_checkpoint
+from agents.training.trainer import Trainer
+from examples.ddpg import DdpgTrainer
 from ns3_env.errors import ConfigError
+from ns3_env.network_policy import NetworkPolicy
 
 CONFIG = """
 agent: {name: ddpg, learning_starts: 20}
@@ -57,6 +60,19 @@ def test_an_agent_that_is_declared_trains_is_compared_and_loaded(files: list[str
     assert loaded.policy.fields == ("rtt", "qlen")
     assert loaded.clock is not None
     assert loaded.clock.name == "synchronous"
+    assert isinstance(loaded.policy, NetworkPolicy)
+
+
+def test_an_agent_that_does_not_say_what_its_network_is_plays_by_its_own_code(
+    files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(DdpgTrainer, "network", Trainer.network)
+    assert train.main(files) == 0
+    (run,) = (tmp_path / "runs").iterdir()
+    assert not list(run.rglob("policy.safetensors"))
+    loaded = load_checkpoint(run)
+    assert isinstance(loaded, TrainedPolicy)
+    assert loaded.policy.fields == ("rtt", "qlen")
 
 
 def test_its_mistakes_are_named_as_any_others(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:

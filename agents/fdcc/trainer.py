@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from agents.export.networks import Exported
 from agents.fdcc.algorithm import FDCC
 from agents.fdcc.config import FdccConfig
+from agents.fdcc.export import of_fdcc
 from agents.training.trainer import GradientTrainer
+from ns3_env.history import Floats, Ints
 
 
 class FdccTrainer(GradientTrainer):
@@ -27,3 +30,13 @@ class FdccTrainer(GradientTrainer):
         """See ``Trainer``."""
         assert isinstance(self.model, FDCC)
         self.model.begin_episodes()
+
+    def network(self) -> Exported:
+        """See ``Trainer``."""
+        assert isinstance(self.model, FDCC)
+        return of_fdcc(self.model.policy)
+
+    def act(self, histories: Floats, lengths: Ints) -> Floats:
+        """See ``GradientTrainer``."""
+        assert isinstance(self.model, FDCC)
+        return self.model.policy.act_on(histories, lengths)

@@ -9,7 +9,9 @@ from stable_baselines3 import PPO, SAC, TD3
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
+from agents.export.networks import Exported
 from agents.sb3.config import Sb3Config
+from agents.sb3.export import of_sb3
 from agents.sb3.replay import DueReplayBuffer
 from agents.training.trainer import GradientTrainer
 from ns3_env.errors import ConfigError
@@ -35,3 +37,7 @@ class Sb3Trainer(GradientTrainer):
         except _REFUSALS as error:
             said = " ".join(str(error).split()) or type(error).__name__
             raise ConfigError(f"agent: {agent.name} does not accept its options: {said}") from error
+
+    def network(self) -> Exported:
+        """See ``Trainer``."""
+        return of_sb3(self.model.policy)

@@ -5,7 +5,9 @@ A checkpoint's ``layout.json`` says which: {"agent", "settings", "fields", "acti
 policy, whose agent's trainer wrote the other files; {"controller", "attributes"} of a controller, which needs
 no other.
 
-All files of a checkpoint are JSON or arrays (``arrays``): reading them runs nothing that is in them.
+What is played is ``policy.safetensors`` (docs/policy-format.md), which needs no agent's code; the trainer's
+arrays (``arrays``) are for going on, and for agents of one's own that do not say how their network becomes
+such a file. Reading any of them runs nothing that is in them.
 """
 
 from __future__ import annotations
@@ -14,19 +16,25 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from agents.registry import find_agent
-from agents.training.config import EnvConfig, Named, RunConfig
+from agents.training.config import EnvConfig, Named
 from agents.training.run_folder import RunFolder, read_json
 from ns3_env.errors import ConfigError
+from ns3_env.network_policy import NetworkPolicy
 from ns3_env.policy import Policy
+from ns3_env.policy_spec import PolicySpec
 from ns3_env.scenario import Clock, Controller
 from ns3_env.strict import Strict, validate
 
+if TYPE_CHECKING:
+    from agents.training.trainer import Trainer
+
 LAYOUT = "layout.json"
+POLICY_FILE = "policy.safetensors"
 #: Names of files that hold pickled objects, which run code where they are read.
 _PICKLES = (".zip", ".pkl", ".pickle", ".pth", ".pt")
 
@@ -55,7 +63,7 @@ class TrainedPolicy:
 
     Attributes:
         policy: the policy.
-        env: fields, action map and reward; of a checkpoint outside a run's folder, what its layout says.
+        env: fields and action map.
         clock: the one it was trained with; None where that is not known.
     """
 
@@ -73,28 +81,48 @@ def find_checkpoint(path: Path) -> Path:
     except (ConfigError, OSError):
         what = "is neither a checkpoint nor a training run with one" if path.exists() else "does not exist"
         raise ConfigError(
-            f"checkpoint: {path} {what}: name runs/NAME or runs/NAME/checkpoints/NUMBER"
+            f"checkpoint: {path} {what}: name runs/NAME, runs/NAME/checkpoints/NUMBER or a file"
         ) from None
 
 
 def load_checkpoint(path: Path) -> TrainedPolicy | Controller:
-    """What a checkpoint, or a run's newest one, holds.
+    """What a checkpoint, a run's newest one, or a policy's file by itself holds.
 
     Raises:
         ConfigError: there is none, or it is of an agent that is not known here, or could run code.
     """
+    if path.is_file():
+        return _trained(NetworkPolicy.load(path))
     folder = find_checkpoint(path)
     layout = read_layout(folder)
-    if "controller" in layout:
-        return _controller(folder, layout)
-    policy = _policy(folder, layout)
-    run = RunFolder(folder.parent.parent)
-    if not (run.path / "config.yaml").exists():
-        return TrainedPolicy(
-            policy, EnvConfig(fields=list(policy.fields), action=Named(name=policy.action_map))
-        )
-    env = validate(run.read()[0], RunConfig, str(run.path / "config.yaml")).env
-    return TrainedPolicy(policy, env, env.clock)
+    return _controller(folder, layout) if "controller" in layout else _trained(_policy(folder, layout))
+
+
+def policy_files(path: Path) -> list[Path]:
+    """What decides how a checkpoint plays: the files that ``load_checkpoint`` reads. Raises ConfigError."""
+    if path.is_file():
+        return [path]
+    folder = find_checkpoint(path)
+    own = folder / POLICY_FILE
+    return [own] if own.exists() else sorted(file for file in folder.rglob("*") if file.is_file())
+
+
+def _trained(policy: Policy) -> TrainedPolicy:
+    if not isinstance(policy, NetworkPolicy):
+        action = Named(name=policy.action_map)
+        return TrainedPolicy(policy, EnvConfig(fields=list(policy.fields), action=action))
+    return TrainedPolicy(policy, env_of(policy.spec), policy.spec.clock)
+
+
+def env_of(spec: PolicySpec) -> EnvConfig:
+    """The environment that a policy's file describes: fields, telemetry's bytes, action map and clock."""
+    return EnvConfig(
+        fields=list(spec.fields),
+        action=Named.model_validate(spec.action),
+        clock=spec.clock,
+        decision_quantum_ns=spec.decision_quantum_ns,
+        telemetry_bytes=spec.telemetry_bytes,
+    )
 
 
 def load_policy(folder: Path) -> Policy:
@@ -116,11 +144,21 @@ def _controller(folder: Path, layout: Mapping[str, Any]) -> Controller:
 
 
 def _policy(folder: Path, layout: Mapping[str, Any]) -> Policy:
+    refuse_pickles(folder)
+    if (folder / POLICY_FILE).exists():
+        return NetworkPolicy.load(folder / POLICY_FILE)
+    trainer = trainer_of(folder, layout)
+    if trainer.exports():
+        raise ConfigError(f"{folder}: has no {POLICY_FILE}: incomplete, or written by an older version")
+    return trainer.load(folder, layout).policy
+
+
+def trainer_of(folder: Path, layout: Mapping[str, Any]) -> type[Trainer]:
+    """The trainer that wrote a checkpoint. Raises ConfigError where its agent is not known here."""
     try:
-        agent = find_agent(str(layout.get("agent")))
+        return find_agent(str(layout.get("agent"))).trainer
     except ValueError as error:
         raise ConfigError(f"{folder / LAYOUT}: {error}") from error
-    return agent.trainer.load_policy(folder, layout)
 
 
 def refuse_pickles(folder: Path) -> None:

@@ -93,7 +93,14 @@ class TrainConfig(Strict):
 class EvaluationConfig(Strict):
     """What is compared after training; the scenario is never trained on (its seeds are its own)."""
 
-    scenario: dict[str, Any] = Field(description="a scenario, as in a curriculum")
+    scenario: dict[str, Any] = Field(
+        default={
+            "time_limit_ns": 20_000_000,
+            "topology": {"kind": "dumbbell", "senders": 4, "rate_bps": 100e9},
+            "traffic": {"kind": "incast", "size_bytes": 2_000_000, "spread_ns": 100_000},
+        },
+        description="a scenario, as in a curriculum",
+    )
     returns: dict[str, Any] | None = Field(
         default=None, description="scenario on which returns are compared; none: the same"
     )

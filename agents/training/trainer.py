@@ -16,11 +16,15 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger, make_output_format
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecEnv
+from typing_extensions import Self
 
+from agents.export.describe import policy_file
+from agents.export.networks import Exported
 from agents.registry import find_agent
 from agents.training.arrays import read_arrays, write_arrays
 from agents.training.checkpoint import (
     LAYOUT,
+    POLICY_FILE,
     PolicyLayout,
     check_layout,
     refuse_pickles,
@@ -39,10 +43,13 @@ from agents.training.learned import (
     put_policy,
 )
 from agents.training.random_state import RandomState
-from agents.training.run_folder import read_json
+from agents.training.run_folder import read_json, versions
 from agents.training.spaces_only import SpacesOnly
 from ns3_env.errors import ConfigError
+from ns3_env.history import Floats, Ints
 from ns3_env.policy import FloatArray, Policy, State
+from ns3_env.policy_file import PolicyFile, write_policy
+from ns3_env.policy_spec import Training
 from ns3_env.strict import Strict, validate
 
 POLICY, OPTIMISERS, REPLAY_BUFFER, STATE = "policy.npz", "optimisers.npz", "replay_buffer.npz", "learner.json"
@@ -57,18 +64,21 @@ class Collecting(Protocol):
 
 
 class LearnerState(Strict):
-    """What a checkpoint keeps beside arrays: counts, and how far a replay buffer is filled."""
+    """What a checkpoint keeps beside arrays: counts, how far a replay buffer is filled, and the name under
+    which the run began."""
 
     counts: Counts
     buffer: RingPlace | None
     random: RandomState
+    run: str | None = None
 
 
 class Trainer(ABC):
     """Improves a policy by running it in an environment.
 
-    A checkpoint folder holds what ``save`` writes; ``restore`` goes on from it. ``policy`` is what is
-    evaluated.
+    A checkpoint folder holds what ``save`` writes; ``restore`` goes on from it. ``policy`` is the policy as
+    it learns; what is evaluated is the checkpoint's ``policy.safetensors``, where ``network`` says what is in
+    it, and else what ``load`` makes of the folder.
     """
 
     @abstractmethod
@@ -106,8 +116,22 @@ class Trainer(ABC):
 
     @classmethod
     @abstractmethod
-    def load_policy(cls, folder: Path, layout: Mapping[str, Any]) -> Policy:
-        """The policy that ``save`` wrote into ``folder``, by its layout, without an environment."""
+    def load(cls, folder: Path, layout: Mapping[str, Any]) -> Self:
+        """A trainer with the policy that ``save`` wrote into ``folder``, by its layout, without an
+        environment: it cannot learn."""
+
+    @classmethod
+    def exports(cls) -> bool:
+        """Whether checkpoints hold the policy's own file."""
+        return cls.network is not Trainer.network
+
+    def network(self) -> Exported:
+        """The network as a policy's file holds it.
+
+        Raises:
+            ConfigError: the format does not know something in it.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not say how its network becomes a file")
 
     @abstractmethod
     def save(self, folder: Path) -> None:
@@ -147,6 +171,7 @@ class GradientTrainer(Trainer):
         th.set_num_threads(config.train.torch_threads)
         self.config = config
         self.env = env
+        self.run_name = None if logs is None else logs.name
         self.model = self._make()
         outputs = [] if logs is None else ["csv", "tensorboard"]
         self.logger = Logger(
@@ -160,7 +185,7 @@ class GradientTrainer(Trainer):
         """The algorithm, untrained."""
 
     @classmethod
-    def load_policy(cls, folder: Path, layout: Mapping[str, Any]) -> Policy:
+    def load(cls, folder: Path, layout: Mapping[str, Any]) -> Self:
         """See ``Trainer``. Raises ConfigError where the folder holds anything but such a policy."""
         source = str(folder / LAYOUT)
         refuse_pickles(folder)
@@ -177,7 +202,7 @@ class GradientTrainer(Trainer):
         except Exception as error:  # whatever an algorithm makes of settings that anybody may have written
             raise ConfigError(f"{source}: no agent can be made of it: {error}") from error
         put_policy(trainer.model.policy, read_arrays(folder / POLICY), folder / POLICY)
-        return trainer.policy
+        return trainer
 
     @property
     def policy(self) -> Policy:
@@ -210,6 +235,25 @@ class GradientTrainer(Trainer):
             noisy: Any = getattr(model, "actor", model.policy)
             noisy.reset_noise(self.env.num_envs)
 
+    def act(self, histories: Floats, lengths: Ints) -> Floats:
+        """What the networks, as they are, answer to histories (n, K, D) of lengths (n,): (n, 1) in [-1, 1].
+
+        K and D are those of ``export()``. This is of networks without memory.
+        """
+        actions: Floats = self.model.predict(histories[:, 0], deterministic=True)[0]
+        return actions
+
+    def export(self) -> PolicyFile:
+        """The policy as it is now, as its file holds it. Raises ConfigError, as ``network`` does."""
+        training = Training(
+            run=self.run_name,
+            agent=self.config.agent.name,
+            decisions=self.decisions,
+            seed=self.config.seed,
+            versions=versions(),
+        )
+        return policy_file(self.network(), self.config.env, training)
+
     def layout(self) -> dict[str, Any]:
         """What a checkpoint's networks are bound to."""
         env = self.config.env
@@ -219,6 +263,8 @@ class GradientTrainer(Trainer):
         """See ``Trainer``."""
         agent = self.config.agent.model_dump(mode="json", exclude={"name"})
         write_layout(folder, {**self.layout(), "settings": agent, "slots": self.env.num_envs})
+        if self.exports():
+            write_policy(folder / POLICY_FILE, self.export())
         write_arrays(folder / POLICY, policy_arrays(self.model.policy))
         write_arrays(folder / OPTIMISERS, optimiser_arrays(self.model))
         place = None
@@ -227,7 +273,7 @@ class GradientTrainer(Trainer):
             place = RingPlace.of(self.model.replay_buffer)
             write_arrays(folder / REPLAY_BUFFER, buffer_arrays(self.model.replay_buffer))
         random = RandomState.now(self.model.action_space)
-        state = LearnerState(counts=Counts.of(self.model), buffer=place, random=random)
+        state = LearnerState(counts=Counts.of(self.model), buffer=place, random=random, run=self.run_name)
         (folder / STATE).write_text(state.model_dump_json(), encoding="utf-8")
 
     def restore(self, folder: Path) -> None:
@@ -243,5 +289,6 @@ class GradientTrainer(Trainer):
                 raise ConfigError(f"{folder / STATE}: buffer: missing")
             path = folder / REPLAY_BUFFER
             put_buffer(self.model.replay_buffer, read_arrays(path), state.buffer, path)
+        self.run_name = state.run or self.run_name
         state.counts.put_into(self.model)
         state.random.put_back(self.model.action_space, folder / STATE)

@@ -143,15 +143,14 @@ def _of_checkpoint(entry: Contestant) -> TrainedPolicy | Controller:
 
 def _content(entry: Contestant) -> str:
     """Hash of the policy's source file or of the checkpoint's files: another one makes cells stale."""
-    from agents.training.checkpoint import find_checkpoint
+    from agents.training.checkpoint import policy_files
 
     found = hashlib.sha256()
     if entry.policy is not None:
         spec = importlib.util.find_spec(entry.policy.partition(":")[0])
         files = [Path(spec.origin)] if spec is not None and spec.origin is not None else []
     else:
-        folder = find_checkpoint(Path(entry.checkpoint or ""))
-        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        files = policy_files(Path(entry.checkpoint or ""))
     for file in files:
         found.update(file.name.encode() + b"\0" + file.read_bytes())
     return found.hexdigest()[:16]

@@ -1,26 +1,63 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What has a finished run brought? Its last checkpoint compared again, whatever kind of run it was."""
+"""What has a finished run brought? Its last checkpoint compared again, or one checkpoint, or one file."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.training.config import RunConfig
-from agents.training.inputs import read_inputs
+from agents.training.checkpoint import LAYOUT, TrainedPolicy, load_checkpoint
+from agents.training.config import EvaluationConfig, RunConfig
+from agents.training.environment import make_scenario
+from agents.training.inputs import apply_overrides, read_inputs
 from agents.training.run_folder import RunFolder
-from eval.comparison.training import after_training
-from ns3_env.strict import validate
+from eval.comparison.training import after_training, against, as_json
+from eval.metrics import mean
+from eval.show import table
+from ns3_env.errors import ConfigError
+from ns3_env.strict import Strict, validate
 
 
-def evaluate(run: Path, overrides: Sequence[str], json_file: Path | None = None) -> None:
-    """Compares a finished run's last checkpoint again. Raises ConfigError."""
-    inputs = read_inputs(None, None, run)
+class _Comparison(Strict):
+    """What may be said of the comparison of a policy that comes without a run."""
+
+    evaluation: EvaluationConfig
+
+
+def evaluate(path: Path, overrides: Sequence[str], json_file: Path | None = None) -> None:
+    """Compares a finished run's last checkpoint again, or a checkpoint or a policy's file by itself.
+
+    Raises:
+        ConfigError, ScenarioError: there is nothing there to compare, or an override is wrong.
+    """
+    if path.is_file() or (path / LAYOUT).exists():
+        _alone(path, overrides, json_file)
+        return
+    inputs = read_inputs(None, None, path)
     if inputs.kind == "tune":
         from agents.search import run as search
         from eval.comparison import search as tuned
 
-        tuned.after_tuning(search.plan(inputs, overrides), RunFolder(run), json_file)
+        tuned.after_tuning(search.plan(inputs, overrides), RunFolder(path), json_file)
         return
     inputs = inputs.with_overrides(overrides)
-    after_training(validate(inputs.config, RunConfig, inputs.config_source), RunFolder(run), json_file)
+    after_training(validate(inputs.config, RunConfig, inputs.config_source), RunFolder(path), json_file)
+
+
+def _alone(path: Path, overrides: Sequence[str], json_file: Path | None) -> None:
+    """A policy by itself: on its run's scenario where there is one, else on an incast; the table alone."""
+    found = load_checkpoint(path)
+    if not isinstance(found, TrainedPolicy):
+        raise ConfigError(f"{path}: holds a controller of the simulator: name its run, or use `eval run`")
+    run = RunFolder(path.absolute().parent.parent)
+    whole = run.read()[0] if (path / LAYOUT).exists() and (run.path / "config.yaml").exists() else {}
+    known = whole.get("evaluation") or EvaluationConfig().model_dump()
+    source = str(run.path / "config.yaml") if whole.get("evaluation") else "command line"
+    asked = apply_overrides({"evaluation": known}, overrides)
+    evaluation = validate(asked, _Comparison, source).evaluation
+    scenario = make_scenario(found.env, evaluation.scenario, f"{source}: evaluation.scenario")
+    played = against("policy", found.policy, found.env, scenario, evaluation)
+    title = f"{scenario.agent_flow_count} flows, {scenario.topology.kind} ({path})"
+    table.show(title, {name: mean([e.metrics for e in episodes]) for name, episodes in played.items()})
+    if json_file is not None:
+        table.write_json(json_file, as_json(played))

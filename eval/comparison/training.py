@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.training.checkpoint import load_policy
-from agents.training.config import RunConfig
+from agents.training.config import EnvConfig, EvaluationConfig, RunConfig
 from agents.training.environment import make_scenario
 from agents.training.run_folder import RunFolder
 from eval.comparison.episodes import show_played
@@ -16,6 +16,7 @@ from eval.metrics import mean, without_nan
 from eval.play.policy import Episode, run_controller, run_policy, summary
 from eval.show import table
 from ns3_env.errors import ConfigError
+from ns3_env.policy import Policy
 from ns3_env.scenario import Scenario
 
 
@@ -30,12 +31,18 @@ def compare(config: RunConfig, checkpoint: Path, source: str) -> dict[str, list[
     """Episodes of the checkpoint's policy and of each configured controller, on the same flows."""
     scenario = evaluation_scenario(config, source)
     assert config.evaluation is not None
-    seed, episodes = config.evaluation.seed, config.evaluation.episodes
-    played: dict[str, list[Episode]] = {}
-    played[config.agent.name] = run_policy(load_policy(checkpoint), config.env, scenario, seed, episodes)
-    patience = config.env.hang_timeout_s
-    for name in config.evaluation.controllers:
-        played[name] = run_controller(name, scenario, seed, episodes, hang_timeout_s=patience)
+    return against(config.agent.name, load_policy(checkpoint), config.env, scenario, config.evaluation)
+
+
+def against(
+    name: str, policy: Policy, env: EnvConfig, scenario: Scenario, evaluation: EvaluationConfig
+) -> dict[str, list[Episode]]:
+    """Episodes of the policy, under this name, and of each controller, on the same flows of the scenario."""
+    seed, episodes = evaluation.seed, evaluation.episodes
+    played = {name: run_policy(policy, env, scenario, seed, episodes)}
+    for controller in evaluation.controllers:
+        patience = env.hang_timeout_s
+        played[controller] = run_controller(controller, scenario, seed, episodes, hang_timeout_s=patience)
     return played
 
 

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What does a policy's file say of the environment it was trained in? As the configuration has it."""
+
+from __future__ import annotations
+
+from agents.export.networks import Exported
+from agents.training.config import EnvConfig
+from ns3_env.policy_file import PolicyFile
+from ns3_env.policy_spec import Input, PolicySpec, Training
+from ns3_env.telemetry import wire_bytes
+
+
+def policy_file(network: Exported, env: EnvConfig, training: Training) -> PolicyFile:
+    """A network with the environment around it. Raises ValueError where they make no policy."""
+    fields = (*env.fields, *network.appended)
+    spec = PolicySpec(
+        observation=[Input(field=name, transform=network.transform) for name in fields],
+        history=network.history,
+        network=network.network,
+        action=env.action.model_dump(),
+        clock=env.clock,
+        decision_quantum_ns=env.decision_quantum_ns,
+        telemetry_bytes=wire_bytes(env.fields) if env.telemetry_bytes is None else env.telemetry_bytes,
+        training=training,
+    )
+    return PolicyFile(spec, network.tensors)

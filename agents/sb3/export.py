@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How do Stable-Baselines3's actors become a policy's file? PPO's mean, TD3's actor, the mode of SAC's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch as th
+from stable_baselines3.common.policies import ActorCriticPolicy, BasePolicy
+from stable_baselines3.common.torch_layers import FlattenExtractor
+from stable_baselines3.sac.policies import Actor as SacActor
+from stable_baselines3.sac.policies import SACPolicy
+from stable_baselines3.td3.policies import Actor as Td3Actor
+from stable_baselines3.td3.policies import TD3Policy
+from torch import nn
+
+from agents.export.networks import Exported, mlp
+from ns3_env.errors import ConfigError
+
+
+def of_sb3(policy: BasePolicy) -> Exported:
+    """The deterministic action of an MlpPolicy of PPO, SAC, TD3 or DDPG.
+
+    Raises:
+        ConfigError: naming the policy, or the layer, that the format does not know.
+    """
+    if type(policy) is ActorCriticPolicy:
+        _refuse_extractors(policy.features_extractor)
+        squash = [nn.Tanh()] if policy.squash_output else []
+        return mlp([*policy.mlp_extractor.policy_net, policy.action_net, *squash], "policy.action_net")
+    if type(policy) is TD3Policy and type(policy.actor) is Td3Actor:
+        _refuse_extractors(policy.actor.features_extractor)
+        return mlp(policy.actor.mu, "actor.mu")
+    if type(policy) is SACPolicy and type(policy.actor) is SacActor:
+        _refuse_extractors(policy.actor.features_extractor)
+        last = policy.actor.mu
+        mean = _without_clip(last) if isinstance(last, nn.Sequential) else [last]
+        return mlp([*policy.actor.latent_pi, *mean, nn.Tanh()], "actor.mu")
+    raise ConfigError(f"agent.policy: {type(policy).__name__} has no place in a policy's file; MlpPolicy has")
+
+
+def _refuse_extractors(extractor: nn.Module) -> None:
+    """Only what leaves the observation as it is may stand before the network."""
+    if type(extractor) is not FlattenExtractor:
+        raise ConfigError(f"features_extractor: {type(extractor).__name__} has no place in a policy's file")
+
+
+def _without_clip(last: nn.Sequential) -> Iterable[nn.Module]:
+    """SAC's mean under state-dependent noise, cut to [low, high], with layers that the format knows.
+
+    With one output, clip(x) = relu(x - low) - relu(x - high) + low.
+    """
+    layer, clip = last
+    if type(layer) is not nn.Linear or type(clip) is not nn.Hardtanh or layer.out_features != 1:
+        return last
+    both, out = nn.Linear(layer.in_features, 2), nn.Linear(2, 1)
+    with th.no_grad():
+        both.weight.copy_(layer.weight.expand(2, -1))
+        both.bias.copy_(layer.bias - th.tensor([clip.min_val, clip.max_val]))
+        out.weight.copy_(th.tensor([[1.0, -1.0]]))
+        out.bias.fill_(clip.min_val)
+    return [both, nn.ReLU(), out]
