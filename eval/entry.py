@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can one type, in any folder? ``ns3-env train ...`` and ``ns3-env eval ...``."""
+"""What can one type, in any folder? ``ns3-env train``, ``ns3-env eval``, ``ns3-env export``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 USAGE = """usage: ns3-env train ...   trains the configured policy (python train.py)
        ns3-env eval ...    measures policies, controllers and the simulator (python -m eval)
+       ns3-env export ...  writes a trained policy into one file (python export.py)
 Each says with --help what it takes."""
 
 
@@ -22,6 +23,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from eval import __main__ as commands
 
         return commands.main(rest[:-1])
+    if what == "export":
+        from eval import export
+
+        return export.main(rest[:-1])
     if what in ("-h", "--help"):
         print(USAGE)
         return 0

@@ -8,7 +8,9 @@ import pytest
 from eval.entry import main
 
 
-@pytest.mark.parametrize(("command", "shown"), [("train", "--curriculum"), ("eval", "benchmark")])
+@pytest.mark.parametrize(
+    ("command", "shown"), [("train", "--curriculum"), ("eval", "benchmark"), ("export", "onnx")]
+)
 def test_each_command_says_what_it_takes(
     command: str, shown: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

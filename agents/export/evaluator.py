@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What can be asked of every exported policy? Actions for histories, whatever evaluates them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ns3_env.history import Floats, Ints
+
+
+class Evaluator(Protocol):
+    """Actions (n, 1) in [-1, 1] for histories (n, K, D), zero-padded at the end, of lengths (n,)."""
+
+    def __call__(self, histories: Floats, lengths: Ints) -> Floats: ...

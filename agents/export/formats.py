@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Into which formats can a policy be put? Each is a module that writes such files, and runs them."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Protocol, cast
+
+from agents.export.evaluator import Evaluator
+from ns3_env.errors import ConfigError
+from ns3_env.policy_file import PolicyFile
+
+
+class Format(Protocol):
+    """What a format's module offers."""
+
+    def write(self, path: Path, policy: PolicyFile) -> None:
+        """Writes the policy, with the header of its file. Raises OSError."""
+
+    def evaluator(self, path: Path) -> Evaluator:
+        """What the file answers to histories."""
+
+
+#: What ``--format`` names, and the module; imported when asked for.
+FORMATS = {
+    "native": "agents.export.native",
+    "onnx": "agents.export.onnx_graph",
+    "pt2": "agents.export.torch_program",
+}
+
+
+def find_format(name: str) -> Format:
+    """The format of that name. Raises ConfigError where there is none, or a package is missing."""
+    if name not in FORMATS:
+        raise ConfigError(f"--format: there are {', '.join(FORMATS)}, not {name!r}")
+    try:
+        return cast(Format, importlib.import_module(FORMATS[name]))
+    except ModuleNotFoundError as error:
+        install = f"pip install 'ns3-env[{name}]'"
+        raise ConfigError(f"--format {name}: there is no package {error.name!r}: {install}") from None

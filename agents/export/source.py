@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is exported? The policy of a checkpoint, what its copies must answer like, and on which flows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agents.export.evaluator import Evaluator
+from agents.registry import AGENTS
+from agents.training.checkpoint import (
+    POLICY_FILE,
+    env_of,
+    find_checkpoint,
+    read_layout,
+    refuse_pickles,
+    trainer_of,
+)
+from agents.training.config import EnvConfig, EvaluationConfig, RunConfig
+from agents.training.curriculum import Curriculum, CurriculumConfig
+from agents.training.environment import make_scenario
+from agents.training.run_folder import RunFolder
+from agents.training.trainer import POLICY, GradientTrainer
+from ns3_env.errors import ConfigError
+from ns3_env.network_policy import NetworkPolicy
+from ns3_env.policy_file import PolicyFile, read_policy
+from ns3_env.scenario import Scenario
+from ns3_env.strict import validate
+
+
+@dataclass(frozen=True)
+class Source:
+    """A policy that is exported.
+
+    Attributes:
+        policy: as its file holds it.
+        player: plays it.
+        original: what a copy must answer.
+        name: of the file that the original was read from.
+        env: its environment.
+        scenario: where observations are recorded.
+        seed: of the recorded episodes.
+    """
+
+    policy: PolicyFile
+    player: NetworkPolicy
+    original: Evaluator
+    name: str
+    env: EnvConfig
+    scenario: Scenario
+    seed: int
+
+
+def find_source(path: Path) -> Source:
+    """The policy of a run, of a checkpoint or in a file.
+
+    The original is the checkpoint's own networks, where they are there and their agent is known here; else
+    the policy's file.
+
+    Raises:
+        ConfigError: there is none, or it is not what it should be.
+        ScenarioError: the run's scenario is wrong.
+    """
+    folder = None if path.is_file() else find_checkpoint(path)
+    file = path if folder is None else folder / POLICY_FILE
+    if folder is not None:
+        refuse_pickles(folder)
+        if "controller" in read_layout(folder):
+            raise ConfigError(f"{folder}: holds a controller of the simulator: there is no policy to export")
+        if not file.exists():
+            raise ConfigError(f"{folder}: has no {POLICY_FILE}: its agent does not say how it becomes one")
+    policy, player = read_policy(file), NetworkPolicy.load(file)
+    networks = None if folder is None else _networks(folder)
+    original, name = (player.act, file.name) if networks is None else (networks, POLICY)
+    env, known = env_of(policy.spec), EvaluationConfig()
+    run = None if folder is None else RunFolder(folder.parent.parent)
+    if run is None or not (run.path / "config.yaml").exists():
+        scenario = make_scenario(env, known.scenario, "")
+        return Source(policy, player, original, name, env, scenario, known.seed)
+    data, stages = run.read()
+    config = validate(data, RunConfig, str(run.path / "config.yaml"))
+    env = env.model_copy(update={"hang_timeout_s": config.env.hang_timeout_s})
+    scenario, seed = _scenario(run, config, stages)
+    return Source(policy, player, original, name, env, scenario, seed)
+
+
+def _networks(folder: Path) -> Evaluator | None:
+    """The networks in the trainer's arrays, if they are there. Raises ConfigError."""
+    layout = read_layout(folder)
+    if not (folder / POLICY).exists() or str(layout.get("agent")) not in AGENTS:
+        return None
+    trainer = trainer_of(folder, layout).load(folder, layout)
+    return trainer.act if isinstance(trainer, GradientTrainer) else None
+
+
+def _scenario(run: RunFolder, config: RunConfig, stages: dict[str, Any]) -> tuple[Scenario, int]:
+    """The run's evaluation and its seed, or its last stage. Raises ConfigError, ScenarioError."""
+    if config.evaluation is not None:
+        place = f"{run.path / 'config.yaml'}: evaluation.scenario"
+        return make_scenario(config.env, config.evaluation.scenario, place), config.evaluation.seed
+    place = str(run.path / "curriculum.yaml")
+    curriculum = Curriculum(validate(stages, CurriculumConfig, place), config.env, config.seed, place)
+    return curriculum.scenarios[-1], config.seed

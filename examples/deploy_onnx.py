@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How is an exported policy put to use? Telemetry in, window out, with NumPy and ONNX Runtime alone.
+
+    python export.py runs/NAME --format onnx --out policy.onnx
+    python examples/deploy_onnx.py policy.onnx
+
+Neither PyTorch nor ns-3 nor this package is needed where it runs: the file says which telemetry it reads, how
+long it remembers, and what its action means.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+
+#: What an action map needs to know of a flow beside the action.
+FLOW_FIELDS = ("window_bytes", "bdp_bytes", "packet_bytes", "base_rtt_ns", "host_rate_bps")
+
+
+def multiplicative_window(
+    action: float, flow: Mapping[str, float], alpha: float, rounding: str
+) -> tuple[float, float]:
+    """Window (B) and pacing rate (bit/s): the window times 1 + alpha a, or / (1 - alpha a) for a < 0."""
+    packet = flow["packet_bytes"]
+    bdp = max(flow["bdp_bytes"], packet)
+    old = min(flow["window_bytes"], bdp)
+    grown = old * (1 + alpha * action) if action >= 0 else old / (1 - alpha * action)
+    window = grown
+    if rounding != "none":
+        window = np.floor(grown / packet + 1e-9) * packet
+    if rounding == "progress" and action > 0 and window <= old:
+        window = grown
+    window = min(max(window, packet), bdp)
+    return window, min(window * 8e9 / flow["base_rtt_ns"], flow["host_rate_bps"])
+
+
+def exponential_window(
+    action: float, flow: Mapping[str, float], alpha: float, least_packets: float
+) -> tuple[float, float]:
+    """Window (B) and pacing rate (bit/s): the window times exp(alpha a); below a packet, the rate is all."""
+    packet = flow["packet_bytes"]
+    bdp = max(flow["bdp_bytes"], packet)
+    grown = min(flow["window_bytes"], bdp) * float(np.exp(alpha * action))
+    window = min(max(grown, min(least_packets * packet, bdp)), bdp)
+    return window, min(window * 8e9 / flow["base_rtt_ns"], flow["host_rate_bps"])
+
+
+ACTION_MAPS: dict[str, Callable[..., tuple[float, float]]] = {
+    "multiplicative_window": multiplicative_window,
+    "exponential_window": exponential_window,
+}
+
+
+class Deployed:
+    """One flow under the policy in an ONNX file; flows share the session, each has its own history."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        header = json.loads(self.session.get_modelmeta().custom_metadata_map["ns3_env.policy"])
+        if header["version"] != 1:
+            raise ValueError(f"{path}: is of version {header['version']} of the format; this reads 1")
+        self.fields = [entry["field"] for entry in header["observation"]]
+        self.history_length: int = header["history"]
+        self.clock: dict[str, Any] = header["clock"]
+        settings = dict(header["action"])
+        self._action_map, self._settings = ACTION_MAPS[settings.pop("name")], settings
+        self._remembers = self.session.get_inputs()[0].name == "history"
+        self.begin()
+
+    def begin(self) -> None:
+        """A new flow: what was seen is forgotten."""
+        self._seen: list[list[float]] = []
+        self._last_action = 0.0
+
+    def action(self, telemetry: Mapping[str, float]) -> float:
+        """The network's answer in [-1, 1] to the telemetry of this decision, by field."""
+        known = {**telemetry, "last_action": self._last_action}
+        self._seen = [*self._seen, [known[name] for name in self.fields]][-self.history_length :]
+        if not self._remembers:
+            feed = {"observations": np.array(self._seen, dtype=np.float32)}
+        else:
+            window = np.zeros((1, self.history_length, len(self.fields)), dtype=np.float32)
+            window[0, : len(self._seen)] = self._seen
+            feed = {"history": window, "length": np.array([len(self._seen)], dtype=np.int64)}
+        self._last_action = float(self.session.run(["action"], feed)[0][0, 0])
+        return self._last_action
+
+    def decide(self, telemetry: Mapping[str, float]) -> tuple[float, float]:
+        """Window (B) and pacing rate (bit/s) until the next decision.
+
+        ``telemetry`` holds the policy's fields (but ``last_action``, which is remembered) and FLOW_FIELDS.
+        """
+        return self._action_map(self.action(telemetry), telemetry, **self._settings)
+
+
+def main(path: str) -> None:
+    """Decides a few times for a flow at 100 Gb/s that shares its link with three others."""
+    flow = Deployed(path)
+    print(f"reads {', '.join(flow.fields)}; decides by the clock {flow.clock}")
+    base_rtt_ns, rate_bps = 8_000.0, 100e9
+    telemetry = dict.fromkeys(flow.fields, 0.0) | {
+        "base_rtt_ns": base_rtt_ns,
+        "host_rate_bps": rate_bps,
+        "bdp_bytes": rate_bps * base_rtt_ns / 8e9,
+        "packet_bytes": 1090.0,
+        "window_bytes": rate_bps * base_rtt_ns / 8e9,
+        "switch_rate": 1.0,
+        "goodput": 0.25,
+        "rtt": 3.0,
+        "qlen": 2.0,
+    }
+    for decision in range(5):
+        window, rate = flow.decide(telemetry)
+        print(f"decision {decision}: window {window:,.0f} B, pacing rate {rate / 1e9:.1f} Gb/s")
+        telemetry |= {"window_bytes": window, "rate_bps": rate, "pacing_rate": rate / rate_bps}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
