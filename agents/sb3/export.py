@@ -53,7 +53,9 @@ def _without_clip(last: nn.Sequential) -> Iterable[nn.Module]:
     layer, clip = last
     if type(layer) is not nn.Linear or type(clip) is not nn.Hardtanh or layer.out_features != 1:
         return last
-    both, out = nn.Linear(layer.in_features, 2), nn.Linear(2, 1)
+    # Weights that are drawn first would change what a run draws after its checkpoint.
+    both = nn.Linear(layer.in_features, 2, device="meta").to_empty(device="cpu")
+    out = nn.Linear(2, 1, device="meta").to_empty(device="cpu")
     with th.no_grad():
         both.weight.copy_(layer.weight.expand(2, -1))
         both.bias.copy_(layer.bias - th.tensor([clip.min_val, clip.max_val]))
