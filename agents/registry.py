@@ -35,11 +35,13 @@ class Agent:
         config: model of its section of the configuration.
         trainer: improves it.
         synchronous: whether it expects every flow at every step: only the clock "synchronous" will do.
+        rollouts: whether it learns from episodes that its policy played inside the simulators, too.
     """
 
     config: type[AgentConfig]
     trainer: type[Trainer]
     synchronous: bool = False
+    rollouts: bool = False
 
 
 def find_agent(name: str) -> Agent:

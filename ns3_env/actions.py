@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import lru_cache
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -41,21 +41,20 @@ class _InTheSimulator:
     name: ClassVar[str]
 
     def __post_init__(self) -> None:
-        self._map  # noqa: B018, settings out of range are refused here
-
-    @cached_property
-    def _map(self) -> _native.ActionMap:
-        return _native.ActionMap(json.dumps({"name": self.name, **asdict(self)}))  # type: ignore[call-overload]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in vars(self).items() if key != "_map"}
+        _in_the_simulator(self)  # settings out of range are refused here
 
     def __call__(self, actions: NDArray[Any], records: NDArray[np.float64]) -> NDArray[np.float64]:
         """See :class:`ActionMap`."""
-        mapped: NDArray[np.float64] = self._map(
+        mapped: NDArray[np.float64] = _in_the_simulator(self)(
             np.asarray(actions, np.float64).reshape(len(records)), records
         )
         return mapped
+
+
+@lru_cache(maxsize=64)
+def _in_the_simulator(settings: _InTheSimulator) -> _native.ActionMap:
+    """The simulator's map with these settings. Raises ValueError where it takes none of them."""
+    return _native.ActionMap(json.dumps({"name": settings.name, **asdict(settings)}))  # type: ignore[call-overload]
 
 
 class _Relative(_InTheSimulator):

@@ -68,19 +68,26 @@ class PolicyFile:
         return json.dumps({"version": VERSION, **content, "sha256": self.sha256})
 
 
+def policy_bytes(policy: PolicyFile) -> bytes:
+    """What is in the policy's file."""
+    tensors = {name: np.ascontiguousarray(tensor) for name, tensor in policy.tensors.items()}
+    content: bytes = save(tensors, {KEY: policy.header()})
+    return content
+
+
 def write_policy(path: Path, policy: PolicyFile) -> None:
     """Writes the file: whole, or not at all. Raises OSError."""
-    tensors = {name: np.ascontiguousarray(tensor) for name, tensor in policy.tensors.items()}
-    write_atomically(path, save(tensors, {KEY: policy.header()}))
+    write_atomically(path, policy_bytes(policy))
 
 
-def read_policy(path: Path) -> PolicyFile:
+def read_policy(path: str | Path) -> PolicyFile:
     """The policy in a file that anybody may have written.
 
     Raises:
         ConfigError: one line: it is not there, too large, cut short, foreign, newer, or of contents that make
             no policy.
     """
+    path = Path(path)
     try:
         check_plain(path)
         size = path.stat().st_size

@@ -47,16 +47,22 @@ AGENTS: dict[str, dict[str, Any]] = {
         "gradient_steps": 2,
         "buffer_size": 300,
     },
+    "fdcc-inside": {},
     "td3": {"options": {"learning_starts": 120, "buffer_size": 200}},
     "sac": {"options": {"learning_starts": 120, "use_sde": True}},
     "ppo": {"options": {"n_steps": 4, "batch_size": 16, "use_sde": True}},
 }
 
+AGENTS["fdcc-inside"] = AGENTS["fdcc"]
+
 
 def files(folder: Path, agent: str) -> list[str]:
     config = yaml.safe_load(CONFIG)
     config["agent"] = {"name": agent, **AGENTS[agent]}
-    config["env"]["clock"] = {"name": "per_flow_rtt" if agent == "fdcc" else "synchronous"}
+    config["env"]["clock"] = {"name": "per_flow_rtt" if agent.startswith("fdcc") else "synchronous"}
+    if agent == "fdcc-inside":
+        config["agent"]["name"] = "fdcc"
+        config["env"]["rollout"] = "inside"
     (folder / "config.yaml").write_text(yaml.safe_dump(config))
     (folder / "curriculum.yaml").write_text(CURRICULUM)
     return [

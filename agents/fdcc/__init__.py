@@ -6,6 +6,6 @@ from agents.fdcc.config import FdccConfig
 from agents.fdcc.trainer import FdccTrainer
 from agents.registry import Agent
 
-AGENT = Agent(config=FdccConfig, trainer=FdccTrainer)
+AGENT = Agent(config=FdccConfig, trainer=FdccTrainer, rollouts=True)
 
 __all__ = ["AGENT", "FDCC", "FdccConfig"]

@@ -10,7 +10,7 @@ learner learns.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NoReturn, TypeVar, cast
 
 import numpy as np
@@ -39,10 +39,16 @@ from agents.fdcc.policy import RecurrentTD3Policy
 from agents.fdcc.replay import HistoryReplayBuffer
 from agents.fdcc.stream import Stream, open_stream
 from agents.training.progress import DecisionsBar
+from agents.training.rollout_env import RolloutEnv
 from ns3_env.errors import ConfigError
 from ns3_env.history import Floats, Ints
+from ns3_env.rollouts import Exploration as Exploring
 
 SelfFDCC = TypeVar("SelfFDCC", bound="FDCC")
+
+
+def _no_snapshot() -> bytes:
+    raise RuntimeError("FDCC learns from rollouts only where its trainer says how it becomes a policy's file")
 
 
 class FDCC(TD3):
@@ -123,6 +129,9 @@ class FDCC(TD3):
             _init_setup_model=_init_setup_model,
         )
         self._stream: Stream | None = None
+        self._owed_steps = 0.0  # gradient steps for rollouts that came
+        #: The policy's file as it is now, for simulators that play it; set by who knows what is around it.
+        self.snapshot: Callable[[], bytes] = _no_snapshot
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -146,7 +155,7 @@ class FDCC(TD3):
         )
 
     def _excluded_save_params(self) -> list[str]:
-        return [*super()._excluded_save_params(), "_stream", "_exploration"]
+        return [*super()._excluded_save_params(), "_stream", "_exploration", "snapshot"]
 
     def _init_callback(self, callback: MaybeCallback, progress_bar: bool = False) -> BaseCallback:
         made = super()._init_callback(callback)
@@ -187,6 +196,10 @@ class FDCC(TD3):
         """Nothing of any episode is known yet but ``observations``, what the environment's reset returned."""
         assert self.env is not None
         slots = self.env.num_envs
+        self._owed_steps = 0.0
+        if isinstance(self.env, RolloutEnv):
+            self.replay_buffer.start_collection(slots)
+            return
         self._stream = open_stream(self.env, observations)
         self.replay_buffer.start_collection(slots)
         self._exploration = Exploration(
@@ -219,6 +232,8 @@ class FDCC(TD3):
         self.policy.set_training_mode(False)
         decisions = episodes = 0
         callback.on_rollout_start()  # may begin episodes
+        if isinstance(env, RolloutEnv):
+            return self._collect_rollout(env, callback, learning_starts, log_interval)
         assert self._stream is not None
         while (decisions if train_freq.unit == TrainFrequencyUnit.STEP else episodes) < train_freq.frequency:
             batch = self._stream.recv(wait_all=True)
@@ -246,7 +261,8 @@ class FDCC(TD3):
                 for slot in slots[ended]
             ]
             for slot, episode_return, length in finished:
-                self._end_episode(slot, episode_return, length, log_interval)
+                self._log_episode(episode_return, length, log_interval)
+                self._returns[slot], self._episode_lengths[slot] = 0.0, 0
             episodes += len(finished)
 
             due = slots[~ended]
@@ -257,12 +273,45 @@ class FDCC(TD3):
             self.num_timesteps += len(due)
             decisions += len(due)
 
+            results = getattr(batch, "results", [])
             callback.update_locals(locals())
             if not callback.on_step():
                 return RolloutReturn(decisions, episodes, continue_training=False)
             self._update_current_progress_remaining(self.num_timesteps, self._total_timesteps)
         callback.on_rollout_end()
         return RolloutReturn(decisions, episodes, continue_training=True)
+
+    def _collect_rollout(
+        self, env: RolloutEnv, callback: BaseCallback, learning_starts: int, log_interval: int | None
+    ) -> RolloutReturn:
+        """Collects an episode that was played inside a simulator; ``collect_rollouts`` says what callbacks
+        find.
+
+        As many gradient steps are owed for it as for the same decisions across the channel.
+        """
+        config = self.config
+        share = config.random_share if self.num_timesteps >= learning_starts else 1.0
+        rollout = env.next(self.snapshot, Exploring(config.action_noise, share))
+        rewards = rollout.rewards.astype(np.float32)
+        learned = td3.compress(rewards) if config.compress_rewards else rewards
+        self.replay_buffer.add_rollout(rollout, learned)
+        begins = np.flatnonzero(rollout.first)
+        returns = np.add.reduceat(rollout.rewards, begins) if len(begins) else np.empty(0)
+        lengths = np.diff(np.append(begins, len(rollout.first))) - 1
+        finished = [(0, float(total), int(n)) for total, n in zip(returns, lengths, strict=True)]
+        for _, episode_return, length in finished:
+            self._log_episode(episode_return, length, log_interval)
+        decisions = rollout.decisions
+        self.num_timesteps += decisions
+        if self.num_timesteps > learning_starts:
+            assert isinstance(self.train_freq, TrainFreq)
+            self._owed_steps += decisions * config.gradient_steps / self.train_freq.frequency
+        results = env.results
+        callback.update_locals(locals())
+        goes_on = callback.on_step()
+        self._update_current_progress_remaining(self.num_timesteps, self._total_timesteps)
+        callback.on_rollout_end()
+        return RolloutReturn(decisions, len(finished), continue_training=goes_on)
 
     def _decide(self, slots: Ints) -> Floats:
         """The actor's scaled actions (k, A) for the slots (k,)."""
@@ -271,6 +320,10 @@ class FDCC(TD3):
 
     def train(self, gradient_steps: int, batch_size: int = 100) -> None:
         """TD3's gradient steps (Fujimoto et al. 2018, Algorithm 1; Zhang 2023, eqs. 4.1-4.3) on histories."""
+        if isinstance(self.env, RolloutEnv):
+            gradient_steps, self._owed_steps = int(self._owed_steps), self._owed_steps % 1.0
+            if gradient_steps == 0:
+                return
         self.policy.set_training_mode(True)
         self._update_learning_rate([self.actor.optimizer, self.critic.optimizer])
         actor_losses, critic_losses = [], []
@@ -307,12 +360,11 @@ class FDCC(TD3):
             self.logger.record("train/actor_loss", float(np.mean(actor_losses)))
         self.logger.record("train/critic_loss", float(np.mean(critic_losses)))
 
-    def _end_episode(self, slot: int, episode_return: float, length: int, log_interval: int | None) -> None:
+    def _log_episode(self, episode_return: float, length: int, log_interval: int | None) -> None:
         """Logs the end of one flow's episode."""
         assert self.ep_info_buffer is not None
         seconds = round((time.time_ns() - self.start_time) / 1e9, 6)
         self.ep_info_buffer.append({"r": episode_return, "l": length, "t": seconds})
-        self._returns[slot], self._episode_lengths[slot] = 0.0, 0
         self._episode_num += 1
         if log_interval is not None and self._episode_num % log_interval == 0:
             self.dump_logs()

@@ -21,6 +21,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 from agents.fdcc.history import History, SlotHistories
 from ns3_env.history import Floats, Ints
+from ns3_env.rollouts import Rollout
 
 Bools = npt.NDArray[np.bool_]
 
@@ -165,6 +166,53 @@ class HistoryReplayBuffer(ReplayBuffer):
                 self._flush(int(slot), terminated=bool(end))
             elif pending and pending[0].steps == self.n_steps:
                 self._store(pending.popleft(), int(slot), done=False)
+
+    def add_rollout(self, rollout: Rollout, rewards: Floats) -> None:
+        """Stores every decision of an episode that was played in the simulator.
+
+        Args:
+            rollout: the episode.
+            rewards: (n,), to learn from; of the row before's action, as in ``rollout``.
+        """
+        rows = len(rollout.flows)
+        if rows == 0:
+            return
+        begins = np.flatnonzero(rollout.first)
+        flow = np.cumsum(rollout.first) - 1
+        windows, lengths = self._windows(rollout, np.arange(rows) - begins[flow])
+        last = np.append(begins[1:], rows)[flow] - 1  # the row with which each row's flow ends
+        taken = np.flatnonzero(np.arange(rows) < last)
+        after = np.minimum(taken + self.n_steps, last[taken])  # the row whose value is bootstrapped
+        returns = np.zeros(len(taken))
+        for step in range(self.n_steps):
+            row = taken + step + 1
+            counted = row <= after
+            returns[counted] += self.gamma**step * rewards[row[counted]]
+        kept = slice(max(0, len(taken) - self.buffer_size), None)
+        taken, after, returns = taken[kept], after[kept], returns[kept]
+        at = (self.pos + np.arange(len(taken))) % self.buffer_size
+        self.windows[at], self.lengths[at] = windows[taken], lengths[taken]
+        self.next_windows[at], self.next_lengths[at] = windows[after], lengths[after]
+        self.actions[at] = rollout.actions[taken, None]
+        self.rewards[at] = returns[:, None]
+        self.dones[at] = rollout.terminated[after, None]
+        self.discounts[at] = (self.gamma ** (after - taken))[:, None]
+        self.full = self.full or self.pos + len(taken) >= self.buffer_size
+        self.pos = (self.pos + len(taken)) % self.buffer_size
+
+    def _windows(self, rollout: Rollout, age: Ints) -> tuple[Floats, Ints]:
+        """Each row's history: windows (n, K, F) and lengths (n,); ``age`` (n,) counts a flow's rows."""
+        inputs = rollout.observations
+        if self.append_last_action:
+            before = np.where(age > 0, np.append(0.0, rollout.actions[:-1]), 0.0).astype(np.float32)
+            inputs = np.concatenate([inputs, before[:, None]], axis=1)
+        lengths = np.minimum(age + 1, self.history_length)
+        steps = np.arange(self.history_length)
+        chosen = np.arange(len(age))[:, None] - lengths[:, None] + 1 + steps
+        there = steps < lengths[:, None]
+        windows = inputs[np.where(there, chosen, 0)]
+        windows[~there] = 0.0
+        return windows, lengths
 
     def _flush(self, slot: int, terminated: bool) -> None:
         """Stores the decisions whose return the episode's end cut short."""

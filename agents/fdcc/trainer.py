@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+from agents.export.describe import policy_file
 from agents.export.networks import Exported
 from agents.fdcc.algorithm import FDCC
 from agents.fdcc.config import FdccConfig
 from agents.fdcc.export import of_fdcc
 from agents.training.trainer import GradientTrainer
 from ns3_env.history import Floats, Ints
+from ns3_env.policy_file import policy_bytes
+from ns3_env.policy_spec import Training
 
 
 class FdccTrainer(GradientTrainer):
@@ -17,7 +20,7 @@ class FdccTrainer(GradientTrainer):
     def _make(self) -> FDCC:
         agent, env = self.config.agent, self.config.env
         assert isinstance(agent, FdccConfig)
-        return FDCC(
+        model = FDCC(
             "LstmPolicy",
             self.env,
             agent,
@@ -25,6 +28,10 @@ class FdccTrainer(GradientTrainer):
             action_map=env.action.name,
             seed=self.config.seed,
         )
+        # Of the model, not of self: it is asked for before there is a self.model, and by nobody who has no
+        # simulators.
+        model.snapshot = lambda: policy_bytes(policy_file(of_fdcc(model.policy), env, Training()))
+        return model
 
     def begin_episodes(self) -> None:
         """See ``Trainer``."""

@@ -16,6 +16,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from agents.training.config import TrainConfig
 from agents.training.curriculum import Curriculum
 from agents.training.progress import LiveLine, StopRequest
+from agents.training.rollout_env import RolloutEnv
 from agents.training.run_folder import RunFolder
 from agents.training.trainer import Trainer
 from ns3_env.vec_env import RdmaVecEnv
@@ -27,7 +28,7 @@ Measure = Callable[[Mapping[str, Any]], dict[str, float]]
 class EpisodeMeter:
     """Adds up what the flows of an episode got, until the simulator reports the episode's end."""
 
-    def __init__(self, env: RdmaVecEnv, measure: Measure | None) -> None:
+    def __init__(self, env: RdmaVecEnv | RolloutEnv, measure: Measure | None) -> None:
         """
         Args:
             env: the environment.
@@ -49,7 +50,7 @@ class EpisodeMeter:
             step: a callback's locals: of FDCC, or of any Stable-Baselines3 algorithm.
         """
         if "finished" in step:
-            flows, results = step["finished"], step["batch"].results
+            flows, results = step["finished"], step["results"]
         else:
             infos = step["infos"]
             flows = [

@@ -56,6 +56,11 @@ class EnvConfig(Strict):
     """The environment (ns3_env.vec_env)."""
 
     simulators: Processes = Field(default=1, ge=1, description="rdma-sim processes")
+    rollout: Literal["channel", "inside"] = Field(
+        default="channel",
+        description="where an agent that learns decides: across the channel, or inside the simulators, whose "
+        "episodes it then learns from as a whole",
+    )
     fields: list[str] = Field(min_length=1, description="telemetry fields of the observation")
     action: Named = Named(name="multiplicative_window")
     reward: Named = Named(name="staged")
@@ -105,6 +110,10 @@ class EvaluationConfig(Strict):
         default=None, description="scenario on which returns are compared; none: the same"
     )
     controllers: list[str] = Field(default=["mpcc", "hpcc"], description="controllers inside the simulator")
+    placement: Literal["inside", "channel"] = Field(
+        default="inside",
+        description="where the policy decides: in the simulator, or in Python, which the simulator asks",
+    )
     episodes: Setting = Field(default=1, ge=1)
     seed: Seed = Field(default=1_000_003, ge=0)
 
@@ -122,6 +131,14 @@ class RunConfig(Strict):
     versions: dict[str, str] = Field(
         default_factory=dict, description="written into a run's folder; not read"
     )
+
+    @model_validator(mode="after")
+    def _agent_learns_from_rollouts(self) -> RunConfig:
+        if self.env.rollout == "inside" and not find_agent(self.agent.name).rollouts:
+            raise ValueError(
+                f"env.rollout: {self.agent.name} does not learn from rollouts inside the simulator: 'channel'"
+            )
+        return self
 
     @model_validator(mode="after")
     def _clock_fits_the_agent(self) -> RunConfig:

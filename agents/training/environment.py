@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agents.training.config import EnvConfig
 from ns3_env import telemetry
@@ -13,6 +13,9 @@ from ns3_env.errors import ConfigError
 from ns3_env.rewards import Reward, make_reward
 from ns3_env.scenario import Scenario
 from ns3_env.vec_env import RdmaVecEnv
+
+if TYPE_CHECKING:
+    from agents.training.rollout_env import RolloutEnv
 
 
 def merge(common: Mapping[str, Any], special: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,3 +88,15 @@ def make_env(
         hang_timeout_s=env.hang_timeout_s,
         telemetry_bytes=env.telemetry_bytes,
     )
+
+
+def make_training_env(
+    env: EnvConfig, sampler: Callable[[int], Scenario], slots: int, seed: int
+) -> RdmaVecEnv | RolloutEnv:
+    """Where an agent learns, as ``env.rollout`` says; arguments as of ``make_env``."""
+    from agents.training.rollout_env import RolloutEnv
+
+    if env.rollout == "channel":
+        return make_env(env, sampler, slots, seed)
+    _, reward = make_action_and_reward(env, "configuration")
+    return RolloutEnv(env, sampler, reward, seed, env.simulators)

@@ -16,7 +16,7 @@ from agents.registry import find_agent
 from agents.training.callback import EpisodeMeter, Measure, RunCallback
 from agents.training.config import RunConfig
 from agents.training.curriculum import Curriculum, CurriculumConfig, CurriculumState
-from agents.training.environment import check_env, make_env
+from agents.training.environment import check_env, make_training_env
 from agents.training.inputs import Inputs
 from agents.training.progress import StopRequest
 from agents.training.run_folder import Outcome, RunFolder
@@ -109,7 +109,7 @@ def run(plan: Plan, parent: Path, measure: Measure | None = None, console: Conso
         )
         suffix, state = "", None
     stop = StopRequest()
-    env = make_env(config.env, curriculum, curriculum.most_flows, config.seed)
+    env = make_training_env(config.env, curriculum, curriculum.most_flows, config.seed)
     try:
         trainer = find_agent(config.agent.name).trainer(config, env, folder.path, suffix)
         if checkpoint is not None and state is not None:

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How does a learner train on episodes that are played inside the simulators? An environment of whole
+episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from agents.training.config import EnvConfig
+from agents.training.spaces_only import SpacesOnly
+from ns3_env.rewards import Reward
+from ns3_env.rollouts import Exploration, Rollout, Rollouts
+from ns3_env.scenario import Scenario
+
+#: Episodes that are played ahead, under the policy as it was then. A constant: with another one, a run with
+#: the same seed would learn from other transitions.
+AHEAD = 4
+
+
+class RolloutEnv(SpacesOnly):
+    """The spaces of ``RdmaVecEnv``, and episodes instead of steps.
+
+    The policy that plays episode n has learned from the episodes up to n - ``AHEAD``, and from no other:
+    simulators play while the learner learns, and what they play does not hang on which of them is faster.
+    """
+
+    def __init__(
+        self, env: EnvConfig, sampler: Callable[[int], Scenario], reward: Reward, seed: int, simulators: int
+    ) -> None:
+        """
+        Args:
+            env: fields, action map and telemetry.
+            sampler: scenario of each episode.
+            reward: the reward.
+            seed: base seed of the episodes.
+            simulators: processes; more than ``AHEAD`` are of no use.
+        """
+        super().__init__(env.fields, env.action.name, 1)
+        self.rollouts = Rollouts(
+            sampler,
+            num_simulators=min(simulators, AHEAD),
+            fields=env.fields,
+            reward=reward,
+            seed=seed,
+            hang_timeout_s=env.hang_timeout_s,
+        )
+        self.results: list[tuple[int, dict[str, Any]]] = []  # of the last episode
+
+    #: What the run's log counts by: all episodes come from one place.
+    num_simulators = 1
+    slots = 1
+
+    def next(self, policy: Callable[[], bytes], exploration: Exploration) -> Rollout:
+        """The next episode.
+
+        Args:
+            policy: the policy's file as it is now, for episodes that begin now.
+            exploration: theirs.
+
+        Raises:
+            SimulatorError, ScenarioError: see ``Rollouts.next``.
+        """
+        missing = AHEAD - self.rollouts.pending
+        now = policy() if missing > 0 else b""
+        for _ in range(missing):
+            self.rollouts.begin(now, exploration)
+        rollout = self.rollouts.next()
+        self.results = [(0, rollout.results)]
+        return rollout
+
+    @property
+    def next_episodes(self) -> list[int]:
+        """Number of the episode that begins next."""
+        return [self.rollouts.next_episode]
+
+    def go_on_with(self, episodes: Sequence[int]) -> None:
+        """The next episode has the largest of these numbers."""
+        self.rollouts.go_on_with(max(episodes))
+
+    def reset(self) -> np.ndarray:
+        """Gives up the episodes that are played ahead. Zeros: nothing has been observed."""
+        self.rollouts.give_up()
+        assert self.observation_space.shape is not None
+        return np.zeros((1, *self.observation_space.shape), dtype=np.float32)
+
+    def close(self) -> None:
+        """Ends the simulators; may be called again."""
+        self.rollouts.close()

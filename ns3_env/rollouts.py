@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How does a learner see what a policy inside the simulator did? Whole episodes, as trajectories of flows.
+
+The simulator evaluates the policy's file itself (controller "network", docs/policy-format.md), explores by
+numbers of its own, and hands over what each flow saw, did and got. No decision crosses to Python, so there
+are many times as many of them in a second as through :mod:`ns3_env.flow_stream`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import Self
+
+from ns3_env import telemetry
+from ns3_env.flow_stream import Sampler, episode_seed
+from ns3_env.rewards import Reward, make_reward
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import LOOK_S, EpisodeEnd, Simulator, Transitions, wait_any
+
+#: Memory that is a file system, where there is one: policies go to simulators through it.
+_MEMORY = Path("/dev/shm")
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """What a policy does beside what it would do.
+
+    Attributes:
+        noise: standard deviation of what is added to its actions in [-1, 1].
+        random_share: share of flows whose actions are all random, each held for four decisions on average
+            (εz-greedy, Dabney et al. 2021).
+    """
+
+    noise: float = 0.0
+    random_share: float = 0.0
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """One episode: n rows, those of a flow next to each other and in the order of time.
+
+    A flow's first row has no reward, its last one no action: it is ``terminated`` or ``truncated``. The
+    reward of a row is that of the row before's action.
+
+    Attributes:
+        episode: its number.
+        seed: of its scenario.
+        flows: (n,) index of each flow in the scenario.
+        first: (n,) a flow's first row.
+        terminated: (n,) the flow is done.
+        truncated: (n,) the episode was cut.
+        observations: (n, D) float32.
+        actions: (n,) float32 in [-1, 1], exploration included; 0 where none was taken.
+        rewards: (n,).
+        windows: (n, 2) window (B) and pacing rate (bit/s) that the action set.
+        records: (n, fields) the whole telemetry records.
+        results: the simulator's (:mod:`ns3_env.results`).
+    """
+
+    episode: int
+    seed: int
+    flows: NDArray[np.int64]
+    first: NDArray[np.bool_]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    observations: NDArray[np.float32]
+    actions: NDArray[np.float32]
+    rewards: NDArray[np.float64]
+    windows: NDArray[np.float64]
+    records: NDArray[np.float64]
+    results: dict[str, Any]
+
+    @property
+    def decided(self) -> NDArray[np.bool_]:
+        """(n,) rows on which an action was taken."""
+        return ~(self.terminated | self.truncated)
+
+    @property
+    def decisions(self) -> int:
+        """Actions taken."""
+        return int(np.count_nonzero(self.decided))
+
+
+@dataclass
+class _Playing:
+    """An episode that was begun."""
+
+    episode: int
+    seed: int
+    scenario: Scenario | Mapping[str, Any]
+    policy: Path
+    exploration: Exploration
+    parts: list[Transitions] = field(default_factory=list)
+    results: dict[str, Any] | None = None
+
+
+class Rollouts:
+    """Episodes of a policy that decides inside the simulators.
+
+    :meth:`begin` asks for an episode under a policy as it is now, :meth:`next` gives the oldest one asked
+    for.
+    An episode depends on the policy, the base seed and its number, and on nothing else: not on how many
+        simulators
+    there are, nor on how long anything takes.
+
+    Args:
+        sampler: scenario of each episode, or one for all. Flows under "agent" get the policy; the seed is
+            replaced.
+        num_simulators: processes.
+        fields: telemetry fields of the observations.
+        reward: its name, or the reward.
+        seed: base seed.
+        telemetry_bytes: of a packet on the wire; None: as the policy's file says.
+        capacity: rows that a simulator collects before it hands them over.
+        executable, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
+    """
+
+    def __init__(
+        self,
+        sampler: Sampler | Scenario | Mapping[str, Any],
+        *,
+        num_simulators: int = 1,
+        fields: Sequence[str] = telemetry.FDCC_FIELDS,
+        reward: str | Reward = "staged",
+        seed: int = 1,
+        telemetry_bytes: int | None = None,
+        capacity: int = 16_384,
+        executable: str | PathLike[str] | None = None,
+        hang_timeout_s: float = 0.9,
+    ) -> None:
+        if num_simulators < 1:
+            raise ValueError(f"num_simulators ({num_simulators}) must be at least 1")
+        self.sampler = sampler
+        self.fields = tuple(fields)
+        self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
+        self.telemetry_bytes = telemetry_bytes
+        self._indices = telemetry.field_indices(self.fields)
+        self._box = telemetry.observation_space(self.fields)
+        self._seed = seed
+        self.next_episode = 0
+        self._simulators = [
+            Simulator(capacity, executable=executable, hang_timeout_s=hang_timeout_s)
+            for _ in range(num_simulators)
+        ]
+        self._playing: list[_Playing | None] = [None] * num_simulators
+        self._begun: deque[_Playing] = deque()  # in the order of their numbers, until they are given out
+        self._folder = Path(tempfile.mkdtemp(prefix="ns3-env-", dir=_MEMORY if _MEMORY.is_dir() else None))
+        self._next_look = 0.0
+
+    @property
+    def pending(self) -> int:
+        """Episodes begun and not given out."""
+        return len(self._begun)
+
+    def begin(self, policy: bytes | Path, exploration: Exploration | None = None) -> int:
+        """Asks for the next episode, under a policy as it is now; does not wait.
+
+        Args:
+            policy: its file, or what is in it.
+            exploration: none by default.
+
+        Returns:
+            The episode's number.
+        """
+        episode = self.next_episode
+        self.next_episode += 1
+        kept = self._folder / f"{episode}.safetensors"
+        kept.write_bytes(policy if isinstance(policy, bytes) else policy.read_bytes())
+        # Asked for here and not when a simulator is free: what a sampler has learned of earlier episodes by
+        # now is the same however many simulators there are.
+        scenario = self.sampler(episode) if callable(self.sampler) else self.sampler
+        seed = episode_seed(self._seed, episode)
+        self._begun.append(_Playing(episode, seed, scenario, kept, exploration or Exploration()))
+        self._assign()
+        return episode
+
+    def _assign(self) -> None:
+        """Idle simulators get the oldest episodes that nobody plays."""
+        waiting = [p for p in self._begun if p.results is None and all(p is not q for q in self._playing)]
+        for i, simulator in enumerate(self._simulators):
+            if self._playing[i] is None and waiting:
+                self._playing[i] = waiting.pop(0)
+                simulator.send_reset(self._scenario(self._playing[i]))
+
+    def _scenario(self, playing: _Playing | None) -> dict[str, Any]:
+        assert playing is not None
+        scenario = playing.scenario
+        attributes: dict[str, bool | int | float | str] = {
+            "File": str(playing.policy),
+            "ActionNoise": playing.exploration.noise,
+            "RandomShare": playing.exploration.random_share,
+        }
+        if self.telemetry_bytes is not None:
+            attributes["TelemetryBytes"] = self.telemetry_bytes
+        if isinstance(scenario, Scenario):
+            content = scenario.with_seed(playing.seed).to_simulator_json()
+        else:
+            content = {**scenario, "seed": playing.seed}
+        content["controllers"] = [
+            {"name": "network", "attributes": {**_kept(entry), **attributes}}
+            if entry["name"] == "agent"
+            else entry
+            for entry in content["controllers"]
+        ]
+        content["record"] = {**content.get("record", {}), "transitions": True}
+        return content
+
+    def next(self) -> Rollout:
+        """The oldest episode begun, whole; waits for it.
+
+        Raises:
+            SimulatorError: a simulator died, hung or was stopped. Episodes begun are lost; :meth:`begin` goes
+                on.
+            ScenarioError: a simulator refuses its scenario, or the policy's file.
+            RuntimeError: none was begun.
+        """
+        if not self._begun:
+            raise RuntimeError("no episode was begun: begin() comes first")
+        try:
+            while self._begun[0].results is None:
+                self._receive()
+        except BaseException:
+            self.give_up()
+            raise
+        return self._rollout(self._begun.popleft())
+
+    def _receive(self) -> None:
+        """Waits for a simulator, and takes what it has."""
+        at_work = [i for i, playing in enumerate(self._playing) if playing is not None]
+        i = at_work[wait_any([self._simulators[j] for j in at_work], self._look)]
+        self._look()
+        message = self._simulators[i].receive(self._look)
+        playing = self._playing[i]
+        assert playing is not None
+        if isinstance(message, EpisodeEnd):
+            playing.results = message.results
+            playing.policy.unlink()
+            self._playing[i] = None
+            self._assign()
+            return
+        if not isinstance(message, Transitions):
+            raise RuntimeError("a flow under 'agent' asked for a decision, but no policy is here")
+        playing.parts.append(message)
+        self._simulators[i].send_actions(())
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + LOOK_S
+            for simulator in self._simulators:
+                simulator.check()
+
+    def _rollout(self, playing: _Playing) -> Rollout:
+        parts = playing.parts
+        flows = np.concatenate([part.flows for part in parts]) if parts else np.empty(0, np.int64)
+        order = np.argsort(flows, kind="stable")
+
+        def joined(name: str, width: tuple[int, ...] = ()) -> NDArray[Any]:
+            arrays = [getattr(part, name) for part in parts] or [np.empty((0, *width))]
+            together: NDArray[Any] = np.concatenate(arrays)[order]
+            return together
+
+        records = joined("records", (len(telemetry.FIELDS),))
+        first = joined("first").astype(np.bool_)
+        rewards = self.reward(records)
+        rewards[first] = 0.0
+        assert playing.results is not None
+        return Rollout(
+            episode=playing.episode,
+            seed=playing.seed,
+            flows=flows[order],
+            first=first,
+            terminated=joined("terminated").astype(np.bool_),
+            truncated=joined("truncated").astype(np.bool_),
+            observations=telemetry.observe(records, self._indices, self._box),
+            actions=joined("actions").astype(np.float32),
+            rewards=rewards,
+            windows=joined("windows", (2,)),
+            records=records,
+            results={**playing.results, "episode": playing.episode, "seed": playing.seed},
+        )
+
+    def give_up(self) -> None:
+        """Forgets the episodes begun; the next one has the number that follows."""
+        self._begun.clear()
+        self._playing = [None] * len(self._simulators)
+
+    def go_on_with(self, episode: int) -> None:
+        """Forgets the episodes begun; the next one has this number."""
+        self.give_up()
+        self.next_episode = episode
+
+    def close(self) -> None:
+        """Ends all simulators; may be called again."""
+        self.give_up()
+        for simulator in self._simulators:
+            simulator.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def _kept(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes of "agent" that "network" has, too."""
+    return dict(entry.get("attributes") or {})

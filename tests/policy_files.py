@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Policies of random weights, as files that the simulator plays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ns3_env.policy_file import PolicyFile, write_policy
+from ns3_env.policy_spec import PolicySpec
+from ns3_env.policy_tensors import Layer, Widths, tensor_shapes
+
+FIELDS = ("rtt", "qlen", "goodput", "pacing_rate", "last_action")
+
+
+def policy_file(path: Path, kind: str, hidden: int, zero: bool = False, **changes: Any) -> Path:
+    """A network over FIELDS; ``zero``: one that always answers 0."""
+    clock = changes.pop("clock", None)
+    spec = PolicySpec.model_validate(
+        {
+            "observation": [{"field": name, "transform": "symlog"} for name in FIELDS],
+            "history": 1 if kind == "mlp" else 6,
+            "network": {"kind": kind, "hidden_activation": "tanh", "output_activation": "tanh"},
+            "action": {"name": "multiplicative_window", "alpha": 0.5, "rounding": "none"},
+            "clock": {"name": "per_flow_rtt"} if clock is None else clock.model_dump(),
+            "telemetry_bytes": 16,
+            **changes,
+        }
+    )
+    random = np.random.default_rng(3)
+    shapes = tensor_shapes(spec, Widths((Layer(hidden), Layer(1)), hidden=hidden, shortcut=hidden))
+    scale = 0.0 if zero else 0.5
+    tensors = {name: random.normal(0, scale, shape).astype(np.float32) for name, shape in shapes.items()}
+    write_policy(path, PolicyFile(spec, tensors))
+    return path
+
+
+def mlp_file(path: Path, **changes: Any) -> Path:
+    """An MLP of two layers."""
+    return policy_file(path, "mlp", 12, **changes)
+
+
+def lstm_file(path: Path, **changes: Any) -> Path:
+    """An LSTM with a shortcut, of widths that fill no vector register."""
+    return policy_file(path, "lstm", 21, **changes)
