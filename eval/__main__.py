@@ -66,7 +66,10 @@ def _gain(options: argparse.ArgumentParser) -> Work:
 def _run(options: argparse.ArgumentParser) -> Work:
     """a scenario under the simulator's controllers"""
     options.add_argument("--scenario", type=Path, required=True, metavar="FILE", help="its YAML")
-    options.add_argument("--controllers", required=True, metavar="A,B,...", help="e.g. dcqcn,hpcc")
+    options.add_argument("--controllers", default="", metavar="A,B,...", help="e.g. dcqcn,hpcc")
+    options.add_argument(
+        "--checkpoint", action="append", default=[], metavar="NAME=PATH", help="a trained policy, inside"
+    )
     options.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder per controller")
     options.add_argument("--queue-series", type=int, metavar="NS", help="sample the queues at this interval")
     options.add_argument("--pcap", action="store_true", help="capture every port's frames")
@@ -76,7 +79,7 @@ def _run(options: argparse.ArgumentParser) -> Work:
     def work(given: argparse.Namespace) -> None:
         from eval.play.scenario import run
 
-        names = [name.strip() for name in given.controllers.split(",")]
+        names = [name.strip() for name in given.controllers.split(",")] if given.controllers else []
         run(
             given.scenario,
             names,
@@ -84,6 +87,7 @@ def _run(options: argparse.ArgumentParser) -> Work:
             given.json,
             queue_series_ns=given.queue_series,
             pcap=given.pcap,
+            checkpoints=given.checkpoint,
             hang_timeout_s=given.hang_timeout,
         )
 
@@ -136,6 +140,7 @@ def _trace(options: argparse.ArgumentParser) -> Work:
     options.add_argument("--out", type=Path, required=True, metavar="DIR", help="gets figure and series")
     options.add_argument("--seed", type=int, help="takes the place of the scenario's")
     options.add_argument("--sample-ns", type=int, metavar="NS", help="interval of the queue's samples")
+    options.add_argument("--checkpoint", type=Path, metavar="PATH", help="a trained policy; NAME is its")
     _allow_imports(options)
     _hang_timeout(options)
 
@@ -149,6 +154,7 @@ def _trace(options: argparse.ArgumentParser) -> Work:
                 given.out,
                 given.seed,
                 given.sample_ns,
+                checkpoint=given.checkpoint,
                 allow_imports=given.allow_imports,
                 hang_timeout_s=given.hang_timeout,
             )

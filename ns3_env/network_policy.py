@@ -20,12 +20,14 @@ from ns3_env.policy_spec import PolicySpec
 class NetworkPolicy:
     """A ``ns3_env.policy.Policy`` from a file; its state is each flow's history, where it reads one."""
 
-    def __init__(self, spec: PolicySpec, network: _native.Policy) -> None:
+    def __init__(self, spec: PolicySpec, network: _native.Policy, path: Path) -> None:
         """
         Args:
             spec: what the network reads and what its action means.
             network: answers to histories.
+            path: its file, which a simulator can play by itself.
         """
+        self.path = path
         self.spec = spec
         self.fields = spec.fields
         self.action_map: str = spec.action["name"]
@@ -37,7 +39,7 @@ class NetworkPolicy:
         """The policy in a file. Raises ConfigError, in one line, where it is none (``policy_file``)."""
         spec = read_policy(path).spec
         try:
-            return cls(spec, _native.Policy(str(path)))
+            return cls(spec, _native.Policy(str(path)), path.absolute())
         except _native.PolicyError as error:
             raise ConfigError(str(error)) from None
 

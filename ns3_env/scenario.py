@@ -35,6 +35,8 @@ from ns3_env.yaml_files import read_mapping
 
 #: The controller that asks across the channel.
 AGENT = "agent"
+#: The controller whose decisions come from a policy's file, inside the simulator.
+NETWORK = "network"
 
 MIB = 1 << 20
 
@@ -171,8 +173,9 @@ class Scenario(Strict):
     """One episode's network, traffic and controllers.
 
     Every flow is under the first of ``controllers``; with ``controlled_flows``, those flows are under "agent"
-    and the others under the first other controller; a traffic's own ``controller`` comes before both. Flows
-    under "agent" have the slots 0, 1, ... in the order of the flow list.
+    (or "network", a policy's file) and the others under the first other controller; a traffic's own
+    ``controller`` comes before both. Flows under "agent" have the slots 0, 1, ... in the order of the flow
+    list.
 
     The preset gives ``timing`` its default: "exact" (picoseconds) in ``default``, "published" (whole
     nanoseconds and the published simulator's other accidents) in ``reference``. ``switch.ecn: auto`` marks as
@@ -258,6 +261,24 @@ class Scenario(Strict):
         others = [x for x in self.controllers if x.name not in (AGENT, controller)]
         return self.model_copy(update={"controllers": [first, *others], "controlled_flows": None})
 
+    def playing(self, file: str | Path) -> Scenario:
+        """The scenario with a policy's file in the place of "agent": the simulator evaluates it itself.
+
+        What the scenario says of "agent" (its telemetry, its first window) holds for the policy; the clock is
+        the file's.
+
+        Raises:
+            ScenarioError: the traffic itself puts flows under "agent".
+        """
+        if AGENT in self.traffic.named_controllers():
+            raise ScenarioError(f"{self.source}: traffic.controller: {AGENT!r} needs placement 'channel'")
+        controllers = [
+            Controller(name=NETWORK, attributes={**x.attributes, "File": str(file)}) if x.name == AGENT else x
+            for x in self.controllers
+            if x.name != NETWORK
+        ]
+        return self.model_copy(update={"controllers": controllers})
+
     def carrying(self, telemetry_bytes: int) -> Scenario:
         """The scenario with so many bytes of telemetry in packets of the agent's flows, unless it says it."""
         controllers = [
@@ -332,7 +353,7 @@ class Scenario(Strict):
         names = [controller.name for controller in self.controllers]
         faults = [f"controllers: {name!r} is there twice" for name in set(names) if names.count(name) > 1]
         if self.controlled_flows is not None:
-            if AGENT not in names:
+            if AGENT not in names and NETWORK not in names:
                 faults.append(f"controlled_flows: needs {AGENT!r} among the controllers")
             if network is not None and not self.traffic.flow_count_is_drawn():
                 # The number of flows is the same for every seed.
@@ -402,17 +423,18 @@ class Scenario(Strict):
 
     def _controller_indices(self, flows: Flows) -> list[int]:
         index = {controller.name: i for i, controller in enumerate(self.controllers)}
+        policy = AGENT if AGENT in index else NETWORK
         default = 0
         chosen: set[int] = set()
         if self.controlled_flows is not None:
             chosen = set(self.controlled_flows)
-            default = next((i for name, i in index.items() if name != AGENT), index[AGENT])
+            default = next((i for name, i in index.items() if name != policy), index[policy])
         result = []
         for flow, name in enumerate(flows.controller):
             if name is not None:
                 result.append(index[name])
             else:
-                result.append(index[AGENT] if flow in chosen else default)
+                result.append(index[policy] if flow in chosen else default)
         return result
 
     def flows(self) -> Flows:

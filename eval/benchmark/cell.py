@@ -22,6 +22,7 @@ from eval.metrics.queues import queue_cdf
 from eval.play.folders import replace_folder
 from eval.play.results import write_results
 from eval.show.table import csv_text
+from ns3_env.network_policy import NetworkPolicy
 from ns3_env.results import Results, bottleneck
 from ns3_env.scenario import AGENT, Record, Scenario
 from ns3_env.simulator import Simulator
@@ -122,6 +123,9 @@ def played_by(
 
     loaded = load(who)
     under_policy = scenario.under(AGENT)
+    if isinstance(loaded.policy, NetworkPolicy) and who.placement == "inside":
+        played = recording(under_policy.playing(loaded.policy.path))
+        return played, simulator.play(played)
     if loaded.clock is not None:  # the one that the policy was trained with
         under_policy = under_policy.model_copy(update={"clock": loaded.clock})
     played = recording(under_policy)
@@ -175,7 +179,8 @@ def cost(scenario: Scenario, who: Contestant) -> float:
         if near not in hops:
             hops[near] = _hops(neighbours, near)
         work += size * (2 + hops[near][far])
-    return work * (1 if who.controller is not None else 20) + 1e6
+    inside = who.controller is not None or (who.checkpoint is not None and who.placement == "inside")
+    return work * (1 if inside else 20) + 1e6
 
 
 def _hops(neighbours: dict[int, list[int]], start: int) -> dict[int, int]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, PrivateAttr, field_validator, model_validator
@@ -34,6 +34,10 @@ class Contestant(Strict):
     controller: str | None = Field(default=None, description="name in the simulator")
     policy: str | None = Field(default=None, description="pkg.module:factory")
     checkpoint: str | None = Field(default=None, description="a checkpoint's folder, or a training run's")
+    placement: Literal["inside", "channel"] = Field(
+        default="inside",
+        description="where a checkpoint decides: in the simulator, or in Python, which the simulator asks",
+    )
     attributes: dict[str, bool | int | float | str] = Field(
         default_factory=dict, description="of the simulator's controller"
     )

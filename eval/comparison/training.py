@@ -39,7 +39,8 @@ def against(
 ) -> dict[str, list[Episode]]:
     """Episodes of the policy, under this name, and of each controller, on the same flows of the scenario."""
     seed, episodes = evaluation.seed, evaluation.episodes
-    played = {name: run_policy(policy, env, scenario, seed, episodes)}
+    where = evaluation.placement
+    played = {name: run_policy(policy, env, scenario, seed, episodes, placement=where)}
     for controller in evaluation.controllers:
         patience = env.hang_timeout_s
         played[controller] = run_controller(controller, scenario, seed, episodes, hang_timeout_s=patience)

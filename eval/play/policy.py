@@ -5,17 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from agents.training.config import EnvConfig
-from agents.training.environment import make_env
+from agents.training.environment import make_action_and_reward, make_env
 from eval.metrics import line
+from ns3_env.network_policy import NetworkPolicy
 from ns3_env.policy import Policy, SlotStates
+from ns3_env.rollouts import Rollouts
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.vec_env import episode_seed
+
+#: Where a policy's file decides: inside the simulator, or in Python, which the simulator asks.
+Placement = Literal["inside", "channel"]
 
 
 @dataclass(frozen=True)
@@ -67,9 +72,13 @@ def run_policy(
     seed: int,
     episodes: int = 1,
     seeds: Sequence[int] = (),
+    placement: Placement = "inside",
 ) -> list[Episode]:
     """Episodes of the scenario with the agent's flows under ``policy``, deterministic, with its own memory
     per flow.
+
+    A policy's file is evaluated by the simulator itself, on the file's own clock, unless ``placement`` is
+    "channel"; any other policy is asked across the channel.
 
     Args:
         policy: decides; its fields and action map take the place of those in ``env``.
@@ -82,6 +91,8 @@ def run_policy(
     Raises:
         SimulatorError: the simulator failed.
     """
+    if isinstance(policy, NetworkPolicy) and placement == "inside" and not seeds:
+        return _run_inside(policy, env, scenario, seed, episodes)
     slots = scenario.agent_flow_count
     own = env.model_copy(update={"fields": list(policy.fields)})
     states = SlotStates(policy)
@@ -111,6 +122,24 @@ def run_policy(
                 )
     finally:
         vec_env.close()
+    return played
+
+
+def _run_inside(
+    policy: NetworkPolicy, env: EnvConfig, scenario: Scenario, seed: int, episodes: int
+) -> list[Episode]:
+    _, reward = make_action_and_reward(env, "configuration")
+    rollouts = Rollouts(
+        scenario, fields=policy.fields, reward=reward, seed=seed, hang_timeout_s=env.hang_timeout_s
+    )
+    played = []
+    with rollouts:
+        for _ in range(episodes):
+            rollouts.begin(policy.path)
+            episode = rollouts.next()
+            begins = np.flatnonzero(episode.first)
+            returns = np.add.reduceat(episode.rewards, begins) if len(begins) else np.empty(0)
+            played.append(Episode(episode.seed, episode.results, returns.tolist(), episode.decisions))
     return played
 
 

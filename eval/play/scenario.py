@@ -15,6 +15,7 @@ from eval.metrics import line, without_nan
 from eval.play.folders import refuse_foreign, replace_folder
 from eval.play.results import FILES, write_results
 from eval.play.series import write_series
+from eval.play.trained import trained_policies
 from eval.show import table
 from ns3_env.bounds import MAX_TIME_NS, WHY_TIME, excess
 from ns3_env.errors import ScenarioError
@@ -34,6 +35,7 @@ def run(
     *,
     queue_series_ns: int | None = None,
     pcap: bool = False,
+    checkpoints: Sequence[str] = (),
     hang_timeout_s: float = 0.9,
 ) -> dict[str, dict[str, float]]:
     """Plays the scenario under each controller, writes ``out``/NAME for each and prints the table.
@@ -45,6 +47,7 @@ def run(
         json_file: where the table's numbers are written too.
         console: where the table is printed.
         queue_series_ns: sampling interval of ``queue_series.csv``; None: the scenario's.
+        checkpoints: "NAME=PATH" of trained policies; the simulator plays them as it does its controllers.
         pcap: each controller's folder gets a folder ``pcap``, with a capture of every port.
         hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
 
@@ -54,8 +57,11 @@ def run(
     """
     scenario = Scenario.load(scenario_file)
     check_names(names)
+    policies = trained_policies(checkpoints, names)
     record = _record(scenario, queue_series_ns, pcap)
     variants = {name: scenario.under(name).model_copy(update={"record": record}) for name in names}
+    for name, policy in policies.items():
+        variants[name] = scenario.under(AGENT).playing(policy).model_copy(update={"record": record})
     if pcap:
         variants = {name: _capturing(variant, out / name) for name, variant in variants.items()}
     out.mkdir(parents=True, exist_ok=True)
@@ -79,7 +85,7 @@ def run(
     )
     with progress, Simulator(hang_timeout_s=hang_timeout_s) as simulator:
         for number, (name, variant) in enumerate(variants.items(), start=1):
-            task = progress.add_task(f"{name} ({number} of {len(names)})", total=None)
+            task = progress.add_task(f"{name} ({number} of {len(variants)})", total=None)
             began = time.monotonic()
             results: dict[str, Any] = {}
 

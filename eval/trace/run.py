@@ -14,6 +14,7 @@ from eval.play.folders import refuse_foreign, replace_folder
 from eval.play.results import FILES, write_results
 from eval.play.scenario import check_names
 from eval.play.series import COLUMNS, recorded_series, write_series
+from eval.play.trained import policy_of
 from eval.show.plots import picture
 from eval.trace.figure import draw
 from ns3_env.bounds import MAX_TIME_NS, WHY_TIME, excess
@@ -39,6 +40,7 @@ def trace(
     sample_ns: int | None = None,
     allow_imports: bool = False,
     *,
+    checkpoint: Path | None = None,
     hang_timeout_s: float = 0.9,
 ) -> Path:
     """Plays a scenario once with everything recorded; writes its series and draws them.
@@ -51,6 +53,7 @@ def trace(
             is installed), flows.csv, queues.csv and config.yaml.
         seed: takes the place of the scenario's.
         sample_ns: interval of the queue's series; None: what a benchmark would take.
+        checkpoint: a trained policy, which decides inside the simulator; ``controller`` is then its name.
         allow_imports: a policy that the cell's file names may run its module's code.
         hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
 
@@ -61,7 +64,7 @@ def trace(
         ScenarioError: the scenario, the controller or the folder is wrong.
         SimulatorError: the simulator failed.
     """
-    scenario, who = _load(file, controller)
+    scenario, who = _load(file, controller, checkpoint)
     if who.policy is not None and not allow_imports:
         raise ScenarioError(
             f"{file}: controller: policy: would run the code of {who.policy!r}; "
@@ -101,17 +104,22 @@ def trace(
     return out / "trace.png"
 
 
-def _load(file: Path, controller: str) -> tuple[Scenario, Contestant]:
+def _load(file: Path, controller: str, checkpoint: Path | None) -> tuple[Scenario, Contestant]:
     """The scenario and who plays it. Raises ScenarioError."""
     data = read_mapping(file, ScenarioError)
+    given = None
+    if checkpoint is not None:
+        policy_of(checkpoint)
+        named = {"name": controller, "checkpoint": str(checkpoint)}
+        given = validate(named, Contestant, "--controller", raises=ScenarioError)
     if not (isinstance(data.get("scenario"), dict)):
-        check_names([controller])
-        return Scenario.from_mapping(data, str(file), file.parent), Contestant(
-            name=controller, controller=controller
-        )
+        scenario = Scenario.from_mapping(data, str(file), file.parent)
+        if given is None:
+            check_names([controller])
+        return scenario, given or Contestant(name=controller, controller=controller)
     scenario = Scenario.from_mapping(data["scenario"], str(data.get("source") or file), file.parent)
-    who = None
-    if "controller" in data:
+    who = given
+    if who is None and "controller" in data:
         who = validate(data["controller"], Contestant, f"{file}: controller", raises=ScenarioError)
     if who is None or controller != who.name:
         check_names([controller])
