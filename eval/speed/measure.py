@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from eval.speed.placement import PLACEMENTS, decision_us
+from eval.speed.policies import NETWORKS, ROLLOUTS, native_us, rollout_decisions_per_s
 from ns3_env.scenario import Controller, Record, Scenario, Synchronous
 from ns3_env.simulator import Decisions, Simulator, find_executable, wait_any
 from ns3_env.telemetry import column
@@ -28,6 +29,8 @@ HORIZONS = (3, 5, 10, 20)
 SIMULATORS = (1, 4)
 #: Whether MPCC takes its proven shortcut, as it does by default, or asks qpOASES every time: key of the JSON.
 MPCC_SHORTCUTS = (("mpcc_us", True), ("mpcc_qp_us", False))
+#: About how many decisions a second are expected: how long a measurement takes.
+ROLLOUT_RATES = {"channel": 2_000, "inside": 30_000}
 _ROWS = 64  # flows of the scenario that exercises the channel
 _SCENARIOS = Path(__file__).parents[2] / "configs" / "scenarios"
 #: Published runs that are timed: key of the JSON, scenario, controller.
@@ -63,8 +66,11 @@ def measure(
         (attribute ``Shortcut``). They are wall time, to which other processes can only add, so these are the
         least of four times as many short runs. ``mpcc_placement_us``: wall microseconds per decision of
         such an incast, its packets included, with MPCC in the "simulator" and across the "channel", where it
-        makes the same decisions. ``reference_cpu_s``: CPU seconds of the simulator on the published
-        scenarios, in the default preset.
+        makes the same decisions. ``native_us``: microseconds per decision of a policy inside the simulator:
+        an LSTM of 64 over 8 observations alone and with 64 flows due together, and an MLP 4-12-12-1.
+        ``rollout_decisions_per_s``: decisions of FDCC's actor per wall second that reach its replay buffer,
+        from "channel" and from "inside" two simulators. ``reference_cpu_s``: CPU seconds of the simulator on
+        the published scenarios, in the default preset.
     """
     say("packet-hops of the plain network")
     hops = median(_packet_hops_per_s() for _ in range(repeats))
@@ -84,6 +90,15 @@ def measure(
     placement = {
         where: median(decision_us(where, hang_timeout_s) for _ in range(repeats)) for where in PLACEMENTS
     }
+    native = {}
+    for name in NETWORKS:
+        say(f"a policy inside the simulator: {name}")
+        native[name] = min(native_us(name) for _ in range(4 * repeats))
+    rollouts: dict[str, list[float]] = {where: [] for where in ROLLOUTS}
+    for _ in range(repeats):
+        for where, rates in rollouts.items():  # in turn, so that both meet the same disturbances
+            say(f"rollouts, {where}")
+            rates.append(rollout_decisions_per_s(where, round(seconds * ROLLOUT_RATES[where])))
     cpu = {}
     for key, scenario, controller in REFERENCE_RUNS:
         say(f"{scenario} under {controller}")
@@ -93,6 +108,8 @@ def measure(
         "decisions_per_s": decisions,
         **solver,
         "mpcc_placement_us": placement,
+        "native_us": native,
+        "rollout_decisions_per_s": {where: median(rates) for where, rates in rollouts.items()},
         "reference_cpu_s": cpu,
     }
 
@@ -109,6 +126,10 @@ def table(figures: dict[str, Any]) -> Table:
             drawn.add_row(what, f"{us:.2f} µs")
     for where, us in figures["mpcc_placement_us"].items():
         drawn.add_row(f"an MPCC decision and its packets, {where}", f"{us:.2f} µs")
+    for name, us in figures["native_us"].items():
+        drawn.add_row(f"a policy's decision inside, {name}", f"{us:.2f} µs")
+    for where, rate in figures["rollout_decisions_per_s"].items():
+        drawn.add_row(f"rollout decisions/s, {where}", f"{rate / 1e3:.1f} k")
     for key, _, controller in REFERENCE_RUNS:
         drawn.add_row(f"{key.split('_')[0]}, {controller}, CPU", f"{figures['reference_cpu_s'][key]:.3f} s")
     return drawn

@@ -6,7 +6,6 @@ from __future__ import annotations
 import functools
 import json
 import os
-import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -46,8 +45,9 @@ def describe_controllers(
 ) -> Mapping[str, Mapping[str, Any]]:
     """What each congestion controller of the simulator declares, by name, sorted.
 
-    ``ecn``: the marking that it is published with, by the keys of a scenario's ``switch.ecn``; None where it
-    ignores marks. The program is asked once, and again when it has changed.
+    ``attributes``: its ns-3 attributes and their defaults, as text. ``ecn``: the marking that it is published
+    with, by the keys of a scenario's ``switch.ecn``; None where it ignores marks. The program is asked once,
+    and again when it has changed.
 
     Raises SimulatorNotFound, SimulatorDied.
     """
@@ -67,13 +67,7 @@ def _described(path: Path, changed_ns: int) -> Mapping[str, Mapping[str, Any]]:
 
 def default_attributes(controller: str) -> dict[str, str]:
     """A controller's ns-3 attributes and their defaults, as text. Raises SimulatorNotFound, SimulatorDied."""
-    return dict(_attributes(find_executable(), controller))
-
-
-@functools.cache
-def _attributes(path: Path, controller: str) -> dict[str, str]:
-    text = _output(path, f"--PrintAttributes=rdma::{controller}")
-    return dict(re.findall(rf"--rdma::{re.escape(controller)}::(\w+)=\[(.*)\]", text))
+    return dict(describe_controllers()[controller]["attributes"])
 
 
 def _output(path: Path, option: str) -> str:

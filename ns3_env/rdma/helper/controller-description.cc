@@ -34,7 +34,13 @@ DescribeControllers()
     Json all = Json::object();
     for (const std::string& name : ListControllers())
     {
-        all[name] = {{"ecn", EcnToJson(CreateController({name, {}})->GetEcnConfig())}};
+        Json defaults = Json::object();
+        for (const TypeId::AttributeInformation& attribute : AttributesOf(name))
+        {
+            defaults[attribute.name] = attribute.initialValue->SerializeToString(attribute.checker);
+        }
+        all[name] = {{"ecn", EcnToJson(CreateController({name, {}})->GetEcnConfig())},
+                     {"attributes", std::move(defaults)}};
     }
     return all.dump(2);
 }

@@ -124,6 +124,22 @@ Takes(const AttributeChecker& checker)
 
 } // namespace
 
+std::vector<TypeId::AttributeInformation>
+AttributesOf(const std::string& controller)
+{
+    std::vector<TypeId::AttributeInformation> attributes;
+    for (TypeId tid = TypeId::LookupByName("rdma::" + controller);
+         tid != CongestionControl::GetTypeId();
+         tid = tid.GetParent())
+    {
+        for (size_t i = 0; i < tid.GetAttributeN(); ++i)
+        {
+            attributes.push_back(tid.GetAttribute(i));
+        }
+    }
+    return attributes;
+}
+
 Ptr<CongestionControl>
 CreateController(const ControllerSpec& spec)
 {
@@ -149,9 +165,9 @@ CreateController(const ControllerSpec& spec)
             !control->SetAttributeFailSafe(name, StringValue(value)))
         {
             std::string all;
-            for (size_t i = 0; i < tid.GetAttributeN(); ++i)
+            for (const TypeId::AttributeInformation& attribute : AttributesOf(spec.name))
             {
-                all.append(i == 0 ? "" : ", ").append(tid.GetAttribute(i).name);
+                all.append(all.empty() ? "" : ", ").append(attribute.name);
             }
             const std::string what = known ? "it takes " + Takes(*info.checker) + ": " + info.help
                                            : "its attributes: " + all;

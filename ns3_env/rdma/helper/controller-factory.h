@@ -13,6 +13,9 @@ namespace ns3::rdma
 /// \throws ScenarioError naming the known ones where there is no such controller or attribute.
 Ptr<CongestionControl> CreateController(const ControllerSpec& spec);
 
+/// A controller's attributes, its own and then inherited ones.
+std::vector<TypeId::AttributeInformation> AttributesOf(const std::string& controller);
+
 } // namespace ns3::rdma
 
 #endif // RDMA_CONTROLLER_FACTORY_H

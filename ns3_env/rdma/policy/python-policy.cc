@@ -2,6 +2,7 @@
 // What does Python see of policies? A file's network, and the action maps: the simulator's own.
 #include "policy.h"
 
+#include <chrono>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -55,6 +56,38 @@ Evaluate(Policy& policy, const Array<float>& observations, const Array<int64_t>&
         policy.Decide(views, std::span(actions.mutable_data(), rows));
     }
     return actions;
+}
+
+double
+MeasureUs(Policy& policy, size_t flows, double seconds)
+{
+    using Clock = std::chrono::steady_clock;
+    std::vector<FlowHistory> histories(flows);
+    std::vector<const FlowHistory*> views;
+    for (const FlowHistory& history : histories)
+    {
+        views.push_back(&history);
+    }
+    std::vector<float> actions(flows);
+    TelemetryRecord record;
+    record.values.fill(0.5);
+    uint64_t decisions = 0;
+    const auto began = Clock::now();
+    const auto spent = [began]
+    { return std::chrono::duration<double>(Clock::now() - began).count(); };
+    while (spent() < seconds)
+    {
+        for (int repeat = 0; repeat < 100; ++repeat)
+        {
+            for (FlowHistory& history : histories)
+            {
+                policy.Observe(history, record);
+            }
+            policy.Decide(views, actions);
+            decisions += flows;
+        }
+    }
+    return 1e6 * spent() / static_cast<double>(decisions);
 }
 
 /// \param actions (m,) \param records (m, fields) \return (m, 3)
@@ -113,6 +146,12 @@ BindPolicy(py::module_& module)
              py::arg("lengths"),
              "Actions (n, 1) in [-1, 1] for histories: observations (n, K, D), zero-padded at the "
              "end, and lengths (n,).")
+        .def("measure_us",
+             &MeasureUs,
+             py::arg("flows"),
+             py::arg("seconds"),
+             "Microseconds per decision, the observation's too, of so many flows that decide "
+             "together.")
         .def_property_readonly("history_length", &Policy::HistoryLength)
         .def_property_readonly("telemetry_bytes", &Policy::TelemetryBytes);
 

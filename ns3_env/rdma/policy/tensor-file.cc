@@ -19,7 +19,7 @@ namespace
 
 static_assert(std::endian::native == std::endian::little, "safetensors are little-endian");
 
-constexpr uint64_t LARGEST_FILE = 256'000'000;
+constexpr uint64_t LARGEST_FILE = 64U << 20U;
 constexpr uint64_t LARGEST_HEADER = 1'000'000;
 constexpr size_t MOST_DIMENSIONS = 4;
 constexpr uint32_t LONGEST_DIMENSION = 1'000'000;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What does a trained policy do with a flow? A telemetry record in, a window and a rate out; no ns-3, no Python.
+#include "ns3_env/rdma/policy/policy.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <stdexcept>
+#include <string>
+
+using namespace ns3::rdma;
+
+namespace
+{
+
+/// FIELD=VALUE of the command line, in the units of the telemetry table.
+void
+Set(TelemetryRecord& record, const std::string& text)
+{
+    const size_t equals = text.find('=');
+    for (const FieldSpec& spec : TelemetryFields())
+    {
+        if (text.substr(0, equals) == spec.name && equals != std::string::npos)
+        {
+            record[spec.field] = std::atof(text.c_str() + equals + 1);
+            return;
+        }
+    }
+    throw std::invalid_argument("'" + text + "' is no FIELD=VALUE of the telemetry table");
+}
+
+} // namespace
+
+int
+main(int argc, char** argv)
+{
+    if (argc < 2)
+    {
+        std::fprintf(stderr, "usage: deploy POLICY.safetensors [FIELD=VALUE ...]\n");
+        return 2;
+    }
+    try
+    {
+        Policy policy(argv[1]);
+        TelemetryRecord record;
+        // A sender on a link of 100 Gb/s, 6.2 us from its receiver and back, with a window of one BDP.
+        record[Field::HostRateBps] = 100e9;
+        record[Field::BaseRttNs] = 6200;
+        record[Field::BdpBytes] = 77500;
+        record[Field::PacketBytes] = 1000 + 48 + policy.TelemetryBytes();
+        record[Field::WindowBytes] = 77500;
+        for (int i = 2; i < argc; ++i)
+        {
+            Set(record, argv[i]);
+        }
+        record.Clip();
+
+        FlowHistory history; // one for each flow; it is kept from decision to decision
+        policy.Observe(history, record);
+        const FlowHistory* flows[] = {
+            &history}; // flows that decide together are evaluated together
+        float action = 0;
+        policy.Decide(flows, {&action, 1});
+        const ActionRow knobs = policy.Actions()(action, record);
+        std::printf("action %.9g window_bytes %.17g rate_bps %.17g\n",
+                    action,
+                    knobs.windowBytes,
+                    knobs.rateBps);
+        return 0;
+    }
+    catch (const std::exception& error)
+    {
+        std::fprintf(stderr, "deploy: %s\n", error.what());
+        return 2;
+    }
+}
