@@ -8,8 +8,7 @@ are many times as many of them in a second as through :mod:`ns3_env.flow_stream`
 
 from __future__ import annotations
 
-import shutil
-import tempfile
+import os
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -27,9 +26,6 @@ from ns3_env.flow_stream import Sampler, episode_seed
 from ns3_env.rewards import Reward, make_reward
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import LOOK_S, EpisodeEnd, Simulator, Transitions, wait_any
-
-#: Memory that is a file system, where there is one: policies go to simulators through it.
-_MEMORY = Path("/dev/shm")
 
 
 @dataclass(frozen=True)
@@ -92,6 +88,26 @@ class Rollout:
         return int(np.count_nonzero(self.decided))
 
 
+class _MemoryFile:
+    """A file without a name, which simulators open through this process; nothing is left of it, however that
+    ends."""
+
+    def __init__(self, content: bytes) -> None:
+        self._fd = os.memfd_create("policy", os.MFD_CLOEXEC)
+        try:
+            os.write(self._fd, content)
+        except BaseException:
+            self.close()
+            raise
+        self.path = f"/proc/{os.getpid()}/fd/{self._fd}"
+
+    def close(self) -> None:
+        """Gives the memory back; may be called again."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
 @dataclass
 class _Playing:
     """An episode that was begun."""
@@ -99,7 +115,7 @@ class _Playing:
     episode: int
     seed: int
     scenario: Scenario | Mapping[str, Any]
-    policy: Path
+    policy: _MemoryFile
     exploration: Exploration
     parts: list[Transitions] = field(default_factory=list)
     results: dict[str, Any] | None = None
@@ -155,7 +171,6 @@ class Rollouts:
         ]
         self._playing: list[_Playing | None] = [None] * num_simulators
         self._begun: deque[_Playing] = deque()  # in the order of their numbers, until they are given out
-        self._folder = Path(tempfile.mkdtemp(prefix="ns3-env-", dir=_MEMORY if _MEMORY.is_dir() else None))
         self._next_look = 0.0
 
     @property
@@ -175,8 +190,7 @@ class Rollouts:
         """
         episode = self.next_episode
         self.next_episode += 1
-        kept = self._folder / f"{episode}.safetensors"
-        kept.write_bytes(policy if isinstance(policy, bytes) else policy.read_bytes())
+        kept = _MemoryFile(policy if isinstance(policy, bytes) else policy.read_bytes())
         # Asked for here and not when a simulator is free: what a sampler has learned of earlier episodes by
         # now is the same however many simulators there are.
         scenario = self.sampler(episode) if callable(self.sampler) else self.sampler
@@ -197,7 +211,7 @@ class Rollouts:
         assert playing is not None
         scenario = playing.scenario
         attributes: dict[str, bool | int | float | str] = {
-            "File": str(playing.policy),
+            "File": playing.policy.path,
             "ActionNoise": playing.exploration.noise,
             "RandomShare": playing.exploration.random_share,
         }
@@ -245,7 +259,7 @@ class Rollouts:
         assert playing is not None
         if isinstance(message, EpisodeEnd):
             playing.results = message.results
-            playing.policy.unlink()
+            playing.policy.close()
             self._playing[i] = None
             self._assign()
             return
@@ -293,6 +307,8 @@ class Rollouts:
 
     def give_up(self) -> None:
         """Forgets the episodes begun; the next one has the number that follows."""
+        for playing in self._begun:
+            playing.policy.close()
         self._begun.clear()
         self._playing = [None] * len(self._simulators)
 
@@ -306,7 +322,6 @@ class Rollouts:
         self.give_up()
         for simulator in self._simulators:
             simulator.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     def __enter__(self) -> Self:
         return self

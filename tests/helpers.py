@@ -23,3 +23,8 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
+
+
+def shared_memory() -> set[str]:
+    """Names in /dev/shm, less those that any process's temporary files have."""
+    return {name for name in os.listdir("/dev/shm") if not name.startswith("tmp")}

@@ -23,7 +23,7 @@ from ns3_env import _native
 from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung, SimulatorNotFound
 from ns3_env.simulator import Decisions, EpisodeEnd, Simulator
 from ns3_env.telemetry import FIELDS
-from tests.helpers import alive, dummy_sim
+from tests.helpers import alive, dummy_sim, shared_memory
 
 DUMMY = dummy_sim()
 
@@ -216,7 +216,7 @@ def test_simulator_dies_with_its_parent_process() -> None:
 
 def test_nothing_is_left_after_collection_or_close() -> None:
     gc.collect()  # what earlier tests left to the collector is not ours to count
-    shm = set(os.listdir("/dev/shm"))
+    shm = shared_memory()
     files = len(os.listdir("/proc/self/fd"))
     simulator = Simulator(executable=DUMMY)
     play(simulator, {"dummy": {}})
@@ -231,7 +231,7 @@ def test_nothing_is_left_after_collection_or_close() -> None:
     closed.close()
     del closed
     gc.collect()
-    assert set(os.listdir("/dev/shm")) == shm
+    assert shared_memory() == shm
     assert len(os.listdir("/proc/self/fd")) == files
 
 

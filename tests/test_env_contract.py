@@ -26,7 +26,7 @@ from ns3_env.parallel_env import RdmaParallelEnv
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator, list_controllers
 from ns3_env.vec_env import RdmaVecEnv
-from tests.helpers import alive
+from tests.helpers import alive, shared_memory
 
 
 def scenario(
@@ -153,7 +153,7 @@ def test_killed_simulator_raises_within_a_second_and_reset_works() -> None:
 
 
 def test_simulators_die_with_their_parent_and_leave_nothing() -> None:
-    before = set(os.listdir("/dev/shm"))
+    before = shared_memory()
     program = textwrap.dedent(
         """
         import time
@@ -174,7 +174,7 @@ def test_simulators_die_with_their_parent_and_leave_nothing() -> None:
         while time.monotonic() < end and any(alive(int(pid)) for pid in pids):
             time.sleep(0.01)
         assert not any(alive(int(pid)) for pid in pids)
-    assert set(os.listdir("/dev/shm")) == before
+    assert shared_memory() == before
 
 
 def test_unknown_controller_and_attribute_name_file_and_key() -> None:

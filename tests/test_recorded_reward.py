@@ -29,7 +29,9 @@ def played(
     policy: Policy, senders: int, reward: str = "staged", payload: int = 1000
 ) -> tuple[float, dict[str, Any]]:
     """(reward of a decision that the policy got, results)."""
-    env = EnvConfig(fields=["rtt"], action=Named(name=policy.action_map), reward=Named(name=reward))
+    env = EnvConfig(
+        fields=["rtt"], action=Named(name=policy.action_map), reward=Named(name=reward), telemetry_bytes=42
+    )
     scenario = make_scenario(
         env,
         {

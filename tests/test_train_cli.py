@@ -17,6 +17,7 @@ import yaml
 
 import train
 from eval.__main__ import main as eval_main
+from tests.helpers import shared_memory
 
 ROOT = Path(__file__).parents[1]
 
@@ -168,7 +169,7 @@ def test_a_checkpoint_of_other_fields_is_refused(
 
 
 def test_ctrl_c_saves_a_checkpoint_and_leaves_nothing_behind(files: list[str], tmp_path: Path) -> None:
-    shared = set(os.listdir("/dev/shm"))
+    shared = shared_memory()
     command = [sys.executable, str(ROOT / "train.py"), *files, "train.decisions=10000000"]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True
@@ -197,4 +198,4 @@ def test_ctrl_c_saves_a_checkpoint_and_leaves_nothing_behind(files: list[str], t
         "state.json",
     }
     assert not any(Path(f"/proc/{child}").exists() for child in children)
-    assert set(os.listdir("/dev/shm")) == shared
+    assert shared_memory() == shared

@@ -3,6 +3,8 @@
 
 #include "controller-factory.h"
 
+#include "ns3/nstime.h"
+
 #include <nlohmann/json.hpp>
 
 namespace ns3::rdma
@@ -26,6 +28,19 @@ EcnToJson(const EcnConfig& ecn)
             {"at_rate_bps", ecn.atRateBps}};
 }
 
+/// As text that a scenario may hold; a time in nanoseconds where they are whole.
+std::string
+DefaultOf(const TypeId::AttributeInformation& attribute)
+{
+    if (const auto* time = dynamic_cast<const TimeValue*>(PeekPointer(attribute.initialValue)))
+    {
+        const int64_t ps = time->Get().GetPicoSeconds();
+        return ps % PS_PER_NS == 0 ? "+" + std::to_string(ps / PS_PER_NS) + "ns"
+                                   : "+" + std::to_string(ps) + "ps";
+    }
+    return attribute.initialValue->SerializeToString(attribute.checker);
+}
+
 } // namespace
 
 std::string
@@ -37,7 +52,7 @@ DescribeControllers()
         Json defaults = Json::object();
         for (const TypeId::AttributeInformation& attribute : AttributesOf(name))
         {
-            defaults[attribute.name] = attribute.initialValue->SerializeToString(attribute.checker);
+            defaults[attribute.name] = DefaultOf(attribute);
         }
         all[name] = {{"ecn", EcnToJson(CreateController({name, {}})->GetEcnConfig())},
                      {"attributes", std::move(defaults)}};
