@@ -268,9 +268,9 @@ class FlowStream:
             return
         if len(message.slots) and not (message.slots.min() >= 0 and message.slots.max() < self.slots):
             simulator.kill()
+            wrong = min(message.slots.min(), 0) or message.slots.max()
             raise ScenarioError(
-                f"a flow under the agent has slot {message.slots.max()}; "
-                f"the environment has {self.slots} per simulator"
+                f"a flow under the agent has slot {wrong}; the environment has {self.slots} per simulator"
             )
         due = message.due
         if due.any():

@@ -268,6 +268,30 @@ def test_wrong_turns_and_shapes_are_refused(simulator: Simulator) -> None:
         simulator.send_actions(np.zeros((3, 3)))
 
 
+@pytest.mark.parametrize("bad", [(np.nan, 1, 0), (-1, 1, 0), (1, np.nan, 0), (1, -1, 0), (1, 1, np.inf)])
+def test_a_bad_action_never_leaves_and_the_turn_stays(bad: tuple[float, ...], simulator: Simulator) -> None:
+    simulator.send_reset({"dummy": {"slots": 2}})
+    simulator.receive()
+    with pytest.raises(
+        ValueError, match="window and rate must be numbers >= 0, and its echo a finite number"
+    ):
+        simulator.send_actions([(1, 1, 0), bad])
+    simulator.send_actions([(np.inf, np.inf, 0), (0, 0, -1)])
+    assert isinstance(simulator.receive(), Decisions)
+
+
+def test_a_simulator_that_writes_nonsense_died(simulator: Simulator) -> None:
+    simulator.send_reset({"dummy": {"slots": 1, "steps": 0}})
+    simulator.receive()
+    simulator.send_actions(())
+    assert wait_until(simulator.answered)
+    assert simulator._agent is not None
+    os.pwrite(simulator._agent.blob_fd, b"[[[[", 0)
+    with pytest.raises(SimulatorDied, match="broke the protocol and was killed: results that are no JSON"):
+        simulator.receive()
+    play(simulator, {"dummy": {}})
+
+
 def test_missing_program_says_so(tmp_path: Path) -> None:
     with pytest.raises(SimulatorNotFound, match="cannot start"):
         Simulator(executable=tmp_path / "none").start()

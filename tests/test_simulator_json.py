@@ -231,6 +231,18 @@ def test_an_unknown_key_is_on_one_line(tmp_path: Path) -> None:
     assert "unknown key 'k\\nk" in line
 
 
+@pytest.mark.parametrize(
+    ("slots", "words"),
+    [([-1, 0], "row 0: a flow under 'agent' needs a slot"), ([3, 3], "row 1: slot 3 is another flow's")],
+)
+def test_flows_under_an_agent_have_slots_of_their_own(slots: list[int], words: str) -> None:
+    content = changed(changed(valid(), ("controllers",), [{"name": "agent"}]), ("flows", "slot"), slots)
+    with Simulator() as simulator:
+        simulator.send_reset(content)
+        with pytest.raises(ScenarioError, match=words):
+            simulator.receive()
+
+
 def test_a_whole_number_may_be_written_as_a_fraction_without_one(tmp_path: Path) -> None:
     content = valid()
     same = {**content, "payload_bytes": float(content["payload_bytes"])}

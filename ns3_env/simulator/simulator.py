@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -90,7 +90,8 @@ class Simulator:
         self._records, self._actions = agent.records, agent.actions
         self._our_turn = False
         try:
-            self._await(starting=True)
+            if (kind := self._await(starting=True)) != _native.MESSAGE_READY:
+                self._raise_broken(f"message {kind} at its start")
         except BaseException:
             self.kill()
             raise
@@ -126,8 +127,11 @@ class Simulator:
         """Answers the last decisions and lets the simulator go on.
 
         Args:
-            actions: (m, 3), a row per due row of the last decisions: window (B), pacing rate (bit/s), and
-                the number that comes back as ``last_action``.
+            actions: (m, 3), a row per due row of the last decisions: window (B; infinite: none), pacing rate
+                (bit/s), and the number that comes back as ``last_action``.
+
+        Raises ValueError for another shape, for a window or rate that is no number >= 0, and for a last
+        number that is not finite: nothing is sent then.
         """
         if not self._our_turn or self._due < 0 or self._agent is None:
             raise RuntimeError(
@@ -144,10 +148,10 @@ class Simulator:
 
     def _hand_over(self, command: int, count: int) -> None:
         assert self._agent is not None
+        self._agent.send(command, count)
         self._our_turn = False
         self._turns += 1
         self._due = -1
-        self._agent.send(command, count)
 
     def receive(self, meanwhile: Callable[[], object] | None = None) -> Decisions | Transitions | EpisodeEnd:
         """Waits for the simulator's answer. Transitions want ``send_actions(())`` to go on.
@@ -175,12 +179,19 @@ class Simulator:
             actions = self._actions[: agent.row_count]
             return Transitions(**self._rows(), actions=actions[:, 2].copy(), windows=actions[:, :2].copy())
         if kind == _native.MESSAGE_EPISODE_END:
-            return EpisodeEnd(json.loads(agent.read_blob()))
+            try:
+                results = json.loads(self._read_blob())
+            except (ValueError, RecursionError) as error:
+                self._raise_broken(f"results that are no JSON: {error}")
+            if not isinstance(results, dict):
+                self._raise_broken(f"results that are a {type(results).__name__}")
+            return EpisodeEnd(results)
         if kind == _native.MESSAGE_ERROR:
-            text = agent.read_blob().decode(errors="replace")
+            text = self._read_blob().decode(errors="replace")
+            if not text:
+                self._raise_broken("an error without words")
             raise ScenarioError(text if self._source is None else f"{self._source}: {text}")
-        self.kill()
-        raise SimulatorDied(f"the simulator broke the protocol: message {kind} out of turn")
+        self._raise_broken(f"message {kind} out of turn")
 
     def _rows(self) -> dict[str, Any]:
         """The message's rows, as the members of ``Decisions``."""
@@ -232,7 +243,7 @@ class Simulator:
     def _await(self, meanwhile: Callable[[], object] | None = None, *, starting: bool = False) -> int:
         """Waits for the next message; the turn is then ours."""
         assert self._agent is not None
-        kind = self._agent.wait(SLICE_S)
+        kind = self._next_message()
         if kind == _native.MESSAGE_NONE:
             began = time.monotonic()
             while kind == _native.MESSAGE_NONE:
@@ -244,9 +255,30 @@ class Simulator:
                         self._raise_hung(f"did not start within {self._start_timeout_s:g} s")
                 if meanwhile is not None:
                     meanwhile()
-                kind = self._agent.wait(SLICE_S)
+                kind = self._next_message()
         self._our_turn = True
         return kind
+
+    def _next_message(self) -> int:
+        """Of any kind; none after a while."""
+        assert self._agent is not None
+        try:
+            return self._agent.wait(SLICE_S)
+        except _native.ChannelError as error:
+            self._raise_broken(str(error))
+
+    def _read_blob(self) -> bytes:
+        assert self._agent is not None
+        try:
+            return self._agent.read_blob()
+        except _native.ChannelError as error:
+            self._raise_broken(str(error))
+
+    def _raise_broken(self, what: str) -> NoReturn:
+        """The simulator said what it never should."""
+        message = f"the simulator (pid {self.pid}) broke the protocol and was killed: {what}"
+        self.kill()
+        raise SimulatorDied(message) from None
 
     def _raise_if_dead(self) -> None:
         assert self._process is not None

@@ -5,11 +5,25 @@
 #include "futex.h"
 
 #include <algorithm>
+#include <functional>
 #include <new>
+#include <stdexcept>
 #include <unistd.h>
 
 namespace ns3::rdma
 {
+
+namespace
+{
+
+/// Of a time to wait; a century is long enough.
+int64_t
+ToNs(double seconds)
+{
+    return static_cast<int64_t>(std::min(seconds, 3e9) * 1e9);
+}
+
+} // namespace
 
 AgentEnd::AgentEnd(uint32_t capacity)
     : m_region(SharedRegion::Create("ns3_env-channel", RegionBytes(capacity)))
@@ -51,7 +65,7 @@ AgentEnd::Wait(double timeoutS)
 {
     if (!HasMessage())
     {
-        if (timeoutS <= 0)
+        if (!(timeoutS > 0))
         {
             return Message::None;
         }
@@ -61,7 +75,7 @@ AgentEnd::Wait(double timeoutS)
             m_control->agentSleeps.store(1, std::memory_order_seq_cst);
             if (sequence.load(std::memory_order_seq_cst) == m_seen)
             {
-                FutexWait(sequence, m_seen, static_cast<int64_t>(timeoutS * 1e9));
+                FutexWait(sequence, m_seen, ToNs(timeoutS));
             }
             m_control->agentSleeps.store(0, std::memory_order_relaxed);
             if (!HasMessage())
@@ -75,12 +89,14 @@ AgentEnd::Wait(double timeoutS)
     {
         throw ChannelError(DIFFERENT_BUILDS);
     }
-    if (m_control->rowCount > m_rows.size())
+    // Read once: the other side may write on.
+    const uint32_t rowCount = m_control->rowCount;
+    if (rowCount > m_rows.size())
     {
         throw ChannelError("the simulator sent more rows than the channel holds");
     }
     m_kind = static_cast<Message>(m_control->message);
-    m_rowCount = m_control->rowCount;
+    m_rowCount = rowCount;
     m_ourTurn = true;
     return m_kind;
 }
@@ -100,7 +116,7 @@ AgentEnd::WaitAny(const std::vector<AgentEnd*>& ends, double timeoutS)
         return -1;
     };
     int found = find();
-    if (found >= 0 || ends.empty() || timeoutS <= 0)
+    if (found >= 0 || ends.empty() || !(timeoutS > 0))
     {
         return found;
     }
@@ -120,7 +136,7 @@ AgentEnd::WaitAny(const std::vector<AgentEnd*>& ends, double timeoutS)
         {
             words[i] = {&ends[i]->m_control->simulatorSequence, ends[i]->m_seen};
         }
-        FutexWaitAny(words, static_cast<int64_t>(timeoutS * 1e9));
+        FutexWaitAny(words, ToNs(timeoutS));
         found = find();
     }
     for (AgentEnd* end : ends)
@@ -147,6 +163,11 @@ AgentEnd::Send(Command command, uint32_t actionCount)
     {
         throw ChannelError(std::to_string(actionCount) + " actions do not fit a channel of " +
                            std::to_string(m_actions.size()));
+    }
+    const auto actions = m_actions.first(command == Command::Step ? actionCount : 0);
+    if (!std::all_of(actions.begin(), actions.end(), std::mem_fn(&ActionRow::IsRight)))
+    {
+        throw std::invalid_argument(WRONG_ACTION);
     }
     m_ourTurn = false;
     m_control->command = static_cast<uint32_t>(command);

@@ -29,7 +29,7 @@ class AgentEnd
     /// Memory files the simulator must inherit under the same numbers.
     int ChannelFd() const { return m_region.Fd(); }
     int BlobFd() const { return m_blobFd; }
-    uint32_t Capacity() const { return m_header->capacity; }
+    uint32_t Capacity() const { return static_cast<uint32_t>(m_rows.size()); }
 
     /**
      * Waits for the simulator's next message, at most `timeoutS` seconds (0: looks once).
@@ -49,7 +49,11 @@ class AgentEnd
     /// The schema of the simulator; empty before Ready.
     std::span<const SchemaField> Fields() const;
 
-    /// Hands over; for Step, the first `actionCount` of Actions(). \throws ChannelError out of turn.
+    /**
+     * Hands over; for Step, the first `actionCount` of Actions().
+     * \throws ChannelError out of turn
+     * \throws std::invalid_argument for an action that is not right; it is our turn still
+     */
     void Send(Command command, uint32_t actionCount = 0);
     std::string ReadBlob() const;
     void WriteBlob(std::string_view text);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace ns3::rdma
@@ -16,6 +17,8 @@ namespace
 
 /// Written within some ms, new memory included.
 constexpr size_t PIECE_BYTES = size_t{8} << 20;
+constexpr uint64_t MAX_BLOB_BYTES = uint64_t{1} << 33;
+constexpr const char* SHORTER_THAN_SAID = "the blob is shorter than its sender said";
 
 } // namespace
 
@@ -33,6 +36,20 @@ CreateBlobFile()
 std::string
 ReadBlobFile(int fd, uint64_t bytes)
 {
+    struct stat info{};
+    if (fstat(fd, &info) != 0)
+    {
+        FailWithErrno("cannot look at the blob");
+    }
+    // Before any memory is taken for it.
+    if (info.st_size < 0 || bytes > static_cast<uint64_t>(info.st_size))
+    {
+        throw ChannelError(SHORTER_THAN_SAID);
+    }
+    if (bytes > MAX_BLOB_BYTES)
+    {
+        throw ChannelError("the blob is larger than any may be");
+    }
     std::string text(bytes, '\0');
     size_t done = 0;
     while (done < bytes)
@@ -44,7 +61,7 @@ ReadBlobFile(int fd, uint64_t bytes)
         }
         if (n <= 0)
         {
-            throw ChannelError("the blob is shorter than its sender said");
+            throw ChannelError(SHORTER_THAN_SAID);
         }
         done += static_cast<size_t>(n);
     }
@@ -54,6 +71,11 @@ ReadBlobFile(int fd, uint64_t bytes)
 void
 WriteBlobFile(int fd, std::string_view text, const std::function<void()>& onPiece)
 {
+    if (text.size() > MAX_BLOB_BYTES)
+    {
+        throw ChannelError("a text of " + std::to_string(text.size()) +
+                           " B is larger than any blob may be");
+    }
     if (ftruncate(fd, static_cast<off_t>(text.size())) != 0)
     {
         FailWithErrno("cannot size the blob");

@@ -14,7 +14,7 @@ namespace ns3::rdma
 /// A new, empty file (close-on-exec). \throws ChannelError
 int CreateBlobFile();
 
-/// The file's first `bytes`. \throws ChannelError where there are fewer.
+/// The file's first `bytes`. \throws ChannelError where there are fewer, or more than any text has.
 std::string ReadBlobFile(int fd, uint64_t bytes);
 
 /// Replaces what the file holds, piece by piece; after each, `onPiece` is called. \throws ChannelError

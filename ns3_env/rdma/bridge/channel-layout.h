@@ -70,6 +70,10 @@ struct DecisionRow
     bool NeedsAction() const { return (flags & (ROW_TERMINATED | ROW_TRUNCATED)) == 0; }
 };
 
+/// What either end says of an action that is not right.
+inline constexpr const char* WRONG_ACTION =
+    "an action's window and rate must be numbers >= 0, and its echo a finite number";
+
 inline constexpr uint32_t ACTION_WIDTH = 3;
 static_assert(sizeof(ActionRow) == ACTION_WIDTH * sizeof(double));
 static_assert(sizeof(DecisionRow) == 16 + FIELD_COUNT * sizeof(double));

@@ -2,6 +2,7 @@
 // What does Python see of the C++ side? The agent's end of the channel, the field table and MPCC's law.
 #include "agent-end.h"
 
+#include <cstring>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -35,11 +36,33 @@ RowView(py::handle self, T DecisionRow::* member)
                 self);
 }
 
-template <typename Spec>
 py::tuple
-FieldTuple(const Spec& field)
+FieldTuple(const FieldSpec& field)
 {
     return py::make_tuple(field.name, field.unit, field.normaliser, field.low, field.high);
+}
+
+/// A text of the region, which the other side may have left without an end, or with bytes that are no ASCII.
+template <size_t SIZE>
+std::string
+TextOf(const char (&text)[SIZE])
+{
+    std::string plain(text, strnlen(text, SIZE));
+    for (char& c : plain)
+    {
+        c = static_cast<unsigned char>(c) < 128 ? c : '?';
+    }
+    return plain;
+}
+
+py::tuple
+FieldTuple(const SchemaField& field)
+{
+    return py::make_tuple(TextOf(field.name),
+                          TextOf(field.unit),
+                          TextOf(field.normaliser),
+                          field.low,
+                          field.high);
 }
 
 /// Runs pending Python signal handlers (Ctrl-C) once the GIL is back.

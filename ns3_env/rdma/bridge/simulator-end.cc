@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 namespace ns3::rdma
 {
@@ -34,14 +35,19 @@ SimulatorEnd::SimulatorEnd(int channelFd)
     {
         throw ChannelError(DIFFERENT_BUILDS);
     }
+    // Read once: what has been checked is what is used, whatever the other side does to the header later.
     const uint32_t capacity = m_header->capacity;
-    if (m_header->regionBytes != m_region.Bytes() || m_region.Bytes() != RegionBytes(capacity))
+    if (capacity == 0 || m_header->regionBytes != m_region.Bytes() ||
+        m_region.Bytes() != RegionBytes(capacity) || m_header->controlOffset != CONTROL_OFFSET ||
+        m_header->rowsOffset != ROWS_OFFSET || m_header->actionsOffset != ActionsOffset(capacity))
     {
         throw ChannelError("the channel's region has the wrong size");
     }
-    m_control = reinterpret_cast<ChannelControl*>(m_region.Data() + m_header->controlOffset);
-    m_rows = {reinterpret_cast<DecisionRow*>(m_region.Data() + m_header->rowsOffset), capacity};
-    m_actionRows = reinterpret_cast<ActionRow*>(m_region.Data() + m_header->actionsOffset);
+    m_blobFd = m_header->blobFd;
+    m_control = reinterpret_cast<ChannelControl*>(m_region.Data() + CONTROL_OFFSET);
+    m_rows = {reinterpret_cast<DecisionRow*>(m_region.Data() + ROWS_OFFSET), capacity};
+    m_actionRows = reinterpret_cast<ActionRow*>(m_region.Data() + ActionsOffset(capacity));
+    m_actions.reserve(capacity);
 
     size_t i = 0;
     for (const FieldSpec& spec : TelemetryFields())
@@ -75,6 +81,7 @@ SimulatorEnd::Publish(Message kind, int64_t timePs, uint32_t rowCount)
                                                          [](const DecisionRow& r)
                                                          { return r.NeedsAction(); }));
     }
+    m_said = kind;
     m_control->message = static_cast<uint32_t>(kind);
     m_control->rowCount = rowCount;
     m_control->timePs = timePs;
@@ -110,16 +117,24 @@ SimulatorEnd::Wait()
     m_seen = sequence.load(std::memory_order_acquire);
     Beat();
     const auto command = static_cast<Command>(m_control->command);
-    m_actions = {};
+    m_actions.clear();
     switch (command)
     {
     case Command::Step:
+        if (m_said != Message::Decisions && m_said != Message::Transitions)
+        {
+            throw ChannelError("a step where a reset was due");
+        }
         if (m_control->actionCount != m_expected)
         {
             throw ChannelError("got " + std::to_string(m_control->actionCount) + " actions for " +
                                std::to_string(m_expected) + " rows that need one");
         }
-        m_actions = {m_actionRows, m_expected};
+        m_actions.assign(m_actionRows, m_actionRows + m_expected);
+        if (!std::all_of(m_actions.begin(), m_actions.end(), std::mem_fn(&ActionRow::IsRight)))
+        {
+            throw ChannelError(WRONG_ACTION);
+        }
         return command;
     case Command::Reset:
     case Command::Close:
@@ -133,13 +148,13 @@ SimulatorEnd::Wait()
 std::string
 SimulatorEnd::ReadBlob() const
 {
-    return ReadBlobFile(m_header->blobFd, m_control->agentBlobBytes);
+    return ReadBlobFile(m_blobFd, m_control->agentBlobBytes);
 }
 
 void
 SimulatorEnd::WriteBlob(std::string_view text)
 {
-    WriteBlobFile(m_header->blobFd, text, [this] { Beat(); });
+    WriteBlobFile(m_blobFd, text, [this] { Beat(); });
     m_control->simulatorBlobBytes = text.size();
 }
 

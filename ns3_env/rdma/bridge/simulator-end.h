@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ns3::rdma
 {
@@ -28,7 +29,7 @@ class SimulatorEnd
     explicit SimulatorEnd(int channelFd);
 
     /// Rows one message can hold; send more in several Decisions messages, each answered by its Step.
-    uint32_t Capacity() const { return m_header->capacity; }
+    uint32_t Capacity() const { return static_cast<uint32_t>(m_rows.size()); }
     /// The process that made the channel.
     int AgentPid() const { return m_header->agentPid; }
 
@@ -40,7 +41,7 @@ class SimulatorEnd
 
     /**
      * Sleeps until the agent has answered the last message.
-     * After a Step there are exactly as many Actions() as published rows that need one.
+     * After a Step there are exactly as many Actions() as published rows that need one, and each is right.
      * \throws ChannelError for a command that breaks the protocol.
      */
     Command Wait();
@@ -70,10 +71,12 @@ class SimulatorEnd
     ChannelControl* m_control;
     std::span<DecisionRow> m_rows;
     ActionRow* m_actionRows;
-    std::span<const ActionRow> m_actions;
+    std::vector<ActionRow> m_actions; ///< a copy: what has been checked no longer changes
+    int m_blobFd;
     AdaptiveSpin m_spin;
     uint32_t m_seen{0};     ///< the last command's sequence number
     uint32_t m_expected{0}; ///< actions due for the last message
+    Message m_said{Message::None};
 };
 
 } // namespace ns3::rdma

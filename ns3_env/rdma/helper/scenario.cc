@@ -4,6 +4,10 @@
 #include "ns3_env/rdma/json/json-reader.h"
 #include "ns3_env/rdma/json/read-clock.h"
 
+#include "ns3_env/rdma/model/sign-of-life.h"
+
+#include <unordered_set>
+
 namespace ns3::rdma
 {
 
@@ -23,6 +27,7 @@ constexpr size_t MAX_NODES = 65'536; // as many have an address of their own
 constexpr size_t MAX_LINKS = 1'000'000;
 constexpr size_t MAX_FLOWS = 10'000'000;
 constexpr size_t MAX_CONTROLLERS = 10'000;
+constexpr const char* AGENT = "agent"; ///< the controller that asks across the channel
 
 void
 ReadNodes(JsonReader& root, Scenario& s)
@@ -127,8 +132,10 @@ ReadFlows(JsonReader section, Scenario& s)
     auto refuse = [](size_t i, const std::string& why)
     { throw ScenarioError("'flows' row " + std::to_string(i) + ": " + why); };
     s.flows.reserve(n);
+    std::unordered_set<int32_t> taken;
     for (size_t i = 0; i < n; ++i)
     {
+        SignOfLife::Beat();
         for (uint32_t node : {src[i], dst[i]})
         {
             if (s.isSwitch[node])
@@ -139,6 +146,18 @@ ReadFlows(JsonReader section, Scenario& s)
         if (src[i] == dst[i])
         {
             refuse(i, "a flow from host " + std::to_string(src[i]) + " to itself");
+        }
+        // A slot is where the policy keeps what it knows of the flow.
+        if (s.controllers[controller[i]].name == AGENT)
+        {
+            if (slot[i] < 0)
+            {
+                refuse(i, "a flow under '" + std::string(AGENT) + "' needs a slot, 0 or above");
+            }
+            if (!taken.insert(slot[i]).second)
+            {
+                refuse(i, "slot " + std::to_string(slot[i]) + " is another flow's");
+            }
         }
         s.flows.push_back({{static_cast<uint32_t>(i),
                             src[i],

@@ -4,6 +4,7 @@
 #define RDMA_TELEMETRY_H
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -97,6 +98,9 @@ struct ActionRow
     double windowBytes{0};
     double rateBps{0};
     double echo{0}; ///< comes back as the field "last_action"
+
+    /// Window and rate may be infinite: none, and the link's. No number may be a NaN.
+    bool IsRight() const { return windowBytes >= 0 && rateBps >= 0 && std::isfinite(echo); }
 };
 
 } // namespace ns3::rdma
