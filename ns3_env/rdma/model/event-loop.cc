@@ -216,9 +216,9 @@ EventLoop::Run()
             static_cast<RearmedEvent*>(EventOf(entry))->Fire();
             continue;
         }
-        EventImpl* event = EventOf(entry);
+        // The reference is the queue's; it ends here, though the event throws (a flow that is refused at its start).
+        const Ptr<EventImpl> event(EventOf(entry), false);
         event->Invoke();
-        event->Unref();
     }
 }
 

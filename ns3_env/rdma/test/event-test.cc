@@ -8,9 +8,11 @@
 #include "ns3_env/rdma/model/reusable-event.h"
 #include "ns3_env/rdma/model/sign-of-life.h"
 
+#include <memory>
 #include <random>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -242,6 +244,32 @@ class SignOfLifeTest : public TestCase
     Picos m_step{0};
 };
 
+/// What an event holds is let go of when it throws, as one does whose flow is refused.
+class ThrowingEventTest : public TestCase
+{
+  public:
+    ThrowingEventTest()
+        : TestCase("an event that throws is let go of")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const auto held = std::make_shared<int>(0);
+        Simulator::Schedule(Time(1), [held] { throw std::runtime_error("refused"); });
+        try
+        {
+            Simulator::Run();
+        }
+        catch (const std::runtime_error&)
+        {
+        }
+        Simulator::Destroy();
+        NS_TEST_ASSERT_MSG_EQ(held.use_count(), 1, "this one only");
+    }
+};
+
 class EventTestSuite : public TestSuite
 {
   public:
@@ -255,6 +283,7 @@ class EventTestSuite : public TestSuite
         AddTestCase(new EventLoopTest, Duration::QUICK);
         AddTestCase(new RearmedTest, Duration::QUICK);
         AddTestCase(new SignOfLifeTest, Duration::QUICK);
+        AddTestCase(new ThrowingEventTest, Duration::QUICK);
     }
 };
 
