@@ -54,6 +54,11 @@ def shown(value: object) -> str:
         return "a number of thousands of digits"
 
 
+def _printable(line: str) -> str:
+    """With escapes for what would end the line, or not be seen."""
+    return line if line.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
+
+
 def nearest(key: str, known: Sequence[str]) -> str:
     """``; the nearest known one is 'x'``, or nothing where nothing is known."""
     near = get_close_matches(key[:_MAX_TEXT], known, n=1, cutoff=0.0)
@@ -117,6 +122,7 @@ def describe(error: ValidationError, data: object) -> list[str]:
         if fault["type"] not in _COMPLETE:
             text += f" (it is {shown(fault['input'])})"
         lines += [f"{'.'.join(place)}: {line}" if place else line for line in text.split("\n")]
+    lines = [_printable(line) for line in lines]
     lines = [line if len(line) <= _MAX_LINE else f"{line[:_MAX_LINE]}..." for line in lines]
     if len(faults) > MAX_FAULTS:
         lines.append(f"{len(faults) - MAX_FAULTS} more faults")

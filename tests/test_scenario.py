@@ -205,6 +205,13 @@ def test_flows_of_a_csv_are_those_of_its_rows(tmp_path: Path) -> None:
     assert flows["start_ns"] == [7, 0, 0]
 
 
+def test_a_text_of_a_csv_does_not_end_the_line(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.load(with_csv(tmp_path, "s\x85rc,d\u2028st,size_bytes,start_ns\n"))
+    assert len(str(caught.value).splitlines()) == 1
+    assert "s\\x85rc,d\\u2028st" in str(caught.value)
+
+
 def test_csv_lies_beside_its_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = with_csv(tmp_path, HEADER + "0,4,1,0\n")
     (tmp_path / "elsewhere").mkdir()

@@ -64,6 +64,10 @@ def test_scenario_files_lie_beside_the_suite_and_become_part_of_it(tmp_path: Pat
         ({"seed": [1]}, "s.yaml: unknown key 'seed'; the nearest known one is 'seeds'"),
         ({"seeds": [1, 1]}, "s.yaml: seeds: a seed is there twice"),
         ({"seeds": []}, "s.yaml: seeds: "),
+        (
+            {"controllers": 3, "policies": {"mine": "a.b:c"}},
+            "s.yaml: controllers: Input should be a valid list",
+        ),
         ({"controllers": ["hpcc", "hpcc"]}, "s.yaml: controllers: 'hpcc' is there twice"),
         (
             {"controllers": [{"name": "x"}]},

@@ -133,6 +133,14 @@ def test_plain_algorithms_train_on_the_same_flows(files: list[str], algorithm: s
         (["env.action={name: multiplicative_window, alpha: -1}"], ["config.yaml", "env.action", "alpha"]),
         (["env.clock={name: synchronous, interval_ns: 0}"], ["config.yaml", "interval_ns"]),
         (["nonsense"], ["command line", "nonsense"]),
+        (
+            ["evaluation.scenario.traffic.size_bytes=-1"],
+            ["config.yaml: evaluation.scenario: traffic.size_bytes"],
+        ),
+        (["evaluation.returns={time_limit_ns: 0}"], ["config.yaml: evaluation.returns: time_limit_ns"]),
+        (["evaluation.controllers=[hpc]"], ["config.yaml: evaluation.controllers.0", "'hpc'", "'hpcc'"]),
+        (["--algo", "sac", "env=3"], ["config.yaml: env"]),
+        (["env.hang_timeout_s=1e300"], ["config.yaml: env.hang_timeout_s", "at most"]),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(

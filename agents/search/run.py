@@ -23,7 +23,7 @@ from agents.search.parameters import with_starts
 from agents.search.trials import Trial, TrialLog
 from agents.training.checkpoint import controller_layout, write_layout
 from agents.training.curriculum import Curriculum, CurriculumConfig
-from agents.training.environment import check_env
+from agents.training.environment import check_env, check_evaluation
 from agents.training.inputs import Inputs
 from agents.training.progress import LiveLine, StopRequest
 from agents.training.run_folder import Outcome, RunFolder
@@ -72,6 +72,7 @@ def plan(inputs: Inputs, overrides: Sequence[str] = ()) -> Plan:
         _check_same_scores(validate(inputs.recorded, TuneConfig, inputs.config_source), config)
     env = config.env.of_agent()
     check_env(env, inputs.config_source)
+    check_evaluation(env, config.evaluation, inputs.config_source)
     where = inputs.curriculum_source
     stages = validate(inputs.curriculum, CurriculumConfig, where)
     curriculum = Curriculum(stages, env, config.seed, where)

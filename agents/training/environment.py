@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agents.training.config import EnvConfig
+from agents.training.config import EnvConfig, EvaluationConfig
 from ns3_env import telemetry
 from ns3_env.actions import ActionMap, make_action_map
 from ns3_env.errors import ConfigError
 from ns3_env.rewards import Reward, make_reward
-from ns3_env.scenario import Scenario
+from ns3_env.scenario import AGENT, Scenario
+from ns3_env.simulator import list_controllers
+from ns3_env.strict import nearest, shown
 from ns3_env.vec_env import RdmaVecEnv
 
 if TYPE_CHECKING:
@@ -55,6 +57,27 @@ def check_env(env: EnvConfig, source: str) -> None:
         telemetry.field_indices(env.fields)
     except KeyError as error:
         raise ConfigError(f"{source}: env.fields: {error.args[0]}") from error
+
+
+def check_evaluation(env: EnvConfig, evaluation: EvaluationConfig | None, source: str) -> None:
+    """What will be compared at the end is checked at the beginning.
+
+    Raises:
+        ScenarioError: a scenario of it is wrong, naming ``source`` and key.
+        ConfigError: the simulator has no such controller.
+    """
+    if evaluation is None:
+        return
+    for key in ("scenario", "returns"):
+        if (data := getattr(evaluation, key)) is not None:
+            make_scenario(env, data, f"{source}: evaluation.{key}")
+    known = [name for name in list_controllers() if name != AGENT]
+    for i, name in enumerate(evaluation.controllers):
+        if name not in known:
+            raise ConfigError(
+                f"{source}: evaluation.controllers.{i}: there is no {shown(name)} in the simulator"
+                f"{nearest(name, known)} of {', '.join(known)}"
+            )
 
 
 def make_env(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +16,7 @@ from agents.registry import find_agent
 from agents.training.callback import EpisodeMeter, Measure, RunCallback
 from agents.training.config import RunConfig
 from agents.training.curriculum import Curriculum, CurriculumConfig, CurriculumState
-from agents.training.environment import check_env, make_training_env
+from agents.training.environment import check_env, check_evaluation, make_training_env
 from agents.training.inputs import Inputs
 from agents.training.progress import StopRequest
 from agents.training.run_folder import Outcome, RunFolder
@@ -43,12 +43,14 @@ class RunState(Strict):
 
 def with_algorithm(data: dict[str, Any], algorithm: str) -> dict[str, Any]:
     """A configuration's data with another agent: its settings go, and the clock becomes one that suits it."""
-    if data.get("agent", {}).get("name") == algorithm:
+    agent, env = data.get("agent"), data.get("env", {})
+    if isinstance(agent, Mapping) and agent.get("name") == algorithm:
         return data
     clock = {"name": "synchronous" if find_agent(algorithm).synchronous else "per_flow_rtt"}
-    env = {**data.get("env", {})}
-    if env.get("clock", {}).get("name") != clock["name"]:
-        env["clock"] = clock
+    if isinstance(env, Mapping):  # what is none is refused where it is read
+        of = env.get("clock")
+        fits = isinstance(of, Mapping) and of.get("name") == clock["name"]
+        env = dict(env) if fits else {**env, "clock": clock}
     return {**data, "agent": {"name": algorithm}, "env": env, "name": algorithm}
 
 
@@ -71,6 +73,7 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), algorithm: str | None = 
     inputs = inputs.with_overrides(overrides)
     config = validate(inputs.config, RunConfig, inputs.config_source)
     check_env(config.env, inputs.config_source)
+    check_evaluation(config.env, config.evaluation, inputs.config_source)
     source = inputs.curriculum_source
     stages = validate(inputs.curriculum, CurriculumConfig, source)
     if inputs.resume is not None:

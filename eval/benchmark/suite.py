@@ -96,7 +96,9 @@ class Suite(Strict):
             return data
         own = [{"name": name, "policy": policy} for name, policy in data["policies"].items()]
         rest = {key: value for key, value in data.items() if key != "policies"}
-        return {**rest, "controllers": [*(data.get("controllers") or []), *own]}
+        listed = data.get("controllers") or []
+        # What is no list is refused by its own name.
+        return {**rest, "controllers": [*listed, *own] if isinstance(listed, list) else listed}
 
     @field_validator("seeds")
     @classmethod
