@@ -1,4 +1,5 @@
 # What can one do here? make setup | train | test | bench | lint | format | coverage | clean
+# What can one do here? Attacks, some minutes each: make fuzz | sanitize | soak
 # SPDX-License-Identifier: GPL-2.0-or-later
 PYTHON ?= python3
 # ON turns compiler warnings into errors (as .ci/run does)
@@ -15,7 +16,8 @@ CXX_PRODUCT_FILES = $(filter-out ns3_env/rdma/test/%,$(CXX_FILES))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup train test test-cpp test-python bench lint format coverage coverage-cpp coverage-python clean
+.PHONY: help setup train test test-cpp test-python test-attacks bench lint format coverage coverage-cpp coverage-python \
+	fuzz sanitize soak attackers clean
 
 help:
 	@sed -n 's/^# What can one do here? //p' Makefile
@@ -59,7 +61,7 @@ train: setup
 bench: setup
 	$(BIN)/python -m eval speed
 
-test: test-cpp test-python lint
+test: test-cpp test-python test-attacks lint
 
 test-cpp: setup
 	$(BIN)/cmake --build $(BUILD) --target rdma-tests
@@ -85,9 +87,15 @@ COVERING = $(addprefix tests/test_,scenario.py conservation.py pcap.py rdma_sim.
 
 coverage: coverage-cpp coverage-python
 
+# $(call configure,FOLDER,COMPILER FLAGS): a build beside the usual one
+define configure
+	@mkdir -p $(1)
+	$(BIN)/cmake -S . -B $(1) -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DCMAKE_CXX_FLAGS="$(2)" \
+		-DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python > $(1).log
+endef
+
 coverage-cpp: setup
-	$(BIN)/cmake -S . -B build/coverage -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS="-O1 --coverage" \
-		-DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python > build/coverage.log
+	$(call configure,build/coverage,--coverage)
 	$(BIN)/cmake --build build/coverage --target rdma-tests rdma-sim >> build/coverage.log
 	find build/coverage -name '*.gcda' -delete
 	build/coverage/rdma-tests > /dev/null
@@ -101,6 +109,50 @@ coverage-python: setup
 	$(BIN)/python -m pytest -q --cov=ns3_env --cov=agents --cov=eval --cov-report=html:build/coverage/python \
 		--cov-report=term | tee build/coverage-python.txt | tail -n 3
 	@awk '/^TOTAL/ {print "Python: " $$NF " of lines"}' build/coverage-python.txt
+
+# --- attacks: short forms in `make test` (and in pytest: tests/fuzz, tests/soak), long ones here ------
+# build/sanitize: addresses and undefined behaviour; build/threads: races. What a sanitizer finds in a simulator is in
+# build/reports, for the simulator's own exit code may be seen by nobody.
+ADDRESSES = -fno-omit-frame-pointer -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all
+RACES = -fno-omit-frame-pointer -fsanitize=thread
+REPORTS = $(CURDIR)/build/reports
+SANITIZED = ASAN_OPTIONS=log_path=$(REPORTS)/report UBSAN_OPTIONS=log_path=$(REPORTS)/report:print_stacktrace=1 \
+	NS3_ENV_RDMA_SIM=$(CURDIR)/build/sanitize/rdma-sim NS3_ENV_DUMMY_SIM=$(CURDIR)/build/sanitize/rdma-dummy-sim
+NO_REPORTS = @cat $(REPORTS)/* 2> /dev/null; test -z "$$(ls $(REPORTS))"
+SEED ?= 1
+
+attackers: setup
+	$(call configure,build/sanitize,$(ADDRESSES))
+	$(call configure,build/threads,$(RACES))
+	$(BIN)/cmake --build build/sanitize --target rdma-sim rdma-dummy-sim rdma-fuzz-json rdma-fuzz-channel
+	$(BIN)/cmake --build build/threads --target rdma-channel-threads
+	$(BIN)/python -m tests.fuzz.corpus build/fuzz/corpus
+	@rm -rf $(REPORTS) && mkdir -p $(REPORTS)
+
+test-attacks: attackers
+	build/sanitize/rdma-fuzz-json --corpus=build/fuzz/corpus --inputs=2500
+	build/sanitize/rdma-fuzz-channel --corpus=build/fuzz/corpus --inputs=8000
+	TSAN_OPTIONS=halt_on_error=1 build/threads/rdma-channel-threads 2000
+	$(SANITIZED) $(BIN)/python -m pytest -q tests/test_all_controllers.py
+	$(NO_REPORTS)
+
+fuzz: attackers
+	build/sanitize/rdma-fuzz-json --corpus=build/fuzz/corpus --seed=$(SEED) --inputs=40000
+	build/sanitize/rdma-fuzz-channel --corpus=build/fuzz/corpus --seed=$(SEED) --inputs=100000
+	$(BIN)/python -m pytest -q tests/fuzz --hypothesis-profile=long
+
+# The suites of C++, and those tests in Python that put the simulator to work. What is freed stays for a while: no test of memory.
+sanitize: attackers
+	$(BIN)/cmake --build build/sanitize --target rdma-tests
+	build/sanitize/rdma-tests
+	TSAN_OPTIONS=halt_on_error=1 build/threads/rdma-channel-threads 50000
+	$(SANITIZED) $(BIN)/python -m pytest -q tests/test_all_controllers.py tests/test_simulator_json.py tests/fuzz $(COVERING) \
+		--deselect tests/test_env_contract.py::test_500_resets_in_one_process_keep_memory_flat
+	$(NO_REPORTS)
+	@echo "sanitize: nothing was found"
+
+soak: setup
+	$(BIN)/python -m tests.soak.soak --steps 1000000 --resets 10000 --kills 1000 --seed $(SEED)
 
 clean:
 	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

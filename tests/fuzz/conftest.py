@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How many inputs are made up? Few, always the same; many new ones with ``--hypothesis-profile=long``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tests.fuzz import tried
+
+_SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+settings.register_profile(
+    "short",
+    max_examples=40,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=_SLOW_IS_FINE,
+)
+settings.register_profile(
+    "long", max_examples=1500, deadline=None, database=None, suppress_health_check=_SLOW_IS_FINE
+)
+settings.load_profile("short")
+
+_BETWEEN_LINES_S = 3.0
+
+
+@pytest.fixture(autouse=True)
+def _progress(request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]) -> Iterator[None]:
+    """A line now and then where there are many inputs."""
+    next_line = time.monotonic() + _BETWEEN_LINES_S
+
+    def say(total: int) -> None:
+        nonlocal next_line
+        if time.monotonic() > next_line:
+            next_line = time.monotonic() + _BETWEEN_LINES_S
+            with capsys.disabled():
+                print(f"{request.node.name}: {total} inputs so far", flush=True)
+
+    tried.listener = say
+    yield
+    tried.listener = None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How many there were, of each kind."""
+    for kind, (count, refused) in sorted(tried.counts.items()):
+        terminalreporter.write_line(f"{kind}: {count} inputs, {count - refused} taken")

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From which good scenarios are bad ones made? ``python -m tests.fuzz.corpus FOLDER`` writes small ones."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ns3_env.scenario import AGENT, Controller, Ecn, PerAck, PerFlowRtt, Record, Scenario, Switch, Synchronous
+from ns3_env.simulator import default_attributes, list_controllers
+from ns3_env.topology import Dumbbell, FatTree2, ParkingLot
+from ns3_env.traffic import Incast, Joining, LongShort
+
+
+def scenarios() -> Iterator[tuple[str, Scenario]]:
+    """Small ones: every controller with all its attributes, kinds of topology, clock, traffic and record."""
+    small = Incast(flows=3, size_bytes=20_000, spread_ns=1000)
+    for name in list_controllers():
+        if name != AGENT:
+            controller = Controller(name=name, attributes=dict(default_attributes(name)))
+            yield (
+                name,
+                Scenario(topology=Dumbbell(senders=3), traffic=small, controllers=[controller]),
+            )
+    dcqcn = [Controller(name="dcqcn")]
+    yield (
+        "parking-lot",
+        Scenario(topology=ParkingLot(), traffic=Joining(sizes_bytes=[20_000, 10_000]), controllers=dcqcn),
+    )
+    yield (
+        "fat-tree",
+        Scenario(
+            preset="reference",
+            topology=FatTree2(access=2, aggregation=2, hosts_per_access=2),
+            traffic=LongShort(long_bytes=50_000, short_bytes=20_000),
+            controllers=dcqcn,
+            switch=Switch(ecn=Ecn(), flow_counter="timeout", pfc=False),
+            loss_probability=0.01,
+            min_rate_bps=1e7,
+            record=Record(
+                queue_series_ns=1000,
+                windows=True,
+                events=True,
+                controller_state=True,
+                controller_counters=True,
+            ),
+        ),
+    )
+    eight = Incast(flows=8, size_bytes=20_000, spread_ns=1000)
+    agent = [Controller(name=AGENT)]
+    for name, clock in (
+        ("agent", PerFlowRtt()),
+        ("agent-per-ack", PerAck()),
+        ("agent-synchronous", Synchronous()),
+    ):
+        yield name, Scenario(traffic=eight, topology=Dumbbell(senders=8), controllers=agent, clock=clock)
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, scenario in scenarios():
+        content: dict[str, Any] = {"min_rate_bps": None, **scenario.to_simulator_json()}
+        (folder / f"{name}.json").write_text(json.dumps(content))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Are the numbers of what was taken in reason? Judged by their names' units, whatever the model asks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from annotated_types import Ge, Gt, Le, Lt
+from pydantic import BaseModel
+
+from ns3_env import bounds
+
+#: The largest value of a number whose name ends so.
+BY_UNIT: dict[str, float] = {
+    "_ns": bounds.MAX_TIME_NS,
+    "_bytes": bounds.MAX_BYTES,
+    "_bps": bounds.MAX_RATE_BPS,
+    "_s": bounds.MAX_WALL_S,
+    "_probability": 1,
+    "_share": 1,
+}
+#: Of every other number: seeds have so many bits.
+_LARGEST = 2**63
+
+
+def faults(made: Any, name: str = "") -> Iterator[str]:
+    """Every number that is none, too large for its unit, or that its own field should have refused."""
+    if isinstance(made, BaseModel):
+        for key, field in type(made).model_fields.items():
+            value = getattr(made, key)
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                yield from _outside(value, key, field.metadata)
+            yield from faults(value, key)
+        yield from faults(made.model_extra or {}, name)
+    elif isinstance(made, dict):
+        for key, value in made.items():
+            yield from faults(value, str(key))
+    elif isinstance(made, list | tuple):
+        for value in made:
+            yield from faults(value, name)
+    elif isinstance(made, int | float) and not isinstance(made, bool):
+        limit = next((high for end, high in BY_UNIT.items() if name.endswith(end)), None)
+        if not math.isfinite(made):
+            yield f"{name} is {made}"
+        elif limit is not None and not 0 <= made <= limit:
+            yield f"{name} is {made}, not in [0, {limit:g}]"
+        elif isinstance(made, int) and abs(made) > _LARGEST:
+            yield f"{name} is {made}"
+
+
+def _outside(value: float, key: str, metadata: list[Any]) -> Iterator[str]:
+    for rule in metadata:
+        wrong = (
+            (isinstance(rule, Ge) and not value >= rule.ge)  # type: ignore[operator]
+            or (isinstance(rule, Gt) and not value > rule.gt)  # type: ignore[operator]
+            or (isinstance(rule, Le) and not value <= rule.le)  # type: ignore[operator]
+            or (isinstance(rule, Lt) and not value < rule.lt)  # type: ignore[operator]
+        )
+        if wrong:
+            yield f"{key} is {value}, against {rule}"

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What comes of damaged scenarios, suites, configurations, curricula? They are right, or refused by file."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.registry import AGENTS, find_agent
+from agents.search import run as search
+from agents.training import run as training
+from agents.training.inputs import Inputs, read_inputs
+from eval.benchmark.suite import Suite
+from ns3_env.scenario import Scenario
+from ns3_env.traffic import SIZE_CDFS
+from ns3_env.yaml_files import read_mapping
+from tests.fuzz.in_bounds import faults
+from tests.fuzz.strategies import changed, cut
+from tests.fuzz.tried import attempt
+
+ROOT = Path(__file__).parents[2]
+find_agent("fdcc")  # PyTorch's import takes seconds
+
+SCENARIO: dict[str, Any] = {
+    "preset": "default",
+    "seed": 3,
+    "time_limit_ns": 100_000,
+    "timing": "exact",
+    "payload_bytes": 1000,
+    "min_rate_bps": 1e8,
+    "topology": {"kind": "dumbbell", "senders": 4, "rate_bps": 1e11, "delay_ns": 1000},
+    "traffic": {"kind": "incast", "flows": 3, "size_bytes": 1000, "start_ns": 0, "spread_ns": 100},
+    "switch": {
+        "buffer_bytes": 10**7,
+        "pfc": True,
+        "headroom_frames": 2,
+        "flow_timeout_ns": 1000,
+        "ecn": "auto",
+    },
+    "loss_probability": 0.1,
+    "retransmission_timeout_ns": 0,
+    "controllers": [{"name": "agent"}, {"name": "dcqcn", "attributes": {"Gain": 0.5}}],
+    "controlled_flows": [0],
+    "clock": {"name": "per_flow_rtt", "rtt_fraction": 0.5},
+    "decision_quantum_ns": 0,
+    "record": {"queues": True, "queue_series_ns": 100, "pcap_ports": [[0, 0]], "pcap_snaplen": 100},
+}
+OTHERS: list[dict[str, Any]] = [
+    {
+        "topology": {
+            "kind": "parking_lot",
+            "switches": 3,
+            "hosts_per_switch": 2,
+            "rate_bps": 1e10,
+            "delay_ns": 1,
+        }
+    },
+    {
+        "topology": {
+            "kind": "fat_tree_2",
+            "access": 2,
+            "aggregation": 2,
+            "hosts_per_access": 2,
+            "fabric_bps": 1e9,
+        }
+    },
+    {"topology": {"kind": "fat_tree_3", "pods": 2, "tors_per_pod": 1, "cores": 1, "hosts_per_tor": 2}},
+    {
+        "topology": {
+            "kind": "graph",
+            "nodes": ["host", "switch", "host"],
+            "links": [
+                {"a": 0, "b": 1, "rate_bps": 1e9, "delay_ns": 5},
+                {"a": 1, "b": 2, "rate_bps": 1e9, "delay_ns": 5},
+            ],
+        },
+        "traffic": {"kind": "list", "flows": [{"src": 0, "dst": 2, "size_bytes": 5, "start_ns": 7}]},
+    },
+    {"traffic": {"kind": "joining", "sizes_bytes": [10, 20], "interval_ns": 5}},
+    {"traffic": {"kind": "long_short", "long_bytes": 10, "short_bytes": 20, "short_start_ns": 5}},
+    {"traffic": {"kind": "poisson", "sizes": "websearch", "load": 0.3, "duration_ns": 1000}},
+    {"traffic": {"kind": "poisson", "sizes": [[0, 0], [1000, 100]], "load": 0.3, "duration_ns": 1000}},
+    {"traffic": {"kind": "mix", "parts": [{"kind": "incast", "flows": 2}, {"kind": "joining"}]}},
+    {"switch": {"ecn": {"kmin_bytes": 1, "kmax_bytes": 2, "pmax": 0.1, "at_rate_bps": 1e9}}},
+    {"clock": {"name": "synchronous", "interval_ns": 1000}},
+]
+SUITE = {
+    "title": "t",
+    "controllers": ["hpcc", {"name": "d", "controller": "dcqcn", "attributes": {"Gain": 0.1}}],
+    "policies": {"p": "pkg.module:factory"},
+    "seeds": [1, 2],
+    "timeout_s": 5,
+    "scenarios": [
+        {"name": "s", "scenario": {"time_limit_ns": 10, "traffic": {"kind": "incast", "flows": 2}}}
+    ],
+}
+
+
+def from_file(path: str) -> dict[str, Any]:
+    return read_mapping(ROOT / path)
+
+
+def plan(path: Path, algorithm: str | None = None) -> list[Any]:
+    """As train.py does before it makes anything; of both files, one is damaged."""
+    inputs = read_inputs(path, ROOT / "curricula/incast.yaml")
+    if inputs.kind == "tune":
+        return [search.plan(inputs).config]
+    made = training.plan(inputs, (), algorithm)
+    return [made.config, *made.curriculum.scenarios]
+
+
+def plan_curriculum(path: Path) -> list[Any]:
+    inputs = read_inputs(ROOT / "configs/fdcc.yaml", path)
+    made = training.plan(inputs)
+    return [made.curriculum.config, *made.curriculum.scenarios]
+
+
+#: Kind of file: good contents, and how it is read.
+FILES: dict[str, tuple[list[dict[str, Any]], Callable[[Path], Any]]] = {
+    "scenario": ([SCENARIO, *({**SCENARIO, **other} for other in OTHERS)], Scenario.load),
+    "suite": ([SUITE, from_file("configs/suites/incast.yaml")], Suite.load),
+    "config": (
+        [from_file(f"configs/{name}.yaml") for name in ("fdcc", "sb3", "mpcc", "dcqcn")],
+        plan,
+    ),
+    "curriculum": ([from_file("curricula/incast.yaml")], plan_curriculum),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("yaml")
+
+
+@pytest.mark.parametrize("kind", FILES)
+@given(data=st.data())
+def test_what_is_taken_is_in_bounds(kind: str, folder: Path, data: st.DataObject) -> None:
+    goods, read = FILES[kind]
+    content = data.draw(changed(data.draw(st.sampled_from(goods))))
+    path = folder / "x.yaml"
+    path.write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
+    assert list(faults(attempt(f"yaml {kind}", lambda: read(path), f"{path}: "))) == []
+
+
+@pytest.mark.parametrize("kind", FILES)
+@given(data=st.data())
+def test_damaged_text_is_refused_in_lines(kind: str, folder: Path, data: st.DataObject) -> None:
+    goods, read = FILES[kind]
+    good = yaml.safe_dump(data.draw(st.sampled_from(goods[:2])), default_flow_style=None)
+    path = folder / "x.yaml"
+    text = data.draw(cut(good))
+    path.write_bytes(
+        text.encode(data.draw(st.sampled_from(["utf-8", "utf-8", "latin-1", "utf-16"])), "replace")
+    )
+    assert list(faults(attempt(f"yaml text of a {kind}", lambda: read(path), f"{path}: "))) == []
+
+
+@given(data=st.data(), algorithm=st.sampled_from(sorted(AGENTS)))
+def test_another_agent_for_a_damaged_configuration(data: st.DataObject, algorithm: str) -> None:
+    good = data.draw(st.sampled_from(FILES["config"][0][:2]))
+    inputs = Inputs(
+        data.draw(changed(good)), copy.deepcopy(from_file("curricula/incast.yaml")), "c.yaml", "d"
+    )
+    made = attempt("other agents", lambda: training.plan(inputs, (), algorithm), "c.yaml: ")
+    assert made is None or list(faults(made.config)) == []
+
+
+def test_what_is_damaged_is_good_before(folder: Path) -> None:
+    assert "websearch" in SIZE_CDFS
+    for kind, (goods, read) in FILES.items():
+        for i, good in enumerate(goods):
+            path = folder / f"{kind}{i}.yaml"
+            path.write_text(yaml.safe_dump(good))
+            assert list(faults(read(path))) == []

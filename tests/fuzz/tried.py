@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What may come of an input? An object, or one kind of error: quickly, in short lines, and nothing else."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import TypeVar
+
+from ns3_env.errors import ConfigError, ScenarioError, ScenarioWarning
+
+T = TypeVar("T")
+
+#: CPU time of this process, which other processes do not slow down.
+QUICKLY_S = 1.0
+_MOST_CHARACTERS = 25_000  # twenty faults of a thousand each, and what they belong to
+
+#: Inputs and refusals, by kind.
+counts: dict[str, tuple[int, int]] = {}
+#: Told the number of inputs so far.
+listener: Callable[[int], None] | None = None
+
+
+def attempt(kind: str, read: Callable[[], T], source: str) -> T | None:
+    """What ``read`` makes of an input; None where it refuses it as it should.
+
+    Fails where it takes long, raises anything else, or says something that does not name its source.
+    """
+    count, refused = counts.get(kind, (0, 0))
+    counts[kind] = count + 1, refused
+    if listener is not None:
+        listener(count + 1)
+    began = time.process_time()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ScenarioWarning)
+            taken = read()
+    except (ConfigError, ScenarioError) as error:
+        counts[kind] = count + 1, refused + 1
+        text = str(error)
+        assert text, "an error without words"
+        assert len(text) < _MOST_CHARACTERS
+        assert all(line.startswith(source) for line in text.splitlines()), text
+        return None
+    finally:
+        assert time.process_time() - began < QUICKLY_S
+    return taken

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Does anything grow over steps, resets and kills? ``python -m tests.soak.soak``: memory, files, threads."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gc
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ns3_env.errors import SimulatorError
+from ns3_env.flow_stream import FlowStream
+from ns3_env.scenario import AGENT, Controller, Scenario
+from ns3_env.topology import Dumbbell
+from ns3_env.traffic import Incast
+from tests.helpers import alive
+
+SIMULATORS = 4
+SLOTS = 4
+#: A stopped simulator is found as late as a hung one; a killed one is found at once.
+HANG_TIMEOUT_S = 0.5
+DETECTED_WITHIN_S = 5.0
+_STOPPED_SHARE = 0.1
+_BETWEEN_LINES_S = 3.0
+_SAMPLES = 24
+#: What counts as growth: of the mean of the last quarter of the samples over the second one.
+_ALLOWED_KB = 1_000
+
+
+@dataclass
+class Usage:
+    """Of this process and its simulators, sampled between episodes."""
+
+    own_kb: list[int] = field(default_factory=list)
+    simulators_kb: list[int] = field(default_factory=list)
+    descriptors: list[int] = field(default_factory=list)
+    threads: list[int] = field(default_factory=list)
+    children: list[int] = field(default_factory=list)
+    shared: list[int] = field(default_factory=list)
+
+    def sample(self, pids: list[int]) -> None:
+        """Adds a point to each series."""
+        self.own_kb.append(_status("self", "VmRSS"))
+        self.simulators_kb.append(max(_status(str(pid), "RssAnon") for pid in pids))
+        self.descriptors.append(len(os.listdir("/proc/self/fd")))
+        self.threads.append(_status("self", "Threads"))
+        self.children.append(_children())
+        self.shared.append(len(os.listdir("/dev/shm")))
+
+    def grown(self) -> list[str]:
+        """What did not stay as it was."""
+        found = []
+        for name, series in vars(self).items():
+            quarter = max(1, len(series) // 4)
+            before, after = np.mean(series[quarter : 2 * quarter]), np.mean(series[-quarter:])
+            allowed = _ALLOWED_KB if name.endswith("_kb") else 0.5
+            if after - before > allowed:
+                found.append(f"{name} has grown from {before:.1f} to {after:.1f}: {series}")
+        return found
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {series[0]} -> {series[-1]}" for name, series in vars(self).items())
+
+
+def _status(pid: str, key: str) -> int:
+    """A number of /proc/PID/status."""
+    text = Path(f"/proc/{pid}/status").read_text()
+    return int(next(line for line in text.splitlines() if line.startswith(f"{key}:")).split()[1])
+
+
+def _children() -> int:
+    """Processes whose parent this one is, dead ones that nobody has asked for included."""
+    count = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # gone by now
+            count += int(stat.read_text().rpartition(")")[2].split()[1]) == os.getpid()
+    return count
+
+
+@dataclass
+class Soak:
+    """What was done so far.
+
+    Attributes:
+        steps: rows that were answered.
+        resets: episodes that were broken off and begun anew, beside those that ended by themselves.
+        kills: simulators that were killed or stopped at some instant.
+        detected_s: how long it took until each was noticed.
+        at_work: memory, descriptors, threads and processes while nobody was killed.
+        under_kills: the same while simulators were.
+    """
+
+    steps: int = 0
+    resets: int = 0
+    kills: int = 0
+    episodes: int = 0
+    detected_s: list[float] = field(default_factory=list)
+    at_work: Usage = field(default_factory=Usage)
+    under_kills: Usage = field(default_factory=Usage)
+
+    def grown(self) -> list[str]:
+        """What did not stay as it was."""
+        return [*self.at_work.grown(), *self.under_kills.grown()]
+
+
+def scenario() -> Mapping[str, Any]:
+    """An incast of SLOTS flows that decide on every ACK: ten thousand decisions or so, then it is cut."""
+    return Scenario(
+        time_limit_ns=2_000_000,
+        topology=Dumbbell(senders=SLOTS),
+        traffic=Incast(flows=SLOTS, size_bytes=3_000_000, spread_ns=1000),
+        controllers=[Controller(name=AGENT)],
+    ).to_simulator_json()
+
+
+def soak(
+    steps: int, resets: int, kills: int, seed: int = 1, say: Callable[[str], None] = lambda text: None
+) -> Soak:
+    """Steps on, breaks episodes off and kills simulators until there were as many of each.
+
+    Raises AssertionError or SimulatorError where the environment does not stand it.
+    """
+    chance = random.Random(seed)
+    done = Soak()
+    next_line = time.monotonic() + _BETWEEN_LINES_S
+    with FlowStream(
+        scenario(), num_simulators=SIMULATORS, slots=SLOTS, ordered=False, hang_timeout_s=HANG_TIMEOUT_S
+    ) as stream:
+
+        def sample(usage: Usage) -> None:
+            nonlocal next_line
+            stream.start()
+            _step(stream, done, done.steps + 100)  # all are there and at work
+            gc.collect()
+            usage.sample([pid for pid in stream.pids if pid is not None])
+            if time.monotonic() > next_line:
+                next_line = time.monotonic() + _BETWEEN_LINES_S
+                say(f"{done.steps:,} steps, {done.resets:,} resets, {done.kills:,} kills: {usage}")
+
+        stream.start()
+        shares = [(i + 1) / _SAMPLES for i in range(_SAMPLES)]
+        for share in shares:  # in which no simulator is replaced
+            _step(stream, done, round(steps * share))
+            _reset(stream, done, round(resets * share))
+            sample(done.at_work)
+        for share in shares:
+            _kill(stream, done, round(kills * share), chance)
+            sample(done.under_kills)
+        pids = [pid for pid in stream.pids if pid is not None]
+    left = [pid for pid in pids if alive(pid)]
+    assert left == [], f"simulators outlive their environment: {left}"
+    return done
+
+
+def _step(stream: FlowStream, done: Soak, steps: int) -> None:
+    while done.steps < steps:
+        _answer(stream, done)
+
+
+def _answer(stream: FlowStream, done: Soak) -> None:
+    batch = stream.recv()
+    done.episodes += len(batch.results)
+    due = batch.slots[batch.due]
+    if len(due):
+        stream.send(np.full((len(due), 1), 0.25), due)
+        done.steps += len(due)
+
+
+def _reset(stream: FlowStream, done: Soak, resets: int) -> None:
+    """Breaks all episodes off, some at once and some after a few decisions."""
+    while done.resets < resets:
+        stream.start()
+        done.resets += SIMULATORS
+        for _ in range(done.resets // SIMULATORS % 4):
+            _answer(stream, done)
+
+
+def _kill(stream: FlowStream, done: Soak, kills: int, chance: random.Random) -> None:
+    """Ends or stops a simulator at some instant; it is noticed, and the others and the next ones work on."""
+    while done.kills < kills:
+        stream.start()
+        for _ in range(chance.randrange(5)):
+            _answer(stream, done)
+        pid = chance.choice([pid for pid in stream.pids if pid is not None])
+        sent = signal.SIGSTOP if chance.random() < _STOPPED_SHARE else signal.SIGKILL
+        time.sleep(chance.random() * 1e-3)
+        os.kill(pid, sent)
+        done.kills += 1
+        began = time.monotonic()
+        try:
+            while time.monotonic() - began < DETECTED_WITHIN_S:
+                _answer(stream, done)
+        except SimulatorError:
+            done.detected_s.append(time.monotonic() - began)
+        else:
+            raise AssertionError(f"signal {sent.name} to {pid} was not noticed within {DETECTED_WITHIN_S} s")
+
+
+def main() -> int:
+    """The long form: the exit code is 1 where something has grown."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--steps", type=int, default=1_000_000)
+    parser.add_argument("--resets", type=int, default=10_000)
+    parser.add_argument("--kills", type=int, default=1_000)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    done = soak(
+        options.steps, options.resets, options.kills, options.seed, lambda text: print(text, flush=True)
+    )
+    grown = done.grown()
+    print("\n".join(grown))
+    print(
+        f"soak: {done.steps:,} steps, {done.resets:,} resets, {done.episodes:,} episodes, "
+        f"{done.kills:,} kills, "
+        f"noticed within {max(done.detected_s):.2f} s; "
+        f"at work: {done.at_work}; under kills: {done.under_kills}; "
+        + ("GROWN" if grown else "nothing has grown")
+    )
+    return 1 if grown else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

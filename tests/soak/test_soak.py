@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Does nothing grow in a few seconds of steps, resets and kills? The long form is ``make soak``."""
+
+from __future__ import annotations
+
+from tests.soak.soak import DETECTED_WITHIN_S, Usage, soak
+
+
+def test_nothing_grows() -> None:
+    done = soak(steps=8_000, resets=80, kills=20)
+    assert done.grown() == []
+    assert len(done.detected_s) == done.kills == 20
+    assert max(done.detected_s) < DETECTED_WITHIN_S
+
+
+def test_growth_is_seen() -> None:
+    usage = Usage()
+    for name, series in vars(usage).items():
+        series += [i * (1000 if name.endswith("_kb") else 1) for i in range(40)]
+    assert len(usage.grown()) == len(vars(usage))
+    for series in vars(usage).values():
+        series[:] = [7] * 40
+    assert usage.grown() == []
