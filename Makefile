@@ -111,7 +111,7 @@ coverage-python: setup
 	@awk '/^TOTAL/ {print "Python: " $$NF " of lines"}' build/coverage-python.txt
 
 # --- attacks: short forms in `make test` (and in pytest: tests/fuzz, tests/soak), long ones here ------
-# build/sanitize: addresses and undefined behaviour; build/threads: races. What a sanitizer finds in a simulator is in
+# build/sanitize: addresses and undefined behaviour; build/threads: races (a process that its lifeline ends joins no threads). What a sanitizer finds in a simulator is in
 # build/reports, for the simulator's own exit code may be seen by nobody.
 ADDRESSES = -fno-omit-frame-pointer -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all
 RACES = -fno-omit-frame-pointer -fsanitize=thread
@@ -132,12 +132,12 @@ attackers: setup
 test-attacks: attackers
 	build/sanitize/rdma-fuzz-json --corpus=build/fuzz/corpus --inputs=2500
 	build/sanitize/rdma-fuzz-channel --corpus=build/fuzz/corpus --inputs=8000
-	TSAN_OPTIONS=halt_on_error=1 build/threads/rdma-channel-threads 2000
+	TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0 build/threads/rdma-channel-threads 2000
 	$(SANITIZED) $(BIN)/python -m pytest -q tests/test_all_controllers.py
 	$(NO_REPORTS)
 
 fuzz: attackers
-	build/sanitize/rdma-fuzz-json --corpus=build/fuzz/corpus --seed=$(SEED) --inputs=40000
+	build/sanitize/rdma-fuzz-json --corpus=build/fuzz/corpus --seed=$(SEED) --inputs=20000
 	build/sanitize/rdma-fuzz-channel --corpus=build/fuzz/corpus --seed=$(SEED) --inputs=100000
 	$(BIN)/python -m pytest -q tests/fuzz --hypothesis-profile=long
 
@@ -145,7 +145,7 @@ fuzz: attackers
 sanitize: attackers
 	$(BIN)/cmake --build build/sanitize --target rdma-tests
 	build/sanitize/rdma-tests
-	TSAN_OPTIONS=halt_on_error=1 build/threads/rdma-channel-threads 50000
+	TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0 build/threads/rdma-channel-threads 50000
 	$(SANITIZED) $(BIN)/python -m pytest -q tests/test_all_controllers.py tests/test_simulator_json.py tests/fuzz $(COVERING) \
 		--deselect tests/test_env_contract.py::test_500_resets_in_one_process_keep_memory_flat
 	$(NO_REPORTS)

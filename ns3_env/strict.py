@@ -122,8 +122,8 @@ def describe(error: ValidationError, data: object) -> list[str]:
         if fault["type"] not in _COMPLETE:
             text += f" (it is {shown(fault['input'])})"
         lines += [f"{'.'.join(place)}: {line}" if place else line for line in text.split("\n")]
-    lines = [_printable(line) for line in lines]
     lines = [line if len(line) <= _MAX_LINE else f"{line[:_MAX_LINE]}..." for line in lines]
+    lines = [_printable(line) for line in lines]
     if len(faults) > MAX_FAULTS:
         lines.append(f"{len(faults) - MAX_FAULTS} more faults")
     return list(dict.fromkeys(lines))

@@ -26,6 +26,7 @@ using namespace ns3::rdma;
 
 constexpr uint32_t CAPACITY = 8;
 constexpr size_t PAIRS = 3;
+constexpr unsigned LONGEST_S = 300;
 
 /// Answers a reset with rows, `turns` times, then with a result; until it is told to close.
 void
@@ -149,7 +150,7 @@ LoseParent()
         if (child == 0)
         {
             StartLifeline(getppid());
-            alarm(20);
+            alarm(LONGEST_S);
             for (bool told = false;; told = true)
             {
                 Talk(20);
@@ -159,13 +160,14 @@ LoseParent()
                 }
             }
         }
+        close(pipe[1]); // or nobody would see that the child is dead
         char byte = 0;
         _exit(read(pipe[0], &byte, 1) == 1 ? 0 : 1); // the child talks by now
     }
+    close(pipe[1]);
     const int first = ExitCode(parent);
     const int second = ExitCode(-1);
     close(pipe[0]);
-    close(pipe[1]);
     if (first != 0 || second != 0)
     {
         std::fprintf(stderr, "lifeline: exit codes %d and %d\n", first, second);
@@ -180,6 +182,7 @@ main(int argc, char** argv)
 {
     const auto turns = static_cast<uint32_t>(argc > 1 ? std::stoul(argv[1]) : 2000);
     LoseParent();
+    alarm(LONGEST_S);
     for (uint32_t round = 0; round < 5; ++round)
     {
         Talk(turns / 5);

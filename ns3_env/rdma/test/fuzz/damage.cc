@@ -186,6 +186,13 @@ Region::AdvanceAgent()
 }
 
 void
+Region::Close()
+{
+    m_control->command = static_cast<uint32_t>(Command::Close);
+    AdvanceAgent();
+}
+
+void
 Region::DamageBytes(Random& random, size_t begin, size_t end)
 {
     for (size_t i = 1 + random.Below(16); i > 0; --i)

@@ -38,6 +38,8 @@ class Region
     void WriteBadNumber(Random& random, size_t action);
     /// As if the agent had sent what stands there.
     void AdvanceAgent();
+    /// As if the agent had sent Close.
+    void Close();
 
   private:
     void DamageBytes(Random& random, size_t begin, size_t end);

@@ -12,7 +12,6 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <optional>
 #include <thread>
 
 namespace
@@ -190,7 +189,8 @@ class ChannelFuzz
         AgentEnd agent(CAPACITY);
         Region region(agent);
         SimulatorEnd simulator(region.Inherited());
-        std::optional<std::string> refusal;
+        bool simulatorRefused = false;
+        bool agentRefused = false;
         std::thread episode(
             [&]
             {
@@ -199,12 +199,28 @@ class ChannelFuzz
                     RunEpisode(m_scenario, &simulator);
                     simulator.Publish(Message::EpisodeEnd);
                 }
-                catch (const ChannelError& error)
+                catch (const ChannelError&)
                 {
-                    refusal = error.what();
+                    simulatorRefused = true;
                     simulator.Publish(Message::Error);
                 }
             });
+        try
+        {
+            Decide(agent, region, random);
+        }
+        catch (const ChannelError&)
+        {
+            agentRefused = true;
+            region.Close();
+        }
+        episode.join();
+        refused += simulatorRefused || agentRefused ? 1 : 0;
+    }
+
+    /// Until the episode is over. \throws ChannelError where the agent's end gives up
+    void Decide(AgentEnd& agent, Region& region, Random& random)
+    {
         const bool damages = random.OneIn(2);
         for (int i = 0;; ++i)
         {
@@ -228,8 +244,6 @@ class ChannelFuzz
             }
             Answer(agent, region, random);
         }
-        episode.join();
-        refused += refusal ? 1 : 0;
     }
 
     std::string m_scenario;
