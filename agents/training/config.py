@@ -17,7 +17,16 @@ from pydantic import (
 )
 
 from agents.registry import AgentConfig, find_agent
-from ns3_env.bounds import Count, LearnerSeed, Nanoseconds, Processes, Seed, Setting, TelemetryBytes
+from ns3_env.bounds import (
+    Count,
+    LearnerSeed,
+    Nanoseconds,
+    Processes,
+    Seed,
+    Setting,
+    TelemetryBytes,
+    WallSeconds,
+)
 from ns3_env.scenario import Clock, PerFlowRtt
 from ns3_env.strict import Strict
 
@@ -43,7 +52,7 @@ class Named(BaseModel):
 
 #: Seconds.
 HangTimeout = Annotated[
-    float,
+    WallSeconds,
     Field(
         gt=0,
         allow_inf_nan=False,
