@@ -3,7 +3,6 @@
 
 #include "ns3_env/rdma/json/json-reader.h"
 #include "ns3_env/rdma/json/read-clock.h"
-
 #include "ns3_env/rdma/model/sign-of-life.h"
 
 #include <unordered_set>

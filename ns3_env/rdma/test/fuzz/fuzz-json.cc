@@ -8,7 +8,6 @@
 
 #include "ns3/command-line.h"
 #include "ns3_env/rdma/helper/episode.h"
-#include "ns3_env/rdma/helper/json-reader.h"
 
 #include <algorithm>
 #include <filesystem>
