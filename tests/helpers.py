@@ -17,6 +17,12 @@ def dummy_sim() -> Path:
     return path
 
 
+def needed_attributes(controller: str) -> dict[str, str]:
+    """Attributes without which a controller does not play: "network" needs a policy's file."""
+    policy = Path(__file__).parent / "data" / "policy.safetensors"
+    return {"File": str(policy)} if controller == "network" else {}
+
+
 def alive(pid: int) -> bool:
     """Neither gone nor a zombie."""
     try:

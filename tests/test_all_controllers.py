@@ -14,6 +14,7 @@ from ns3_env.scenario import AGENT, Clock, Controller, PerAck, PerFlowRtt, Recor
 from ns3_env.simulator import Simulator, list_controllers
 from ns3_env.topology import Dumbbell
 from ns3_env.traffic import Incast
+from tests.helpers import needed_attributes
 
 RTT = PerFlowRtt()
 EVERYTHING = Record(
@@ -26,7 +27,7 @@ def incast(controller: str, *, clock: Clock = RTT, loss: float = 0.0) -> Scenari
         time_limit_ns=2_000_000,
         topology=Dumbbell(senders=4),
         traffic=Incast(size_bytes=200_000, spread_ns=5000),
-        controllers=[Controller(name=controller)],
+        controllers=[Controller(name=controller, attributes=dict(needed_attributes(controller)))],
         clock=clock,
         loss_probability=loss,
         record=EVERYTHING,

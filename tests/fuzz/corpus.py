@@ -13,6 +13,7 @@ from ns3_env.scenario import AGENT, Controller, Ecn, PerAck, PerFlowRtt, Record,
 from ns3_env.simulator import default_attributes, list_controllers
 from ns3_env.topology import Dumbbell, FatTree2, ParkingLot
 from ns3_env.traffic import Incast, Joining, LongShort
+from tests.helpers import needed_attributes
 
 
 def scenarios() -> Iterator[tuple[str, Scenario]]:
@@ -20,7 +21,9 @@ def scenarios() -> Iterator[tuple[str, Scenario]]:
     small = Incast(flows=3, size_bytes=20_000, spread_ns=1000)
     for name in list_controllers():
         if name != AGENT:
-            controller = Controller(name=name, attributes=dict(default_attributes(name)))
+            controller = Controller(
+                name=name, attributes={**default_attributes(name), **needed_attributes(name)}
+            )
             yield (
                 name,
                 Scenario(topology=Dumbbell(senders=3), traffic=small, controllers=[controller]),

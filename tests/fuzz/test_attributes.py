@@ -20,12 +20,14 @@ from ns3_env.topology import Dumbbell
 from ns3_env.traffic import Incast
 from tests.fuzz.strategies import NUMBERS, TEXTS
 from tests.fuzz.tried import attempt
+from tests.helpers import needed_attributes
 
 ATTRIBUTES = [
     (name, attribute)
     for name in list_controllers()
     if name != AGENT
     for attribute in default_attributes(name)
+    if attribute not in needed_attributes(name)
 ]
 UNITS = {"fs": 1e-15, "ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
@@ -48,7 +50,9 @@ def scenario(controller: str, attributes: dict[str, str]) -> dict[str, Any]:
         traffic=Incast(flows=2, size_bytes=100_000, spread_ns=0),
         controllers=[Controller(name=controller)],
     ).to_simulator_json()
-    made["controllers"] = [{"name": controller, "attributes": attributes}]
+    made["controllers"] = [
+        {"name": controller, "attributes": {**needed_attributes(controller), **attributes}}
+    ]
     made["record"] = {"windows": True}
     return made
 
