@@ -229,6 +229,9 @@ def test_an_unknown_key_is_on_one_line(tmp_path: Path) -> None:
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert "unknown key 'k\\nk" in line
+    done = run(json.dumps({**valid(), "k\x85\u2028": 1}, ensure_ascii=False), tmp_path)
+    (line,) = done.stderr.splitlines()
+    assert "unknown key 'k\\u0085\\u2028'" in line
 
 
 @pytest.mark.parametrize(

@@ -23,11 +23,11 @@ Shortened(const std::string& text, size_t most)
     return text.size() <= most ? text : text.substr(0, most) + "...";
 }
 
-/// Control characters escaped, and bytes that are no UTF-8 replaced.
+/// All but ASCII escaped (U+0085 and U+2028 end a line, too), and bytes that are no UTF-8 replaced.
 std::string
 OnOneLine(const std::string& text)
 {
-    const std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string quoted = Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
     return quoted.substr(1, quoted.size() - 2);
 }
 
