@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How is a policy trained? ``train.py --config configs/fdcc.yaml --curriculum curricula/incast.yaml``.
 
-A configuration says ``kind: train`` (an agent learns) or ``kind: tune`` (attributes are searched).
+A configuration says ``kind: train`` (an agent learns) or ``kind: tune`` (attributes or weights are searched).
 
 Exit codes: 0 done; 2 a mistake in the input, named in one line; 130 interrupted, a checkpoint is saved.
 """
@@ -71,13 +71,15 @@ def learn(inputs: Inputs, options: argparse.Namespace) -> int:
 
 
 def tune(inputs: Inputs, options: argparse.Namespace) -> int:
-    """A controller's attributes are searched, and it is compared."""
-    from agents.search import run as search
+    """A controller's attributes, or a network's weights, are searched, and what is found is compared."""
+    from agents.search.plan import plan as planned
+    from agents.search.run import run as search
+    from eval.comparison.objective import METRICS_OF_EPISODES
 
     if options.algo is not None:
         raise ConfigError(f"{inputs.config_source}: kind: tune: --algo is for a run of kind 'train'")
-    plan = search.plan(inputs, options.overrides)
-    outcome = search.run(plan, options.runs)
+    plan = planned(inputs, options.overrides, METRICS_OF_EPISODES)
+    outcome = search(plan, options.runs)
     if outcome.interrupted:
         return 130
     if not options.no_evaluation and plan.config.evaluation is not None:

@@ -10,7 +10,7 @@ import pytest
 
 from agents.baselines import ConstantPolicy
 from agents.mpcc import MpccPolicy
-from agents.search.objective import recorded_reward
+from agents.search.recorded_reward import recorded_reward
 from agents.training.config import EnvConfig, Named
 from agents.training.environment import make_scenario
 from eval.play.policy import run_policy

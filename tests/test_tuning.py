@@ -17,9 +17,10 @@ import pytest
 import yaml
 
 import train
+from agents.search.attributes import AttributesSubject, find_ends
 from agents.search.config import Parameter
-from agents.search.gain import compare_seeds, describe_gain, find_ends
-from agents.search.run import plan
+from agents.search.gain import compare_seeds, describe_gain
+from agents.search.plan import plan
 from agents.training.checkpoint import load_checkpoint
 from agents.training.inputs import read_inputs
 from agents.training.run_folder import RunFolder
@@ -287,12 +288,14 @@ def test_the_seeds_of_a_gain_have_bounds(
 def test_the_shipped_configurations_are_sound() -> None:
     curriculum = ROOT / "curricula/incast.yaml"
     mpcc = plan(read_inputs(ROOT / "configs/mpcc.yaml", curriculum))
-    assert mpcc.parameters["WeightWindow"].start == 10
+    assert isinstance(mpcc.subject, AttributesSubject)
+    assert mpcc.subject.parameters["WeightWindow"].start == 10
     # Zheng 2024, sec. 5.2.1: W_Q:W_R = 1:10.
-    assert mpcc.config.controller.untuned == {"WeightQueue": 1.0, "WeightWindow": 10.0}
+    assert mpcc.subject.before[1].attributes == {"WeightQueue": 1.0, "WeightWindow": 10.0}
     dcqcn = plan(read_inputs(ROOT / "configs/dcqcn.yaml", curriculum))
-    assert dcqcn.parameters["IncreaseInterval"].start == 300_000
-    assert dcqcn.config.controller.untuned == {}
+    assert isinstance(dcqcn.subject, AttributesSubject)
+    assert dcqcn.subject.parameters["IncreaseInterval"].start == 300_000
+    assert dcqcn.subject.before[1].attributes == {}
 
 
 DCQCN = """

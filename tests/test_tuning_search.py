@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agents.search.attributes import space_of, values_at
 from agents.search.config import Parameter
 from agents.search.optimiser import Optimiser
 from agents.search.trials import Trial, TrialLog
@@ -34,13 +35,13 @@ BOWL = {
 
 def searched(others: int) -> list[dict[str, int | float]]:
     """Every setting that a search for the middle of a bowl asks while others draw ``others`` numbers."""
-    search = Optimiser(BOWL, seed=3, population=8, step=0.3)
+    search = Optimiser(space_of(BOWL), seed=3, population=8, step=0.3)
     found = []
     for _ in range(40):
         if search.ended:
             break
         np.random.rand(others)  # noqa: NPY002 others share NumPy's global generator
-        asked = search.ask()
+        asked = [values_at(BOWL, point) for point in search.ask()]
         search.tell([-(np.log10(x["a"]) ** 2) - (x["b"] - 1) ** 2 - (x["n"] - 4) ** 2 for x in asked])
         found += asked
     return found

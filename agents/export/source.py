@@ -66,7 +66,7 @@ def find_source(path: Path) -> Source:
     file = path if folder is None else folder / POLICY_FILE
     if folder is not None:
         refuse_pickles(folder)
-        if "controller" in read_layout(folder):
+        if "controller" in read_layout(folder) and not file.exists():
             raise ConfigError(f"{folder}: holds a controller of the simulator: there is no policy to export")
         if not file.exists():
             raise ConfigError(f"{folder}: has no {POLICY_FILE}: its agent does not say how it becomes one")
@@ -75,7 +75,7 @@ def find_source(path: Path) -> Source:
     original, name = (player.act, file.name) if networks is None else (networks, POLICY)
     env, known = env_of(policy.spec), EvaluationConfig()
     run = None if folder is None else RunFolder(folder.parent.parent)
-    if run is None or not (run.path / "config.yaml").exists():
+    if run is None or not _has_scenario(run):
         scenario = make_scenario(env, known.scenario, "")
         return Source(policy, player, original, name, env, scenario, known.seed)
     data, stages = run.read()
@@ -92,6 +92,11 @@ def _networks(folder: Path) -> Evaluator | None:
         return None
     trainer = trainer_of(folder, layout).load(folder, layout)
     return trainer.act if isinstance(trainer, GradientTrainer) else None
+
+
+def _has_scenario(run: RunFolder) -> bool:
+    """Whether it is a run of an agent that learns; a search's stages are others' flows."""
+    return (run.path / "config.yaml").exists() and run.read()[0].get("kind", "train") == "train"
 
 
 def _scenario(run: RunFolder, config: RunConfig, stages: dict[str, Any]) -> tuple[Scenario, int]:

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a search need to know? A controller's attributes, their ranges, how long, what is judged."""
+"""What does a search need to know? What is searched, for how long, and what it is judged by."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from agents.search.network_config import NetworkConfig
 from agents.training.config import EnvConfig, EvaluationConfig, HangTimeout, Named
 from ns3_env.bounds import Processes, Seed, Setting
 from ns3_env.scenario import PerFlowRtt
 from ns3_env.strict import Strict
 
+#: Of a metric in a sum.
+Weight = Annotated[float, Field(gt=0, le=1000)]
 #: A controller's attributes, as a scenario has them.
 Attributes = dict[str, bool | int | float | str]
 
@@ -83,19 +86,55 @@ class ControllerConfig(Strict):
         return {**self.attributes, **self.compare}
 
 
+class ValidationConfig(Strict):
+    """When it is looked how good the search is on flows that it has not seen."""
+
+    every: Setting = Field(default=5, ge=1, description="generations between two looks; one is at the start")
+    episodes: Setting = Field(default=2, ge=1, description="of each stage, held back: always the same")
+
+
 class SearchConfig(Strict):
     """How long is searched, and how."""
 
-    trials: Setting = Field(default=100, ge=1, description="settings tried, the start among them")
+    trials: Setting = Field(default=100, ge=1, description="points tried, the start among them")
     population: Setting = Field(
         default=8, ge=4, description="trials between two moves of the search (CMA-ES)"
     )
-    step: float = Field(default=0.25, gt=0, le=1, description="first standard deviation, in ranges")
-    episodes: Setting = Field(default=2, ge=1, description="of each stage in a trial, the same in all trials")
+    step: float = Field(
+        default=0.25,
+        gt=0,
+        le=1,
+        description="first standard deviation, in ranges; of weights, in 1/√inputs",
+    )
+    episodes: Setting = Field(default=2, ge=1, description="of each stage in a trial")
+    validation: ValidationConfig | None = Field(
+        default=None,
+        description="none: all trials play the same episodes, and the best is kept. Else each generation "
+        "has episodes of its own, and the search's mean with the best validation is kept",
+    )
+
+    @model_validator(mode="after")
+    def _validates_more_than_the_start(self) -> SearchConfig:
+        if (
+            self.validation is not None
+            and (needed := 1 + self.population * self.validation.every) > self.trials
+        ):
+            raise ValueError(
+                f"trials: {self.trials} end before the first validation, after {self.validation.every} "
+                f"generations of {self.population}: at least {needed}"
+            )
+        return self
+
+
+class MetricsConfig(Strict):
+    """Metrics against the best of some of the simulator's controllers (``metrics_objective``)."""
+
+    baselines: list[str] = Field(min_length=1, description="controllers of the simulator, as they are")
+    terms: dict[str, Weight] = Field(min_length=1, description="weights of metrics, by their names")
 
 
 class JudgeConfig(Strict):
-    """What settings are judged by: the agent's reward at the agent's decisions, as read from recordings."""
+    """The simulators, and the reward at an agent's decisions that is judged by where no metrics are named."""
 
     simulators: Processes | None = Field(
         default=None, ge=1, description="rdma-sim processes; none: one for each core. Changes no result"
@@ -112,12 +151,16 @@ class JudgeConfig(Strict):
 
 
 class TuneConfig(Strict):
-    """A run of ``kind: tune``: a controller's attributes are searched."""
+    """A run of ``kind: tune``: a controller's attributes, or a network's weights, are searched."""
 
     kind: Literal["tune"]
     name: str = Field(default="tuned", pattern=r"^[A-Za-z0-9_.-]+$")
     seed: Seed = Field(default=1, ge=0)
-    controller: ControllerConfig
+    controller: ControllerConfig | None = Field(default=None, description="whose attributes are searched")
+    network: NetworkConfig | None = Field(default=None, description="whose weights are searched")
+    objective: MetricsConfig | None = Field(
+        default=None, description="none: the reward of a decision, of flows into one receiver"
+    )
     search: SearchConfig = SearchConfig()
     env: JudgeConfig = JudgeConfig()
     keep_checkpoints: Setting = Field(default=2, ge=1)
@@ -125,3 +168,13 @@ class TuneConfig(Strict):
     versions: dict[str, str] = Field(
         default_factory=dict, description="written into a run's folder; not read"
     )
+
+    @model_validator(mode="after")
+    def _one_subject(self) -> TuneConfig:
+        if (self.controller is None) == (self.network is None):
+            found = "none" if self.controller is None else "both"
+            raise ValueError(
+                "one of the sections 'controller' (its attributes are searched) and 'network' (its weights "
+                f"are) is needed; there are {found}"
+            )
+        return self

@@ -6,12 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agents.search.config import Attributes, Parameter
-from agents.search.optimiser import coordinate
 from ns3_env.results import Floats
-
-#: A setting within this share of its range's width is at its end.
-_END = 0.02
 
 
 def compare_seeds(tuned: Floats, before: Floats) -> dict[str, Any]:
@@ -42,18 +37,3 @@ def describe_gain(found: Mapping[str, Any]) -> str:
     if not found["certain"]:
         return f"{text}: within the seeds' spread, no gain is shown"
     return f"{text}: {'a gain' if found['mean'] > 0 else 'a loss'} with every seed"
-
-
-def find_ends(parameters: Mapping[str, Parameter], attributes: Attributes) -> list[str]:
-    """A line for each range that the best setting lies at an end of: beyond may be better ones."""
-    lines = []
-    for name, parameter in parameters.items():
-        value = parameter.number(attributes[name])
-        assert value is not None
-        share = coordinate(parameter, value)
-        if not parameter.integer and not _END < share < 1 - _END:
-            lines.append(
-                f"{name} = {value:.3g} is at an end of its range, {parameter.low:g} to "
-                f"{parameter.high:g}: where it may go beyond, widen controller.parameters.{name}"
-            )
-    return lines

@@ -1,120 +1,57 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What reward would an agent have got for what a controller inside the simulator did? From its recordings.
-
-An agent's score is the reward of a decision: Σ rewards / decisions over all flows (``Episode.mean_reward``),
-with a decision at the first ACK that comes f · RTT after the last one (Zhang 2023, sec. 4.4, f = ½). A
-controller inside the simulator reports no decisions. So the same reward function is given the telemetry as
-the recorded queue q(t), windows W_i(t) and rates R_i(t) of flows that share one port of rate C show it:
-
-    RTT     T_i(t) = base_i + 8 q / C, of the packet whose ACK comes at t
-    rate    y_i(t) = x_i, but C · x_i / Σ x where the port is busy; x_i = min(R_i, 8 W_i / T_i)
-    score   Σ_i ∫ r_i(t) ρ_i(t) dt / Σ_i ∫ ρ_i(t) dt,   1 / ρ_i = f · T_i + 8 packet / (2 y_i)
-
-ρ is the density of decisions: after f · T another half of the time between two ACKs goes by. A flow counts
-from its first ACK to its end. For policies across the channel this is, but for a few percent, what they got
-(tests/test_recorded_reward.py).
-"""
+"""What is an episode under a controller worth? Whatever an objective says; here, the agent's reward."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
-import numpy as np
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Protocol
 
 from agents.search.config import JudgeConfig
+from agents.search.episodes import Episode
+from agents.search.recorded_reward import recorded_reward, with_recordings
 from agents.training.environment import make_action_and_reward
-from ns3_env import telemetry
-from ns3_env.results import Floats, Results, bottleneck, flow_column, flow_ends, packet_bytes
-from ns3_env.rewards import Reward
-from ns3_env.scenario import Controller, Record, Scenario
-
-#: Most samples of a recorded queue, and the least time between two, ns.
-_SAMPLES, _SAMPLE_NS = 4000, 500
+from ns3_env.episode_pool import Players
+from ns3_env.results import Results
+from ns3_env.scenario import Controller
 
 
-def with_recordings(scenario: Scenario, controller: Controller, seed: int) -> Scenario:
-    """The scenario under a controller, with the recordings that its reward is read from."""
-    step = max(_SAMPLE_NS, scenario.time_limit_ns // _SAMPLES)
-    record = Record(queue_series_ns=step, windows=True)
-    own = scenario.under(controller.name, controller.attributes)
-    return own.model_copy(update={"seed": seed, "record": record})
+@dataclass(frozen=True)
+class Judgement:
+    """An episode's score, the more the better, NaN where it has none; and what it is the sum of, by name."""
+
+    score: float
+    terms: Mapping[str, float] = field(default_factory=dict)
 
 
-def make_score(judge: JudgeConfig) -> Callable[[Results], float]:
-    """What an episode's results are worth: the reward of a decision. Raises ConfigError for its name."""
-    _, reward = make_action_and_reward(judge.of_agent(), "configuration")
-    return lambda results: recorded_reward(results, reward, judge.clock.rtt_fraction)
+class Objective(Protocol):
+    """Judges episodes."""
+
+    @property
+    def heading(self) -> str:
+        """What a score is, in words."""
+        ...
+
+    def begin(self, players: Players, episode: Episode, controller: Controller) -> Future[Judgement]:
+        """Plays an episode, all its flows under the controller, and judges it; see ``Players.submit``."""
+        ...
 
 
-def recorded_reward(results: Results, reward: Reward, rtt_fraction: float = 0.5) -> float:
-    """The reward of a decision, see above; NaN where no flow got an ACK or nothing was recorded.
+class RewardObjective:
+    """The agent's reward of a decision, as read from recordings (``recorded_reward``)."""
 
-    Args:
-        results: of flows into one receiver, with ``windows`` and queue series.
-        reward: of telemetry records.
-        rtt_fraction: f.
-    """
-    port = bottleneck(results)
-    if port is None or not port.get("series") or not results.get("windows"):
-        return float("nan")
-    capacity = float(port["rate_bps"])
-    t, queue = (np.asarray(port["series"][name], dtype=np.float64) for name in ("t_ns", "bytes"))
-    base = flow_column(results, "base_rtt_ns")[:, None]
-    start, end = flow_column(results, "start_ns")[:, None], flow_ends(results)[:, None]
-    wait = queue * 8e9 / capacity
-    back = float(base.mean()) / 2  # from the port over the receiver to the sender
-    rtt = base + np.interp(t, t + wait + back, wait)
-    first = np.interp(start + back, t, t + wait) + back
-    active = (t >= start) & (t < end)
-    wanted = np.where(active, _allowed_bps(results, t, rtt), 0.0)
-    total = wanted.sum(axis=0)
-    busy = (queue > 0) | (total > capacity)
-    served = np.where(busy, capacity, total)
-    rate = np.divide(wanted * served, total, out=np.zeros_like(wanted), where=total > 0)
-    counted = active & (t >= first) & (rate > 0)
-    if not counted.any():
-        return float("nan")
+    heading = "reward of a decision"
 
-    def flat(values: Floats) -> Floats:
-        chosen: Floats = np.broadcast_to(values, counted.shape)[counted]
-        return chosen
+    def __init__(self, judge: JudgeConfig) -> None:
+        """Raises ConfigError where there is no such reward."""
+        _, self._reward = make_action_and_reward(judge.of_agent(), "configuration")
+        self._rtt_fraction = judge.clock.rtt_fraction
 
-    records = _records(
-        {
-            "rtt": flat(rtt / base),
-            "rtt_ns": flat(rtt),
-            "qlen": flat(np.interp(t, t + back, wait) / base),
-            "switch_rate": flat(served / capacity),
-            "throughput": flat(rate / capacity),
-            "pacing_rate": flat(np.minimum(wanted / capacity, 1.0)),
-            "flow_count": flat(active.sum(axis=0)),
-        }
-    )
-    packet_bits = flat(8e9 * packet_bytes(results)[:, None])
-    density = 1 / (flat(rtt) * rtt_fraction + packet_bits / (2 * flat(rate)))
-    return float((reward(records) * density).sum() / density.sum())
+    def begin(self, players: Players, episode: Episode, controller: Controller) -> Future[Judgement]:
+        """See ``Objective``."""
+        played = with_recordings(episode.scenario, controller)
+        return players.submit(played, self._judge)
 
-
-def _allowed_bps(results: Results, t: Floats, rtt: Floats) -> Floats:
-    """What each flow's window and rate allow at each time: (n, times); 0 before its first record."""
-    steps: list[list[tuple[float, ...]]] = [[] for _ in rtt]
-    for time, flow, window, rate in results["windows"]:
-        limits = [np.inf if limit is None else float(limit) for limit in (window, rate)]
-        steps[int(flow)].append((float(time), *limits))
-    allowed = np.zeros_like(rtt)
-    for row, rtt_of_flow, of_flow in zip(allowed, rtt, steps, strict=True):
-        if of_flow:
-            times, windows, rates = np.array(of_flow).T
-            at = np.searchsorted(times, t, side="right") - 1
-            row[:] = np.where(at >= 0, np.minimum(rates[at], 8e9 * windows[at] / rtt_of_flow), 0.0)
-    return np.where(np.isfinite(allowed), allowed, 1e15)
-
-
-def _records(columns: Mapping[str, Floats]) -> Any:
-    """Telemetry records (k, fields) with these columns; the others are 0."""
-    names = list(columns)
-    records = np.zeros((len(columns[names[0]]), len(telemetry.FIELDS)))
-    for index, name in zip(telemetry.field_indices(names), names, strict=True):
-        records[:, index] = columns[name]
-    return records
+    def _judge(self, results: Results) -> Judgement:
+        return Judgement(recorded_reward(results, self._reward, self._rtt_fraction))

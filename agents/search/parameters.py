@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Mapping
 
-from agents.search.config import Attributes, ControllerConfig, Parameter
+from agents.search.config import ControllerConfig, Parameter
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.scenario import AGENT, Controller, Scenario
 from ns3_env.simulator import Simulator, find_executable, list_controllers
@@ -54,14 +53,16 @@ def with_starts(
         found[name] = parameter.model_copy(update={"start": start})
     with Simulator(hang_timeout_s=hang_timeout_s) as simulator:
         for section, fixed in (("attributes", controller.attributes), ("compare", controller.compare)):
-            _try(simulator, controller.name, fixed, f"{source}: controller.{section}")
+            given = Controller(name=controller.name, attributes=fixed)
+            _try(simulator, given, f"{source}: controller.{section}")
         for name, parameter in found.items():
             place = f"{source}: controller.parameters.{name}"
             inside = parameter.low + _INSIDE * (parameter.high - parameter.low)
             for value in (parameter.low, parameter.high, inside):
                 number = round(value) if parameter.integer else value
                 text = f"{place}: {parameter.attribute(number)} is refused"
-                _try(simulator, controller.name, {name: parameter.attribute(number)}, text)
+                given = Controller(name=controller.name, attributes={name: parameter.attribute(number)})
+                _try(simulator, given, text)
     return found
 
 
@@ -83,9 +84,14 @@ def _check_names(controller: ControllerConfig, source: str) -> None:
                 )
 
 
-def _try(simulator: Simulator, controller: str, attributes: Mapping[str, object], place: str) -> None:
-    given: Attributes = dict(attributes)  # type: ignore[arg-type]
-    scenario = Scenario(time_limit_ns=1, controllers=[Controller(name=controller, attributes=given)])
+def try_controller(controller: Controller, place: str, hang_timeout_s: float = 0.9) -> None:
+    """Raises ConfigError, beginning with ``place``, where the simulator refuses the controller."""
+    with Simulator(hang_timeout_s=hang_timeout_s) as simulator:
+        _try(simulator, controller, place)
+
+
+def _try(simulator: Simulator, controller: Controller, place: str) -> None:
+    scenario = Scenario(time_limit_ns=1, controllers=[controller])
     try:
         simulator.send_reset(scenario)
         simulator.receive()

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What has been tried? ``trials.csv``, from which a run goes on."""
+"""What has been tried? ``trials.csv``, from which a run goes on; ``validation.csv`` likewise."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.search.optimiser import Values
+from agents.search.subject import Values
 from ns3_env.durable import write_atomically
 from ns3_env.errors import ConfigError
 
@@ -18,40 +18,41 @@ from ns3_env.errors import ConfigError
 _SAME = 1e-6
 
 
-def _number(text: str) -> int | float:
-    """The number that ``repr`` wrote: one that was whole stays so."""
-    return int(text) if text.lstrip("-").isdigit() else float(text)
-
-
 @dataclass(frozen=True)
 class Trial:
-    """Settings that were tried, and the score they got."""
+    """Something that was tried, and the score it got. Values that were read back are texts."""
 
     number: int
-    values: Values
+    values: Mapping[str, int | float | str]
     score: float
 
 
 class TrialLog:
-    """trials.csv of a run: every trial that is done, by its number. What a run goes on from."""
+    """A CSV file of a run: every trial that is done, by its number. What a run goes on from."""
 
-    def __init__(self, path: Path, names: Sequence[str]) -> None:
-        """Reads what is there. Raises ConfigError where it is not this run's."""
+    def __init__(self, path: Path, names: Sequence[str], numbered: str = "trial") -> None:
+        """Reads what is there. Raises ConfigError where it is not this run's.
+
+        Args:
+            path: the file.
+            names: columns of the values.
+            numbered: column of the numbers.
+        """
         self.path = path
         self.names = tuple(names)
         self.trials: dict[int, Trial] = {}
+        self._columns = [numbered, "score", *self.names]
         if path.exists():
             self._read()
 
     def _read(self) -> None:
-        columns = ["trial", "score", *self.names]
         try:
             with self.path.open(newline="", encoding="utf-8") as file:
                 header, *rows = list(csv.reader(file))
-            if header != columns:
-                raise ConfigError(f"{self.path}: the columns are {header}, expected {columns}")
+            if header != self._columns:
+                raise ConfigError(f"{self.path}: the columns are {header}, expected {self._columns}")
             for number, score, *texts in rows:
-                values: Values = {name: _number(x) for name, x in zip(self.names, texts, strict=True)}
+                values = dict(zip(self.names, texts, strict=True))
                 self.trials[int(number)] = Trial(int(number), values, float(score))
         except ValueError as error:
             if isinstance(error, ConfigError):
@@ -62,16 +63,16 @@ class TrialLog:
         """The score of a trial that is done; None of one that is not.
 
         Raises:
-            ConfigError: that trial had other settings.
+            ConfigError: that trial had other values.
         """
         trial = self.trials.get(number)
         if trial is None:
             return None
         for name, value in values.items():
-            if not math.isclose(trial.values[name], value, rel_tol=_SAME, abs_tol=1e-12):
+            if not _same(trial.values[name], value):
                 raise ConfigError(
-                    f"{self.path}: trial {number} had {name} = {trial.values[name]!r}, but this run asks for "
-                    f"{value!r}: the file, or the version of cma, is another one: begin a new run"
+                    f"{self.path}: {self._columns[0]} {number} had {name} = {trial.values[name]}, but this "
+                    f"run asks for {value}: the file, or the version of cma, is another one: begin a new run"
                 )
         return trial.score
 
@@ -80,13 +81,22 @@ class TrialLog:
         self.trials[trial.number] = trial
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["trial", "score", *self.names])
+        writer.writerow(self._columns)
         for number in sorted(self.trials):
             done = self.trials[number]
-            writer.writerow([number, repr(done.score), *(repr(done.values[name]) for name in self.names)])
+            writer.writerow([number, repr(done.score), *(str(done.values[name]) for name in self.names)])
         write_atomically(self.path, text.getvalue())
 
     @property
     def best(self) -> Trial | None:
         """The trial with the best score, the first among equals; None before any is done."""
         return max(self.trials.values(), key=lambda trial: (trial.score, -trial.number), default=None)
+
+
+def _same(kept: int | float | str, asked: int | float | str) -> bool:
+    if isinstance(asked, str):
+        return kept == asked
+    try:
+        return math.isclose(float(kept), asked, rel_tol=_SAME, abs_tol=1e-12)
+    except ValueError:
+        return False

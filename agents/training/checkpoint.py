@@ -3,7 +3,7 @@
 
 A checkpoint's ``layout.json`` says which: {"agent", "settings", "fields", "action_map", "slots"} of a
 policy, whose agent's trainer wrote the other files; {"controller", "attributes"} of a controller, which needs
-no other.
+no other, but for ``policy.safetensors`` where it plays one.
 
 What is played is ``policy.safetensors`` (docs/policy-format.md), which needs no agent's code; the trainer's
 arrays (``arrays``) are for going on, and for agents of one's own that do not say how their network becomes
@@ -26,6 +26,7 @@ from agents.training.run_folder import RunFolder, read_json
 from ns3_env.errors import ConfigError
 from ns3_env.network_policy import NetworkPolicy
 from ns3_env.policy import Policy
+from ns3_env.policy_file import read_policy
 from ns3_env.policy_spec import PolicySpec
 from ns3_env.scenario import Clock, Controller
 from ns3_env.strict import Strict, validate
@@ -140,7 +141,12 @@ def load_controller(folder: Path) -> Controller:
 
 def _controller(folder: Path, layout: Mapping[str, Any]) -> Controller:
     named = {"name" if key == "controller" else key: value for key, value in layout.items()}
-    return validate(named, Controller, str(folder / LAYOUT))
+    made = validate(named, Controller, str(folder / LAYOUT))
+    own = folder / POLICY_FILE
+    if not own.exists():
+        return made
+    read_policy(own)  # what is wrong with it is said here, not by a simulator later
+    return made.model_copy(update={"attributes": {**made.attributes, "File": str(own.absolute())}})
 
 
 def _policy(folder: Path, layout: Mapping[str, Any]) -> Policy:

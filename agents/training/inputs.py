@@ -15,7 +15,7 @@ from ns3_env.errors import ConfigError
 from ns3_env.strict import shown
 from ns3_env.yaml_files import parse, read_mapping
 
-#: What a run may be: an agent that learns, or a controller of the simulator whose attributes are searched.
+#: What a run may be: an agent that learns, or a controller of the simulator that is searched.
 KINDS = ("train", "tune")
 
 

@@ -35,10 +35,11 @@ def evaluate(path: Path, overrides: Sequence[str], json_file: Path | None = None
         return
     inputs = read_inputs(None, None, path)
     if inputs.kind == "tune":
-        from agents.search import run as search
+        from agents.search.plan import plan
         from eval.comparison import search as tuned
+        from eval.comparison.objective import METRICS_OF_EPISODES
 
-        tuned.after_tuning(search.plan(inputs, overrides), RunFolder(path), json_file)
+        tuned.after_tuning(plan(inputs, overrides, METRICS_OF_EPISODES), RunFolder(path), json_file)
         return
     inputs = inputs.with_overrides(overrides)
     after_training(validate(inputs.config, RunConfig, inputs.config_source), RunFolder(path), json_file)

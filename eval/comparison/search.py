@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does tuning a controller gain? The same flows under it, tuned and not, on seeds never tuned on."""
+"""What does a search gain? The same flows under what it found and under others, on seeds never trained on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from agents.search.gain import compare_seeds, describe_gain, find_ends
-from agents.search.objective import make_score, with_recordings
-from agents.search.run import Plan
+from agents.search.episodes import Episode
+from agents.search.gain import compare_seeds, describe_gain
+from agents.search.objective import Objective
+from agents.search.plan import Plan
 from agents.training.checkpoint import load_controller
 from agents.training.environment import make_scenario
 from agents.training.run_folder import RunFolder
 from eval.comparison.episodes import show_played
 from eval.metrics import mean, without_nan
-from eval.play.policy import Episode
+from eval.play.policy import Episode as Played
 from eval.show import table
 from ns3_env.episode_pool import Players
 from ns3_env.errors import ScenarioError
@@ -42,10 +42,12 @@ def after_tuning(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
     if config.evaluation is None:
         raise ScenarioError(f"{folder.path / 'config.yaml'}: evaluation: missing")
     checkpoint = folder.latest_checkpoint()[0]
-    tuned = load_controller(checkpoint)
-    after, before = f"{tuned.name}-tuned", f"{tuned.name}-untuned"
-    players = {after: tuned, before: Controller(name=tuned.name, attributes=config.controller.untuned)}
-    players |= {name: Controller(name=name) for name in config.evaluation.controllers if name != tuned.name}
+    found = load_controller(checkpoint)
+    after = plan.subject.label
+    players = {after: found}
+    if plan.subject.before is not None:
+        players |= dict([plan.subject.before])
+    players |= {name: Controller(name=name) for name in config.evaluation.controllers if name != found.name}
     source = f"{folder.path / 'config.yaml'}: evaluation"
     env = config.env.of_agent()
     shown = make_scenario(env, config.evaluation.scenario, f"{source}.scenario")
@@ -57,42 +59,53 @@ def after_tuning(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
     }
     with Players(config.env.simulators, hang_timeout_s=config.env.hang_timeout_s) as pool:
         played = _play(pool, shown, players, seeds)
-        rewards = _rewards(pool, {**places, "unseen": unseen}, players, seeds, make_score(config.env))
-    title = f"{shown.agent_flow_count} flows, {shown.topology.kind}, unseen ({folder.path})"
+        scores = _scores(pool, {**places, "unseen": unseen}, players, seeds, plan.objective)
+    title = f"{shown.flow_count} flows, {shown.topology.kind}, unseen ({folder.path})"
     show_played(title, played, folder)
-    Console().print(_reward_table(rewards))
-    gains = {
-        "stages, unseen seeds": compare_seeds(_over(rewards[after], places), _over(rewards[before], places)),
-        "unseen scenario": compare_seeds(rewards[after]["unseen"], rewards[before]["unseen"]),
-    }
-    print(f"gain of {after} over {before} in the reward of a decision, {len(seeds)} seeds:")
-    for name, found in gains.items():
-        print(f"  {name}: {describe_gain(found)}")
-    was, now = (mean([episode.metrics for episode in played[name]]) for name in (before, after))
-    print(
-        "  what the reward does not say: "
-        f"slowdown {was['fct_slowdown_avg']:.2f} -> {now['fct_slowdown_avg']:.2f}, "
-        f"goodput {was['goodput']:.3f} -> {now['goodput']:.3f} (first table)"
-    )
-    for line in find_ends(config.controller.parameters, tuned.attributes):
-        print(line)
-    print(f"tuned, to put into a scenario ({checkpoint}):\n{_as_yaml(tuned)}", end="")
+    Console().print(_score_table(scores, plan.objective.heading))
+    gains: dict[str, Any] = {}
+    if plan.subject.before is not None:
+        before = plan.subject.before[0]
+        gains = {
+            "stages, unseen seeds": compare_seeds(
+                _over(scores[after], places), _over(scores[before], places)
+            ),
+            "unseen scenario": compare_seeds(scores[after]["unseen"], scores[before]["unseen"]),
+        }
+        _show_gains(gains, after, before, plan.objective.heading, played)
+    print(f"found: {checkpoint}", *plan.subject.remarks(found), sep="\n")
     content: dict[str, Any] = {
         name: {
             **without_nan(mean([episode.metrics for episode in episodes])),
-            "reward": {place: _finite(values) for place, values in rewards[name].items()},
+            "reward": {place: _finite(values) for place, values in scores[name].items()},
         }
         for name, episodes in played.items()
     }
-    content[after]["attributes"], content[after]["gain"] = tuned.attributes, gains
+    content[after]["attributes"], content[after]["gain"] = found.attributes, gains
     table.write_json(folder.path / "evaluation" / "table.json", content)
     if json_file is not None:
         table.write_json(json_file, content)
 
 
+def _show_gains(
+    gains: Mapping[str, Any], after: str, before: str, heading: str, played: Mapping[str, list[Played]]
+) -> None:
+    """What was gained over the one before, and what the objective does not say of it."""
+    seeds = len(next(iter(gains.values()))["by_seed"])
+    print(f"gain of {after} over {before} in the {heading}, {seeds} seeds:")
+    for name, gained in gains.items():
+        print(f"  {name}: {describe_gain(gained)}")
+    was, now = (mean([episode.metrics for episode in played[name]]) for name in (before, after))
+    print(
+        "  what this does not say: "
+        f"slowdown {was['fct_slowdown_avg']:.2f} -> {now['fct_slowdown_avg']:.2f}, "
+        f"goodput {was['goodput']:.3f} -> {now['goodput']:.3f} (first table)"
+    )
+
+
 def _play(
     pool: Players, scenario: Scenario, players: Mapping[str, Controller], seeds: Sequence[int]
-) -> dict[str, list[Episode]]:
+) -> dict[str, list[Played]]:
     """Episodes of every controller, one for each seed."""
 
     def begin(controller: Controller, seed: int) -> Future[dict[str, Any]]:
@@ -101,60 +114,55 @@ def _play(
 
     waiting = {name: [begin(controller, seed) for seed in seeds] for name, controller in players.items()}
     return {
-        name: [Episode(seed, future.result()) for seed, future in zip(seeds, futures, strict=True)]
+        name: [Played(seed, future.result()) for seed, future in zip(seeds, futures, strict=True)]
         for name, futures in waiting.items()
     }
 
 
-def _rewards(
+def _scores(
     pool: Players,
     places: Mapping[str, Scenario],
     players: Mapping[str, Controller],
     seeds: Sequence[int],
-    judge: Callable[[Mapping[str, Any]], float],
+    objective: Objective,
 ) -> dict[str, dict[str, Floats]]:
-    """Reward of a decision by controller and scenario, (seeds,) each."""
+    """Scores by controller and scenario, (seeds,) each."""
     waiting = {
         name: {
-            place: [pool.submit(with_recordings(scenario, who, seed), judge) for seed in seeds]
+            place: [objective.begin(pool, Episode(place, scenario.with_seed(seed)), who) for seed in seeds]
             for place, scenario in places.items()
         }
         for name, who in players.items()
     }
     return {
-        name: {place: np.array([f.result() for f in futures]) for place, futures in by_place.items()}
+        name: {place: np.array([f.result().score for f in futures]) for place, futures in by_place.items()}
         for name, by_place in waiting.items()
     }
 
 
-def _over(rewards: Mapping[str, Floats], places: Mapping[str, Scenario]) -> Floats:
+def _over(scores: Mapping[str, Floats], places: Mapping[str, Scenario]) -> Floats:
     """Mean over these scenarios, seed by seed."""
-    means: Floats = np.mean([rewards[place] for place in places], axis=0)
+    means: Floats = np.mean([scores[place] for place in places], axis=0)
     return means
-
-
-def _as_yaml(controller: Controller) -> str:
-    """What to put into a scenario."""
-    return yaml.safe_dump({"controllers": [controller.model_dump()]}, sort_keys=False)
 
 
 def _finite(values: Floats) -> list[float | None]:
     return [float(x) if np.isfinite(x) else None for x in values]
 
 
-def _reward_table(rewards: Mapping[str, Mapping[str, Floats]]) -> Table:
-    """Mean reward over seeds: a row for each controller, a column for each scenario."""
-    places = list(next(iter(rewards.values())))
+def _score_table(scores: Mapping[str, Mapping[str, Floats]], heading: str) -> Table:
+    """Mean score over seeds: a row for each scenario, a column for each controller."""
     shown = Table(
-        title="reward of a decision, mean over seeds",
+        title=f"{heading}; mean over seeds",
         title_justify="left",
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
         show_edge=False,
     )
-    shown.add_column("controller", no_wrap=True)
-    for place in places:
-        shown.add_column(place, justify="right")
-    for name, by_place in rewards.items():
-        shown.add_row(name, *(table.cell(float(by_place[place].mean()), ".4f") for place in places))
+    shown.add_column("scenario", no_wrap=True)
+    for name in scores:
+        shown.add_column(name, justify="right", no_wrap=True)
+    for place in next(iter(scores.values())):
+        means = (float(by_place[place].mean()) for by_place in scores.values())
+        shown.add_row(place, *(table.cell(value, ".4f") for value in means))
     return shown

@@ -174,13 +174,14 @@ def _of_changes(shared: Shared, what: str) -> float:
     return float(shared.once(convergence_summary)[what])
 
 
-for _name, _key, _heading, _unit, _format, _formula in (
+for _name, _key, _heading, _unit, _format, _resolution, _formula in (
     (
         "convergence_mean_ns",
         "mean_ns",
         "convergence, mean",
         "ns",
         ",.0f",
+        10_000,
         "mean over joins and leaves of the time until all are within 5 % of the new fair share",
     ),
     (
@@ -189,6 +190,7 @@ for _name, _key, _heading, _unit, _format, _formula in (
         "convergence, longest",
         "ns",
         ",.0f",
+        10_000,
         "longest time after a join or leave until all are within 5 % of the new fair share",
     ),
     (
@@ -197,7 +199,9 @@ for _name, _key, _heading, _unit, _format, _formula in (
         "never converged",
         "",
         ",.1f",
+        1,
         "joins and leaves after which the share was not fair before the next",
     ),
 ):
-    declare(Metric(_name, _heading, _formula, partial(_of_changes, what=_key), "lower", _unit, _format))
+    _of = partial(_of_changes, what=_key)
+    declare(Metric(_name, _heading, _formula, _of, "lower", _unit, _format, resolution=_resolution))

@@ -48,6 +48,7 @@ declare(
         lambda shared: unfair_ratio(shared.once(common_bandwidths)),
         "lower",
         format=".2g",
+        resolution=0.01,
     )
 )
 declare(
@@ -58,6 +59,7 @@ declare(
         lambda shared: unfair_ratio(lifetime_bandwidths(shared.results)),
         "lower",
         format=".2g",
+        resolution=0.01,
     )
 )
 declare(

@@ -23,6 +23,7 @@ def offered_ns(starts: Floats, ends: Floats) -> float:
     "goodput",
     "in-order payload · 8 / Σ over receivers of (link rate · time in which a flow to it was there)",
     "higher",
+    resolution=0.001,
 )
 def goodput(results: Results) -> float:
     """Payload that reached the receivers, over what their links could carry while they were offered work.
@@ -53,6 +54,7 @@ def goodput_ceilings(results: Results) -> Floats:
     "link utilisation",
     "bytes sent by the bottleneck · 8 / (its rate · time in which a flow was there)",
     "higher",
+    resolution=0.001,
 )
 def link_utilisation(results: Results) -> float:
     """Bytes that the bottleneck port sent, over what it could send while any flow lived; headers and resent

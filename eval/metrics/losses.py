@@ -9,13 +9,13 @@ from eval.metrics.registry import metric
 from ns3_env.results import Results, flow_column
 
 
-@metric("retransmitted", "Σ payload bytes sent again", "lower", unit="B", format=",.0f")
+@metric("retransmitted", "Σ payload bytes sent again", "lower", unit="B", format=",.0f", resolution=1000)
 def retransmitted_bytes(results: Results) -> float:
     """Payload bytes sent again, over all flows."""
     return float(sum(results["flows"].get("retransmitted_bytes", ())))
 
 
-@metric("time-outs", "Σ retransmission time-outs of all flows", "lower", format=",.0f")
+@metric("time-outs", "Σ retransmission time-outs of all flows", "lower", format=",.0f", resolution=1)
 def timeouts(results: Results) -> float:
     """Retransmission time-outs, over all flows."""
     return float(sum(results["flows"].get("timeouts", ())))
@@ -27,6 +27,7 @@ def timeouts(results: Results) -> float:
     "lower",
     format=",.0f",
     over_episodes="sum",
+    resolution=1,
 )
 def dropped_packets(results: Results) -> float:
     """Packets lost in switches and on links."""
@@ -39,6 +40,7 @@ def dropped_packets(results: Results) -> float:
     "lower",
     format=",.1f",
     over_episodes="sum",
+    resolution=1,
 )
 def unfinished_flows(results: Results) -> float:
     """Flows without an end. They are missing in every FCT figure, so the two are reported side by side."""

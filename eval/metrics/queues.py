@@ -56,4 +56,5 @@ for _name, _column, _heading, _formula in (
     ("queue_p99_bytes", "p99_bytes", "queue, p99", f"99th percentile of the length, {_PORT}"),
     ("queue_max_bytes", "max_bytes", "queue, longest", "longest length of that port"),
 ):
-    declare(Metric(_name, _heading, _formula, partial(_of_bottleneck, column=_column), "lower", "B", ",.0f"))
+    _of = partial(_of_bottleneck, column=_column)
+    declare(Metric(_name, _heading, _formula, _of, "lower", "B", ",.0f", resolution=1000))

@@ -46,6 +46,8 @@ class Metric:
         format: of the number, as ``format(value, ...)`` takes it.
         over_episodes: what a table's line makes of several episodes.
         of_finished: only finished flows count, so that leaving flows unfinished flatters.
+        resolution: a difference that says little; added to both sides where values are compared as a ratio.
+            0 of a metric that is never 0.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Metric:
     format: str = ".3f"
     over_episodes: Literal["mean", "sum"] = "mean"
     of_finished: bool = False
+    resolution: float = 0.0
 
 
 #: Every metric, by name, in the order in which a table shows them.
@@ -78,6 +81,7 @@ def metric(
     unit: str = "",
     format: str = ".3f",
     over_episodes: Literal["mean", "sum"] = "mean",
+    resolution: float = 0.0,
 ) -> Callable[[Function], Function]:
     """Declares a function of the results as the metric of its name; see ``Metric`` for the parameters."""
 
@@ -92,6 +96,7 @@ def metric(
                 unit,
                 format,
                 over_episodes,
+                resolution=resolution,
             )
         )
         return function

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How are a controller's attributes searched? Each is a coordinate over its range."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from agents.search.config import Attributes, ControllerConfig, Parameter
+from agents.search.subject import Point, Space, Values
+from agents.training.checkpoint import controller_layout, write_layout
+from ns3_env.scenario import Controller
+
+#: How far whole numbers reach beyond their range's ends before they are rounded.
+_ROUNDING = 0.49
+#: A setting within this share of its range's width is at its end.
+_END = 0.02
+
+
+def coordinate(parameter: Parameter, value: float) -> float:
+    """Where the search sees a value: in [0, 1], or the value itself of whole numbers."""
+    if parameter.integer:
+        return value
+    low, high = parameter.low, parameter.high
+    if parameter.log:
+        return math.log(value / low) / math.log(high / low)
+    return (value - low) / (high - low)
+
+
+def value_at(parameter: Parameter, at: float) -> int | float:
+    """The value that a coordinate stands for, within the range."""
+    low, high = parameter.low, parameter.high
+    if parameter.integer:
+        return round(min(max(at, low), high))
+    share = min(max(at, 0.0), 1.0)
+    value = low * (high / low) ** share if parameter.log else low + share * (high - low)
+    return min(max(value, low), high)
+
+
+def space_of(parameters: Mapping[str, Parameter]) -> Space:
+    """A coordinate in [0, 1] for each, of its logarithm where ``log``; whole numbers have their own unit."""
+    low, high = np.array([_ends(p) for p in parameters.values()]).T
+    start = np.array([coordinate(p, float(p.start or 0.0)) for p in parameters.values()])
+    whole = tuple(i for i, p in enumerate(parameters.values()) if p.integer)
+    return Space(start, high - low, low, high, whole)
+
+
+def values_at(parameters: Mapping[str, Parameter], point: Point) -> dict[str, int | float]:
+    """The value of each parameter at a point."""
+    return {name: value_at(p, float(at)) for (name, p), at in zip(parameters.items(), point, strict=True)}
+
+
+class AttributesSubject:
+    """A ``Subject``: attributes of one of the simulator's controllers."""
+
+    def __init__(self, config: ControllerConfig, parameters: Mapping[str, Parameter]) -> None:
+        """
+        Args:
+            config: which controller.
+            parameters: what is searched, each with a start.
+        """
+        self.config = config
+        self.parameters = dict(parameters)
+        self.space = space_of(self.parameters)
+        self.columns = tuple(self.parameters)
+        self.label = f"{config.name}-tuned"
+
+    @property
+    def before(self) -> tuple[str, Controller]:
+        """The controller with the attributes that the tuned ones are compared with."""
+        name = self.config.name
+        return f"{name}-untuned", Controller(name=name, attributes=self.config.untuned)
+
+    def describe(self, point: Point) -> Values:
+        """The parameters' values; at the start those given, not what rounding makes of them."""
+        if np.array_equal(point, self.space.start):
+            starts = self.parameters.items()
+            return {name: round(p.start or 0.0) if p.integer else float(p.start or 0.0) for name, p in starts}
+        return dict(values_at(self.parameters, point))
+
+    def controller(self, point: Point, folder: Path) -> Controller:
+        """See ``Subject``; nothing is written."""
+        return self._controller(point)
+
+    def save(self, point: Point, folder: Path) -> None:
+        """See ``Subject``."""
+        write_layout(folder, controller_layout(self._controller(point)))
+
+    def remarks(self, found: Controller) -> list[str]:
+        """Ranges that the best lies at an end of, and what to put into a scenario."""
+        pasted = yaml.safe_dump({"controllers": [found.model_dump()]}, sort_keys=False)
+        return [
+            *find_ends(self.parameters, found.attributes),
+            f"tuned, to put into a scenario:\n{pasted.rstrip()}",
+        ]
+
+    def _controller(self, point: Point) -> Controller:
+        searched: Attributes = {}
+        for name, value in self.describe(point).items():
+            assert not isinstance(value, str)
+            searched[name] = self.parameters[name].attribute(value)
+        return Controller(name=self.config.name, attributes={**self.config.attributes, **searched})
+
+
+def find_ends(parameters: Mapping[str, Parameter], attributes: Attributes) -> list[str]:
+    """A line for each range that the best setting lies at an end of: beyond may be better ones."""
+    lines = []
+    for name, parameter in parameters.items():
+        value = parameter.number(attributes[name])
+        assert value is not None
+        share = coordinate(parameter, value)
+        if not parameter.integer and not _END < share < 1 - _END:
+            lines.append(
+                f"{name} = {value:.3g} is at an end of its range, {parameter.low:g} to "
+                f"{parameter.high:g}: where it may go beyond, widen controller.parameters.{name}"
+            )
+    return lines
+
+
+def _ends(parameter: Parameter) -> tuple[float, float]:
+    if parameter.integer:
+        return parameter.low - _ROUNDING, parameter.high + _ROUNDING
+    return 0.0, 1.0
