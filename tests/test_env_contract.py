@@ -21,10 +21,12 @@ from stable_baselines3 import TD3
 from stable_baselines3.common.env_checker import check_env as sb3_check_env
 
 import ns3_env  # noqa: F401 (registers the environments)
+from ns3_env.actions import AbsoluteWindow
 from ns3_env.errors import ScenarioError, SimulatorDied
 from ns3_env.parallel_env import RdmaParallelEnv
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator, list_controllers
+from ns3_env.traffic import Incast
 from ns3_env.vec_env import RdmaVecEnv
 from tests.helpers import alive, shared_memory
 
@@ -150,6 +152,17 @@ def test_killed_simulator_raises_within_a_second_and_reset_works() -> None:
         assert time.monotonic() - begin < 1
         env.reset()
         env.step(np.zeros((6, 1)))
+
+
+def test_a_window_of_nothing_does_not_stop_a_flow_for_good() -> None:
+    """A flow that decides on ACKs, and sends nothing, would never be asked again."""
+    own = Scenario(time_limit_ns=20_000_000, traffic=Incast(flows=2, size_bytes=3_000), min_rate_bps=1e9)
+    with RdmaVecEnv(own, slots=2, action=AbsoluteWindow()) as env:
+        env.start()
+        while not (batch := env.recv()).results:
+            if batch.due.any():
+                env.send(np.zeros((np.count_nonzero(batch.due), 1)), batch.slots[batch.due])
+        assert batch.results[0][1]["totals"]["unfinished"] == 0
 
 
 def test_simulators_die_with_their_parent_and_leave_nothing() -> None:

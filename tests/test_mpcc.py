@@ -8,9 +8,9 @@ import numpy.typing as npt
 import pytest
 
 from agents.mpcc import MpccPolicy
-from agents.search.parameters import read_defaults
 from ns3_env import _native
 from ns3_env.policy import Policy, SlotStates
+from ns3_env.simulator import default_attributes
 
 Rows = npt.NDArray[np.float64]
 
@@ -142,7 +142,7 @@ def test_parameters_that_do_not_exist_are_named(parameters: dict[str, float | st
 
 
 def test_parameters_are_the_attributes_of_the_simulators_mpcc() -> None:
-    attributes = read_defaults("mpcc")
+    attributes = default_attributes("mpcc")
     for name, value in _native.mpcc_parameters().items():
         text = attributes["".join(word.capitalize() for word in name.split("_"))]
         assert text.lower() == str(value).lower() if isinstance(value, str | bool) else float(text) == value

@@ -3,24 +3,14 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-
 from agents.search.config import ControllerConfig, Parameter
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.scenario import AGENT, Controller, Scenario
-from ns3_env.simulator import Simulator, find_executable, list_controllers
+from ns3_env.simulator import Simulator, default_attributes, list_controllers
 from ns3_env.strict import nearest
 
 #: Where a range is tried beside its ends: a point that is no whole number in any range of whole numbers.
 _INSIDE = 0.3819
-
-
-def read_defaults(controller: str) -> dict[str, str]:
-    """Attributes and their default values, as text. Raises SimulatorError."""
-    command = [str(find_executable()), f"--PrintAttributes=rdma::{controller}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    return dict(re.findall(rf"--rdma::{controller}::(\w+)=\[(.*?)\]", done.stdout))
 
 
 def with_starts(
@@ -38,7 +28,7 @@ def with_starts(
             nothing has run.
     """
     _check_names(controller, source)
-    known = read_defaults(controller.name)
+    known = default_attributes(controller.name)
     found = {}
     for name, parameter in controller.parameters.items():
         place = f"{source}: controller.parameters.{name}"
@@ -74,7 +64,7 @@ def _check_names(controller: ControllerConfig, source: str) -> None:
             f"{source}: controller.name: there is no {controller.name!r} in the simulator"
             f"{nearest(controller.name, controllers)} of {', '.join(controllers)}"
         )
-    known = sorted(read_defaults(controller.name))
+    known = sorted(default_attributes(controller.name))
     for section in ("parameters", "attributes", "compare"):
         for name in getattr(controller, section):
             if name not in known:

@@ -23,7 +23,7 @@ from ns3_env.flow_stream import FlowStream
 from ns3_env.scenario import AGENT, Controller, Scenario
 from ns3_env.topology import Dumbbell
 from ns3_env.traffic import Incast
-from tests.helpers import alive
+from tests.helpers import alive, shared_memory
 
 SIMULATORS = 4
 SLOTS = 4
@@ -55,7 +55,7 @@ class Usage:
         self.descriptors.append(len(os.listdir("/proc/self/fd")))
         self.threads.append(_status("self", "Threads"))
         self.children.append(_children())
-        self.shared.append(len(os.listdir("/dev/shm")))
+        self.shared.append(len(shared_memory()))
 
     def grown(self) -> list[str]:
         """What did not stay as it was."""

@@ -115,10 +115,12 @@ DecidingController::Apply(const ActionRow& action)
     m_waiting = false;
     m_lastAction = action.echo;
     const PathFacts& path = m_flow->Path();
-    const double rate =
-        std::clamp(action.rateBps, path.minRateBps * LEAST_RATE_SHARE, path.hostRateBps);
-    m_flow->SetWindow(action.windowBytes);
-    m_flow->SetRate(rate);
+    const double leastRate = path.minRateBps * LEAST_RATE_SHARE;
+    // A window below one packet is a packet now and then: this one's is at the least rate.
+    const double leastWindow =
+        leastRate * static_cast<double>(path.baseRtt) / (8.0 * static_cast<double>(PS_PER_SECOND));
+    m_flow->SetWindow(std::max(action.windowBytes, leastWindow));
+    m_flow->SetRate(std::clamp(action.rateBps, leastRate, path.hostRateBps));
     m_flow->SetHeld(false);
     m_flow->KnobsWritten();
 }
