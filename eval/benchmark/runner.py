@@ -84,6 +84,7 @@ def benchmark(
     for entry in suite.scenarios:
         entry.scenario.with_seed(suite.seeds[0]).to_simulator_json()  # faults show before anything runs
     claim(out)
+    _say_where(suite, console)
     with _alone_in(out):
         write_suite(out, suite, _typed() if command is None else command)
         for partial in out.glob("cells/*/*/.seed-*.partial"):
@@ -100,6 +101,15 @@ def benchmark(
     show(folder, console)
     console.print(f"report: {report.write(out)}", highlight=False, markup=False)
     return folder.complete
+
+
+def _say_where(suite: Suite, console: Console) -> None:
+    """Says of each trained policy where it decides."""
+    for entry in suite.controllers:
+        if entry.checkpoint is not None:
+            inside = entry.placement == "inside"
+            where = "inside the simulator" if inside else "in Python, across the channel"
+            console.print(f"{entry.name}: decides {where}", highlight=False, markup=False)
 
 
 def _todo(out: Path, suite: Suite) -> list[tuple[float, Job]]:

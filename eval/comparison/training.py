@@ -60,7 +60,12 @@ def after_training(config: RunConfig, folder: RunFolder, json_file: Path | None 
     checkpoint, _ = folder.latest_checkpoint()
     played = compare(config, checkpoint, str(folder.path / "config.yaml"))
     scenario = evaluation_scenario(config, "")
-    title = f"{scenario.agent_flow_count} flows, {scenario.topology.kind}, unseen ({folder.path})"
+    assert config.evaluation is not None
+    where = "inside the simulator" if config.evaluation.placement == "inside" else "across the channel"
+    title = (
+        f"{scenario.agent_flow_count} flows, {scenario.topology.kind}, unseen; {config.agent.name} decides "
+        f"{where} ({folder.path})"
+    )
     show_played(title, played, folder)
     content = as_json(played)
     table.write_json(folder.path / "evaluation" / "table.json", content)
