@@ -21,7 +21,7 @@ settings.register_profile(
     suppress_health_check=_SLOW_IS_FINE,
 )
 settings.register_profile(
-    "long", max_examples=1500, deadline=None, database=None, suppress_health_check=_SLOW_IS_FINE
+    "long", max_examples=400, deadline=None, database=None, suppress_health_check=_SLOW_IS_FINE
 )
 settings.load_profile("short")
 
