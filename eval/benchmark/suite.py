@@ -15,7 +15,7 @@ from ns3_env.bounds import WallSeconds
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import AGENT, Scenario
 from ns3_env.simulator import list_controllers
-from ns3_env.strict import Strict, validate
+from ns3_env.strict import Strict, shown, validate
 from ns3_env.topology import Network
 from ns3_env.traffic import FlowFile, FlowList, Mix, Traffic
 from ns3_env.yaml_files import read_mapping
@@ -205,17 +205,24 @@ def _shown(path: Path) -> str:
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
+
+
 def _with_scenario(entry: Any, place: str, folder: Path) -> Any:
     """The entry with its scenario's path replaced by the scenario, checked and with CSVs read."""
     if not isinstance(entry, Mapping) or not isinstance(entry.get("scenario"), str | Mapping):
         return entry
     given = entry["scenario"]
     if isinstance(given, str):
-        scenario = Scenario.load(folder / given) if (folder / given).exists() else None
-        if scenario is None:
-            near = sorted(path.name for path in (folder / given).parent.glob("*.yaml"))
+        if not _is_file(folder / given):
+            near = sorted(path.name for path in folder.glob("*.yaml"))
             there = f"there are {', '.join(near)}" if near else "there are no scenarios there"
-            raise ScenarioError(f"{place}.scenario: there is no file {folder / given}; {there}")
+            raise ScenarioError(f"{place}.scenario: there is no file {shown(given)} in {folder}; {there}")
+        scenario = Scenario.load(folder / given)
     else:
         scenario = Scenario.from_mapping(copy.deepcopy(dict(given)), f"{place}.scenario", folder)
     whole = scenario.model_copy(update={"traffic": _without_files(scenario.traffic)})

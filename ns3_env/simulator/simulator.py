@@ -68,6 +68,7 @@ class Simulator:
         self._our_turn = False
         self._turns = 0
         self._due = -1  # actions expected; -1: only a reset is
+        self._transitions = False  # the scenario asks for them
 
     @property
     def pid(self) -> int | None:
@@ -121,6 +122,7 @@ class Simulator:
         assert self._process is not None
         self._process.forget_words()
         self._agent.write_blob(text)
+        self._transitions = bool((content.get("record") or {}).get("transitions"))
         self._hand_over(_native.COMMAND_RESET, 0)
 
     def send_actions(self, actions: ArrayLike) -> None:
@@ -174,7 +176,7 @@ class Simulator:
             decisions = Decisions(**self._rows())
             self._due = int(np.count_nonzero(decisions.due))
             return decisions
-        if kind == _native.MESSAGE_TRANSITIONS:
+        if kind == _native.MESSAGE_TRANSITIONS and self._transitions:
             self._due = 0
             actions = self._actions[: agent.row_count]
             return Transitions(**self._rows(), actions=actions[:, 2].copy(), windows=actions[:, :2].copy())

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ns3_env.errors import ScenarioError, SimulatorError
-from ns3_env.simulator import Decisions, EpisodeEnd, Simulator
+from ns3_env.simulator import Decisions, EpisodeEnd, Simulator, Transitions
 from tests.fuzz import tried
 from tests.helpers import dummy_sim
 
@@ -114,6 +114,7 @@ def test_a_message_is_read_or_refused(
             place = control + 192 + at % (len(memory) - control - 200)  # rows and actions
             memory[place : place + len(data)] = data
     answer = talk(simulator)
+    assert not isinstance(answer, Transitions)  # nobody asked for them
     if isinstance(answer, Decisions):
         assert len(answer.slots) <= agent.capacity
         simulator.send_actions(np.zeros((int(answer.due.sum()), 3)))

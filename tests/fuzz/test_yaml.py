@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.registry import AGENTS, find_agent
-from agents.search import run as search
+from agents.search import plan as search
 from agents.training import run as training
 from agents.training.inputs import Inputs, read_inputs
 from eval.benchmark.suite import Suite
