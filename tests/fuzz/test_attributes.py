@@ -94,4 +94,5 @@ def test_a_value_is_in_its_range_or_refused(simulator: Simulator, which: tuple[s
     assert results["totals"]["packets_sent"] > 0
     assert all(x is None or x >= 0 for row in results["windows"] for x in row[2:])
     if (limits := range_of(simulator, controller, attribute)) is not None:
-        assert limits[0] * (1 - 1e-9) <= number(value) <= limits[1] * (1 + 1e-9)
+        low, high = (limit + sign * 1e-9 * abs(limit) for limit, sign in zip(limits, (-1, 1), strict=True))
+        assert low <= number(value) <= high
