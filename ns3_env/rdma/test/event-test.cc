@@ -256,6 +256,8 @@ class ThrowingEventTest : public TestCase
   private:
     void DoRun() override
     {
+        Simulator::Destroy();
+        Simulator::SetImplementation(CreateObject<EventLoop>());
         const auto held = std::make_shared<int>(0);
         Simulator::Schedule(Time(1), [held] { throw std::runtime_error("refused"); });
         try
