@@ -122,7 +122,8 @@ class Simulator:
         assert self._process is not None
         self._process.forget_words()
         self._agent.write_blob(text)
-        self._transitions = bool((content.get("record") or {}).get("transitions"))
+        record = content.get("record")
+        self._transitions = isinstance(record, Mapping) and bool(record.get("transitions"))
         self._hand_over(_native.COMMAND_RESET, 0)
 
     def send_actions(self, actions: ArrayLike) -> None:
