@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,14 @@ import numpy as np
 import pytest
 import yaml
 
-from agents.training.checkpoint import env_of
+from agents.training.checkpoint import controller_layout, env_of, write_layout
 from eval.__main__ import main
 from eval.benchmark.cell import played_by
 from eval.benchmark.suite import Contestant
 from eval.play.policy import run_policy
 from ns3_env.errors import ScenarioError
 from ns3_env.network_policy import NetworkPolicy
-from ns3_env.scenario import AGENT, Controller, Scenario
+from ns3_env.scenario import AGENT, NETWORK, Controller, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.topology import Dumbbell
 from ns3_env.traffic import Incast
@@ -105,6 +106,20 @@ def test_eval_run_and_trace_play_a_policys_file(files: tuple[Path, Path], tmp_pa
     traced = ["trace", str(scenario), "--controller", "mine", "--checkpoint", str(policy)]
     assert main([*traced, "--out", str(tmp_path / "trace")]) == 0
     assert (tmp_path / "trace" / "trace.png").stat().st_size > 10_000
+
+
+def test_what_a_search_found_is_traced_and_run_from_its_checkpoint(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    scenario, policy = files
+    checkpoint = tmp_path / "000000000009"
+    checkpoint.mkdir()
+    shutil.copy(policy, checkpoint / "policy.safetensors")
+    write_layout(checkpoint, controller_layout(Controller(name=NETWORK)))
+    traced = ["trace", str(scenario), "--controller", "found", "--checkpoint", str(checkpoint)]
+    assert main([*traced, "--out", str(tmp_path / "trace")]) == 0
+    ran = ["run", "--scenario", str(scenario), "--checkpoint", f"found={checkpoint}"]
+    assert main([*ran, "--out", str(tmp_path / "run")]) == 0
 
 
 @pytest.mark.parametrize(

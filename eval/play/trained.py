@@ -10,7 +10,7 @@ from pathlib import Path
 from agents.training.checkpoint import load_checkpoint
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.network_policy import NetworkPolicy
-from ns3_env.scenario import Controller
+from ns3_env.scenario import NETWORK, Controller
 from ns3_env.strict import shown
 
 
@@ -35,6 +35,8 @@ def policy_of(path: Path) -> Path:
         found = load_checkpoint(path)
     except ConfigError as error:
         raise ScenarioError(f"--checkpoint: {error}") from None
+    if isinstance(found, Controller) and found.name == NETWORK:  # what a search found
+        return Path(str(found.attributes["File"]))
     if isinstance(found, Controller) or not isinstance(found.policy, NetworkPolicy):
         raise ScenarioError(f"--checkpoint: {path}: holds no policy's file that the simulator could play")
     return found.policy.path

@@ -109,8 +109,7 @@ def _load(file: Path, controller: str, checkpoint: Path | None) -> tuple[Scenari
     data = read_mapping(file, ScenarioError)
     given = None
     if checkpoint is not None:
-        policy_of(checkpoint)
-        named = {"name": controller, "checkpoint": str(checkpoint)}
+        named = {"name": controller, "checkpoint": str(policy_of(checkpoint))}
         given = validate(named, Contestant, "--controller", raises=ScenarioError)
     if not (isinstance(data.get("scenario"), dict)):
         scenario = Scenario.from_mapping(data, str(file), file.parent)
