@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -18,7 +17,7 @@ from ns3_env.actions import ActionMap, MultiplicativeWindow
 from ns3_env.errors import ScenarioError
 from ns3_env.rewards import Reward, make_reward
 from ns3_env.scenario import Scenario
-from ns3_env.simulator import LOOK_S, Decisions, EpisodeEnd, Simulator, wait_any
+from ns3_env.simulator import Decisions, EpisodeEnd, Lookout, Simulator, wait_any
 
 #: The scenario of an episode, by the episode's number. A mapping is sent as it is, but for its seed.
 Sampler = Callable[[int], "Scenario | Mapping[str, Any]"]
@@ -159,7 +158,7 @@ class FlowStream:
         self._actions = np.zeros((num_simulators * slots, *shape), dtype=np.float64)
         self._answered = np.zeros(num_simulators * slots, dtype=np.bool_)
         self._closed = False
-        self._next_look = 0.0
+        self._look = Lookout(self._simulators)
 
     def start(self) -> None:
         """Begins a new episode in every simulator, without waiting; :meth:`recv` has its first rows."""
@@ -245,17 +244,6 @@ class FlowStream:
         wanted = len(parts) + 1
         while len(parts) < wanted or (until_due and self._owed[i] is None):
             self._receive_one(i, parts)
-
-    def _look(self) -> None:
-        """Raises SimulatorError for any simulator that has died, is stopped or hangs, whoever has the turn.
-
-        They are looked at every 0.1 s; calls in between cost nothing.
-        """
-        now = time.monotonic()
-        if now >= self._next_look:
-            self._next_look = now + LOOK_S
-            for simulator in self._simulators:
-                simulator.check()
 
     def _receive_one(self, i: int, parts: list[tuple[int, Decisions]]) -> None:
         self._look()

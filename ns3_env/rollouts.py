@@ -9,7 +9,6 @@ are many times as many of them in a second as through :mod:`ns3_env.flow_stream`
 from __future__ import annotations
 
 import os
-import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,8 +23,8 @@ from typing_extensions import Self
 from ns3_env import telemetry
 from ns3_env.flow_stream import Sampler, episode_seed
 from ns3_env.rewards import Reward, make_reward
-from ns3_env.scenario import Scenario
-from ns3_env.simulator import LOOK_S, EpisodeEnd, Simulator, Transitions, wait_any
+from ns3_env.scenario import AGENT, NETWORK, Scenario
+from ns3_env.simulator import EpisodeEnd, Lookout, Simulator, Transitions, wait_any
 
 
 @dataclass(frozen=True)
@@ -125,10 +124,8 @@ class Rollouts:
     """Episodes of a policy that decides inside the simulators.
 
     :meth:`begin` asks for an episode under a policy as it is now, :meth:`next` gives the oldest one asked
-    for.
-    An episode depends on the policy, the base seed and its number, and on nothing else: not on how many
-        simulators
-    there are, nor on how long anything takes.
+    for. An episode depends on the policy, the base seed and its number, and on nothing else: not on how many
+    simulators there are, nor on how long anything takes.
 
     Args:
         sampler: scenario of each episode, or one for all. Flows under "agent" get the policy; the seed is
@@ -137,7 +134,6 @@ class Rollouts:
         fields: telemetry fields of the observations.
         reward: its name, or the reward.
         seed: base seed.
-        telemetry_bytes: of a packet on the wire; None: as the policy's file says.
         capacity: rows that a simulator collects before it hands them over.
         executable, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
     """
@@ -150,7 +146,6 @@ class Rollouts:
         fields: Sequence[str] = telemetry.FDCC_FIELDS,
         reward: str | Reward = "staged",
         seed: int = 1,
-        telemetry_bytes: int | None = None,
         capacity: int = 16_384,
         executable: str | PathLike[str] | None = None,
         hang_timeout_s: float = 0.9,
@@ -160,7 +155,6 @@ class Rollouts:
         self.sampler = sampler
         self.fields = tuple(fields)
         self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
-        self.telemetry_bytes = telemetry_bytes
         self._indices = telemetry.field_indices(self.fields)
         self._box = telemetry.observation_space(self.fields)
         self._seed = seed
@@ -171,7 +165,7 @@ class Rollouts:
         ]
         self._playing: list[_Playing | None] = [None] * num_simulators
         self._begun: deque[_Playing] = deque()  # in the order of their numbers, until they are given out
-        self._next_look = 0.0
+        self._look = Lookout(self._simulators)
 
     @property
     def pending(self) -> int:
@@ -204,31 +198,8 @@ class Rollouts:
         waiting = [p for p in self._begun if p.results is None and all(p is not q for q in self._playing)]
         for i, simulator in enumerate(self._simulators):
             if self._playing[i] is None and waiting:
-                self._playing[i] = waiting.pop(0)
-                simulator.send_reset(self._scenario(self._playing[i]))
-
-    def _scenario(self, playing: _Playing | None) -> dict[str, Any]:
-        assert playing is not None
-        scenario = playing.scenario
-        attributes: dict[str, bool | int | float | str] = {
-            "File": playing.policy.path,
-            "ActionNoise": playing.exploration.noise,
-            "RandomShare": playing.exploration.random_share,
-        }
-        if self.telemetry_bytes is not None:
-            attributes["TelemetryBytes"] = self.telemetry_bytes
-        if isinstance(scenario, Scenario):
-            content = scenario.with_seed(playing.seed).to_simulator_json()
-        else:
-            content = {**scenario, "seed": playing.seed}
-        content["controllers"] = [
-            {"name": "network", "attributes": {**_kept(entry), **attributes}}
-            if entry["name"] == "agent"
-            else entry
-            for entry in content["controllers"]
-        ]
-        content["record"] = {**content.get("record", {}), "transitions": True}
-        return content
+                playing = self._playing[i] = waiting.pop(0)
+                simulator.send_reset(_scenario(playing))
 
     def next(self) -> Rollout:
         """The oldest episode begun, whole; waits for it.
@@ -267,13 +238,6 @@ class Rollouts:
             raise RuntimeError("a flow under 'agent' asked for a decision, but no policy is here")
         playing.parts.append(message)
         self._simulators[i].send_actions(())
-
-    def _look(self) -> None:
-        now = time.monotonic()
-        if now >= self._next_look:
-            self._next_look = now + LOOK_S
-            for simulator in self._simulators:
-                simulator.check()
 
     def _rollout(self, playing: _Playing) -> Rollout:
         parts = playing.parts
@@ -330,6 +294,23 @@ class Rollouts:
         self.close()
 
 
-def _kept(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Attributes of "agent" that "network" has, too."""
-    return dict(entry.get("attributes") or {})
+def _scenario(playing: _Playing) -> dict[str, Any]:
+    """The episode as the simulator reads it: "network" in the place of "agent", and its decisions told."""
+    scenario = playing.scenario
+    attributes: dict[str, bool | int | float | str] = {
+        "File": playing.policy.path,
+        "ActionNoise": playing.exploration.noise,
+        "RandomShare": playing.exploration.random_share,
+    }
+    if isinstance(scenario, Scenario):
+        content = scenario.with_seed(playing.seed).to_simulator_json()
+    else:
+        content = {**scenario, "seed": playing.seed}
+    content["controllers"] = [
+        {"name": NETWORK, "attributes": {**(entry.get("attributes") or {}), **attributes}}
+        if entry["name"] == AGENT
+        else entry
+        for entry in content["controllers"]
+    ]
+    content["record"] = {**content.get("record", {}), "transitions": True}
+    return content

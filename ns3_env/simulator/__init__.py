@@ -8,15 +8,15 @@ from ns3_env.simulator.executable import (
     find_executable,
     list_controllers,
 )
+from ns3_env.simulator.lookout import Lookout
 from ns3_env.simulator.messages import Decisions, EpisodeEnd, Transitions
-from ns3_env.simulator.process import LOOK_S
 from ns3_env.simulator.simulator import Simulator, wait_any
 
 __all__ = [
     "EXECUTABLE_VARIABLE",
-    "LOOK_S",
     "Decisions",
     "EpisodeEnd",
+    "Lookout",
     "Simulator",
     "Transitions",
     "default_attributes",
