@@ -28,6 +28,7 @@ from ns3_env.network_policy import NetworkPolicy
 from ns3_env.policy import Policy
 from ns3_env.policy_file import read_policy
 from ns3_env.policy_spec import PolicySpec
+from ns3_env.released import is_released, released
 from ns3_env.scenario import Clock, Controller
 from ns3_env.strict import Strict, validate
 
@@ -87,11 +88,12 @@ def find_checkpoint(path: Path) -> Path:
 
 
 def load_checkpoint(path: Path) -> TrainedPolicy | Controller:
-    """What a checkpoint, a run's newest one, or a policy's file by itself holds.
+    """What a checkpoint, a run's newest one, a policy's file, or a released policy's name stands for.
 
     Raises:
         ConfigError: there is none, or it is of an agent that is not known here, or could run code.
     """
+    path = released(path.name) if is_released(path) else path
     if path.is_file():
         return _trained(NetworkPolicy.load(path))
     folder = find_checkpoint(path)
@@ -101,6 +103,7 @@ def load_checkpoint(path: Path) -> TrainedPolicy | Controller:
 
 def policy_files(path: Path) -> list[Path]:
     """What decides how a checkpoint plays: the files that ``load_checkpoint`` reads. Raises ConfigError."""
+    path = released(path.name) if is_released(path) else path
     if path.is_file():
         return [path]
     folder = find_checkpoint(path)

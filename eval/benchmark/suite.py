@@ -13,6 +13,7 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from ns3_env.bounds import WallSeconds
 from ns3_env.errors import ScenarioError
+from ns3_env.released import released_names
 from ns3_env.scenario import AGENT, Scenario
 from ns3_env.simulator import list_controllers
 from ns3_env.strict import Strict, shown, validate
@@ -33,7 +34,10 @@ class Contestant(Strict):
     name: _Name
     controller: str | None = Field(default=None, description="name in the simulator")
     policy: str | None = Field(default=None, description="pkg.module:factory")
-    checkpoint: str | None = Field(default=None, description="a checkpoint's folder, or a training run's")
+    checkpoint: str | None = Field(
+        default=None,
+        description="a checkpoint's folder, a training run's, a policy's file, or the name of a released one",
+    )
     placement: Literal["inside", "channel"] = Field(
         default="inside",
         description="where a checkpoint decides: in the simulator, or in Python, which the simulator asks",
@@ -48,8 +52,10 @@ class Contestant(Strict):
     @model_validator(mode="before")
     @classmethod
     def _short_form(cls, data: Any) -> Any:
-        """``hpcc`` stands for {name: hpcc, controller: hpcc}."""
-        return {"name": data, "controller": data} if isinstance(data, str) else data
+        """``hpcc`` stands for {name: hpcc, controller: hpcc}, a released policy's name for its checkpoint."""
+        if not isinstance(data, str):
+            return data
+        return {"name": data, "checkpoint" if data in released_names() else "controller": data}
 
     @model_validator(mode="after")
     def _is_one_thing(self) -> Contestant:
@@ -168,7 +174,7 @@ class Suite(Strict):
         known = [name for name in list_controllers() if name != AGENT]
         faults = [
             f"{self.source}: controllers.{i}: unknown controller {entry.controller!r}; "
-            f"known: {', '.join(known)}"
+            f"known: {', '.join([*known, *released_names()])}"
             for i, entry in enumerate(self.controllers)
             if entry.controller is not None and entry.controller not in known
         ]

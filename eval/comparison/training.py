@@ -17,6 +17,7 @@ from eval.play.policy import Episode, run_controller, run_policy, summary
 from eval.show import table
 from ns3_env.errors import ConfigError
 from ns3_env.policy import Policy
+from ns3_env.released import released_names
 from ns3_env.scenario import Scenario
 
 
@@ -42,8 +43,10 @@ def against(
     where = evaluation.placement
     played = {name: run_policy(policy, env, scenario, seed, episodes, placement=where)}
     for controller in evaluation.controllers:
-        patience = env.hang_timeout_s
-        played[controller] = run_controller(controller, scenario, seed, episodes, hang_timeout_s=patience)
+        label = f"{controller} (released)" if controller in released_names() else controller
+        played[label] = run_controller(
+            controller, scenario, seed, episodes, hang_timeout_s=env.hang_timeout_s
+        )
     return played
 
 

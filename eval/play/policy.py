@@ -14,6 +14,7 @@ from agents.training.environment import make_action_and_reward, make_env
 from eval.metrics import line
 from ns3_env.network_policy import NetworkPolicy
 from ns3_env.policy import Policy, SlotStates
+from ns3_env.released import named_controller
 from ns3_env.rollouts import Rollouts
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
@@ -51,7 +52,8 @@ class Episode:
 def run_controller(
     name: str, scenario: Scenario, seed: int, episodes: int = 1, *, hang_timeout_s: float = 0.9
 ) -> list[Episode]:
-    """Episodes of the scenario with every flow of the agent under the simulator's own controller ``name``.
+    """Episodes of the scenario with every flow of the agent under the simulator's own controller ``name``, or
+    a released policy's.
 
     ``hang_timeout_s`` is the simulator's: see :class:`ns3_env.simulator.Simulator`.
 
@@ -59,7 +61,8 @@ def run_controller(
         ScenarioError: there is no such controller.
         SimulatorError: the simulator failed.
     """
-    own = scenario.under(name)
+    who = named_controller(name)
+    own = scenario.under(who.name, who.attributes)
     seeds = [episode_seed(seed, number) for number in range(episodes)]
     with Simulator(hang_timeout_s=hang_timeout_s) as simulator:
         return [Episode(drawn, simulator.play(own.with_seed(drawn))) for drawn in seeds]

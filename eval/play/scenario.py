@@ -19,7 +19,8 @@ from eval.play.trained import trained_policies
 from eval.show import table
 from ns3_env.bounds import MAX_TIME_NS, WHY_TIME, excess
 from ns3_env.errors import ScenarioError
-from ns3_env.scenario import AGENT, Record, Scenario
+from ns3_env.released import named_controller, released_names
+from ns3_env.scenario import AGENT, NETWORK, Record, Scenario
 from ns3_env.simulator import Simulator, list_controllers
 
 #: Samples of queues beyond which it is said how many there will be.
@@ -42,7 +43,7 @@ def run(
 
     Args:
         scenario_file: the scenario's YAML.
-        names: the simulator's controllers.
+        names: the simulator's controllers, and released policies.
         out: parent of the folders; one of an earlier run is replaced.
         json_file: where the table's numbers are written too.
         console: where the table is printed.
@@ -59,7 +60,10 @@ def run(
     check_names(names)
     policies = trained_policies(checkpoints, names)
     record = _record(scenario, queue_series_ns, pcap)
-    variants = {name: scenario.under(name).model_copy(update={"record": record}) for name in names}
+    variants = {}
+    for name in names:
+        who = named_controller(name)
+        variants[name] = scenario.under(who.name, who.attributes).model_copy(update={"record": record})
     for name, policy in policies.items():
         variants[name] = scenario.under(AGENT).playing(policy).model_copy(update={"record": record})
     if pcap:
@@ -110,8 +114,9 @@ def run(
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Raises ScenarioError for a controller that the simulator does not have, or that is there twice."""
-    known = [name for name in list_controllers() if name != AGENT]
+    """Raises ScenarioError for a controller that is neither the simulator's nor a released policy, or that is
+    there twice."""
+    known = [*(name for name in list_controllers() if name not in (AGENT, NETWORK)), *released_names()]
     for i, name in enumerate(names):
         if name not in known:
             raise ScenarioError(f"--controllers: unknown controller {name!r}; known: {', '.join(known)}")

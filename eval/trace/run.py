@@ -115,14 +115,14 @@ def _load(file: Path, controller: str, checkpoint: Path | None) -> tuple[Scenari
         scenario = Scenario.from_mapping(data, str(file), file.parent)
         if given is None:
             check_names([controller])
-        return scenario, given or Contestant(name=controller, controller=controller)
+        return scenario, given or Contestant.model_validate(controller)
     scenario = Scenario.from_mapping(data["scenario"], str(data.get("source") or file), file.parent)
     who = given
     if who is None and "controller" in data:
         who = validate(data["controller"], Contestant, f"{file}: controller", raises=ScenarioError)
     if who is None or controller != who.name:
         check_names([controller])
-        who = Contestant(name=controller, controller=controller)
+        who = Contestant.model_validate(controller)
     return scenario, who
 
 

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which trained policies come with the project? Found by name, wherever a checkpoint may be named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ns3_env.errors import ConfigError
+from ns3_env.scenario import NETWORK, Controller
+from ns3_env.strict import nearest
+
+#: One folder for each: the policy's file, a model card, its learning curve.
+FOLDER = Path(__file__).parents[1] / "checkpoints"
+POLICY_FILE = "policy.safetensors"
+
+
+def released_names() -> list[str]:
+    """Names of the released policies."""
+    return sorted(path.parent.name for path in FOLDER.glob(f"*/{POLICY_FILE}"))
+
+
+def is_released(path: Path) -> bool:
+    """Whether this is no path but the bare name of a released policy; a folder of that name is named by its
+    absolute path."""
+    return len(path.parts) == 1 and not path.is_absolute() and path.name in released_names()
+
+
+def released(name: str) -> Path:
+    """The file of a released policy. Raises ConfigError, naming those that there are."""
+    known = released_names()
+    if name not in known:
+        raise ConfigError(f"{name!r} is no released policy{nearest(name, known)} of {', '.join(known)}")
+    return FOLDER / name / POLICY_FILE
+
+
+def named_controller(name: str) -> Controller:
+    """Who decides under this name: a released policy, which the simulator plays, or the simulator's own."""
+    if name in released_names():
+        return Controller(name=NETWORK, attributes={"File": str(released(name))})
+    return Controller(name=name)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Are the trained policies that come with the project found by name, wherever a controller is?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agents.training.checkpoint import TrainedPolicy, load_checkpoint, policy_files
+from agents.training.config import EnvConfig, EvaluationConfig
+from agents.training.environment import check_evaluation
+from eval.benchmark.suite import Contestant, Suite
+from eval.play.scenario import check_names
+from ns3_env import released as module
+from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.network_policy import NetworkPolicy
+from ns3_env.policy_file import write_policy
+from ns3_env.released import is_released, named_controller, released, released_names
+from tests.policies import tiny
+
+
+@pytest.fixture
+def one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with one released policy, named "small"."""
+    (tmp_path / "small").mkdir()
+    (tmp_path / "unfinished").mkdir()
+    write_policy(tmp_path / "small" / "policy.safetensors", tiny())
+    monkeypatch.setattr(module, "FOLDER", tmp_path)
+    return tmp_path / "small" / "policy.safetensors"
+
+
+def test_a_folder_with_a_policys_file_is_a_name(one: Path) -> None:
+    assert released_names() == ["small"]
+    assert released("small") == one
+    assert named_controller("small").attributes == {"File": str(one)}
+    assert named_controller("hpcc").name == "hpcc"
+    with pytest.raises(ConfigError, match="'smal' is no released policy; the nearest known one is 'small'"):
+        released("smal")
+
+
+def test_a_bare_name_is_the_released_policys_and_a_path_is_a_path(one: Path) -> None:
+    assert is_released(Path("small"))
+    assert not is_released(Path("other"))
+    assert not is_released(Path("runs/small"))
+    assert not is_released(one.parent)
+    found = load_checkpoint(Path("small"))
+    assert isinstance(found, TrainedPolicy)
+    assert isinstance(found.policy, NetworkPolicy)
+    assert found.policy.path == one
+    assert policy_files(Path("small")) == [one]
+
+
+def test_it_stands_in_a_suite_like_a_controller(one: Path) -> None:
+    assert Contestant.model_validate("small").checkpoint == "small"
+    scenario = {"name": "a", "scenario": {"time_limit_ns": 1000}}
+    suite = Suite.from_mapping({"controllers": ["hpcc", "smal"], "scenarios": [scenario]}, "suite")
+    with pytest.raises(ScenarioError, match=r"unknown controller 'smal'; known: .*\bhpcc\b.*, small"):
+        suite.check_controllers()
+
+
+def test_commands_and_evaluations_take_it(one: Path) -> None:
+    check_names(["hpcc", "small"])
+    env = EnvConfig(fields=["rtt"])
+    check_evaluation(env, EvaluationConfig(controllers=["small", "hpcc"]), "run")
+    with pytest.raises(
+        ConfigError, match=r"controllers\.0: there is no 'smal'; the nearest known one is 'small'"
+    ):
+        check_evaluation(env, EvaluationConfig(controllers=["smal"]), "run")
+    with pytest.raises(ScenarioError, match=r"unknown controller 'smal'; known: .*small"):
+        check_names(["smal"])
+
+
+@pytest.mark.parametrize("name", released_names())
+def test_what_comes_with_the_project_is_small_and_says_what_it_is(name: str) -> None:
+    path = released(name)
+    assert path.stat().st_size < 1 << 20
+    load_checkpoint(path)
+    card = (path.parent / "README.md").read_text(encoding="utf-8")
+    for heading in ("Task", "Data", "Command", "Limits"):
+        assert f"## {heading}" in card, f"{path.parent}/README.md says nothing of {heading}"
+    assert (path.parent / "learning.png").stat().st_size < 1 << 20
