@@ -59,6 +59,9 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
      0.0,
      1.0,
      FieldSource::Own},
+    // What service a flow has had, and what it still needs: the quantities that LAS and SRPT schedule by.
+    {Field::Attained, "attained", "1", "BDP of the path", 0.0, 1e9, FieldSource::Own},
+    {Field::Remaining, "remaining", "1", "BDP of the path", 0.0, 1e9, FieldSource::Own},
     {Field::WindowBytes, "window_bytes", "B", "", 0.0, TERA, FieldSource::Own},
     {Field::RateBps, "rate_bps", "bit/s", "", 0.0, 1e15, FieldSource::Own},
     {Field::RttNs, "rtt_ns", "ns", "", 0.0, TERA, FieldSource::Timestamp},

@@ -27,6 +27,8 @@ enum class Field : uint8_t
     Throughput,
     FlowCount,
     EcnFraction,
+    Attained,
+    Remaining,
     // The flow and its path, in units (Zheng 2024, ch. 3).
     WindowBytes,
     RateBps,
