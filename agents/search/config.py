@@ -86,6 +86,12 @@ class ControllerConfig(Strict):
         return {**self.attributes, **self.compare}
 
 
+class LawConfig(Strict):
+    """Numbers of the law that the network is fitted to, of its action map, and ``rtt_fraction``."""
+
+    parameters: dict[str, Parameter] = Field(min_length=1, description="what is searched")
+
+
 class ValidationConfig(Strict):
     """When it is looked how good the search is on flows that it has not seen."""
 
@@ -131,6 +137,12 @@ class MetricsConfig(Strict):
 
     baselines: list[str] = Field(min_length=1, description="controllers of the simulator, as they are")
     terms: dict[str, Weight] = Field(min_length=1, description="weights of metrics, by their names")
+    losses_weigh: float = Field(
+        default=1.0,
+        ge=1,
+        le=100,
+        description="times as much as gains: above 1, no gain in one place makes up for a loss in another",
+    )
 
 
 class JudgeConfig(Strict):
@@ -158,6 +170,9 @@ class TuneConfig(Strict):
     seed: Seed = Field(default=1, ge=0)
     controller: ControllerConfig | None = Field(default=None, description="whose attributes are searched")
     network: NetworkConfig | None = Field(default=None, description="whose weights are searched")
+    law: LawConfig | None = Field(
+        default=None, description="the network is fitted to a law, and the law's numbers are searched instead"
+    )
     objective: MetricsConfig | None = Field(
         default=None, description="none: the reward of a decision, of flows into one receiver"
     )
@@ -177,4 +192,6 @@ class TuneConfig(Strict):
                 "one of the sections 'controller' (its attributes are searched) and 'network' (its weights "
                 f"are) is needed; there are {found}"
             )
+        if self.law is not None and (self.network is None or self.network.start is None):
+            raise ValueError("law: what is fitted to it is missing: network.start")
         return self

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How near is an episode's outcome to the best of known controllers' on the same flows? In metrics, by name.
 
-    score = - Σ_k w_k ln((m_k + ε_k) / (b_k + ε_k)),   b_k the best of the baselines in metric k
+    score = - Σ_k w_k L ln((m_k + ε_k) / (b_k + ε_k)),   b_k the best of the baselines in metric k
 
 where less is better, and the ratio upside down where more is. Whoever equals the best baseline in every
-metric has 0; who needs 1 % more of a metric of weight 1 has -0.01. ε_k, which the metric declares, keeps the
-ratio defined where a metric can be 0: differences far below it do not count.
+metric has 0; who needs 1 % more of a metric of weight 1 has -0.01. L is ``losses_weigh`` where the logarithm
+is above 0, else 1. ε_k, which the metric declares, keeps the ratio defined where a metric can be 0:
+differences far below it do not count.
 
 Flow completion times know finished flows alone, so that starving some would flatter. Here a flow that has not
 finished counts as one that ended with the episode, the least that it can have needed.
@@ -94,6 +95,7 @@ class MetricsObjective:
                 raise ConfigError(f"{source}: objective.terms: {name!r} {what}{nearest(name, directed)}")
         self.heading = f"score, 0: the best of {', '.join(config.baselines)} in each metric"
         self._weights = dict(config.terms)
+        self._losses_weigh = config.losses_weigh
         self._baselines = [Controller(name=name) for name in config.baselines]
         self._metrics = metrics
         self._played: dict[tuple[str, int], list[Future[Row]]] = {}
@@ -113,10 +115,15 @@ class MetricsObjective:
     def judge(self, row: Row, baselines: Sequence[Row]) -> Judgement:
         """The score of values by metric, against those of the baselines."""
         terms = {
-            name: -log_ratio(row[name], [baseline[name] for baseline in baselines], self._metrics.known[name])
+            name: self._term(
+                log_ratio(row[name], [baseline[name] for baseline in baselines], self._metrics.known[name])
+            )
             for name in self._weights
         }
         return Judgement(math.fsum(self._weights[name] * term for name, term in terms.items()), terms)
+
+    def _term(self, ratio: float) -> float:
+        return -ratio * (self._losses_weigh if ratio > 0 else 1.0)
 
     def _row(self, results: Results) -> Row:
         of_finished = [name for name in self._weights if self._metrics.known[name].of_finished]

@@ -5,19 +5,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 
+from agents.search.distil import distil
 from agents.search.network_config import NetworkConfig
+from agents.search.network_files import NetworkFiles
 from agents.search.subject import Point, Space, Values
-from agents.training.checkpoint import POLICY_FILE, controller_layout, write_layout
 from agents.training.run_folder import versions
-from ns3_env.policy_file import PolicyFile, write_policy
+from ns3_env.policy_file import PolicyFile
 from ns3_env.policy_spec import PolicySpec, Training
 from ns3_env.policy_tensors import Shape
 from ns3_env.results import Floats
-from ns3_env.scenario import NETWORK, Controller
+from ns3_env.scenario import Controller
 
 Tensors = dict[str, Floats]
 #: What a flow sees that is alone on its path; 0 in every field that is not here.
@@ -33,7 +33,7 @@ _ALONE = {
 _GROWTH = 0.3
 
 
-class NetworkSubject:
+class NetworkSubject(NetworkFiles):
     """A ``Subject``: the weights and biases of a network, tensor after tensor."""
 
     columns = ("weights_sha256",)
@@ -61,19 +61,6 @@ class NetworkSubject:
         """What tells the weights from others."""
         return {"weights_sha256": self.policy(point).sha256}
 
-    def controller(self, point: Point, folder: Path) -> Controller:
-        """See ``Subject``; the file's name tells its weights, so that equal ones share a file."""
-        policy = self.policy(point)
-        path = folder / f"{policy.sha256}.safetensors"
-        if not path.exists():
-            write_policy(path, policy)
-        return Controller(name=NETWORK, attributes={"File": str(path)})
-
-    def save(self, point: Point, folder: Path) -> None:
-        """See ``Subject``."""
-        write_policy(folder / POLICY_FILE, self.policy(point))
-        write_layout(folder, controller_layout(Controller(name=NETWORK)))
-
     def remarks(self, found: Controller) -> list[str]:
         """Where the file is."""
         weights = len(self.space.start)
@@ -89,13 +76,16 @@ class NetworkSubject:
         return PolicyFile(self.spec, tensors)
 
     def _start(self, config: NetworkConfig, seed: int) -> Tensors:
-        """The network that the search begins with: whatever it sees, it answers a little growth.
+        """The network that the search begins with: one fitted to a law, or one that always answers a little
+        growth.
 
         Weights are of the usual first size, N(0, 1/inputs), in the last layer 0. The first layer's units are
         0 for a flow alone on its path, so that a last layer's small weights make an answer that hangs on
         what is different from that. Without it nearly all of them answer everything alike; then windows are
         always the largest or the smallest, and the search ends on the plateau of the largest.
         """
+        if config.start is not None:
+            return distil(config.start.law, config.fields, config.hidden, config.start.fit_steps, seed)
         generator = np.random.default_rng([seed, 1])
         tensors = {
             name: generator.normal(scale=_scale(name, self._shapes), size=shape)

@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from agents.search.law import LAW_FIELDS, SizeLaw
 from agents.training.config import Named
 from ns3_env.actions import make_action_map
-from ns3_env.bounds import TelemetryBytes
+from ns3_env.bounds import Setting, TelemetryBytes
 from ns3_env.errors import ConfigError
 from ns3_env.policy_spec import Activation, PolicySpec, Transform
 from ns3_env.policy_tensors import Layer, Shape, Widths, tensor_shapes
@@ -20,6 +21,13 @@ from ns3_env.telemetry import field_indices, wire_bytes
 #: Weights of the largest network; a search of more would find nothing in a lifetime.
 MAX_WEIGHTS = 100_000
 Width = Annotated[int, Field(ge=1, le=1024)]
+
+
+class Start(Strict):
+    """What a network is fitted to before it is searched."""
+
+    law: SizeLaw = SizeLaw()
+    fit_steps: Setting = Field(default=500, ge=1, description="of Adam; some milliseconds each")
 
 
 class NetworkConfig(Strict):
@@ -39,11 +47,25 @@ class NetworkConfig(Strict):
     telemetry_bytes: TelemetryBytes | None = Field(
         default=None, ge=0, description="of a packet on the wire; none: what the fields cost"
     )
+    start: Start | None = Field(
+        default=None,
+        description="the law that the first network answers as; none: it lets the window of any flow grow",
+    )
 
     @model_validator(mode="after")
     def _memory_of_an_lstm(self) -> NetworkConfig:
         if (self.kind == "lstm") != (self.memory is not None):
             raise ValueError("memory: an lstm needs one, and nothing else has one")
+        return self
+
+    @model_validator(mode="after")
+    def _can_answer_as_the_law(self) -> NetworkConfig:
+        if self.start is None:
+            return self
+        if (self.kind, self.transform, self.hidden_activation) != ("mlp", "symlog", "tanh"):
+            raise ValueError("start: the law is fitted by an mlp with symlog and tanh")
+        if missing := [name for name in LAW_FIELDS if name not in self.fields]:
+            raise ValueError(f"fields: the law of 'start' reads {', '.join(missing)}, too")
         return self
 
     def spec(self, source: str) -> PolicySpec:

@@ -11,6 +11,7 @@ from typing import Any
 
 from agents.search.attributes import AttributesSubject
 from agents.search.config import TuneConfig
+from agents.search.law_subject import LawSubject
 from agents.search.metrics_objective import Metrics, MetricsObjective
 from agents.search.network import NetworkSubject
 from agents.search.objective import Objective, RewardObjective
@@ -91,7 +92,11 @@ def _subject(config: TuneConfig, source: str) -> Subject:
     if config.controller is not None:
         return AttributesSubject(config.controller, with_starts(config.controller, source, patience))
     assert config.network is not None
-    subject = NetworkSubject(config.network, config.name, config.seed, source)
+    subject: LawSubject | NetworkSubject
+    if config.law is not None:
+        subject = LawSubject(config.law, config.network, config.name, config.seed, source)
+    else:
+        subject = NetworkSubject(config.network, config.name, config.seed, source)
     with tempfile.TemporaryDirectory() as folder:
         start = subject.controller(subject.space.start, Path(folder))
         try_controller(start, f"{source}: network", patience)

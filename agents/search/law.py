@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which law may a network begin as? One that keeps a hop busy, and lets flows that are nearly done go first.
+
+    U = switch_rate + qlen                                          (the utilisation of Li et al. 2019, eq. 2)
+    T = utilisation + urgency / (1 + (s / urgent_bdps)^sharpness) - patience (ln(1 + s) - 3)
+    a = gain (ln T - ln U) + share_gain ln(w n) - memory a'
+
+s is what the flow has still to send, in BDPs; w its pacing rate as a share of its link, n the flows at the
+hop, a' its last answer. Where all flows aim at the same utilisation T they share the hop as they come; a flow
+with little left aims higher, so that the others make room until it is gone: shortest remaining processing
+time first, as far as flows that do not know of each other can have it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from pydantic import Field
+
+from ns3_env.bounds import Real
+from ns3_env.results import Floats
+from ns3_env.strict import Strict
+
+#: What the law reads, in the order of ``SizeLaw.answer``'s columns.
+LAW_FIELDS = ("qlen", "switch_rate", "pacing_rate", "flow_count", "remaining", "last_action")
+#: The law's answers lie within it: tanh, which follows, is flat beyond.
+_MOST = 2.5
+
+
+class SizeLaw(Strict):
+    """The law's numbers."""
+
+    utilisation: float = Field(default=0.95, gt=0, le=2, description="that a flow with much left aims at")
+    urgency: Real = Field(default=2.0, ge=0, description="how much more a flow aims at that is nearly done")
+    urgent_bdps: Real = Field(default=4.0, gt=0, description="what is left of a flow that is nearly done")
+    sharpness: float = Field(default=1.2, gt=0, le=10, description="how sharp the line is between them")
+    patience: Real = Field(
+        default=0.04, description="how much less a flow aims at that has e times as much left"
+    )
+    gain: Real = Field(default=0.6, gt=0)
+    share_gain: Real = Field(
+        default=0.0, description="below 0, flows with more than their share shrink; above, they grow"
+    )
+    memory: Real = Field(default=0.05, description="share of the last answer, whose effect is not seen yet")
+
+    def answer(self, seen: Floats) -> Floats:
+        """What the law answers, before tanh, within ±2.5: (n,) for situations (n, 6) of ``LAW_FIELDS``."""
+        queue, rate, pace, flows, left, last = seen.T
+        used = np.maximum(queue + rate, 0.02)
+        urgency = self.urgency / (1 + (left / self.urgent_bdps) ** self.sharpness)
+        aim = np.maximum(self.utilisation + urgency - self.patience * (np.log1p(left) - 3), 0.1)
+        answer = self.gain * np.log(aim / used)
+        answer += self.share_gain * np.log(np.maximum(pace * flows, 1e-3)) - self.memory * last
+        clipped: Floats = np.clip(answer, -_MOST, _MOST)
+        return clipped
+
+
+def situations(count: int, generator: np.random.Generator) -> Floats:
+    """What a flow may see, (count, 6): queues and sizes of all orders, rates mostly near the link's."""
+    uniform = generator.uniform
+
+    def orders(low: float, high: float) -> Floats:
+        return np.exp(uniform(np.log(low), np.log(high), count))
+
+    kind = generator.random(count)
+    queue = np.where(kind < 0.15, 0.0, np.where(kind < 0.55, uniform(0, 0.6, count), orders(0.003, 60)))
+    busy = np.clip(generator.normal(0.97, 0.06, count), 0, 1.3)
+    rate = np.where(generator.random(count) < 0.6, busy, uniform(0, 1.1, count))
+    last = np.where(generator.random(count) < 0.3, np.sign(uniform(-1, 1, count)), uniform(-1, 1, count))
+    return np.stack(
+        [queue, rate, orders(0.002, 1), np.floor(orders(1, 120)), orders(0.005, 600), last], axis=1
+    )

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How are a law's numbers searched? Each is a coordinate; a network fitted to its law plays it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agents.search.attributes import space_of, values_at
+from agents.search.config import LawConfig, Parameter
+from agents.search.distil import distil
+from agents.search.law import SizeLaw
+from agents.search.network_config import NetworkConfig
+from agents.search.network_files import NetworkFiles
+from agents.search.subject import Point, Values
+from agents.training.run_folder import versions
+from ns3_env.policy_file import PolicyFile
+from ns3_env.policy_spec import Training
+from ns3_env.scenario import Controller
+from ns3_env.strict import validate
+
+
+class LawSubject(NetworkFiles):
+    """A ``Subject``: numbers of a ``SizeLaw``, and of the action map and the clock that it is played with."""
+
+    before = None
+
+    def __init__(self, config: LawConfig, network: NetworkConfig, name: str, seed: int, source: str) -> None:
+        """
+        Args:
+            config: which numbers, in which ranges.
+            network: what is fitted to the law; its action map and clock where they are not searched.
+            name: of the run.
+            seed: of the fit.
+            source: what errors begin with.
+
+        Raises:
+            ConfigError: the simulator cannot play such a network, or there is no such number.
+        """
+        self.network, self.seed, self.source = network, seed, source
+        self.training = Training(run=name, agent="search", seed=seed, versions=versions())
+        self.parameters = {key: self._with_start(key, entry) for key, entry in config.parameters.items()}
+        self.space = space_of(self.parameters)
+        self.columns = tuple(self.parameters)
+        self.label = f"{name}-found"
+        self.policy(self.space.start)
+
+    def describe(self, point: Point) -> Values:
+        """The numbers."""
+        return dict(values_at(self.parameters, point))
+
+    def remarks(self, found: Controller) -> list[str]:
+        """Where the file is."""
+        return [f"the network fitted to the law: {found.attributes['File']}"]
+
+    def policy(self, point: Point) -> PolicyFile:
+        """The policy that a point stands for."""
+        law, network = self._meant(values_at(self.parameters, point))
+        assert network.start is not None
+        spec = network.spec(self.source).model_copy(update={"training": self.training})
+        weights = distil(law, network.fields, network.hidden, network.start.fit_steps, self.seed)
+        return PolicyFile(spec, {name: tensor.astype("float32") for name, tensor in weights.items()})
+
+    def _with_start(self, key: str, parameter: Parameter) -> Parameter:
+        """The parameter with what the network's section says as its start, where it has none itself."""
+        if parameter.start is not None:
+            return parameter
+        known = _settings(self.network)
+        return parameter.model_copy(update={"start": known.get(key)})
+
+    def _meant(self, values: Mapping[str, float]) -> tuple[SizeLaw, NetworkConfig]:
+        """The law, and the network's configuration, that the values stand for. Raises ConfigError."""
+        data = self.network.model_dump(mode="json")
+        assert self.network.start is not None
+        for key, value in values.items():
+            if key in SizeLaw.model_fields:
+                data["start"]["law"][key] = value
+            elif key == "rtt_fraction":
+                data["clock"][key] = value
+            else:
+                data["action"][key] = value  # which refuses what it does not know
+        network = validate(data, NetworkConfig, f"{self.source}: law.parameters")
+        assert network.start is not None
+        return network.start.law, network
+
+
+def _settings(network: NetworkConfig) -> dict[str, Any]:
+    """Every number that may be searched, as the network's section has it."""
+    assert network.start is not None
+    clock = network.clock.model_dump()
+    return {**network.start.law.model_dump(), **network.action.settings, **clock}
