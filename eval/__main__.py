@@ -200,6 +200,13 @@ def _paper(options: argparse.ArgumentParser) -> Work:
         "--scale", type=float, metavar="X", help="of the paper's size (default: by experiment)"
     )
     options.add_argument("--full", action="store_true", help="the paper's size: --scale 1")
+    options.add_argument(
+        "--checkpoint",
+        action="append",
+        default=[],
+        metavar="NAME=PATH",
+        help="a trained policy, in the place of the released one of that name, or beside them",
+    )
     options.add_argument("--page", type=Path, metavar="FILE", help="put what was run (in --out) onto a page")
     _hang_timeout(options)
     _json(options)

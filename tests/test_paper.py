@@ -37,6 +37,12 @@ TINY = {
     "mpcc-joining": 0.01,
     "mpcc-leaving": 0.001,
     "mpcc-fat-tree": 0.01,
+    "fdcc-long-short": 0.05,
+    "fdcc-joining": 0.01,
+    "fdcc-incast": 0.001,
+    "fdcc-fat-tree": 0.001,
+    "fdcc-websearch": 0.005,
+    "fdcc-hadoop": 0.005,
 }
 FIGURES = {
     "mpcc-queue-1us": ["fig-3-2", "fig-3-3"],
@@ -45,6 +51,12 @@ FIGURES = {
     "mpcc-joining": ["fig-5-3-joining", "fig-5-4-joining"],
     "mpcc-leaving": ["fig-5-3-leaving", "fig-5-4-leaving"],
     "mpcc-fat-tree": ["fig-5-6", "fig-5-7", "fig-5-8", "fig-5-9"],
+    "fdcc-long-short": ["fdcc-fig-6-1"],
+    "fdcc-joining": ["fdcc-fig-6-2"],
+    "fdcc-incast": ["fdcc-table-6-2"],
+    "fdcc-fat-tree": ["fdcc-fig-6-3a", "fdcc-fig-6-3b", "fdcc-fig-6-3c"],
+    "fdcc-websearch": ["fdcc-fig-6-4"],
+    "fdcc-hadoop": ["fdcc-fig-6-5"],
 }
 #: Four senders of 1 Gb/s into 1 Gb/s (Zheng 2024, Fig. 3.1), with a BDP that makes the sums easy.
 LINK = Bottleneck(flows=4, rate_in_bps=1e9, rate_out_bps=1e9, bdp_bytes=4000)

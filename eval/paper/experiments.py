@@ -8,7 +8,7 @@ import difflib
 import json
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,14 @@ from typing import Any
 from rich.console import Console
 
 from agents.training.run_folder import versions
-from eval.paper.outcome import Experiment, Outcome
+from eval.paper.outcome import Experiment, Outcome, Say
 from eval.paper.page import RESULT, refresh
 from eval.paper.show import show
 from eval.play.folders import refuse_links, replace_folder
+from eval.play.trained import trained_policies
 from eval.show.table import write_json
 from ns3_env.errors import ScenarioError
-from ns3_env.simulator import Simulator
+from ns3_env.simulator import Simulator, list_controllers
 
 #: A line for each experiment, in the papers' order: a module with an ``EXPERIMENT``.
 MODULES = (
@@ -32,6 +33,12 @@ MODULES = (
     "mpcc.joining",
     "mpcc.leaving",
     "mpcc.fat_tree",
+    "fdcc.long_short",
+    "fdcc.joining",
+    "fdcc.incast",
+    "fdcc.fat_tree",
+    "fdcc.websearch",
+    "fdcc.hadoop",
 )
 #: Every experiment by its name.
 EXPERIMENTS: Mapping[str, Experiment] = {
@@ -59,6 +66,7 @@ def dispatch(options: argparse.Namespace) -> None:
             options.scale,
             options.full,
             options.json,
+            checkpoints=options.checkpoint,
             hang_timeout_s=options.hang_timeout,
         )
 
@@ -71,6 +79,7 @@ def paper(
     json_file: Path | None = None,
     console: Console | None = None,
     *,
+    checkpoints: Sequence[str] = (),
     hang_timeout_s: float = 0.9,
 ) -> dict[str, Any]:
     """Runs one experiment, prints its tables, and writes its folder, complete or not at all.
@@ -83,6 +92,7 @@ def paper(
         full: the paper's size.
         json_file: where result.json is written too.
         console: where the tables go.
+        checkpoints: "NAME=PATH" of trained policies, in the place of released ones or beside them.
         hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
 
     Returns:
@@ -94,12 +104,13 @@ def paper(
     """
     experiment = _experiment(name)
     scale = _scale(experiment, scale, full)
+    play = _playing(experiment, checkpoints)
     out = out or RUNS / experiment.name
     _refuse_foreign(out)
     console = console or Console()
     began = time.monotonic()
     with console.status(experiment.name) as status, Simulator(hang_timeout_s=hang_timeout_s) as simulator:
-        outcome = experiment.run(simulator, scale, lambda text: status.update(f"{experiment.name}: {text}"))
+        outcome = play(simulator, scale, lambda text: status.update(f"{experiment.name}: {text}"))
     seconds = time.monotonic() - began
     result = {
         "experiment": experiment.name,
@@ -139,6 +150,18 @@ def _experiment(name: str | None) -> Experiment:
         hint = f"; did you mean {near[0]}?" if near else ""
         raise ScenarioError(f"paper: unknown experiment {name!r}{hint} ({known})")
     return EXPERIMENTS[name]
+
+
+def _playing(
+    experiment: Experiment, checkpoints: Sequence[str]
+) -> Callable[[Simulator, float, Say], Outcome]:
+    if not checkpoints:
+        return experiment.run
+    playing = experiment.playing
+    if playing is None:
+        raise ScenarioError(f"--checkpoint: no trained policy plays in {experiment.name}")
+    policies = trained_policies(checkpoints, list_controllers())
+    return lambda simulator, scale, say: playing(simulator, scale, say, policies)
 
 
 def _scale(experiment: Experiment, scale: float | None, full: bool) -> float:

@@ -6,12 +6,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ns3_env.simulator import Simulator
 
 #: Told what is being played, for whoever waits.
 Say = Callable[[str], None]
+#: Files of trained policies, by the name under which they play.
+Policies = Mapping[str, Path]
+#: One number of an episode, or what defines it is missing.
+Measured = Mapping[str, float | None]
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,7 @@ class Outcome:
         notes: a sentence each on what a reader must know of this run.
         pictures: PNG by file name without ending, in the paper's order.
         series: CSV text by file name without ending.
+        measured: for programs: numbers by case, contestant and name.
     """
 
     rows: Sequence[Row] = ()
@@ -103,6 +109,7 @@ class Outcome:
     notes: Sequence[str] = ()
     pictures: Mapping[str, bytes] = field(default_factory=dict)
     series: Mapping[str, str] = field(default_factory=dict)
+    measured: Mapping[str, Mapping[str, Measured]] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but pictures and series, for JSON."""
@@ -112,6 +119,10 @@ class Outcome:
             "grids": [grid.as_dict() for grid in self.grids],
             "notes": list(self.notes),
             "pictures": [f"{name}.png" for name in self.pictures],
+            "measured": {
+                case: {name: dict(own) for name, own in by_name.items()}
+                for case, by_name in self.measured.items()
+            },
         }
 
 
@@ -126,6 +137,8 @@ class Experiment:
         scale: of a run without ``--scale``; 1 is the paper's size.
         what_scales: in words.
         run: plays it on a simulator at a scale above 0. Raises ScenarioError, SimulatorError.
+        playing: as ``run``, with these policies in the place of released ones of the same names, or beside
+            them; None where no trained policy plays.
     """
 
     name: str
@@ -134,3 +147,4 @@ class Experiment:
     scale: float
     what_scales: str
     run: Callable[[Simulator, float, Say], Outcome]
+    playing: Callable[[Simulator, float, Say, Policies], Outcome] | None = None

@@ -25,6 +25,9 @@ def panels(titles: Sequence[str], columns: int, height: float = 2.5) -> tuple[Fi
     rows = -(-len(titles) // columns)
     figure = Figure(figsize=(4.2 * columns, height * rows), layout="constrained", facecolor="white")
     found = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for spare in found[len(titles) :]:
+        spare.set_axis_off()
+    found = found[: len(titles)]
     for axes, title in zip(found, titles, strict=True):
         axes.set_title(title, fontsize=10)
         axes.grid(alpha=0.3, linewidth=0.6)

@@ -62,6 +62,11 @@ Dcqcn::GetTypeId()
                           DoubleValue(2e-3),
                           MakeDoubleAccessor(&Dcqcn::m_hyperFraction),
                           MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("BdpWindow",
+                          "Whether a flow has at most a BDP in flight; otherwise it has no window.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&Dcqcn::m_bdpWindow),
+                          MakeBooleanChecker())
             .AddAttribute("TimerEvents",
                           "Whether timers are events, which take their turn among those of their "
                           "instant; otherwise they come first. Always so under timing: published.",
@@ -88,6 +93,15 @@ Dcqcn::GetEcnConfig() const
             .kmaxBytes = 400e3,
             .pmax = 0.2,
             .atRateBps = 25e9};
+}
+
+void
+Dcqcn::OnFlowStart(FlowState& flow)
+{
+    if (m_bdpWindow)
+    {
+        flow.SetWindow(flow.Path().bdpBytes);
+    }
 }
 
 void

@@ -25,6 +25,7 @@ class Dcqcn : public CongestionControl
     static TypeId GetTypeId();
 
     EcnConfig GetEcnConfig() const override;
+    void OnFlowStart(FlowState& flow) override;
     void OnPacketSent(FlowState& flow, Picos now, uint32_t wireBytes) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
     void OnFlowEnd(FlowState& flow, Picos now) override;
@@ -51,6 +52,7 @@ class Dcqcn : public CongestionControl
     double m_increaseFraction; ///< attribute AdditiveIncrease
     double m_hyperFraction;    ///< attribute HyperIncrease
     bool m_timerEvents;        ///< attribute TimerEvents
+    bool m_bdpWindow;          ///< attribute BdpWindow (Zhang 2023, sec. 5.3)
 
     Picos m_origin{NEVER};       ///< the first mark: both timers count from here
     Picos m_nextDecrease{NEVER}; ///< the check that will find a mark

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "timely.h"
 
+#include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
@@ -61,6 +62,11 @@ Timely::GetTypeId()
                           UintegerValue(5),
                           MakeUintegerAccessor(&Timely::m_hyperAfter),
                           MakeUintegerChecker<uint32_t>(0, 1'000'000))
+            .AddAttribute("BdpWindow",
+                          "Whether a flow has at most a BDP in flight; otherwise it has no window.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&Timely::m_bdpWindow),
+                          MakeBooleanChecker())
             .AddTraceSource("RttGradient",
                             "Smoothed difference of RTTs, over MinRtt.",
                             MakeTraceSourceAccessor(&Timely::m_gradient),
@@ -72,6 +78,15 @@ TelemetryHeader
 Timely::GetTelemetryHeader() const
 {
     return {.wireBytes = 8}; // the sender's timestamp
+}
+
+void
+Timely::OnFlowStart(FlowState& flow)
+{
+    if (m_bdpWindow)
+    {
+        flow.SetWindow(flow.Path().bdpBytes);
+    }
 }
 
 double

@@ -17,6 +17,7 @@ class Timely : public CongestionControl
     static TypeId GetTypeId();
 
     TelemetryHeader GetTelemetryHeader() const override;
+    void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
 
   private:
@@ -31,6 +32,7 @@ class Timely : public CongestionControl
     double m_increaseFraction; ///< attribute AdditiveIncrease
     double m_hyperFraction;    ///< attribute HyperIncrease
     uint32_t m_hyperAfter;     ///< attribute HyperAfter
+    bool m_bdpWindow;          ///< attribute BdpWindow (Zhang 2023, sec. 5.3)
 
     double m_lastRttNs{0};
     double m_differenceNs{0};

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What does Fig. 6.3 look like? Distributions over the flows, a panel for each incast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from eval.paper.fdcc.incast_numbers import Spread
+from eval.paper.fdcc.theirs import title
+from eval.paper.mpcc.panels import finished, panels
+from eval.show.plots import styles
+from ns3_env.results import Floats
+
+Found = Mapping[int, Mapping[str, Spread]]
+
+
+def draw_slowdowns(found: Found) -> bytes:
+    """Fig. 6.3a."""
+    return _draw(found, lambda own: own.slowdowns, "FCT slowdown")
+
+
+def draw_pauses(found: Found) -> bytes:
+    """Fig. 6.3b."""
+    return _draw(found, lambda own: own.paused, "share of life paused")
+
+
+def draw_deviations(found: Found) -> bytes:
+    """Fig. 6.3c."""
+    return _draw(found, lambda own: own.deviations, "bandwidth / mean − 1")
+
+
+def _draw(found: Found, of: Callable[[Spread], Floats], words: str) -> bytes:
+    figure, several = panels([title(flows) for flows in found], 3, 3.0)
+    for axes, by_name in zip(several, found.values(), strict=True):
+        _curves(axes, {name: of(own) for name, own in by_name.items()})
+        axes.set(xlabel=words, ylabel="share of flows", ylim=(0, 1.02))
+    return finished(figure, several[0])
+
+
+def _curves(axes: Axes, values: Mapping[str, Floats]) -> None:
+    looks = styles(values)
+    for name, own in values.items():
+        if len(own):
+            shares = np.arange(1, len(own) + 1) / len(own)
+            axes.step(np.sort(own), shares, where="post", label=name, **looks[name].of_line)
+        else:
+            axes.plot([], [], label=name, **looks[name].of_line)
