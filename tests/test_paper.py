@@ -252,6 +252,28 @@ def test_a_page_gets_the_tables_between_its_marks(tmp_path: Path) -> None:
         refresh(page, tmp_path / "runs", pictures)
 
 
+def test_the_block_of_claims_sums_up_the_page(tmp_path: Path) -> None:
+    """Also those of experiments that were not run again: it is read from the page."""
+    outcome = Outcome(claims=(Claim("a | b is fair", True, "0.1 | 0.2"), Claim("c is fast", None, "-")))
+    run = tmp_path / "runs" / "one"
+    run.mkdir(parents=True)
+    (run / "result.json").write_text(json.dumps({"size": "scale 1", **outcome.as_dict()}))
+    kept = "**Claims**\n\n| claim | verdict | evidence |\n| --- | --- | --- |\n| d | does not hold | x |\n"
+    page = tmp_path / "page.md"
+    blocks = ("claims", "old\n"), ("one", ""), ("two", kept)
+    page.write_text("\n".join(f"<!-- begin {name} -->\n{text}<!-- end {name} -->" for name, text in blocks))
+    assert refresh(page, tmp_path / "runs", tmp_path / "images") == ["one"]
+    table = page.read_text().split("<!-- end claims -->")[0].splitlines()[3:]
+    assert table == [
+        "| a \\| b is fair | holds | one |",
+        "| c is fast | cannot be told | one |",
+        "| d | does not hold | two |",
+    ]
+    before = page.read_text()
+    refresh(page, tmp_path / "runs", tmp_path / "images")
+    assert page.read_text() == before
+
+
 def test_numbers_are_short() -> None:
     assert [number(x) for x in (None, "mpcc", 3.0, 0.24981, 140_334.4, float("1e-5"))] == [
         "–",

@@ -7,20 +7,25 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
+from eval.paper.claims import summary
 from eval.paper.show import markdown
 from ns3_env.errors import ScenarioError
 
 #: An experiment's numbers; it marks a folder as one's.
 RESULT = "result.json"
+#: The block that sums up the others.
+_CLAIMS = "claims"
 _BLOCK = re.compile(r"(<!-- begin ([\w-]+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 
 
 def refresh(page: Path, runs: Path, pictures: Path) -> list[str]:
     """Puts tables and pictures of the experiments in ``runs`` between the page's marks.
 
-    A block is ``<!-- begin NAME -->`` ... ``<!-- end NAME -->``; one whose experiment was not run stays.
+    A block is ``<!-- begin NAME -->`` ... ``<!-- end NAME -->``; one whose experiment was not run stays. The
+    block ``claims`` gets the claims of all others, with their verdicts.
 
     Args:
         page: Markdown.
@@ -52,5 +57,12 @@ def refresh(page: Path, runs: Path, pictures: Path) -> list[str]:
         done.append(found[2])
         return found[1] + markdown(result, os.path.relpath(pictures, page.parent) + "/") + found[3]
 
-    page.write_text(_BLOCK.sub(block, text), encoding="utf-8")
+    text = _BLOCK.sub(block, text)
+    page.write_text(_BLOCK.sub(_with_claims(text), text), encoding="utf-8")
     return done
+
+
+def _with_claims(text: str) -> Callable[[re.Match[str]], str]:
+    """Puts the summary of all blocks into the block of claims, and leaves others as they are."""
+    blocks = {found[2]: found[0] for found in _BLOCK.finditer(text)}
+    return lambda found: found[1] + summary(blocks) + found[3] if found[2] == _CLAIMS else found[0]

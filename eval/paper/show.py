@@ -14,6 +14,9 @@ from rich.table import Table
 #: A verdict in words, by whether the claim holds.
 VERDICTS: dict[bool | None, str] = {True: "holds", False: "does not hold", None: "cannot be told"}
 
+#: Over the table of claims.
+CLAIMS = "Claims"
+
 #: Cells no wider than this are not folded.
 _NARROW = 16
 
@@ -54,7 +57,7 @@ def tables(result: Mapping[str, Any]) -> list[Shown]:
     ]
     if result["claims"]:
         rows = [(x["text"], VERDICTS[x["holds"]], x["evidence"]) for x in result["claims"]]
-        found.append(Shown("Claims", ("claim", "verdict", "evidence"), rows, 3))
+        found.append(Shown(CLAIMS, ("claim", "verdict", "evidence"), rows, 3))
     return found
 
 

@@ -61,6 +61,6 @@ def contestants(given: Policies) -> Contestants:
             continue
         try:
             policies[name] = released(name)
-        except ConfigError as error:
-            notes.append(f"{name.upper()} did not play: {error}")
+        except ConfigError:
+            notes.append(f"{name.upper()} did not play: no policy of that name is released.")
     return Contestants(policies, tuple(notes))

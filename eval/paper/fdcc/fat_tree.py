@@ -25,9 +25,9 @@ def run(simulator: Simulator, scale: float, say: Say, policies: Policies | None 
     notes = (
         "As fdcc-incast: one seed, links of 1 µs, queue of the port with the longest mean. Each flow takes "
         "one of the shortest paths, by its hash.",
-        "Fig. 6.3: over the flows of each incast; the thesis does not say which n it draws. (b) is the share "
-        "of a flow's life in which PFC kept its sender's link silent, (c) how far its bandwidth is from the "
-        "mean while all flows are active.",
+        "Fig. 6.3: over the flows of each incast; the thesis does not say which n it draws. (b) is the "
+        "time for which PFC kept links silent, hosts' and switches' together, (c) how far a flow's bandwidth "
+        "is from the mean while all flows are active.",
         *who.notes,
     )
     pictures = {

@@ -41,7 +41,7 @@ def claims(ours: Table) -> tuple[Claim, ...]:
             "FDCC triggers PFC the least (6.2, Fig. 6.3b; here: time for which all links were paused)",
             tally(ours, ("fdcc",), NAMES, "pfc_pause_ns", not_above),
             None,
-            listed(ours, "pfc_pause_ns", NAMES),
+            listed(ours, "pfc_pause_ns", NAMES, 1e6, " ms"),
         ),
         _everybody_pauses(ours),
         claim(

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from eval.paper.fdcc.incast_numbers import Spread
 from eval.paper.fdcc.theirs import title
+from eval.paper.fdcc.verdicts import value
 from eval.paper.mpcc.panels import finished, panels
 from eval.show.plots import styles
 from ns3_env.results import Floats
@@ -23,8 +24,18 @@ def draw_slowdowns(found: Found) -> bytes:
 
 
 def draw_pauses(found: Found) -> bytes:
-    """Fig. 6.3b."""
-    return _draw(found, lambda own: own.paused, "share of life paused")
+    """Fig. 6.3b, as a total: in the fat-tree it is links between switches that are paused, not one flow's."""
+    figure, (axes,) = panels(["paused time, all links together"], 1, 3.0)
+    names = next(iter(found.values()))
+    looks = styles(names)
+    for name in names:
+        paused = [value(by_name[name].numbers, "pfc_pause_ns") / 1e6 for by_name in found.values()]
+        axes.plot(list(found), paused, label=name, **looks[name].of_points)
+    axes.set(xlabel="flows", ylabel="ms", xscale="log", ylim=(0, None))
+    axes.set_yscale("symlog", linthresh=1.0)
+    axes.set_xticks(list(found), [f"{n}" for n in found])
+    axes.minorticks_off()
+    return finished(figure, axes)
 
 
 def draw_deviations(found: Found) -> bytes:

@@ -29,7 +29,8 @@ def claims(ours: Table) -> tuple[Claim, ...]:
 
     def both(text: str, who: tuple[str, ...], others: tuple[str, ...], key: str, wins: Wins) -> Claim:
         here, thesis = (tally(table, who, others, key, wins) for table in (ours, TABLE_6_2))
-        return claim(text, here, thesis, listed(ours, key, NAMES))
+        divisor, unit = (1e3, " kB") if key.startswith("qlen") else (1.0, "")
+        return claim(text, here, thesis, listed(ours, key, NAMES, divisor, unit))
 
     return (
         both(

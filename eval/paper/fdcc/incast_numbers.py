@@ -14,7 +14,7 @@ from eval.metrics.fairness import common_bandwidths
 from eval.metrics.slowdown import fct_slowdowns
 from eval.paper.outcome import Measured
 from eval.show.table import csv_text
-from ns3_env.results import Floats, flow_column, flow_ends
+from ns3_env.results import Floats
 from ns3_env.scenario import Scenario
 from ns3_env.topology import Topology
 from ns3_env.traffic import Incast
@@ -47,13 +47,11 @@ class Spread:
     Attributes:
         numbers: by the names of ``METRICS``.
         slowdowns: of the finished flows.
-        paused: share of each flow's life in which its sender's link was paused.
         deviations: of each flow's bandwidth from their mean, as a share of it, while all were active.
     """
 
     numbers: Measured
     slowdowns: Floats
-    paused: Floats
     deviations: Floats
 
 
@@ -75,14 +73,11 @@ def incast(topology: Topology, flows: int, scale: float, seed: int = 1) -> Scena
 def spread(results: Mapping[str, Any]) -> Spread:
     """What the results of an incast hold."""
     found = measure(results, METRICS.values())
-    lives = flow_ends(results) - flow_column(results, "start_ns")
-    pauses = flow_column(results, "pause_ns")
     bandwidths = common_bandwidths(results)
     mean = float(bandwidths.mean()) if len(bandwidths) else 0.0
     return Spread(
         without_nan({name: found[metric] for name, metric in METRICS.items()}),
         fct_slowdowns(results),
-        np.divide(pauses, lives, out=np.zeros_like(pauses), where=lives > 0),
         (bandwidths - mean) / mean if mean > 0 else np.zeros(0),
     )
 
@@ -117,4 +112,4 @@ def csvs(found: Mapping[int, Mapping[str, Spread]]) -> dict[str, str]:
 
 def distributions(own: Spread) -> Iterable[tuple[str, Floats]]:
     """(name, values) of what a contestant's flows differ in."""
-    return (("slowdown", own.slowdowns), ("paused", own.paused), ("deviation", own.deviations))
+    return (("slowdown", own.slowdowns), ("deviation", own.deviations))

@@ -108,7 +108,7 @@ EXPERIMENT = Experiment(
     "fdcc-joining",
     "Four flows that join a link 35 ms apart",
     "Zhang 2023, Fig. 6.2",
-    0.2,
+    0.5,
     "35 ms from start to start",
     run,
     run,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from eval.paper.outcome import Claim, Measured
+from eval.paper.show import number
 
 #: Numbers by case ("16-to-1"), contestant and name.
 Table = Mapping[str, Mapping[str, Measured]]
@@ -110,12 +111,12 @@ def claim(text: str, here: Tally, thesis: Tally | None = None, told: str = "") -
     return Claim(text, here.holds, f"{evidence}; {told}" if told else evidence)
 
 
-def listed(table: Table, key: str, names: Iterable[str], form: str = ".3g") -> str:
-    """ "DCQCN 0.1, 0.2; HPCC ..." over the cases; "–" for what is not defined."""
+def listed(table: Table, key: str, names: Iterable[str], divisor: float = 1.0, unit: str = "") -> str:
+    """ "DCQCN 0.1, 0.2; HPCC ..." over the cases, in units of ``divisor``; "–" for what is not defined."""
     found = []
     for name in names:
         numbers = [value(by_name[name], key) for by_name in table.values() if name in by_name]
         if numbers:
-            shown = ", ".join("–" if math.isnan(x) else format(x, form) for x in numbers)
-            found.append(f"{name.upper()} {shown}")
+            shown = ", ".join("–" if math.isnan(x) else number(x / divisor, 3) for x in numbers)
+            found.append(f"{name.upper()} {shown}{unit}")
     return "; ".join(found)

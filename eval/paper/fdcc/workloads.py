@@ -35,7 +35,7 @@ def experiment(sizes: str, figure: str) -> Experiment:
         f"fdcc-{sizes.removeprefix('fb_')}",
         f"{WORKLOADS[sizes]} at 20 to 80 % over a two-level fat-tree",
         f"Zhang 2023, Fig. {figure}",
-        0.1,
+        0.3,
         "10 ms in which flows arrive",
         run,
         run,

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What of a paper holds? All claims of a page's experiments and their verdicts, read from the page itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from eval.paper.show import CLAIMS, VERDICTS
+
+_CELLS = re.compile(r"(?<!\\) \| ")
+
+
+def verdicts(block: str) -> list[tuple[str, str]]:
+    """(claim, verdict) of each row of the claims' table in an experiment's Markdown, as they stand there."""
+    _, _, table = block.partition(f"**{CLAIMS}**\n")
+    rows = (_CELLS.split(line.strip("| ")) for line in table.splitlines())
+    return [(row[0], row[1]) for row in rows if len(row) == 3 and row[1] in VERDICTS.values()]
+
+
+def summary(blocks: Mapping[str, str]) -> str:
+    """A table of all claims, from each experiment's Markdown by its name."""
+    lines = ["| claim (section) | here | experiment |", "| --- | --- | --- |"]
+    lines += [
+        f"| {claim} | {verdict} | {name} |"
+        for name, block in blocks.items()
+        for claim, verdict in verdicts(block)
+    ]
+    return "\n".join(lines) + "\n"
