@@ -254,7 +254,7 @@ def test_a_page_gets_the_tables_between_its_marks(tmp_path: Path) -> None:
 
 def test_the_block_of_claims_sums_up_the_page(tmp_path: Path) -> None:
     """Also those of experiments that were not run again: it is read from the page."""
-    outcome = Outcome(claims=(Claim("a | b is fair", True, "0.1 | 0.2"), Claim("c is fast", None, "-")))
+    outcome = Outcome(claims=(Claim("a | b is fair", True, "0.1 | 0.2"), Claim("c is fast", None, "in 1 of 2; not b")))
     run = tmp_path / "runs" / "one"
     run.mkdir(parents=True)
     (run / "result.json").write_text(json.dumps({"size": "scale 1", **outcome.as_dict()}))
@@ -265,9 +265,9 @@ def test_the_block_of_claims_sums_up_the_page(tmp_path: Path) -> None:
     assert refresh(page, tmp_path / "runs", tmp_path / "images") == ["one"]
     table = page.read_text().split("<!-- end claims -->")[0].splitlines()[3:]
     assert table == [
-        "| a \\| b is fair | holds | one |",
-        "| c is fast | cannot be told | one |",
-        "| d | does not hold | two |",
+        "| a \\| b is fair | holds | 0.1 \\| 0.2 | one |",
+        "| c is fast | cannot be told | in 1 of 2 | one |",
+        "| d | does not hold | x | two |",
     ]
     before = page.read_text()
     refresh(page, tmp_path / "runs", tmp_path / "images")

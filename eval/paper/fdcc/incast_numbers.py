@@ -12,6 +12,7 @@ import numpy as np
 from eval.metrics import measure, without_nan
 from eval.metrics.fairness import common_bandwidths
 from eval.metrics.slowdown import fct_slowdowns
+from eval.paper.fdcc.theirs import title
 from eval.paper.outcome import Measured
 from eval.show.table import csv_text
 from ns3_env.results import Floats
@@ -85,8 +86,7 @@ def spread(results: Mapping[str, Any]) -> Spread:
 def measured(found: Mapping[int, Mapping[str, Spread]]) -> dict[str, dict[str, Measured]]:
     """The numbers alone, by the thesis's name of each case."""
     return {
-        f"{flows}-to-1": {name: own.numbers for name, own in by_name.items()}
-        for flows, by_name in found.items()
+        title(flows): {name: own.numbers for name, own in by_name.items()} for flows, by_name in found.items()
     }
 
 

@@ -21,8 +21,7 @@ FLOWS = 4
 INTERVAL_NS = 35_000_000
 #: Bins of an interval: 250 µs at scale 1, 700 frames of a flow in four.
 _BINS = 140
-#: (node, port) of switch A's port to switch B: hosts come first, and A's ports are in the order of its links.
-_BOTTLENECK = (FLOWS + 1, FLOWS)
+TOPOLOGY = Dumbbell(senders=FLOWS, rate_bps=RATE_BPS)
 
 
 def scenario(scale: float) -> Scenario:
@@ -31,7 +30,7 @@ def scenario(scale: float) -> Scenario:
     endless = round(FLOWS * interval * RATE_BPS / 8e9)
     return Scenario(
         time_limit_ns=FLOWS * interval,
-        topology=Dumbbell(senders=FLOWS, rate_bps=RATE_BPS),
+        topology=TOPOLOGY,
         traffic=Joining(sizes_bytes=[endless] * FLOWS, interval_ns=interval),
     )
 
@@ -43,7 +42,7 @@ def _interval_ns(scale: float) -> int:
 def run(simulator: Simulator, scale: float, say: Say, policies: Policies | None = None) -> Outcome:
     """Up to the end of the interval in which all four flows are there."""
     who, interval = contestants(policies or {}), _interval_ns(scale)
-    runs = play_each(simulator, scenario(scale), who, _BOTTLENECK, interval // _BINS, say)
+    runs = play_each(simulator, scenario(scale), TOPOLOGY, who, interval // _BINS, say)
     table: Table = {
         f"{flows} flows": {name: _numbers(own, flows, interval) for name, own in runs.items()}
         for flows in range(2, FLOWS + 1)

@@ -19,8 +19,15 @@ from eval.trace.figure import flow_colours
 from ns3_env.results import Floats
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
+from ns3_env.topology import Dumbbell
 
 RATE_BPS = 100e9
+
+
+def bottleneck(topology: Dumbbell) -> tuple[int, int]:
+    """(node, port) of switch A's port to switch B: hosts come first, and A's ports are in the order of its
+    links."""
+    return topology.senders + topology.receivers, topology.senders
 
 
 @dataclass(frozen=True)
@@ -46,16 +53,19 @@ class Shared:
 def play_each(
     simulator: Simulator,
     base: Scenario,
+    topology: Dumbbell,
     who: Contestants,
-    port: tuple[int, int],
     bin_ns: int,
     say: Say,
 ) -> dict[str, Shared]:
-    """The scenario under each contestant, counted at a (node, port). Raises ScenarioError, SimulatorError."""
+    """The scenario over a dumbbell under each contestant, counted at its bottleneck.
+
+    Raises ScenarioError, SimulatorError.
+    """
     found = {}
     for name, played in who.each(base).items():
         say(name)
-        results, counted = measured(simulator, played, port, bin_ns)
+        results, counted = measured(simulator, played, bottleneck(topology), bin_ns)
         found[name] = Shared(results, shares(counted, bin_ns, RATE_BPS), bin_ns)
     return found
 
