@@ -254,7 +254,8 @@ def test_a_page_gets_the_tables_between_its_marks(tmp_path: Path) -> None:
 
 def test_the_block_of_claims_sums_up_the_page(tmp_path: Path) -> None:
     """Also those of experiments that were not run again: it is read from the page."""
-    outcome = Outcome(claims=(Claim("a | b is fair", True, "0.1 | 0.2"), Claim("c is fast", None, "in 1 of 2; not b")))
+    claims = Claim("a | b is fair", True, "0.1 | 0.2"), Claim("c is fast", None, "in 1 of 2; not b")
+    outcome = Outcome(claims=claims)
     run = tmp_path / "runs" / "one"
     run.mkdir(parents=True)
     (run / "result.json").write_text(json.dumps({"size": "scale 1", **outcome.as_dict()}))
