@@ -15,6 +15,7 @@ from eval.__main__ import main
 from eval.paper.fdcc import contestants as who_plays
 from eval.paper.fdcc import fat_tree_claims, incast_claims, workload_claims
 from eval.paper.fdcc.contestants import LAWS, NAMES, contestants
+from eval.paper.fdcc.incast import SHORT_FLOWS, SHORT_NS
 from eval.paper.fdcc.incast_numbers import METRICS, incast, spread
 from eval.paper.fdcc.joining import fluctuation
 from eval.paper.fdcc.play import play_all
@@ -227,6 +228,17 @@ def test_every_contestant_has_the_same_flows_and_all_numbers(
             assert set(own.numbers) >= KEYS
             assert own.numbers["unfinished"] == 0
             assert own.deviations.mean() == pytest.approx(0, abs=1e-9) or not len(own.deviations)
+
+
+def test_short_links_have_the_bdp_of_the_thesis_queues() -> None:
+    """n − 1 windows of a BDP wait: by the thesis's queues under RL-CC it has 16.5 kB."""
+    with Simulator() as simulator:
+        played = incast(Dumbbell(delay_ns=SHORT_NS), 1, 0.001).under("dcqcn")
+        rtt_ns = simulator.play(played)["flows"]["base_rtt_ns"][0]
+    for flows in SHORT_FLOWS:
+        queue = TABLE_6_2[f"{flows}-to-1"]["rlcc"]["qlen_avg"]
+        assert queue is not None
+        assert queue / (flows - 1) == pytest.approx(rtt_ns * 100 / 8, rel=0.03)
 
 
 def test_starts_lie_within_the_spread_which_scales_with_the_sizes() -> None:
