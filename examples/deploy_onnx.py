@@ -20,7 +20,7 @@ import numpy as np
 import onnxruntime
 
 #: What an action map needs to know of a flow beside the action.
-FLOW_FIELDS = ("window_bytes", "bdp_bytes", "packet_bytes", "base_rtt_ns", "host_rate_bps")
+FLOW_FIELDS = ("window_bytes", "rate_bps", "bdp_bytes", "packet_bytes", "base_rtt_ns", "host_rate_bps")
 
 
 def multiplicative_window(
@@ -51,10 +51,29 @@ def exponential_window(
     return window, min(window * 8e9 / flow["base_rtt_ns"], flow["host_rate_bps"])
 
 
+def multiplicative_rate(
+    action: float, flow: Mapping[str, float], alpha: float, least_packets: float
+) -> tuple[float, float]:
+    """Window (B): a BDP. Pacing rate (bit/s): the rate times 1 + alpha a, or / (1 - alpha a) for a < 0."""
+    packet, link = flow["packet_bytes"], flow["host_rate_bps"]
+    old = flow["rate_bps"]
+    changed = old * (1 + alpha * action) if action >= 0 else old / (1 - alpha * action)
+    least = min(least_packets * packet * 8e9 / flow["base_rtt_ns"], link)
+    return max(flow["bdp_bytes"], packet), min(max(changed, least), link)
+
+
 ACTION_MAPS: dict[str, Callable[..., tuple[float, float]]] = {
     "multiplicative_window": multiplicative_window,
     "exponential_window": exponential_window,
+    "multiplicative_rate": multiplicative_rate,
 }
+
+
+def fields_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """Telemetry fields that an input of the network takes; the graph itself works out what is derived."""
+    if "field" in entry:
+        return (entry["field"],)
+    return ("rtt_ns" if "base_ns" in entry else "rtt", "pacing_rate")
 
 
 class Deployed:
@@ -65,7 +84,8 @@ class Deployed:
         header = json.loads(self.session.get_modelmeta().custom_metadata_map["ns3_env.policy"])
         if header["version"] != 1:
             raise ValueError(f"{path}: is of version {header['version']} of the format; this reads 1")
-        self.fields = [entry["field"] for entry in header["observation"]]
+        taken = [name for entry in header["observation"] for name in fields_of(entry)]
+        self.fields = list(dict.fromkeys(taken))
         self.history_length: int = header["history"]
         self.clock: dict[str, Any] = header["clock"]
         settings = dict(header["action"])
@@ -110,6 +130,8 @@ def main(path: str) -> None:
         "bdp_bytes": rate_bps * base_rtt_ns / 8e9,
         "packet_bytes": 1090.0,
         "window_bytes": rate_bps * base_rtt_ns / 8e9,
+        "rate_bps": rate_bps,
+        "pacing_rate": 1.0,
         "switch_rate": 1.0,
         "goodput": 0.25,
         "rtt": 3.0,

@@ -102,6 +102,21 @@ class ExponentialWindow(_Relative):
 
 
 @dataclass(frozen=True)
+class MultiplicativeRate(_Relative):
+    """One number in [-1, 1] scales the pacing rate (Tessler et al. 2022).
+
+    The factor is 1 + alpha a for a >= 0 and 1 / (1 - alpha a) below; the rate is kept between
+    ``least_packets`` packets per base RTT and the rate of the sender's link. The window is one BDP, as
+    Zhang 2023, sec. 5.3, gives it to every law that has none.
+    """
+
+    name: ClassVar[str] = "multiplicative_rate"
+
+    alpha: float = 0.2
+    least_packets: float = 0.01
+
+
+@dataclass(frozen=True)
 class AbsoluteWindow(_InTheSimulator):
     """The action is the window itself, in bytes (what MPCC computes: Zheng 2024, section 4.3).
 
@@ -125,9 +140,11 @@ class AbsoluteWindow(_InTheSimulator):
         return super().__call__(window, records)
 
 
+Map = MultiplicativeWindow | ExponentialWindow | MultiplicativeRate | AbsoluteWindow
+
 #: The maps, by name.
-ACTIONS: dict[str, type[MultiplicativeWindow] | type[ExponentialWindow] | type[AbsoluteWindow]] = {
-    kind.name: kind for kind in (MultiplicativeWindow, ExponentialWindow, AbsoluteWindow)
+ACTIONS: dict[str, type[Map]] = {
+    kind.name: kind for kind in (MultiplicativeWindow, ExponentialWindow, MultiplicativeRate, AbsoluteWindow)
 }
 
 

@@ -11,7 +11,7 @@ from typing_extensions import Self
 
 from ns3_env import _native
 from ns3_env.errors import ConfigError
-from ns3_env.history import Floats, Ints, append
+from ns3_env.history import Floats, Ints, remembered
 from ns3_env.policy import FloatArray, State
 from ns3_env.policy_file import read_policy
 from ns3_env.policy_spec import PolicySpec
@@ -62,12 +62,5 @@ class NetworkPolicy:
     ) -> tuple[FloatArray, State | None]:
         """See ``Policy``; it is deterministic either way. The state is (windows (n, K, D), lengths (n,))."""
         rows = np.asarray(observation, dtype=np.float32)
-        windows: Floats = np.zeros((len(rows), self.spec.history, len(self.fields)), dtype=np.float32)
-        lengths: Ints = np.zeros(len(rows), dtype=np.int64)
-        if state is not None:
-            windows[:], lengths[:] = state
-            if episode_start is not None:
-                start = np.asarray(episode_start, dtype=bool)
-                windows[start], lengths[start] = 0.0, 0
-        append(windows, lengths, rows)
+        windows, lengths = remembered(rows, self.spec.history, state, episode_start)
         return self.act(windows, lengths), (windows, lengths)

@@ -12,11 +12,12 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from gymnasium.spaces import Box
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, field_validator, model_validator
 from typing_extensions import Self
 
 from ns3_env.actions import ActionMap, make_action_map
 from ns3_env.bounds import Count, Nanoseconds, Seed, TelemetryBytes, few
+from ns3_env.rtt_target import RttTarget
 from ns3_env.scenario import Clock
 from ns3_env.strict import Strict, shown
 from ns3_env.telemetry import field_indices
@@ -42,6 +43,55 @@ class Input(Strict):
 
     field: Annotated[str, AfterValidator(_known_field)]
     transform: Transform = "none"
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Telemetry fields that it takes."""
+        return (self.field,)
+
+
+class DerivedInput(Strict):
+    """One input of the network that is worked out of several telemetry fields, each cut to its range first.
+
+    The keys but ``derived`` are settings of ``ns3_env.rtt_target``, which is what it can be.
+    """
+
+    derived: Literal["rtt_target"]
+    base_ns: float | None = Field(default=None, strict=True)
+    margin: float = Field(strict=True)
+    target: float = Field(strict=True)
+    gain: float = Field(strict=True)
+
+    @model_validator(mode="after")
+    def _in_range(self) -> Self:
+        _ = self.formula
+        return self
+
+    @classmethod
+    def of(cls, formula: RttTarget) -> Self:
+        """The input with these settings."""
+        return cls(derived="rtt_target", **asdict(formula))
+
+    @property
+    def formula(self) -> RttTarget:
+        """What it works out."""
+        return RttTarget(**self.model_dump(exclude={"derived"}))
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Telemetry fields that it takes."""
+        return self.formula.fields
+
+
+def _kind(entry: Any) -> str:
+    """Which of both an entry is; no key has such a name, so that errors name keys alone."""
+    derived = "derived" in entry if isinstance(entry, Mapping) else isinstance(entry, DerivedInput)
+    return "<derived>" if derived else "<field>"
+
+
+AnyInput = Annotated[
+    Annotated[Input, Tag("<field>")] | Annotated[DerivedInput, Tag("<derived>")], Discriminator(_kind)
+]
 
 
 class Network(Strict):
@@ -76,7 +126,7 @@ class PolicySpec(Strict):
         training: where it comes from.
     """
 
-    observation: Annotated[list[Input], few(MAX_INPUTS, "there are no more fields")] = Field(min_length=1)
+    observation: Annotated[list[AnyInput], few(MAX_INPUTS, "there are no more fields")] = Field(min_length=1)
     history: int = Field(ge=1, le=MAX_HISTORY, strict=True)
     network: Network
     action: dict[str, Any]
@@ -87,8 +137,8 @@ class PolicySpec(Strict):
 
     @field_validator("observation")
     @classmethod
-    def _different(cls, observation: list[Input]) -> list[Input]:
-        names = [entry.field for entry in observation]
+    def _different(cls, observation: list[AnyInput]) -> list[AnyInput]:
+        names = [entry.field for entry in observation if isinstance(entry, Input)]
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"field {name!r} is there twice")
@@ -120,16 +170,15 @@ class PolicySpec(Strict):
             )
         return {"name": name, **asdict(made)}  # type: ignore[call-overload]
 
-    @model_validator(mode="after")
-    def _only_memory_needs_a_history(self) -> Self:
-        if self.network.kind == "mlp" and self.history != 1:
-            raise ValueError(f"history: an mlp has no memory: 1, not {self.history}")
-        return self
-
     @property
     def fields(self) -> tuple[str, ...]:
-        """Telemetry fields of the observation, in order."""
-        return tuple(entry.field for entry in self.observation)
+        """Telemetry fields that are observed, each once, in the order in which the inputs need them."""
+        return tuple(dict.fromkeys(name for entry in self.observation for name in entry.fields))
+
+    @property
+    def remembers(self) -> bool:
+        """Whether more than the current observation is read, so that a history has to be kept."""
+        return self.network.kind == "lstm" or self.history > 1
 
     @property
     def action_map(self) -> ActionMap:

@@ -47,6 +47,8 @@ def tensor_shapes(spec: PolicySpec, widths: Widths) -> dict[str, Shape]:
         shapes["shortcut.weight"] = (widths.shortcut, inputs)
         shapes["shortcut.bias"] = (widths.shortcut,)
         inputs = widths.hidden + widths.shortcut
+    else:
+        inputs *= spec.history
     for number, layer in enumerate(widths.layers):
         shapes[f"layers.{number}.weight"] = (layer.width, inputs)
         if layer.bias:

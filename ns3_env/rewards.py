@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ns3_env.rtt_target import RttTarget
 from ns3_env.telemetry import column
 
 
@@ -79,19 +80,27 @@ class Power:
 
 @register("rtt_target")
 @dataclass(frozen=True)
-class RttTarget:
-    """Distance to a target of RTT x sqrt(rate), as RL-CC has it (docs/sources/baselines.md).
+class RttTargetReward:
+    """Distance to a target of RTT x sqrt(rate), as RL-CC has it (Tessler et al. 2022).
 
-    -(max(RTT / ``base_ns`` - 1.5, 0) sqrt(pacing rate) - ``target``)^2, the rate a share of the link's.
+    -(max(RTT / ``base_ns`` - ``margin``, 0) sqrt(pacing rate) - ``target``)^2, the rate a share of the
+    link's. ``base_ns`` None: the base RTT of each flow's path.
     """
 
-    base_ns: float = 8192.0
+    base_ns: float | None = 8192.0
+    margin: float = 1.5
     target: float = 0.064
+
+    def __post_init__(self) -> None:
+        self._distance()  # settings out of range are refused here
 
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
         """See :class:`Reward`."""
-        excess = np.maximum(column(records, "rtt_ns") / self.base_ns - 1.5, 0.0)
-        return -((excess * np.sqrt(column(records, "pacing_rate")) - self.target) ** 2)
+        distance = self._distance()
+        return -(distance(*(column(records, name) for name in distance.fields)) ** 2)
+
+    def _distance(self) -> RttTarget:
+        return RttTarget(self.base_ns, self.margin, self.target, gain=1.0)
 
 
 def make_reward(name: str, **settings: Any) -> Reward:

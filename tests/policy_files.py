@@ -45,3 +45,12 @@ def mlp_file(path: Path, **changes: Any) -> Path:
 def lstm_file(path: Path, **changes: Any) -> Path:
     """An LSTM with a shortcut, of widths that fill no vector register."""
     return policy_file(path, "lstm", 21, **changes)
+
+
+def rlcc_file(path: Path, **changes: Any) -> Path:
+    """An MLP as RL-CC's: it reads two steps, and what is worked out of two fields."""
+    derived = {"derived": "rtt_target", "margin": 1.2, "target": 0.1, "gain": 0.5}
+    seen = [{"field": name} for name in FIELDS if name not in ("rtt", "pacing_rate")]
+    action = {"name": "multiplicative_rate", "alpha": 0.2, "least_packets": 0.1}
+    settings = {"observation": [*seen, derived], "history": 2, "action": action}
+    return policy_file(path, "mlp", 12, **{**settings, **changes})

@@ -344,6 +344,14 @@ def test_an_lstm_is_searched_as_well(files: list[str], tmp_path: Path) -> None:
     assert policy.spec.history == 4
 
 
+def test_an_mlp_that_reads_several_observations_begins_to_grow_as_well() -> None:
+    subject = NetworkSubject(NetworkConfig(fields=["rtt", "qlen"], history=3), "x", 1, "test")
+    tensors = subject.policy(subject.space.start).tensors
+    assert tensors["layers.0.weight"].shape == (12, 6)
+    alone = np.tile([math.log(2), 0.0], 3)
+    assert tensors["layers.0.weight"] @ alone + tensors["layers.0.bias"] == pytest.approx(0, abs=1e-6)
+
+
 def test_a_search_over_265_weights_gets_better_on_flows_that_it_has_not_seen() -> None:
     config = NetworkConfig(
         fields=["rtt", "qlen", "switch_rate", "pacing_rate", "last_action", "flow_count", "goodput"]
@@ -389,7 +397,7 @@ def test_a_search_over_265_weights_gets_better_on_flows_that_it_has_not_seen() -
         (["network.fields=[rtt, qeln]"], ["network.fields", "'qeln'", "'qlen'"]),
         (["network.hidden=[0]"], ["network.hidden.0"]),
         (["network.hidden=[1000, 1000]"], ["weights", "100000"]),
-        (["network.history=4"], ["network: history", "mlp"]),
+        (["network.history=65"], ["network: history", "64"]),
         (["network.kind=lstm"], ["memory"]),
         (["network.action={name: exponential_windw}"], ["network.action", "exponential_windw"]),
         (["network.action={name: exponential_window, alpah: 1}"], ["network.action", "alpah"]),

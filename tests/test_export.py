@@ -105,6 +105,36 @@ def test_every_history_is_answered_as_by_the_original(
         assert np.allclose(chosen.evaluator(path)(*few), answers[:n], atol=1e-5)
 
 
+SLOW = {"field": "rtt", "transform": "symlog"}
+DERIVED = {"derived": "rtt_target", "margin": 1.5, "target": 0.064, "gain": 0.1}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("mlp", {"history": 3}),
+        ("mlp", {"observation": [{"field": "last_action"}, DERIVED]}),
+        ("mlp", {"observation": [DERIVED, {"field": "qlen"}, SLOW], "history": 4}),
+        ("mlp", {"observation": [{**DERIVED, "base_ns": 8192.0}, DERIVED, SLOW], "history": 2}),
+        ("lstm", {"observation": [{"field": "pacing_rate", "transform": "symlog"}, DERIVED], "history": 2}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_each_format_derives_inputs_and_lays_out_histories_as_the_simulator_does(
+    tmp_path: Path, form: str, kind: str, changes: dict[str, Any]
+) -> None:
+    policy, path = tiny(kind, **changes), tmp_path / "policy.pt2"
+    if kind == "mlp":
+        policy.tensors["layers.0.weight"] *= 0.3  # answers before tanh's ends
+    write_policy(tmp_path / "own", policy)
+    own = NetworkPolicy.load(tmp_path / "own").act
+    find_format(form).write(path, policy)
+    asked = histories(policy.spec.history, policy.spec.fields)
+    assert own(*asked).std() > 0.01
+    assert largest_difference(find_format(form).evaluator(path), own, *asked) < 1e-5
+
+
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("kind", ["mlp", "lstm"])
 def test_what_lies_outside_a_fields_range_counts_as_its_end(tmp_path: Path, form: str, kind: str) -> None:
@@ -263,7 +293,7 @@ print(json.dumps([flow.decide(row) for row in json.loads({rows!r})]))
 """
 
 
-@pytest.mark.parametrize("agent", ["fdcc", "td3"])
+@pytest.mark.parametrize("agent", ["fdcc", "td3", "rlcc"])
 @pytest.mark.parametrize(
     "action",
     [
@@ -271,6 +301,7 @@ print(json.dumps([flow.decide(row) for row in json.loads({rows!r})]))
         {"name": "multiplicative_window", "alpha": 0.5, "rounding": "progress"},
         {"name": "multiplicative_window", "alpha": 0.5, "rounding": "none"},
         {"name": "exponential_window", "alpha": 0.7, "least_packets": 0.5},
+        {"name": "multiplicative_rate", "alpha": 0.2, "least_packets": 0.5},
     ],
     ids=str,
 )
@@ -285,9 +316,13 @@ def test_the_example_decides_as_here_with_onnx_runtime_alone(
     rows, windows, expected, seen = [], [], [], np.zeros((1, k, len(fields)), np.float32)
     last = 0.0
     for decision in range(6):
-        row = {name: float(generator.uniform(0, 3)) for name in FIELDS}
+        space = telemetry.observation_space(fields)
+        row = dict(
+            zip(fields, np.minimum(generator.uniform(0, 3, len(fields)), space.high).tolist(), strict=True)
+        )
         row |= {"bdp_bytes": 1e5, "packet_bytes": 1090.0, "base_rtt_ns": 8e3, "host_rate_bps": 1e11}
         row["window_bytes"] = float(generator.uniform(1090, 1e5))
+        row["rate_bps"] = float(generator.uniform(1e6, 1e11))
         rows.append(row)
         windows.append([{**row, "last_action": last}[name] for name in fields])
         kept = windows[-k:]

@@ -36,7 +36,7 @@ def test_flows_that_decide_apart_get_what_the_agents_own_code_says(tmp_path: Pat
     generator, ours, theirs = np.random.default_rng(6), SlotStates(file), SlotStates(own.policy)
     for _ in range(20):
         slots = generator.permutation(5)[: generator.integers(1, 6)]
-        rows = generator.uniform(0, 1, (len(slots), len(fields))).astype(np.float32)
+        rows = generator.uniform(0, 1, (len(slots), len(file.fields))).astype(np.float32)
         if generator.random() < 0.2:
             ours.forget(slots[:1])
             theirs.forget(slots[:1])

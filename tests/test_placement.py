@@ -23,7 +23,7 @@ from ns3_env.scenario import AGENT, NETWORK, Controller, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.topology import Dumbbell
 from ns3_env.traffic import Incast
-from tests.policy_files import lstm_file, mlp_file
+from tests.policy_files import lstm_file, mlp_file, rlcc_file
 
 SCENARIO = Scenario(
     time_limit_ns=400_000,
@@ -37,7 +37,7 @@ def fcts(results: dict[str, Any]) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("make", [mlp_file, lstm_file])
+@pytest.mark.parametrize("make", [mlp_file, lstm_file, rlcc_file])
 def test_both_placements_give_the_same_results(tmp_path: Path, make: Any) -> None:
     policy = make(tmp_path / "policy.safetensors")
     results = {}

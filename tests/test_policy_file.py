@@ -21,6 +21,8 @@ from ns3_env.policy_tensors import sha256
 from tests.policies import tiny
 
 Tensors = dict[str, np.ndarray]
+#: An input that is worked out of several fields.
+DERIVED = {"derived": "rtt_target", "margin": 1.5, "target": 0.064, "gain": 12.5}
 
 
 @pytest.fixture
@@ -138,7 +140,17 @@ def test_a_newer_file_is_refused_whatever_it_holds(path: Path, version: int) -> 
         ({"observation": [{"field": "rtt"}, {"field": "rtt"}]}, "field 'rtt' is there twice"),
         ({"observation": []}, "observation"),
         ({"observation": [{"field": "rtt"}] * 10**5}, "observation: 100000 entries"),
-        ({"history": 2}, "history: an mlp has no memory: 1, not 2"),
+        ({"history": 2}, "tensor 'layers.0.weight' is [4, 3], not [4, 6]"),
+        ({"observation": [{**DERIVED, "derived": "rtt_traget"}]}, "observation.0.derived: "),
+        ({"observation": [{**DERIVED, "margin": -1}]}, "'rtt_target.margin' is -1.0, must be in"),
+        ({"observation": [{**DERIVED, "target": 1e5}]}, "'rtt_target.target' is 100000.0, must be in"),
+        ({"observation": [{**DERIVED, "gain": 0}]}, "'rtt_target.gain' is 0.0, must be in"),
+        ({"observation": [{**DERIVED, "base_ns": 0.5}]}, "'rtt_target.base_ns' is 0.5, must be in"),
+        ({"observation": [{**DERIVED, "gain": True}]}, "observation.0.gain"),
+        ({"observation": [{**DERIVED, "gain": "1"}]}, "observation.0.gain"),
+        ({"observation": [{**DERIVED, "base": 8192}]}, "unknown key 'base'"),
+        ({"observation": [{"derived": "rtt_target"}]}, "observation.0.margin: "),
+        ({"observation": [{"field": "rtt", **DERIVED}]}, "unknown key 'field'"),
         ({"history": 0}, "history"),
         ({"history": 10**9}, "history"),
         ({"history": "1"}, "history"),

@@ -77,6 +77,18 @@ def test_rtt_target_has_its_settings() -> None:
     assert make_reward("rtt_target", base_ns=1000.0, target=0.25)(seen)[0] == pytest.approx(-1.0)
 
 
+def test_rtt_target_counts_in_base_rtts_of_the_path_where_no_base_is_given() -> None:
+    seen = records(rtt=3.0, rtt_ns=1.0, pacing_rate=0.25)
+    # (3 - 1) / 2 = 1
+    assert make_reward("rtt_target", base_ns=None, margin=1.0, target=0.25)(seen)[0] == pytest.approx(-0.5625)
+
+
+@pytest.mark.parametrize("settings", [{"base_ns": 0.0}, {"margin": -1.0}, {"target": -0.1}])
+def test_targets_that_are_none_are_refused_by_name(settings: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        make_reward("rtt_target", **settings)
+
+
 def test_power_falls_with_the_rtt_and_grows_with_the_flows() -> None:
     assert make_reward("power")(records(throughput=0.5, flow_count=3, rtt=2.0))[0] == pytest.approx(0.75)
 
@@ -147,6 +159,23 @@ def test_no_rate_exceeds_the_senders_link() -> None:
 def test_impossible_settings_are_refused(settings: dict[str, float | str]) -> None:
     with pytest.raises(ValueError, match=r"alpha|rounding"):
         make_action_map("multiplicative_window", **settings)
+
+
+@pytest.mark.parametrize(("action", "factor"), [(0, 1), (1, 1.2), (-1, 1 / 1.2), (0.5, 1.1), (-7, 1 / 1.2)])
+def test_multiplicative_rate_scales_the_rate_under_a_window_of_one_bdp(action: float, factor: float) -> None:
+    seen = records(rate_bps=2e10)
+    window, rate, echo = make_action_map("multiplicative_rate")(np.array([[action]]), seen)[0]
+    assert window == 78_500
+    assert rate == pytest.approx(2e10 * factor)
+    assert echo == np.clip(action, -1, 1)
+
+
+def test_multiplicative_rate_stays_between_few_packets_and_the_link() -> None:
+    act = make_action_map("multiplicative_rate", least_packets=0.5)
+    assert act(np.array([[1.0]]), records(rate_bps=9e10))[0, 1] == 1e11
+    assert act(np.array([[-1.0]]), records(rate_bps=1.0))[0, 1] == pytest.approx(500 * 8e9 / 6280)
+    tiny = records(bdp_bytes=500.0, rate_bps=1e9)
+    assert act(np.array([[0.0]]), tiny)[0, 0] == 1000  # a window of one packet, at least
 
 
 def test_absolute_window_is_applied_as_it_is() -> None:

@@ -6,15 +6,16 @@ from __future__ import annotations
 from agents.export.networks import Exported
 from agents.training.config import EnvConfig
 from ns3_env.policy_file import PolicyFile
-from ns3_env.policy_spec import Input, PolicySpec, Training
+from ns3_env.policy_spec import AnyInput, Input, PolicySpec, Training
 from ns3_env.telemetry import wire_bytes
 
 
 def policy_file(network: Exported, env: EnvConfig, training: Training) -> PolicyFile:
     """A network with the environment around it. Raises ValueError where they make no policy."""
     fields = (*env.fields, *network.appended)
+    plain: list[AnyInput] = [Input(field=name, transform=network.transform) for name in fields]
     spec = PolicySpec(
-        observation=[Input(field=name, transform=network.transform) for name in fields],
+        observation=plain if network.observation is None else list(network.observation),
         history=network.history,
         network=network.network,
         action=env.action.model_dump(),

@@ -10,7 +10,7 @@ from typing import Literal
 from torch import nn
 
 from ns3_env.errors import ConfigError
-from ns3_env.policy_spec import Activation, Network, Transform
+from ns3_env.policy_spec import Activation, AnyInput, Network, Transform
 from ns3_env.policy_tensors import Tensors
 
 _ACTIVATIONS: dict[type[nn.Module], Activation] = {nn.ReLU: "relu", nn.Tanh: "tanh"}
@@ -26,6 +26,7 @@ class Exported:
         history: K.
         transform: of each input.
         appended: inputs after the fields of the observation.
+        observation: the inputs, where they are not just the fields.
     """
 
     network: Network
@@ -33,6 +34,7 @@ class Exported:
     history: int = 1
     transform: Transform = "none"
     appended: tuple[str, ...] = ()
+    observation: tuple[AnyInput, ...] | None = None
 
 
 def mlp(modules: Iterable[nn.Module], place: str) -> Exported:

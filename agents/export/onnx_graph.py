@@ -22,7 +22,9 @@ from ns3_env import telemetry
 from ns3_env.durable import write_atomically
 from ns3_env.history import Floats, Ints
 from ns3_env.policy_file import KEY, PolicyFile
+from ns3_env.policy_spec import Input
 from ns3_env.policy_tensors import layers_of
+from ns3_env.rtt_target import RttTarget
 
 #: Old enough for the runtimes in use: all operators here are in it.
 OPSET, IR_VERSION = 17, 8
@@ -50,13 +52,15 @@ class _Graph:
 def write(path: Path, policy: PolicyFile) -> None:
     """Writes the graph, checked. Raises OSError."""
     spec, graph = policy.spec, _Graph()
-    width, memory = len(spec.observation), spec.network.kind == "lstm"
-    if memory:
+    width = len(spec.fields)
+    if spec.remembers:
         inputs = [
             helper.make_tensor_value_info("history", TensorProto.FLOAT, ["n", spec.history, width]),
             helper.make_tensor_value_info("length", TensorProto.INT64, ["n"]),
         ]
-        features = _encode(graph, policy, _transform(graph, policy, "history"))
+        seen = _transform(graph, policy, "history")
+        encode = _encode if spec.network.kind == "lstm" else _in_a_row
+        features = encode(graph, policy, seen)
     else:
         inputs = [helper.make_tensor_value_info("observations", TensorProto.FLOAT, ["n", width])]
         features = _transform(graph, policy, "observations")
@@ -89,17 +93,60 @@ def evaluator(path: Path) -> Evaluator:
 
 
 def _transform(graph: _Graph, policy: PolicyFile, values: str) -> str:
-    """Telemetry, cut to each field's range, then sign(x)·ln(1 + |x|) where the header says so."""
-    space = telemetry.observation_space(policy.spec.fields)
+    """Telemetry, cut to each field's range, then sign(x)·ln(1 + |x|) where the header says so, or what is
+    derived from it."""
+    spec = policy.spec
+    space = telemetry.observation_space(spec.fields)
     cut = graph.add("Max", values, graph.constant("low", space.low))
     cut = graph.add("Min", cut, graph.constant("high", space.high))
-    symlog = np.array([entry.transform == "symlog" for entry in policy.spec.observation])
-    if not symlog.any():
-        return cut
-    one = graph.constant("one", np.float32(1))
-    slow = graph.add("Log", graph.add("Add", graph.add("Abs", cut), one))
-    slow = graph.add("Mul", graph.add("Sign", cut), slow)
-    return slow if symlog.all() else graph.add("Where", graph.constant("symlog", symlog), slow, cut)
+    plain = {entry.field: entry for entry in spec.observation if isinstance(entry, Input)}
+    symlog = np.array([name in plain and plain[name].transform == "symlog" for name in spec.fields])
+    seen = cut
+    if symlog.any():
+        one = graph.constant("one", np.float32(1))
+        slow = graph.add("Log", graph.add("Add", graph.add("Abs", cut), one))
+        slow = graph.add("Mul", graph.add("Sign", cut), slow)
+        seen = slow if symlog.all() else graph.add("Where", graph.constant("symlog", symlog), slow, cut)
+    if len(plain) == len(spec.observation):
+        return seen
+    columns = []
+    for number, entry in enumerate(spec.observation):
+        taken = seen if isinstance(entry, Input) else cut
+        parts = [_column(graph, taken, f"{number}_{name}", spec.fields.index(name)) for name in entry.fields]
+        columns += parts if isinstance(entry, Input) else [_rtt_target(graph, entry.formula, number, *parts)]
+    return graph.add("Concat", *columns, axis=-1)
+
+
+def _column(graph: _Graph, values: str, name: str, index: int) -> str:
+    """(..., 1) of (..., D)."""
+    return graph.add("Gather", values, graph.constant(f"index_{name}", np.array([index], np.int64)), axis=-1)
+
+
+def _rtt_target(graph: _Graph, formula: RttTarget, number: int, rtt: str, rate: str) -> str:
+    """``ns3_env.rtt_target`` of its two fields; ``number`` tells its constants from others'."""
+
+    def setting(name: str, value: float) -> str:
+        return graph.constant(f"{name}_{number}", np.float32(value))
+
+    excess = graph.add("Div", rtt, setting("base", formula.base_ns or 1.0))
+    excess = graph.add("Relu", graph.add("Sub", excess, setting("margin", formula.margin)))
+    product = graph.add("Mul", excess, graph.add("Sqrt", rate))
+    distance = graph.add("Sub", product, setting("target", formula.target))
+    return graph.add("Mul", distance, setting("gain", formula.gain))
+
+
+def _in_a_row(graph: _Graph, policy: PolicyFile, inputs: str) -> str:
+    """(n, K x D): each history with the current observation last, and zeros before its first."""
+    depth, width = policy.spec.history, len(policy.spec.observation)
+    length = graph.add("Unsqueeze", "length", graph.constant("second", np.array([1], np.int64)))
+    steps = graph.constant("steps", np.arange(depth) - depth)
+    at = graph.add("Add", steps, length)  # (n, K), below 0 before a flow's first
+    at = graph.add("Unsqueeze", at, graph.constant("third", np.array([2], np.int64)))
+    nothing = graph.constant("no_step", np.int64(0))
+    shifted = graph.add("GatherND", inputs, graph.add("Max", at, nothing), batch_dims=1)  # (n, K, D)
+    missing = graph.add("Less", at, nothing)
+    row = graph.add("Where", missing, graph.constant("zero", np.float32(0)), shifted)
+    return graph.add("Reshape", row, graph.constant("row", np.array([-1, depth * width], np.int64)))
 
 
 def _encode(graph: _Graph, policy: PolicyFile, inputs: str) -> str:

@@ -18,13 +18,15 @@ from ns3_env import telemetry
 from ns3_env.durable import write_atomically
 from ns3_env.history import Floats, Ints
 from ns3_env.policy_file import KEY, PolicyFile
+from ns3_env.policy_spec import DerivedInput, Input
 from ns3_env.policy_tensors import layers_of
 
 _ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
 
 class Inputs(nn.Module):
-    """Telemetry, cut to each field's range, then sign(x)·ln(1 + |x|) where the header says so."""
+    """Telemetry, cut to each field's range, then sign(x)·ln(1 + |x|) where the header says so, or what is
+    derived from it."""
 
     low: th.Tensor
     high: th.Tensor
@@ -32,16 +34,30 @@ class Inputs(nn.Module):
 
     def __init__(self, policy: PolicyFile) -> None:
         super().__init__()
-        space = telemetry.observation_space(policy.spec.fields)
-        symlog = [entry.transform == "symlog" for entry in policy.spec.observation]
+        self.entries, self.fields = policy.spec.observation, policy.spec.fields
+        space = telemetry.observation_space(self.fields)
+        plain = [entry for entry in self.entries if isinstance(entry, Input)]
+        slow = {entry.field for entry in plain if entry.transform == "symlog"}
+        self.as_they_are = len(plain) == len(self.entries)
         self.register_buffer("low", th.from_numpy(space.low))
         self.register_buffer("high", th.from_numpy(space.high))
-        self.register_buffer("symlog", th.tensor(symlog))
+        self.register_buffer("symlog", th.tensor([name in slow for name in self.fields]))
 
     def forward(self, values: th.Tensor) -> th.Tensor:
-        """The same shape."""
+        """(..., inputs) of (..., fields)."""
         cut = th.minimum(th.maximum(values, self.low), self.high)
-        return th.where(self.symlog, th.sign(cut) * th.log1p(th.abs(cut)), cut)
+        seen = th.where(self.symlog, th.sign(cut) * th.log1p(th.abs(cut)), cut)
+        if self.as_they_are:
+            return seen
+        return th.stack([self._input(entry, cut, seen) for entry in self.entries], dim=-1)
+
+    def _input(self, entry: Input | DerivedInput, cut: th.Tensor, seen: th.Tensor) -> th.Tensor:
+        if isinstance(entry, Input):
+            return seen[..., self.fields.index(entry.field)]
+        formula = entry.formula
+        rtt, rate = (cut[..., self.fields.index(name)] for name in entry.fields)
+        excess = th.relu(rtt / (formula.base_ns or 1.0) - formula.margin)
+        return formula.gain * (excess * th.sqrt(rate) - formula.target)
 
 
 class Mlp(nn.Module):
@@ -54,6 +70,26 @@ class Mlp(nn.Module):
     def forward(self, observations: th.Tensor) -> th.Tensor:
         """Actions in [-1, 1]."""
         actions: th.Tensor = self.layers(self.inputs(observations))
+        return actions.clamp(-1.0, 1.0)
+
+
+class MlpWithHistory(nn.Module):
+    """(n, K, D) and (n,) to (n, 1)."""
+
+    def __init__(self, policy: PolicyFile) -> None:
+        super().__init__()
+        self.inputs, self.layers = Inputs(policy), _layers(policy)
+
+    def forward(self, history: th.Tensor, length: th.Tensor) -> th.Tensor:
+        """Actions in [-1, 1], of the history with the current observation last."""
+        inputs = self.inputs(history)
+        depth, width = inputs.shape[1:]
+        at = (
+            th.arange(depth, device=history.device) + length[:, None] - depth
+        )  # below 0 before a flow's first
+        at = at[:, :, None].expand(-1, -1, width)
+        row = th.where(at >= 0, inputs.gather(1, at.clamp(min=0)), 0.0).flatten(1)
+        actions: th.Tensor = self.layers(row)
         return actions.clamp(-1.0, 1.0)
 
 
@@ -85,11 +121,12 @@ class Lstm(nn.Module):
 def write(path: Path, policy: PolicyFile) -> None:
     """Writes the program. Raises OSError."""
     rows, spec = 2, policy.spec
-    histories = th.zeros(rows, spec.history, len(spec.observation))
+    histories = th.zeros(rows, spec.history, len(spec.fields))
     batch = {0: th.export.Dim("n")}
-    if spec.network.kind == "lstm":
+    if spec.remembers:
+        kind = Lstm if spec.network.kind == "lstm" else MlpWithHistory
         program = th.export.export(
-            Lstm(policy).eval(),
+            kind(policy).eval(),
             (histories, th.ones(rows, dtype=th.int64)),
             dynamic_shapes={"history": batch, "length": batch},
         )

@@ -96,6 +96,7 @@ class NetworkSubject(NetworkFiles):
         alone = np.array([_ALONE.get(name, 0.0) for name in config.fields])
         seen = np.log1p(alone) if config.transform == "symlog" else alone
         first = "shortcut" if config.kind == "lstm" else "layers.0"
+        seen = seen if config.kind == "lstm" else np.tile(seen, config.history)
         last = f"layers.{len(config.hidden)}"
         tensors[f"{first}.bias"] = -tensors[f"{first}.weight"] @ seen
         tensors[f"{last}.weight"][:] = 0.0

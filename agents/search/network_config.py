@@ -39,9 +39,7 @@ class NetworkConfig(Strict):
     hidden: list[Width] = Field(default=[12, 12], max_length=8, description="widths of the hidden layers")
     hidden_activation: Activation = "tanh"
     memory: Width | None = Field(default=None, description="width of an lstm, and of its shortcut")
-    history: int = Field(
-        default=1, ge=1, description="observations that an lstm reads, the current one included"
-    )
+    history: int = Field(default=1, ge=1, description="observations that it reads, the current one included")
     action: Named = Named(name="exponential_window")
     clock: Clock = PerFlowRtt()
     telemetry_bytes: TelemetryBytes | None = Field(

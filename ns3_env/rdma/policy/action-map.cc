@@ -26,6 +26,13 @@ WindowNow(const TelemetryRecord& record, double bdp)
     return std::min(record[Field::WindowBytes], bdp);
 }
 
+/// 1 + alpha a, or 1 / (1 - alpha a) below zero: as far up as down (Zhang 2023, sec. 4.2; Tessler et al. 2022).
+double
+MultiplicativeFactor(double alpha, double a)
+{
+    return a >= 0 ? 1 + alpha * a : 1 / (1 - alpha * a);
+}
+
 enum class WindowRounding : uint8_t
 {
     Floor,
@@ -33,7 +40,7 @@ enum class WindowRounding : uint8_t
     None,
 };
 
-/// Factor 1 + alpha a, or 1 / (1 - alpha a) below zero (Zhang 2023, sec. 4.2).
+/// The window times MultiplicativeFactor().
 class MultiplicativeWindow final : public ActionMap
 {
   public:
@@ -53,7 +60,7 @@ class MultiplicativeWindow final : public ActionMap
         const double packet = record[Field::PacketBytes];
         const double bdp = std::max(record[Field::BdpBytes], packet);
         const double old = WindowNow(record, bdp);
-        const double grown = old * (a >= 0 ? 1 + m_alpha * a : 1 / (1 - m_alpha * a));
+        const double grown = old * MultiplicativeFactor(m_alpha, a);
         double window = grown;
         if (m_rounding != WindowRounding::None)
         {
@@ -99,6 +106,32 @@ class ExponentialWindow final : public ActionMap
     double m_leastPackets;
 };
 
+/// The pacing rate times MultiplicativeFactor(); the window stays one BDP (Zhang 2023, sec. 5.3).
+class MultiplicativeRate final : public ActionMap
+{
+  public:
+    explicit MultiplicativeRate(JsonReader& json)
+        : m_alpha(json.Has("alpha") ? json.Number("alpha", 1e-6, MOST_ALPHA) : 0.2),
+          m_leastPackets(json.Has("least_packets") ? json.Number("least_packets", 1e-6, 1e6) : 0.01)
+    {
+    }
+
+    ActionRow operator()(double action, const TelemetryRecord& record) const override
+    {
+        const double a = std::clamp(action, -1.0, 1.0);
+        const double packet = record[Field::PacketBytes];
+        const double link = record[Field::HostRateBps];
+        const double least = PacingRate(m_leastPackets * packet, record);
+        const double rate =
+            std::clamp(record[Field::RateBps] * MultiplicativeFactor(m_alpha, a), least, link);
+        return {std::max(record[Field::BdpBytes], packet), rate, a};
+    }
+
+  private:
+    double m_alpha;
+    double m_leastPackets;
+};
+
 /// The action is the window in bytes, as MPCC computes it (Zheng 2024, sec. 4.3).
 class AbsoluteWindow final : public ActionMap
 {
@@ -119,12 +152,17 @@ class AbsoluteWindow final : public ActionMap
 std::unique_ptr<ActionMap>
 ActionMap::FromJson(JsonReader json)
 {
-    const std::string name =
-        json.OneOf("name", {"absolute_window", "exponential_window", "multiplicative_window"});
+    const std::string name = json.OneOf(
+        "name",
+        {"absolute_window", "exponential_window", "multiplicative_rate", "multiplicative_window"});
     std::unique_ptr<ActionMap> map;
     if (name == "multiplicative_window")
     {
         map = std::make_unique<MultiplicativeWindow>(json);
+    }
+    else if (name == "multiplicative_rate")
+    {
+        map = std::make_unique<MultiplicativeRate>(json);
     }
     else if (name == "exponential_window")
     {

@@ -115,24 +115,28 @@ LayerStack::Apply(const float* x, size_t xStride, size_t rows)
 namespace
 {
 
+/// Layers that read the last K observations in a row, the current one last; before a flow's first there are zeros.
 class Mlp final : public PolicyNetwork
 {
   public:
-    Mlp(Tensors& tensors, size_t width, Activation hidden, Activation output)
+    Mlp(Tensors& tensors, size_t width, size_t history, Activation hidden, Activation output)
         : m_width(width),
-          m_layers(tensors, width, 1, hidden, output)
+          m_row(history * width),
+          m_layers(tensors, m_row, 1, hidden, output)
     {
     }
 
     void Evaluate(std::span<const HistoryView> histories, std::span<float> outputs) override
     {
-        m_inputs.resize(std::max(m_inputs.size(), histories.size() * m_width));
+        m_inputs.resize(std::max(m_inputs.size(), histories.size() * m_row));
         for (size_t row = 0; row < histories.size(); ++row)
         {
-            const float* current = histories[row].inputs + (histories[row].length - 1) * m_width;
-            std::copy_n(current, m_width, m_inputs.data() + row * m_width);
+            const size_t seen = histories[row].length * m_width;
+            float* missing = m_inputs.data() + row * m_row;
+            float* first = std::fill_n(missing, m_row - seen, 0.0F);
+            std::copy_n(histories[row].inputs, seen, first);
         }
-        const float* y = m_layers.Apply(m_inputs.data(), m_width, histories.size());
+        const float* y = m_layers.Apply(m_inputs.data(), m_row, histories.size());
         for (size_t row = 0; row < histories.size(); ++row)
         {
             outputs[row] = y[row * m_layers.OutputStride()];
@@ -141,6 +145,7 @@ class Mlp final : public PolicyNetwork
 
   private:
     size_t m_width;
+    size_t m_row; ///< what the layers read
     LayerStack m_layers;
     std::vector<float> m_inputs;
 };
@@ -279,6 +284,7 @@ class LstmWithShortcut final : public PolicyNetwork
 std::unique_ptr<PolicyNetwork>
 PolicyNetwork::Make(const std::string& kind,
                     size_t width,
+                    size_t history,
                     Activation hidden,
                     Activation output,
                     Tensors tensors)
@@ -286,7 +292,7 @@ PolicyNetwork::Make(const std::string& kind,
     std::unique_ptr<PolicyNetwork> network;
     if (kind == "mlp")
     {
-        network = std::make_unique<Mlp>(tensors, width, hidden, output);
+        network = std::make_unique<Mlp>(tensors, width, history, hidden, output);
     }
     else
     {

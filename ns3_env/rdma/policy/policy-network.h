@@ -37,7 +37,7 @@ class LayerStack
     std::vector<float> m_buffers[2];
 };
 
-/// Observations of one flow, oldest first; the last is the current one.
+/// Inputs of one flow, oldest observation first; the last is the current one.
 struct HistoryView
 {
     const float* inputs; ///< (length, width)
@@ -54,12 +54,13 @@ class PolicyNetwork
     virtual void Evaluate(std::span<const HistoryView> histories, std::span<float> outputs) = 0;
 
     /**
-     * \param kind "mlp" or "lstm" \param width of an observation
+     * \param kind "mlp" or "lstm" \param width of an observation \param history K, of which an MLP reads a row
      * \param tensors those of the file; all must be of the network
      * \throws ScenarioError naming a tensor that is missing, is too much, or has another shape
      */
     static std::unique_ptr<PolicyNetwork> Make(const std::string& kind,
                                                size_t width,
+                                               size_t history,
                                                Activation hidden,
                                                Activation output,
                                                std::map<std::string, Tensor> tensors);

@@ -4,6 +4,7 @@
 #include "ns3_env/rdma/json/read-clock.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace ns3::rdma
@@ -15,28 +16,12 @@ namespace
 constexpr const char* KEY = "ns3_env.policy";
 constexpr uint32_t VERSION = 1;
 constexpr uint32_t LONGEST_HISTORY = 64;
-constexpr size_t MOST_FIELDS = 64;
 
 Activation
 ReadActivation(JsonReader& json, const std::string& key, const std::vector<std::string>& choices)
 {
     const std::string name = json.OneOf(key, choices);
     return name == "tanh" ? Activation::Tanh : name == "relu" ? Activation::Relu : Activation::None;
-}
-
-Field
-ReadField(JsonReader& json)
-{
-    const std::string name = json.Text("field");
-    for (const FieldSpec& spec : TelemetryFields())
-    {
-        if (name == spec.name)
-        {
-            return spec.field;
-        }
-    }
-    throw ScenarioError("'" + json.Path("field") + "': there is no telemetry field '" +
-                        Shown(name) + "'");
 }
 
 } // namespace
@@ -58,7 +43,7 @@ Policy::Policy(const std::string& path)
             throw ScenarioError("is of version " + std::to_string(version) +
                                 " of the format; this program reads " + std::to_string(VERSION));
         }
-        ReadObservation(root);
+        m_observation.emplace(root);
         m_historyLength = root.Whole<uint32_t>("history", 1, LONGEST_HISTORY);
         JsonReader network = root.Sub("network");
         const std::string kind = network.OneOf("kind", {"mlp", "lstm"});
@@ -71,8 +56,12 @@ Policy::Policy(const std::string& path)
         root.Has("training"); // for readers
         root.Text("sha256");
         root.RefuseOthers();
-        m_network =
-            PolicyNetwork::Make(kind, m_fields.size(), hidden, output, std::move(file.tensors));
+        m_network = PolicyNetwork::Make(kind,
+                                        m_observation->Width(),
+                                        m_historyLength,
+                                        hidden,
+                                        output,
+                                        std::move(file.tensors));
     }
     catch (const ScenarioError& error)
     {
@@ -81,38 +70,21 @@ Policy::Policy(const std::string& path)
 }
 
 void
-Policy::ReadObservation(JsonReader& json)
-{
-    for (const auto& entry : json.List("observation", MOST_FIELDS))
-    {
-        JsonReader input(entry, json.Path("observation[" + std::to_string(m_fields.size()) + "]"));
-        m_fields.push_back(ReadField(input));
-        m_transforms.push_back(input.OneOf("transform", {"none", "symlog"}) == "symlog"
-                                   ? Transform::SymLog
-                                   : Transform::None);
-        input.RefuseOthers();
-    }
-    if (m_fields.empty())
-    {
-        throw ScenarioError("'" + json.Path("observation") + "' is empty");
-    }
-}
-
-void
 Policy::Observe(FlowHistory& history, const TelemetryRecord& record) const
 {
-    float values[MOST_FIELDS];
-    for (size_t i = 0; i < m_fields.size(); ++i)
+    std::array<float, FIELD_COUNT> values;
+    const std::vector<Field>& fields = Fields();
+    for (size_t i = 0; i < fields.size(); ++i)
     {
-        values[i] = static_cast<float>(record[m_fields[i]]);
+        values[i] = static_cast<float>(record[fields[i]]);
     }
-    Observe(history, std::span<const float>(values, m_fields.size()));
+    Observe(history, std::span<const float>(values.data(), fields.size()));
 }
 
 void
 Policy::Observe(FlowHistory& history, std::span<const float> values) const
 {
-    const size_t width = m_fields.size();
+    const size_t width = m_observation->Width();
     if (history.m_inputs.empty())
     {
         history.m_inputs.resize(m_historyLength * width);
@@ -124,16 +96,7 @@ Policy::Observe(FlowHistory& history, std::span<const float> values) const
                   history.m_inputs.begin());
         --history.m_length;
     }
-    float* to = history.m_inputs.data() + history.m_length * width;
-    for (size_t i = 0; i < width; ++i)
-    {
-        const FieldSpec& spec = TelemetryFields()[static_cast<size_t>(m_fields[i])];
-        const float value =
-            std::clamp(values[i], static_cast<float>(spec.low), static_cast<float>(spec.high));
-        to[i] = m_transforms[i] == Transform::SymLog
-                    ? std::copysign(std::log1p(std::abs(value)), value)
-                    : value;
-    }
+    m_observation->Read(values, history.m_inputs.data() + history.m_length * width);
     ++history.m_length;
 }
 

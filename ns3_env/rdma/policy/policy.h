@@ -4,12 +4,14 @@
 #define RDMA_POLICY_H
 
 #include "action-map.h"
+#include "observation.h"
 #include "policy-network.h"
 
 #include "ns3_env/rdma/contract/clock-spec.h"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,7 +19,7 @@
 namespace ns3::rdma
 {
 
-/// What a flow has seen: the last K observations, transformed, oldest first.
+/// What a flow has seen: the network's inputs of the last K observations, oldest first.
 class FlowHistory
 {
   public:
@@ -37,7 +39,8 @@ class Policy
     /// \throws ScenarioError naming the file and what is wrong with it
     explicit Policy(const std::string& path);
 
-    const std::vector<Field>& Fields() const { return m_fields; }
+    /// The telemetry that it takes.
+    const std::vector<Field>& Fields() const { return m_observation->Fields(); }
     size_t HistoryLength() const { return m_historyLength; }
     const ClockSpec& Clock() const { return m_clock; }
     uint32_t TelemetryBytes() const { return m_telemetryBytes; }
@@ -52,16 +55,7 @@ class Policy
     void Decide(std::span<const FlowHistory* const> histories, std::span<float> actions);
 
   private:
-    enum class Transform : uint8_t
-    {
-        None,
-        SymLog, ///< sign(x) ln(1 + |x|)
-    };
-
-    void ReadObservation(JsonReader& json);
-
-    std::vector<Field> m_fields;
-    std::vector<Transform> m_transforms;
+    std::optional<Observation> m_observation; ///< there once the file is read
     size_t m_historyLength{1};
     ClockSpec m_clock;
     uint32_t m_telemetryBytes{0};

@@ -168,6 +168,31 @@ BindPolicy(py::module_& module)
              "`json` holds its name and settings.")
         .def("__call__", &Map, py::arg("actions"), py::arg("records"));
 
+    py::class_<RttTarget>(
+        module,
+        "RttTarget",
+        "The distance to a target of RTT x sqrt(rate), as ns3_env.rtt_target describes it.")
+        .def(py::init(
+                 [](const std::string& text)
+                 {
+                     const auto json = ParseJson(text);
+                     JsonReader settings(json, "rtt_target");
+                     RttTarget target(settings);
+                     settings.RefuseOthers();
+                     return target;
+                 }),
+             py::arg("json"),
+             "`json` holds its settings.")
+        .def(
+            "__call__",
+            [](const RttTarget& target, const Array<double>& rtts, const Array<double>& rates)
+            {
+                return py::vectorize([&target](double rtt, double rate)
+                                     { return target(rtt, rate); })(rtts, rates);
+            },
+            py::arg("rtts"),
+            py::arg("rates"));
+
     module.def(
         "wire_bytes",
         [](const std::vector<size_t>& fields) { return WireBytes(FieldsOf(fields)); },

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <random>
 #include <unistd.h>
 
@@ -208,6 +209,19 @@ class PolicyFileTestCase : public TestCase
         Change("\"version\":1", "\"version\":2", "version 2");
         Change("\"rtt\"", "\"rrt\"", "no telemetry field 'rrt'");
         Change("\"history\":1", "\"history\":0", "history");
+        Change("\"history\":1", "\"history\":2", "4 wide");
+        Change("\"qlen\"", "\"rtt\"", "is there twice");
+        for (const auto& [settings, says] : std::map<std::string, std::string>{
+                 {R"("rtt_traget","margin":1,"target":0,"gain":1)", "derived"},
+                 {R"("rtt_target","margin":-1,"target":0,"gain":1)", "margin"},
+                 {R"("rtt_target","margin":1,"target":-1,"gain":1)", "target"},
+                 {R"("rtt_target","margin":1,"target":0,"gain":0)", "gain"},
+                 {R"("rtt_target","margin":1,"target":0)", "gain' is missing"},
+                 {R"("rtt_target","base_ns":0,"margin":1,"target":0,"gain":1)", "base_ns"},
+                 {R"("rtt_target","margin":1,"target":0,"gain":1,"unit":"ns")", "unit"}})
+        {
+            Change(R"("field":"qlen","transform":"symlog")", "\"derived\":" + settings, says);
+        }
         Change("\"mlp\"", "\"cnn\"", "kind");
         Change("multiplicative_window", "additive_window", "name");
         Change("\"alpha\":0.5", "\"beta\":0.5", "beta");
@@ -264,6 +278,56 @@ class PolicyFileTestCase : public TestCase
     }
 };
 
+class HistoryTestCase : public TestCase
+{
+  public:
+    HistoryTestCase()
+        : TestCase("an MLP reads its last observations, the current one last, and what is derived")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        PolicyFileWriter file;
+        Put(file.header,
+            R"({"field":"qlen","transform":"symlog"})",
+            R"({"derived":"rtt_target","margin":1.0,"target":0.25,"gain":0.5})");
+        Put(file.header, "\"history\":1", "\"history\":2");
+        file.tensors = R"("layers.0.weight":{"dtype":"F32","shape":[1,4],"data_offsets":[0,16]})";
+        file.values = {0.25F, 0.25F, 0.125F, 1.0F};
+        const std::string path = PolicyFileWriter::Write(file.Bytes());
+        Policy policy(path);
+        std::filesystem::remove(path);
+        NS_TEST_EXPECT_MSG_EQ(policy.Fields().size(), 2, "rtt once, and the pacing rate");
+        FlowHistory history;
+        TelemetryRecord record;
+        record[Field::Rtt] = 2.0;
+        record[Field::PacingRate] = 0.25; // r = 0.5 (1 * 0.5 - 0.25) = 0.125
+        const float first = Next(policy, history, record);
+        NS_TEST_EXPECT_MSG_EQ(first, 0.25F + 0.125F, "zeros before");
+        record[Field::Rtt] = 1.0; // r = -0.125
+        const float second = Next(policy, history, record);
+        NS_TEST_EXPECT_MSG_EQ(second, 0.5F + 0.03125F + 0.125F - 0.125F, "both");
+        const float third = Next(policy, history, record);
+        NS_TEST_EXPECT_MSG_EQ(third, 0.25F - 0.03125F + 0.125F - 0.125F, "the oldest is forgotten");
+    }
+
+    static void Put(std::string& text, const std::string& from, const std::string& to)
+    {
+        text.replace(text.find(from), from.size(), to);
+    }
+
+    static float Next(Policy& policy, FlowHistory& history, const TelemetryRecord& record)
+    {
+        policy.Observe(history, record);
+        const FlowHistory* flows[] = {&history};
+        float action = 0;
+        policy.Decide(flows, {&action, 1});
+        return action;
+    }
+};
+
 class WireBytesTestCase : public TestCase
 {
   public:
@@ -302,6 +366,7 @@ class PolicyTestSuite : public TestSuite
         AddTestCase(new DenseTestCase, TestCase::Duration::QUICK);
         AddTestCase(new ActivationTestCase, TestCase::Duration::QUICK);
         AddTestCase(new PolicyFileTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new HistoryTestCase, TestCase::Duration::QUICK);
         AddTestCase(new WireBytesTestCase, TestCase::Duration::QUICK);
     }
 };
