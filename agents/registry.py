@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 #: An agent's name in a configuration, and the package whose ``AGENT`` declares it; imported when asked for.
 AGENTS: dict[str, str] = {
     "fdcc": "agents.fdcc",
+    "rlcc": "agents.rlcc",
     "td3": "agents.sb3",
     "sac": "agents.sb3",
     "ppo": "agents.sb3",
@@ -36,12 +37,14 @@ class Agent:
         trainer: improves it.
         synchronous: whether it expects every flow at every step: only the clock "synchronous" will do.
         rollouts: whether it learns from episodes that its policy played inside the simulators, too.
+        channel: whether it learns from decisions across the channel.
     """
 
     config: type[AgentConfig]
     trainer: type[Trainer]
     synchronous: bool = False
     rollouts: bool = False
+    channel: bool = True
 
 
 def find_agent(name: str) -> Agent:

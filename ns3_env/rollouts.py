@@ -86,6 +86,14 @@ class Rollout:
         """Actions taken."""
         return int(np.count_nonzero(self.decided))
 
+    @property
+    def finished(self) -> list[tuple[int, float, int]]:
+        """Of each flow: 0, its return, its decisions. All of them come from one place (``RolloutEnv``)."""
+        begins = np.flatnonzero(self.first)
+        returns = np.add.reduceat(self.rewards, begins) if len(begins) else np.empty(0)
+        lengths = np.diff(np.append(begins, len(self.first))) - 1
+        return [(0, float(total), int(n)) for total, n in zip(returns, lengths, strict=True)]
+
 
 class _MemoryFile:
     """A file without a name, which simulators open through this process; nothing is left of it, however that

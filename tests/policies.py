@@ -20,18 +20,24 @@ from ns3_env.policy_tensors import Layer, Widths, tensor_shapes
 #: What a configuration says of each agent that is exported.
 AGENTS: dict[str, dict[str, Any]] = {
     "fdcc": {"name": "fdcc", "hidden": 8, "shortcut": 6, "net_arch": [7], "history_length": 4},
+    "rlcc": {"name": "rlcc", "base_ns": None, "history_length": 3, "net_arch": [7]},
     "ppo": {"name": "ppo", "options": {"n_steps": 16, "batch_size": 16}},
     "sac": {"name": "sac", "options": {"policy_kwargs": {"net_arch": [16, 12]}, "buffer_size": 100}},
     "td3": {"name": "td3", "options": {"policy_kwargs": {"net_arch": [16, 12]}, "buffer_size": 100}},
 }
 FIELDS = ["rtt", "qlen", "qlen_slope"]
+#: What an agent asks of its environment.
+NEEDS: dict[str, dict[str, Any]] = {
+    "rlcc": {"fields": ["last_action", "rtt", "pacing_rate"], "rollout": "inside"}
+}
 
 
 def configuration(agent: dict[str, Any], **env: Any) -> RunConfig:
     """A run of this agent."""
     clock = {"name": "synchronous" if find_agent(agent["name"]).synchronous else "per_flow_rtt"}
     action = {"name": "multiplicative_window", "alpha": 0.25, "rounding": "none"}
-    chosen = {"fields": FIELDS, "clock": clock, "action": action, **env}
+    needed = NEEDS.get(agent["name"], {})
+    chosen = {"fields": FIELDS, "clock": clock, "action": action, **env, **needed}
     return RunConfig.model_validate({"agent": agent, "env": chosen, "seed": 5})
 
 

@@ -143,7 +143,12 @@ class RunConfig(Strict):
 
     @model_validator(mode="after")
     def _agent_learns_from_rollouts(self) -> RunConfig:
-        if self.env.rollout == "inside" and not find_agent(self.agent.name).rollouts:
+        agent = find_agent(self.agent.name)
+        if self.env.rollout == "channel" and not agent.channel:
+            raise ValueError(
+                f"env.rollout: {self.agent.name} learns from rollouts inside the simulator alone: 'inside'"
+            )
+        if self.env.rollout == "inside" and not agent.rollouts:
             raise ValueError(
                 f"env.rollout: {self.agent.name} does not learn from rollouts inside the simulator: 'channel'"
             )

@@ -192,7 +192,12 @@ class GradientTrainer(Trainer):
         known = validate(layout, PolicyLayout, source)
         agent = find_agent(known.agent)
         clock = {"name": "synchronous" if agent.synchronous else "per_flow_rtt"}
-        env = {"fields": known.fields, "action": {"name": known.action_map}, "clock": clock}
+        env = {
+            "fields": known.fields,
+            "action": {"name": known.action_map},
+            "clock": clock,
+            "rollout": "channel" if agent.channel else "inside",
+        }
         settings = {**known.settings, "name": known.agent}
         train = {"torch_threads": th.get_num_threads()}
         config = validate({"agent": settings, "env": env, "train": train}, RunConfig, source)

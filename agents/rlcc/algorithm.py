@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How does RL-CC learn? An episode inside a simulator, a gradient step on all its decisions, the next one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+import torch as th
+from gymnasium.spaces import Box
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.type_aliases import MaybeCallback
+
+from agents.rlcc import adpg
+from agents.rlcc.config import RlccConfig
+from agents.rlcc.policy import RlccPolicy, inputs
+from agents.training.rollout_env import RolloutEnv
+from agents.training.spaces_only import SpacesOnly
+from ns3_env.errors import ConfigError
+from ns3_env.rollouts import Exploration, Rollout
+from ns3_env.rtt_target import RttTarget
+
+SelfRLCC = TypeVar("SelfRLCC", bound="RLCC")
+
+
+class RLCC(BaseAlgorithm):
+    """Analytic deterministic policy gradient on whole episodes; one policy shared by all flows."""
+
+    policy: RlccPolicy
+    env: SpacesOnly
+
+    def __init__(self, env: SpacesOnly, config: RlccConfig, seed: int | None = None) -> None:
+        """
+        Args:
+            env: a ``RolloutEnv``, or only its spaces where nothing is learned.
+            config: all parameters of the algorithm.
+            seed: of the weights.
+        """
+        self.config = config
+        formula = RttTarget(config.base_ns, config.margin, config.target, config.gain)
+        super().__init__(
+            RlccPolicy,
+            env,
+            config.learning_rate,
+            policy_kwargs={
+                "formula": formula,
+                "history_length": config.history_length,
+                "net_arch": config.net_arch,
+            },
+            device="cpu",
+            support_multi_env=True,
+            seed=seed,
+        )
+        self._setup_model()
+
+    def _setup_model(self) -> None:
+        self.set_random_seed(self.seed)
+        assert isinstance(self.action_space, Box)
+        self.policy = RlccPolicy(self.observation_space, self.action_space, **self.policy_kwargs)
+        self.optimizer = th.optim.Adam(self.policy.parameters(), lr=self.config.learning_rate)
+        #: The policy's file as it is now, for simulators that play it; set by who knows what is around it.
+        self.snapshot: Callable[[], bytes] = _no_snapshot
+
+    def _get_torch_save_params(self) -> tuple[list[str], list[str]]:
+        return ["policy", "optimizer"], []
+
+    @classmethod
+    def load(cls, path: Any, *given: Any, **options: Any) -> NoReturn:
+        """Refused: Stable-Baselines3 reads pickled objects from the file. Raises ConfigError."""
+        raise ConfigError(f"{path}: {cls.__name__}.load would run code that is in the file: not loaded")
+
+    def learn(
+        self: SelfRLCC,
+        total_timesteps: int,
+        callback: MaybeCallback = None,
+        log_interval: int = 16,
+        tb_log_name: str = "RLCC",
+        reset_num_timesteps: bool = True,
+        progress_bar: bool = False,
+    ) -> SelfRLCC:
+        """As in Stable-Baselines3; ``log_interval`` counts episodes of flows.
+
+        Callbacks find ``finished`` ((slot, return, length) of each flow of the episode) and ``results`` among
+        their locals. They are called when the episode has been learned from.
+        """
+        assert isinstance(self.env, RolloutEnv)
+        total, calls = self._setup_learn(
+            total_timesteps, callback, reset_num_timesteps, tb_log_name, progress_bar
+        )
+        calls.on_training_start(locals(), globals())
+        while self.num_timesteps < total:
+            calls.on_rollout_start()  # may begin episodes
+            rollout = self.env.next(self.snapshot, Exploration(noise=self.config.action_noise))
+            self.num_timesteps += rollout.decisions
+            self.train(rollout)
+            finished, results = rollout.finished, self.env.results
+            self._log(finished, log_interval)
+            calls.update_locals(locals())
+            if not calls.on_step():
+                break
+            self._update_current_progress_remaining(self.num_timesteps, total)
+            calls.on_rollout_end()
+        calls.on_training_end()
+        return self
+
+    def train(self, rollout: Rollout) -> None:
+        """One step of Adam on an episode's decisions."""
+        if rollout.decisions == 0:
+            return
+        config, decided = self.config, rollout.decided
+        seen = inputs(rollout.observations, self.policy.formula)
+        rows = adpg.row_of_history(rollout, seen, config.history_length)[decided]
+        distances = seen[:, 1].astype(np.float64)
+        following = adpg.outlook(rollout, distances, config.gamma, config.horizon)
+        loss = adpg.loss(
+            self.policy.mu(th.from_numpy(rows))[:, 0],
+            th.from_numpy(following.astype(np.float32)),
+            th.from_numpy(rollout.flows[decided]),
+            config.horizon,
+            config.difference_weight,
+        )
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        th.nn.utils.clip_grad_value_(self.policy.parameters(), config.gradient_clip)
+        self.optimizer.step()
+        self._n_updates += 1
+        self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
+        self.logger.record_mean("train/loss", loss.item())
+        self.logger.record_mean("train/distance", float(np.abs(distances[~rollout.first]).mean()))
+
+    def _log(self, finished: list[tuple[int, float, int]], log_interval: int) -> None:
+        """Logs the ends of flows; a line of the log for so many of them."""
+        assert self.ep_info_buffer is not None
+        seconds = (time.time_ns() - self.start_time) / 1e9
+        before = self._episode_num // log_interval
+        for _, episode_return, length in finished:
+            self.ep_info_buffer.append({"r": episode_return, "l": length, "t": round(seconds, 6)})
+        self._episode_num += len(finished)
+        if self._episode_num // log_interval == before:
+            return
+        since = self.num_timesteps - self._num_timesteps_at_start
+        self.logger.record("rollout/ep_rew_mean", float(np.mean([ep["r"] for ep in self.ep_info_buffer])))
+        self.logger.record("rollout/ep_len_mean", float(np.mean([ep["l"] for ep in self.ep_info_buffer])))
+        self.logger.record("time/episodes", self._episode_num, exclude="tensorboard")
+        self.logger.record("time/fps", int(since / max(seconds, 1e-9)))
+        self.logger.record("time/time_elapsed", int(seconds), exclude="tensorboard")
+        self.logger.record("time/total_timesteps", self.num_timesteps, exclude="tensorboard")
+        self.logger.dump(step=self.num_timesteps)
+
+
+def _no_snapshot() -> bytes:
+    raise RuntimeError("RL-CC learns only where its trainer says how it becomes a policy's file")

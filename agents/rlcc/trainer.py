@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How does a run's configuration become RL-CC? With the fields that it reads, and no others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agents.export.describe import policy_file
+from agents.export.networks import Exported, mlp
+from agents.rlcc.algorithm import RLCC
+from agents.rlcc.config import RlccConfig
+from agents.rlcc.policy import RlccPolicy, fields
+from agents.training.spaces_only import SpacesOnly
+from agents.training.trainer import GradientTrainer
+from ns3_env.errors import ConfigError
+from ns3_env.history import Floats, Ints
+from ns3_env.policy_file import policy_bytes
+from ns3_env.policy_spec import DerivedInput, Input, Training
+from ns3_env.rtt_target import RttTarget
+
+
+def of_rlcc(policy: RlccPolicy) -> Exported:
+    """The network as a policy's file holds it. Raises ConfigError."""
+    seen = (Input(field="last_action"), DerivedInput.of(policy.formula))
+    return replace(mlp(policy.mu, "policy.mu"), history=policy.history_length, observation=seen)
+
+
+class RlccTrainer(GradientTrainer):
+    """RL-CC, by the analytic gradient."""
+
+    def _make(self) -> RLCC:
+        agent, env = self.config.agent, self.config.env
+        assert isinstance(agent, RlccConfig)
+        assert isinstance(self.env, SpacesOnly)
+        needed = list(fields(RttTarget(agent.base_ns)))
+        if env.fields != needed:
+            raise ConfigError(f"env.fields: rlcc reads {needed}, in this order; found {env.fields}")
+        model = RLCC(self.env, agent, self.config.seed)
+        # Of the model, not of self: it is asked for before there is a self.model.
+        model.snapshot = lambda: policy_bytes(policy_file(of_rlcc(model.policy), env, Training()))
+        return model
+
+    def network(self) -> Exported:
+        """See ``Trainer``."""
+        assert isinstance(self.model, RLCC)
+        return of_rlcc(self.model.policy)
+
+    def act(self, histories: Floats, lengths: Ints) -> Floats:
+        """See ``GradientTrainer``."""
+        assert isinstance(self.model, RLCC)
+        return self.model.policy.act_on(histories, lengths)
