@@ -48,6 +48,7 @@ AGENTS: dict[str, dict[str, Any]] = {
         "buffer_size": 300,
     },
     "fdcc-inside": {},
+    "rlcc": {"base_ns": None},
     "td3": {"options": {"learning_starts": 120, "buffer_size": 200}},
     "sac": {"options": {"learning_starts": 120, "use_sde": True}},
     "ppo": {"options": {"n_steps": 4, "batch_size": 16, "use_sde": True}},
@@ -59,7 +60,10 @@ AGENTS["fdcc-inside"] = AGENTS["fdcc"]
 def files(folder: Path, agent: str) -> list[str]:
     config = yaml.safe_load(CONFIG)
     config["agent"] = {"name": agent, **AGENTS[agent]}
-    config["env"]["clock"] = {"name": "per_flow_rtt" if agent.startswith("fdcc") else "synchronous"}
+    apart = agent.startswith("fdcc") or agent == "rlcc"
+    config["env"]["clock"] = {"name": "per_flow_rtt" if apart else "synchronous"}
+    if agent == "rlcc":
+        config["env"] |= {"rollout": "inside", "fields": ["last_action", "rtt", "pacing_rate"]}
     if agent == "fdcc-inside":
         config["agent"]["name"] = "fdcc"
         config["env"]["rollout"] = "inside"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does RL-CC learn? An episode inside a simulator, a gradient step on all its decisions, the next one."""
+"""How does RL-CC learn? Episodes inside simulators, a gradient step on all their decisions, the next ones."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -83,52 +83,62 @@ class RLCC(BaseAlgorithm):
         """As in Stable-Baselines3; ``log_interval`` counts episodes of flows.
 
         Callbacks find ``finished`` ((slot, return, length) of each flow of the episode) and ``results`` among
-        their locals. They are called when the episode has been learned from.
+        their locals.
         """
         assert isinstance(self.env, RolloutEnv)
         total, calls = self._setup_learn(
             total_timesteps, callback, reset_num_timesteps, tb_log_name, progress_bar
         )
         calls.on_training_start(locals(), globals())
-        while self.num_timesteps < total:
+        goes_on = True
+        while goes_on and self.num_timesteps < total:
             calls.on_rollout_start()  # may begin episodes
-            rollout = self.env.next(self.snapshot, Exploration(noise=self.config.action_noise))
-            self.num_timesteps += rollout.decisions
-            self.train(rollout)
-            finished, results = rollout.finished, self.env.results
-            self._log(finished, log_interval)
-            calls.update_locals(locals())
-            if not calls.on_step():
-                break
+            episodes: list[Rollout] = []
+            while goes_on and len(episodes) < self.config.step_episodes:
+                rollout = self.env.next(self.snapshot, Exploration(noise=self.config.action_noise))
+                episodes.append(rollout)
+                self.num_timesteps += rollout.decisions
+                finished, results = rollout.finished, self.env.results
+                self._log(finished, log_interval)
+                calls.update_locals(locals())
+                goes_on = calls.on_step()
             self._update_current_progress_remaining(self.num_timesteps, total)
+            self.train(episodes)
             calls.on_rollout_end()
         calls.on_training_end()
         return self
 
-    def train(self, rollout: Rollout) -> None:
-        """One step of Adam on an episode's decisions."""
-        if rollout.decisions == 0:
+    def train(self, episodes: Sequence[Rollout]) -> None:
+        """One step of Adam on the mean of the episodes' losses."""
+        losses = [self._loss(rollout) for rollout in episodes if rollout.decisions > 0]
+        if not losses:
             return
+        loss = th.stack(losses).mean()
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.config.learning_rate * max(self._current_progress_remaining, 0.0)
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        th.nn.utils.clip_grad_value_(self.policy.parameters(), self.config.gradient_clip)
+        self.optimizer.step()
+        self._n_updates += 1
+        self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
+        self.logger.record_mean("train/loss", loss.item())
+
+    def _loss(self, rollout: Rollout) -> th.Tensor:
+        """The loss on an episode's decisions."""
         config, decided = self.config, rollout.decided
         seen = inputs(rollout.observations, self.policy.formula)
         rows = adpg.row_of_history(rollout, seen, config.history_length)[decided]
         distances = seen[:, 1].astype(np.float64)
+        self.logger.record_mean("train/distance", float(np.abs(distances[~rollout.first]).mean()))
         following = adpg.outlook(rollout, distances, config.gamma, config.horizon)
-        loss = adpg.loss(
+        return adpg.loss(
             self.policy.mu(th.from_numpy(rows))[:, 0],
             th.from_numpy(following.astype(np.float32)),
             th.from_numpy(rollout.flows[decided]),
             config.horizon,
             config.difference_weight,
         )
-        self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        th.nn.utils.clip_grad_value_(self.policy.parameters(), config.gradient_clip)
-        self.optimizer.step()
-        self._n_updates += 1
-        self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
-        self.logger.record_mean("train/loss", loss.item())
-        self.logger.record_mean("train/distance", float(np.abs(distances[~rollout.first]).mean()))
 
     def _log(self, finished: list[tuple[int, float, int]], log_interval: int) -> None:
         """Logs the ends of flows; a line of the log for so many of them."""
