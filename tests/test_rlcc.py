@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch as th
@@ -16,10 +18,12 @@ from agents.training.environment import make_training_env
 from agents.training.rollout_env import RolloutEnv
 from ns3_env.errors import ConfigError
 from ns3_env.history import in_a_row
-from ns3_env.rollouts import Rollout
+from ns3_env.rollouts import Rollout, Rollouts
 from ns3_env.rtt_target import RttTarget
 from ns3_env.scenario import Scenario
 from tests.policies import configuration, trainer
+
+ROOT = Path(__file__).parents[1]
 
 
 def episode(lengths: list[int], actions: list[float], inputs_of: int = 3) -> Rollout:
@@ -104,6 +108,19 @@ def test_fields_that_it_does_not_read_are_refused_by_name() -> None:
 def test_it_learns_inside_the_simulators_alone() -> None:
     with pytest.raises(ValueError, match=r"env\.rollout: rlcc learns from rollouts inside"):
         RunConfig.model_validate({"agent": {"name": "rlcc"}, "env": {"fields": ["rtt"]}})
+
+
+@pytest.mark.parametrize("senders", [4, 64])
+def test_the_released_policy_ends_every_flow_and_shares_fairly(senders: int) -> None:
+    incast = scenario(senders).model_dump(mode="json")
+    incast |= {"time_limit_ns": 30_000_000, "traffic": {**incast["traffic"], "size_bytes": 2_000_000}}
+    with Rollouts(Scenario.from_mapping(incast, "test"), fields=["rtt", "pacing_rate"]) as rollouts:
+        rollouts.begin(ROOT / "checkpoints" / "rlcc" / "policy.safetensors")
+        played = rollouts.next()
+    assert played.results["unfinished"] == 0
+    times = np.array(played.results["flows"]["fct_ns"], float)
+    assert times.max() < 1.2 * senders * 2_000_000 * 8 / 100  # what the link needs, and a fifth
+    assert times.max() / times.mean() < 1.1
 
 
 def scenario(senders: int) -> Scenario:
