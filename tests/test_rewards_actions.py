@@ -71,6 +71,28 @@ def test_rtt_target_is_the_squared_distance_of_rl_cc(
     assert make_reward("rtt_target")(seen)[0] == pytest.approx(reward)
 
 
+def test_proportional_reward_is_the_logarithm_of_a_share_less_the_delay_of_all() -> None:
+    reward = make_reward("proportional", delay_weight=0.5)
+    # 4 x 0.5 / 2 is a share of 1; delay of one base RTT, borne by 4, at half its price.
+    assert reward(records(flow_count=4, pacing_rate=0.5, rtt=2.0))[0] == pytest.approx(-2.0)
+    assert reward(records(flow_count=4, pacing_rate=0.5, rtt=1.0))[0] == pytest.approx(np.log(2.0))
+    assert reward(records(flow_count=4, pacing_rate=0.0, rtt=1.0))[0] == pytest.approx(np.log(1e-4))
+
+
+def test_proportional_reward_is_largest_at_equal_windows() -> None:
+    """Of two flows each gains by its own growth what it loses by delay only where both windows are equal."""
+    reward = make_reward("proportional", delay_weight=2.0)
+
+    def gain(own: float, other: float) -> float:
+        def of(window: float) -> float:
+            rtt = max(1.0, window + other)  # windows in BDPs fill the link, then the queue
+            return float(reward(records(flow_count=2, pacing_rate=window, rtt=rtt))[0])
+
+        return of(own * 1.001) - of(own)
+
+    assert gain(0.2, 0.9) > 0 > gain(0.9, 0.2)  # the small one grows, the large one shrinks
+
+
 def test_rtt_target_has_its_settings() -> None:
     seen = records(rtt_ns=4000.0, pacing_rate=0.25)
     # (4 - 1.5) / 2 = 1.25
