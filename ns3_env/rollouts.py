@@ -176,6 +176,11 @@ class Rollouts:
         self._look = Lookout(self._simulators)
 
     @property
+    def num_simulators(self) -> int:
+        """Processes."""
+        return len(self._simulators)
+
+    @property
     def pending(self) -> int:
         """Episodes begun and not given out."""
         return len(self._begun)

@@ -49,12 +49,13 @@ AGENTS: dict[str, dict[str, Any]] = {
     },
     "fdcc-inside": {},
     "rlcc": {"base_ns": None},
+    "fdcc-validated": {},
     "td3": {"options": {"learning_starts": 120, "buffer_size": 200}},
     "sac": {"options": {"learning_starts": 120, "use_sde": True}},
     "ppo": {"options": {"n_steps": 4, "batch_size": 16, "use_sde": True}},
 }
 
-AGENTS["fdcc-inside"] = AGENTS["fdcc"]
+AGENTS["fdcc-inside"] = AGENTS["fdcc-validated"] = AGENTS["fdcc"]
 
 
 def files(folder: Path, agent: str) -> list[str]:
@@ -64,11 +65,16 @@ def files(folder: Path, agent: str) -> list[str]:
     config["env"]["clock"] = {"name": "per_flow_rtt" if apart else "synchronous"}
     if agent == "rlcc":
         config["env"] |= {"rollout": "inside", "fields": ["last_action", "rtt", "pacing_rate"]}
-    if agent == "fdcc-inside":
+    if agent.startswith("fdcc-"):
         config["agent"]["name"] = "fdcc"
         config["env"]["rollout"] = "inside"
+    curriculum = yaml.safe_load(CURRICULUM)
+    if agent == "fdcc-validated":
+        curriculum["validation"] = {"every_episodes": 3, "episodes": 1, "patience": 1, "decline": 0.01}
+        for stage in curriculum["stages"]:
+            stage["randomise"] = {"topology.delay_ns": [500, 5000]}
     (folder / "config.yaml").write_text(yaml.safe_dump(config))
-    (folder / "curriculum.yaml").write_text(CURRICULUM)
+    (folder / "curriculum.yaml").write_text(yaml.safe_dump(curriculum))
     return [
         "--config", str(folder / "config.yaml"),
         "--curriculum", str(folder / "curriculum.yaml"),
@@ -107,6 +113,16 @@ def test_it_ends_with_the_same_bits(whole: Path, tmp_path: Path, after: int) -> 
     for one, other in zip(found[after + 1 :], expected[after + 1 :], strict=True):
         for file in sorted(path.name for path in other.iterdir()):
             assert (one / file).read_bytes() == (other / file).read_bytes(), f"{one.name}/{file}"
+
+
+@pytest.mark.parametrize("whole", ["fdcc-validated"], indirect=True)
+def test_validations_change_the_course_of_the_run_that_is_resumed(whole: Path) -> None:
+    """Or the same bits would say nothing of them."""
+    states = [json.loads((path / "state.json").read_text())["curriculum"] for path in checkpoints(whole)]
+    assert [state["stage"] for state in states][-1] == 2
+    assert max(state["entered"][-1] for state in states) < 24  # two stages' episodes by count
+    assert [len(state["plateau"]["best"]) for state in states][-1] == 3  # each stage has a mark
+    assert (whole / "best.safetensors").stat().st_size > 1000
 
 
 @pytest.mark.parametrize("whole", ["fdcc"], indirect=True)

@@ -18,7 +18,9 @@ from agents.training.curriculum import Curriculum
 from agents.training.progress import LiveLine, StopRequest
 from agents.training.rollout_env import RolloutEnv
 from agents.training.run_folder import RunFolder
-from agents.training.trainer import Trainer
+from agents.training.stopwatch import VALIDATING
+from agents.training.trainer import GradientTrainer, Trainer
+from ns3_env.policy_file import policy_bytes, write_policy
 from ns3_env.vec_env import RdmaVecEnv
 
 #: Metrics by name of an episode's results.
@@ -97,6 +99,7 @@ class RunCallback(BaseCallback):
         self.saved_at = trainer.decisions
         self.episodes = 0
         self.recent: deque[dict[str, float]] = deque(maxlen=20)
+        self.score: float | None = None  # of the last validation
         self.rate_from = (time.monotonic(), trainer.decisions)
 
     def _on_training_start(self) -> None:
@@ -118,6 +121,8 @@ class RunCallback(BaseCallback):
                 self.logger.record_mean(f"episode/{key}", value)
             self.logger.record("curriculum/stage", self.curriculum.stage)
             self.logger.record("curriculum/episodes", self.curriculum.next_index)
+            if self.curriculum.plateau is not None and self.curriculum.plateau.due:
+                self.validate()
         self.live.show(self.trainer.decisions, self.line)
         return not self.stop.asked
 
@@ -139,6 +144,26 @@ class RunCallback(BaseCallback):
         keep = self.config.keep_checkpoints
         return self.folder.save_checkpoint(self.trainer.decisions, self.trainer.save, state, keep)
 
+    def validate(self) -> None:
+        """The policy as it is plays episodes held back; the best one is kept beside the checkpoints."""
+        env, held_back = self.meter.env, self.curriculum.held_back()
+        assert isinstance(env, RolloutEnv)
+        assert isinstance(self.trainer, GradientTrainer)
+        file = self.trainer.export()
+        with self.trainer.stopwatch.measuring(VALIDATING):
+            scores = env.validate(policy_bytes(file), [scenario for _, scenario in held_back])
+        stages = sorted({stage for stage, _ in held_back})
+        by_stage = [
+            float(np.mean([score for score, (of, _) in zip(scores, held_back, strict=True) if of == stage]))
+            for stage in stages
+        ]
+        if self.curriculum.judge(by_stage):
+            write_policy(self.folder.best_policy, file)
+        self.score = float(np.mean(by_stage))
+        self.logger.record("validation/score", self.score)
+        for stage, score in zip(stages, by_stage, strict=True):
+            self.logger.record(f"validation/{self.curriculum.config.stages[stage].name}", score)
+
     def line(self) -> str:
         """Stage, episodes, means over the last 20 episodes, decisions per second."""
         parts = [self.curriculum.stage_name, f"{self.episodes} episodes"]
@@ -152,6 +177,8 @@ class RunCallback(BaseCallback):
             if values:
                 scale = 1e-3 if key == "queue_bytes" else 1.0
                 parts.append(f"{label} {scale * float(np.mean(values)):{form}}")
+        if self.score is not None:
+            parts.append(f"validated {self.score:.3f}")
         seconds = time.monotonic() - self.rate_from[0]
         parts.append(f"{(self.trainer.decisions - self.rate_from[1]) / max(seconds, 1e-9):,.0f}/s")
         return " · ".join(parts)

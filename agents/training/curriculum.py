@@ -5,22 +5,29 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from agents.training.config import EnvConfig
 from agents.training.environment import make_scenario, merge
+from agents.training.plateau import Plateau, PlateauState, ValidationConfig
 from ns3_env.bounds import Count, Setting
 from ns3_env.errors import ConfigError
 from ns3_env.scenario import Scenario
 from ns3_env.strict import Strict, validate
 
+#: Draws of validations come from numbers that no episode has.
+_HELD_BACK = 2**32
+
 
 class Advance(Strict):
-    """When a stage is left: after so many of its episodes, or before, once the mean return is good enough."""
+    """When a stage is left: after so many of its episodes, or before, once the mean return is good enough.
+
+    Where the curriculum has a ``validation``, a stage is left before, too, once its score improves no more.
+    """
 
     after_episodes: Count = Field(ge=1, description="episodes begun since the stage was entered")
     return_above: float | None = Field(
@@ -29,11 +36,32 @@ class Advance(Strict):
     window: Setting = Field(default=20, ge=1, description="finished episodes that the mean is taken over")
 
 
+def _range(ends: tuple[int | float, int | float]) -> tuple[int | float, int | float]:
+    if not 0 < ends[0] <= ends[1]:
+        raise ValueError(f"a range is [least, largest], above 0: not {list(ends)}")
+    return ends
+
+
+#: Least and largest value; whole numbers where both are.
+Range = Annotated[tuple[int | float, int | float], AfterValidator(_range)]
+
+
+def draw(ends: tuple[int | float, int | float], random: np.random.Generator) -> int | float:
+    """A number of the range, its logarithm uniform: 25 to 100 is as likely as 100 to 400."""
+    value = float(np.exp(random.uniform(np.log(ends[0]), np.log(ends[1]))))
+    return round(value) if all(isinstance(end, int) for end in ends) else value
+
+
 class StageConfig(Strict):
     """One stage: a name, what differs from the curriculum's common scenario, and when to move on."""
 
     name: str
     scenario: dict[str, Any] = Field(default_factory=dict)
+    randomise: dict[str, Range] = Field(
+        default_factory=dict,
+        description="keys of the scenario, such as topology.rate_bps, that every episode draws anew from "
+        "[least, largest], their logarithms uniform",
+    )
     advance: Advance | None = Field(default=None, description="none: the last stage, which is never left")
 
 
@@ -44,6 +72,7 @@ class CurriculumConfig(Strict):
     earlier_share: float = Field(
         default=0.5, ge=0, le=1, description="share of episodes from stages already passed"
     )
+    validation: ValidationConfig | None = Field(default=None, description="none: stages are left by count")
     stages: list[StageConfig] = Field(min_length=1)
 
     @field_validator("stages")
@@ -65,14 +94,15 @@ class CurriculumState(Strict):
     entered: list[int] = Field(min_length=1)
     next_index: int = Field(ge=0)
     returns: list[float]
+    plateau: PlateauState | None = None
 
 
 class Curriculum:
     """The scenario of each episode, and how far training has come.
 
     Called with an episode's index it returns the episode's scenario. The draw depends
-    on the seed, the index and the stage alone. Where no stage asks for a return, the stage depends on the
-    index alone, so an episode is the same however many simulators there are.
+    on the seed, the index and the stage alone. Where no stage asks for a return and there is no validation,
+    the stage depends on the index alone, so an episode is the same however many simulators there are.
     """
 
     def __init__(self, config: CurriculumConfig, env: EnvConfig, seed: int, source: str) -> None:
@@ -88,13 +118,18 @@ class Curriculum:
         """
         self.config = config
         self.seed = seed
-        self.scenarios = [
-            make_scenario(env, merge(config.scenario, stage.scenario), f"{source}: stage {stage.name!r}")
-            for stage in config.stages
+        self.env = env
+        self.source = source
+        self.scenarios = [self._scenario(stage) for stage in range(len(config.stages))]
+        self._largest = [  # what is drawn is checked where it is largest, and where it is least
+            self._scenario(stage, {key: ends[side] for key, ends in config.stages[stage].randomise.items()})
+            for stage in range(len(config.stages))
+            for side in (0, 1)
         ]
         self.entered = [0]  # index of the first episode of each stage so far
         self.next_index = 0
         self._returns: deque[float] = deque()
+        self.plateau = None if config.validation is None else Plateau(config.validation)
 
     @property
     def stage(self) -> int:
@@ -109,7 +144,7 @@ class Curriculum:
     @property
     def most_flows(self) -> int:
         """Flows under the agent in the largest scenario: slots that an environment needs."""
-        return max(scenario.agent_flow_count for scenario in self.scenarios)
+        return max(scenario.agent_flow_count for scenario in self._largest)
 
     def __call__(self, episode: int) -> Scenario:
         """Scenario of the episode with this number."""
@@ -119,11 +154,55 @@ class Curriculum:
         random = np.random.default_rng((self.seed, episode))
         if stage > 0 and random.random() < self.config.earlier_share:
             chosen = int(random.integers(stage))
-        return self.scenarios[chosen]
+        elif self.plateau is not None and self.plateau.returned_to is not None:
+            chosen = self.plateau.returned_to
+        return self._drawn(chosen, random)
+
+    def held_back(self) -> list[tuple[int, Scenario]]:
+        """The episodes of a validation, with the numbers of their stages: always the same of each stage."""
+        assert self.config.validation is not None
+        each = range(self.config.validation.episodes)
+        return [
+            (stage, self._drawn(stage, np.random.default_rng((self.seed, _HELD_BACK, stage, number))))
+            for stage in range(self.stage + 1)
+            for number in each
+        ]
 
     def record(self, mean_return: float) -> None:
         """An episode has ended with this mean return of its flows."""
         self._returns.append(mean_return)
+        if self.plateau is not None:
+            self.plateau.learned_from_episode()
+
+    def judge(self, scores: Sequence[float]) -> bool:
+        """Takes note of a validation's scores, one for each stage so far: the present one may be left.
+
+        Returns whether their mean is the best one since the present stage was entered.
+        """
+        assert self.plateau is not None
+        is_best, leave = self.plateau.judge(scores)
+        if leave and self.stage < len(self.config.stages) - 1 and self.next_index > self.entered[-1]:
+            self._enter(self.next_index)
+        return is_best
+
+    def _drawn(self, stage: int, random: np.random.Generator) -> Scenario:
+        """The stage's scenario, with what it draws anew for each episode."""
+        ranges = self.config.stages[stage].randomise
+        if not ranges:
+            return self.scenarios[stage]
+        return self._scenario(stage, {key: draw(ends, random) for key, ends in sorted(ranges.items())})
+
+    def _scenario(self, stage: int, drawn: Mapping[str, float] | None = None) -> Scenario:
+        """The stage's scenario with ``drawn`` put in. Raises ScenarioError."""
+        of = self.config.stages[stage]
+        data = merge(self.config.scenario, of.scenario)
+        for key, value in (drawn or {}).items():
+            *parents, last = key.split(".")
+            change: dict[str, Any] = {last: value}
+            for parent in reversed(parents):
+                change = {parent: change}
+            data = merge(data, change)
+        return make_scenario(self.env, data, f"{self.source}: stage {of.name!r}")
 
     def _move_on(self, index: int) -> None:
         advance = self.config.stages[self.stage].advance
@@ -155,6 +234,7 @@ class Curriculum:
             "entered": list(self.entered),
             "next_index": self.next_index,
             "returns": list(self._returns),
+            "plateau": None if self.plateau is None else self.plateau.state.model_dump(),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -169,3 +249,5 @@ class Curriculum:
         self.entered = list(kept.entered)
         self.next_index = kept.next_index
         self._returns = deque(kept.returns)
+        if self.plateau is not None and kept.plateau is not None:
+            self.plateau.state = kept.plateau

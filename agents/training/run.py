@@ -76,6 +76,10 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), algorithm: str | None = 
     check_evaluation(config.env, config.evaluation, inputs.config_source)
     source = inputs.curriculum_source
     stages = validate(inputs.curriculum, CurriculumConfig, source)
+    if stages.validation is not None and config.env.rollout != "inside":
+        raise ConfigError(
+            f"{source}: validation: needs env.rollout: inside, where episodes are played as a whole"
+        )
     if inputs.resume is not None:
         inputs.resume.latest_checkpoint()
     return Plan(config, Curriculum(stages, config.env, config.seed, source), inputs.resume)

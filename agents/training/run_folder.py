@@ -82,6 +82,11 @@ class RunFolder:
         """Folder of the checkpoints."""
         return self.path / "checkpoints"
 
+    @property
+    def best_policy(self) -> Path:
+        """The policy's file that did best in a validation, where there were any."""
+        return self.path / "best.safetensors"
+
     def read(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """(config, curriculum) of the run, as they were resolved.
 

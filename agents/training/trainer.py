@@ -45,6 +45,7 @@ from agents.training.learned import (
 from agents.training.random_state import RandomState
 from agents.training.run_folder import read_json, versions
 from agents.training.spaces_only import SpacesOnly
+from agents.training.stopwatch import Stopwatch
 from ns3_env.errors import ConfigError
 from ns3_env.history import Floats, Ints
 from ns3_env.policy import FloatArray, Policy, State
@@ -172,6 +173,7 @@ class GradientTrainer(Trainer):
         self.config = config
         self.env = env
         self.run_name = None if logs is None else logs.name
+        self.stopwatch = Stopwatch()  # of learners that say where their time goes
         self.model = self._make()
         outputs = [] if logs is None else ["csv", "tensorboard"]
         self.logger = Logger(

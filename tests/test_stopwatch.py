@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Do the log's shares of time say what the time was spent on?"""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from stable_baselines3.common.logger import Logger
+
+from agents.training.stopwatch import LEARNING, SIMULATING, Stopwatch
+
+
+class Clock:
+    """Goes on when it is told to."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_shares_are_of_the_time_since_the_last_report() -> None:
+    clock, logger = Clock(), Logger(None, [])
+    watch = Stopwatch(clock)
+    with watch.measuring(SIMULATING):
+        clock.now += 1.0
+    clock.now += 4.0  # nothing that is measured
+    for seconds in (2.0, 3.0):
+        with watch.measuring(LEARNING):
+            clock.now += seconds
+    watch.made_gradient_steps(30)
+    watch.report(logger)
+    assert logger.name_to_value == pytest.approx(
+        {
+            "time/simulating": 0.1,
+            "time/storing": 0.0,
+            "time/learning": 0.5,
+            "time/validating": 0.0,
+            "time/gradient_steps_per_s": 6.0,
+        }
+    )
+    with watch.measuring(SIMULATING):
+        clock.now += 3.0
+    clock.now += 1.0
+    watch.report(logger)
+    assert logger.name_to_value["time/simulating"] == pytest.approx(0.75)
+    assert logger.name_to_value["time/learning"] == 0.0
+
+
+def test_two_lines_at_once_do_not_make_a_stretch_of_nothing() -> None:
+    clock, first, second = Clock(), Logger(None, []), Logger(None, [])
+    watch = Stopwatch(clock)
+    with watch.measuring(SIMULATING):
+        clock.now += 1.0
+    watch.report(first)
+    watch.report(second)
+    assert first.name_to_value
+    assert not second.name_to_value
+
+
+def test_time_counts_though_what_was_done_failed() -> None:
+    clock, logger = Clock(), Logger(None, [])
+    watch = Stopwatch(clock)
+    with contextlib.suppress(ValueError), watch.measuring(SIMULATING):
+        clock.now += 1.0
+        raise ValueError
+    watch.report(logger)
+    assert logger.name_to_value["time/simulating"] == 1.0
