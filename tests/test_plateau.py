@@ -106,3 +106,7 @@ def test_a_state_goes_on_where_it_was_taken(broken_off: int) -> None:
     assert after.state.since == 1
     found += [(after.judge(each), after.returned_to) for each in scores[broken_off:]]
     assert found == expected
+
+
+def test_a_stage_is_not_left_in_the_moment_in_which_an_earlier_one_is_lost() -> None:
+    assert not any(left(plateau(), [[2.0], [2.0, 1.0], [2.0, 1.0], [0.5, 1.0]]))

@@ -17,21 +17,23 @@ from stable_baselines3.common.utils import set_random_seed
 
 from agents.fdcc import FDCC, FdccConfig, td3
 from agents.fdcc.history import History
+from agents.fdcc.networks import Reading, read
+from agents.fdcc.optimise import descend
 from tests.fake_vec_env import FakeRdmaVecEnv
 
-FOLLOWING = History(th.zeros(2, 1, 1), th.ones(2, dtype=th.int64))
+FOLLOWING = read(History(th.zeros(2, 1, 1), th.ones(2, dtype=th.int64)), compress=False)
 
 
 def column(*values: float) -> th.Tensor:
     return th.tensor(values, dtype=th.float32).reshape(-1, 1)
 
 
-def always(*actions: float) -> Callable[[History], th.Tensor]:
+def always(*actions: float) -> Callable[[Reading], th.Tensor]:
     return lambda history: column(*actions)
 
 
-def twins(one: Sequence[float], two: Sequence[float]) -> Callable[[History, th.Tensor], list[th.Tensor]]:
-    return lambda history, actions: [column(*one), column(*two)]
+def twins(one: Sequence[float], two: Sequence[float]) -> Callable[[Reading, th.Tensor], th.Tensor]:
+    return lambda history, actions: th.tensor([one, two], dtype=th.float32).T
 
 
 def test_the_target_is_the_lesser_twin_and_ends_where_the_episode_ends() -> None:
@@ -72,7 +74,7 @@ def test_targets_judge_the_target_actors_own_actions() -> None:
         column(1.0, 1.0),
         FOLLOWING,
         always(0.3, -0.7),
-        lambda history, actions: [10 * actions, 10 * actions + 1],
+        lambda history, actions: th.cat([10 * actions, 10 * actions + 1], dim=1),
         deviation=0.0,
         clip=0.5,
     )
@@ -94,7 +96,7 @@ def test_smoothing_noise_is_normal_clipped_and_kept_within_the_actions() -> None
 
 
 def test_the_critics_errors_are_squared_averaged_and_added() -> None:
-    loss = td3.critic_loss([column(1.0, 3.0), column(0.0, 0.0)], column(0.0, 1.0))
+    loss = td3.critic_loss(th.tensor([[1.0, 0.0], [3.0, 0.0]]), column(0.0, 1.0))
     assert loss.item() == (1 + 4) / 2 + (0 + 1) / 2
 
 
@@ -143,9 +145,9 @@ def test_a_step_takes_its_targets_from_the_target_networks() -> None:
     with th.no_grad():
         following: Any = data.next_observations
         actions = (model.actor_target(following) + noise).clamp(-1, 1)
-        one, two = model.critic_target(following, actions)
+        one, two = model.critic_target(following, actions).split(1, dim=1)
         wanted = data.rewards + (1 - data.dones) * data.discounts * th.minimum(one, two)
-        values = model.critic(data.observations, data.actions)
+        values = model.critic(data.observations, data.actions).split(1, dim=1)
         expected = sum(((value - wanted) ** 2).mean() for value in values)
     set_random_seed(5)
     model.train(1, 30)
@@ -171,25 +173,26 @@ def test_actor_and_targets_move_with_every_second_step_only() -> None:
 
 def test_the_actor_climbs_what_the_first_critic_says() -> None:
     model = learner(policy_delay=1, saturation_penalty=0.0)
+    with th.no_grad():  # far enough out that tanh bends
+        model.actor.stack.biases[-1].add_(1.0)
     set_random_seed(3)
     history: Any = model.replay_buffer.sample(20).observations
     actor = copy.deepcopy(model.actor)
     set_random_seed(3)
     model.train(1, 20)
     # The actor as it was, judged by the critic as it is now.
-    before = model.critic.q1_forward(history, th.tanh(actor.raw(history))).mean().item()
+    before = model.critic.climbed(history, th.tanh(actor.raw(history))).mean().item()
     assert logged(model, "train/actor_loss") == pytest.approx(-before, rel=1e-5)
-    assert model.critic.q1_forward(history, model.actor(history)).mean().item() > before
+    assert model.critic.climbed(history, model.actor(history)).mean().item() > before
 
 
 @pytest.mark.parametrize("penalty", [0.0, 0.5])
-def test_the_penalty_pulls_the_actors_output_back_and_nothing_else_does(penalty: float) -> None:
+def test_the_penalty_pulls_the_actors_output_back_and_nothing_else_does(
+    penalty: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where the critic knows no difference between actions, only the penalty moves the actor."""
     model = learner(policy_delay=1, saturation_penalty=penalty, learning_rate=0.01)
-    for head in model.critic.heads:
-        for parameter in head.parameters():
-            th.nn.init.zeros_(parameter)
-            parameter.requires_grad = False
+    monkeypatch.setattr(model.critic, "climbed", lambda history, actions: 0 * actions)
     buffer = model.replay_buffer
     history = History(th.as_tensor(buffer.windows[:20]), th.as_tensor(buffer.lengths[:20]))
     before, actor = td3.saturation(model.actor.raw(history)).item(), parameters(model.actor)
@@ -220,7 +223,7 @@ def test_the_defaults_are_the_configurations() -> None:
     model = FDCC("LstmPolicy", FakeRdmaVecEnv(1))
     assert model.config == FdccConfig()
     assert model.gamma == FdccConfig().gamma
-    assert model.actor.encoder.compress
+    assert model.actor.compress
     assert model.replay_buffer.n_steps == FdccConfig().n_step_return
 
 
@@ -275,3 +278,12 @@ def test_what_is_logged_of_a_flow_is_the_sum_and_number_of_its_rewards() -> None
     assert [total for total, _ in logged_of_flows] == pytest.approx(
         [total for total, _ in sums.seen], rel=1e-5
     )
+
+
+def test_a_step_down_a_loss_follows_that_loss_alone() -> None:
+    moved, other = (th.nn.Parameter(th.tensor(1.0)) for _ in range(2))
+    optimiser = th.optim.SGD([moved], lr=0.25)
+    for _ in range(2):
+        descend(optimiser, moved**2 + other**2)
+    assert moved.item() == 0.25  # halved twice: no gradient of the first step is in the second
+    assert other.grad is None

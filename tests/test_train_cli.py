@@ -88,6 +88,37 @@ def test_a_run_leaves_its_folder_and_the_table(
     assert json.loads((tmp_path / "again.json").read_text()) == numbers
 
 
+@pytest.mark.parametrize("rollout", ["inside", "channel"])
+def test_the_log_says_where_the_time_goes(files: list[str], tmp_path: Path, rollout: str) -> None:
+    with (tmp_path / "curriculum.yaml").open("a") as file:
+        file.write("validation: {every_episodes: 2, episodes: 1}\n" if rollout == "inside" else "")
+    assert (
+        train.main([*files, "--no-evaluation", f"env.rollout={rollout}", "train.log_every_episodes=4"]) == 0
+    )
+    with (the_run(tmp_path) / "progress.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["time/simulating"]]
+    for row in rows:
+        shares = [float(row[f"time/{what}"]) for what in ("simulating", "storing", "learning", "validating")]
+        assert min(shares) >= 0
+        assert 0 < sum(shares) <= 1
+    busy = [row for row in rows if float(row["time/learning"]) > 0]
+    assert busy
+    assert all(float(row["time/gradient_steps_per_s"]) > 0 for row in busy)
+    if rollout == "inside":
+        assert any(float(row["time/validating"]) > 0 for row in rows)
+        assert any(row["validation/score"] for row in rows)
+        assert (the_run(tmp_path) / "best.safetensors").exists()
+
+
+def test_a_validation_needs_whole_episodes(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (tmp_path / "curriculum.yaml").open("a") as file:
+        file.write("validation: {}\n")
+    assert train.main(files) == 2
+    assert "curriculum.yaml: validation: needs env.rollout: inside" in capsys.readouterr().err
+
+
 def test_resume_goes_on_with_buffer_and_stage(files: list[str], tmp_path: Path) -> None:
     assert train.main([*files, "--no-evaluation"]) == 0
     run = the_run(tmp_path)

@@ -27,19 +27,20 @@ from stable_baselines3.common.type_aliases import (
     TrainFreq,
     TrainFrequencyUnit,
 )
-from stable_baselines3.common.utils import polyak_update
 from stable_baselines3.common.vec_env import VecEnv
 
 from agents.fdcc import td3
 from agents.fdcc.config import FdccConfig
 from agents.fdcc.exploration import Exploration
 from agents.fdcc.history import History
-from agents.fdcc.networks import RecurrentActor, RecurrentCritics
+from agents.fdcc.networks import RecurrentActor, RecurrentCritics, read
+from agents.fdcc.optimise import descend, follow
 from agents.fdcc.policy import RecurrentTD3Policy
 from agents.fdcc.replay import HistoryReplayBuffer
 from agents.fdcc.stream import Stream, open_stream
 from agents.training.progress import DecisionsBar
 from agents.training.rollout_env import RolloutEnv
+from agents.training.stopwatch import LEARNING, SIMULATING, STORING, Stopwatch
 from ns3_env.errors import ConfigError
 from ns3_env.history import Floats, Ints
 from ns3_env.rollouts import Exploration as Exploring
@@ -130,6 +131,7 @@ class FDCC(TD3):
         )
         self._stream: Stream | None = None
         self._owed_steps = 0.0  # gradient steps for rollouts that came
+        self.stopwatch = Stopwatch()
         #: The policy's file as it is now, for simulators that play it; set by who knows what is around it.
         self.snapshot: Callable[[], bytes] = _no_snapshot
 
@@ -236,7 +238,8 @@ class FDCC(TD3):
             return self._collect_rollout(env, callback, learning_starts, log_interval)
         assert self._stream is not None
         while (decisions if train_freq.unit == TrainFrequencyUnit.STEP else episodes) < train_freq.frequency:
-            batch = self._stream.recv(wait_all=True)
+            with self.stopwatch.measuring(SIMULATING):
+                batch = self._stream.recv(wait_all=True)
             slots = np.asarray(batch.slots, dtype=np.int64)
             observations = np.asarray(batch.observations, dtype=np.float32)
             rewards = np.asarray(batch.rewards, dtype=np.float32)
@@ -244,7 +247,7 @@ class FDCC(TD3):
             terminated = np.asarray(batch.terminated, dtype=bool)
             truncated = np.asarray(batch.truncated, dtype=bool)
             ended, went_on = terminated | truncated, ~first
-            learned = td3.compress(rewards) if self.config.compress_rewards else rewards
+            learned = self._to_learn_from(rewards)
             replay_buffer.outcome(
                 slots[went_on],
                 learned[went_on],
@@ -291,10 +294,11 @@ class FDCC(TD3):
         """
         config = self.config
         share = config.random_share if self.num_timesteps >= learning_starts else 1.0
-        rollout = env.next(self.snapshot, Exploring(config.action_noise, share))
-        rewards = rollout.rewards.astype(np.float32)
-        learned = td3.compress(rewards) if config.compress_rewards else rewards
-        self.replay_buffer.add_rollout(rollout, learned)
+        with self.stopwatch.measuring(SIMULATING):
+            rollout = env.next(self.snapshot, Exploring(config.action_noise, share))
+        with self.stopwatch.measuring(STORING):
+            rewards = rollout.rewards.astype(np.float32)
+            self.replay_buffer.add_rollout(rollout, self._to_learn_from(rewards))
         begins = np.flatnonzero(rollout.first)
         returns = np.add.reduceat(rollout.rewards, begins) if len(begins) else np.empty(0)
         lengths = np.diff(np.append(begins, len(rollout.first))) - 1
@@ -313,6 +317,10 @@ class FDCC(TD3):
         callback.on_rollout_end()
         return RolloutReturn(decisions, len(finished), continue_training=goes_on)
 
+    def _to_learn_from(self, rewards: Floats) -> Floats:
+        """The rewards as they are stored, of the same shape."""
+        return td3.compress(rewards) if self.config.compress_rewards else rewards
+
     def _decide(self, slots: Ints) -> Floats:
         """The actor's scaled actions (k, A) for the slots (k,)."""
         histories = self.replay_buffer.histories
@@ -324,13 +332,21 @@ class FDCC(TD3):
             gradient_steps, self._owed_steps = int(self._owed_steps), self._owed_steps % 1.0
             if gradient_steps == 0:
                 return
+        with self.stopwatch.measuring(LEARNING):
+            self._descend(gradient_steps, batch_size)
+        self.stopwatch.made_gradient_steps(gradient_steps)
+
+    def _descend(self, gradient_steps: int, batch_size: int) -> None:
         self.policy.set_training_mode(True)
         self._update_learning_rate([self.actor.optimizer, self.critic.optimizer])
         actor_losses, critic_losses = [], []
         for _ in range(gradient_steps):
             self._n_updates += 1
             data = self.replay_buffer.sample(batch_size, env=self._vec_normalize_env)
-            history, following = cast(History, data.observations), cast(History, data.next_observations)
+            history, following = (
+                read(cast(History, histories), self.config.compress)
+                for histories in (data.observations, data.next_observations)
+            )
             wanted = td3.targets(
                 data.rewards,
                 data.dones,
@@ -342,23 +358,21 @@ class FDCC(TD3):
                 self.target_noise_clip,
             )
             critic_loss = td3.critic_loss(self.critic(history, data.actions), wanted)
-            critic_losses.append(critic_loss.item())
-            self.critic.optimizer.zero_grad()
-            critic_loss.backward()  # type: ignore[no-untyped-call]
-            self.critic.optimizer.step()
+            critic_losses.append(critic_loss.detach())
+            descend(self.critic.optimizer, critic_loss)
             if self._n_updates % self.policy_delay == 0:
                 raw = self.actor.raw(history)
-                actor_loss = td3.actor_loss(self.critic.q1_forward(history, th.tanh(raw)))
-                actor_losses.append(actor_loss.item())
-                self.actor.optimizer.zero_grad()
-                (actor_loss + self.config.saturation_penalty * td3.saturation(raw)).backward()  # type: ignore[no-untyped-call]
-                self.actor.optimizer.step()
-                polyak_update(self.critic.parameters(), self.critic_target.parameters(), self.tau)
-                polyak_update(self.actor.parameters(), self.actor_target.parameters(), self.tau)
+                actor_loss = td3.actor_loss(self.critic.climbed(history, th.tanh(raw)))
+                actor_losses.append(actor_loss.detach())
+                descend(
+                    self.actor.optimizer, actor_loss + self.config.saturation_penalty * td3.saturation(raw)
+                )
+                follow(self.critic_target, self.critic, self.tau)
+                follow(self.actor_target, self.actor, self.tau)
         self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
         if actor_losses:
-            self.logger.record("train/actor_loss", float(np.mean(actor_losses)))
-        self.logger.record("train/critic_loss", float(np.mean(critic_losses)))
+            self.logger.record("train/actor_loss", th.stack(actor_losses).mean().item())
+        self.logger.record("train/critic_loss", th.stack(critic_losses).mean().item())
 
     def _log_episode(self, episode_return: float, length: int, log_interval: int | None) -> None:
         """Logs the end of one flow's episode."""
@@ -367,6 +381,7 @@ class FDCC(TD3):
         self.ep_info_buffer.append({"r": episode_return, "l": length, "t": seconds})
         self._episode_num += 1
         if log_interval is not None and self._episode_num % log_interval == 0:
+            self.stopwatch.report(self.logger)
             self.dump_logs()
 
     def learn(

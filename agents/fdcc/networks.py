@@ -8,49 +8,115 @@ recommend.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch as th
 from gymnasium import spaces
 from stable_baselines3.common.policies import BaseModel
 from stable_baselines3.common.preprocessing import get_action_dim
-from stable_baselines3.common.torch_layers import create_mlp
 from torch import nn
 
 from agents.fdcc.history import History
 
 
-class RecurrentEncoder(nn.Module):
-    """(history, extra) -> features: LSTM output at the true length, and a shortcut for the current input."""
+class Reading(NamedTuple):
+    """A batch of histories as the networks take them, made once for all that read the batch.
 
-    def __init__(self, input_dim: int, extra_dim: int, hidden: int, shortcut: int, compress: bool) -> None:
+    Attributes:
+        inputs: (K, B, F), compressed where that is asked for.
+        current: (B, F), each history's last input.
+        ends: (rows, steps) at which the histories end, each (B,).
+    """
+
+    inputs: th.Tensor
+    current: th.Tensor
+    ends: tuple[th.Tensor, th.Tensor]
+
+
+def read(history: History | Reading, compress: bool) -> Reading:
+    """The histories as the networks take them; what was read already is returned as it is.
+
+    Args:
+        history: histories of B rows.
+        compress: read sign(x)·ln(1 + |x|) instead of x: telemetry such as a slope in 1/ms spans decades.
+    """
+    if isinstance(history, Reading):
+        return history
+    inputs = history.windows.transpose(0, 1).contiguous()
+    if compress:
+        inputs = th.copysign(inputs.abs().log1p_(), inputs)
+    ends = th.arange(inputs.shape[1], device=inputs.device), history.lengths - 1
+    return Reading(inputs, inputs[ends[1], ends[0]], ends)
+
+
+class RecurrentStack(nn.Module):
+    """C networks of one shape: an LSTM and a shortcut for the current input, then layers with ReLU.
+
+    Layers are stacked, so that all networks take one pass: layer n has ``weights[n]`` (C, out, in) and
+    ``biases[n]`` (C, 1, out); layer 0 is the shortcut's. PyTorch's LSTM takes one network at a time.
+    """
+
+    def __init__(
+        self,
+        members: int,
+        input_dim: int,
+        extra_dim: int,
+        output_dim: int,
+        hidden: int,
+        shortcut: int,
+        net_arch: Sequence[int],
+    ) -> None:
         """
         Args:
+            members: C.
             input_dim: F, width of a history's rows.
             extra_dim: width of what is given beside the history (the action, for a critic).
-            hidden: width of the LSTM.
+            output_dim: O.
+            hidden: H, width of the LSTMs.
             shortcut: width of the shortcut's layer.
-            compress: read sign(x)·ln(1 + |x|) instead of x: telemetry such as a slope in 1/ms spans decades.
+            net_arch: widths of the layers between encoder and output.
         """
         super().__init__()
-        self.compress = compress
-        self.lstm = nn.LSTM(input_dim, hidden, batch_first=True)
-        self.shortcut = nn.Sequential(nn.Linear(input_dim + extra_dim, shortcut), nn.ReLU())
-        self.features_dim = hidden + shortcut
+        self.lstms = nn.ModuleList(nn.LSTM(input_dim, hidden) for _ in range(members))
+        inputs = [input_dim + extra_dim, hidden + shortcut, *net_arch]
+        outputs = [shortcut, *net_arch, output_dim]
+        made = [_linear(members, n, m) for n, m in zip(inputs, outputs, strict=True)]
+        self.weights = nn.ParameterList(weight for weight, _ in made)
+        self.biases = nn.ParameterList(bias for _, bias in made)
 
-    def forward(self, history: History, extra: th.Tensor | None = None) -> th.Tensor:
-        """(B, hidden + shortcut)."""
-        windows = history.windows
-        if self.compress:
-            windows = th.sign(windows) * th.log1p(th.abs(windows))
-        rows = th.arange(windows.shape[0], device=windows.device)
-        last = history.lengths - 1
-        outputs, _ = self.lstm(windows)
-        current = windows[rows, last]
-        if extra is not None:
-            current = th.cat([current, extra], dim=1)
-        return th.cat([outputs[rows, last], self.shortcut(current)], dim=1)
+    def remember(self, reading: Reading, members: int | None = None) -> th.Tensor:
+        """(C, B, H), the LSTMs' outputs at the histories' ends; those of the first ``members``, if given."""
+        rows, steps = reading.ends
+        return th.stack([lstm(reading.inputs)[0][steps, rows] for lstm in self.lstms[:members]])
+
+    def answer(self, remembered: th.Tensor, current: th.Tensor) -> th.Tensor:
+        """(C, B, O), from what the LSTMs remember and the shortcut's input (B, F + extra)."""
+        return answer(remembered, current, list(self.weights), list(self.biases))
+
+
+def answer(
+    remembered: th.Tensor, current: th.Tensor, weights: Sequence[th.Tensor], biases: Sequence[th.Tensor]
+) -> th.Tensor:
+    """``RecurrentStack.answer`` with other parameters, e.g. those of one of its members."""
+
+    def layer(n: int, features: th.Tensor) -> th.Tensor:
+        return th.baddbmm(biases[n], features, weights[n].transpose(1, 2))
+
+    beside = layer(0, current.expand(len(remembered), *current.shape)).relu()
+    features = th.cat([remembered, beside], dim=2)
+    for n in range(1, len(weights) - 1):
+        features = layer(n, features).relu()
+    return layer(len(weights) - 1, features)
+
+
+def _linear(members: int, inputs: int, outputs: int) -> tuple[nn.Parameter, nn.Parameter]:
+    """Weights and biases as PyTorch's linear layers begin: uniform within ±1/√inputs."""
+    bound = 1 / math.sqrt(inputs)
+    shapes = (members, outputs, inputs), (members, 1, outputs)
+    weight, bias = (nn.Parameter(th.empty(shape).uniform_(-bound, bound)) for shape in shapes)
+    return weight, bias
 
 
 class RecurrentActor(BaseModel):
@@ -67,19 +133,17 @@ class RecurrentActor(BaseModel):
         compress: bool,
     ) -> None:
         super().__init__(observation_space, action_space)
-        self.encoder = RecurrentEncoder(input_dim, 0, hidden, shortcut, compress)
-        self.mu = nn.Sequential(
-            *create_mlp(self.encoder.features_dim, get_action_dim(action_space), list(net_arch))
-        )
+        self.compress = compress
+        self.stack = RecurrentStack(1, input_dim, 0, get_action_dim(action_space), hidden, shortcut, net_arch)
 
-    def forward(self, history: History) -> th.Tensor:
+    def forward(self, history: History | Reading) -> th.Tensor:
         """(B, A)."""
         return th.tanh(self.raw(history))
 
-    def raw(self, history: History) -> th.Tensor:
+    def raw(self, history: History | Reading) -> th.Tensor:
         """(B, A), before tanh."""
-        raw: th.Tensor = self.mu(self.encoder(history))
-        return raw
+        reading = read(history, self.compress)
+        return self.stack.answer(self.stack.remember(reading), reading.current)[0]
 
 
 class RecurrentCritics(BaseModel):
@@ -97,21 +161,22 @@ class RecurrentCritics(BaseModel):
         n_critics: int,
     ) -> None:
         super().__init__(observation_space, action_space)
-        action_dim = get_action_dim(action_space)
-        self.encoders = nn.ModuleList(
-            RecurrentEncoder(input_dim, action_dim, hidden, shortcut, compress) for _ in range(n_critics)
-        )
-        self.heads = nn.ModuleList(
-            nn.Sequential(*create_mlp(hidden + shortcut, 1, list(net_arch))) for _ in range(n_critics)
+        self.compress = compress
+        self.stack = RecurrentStack(
+            n_critics, input_dim, get_action_dim(action_space), 1, hidden, shortcut, net_arch
         )
 
-    def forward(self, history: History, actions: th.Tensor) -> tuple[th.Tensor, ...]:
-        """One (B, 1) for each critic."""
-        return tuple(
-            head(encoder(history, actions)) for encoder, head in zip(self.encoders, self.heads, strict=True)
-        )
+    def forward(self, history: History | Reading, actions: th.Tensor) -> th.Tensor:
+        """(B, C), each critic's value."""
+        reading = read(history, self.compress)
+        current = th.cat([reading.current, actions], dim=1)
+        return self.stack.answer(self.stack.remember(reading), current)[:, :, 0].T
 
-    def q1_forward(self, history: History, actions: th.Tensor) -> th.Tensor:
-        """(B, 1) of the first critic, which the actor climbs."""
-        value: th.Tensor = self.heads[0](self.encoders[0](history, actions))
-        return value
+    def climbed(self, history: History | Reading, actions: th.Tensor) -> th.Tensor:
+        """(B, 1) of the first critic, with a gradient to the actions alone: what the actor climbs."""
+        reading = read(history, self.compress)
+        with th.no_grad():
+            remembered = self.stack.remember(reading, members=1)
+        current = th.cat([reading.current, actions], dim=1)
+        weights, biases = ([p[:1].detach() for p in ps] for ps in (self.stack.weights, self.stack.biases))
+        return answer(remembered, current, weights, biases)[0]

@@ -16,6 +16,7 @@ from stable_baselines3.common.type_aliases import PyTorchObs, Schedule
 
 from agents.fdcc.history import History
 from agents.fdcc.networks import RecurrentActor, RecurrentCritics
+from agents.fdcc.optimise import ADAM
 from ns3_env.errors import ConfigError
 from ns3_env.history import Floats, Ints, append
 
@@ -59,7 +60,7 @@ class RecurrentTD3Policy(BasePolicy):
             observation_space,
             action_space,
             optimizer_class=optimizer_class,
-            optimizer_kwargs=optimizer_kwargs,
+            optimizer_kwargs=ADAM if optimizer_kwargs is None else optimizer_kwargs,
             squash_output=True,
         )
         self.history_length = history_length

@@ -7,18 +7,17 @@ functions, so that each number can be checked by hand.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import torch as th
-from torch.nn.functional import mse_loss
 
-from agents.fdcc.history import History
+from agents.fdcc.networks import Reading
 from ns3_env.history import Floats
 
-#: μ: a history to actions (B, A); Q_i: a history and actions (B, A) to a value (B, 1) of each critic.
-Actor = Callable[[History], th.Tensor]
-Critics = Callable[[History, th.Tensor], Sequence[th.Tensor]]
+#: μ: a history to actions (B, A); Q: a history and actions (B, A) to each critic's value (B, C).
+Actor = Callable[[Reading], th.Tensor]
+Critics = Callable[[Reading, th.Tensor], th.Tensor]
 
 
 def compress(rewards: Floats) -> Floats:
@@ -37,7 +36,7 @@ def targets(
     rewards: th.Tensor,
     dones: th.Tensor,
     discounts: th.Tensor,
-    following: History,
+    following: Reading,
     actor: Actor,
     critics: Critics,
     deviation: float,
@@ -57,13 +56,13 @@ def targets(
     """
     with th.no_grad():
         actions = smooth(actor(following), deviation, clip)
-        values = th.cat(list(critics(following, actions)), dim=1).min(dim=1, keepdim=True).values
+        values = critics(following, actions).amin(dim=1, keepdim=True)
         return rewards + (1 - dones) * discounts * values
 
 
-def critic_loss(values: Sequence[th.Tensor], wanted: th.Tensor) -> th.Tensor:
-    """Sum over critics of the mean squared error of values (B, 1) against targets (B, 1)."""
-    return th.stack([mse_loss(value, wanted) for value in values]).sum()
+def critic_loss(values: th.Tensor, wanted: th.Tensor) -> th.Tensor:
+    """Sum over critics of the mean squared error of values (B, C) against targets (B, 1)."""
+    return (values - wanted).square().mean(dim=0).sum()
 
 
 def actor_loss(value: th.Tensor) -> th.Tensor:

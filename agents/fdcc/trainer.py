@@ -31,6 +31,7 @@ class FdccTrainer(GradientTrainer):
         # Of the model, not of self: it is asked for before there is a self.model, and by nobody who has no
         # simulators.
         model.snapshot = lambda: policy_bytes(policy_file(of_fdcc(model.policy), env, Training()))
+        model.stopwatch = self.stopwatch
         return model
 
     def begin_episodes(self) -> None:
