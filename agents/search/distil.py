@@ -32,6 +32,17 @@ def distil(
     Returns:
         The tensors by name, as docs/policy-format.md has them.
     """
+    threads = th.get_num_threads()
+    th.set_num_threads(1)  # with more, sums have other bits, and layers as small as these are slower
+    try:
+        return _fit(law, fields, hidden, steps, seed)
+    finally:
+        th.set_num_threads(threads)
+
+
+def _fit(
+    law: SizeLaw, fields: Sequence[str], hidden: Sequence[int], steps: int, seed: int
+) -> dict[str, Floats]:
     generator = th.Generator().manual_seed(seed)
     seen = situations(_SITUATIONS, np.random.default_rng([seed, 2]))
     columns = [LAW_FIELDS.index(name) if name in LAW_FIELDS else None for name in fields]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which law may a network begin as? One that keeps a hop busy, and lets flows that are nearly done go first.
 
-    U = switch_rate + qlen                                          (the utilisation of Li et al. 2019, eq. 2)
-    T = utilisation + urgency / (1 + (s / urgent_bdps)^sharpness) - patience (ln(1 + s) - 3)
+    U = switch_rate + qlen                                          (as in Li 2019, Algorithm 1)
+    T = utilisation + urgency n^crowding / (1 + (s / urgent_bdps)^sharpness)
+                    - patience (ln(1 + s) - 3) (1 - 1/n)
     a = gain (ln T - ln U) + share_gain ln(w n) - memory a'
 
 s is what the flow has still to send, in BDPs; w its pacing rate as a share of its link, n the flows at the
@@ -29,25 +30,28 @@ _MOST = 2.5
 class SizeLaw(Strict):
     """The law's numbers."""
 
-    utilisation: float = Field(default=0.95, gt=0, le=2, description="that a flow with much left aims at")
-    urgency: Real = Field(default=2.0, ge=0, description="how much more a flow aims at that is nearly done")
-    urgent_bdps: Real = Field(default=4.0, gt=0, description="what is left of a flow that is nearly done")
+    utilisation: float = Field(default=0.98, gt=0, le=2, description="that a flow with much left aims at")
+    urgency: Real = Field(default=0.8, ge=0, description="how much more a flow aims at that is nearly done")
+    urgent_bdps: Real = Field(default=1.0, gt=0, description="what is left of a flow that is nearly done")
+    crowding: float = Field(default=0.23, ge=0, le=2, description="how much more so among many flows")
     sharpness: float = Field(default=1.2, gt=0, le=10, description="how sharp the line is between them")
     patience: Real = Field(
-        default=0.04, description="how much less a flow aims at that has e times as much left"
+        default=0.1, description="how much less a flow aims at that has e times as much left"
     )
-    gain: Real = Field(default=0.6, gt=0)
+    gain: Real = Field(default=0.7, gt=0)
     share_gain: Real = Field(
-        default=0.0, description="below 0, flows with more than their share shrink; above, they grow"
+        default=-0.02, description="below 0, flows with more than their share shrink; above, they grow"
     )
-    memory: Real = Field(default=0.05, description="share of the last answer, whose effect is not seen yet")
+    memory: Real = Field(default=0.4, description="share of the last answer, whose effect is not seen yet")
 
     def answer(self, seen: Floats) -> Floats:
         """What the law answers, before tanh, within ±2.5: (n,) for situations (n, 6) of ``LAW_FIELDS``."""
         queue, rate, pace, flows, left, last = seen.T
+        flows = np.maximum(flows, 1.0)
         used = np.maximum(queue + rate, 0.02)
-        urgency = self.urgency / (1 + (left / self.urgent_bdps) ** self.sharpness)
-        aim = np.maximum(self.utilisation + urgency - self.patience * (np.log1p(left) - 3), 0.1)
+        urgency = self.urgency * flows**self.crowding / (1 + (left / self.urgent_bdps) ** self.sharpness)
+        modesty = self.patience * (np.log1p(left) - 3) * (1 - 1 / flows)
+        aim = np.maximum(self.utilisation + urgency - modesty, 0.1)
         answer = self.gain * np.log(aim / used)
         answer += self.share_gain * np.log(np.maximum(pace * flows, 1e-3)) - self.memory * last
         clipped: Floats = np.clip(answer, -_MOST, _MOST)
@@ -62,7 +66,7 @@ def situations(count: int, generator: np.random.Generator) -> Floats:
         return np.exp(uniform(np.log(low), np.log(high), count))
 
     kind = generator.random(count)
-    queue = np.where(kind < 0.15, 0.0, np.where(kind < 0.55, uniform(0, 0.6, count), orders(0.003, 60)))
+    queue = np.where(kind < 0.15, 0.0, np.where(kind < 0.55, uniform(0, 0.6, count), orders(0.003, 80)))
     busy = np.clip(generator.normal(0.97, 0.06, count), 0, 1.3)
     rate = np.where(generator.random(count) < 0.6, busy, uniform(0, 1.1, count))
     last = np.where(generator.random(count) < 0.3, np.sign(uniform(-1, 1, count)), uniform(-1, 1, count))

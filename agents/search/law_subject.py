@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import asdict
 
 from agents.search.attributes import space_of, values_at
 from agents.search.config import LawConfig, Parameter
@@ -14,10 +14,12 @@ from agents.search.network_config import NetworkConfig
 from agents.search.network_files import NetworkFiles
 from agents.search.subject import Point, Values
 from agents.training.run_folder import versions
+from ns3_env.actions import make_action_map
+from ns3_env.errors import ConfigError
 from ns3_env.policy_file import PolicyFile
 from ns3_env.policy_spec import Training
 from ns3_env.scenario import Controller
-from ns3_env.strict import validate
+from ns3_env.strict import nearest, validate
 
 
 class LawSubject(NetworkFiles):
@@ -63,10 +65,18 @@ class LawSubject(NetworkFiles):
 
     def _with_start(self, key: str, parameter: Parameter) -> Parameter:
         """The parameter with what the network's section says as its start, where it has none itself."""
-        if parameter.start is not None:
-            return parameter
         known = _settings(self.network)
-        return parameter.model_copy(update={"start": known.get(key)})
+        if key not in known:
+            raise ConfigError(
+                f"{self.source}: law.parameters: there is no number {key!r}{nearest(key, list(known))} of "
+                f"{', '.join(known)}"
+            )
+        start = known[key] if parameter.start is None else parameter.start
+        if not parameter.low <= start <= parameter.high:
+            raise ConfigError(
+                f"{self.source}: law.parameters.{key}: the start, {start:g}, is not between low and high"
+            )
+        return parameter.model_copy(update={"start": start})
 
     def _meant(self, values: Mapping[str, float]) -> tuple[SizeLaw, NetworkConfig]:
         """The law, and the network's configuration, that the values stand for. Raises ConfigError."""
@@ -78,14 +88,15 @@ class LawSubject(NetworkFiles):
             elif key == "rtt_fraction":
                 data["clock"][key] = value
             else:
-                data["action"][key] = value  # which refuses what it does not know
+                data["action"][key] = value
         network = validate(data, NetworkConfig, f"{self.source}: law.parameters")
         assert network.start is not None
         return network.start.law, network
 
 
-def _settings(network: NetworkConfig) -> dict[str, Any]:
+def _settings(network: NetworkConfig) -> dict[str, float]:
     """Every number that may be searched, as the network's section has it."""
     assert network.start is not None
-    clock = network.clock.model_dump()
-    return {**network.start.law.model_dump(), **network.action.settings, **clock}
+    action = asdict(make_action_map(network.action.name, **network.action.settings))  # type: ignore[call-overload]
+    whole = {**network.start.law.model_dump(), **action, **network.clock.model_dump()}
+    return {key: value for key, value in whole.items() if isinstance(value, float)}

@@ -96,8 +96,7 @@ AgentTelemetry::Take(const FlowState& flow, Picos now, double lastAction)
     r[Field::EcnFraction] =
         m_acks > 0 ? static_cast<double>(m_marks) / static_cast<double>(m_acks) : 0.0;
     r[Field::Attained] = static_cast<double>(flow.AckedBytes()) / path.bdpBytes;
-    r[Field::Remaining] =
-        static_cast<double>(flow.SizeBytes() - flow.AckedBytes()) / path.bdpBytes;
+    r[Field::Remaining] = static_cast<double>(flow.SizeBytes() - flow.AckedBytes()) / path.bdpBytes;
 
     r[Field::WindowBytes] = std::min(flow.WindowBytes(), 1e12);
     r[Field::RateBps] = flow.RateBps();
