@@ -163,6 +163,51 @@ def _trace(options: argparse.ArgumentParser) -> Work:
     return work
 
 
+def _map(options: argparse.ArgumentParser) -> Work:
+    """what a policy has learned: its action over two fields, as a picture"""
+    options.add_argument(
+        "policy", type=Path, help="a policy's file, checkpoint or run, or a released one's name"
+    )
+    options.add_argument("given", nargs="*", metavar="FIELD=VALUE", help="e.g. flow_count=16")
+    options.add_argument("--out", type=Path, required=True, metavar="FILE", help="a .png or .svg")
+    options.add_argument("--x", default="qlen=0..1", metavar="FIELD=LOW..HIGH")
+    options.add_argument("--y", default="pacing_rate=0.01..1", metavar="FIELD=LOW..HIGH")
+    options.add_argument("--panel", metavar="FIELD=A,B,...", help="a panel for each, e.g. remaining=0.3,3,30")
+
+    def work(given: argparse.Namespace) -> None:
+        from eval.policy_map.draw import policy_map
+
+        print(policy_map(given.policy, given.out, given.x, given.y, given.panel, given.given))
+
+    return work
+
+
+def _learning(options: argparse.ArgumentParser) -> Work:
+    """how runs learned: their scores over training, seeds together, as a picture"""
+    options.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="folders of runs of one kind")
+    options.add_argument("--out", type=Path, required=True, metavar="FILE", help="a .png or .svg")
+
+    def work(given: argparse.Namespace) -> None:
+        from eval.learning import draw_learning
+
+        print(draw_learning(given.runs, given.out))
+
+    return work
+
+
+def _ablation(options: argparse.ArgumentParser) -> Work:
+    """what makes an agent learn: variants of its configuration, several seeds each"""
+    options.add_argument("file", type=Path, help="configs/ablations/*.yaml")
+    options.add_argument("--out", type=Path, required=True, metavar="DIR", help="new, or one to go on with")
+
+    def work(given: argparse.Namespace) -> None:
+        from eval.ablation.run import ablate
+
+        print(ablate(given.file, given.out).read_text(encoding="utf-8"))
+
+    return work
+
+
 def _reference(options: argparse.ArgumentParser) -> Work:
     """flow completion times against the published ones"""
     _hang_timeout(options)
@@ -241,6 +286,9 @@ COMMANDS = {
     "benchmark": _benchmark,
     "report": _report,
     "trace": _trace,
+    "map": _map,
+    "learning": _learning,
+    "ablation": _ablation,
     "reference": _reference,
     "curves": _curves,
     "paper": _paper,

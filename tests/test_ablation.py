@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Does an ablation train each variant with each seed, judge all alike, and go on where it was stopped?"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from eval.__main__ import main
+from eval.ablation.plan import Planned
+from ns3_env.errors import ConfigError
+
+ROOT = Path(__file__).parents[1]
+CONFIG = """
+kind: train
+agent: {name: fdcc, hidden: 4, shortcut: 4, net_arch: [4], learning_starts: 20, batch_size: 8}
+env: {rollout: inside, fields: [rtt, pacing_rate, last_action]}
+train: {decisions: 60, checkpoint_every: 1000}
+"""
+CURRICULUM = """
+scenario:
+  time_limit_ns: 60000
+  topology: {kind: dumbbell, senders: 2}
+  traffic: {kind: incast, size_bytes: 200000}
+stages: [{name: only}]
+"""
+ABLATION = """
+title: tiny
+config: config.yaml
+curriculum: curriculum.yaml
+seeds: [1, 2]
+judged_seeds: [5]
+scenarios:
+  2-to-1:
+    time_limit_ns: 50000000
+    topology: {kind: dumbbell, senders: 2}
+    traffic: {kind: incast, size_bytes: 100000}
+metrics: [goodput, unfinished_flows]
+variants:
+  - {name: usual, title: as configured}
+  - {name: OTHER, title: another, overrides: [OVERRIDE]}
+"""
+
+
+def ablation(folder: Path, name: str = "short", override: str = "agent.history_length=1") -> Path:
+    """An ablation's files."""
+    (folder / "config.yaml").write_text(CONFIG, encoding="utf-8")
+    (folder / "curriculum.yaml").write_text(CURRICULUM, encoding="utf-8")
+    path = folder / "ablation.yaml"
+    path.write_text(ABLATION.replace("OTHER", name).replace("OVERRIDE", override), encoding="utf-8")
+    return path
+
+
+def test_every_variant_is_judged_and_nothing_is_done_twice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["ablation", str(ablation(tmp_path)), "--out", str(tmp_path / "out")]
+    assert main(command) == 0
+    with (tmp_path / "out" / "table.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["variant"], row["seed"]) for row in rows] == [
+        ("usual", "1"), ("usual", "2"), ("short", "1"), ("short", "2")
+    ]  # fmt: skip
+    assert all(0 < float(row["2-to-1/goodput"]) < 1 for row in rows)
+    assert "| another | 2 |" in capsys.readouterr().out
+    (tmp_path / "out" / "short-2.json").unlink()
+    runs = len(list((tmp_path / "out" / "runs").iterdir()))
+    assert main(command) == 0
+    assert len(list((tmp_path / "out" / "runs").iterdir())) == runs + 1
+
+
+def test_a_variant_that_is_wrong_is_named_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="variant 'short': agent: unknown key 'hiden'"):
+        Planned(ablation(tmp_path, override="agent.hiden=3"))
+    with pytest.raises(ConfigError, match="two variants have the same name"):
+        Planned(ablation(tmp_path, name="usual"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_one_that_comes_with_the_project_can_run() -> None:
+    planned = Planned(ROOT / "configs" / "ablations" / "fdcc.yaml")
+    assert len(planned.of.seeds) == 3
