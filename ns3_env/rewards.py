@@ -81,23 +81,25 @@ class Power:
 @register("proportional")
 @dataclass(frozen=True)
 class Proportional:
-    """A share in proportion, and delay at its full price: ln(N x / RTT) - ``delay_weight`` N (RTT - 1).
+    """A share in proportion, and delay at a price: ln(N x / RTT) - ``delay_weight`` √N (RTT - 1).
 
     x is the flow's pacing rate as a share of its link, the RTT in base RTTs, N the flows at the most
     congested hop: x / RTT is the throughput that the window allows, without the noise of counting packets. A
     logarithm pays every flow alike for a window that grows by so many percent, while what that adds to the
     queue grows with the window: flows rest where windows are equal, in proportional fairness (Kelly 1998).
-    Delay is charged N-fold because N flows bear it; if each paid for its own alone, queues would grow with N.
+    There √N x ≈ 1 / delay_weight and RTT ≈ √N / delay_weight, so x RTT is the same for any N: a flow finds its
+    window from its RTT. Were delay charged N-fold, the RTT would say nothing of N; once, queues would grow
+    with N.
     """
 
-    delay_weight: float = 0.5
+    delay_weight: float = 1.0
 
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
         """See :class:`Reward`."""
         flows = np.maximum(column(records, "flow_count"), 1.0)
         rtt = np.maximum(column(records, "rtt"), 1.0)
         share = np.maximum(flows * column(records, "pacing_rate") / rtt, 1e-4)
-        return np.log(share) - self.delay_weight * flows * (rtt - 1.0)
+        return np.log(share) - self.delay_weight * np.sqrt(flows) * (rtt - 1.0)
 
 
 @register("rtt_target")

@@ -71,10 +71,10 @@ def test_rtt_target_is_the_squared_distance_of_rl_cc(
     assert make_reward("rtt_target")(seen)[0] == pytest.approx(reward)
 
 
-def test_proportional_reward_is_the_logarithm_of_a_share_less_the_delay_of_all() -> None:
+def test_proportional_reward_is_the_logarithm_of_a_share_less_the_price_of_delay() -> None:
     reward = make_reward("proportional", delay_weight=0.5)
-    # 4 x 0.5 / 2 is a share of 1; delay of one base RTT, borne by 4, at half its price.
-    assert reward(records(flow_count=4, pacing_rate=0.5, rtt=2.0))[0] == pytest.approx(-2.0)
+    # 4 x 0.5 / 2 is a share of 1; a delay of one base RTT costs √4 at half its price.
+    assert reward(records(flow_count=4, pacing_rate=0.5, rtt=2.0))[0] == pytest.approx(-1.0)
     assert reward(records(flow_count=4, pacing_rate=0.5, rtt=1.0))[0] == pytest.approx(np.log(2.0))
     assert reward(records(flow_count=4, pacing_rate=0.0, rtt=1.0))[0] == pytest.approx(np.log(1e-4))
 

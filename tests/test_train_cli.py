@@ -110,13 +110,13 @@ def test_the_log_says_where_the_time_goes(files: list[str], tmp_path: Path, roll
         assert (the_run(tmp_path) / "best.safetensors").exists()
 
 
-def test_a_validation_needs_whole_episodes(
-    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_across_the_channel_stages_are_left_by_count(files: list[str], tmp_path: Path) -> None:
     with (tmp_path / "curriculum.yaml").open("a") as file:
         file.write("validation: {}\n")
-    assert train.main(files) == 2
-    assert "curriculum.yaml: validation: needs env.rollout: inside" in capsys.readouterr().err
+    assert train.main([*files, "--no-evaluation"]) == 0
+    run = the_run(tmp_path)
+    assert "validation: null" in (run / "curriculum.yaml").read_text(encoding="utf-8")
+    assert not (run / "best.safetensors").exists()
 
 
 def test_resume_goes_on_with_buffer_and_stage(files: list[str], tmp_path: Path) -> None:

@@ -72,7 +72,9 @@ class CurriculumConfig(Strict):
     earlier_share: float = Field(
         default=0.5, ge=0, le=1, description="share of episodes from stages already passed"
     )
-    validation: ValidationConfig | None = Field(default=None, description="none: stages are left by count")
+    validation: ValidationConfig | None = Field(
+        default=None, description="none, and across the channel: stages are left by count"
+    )
     stages: list[StageConfig] = Field(min_length=1)
 
     @field_validator("stages")

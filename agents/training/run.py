@@ -76,10 +76,8 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), algorithm: str | None = 
     check_evaluation(config.env, config.evaluation, inputs.config_source)
     source = inputs.curriculum_source
     stages = validate(inputs.curriculum, CurriculumConfig, source)
-    if stages.validation is not None and config.env.rollout != "inside":
-        raise ConfigError(
-            f"{source}: validation: needs env.rollout: inside, where episodes are played as a whole"
-        )
+    if config.env.rollout != "inside":  # no whole episodes are played there: stages are left by count
+        stages = stages.model_copy(update={"validation": None})
     if inputs.resume is not None:
         inputs.resume.latest_checkpoint()
     return Plan(config, Curriculum(stages, config.env, config.seed, source), inputs.resume)
