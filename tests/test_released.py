@@ -77,6 +77,6 @@ def test_what_comes_with_the_project_is_small_and_says_what_it_is(name: str) -> 
     assert path.stat().st_size < 1 << 20
     load_checkpoint(path)
     card = (path.parent / "README.md").read_text(encoding="utf-8")
-    for heading in ("Task", "Data", "Command", "Limits"):
-        assert f"## {heading}" in card, f"{path.parent}/README.md says nothing of {heading}"
+    for what in ("task", "learned from", "command", "seed", "time", "## Scores", "## Limits"):
+        assert what in card, f"{path.parent}/README.md says nothing of {what}"
     assert (path.parent / "learning.png").stat().st_size < 1 << 20

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How was the released file made of the search? Halfway from the network that it began with to what it found.
+
+    python checkpoints/courier/halfway.py runs/courier-... policy.safetensors
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from agents.search.config import TuneConfig
+from agents.search.network import NetworkSubject
+from agents.training.run_folder import RunFolder
+from ns3_env.policy_file import PolicyFile, read_policy, write_policy
+from ns3_env.strict import validate
+
+
+def halfway(run: Path, out: Path) -> None:
+    """Writes the mean of both networks' weights. Raises ConfigError where ``run`` is no such search."""
+    folder = RunFolder(run)
+    config = validate(folder.read()[0], TuneConfig, str(run))
+    assert config.network is not None
+    subject = NetworkSubject(config.network, config.name, config.seed, str(run))
+    first = subject.policy(subject.space.start)
+    found = read_policy(folder.latest_checkpoint()[0] / "policy.safetensors")
+    mean = {name: ((a + found.tensors[name]) / 2).astype(np.float32) for name, a in first.tensors.items()}
+    write_policy(out, PolicyFile(found.spec, mean))
+
+
+if __name__ == "__main__":
+    halfway(Path(sys.argv[1]), Path(sys.argv[2]))
