@@ -101,5 +101,9 @@ def _cell(values: Sequence[float]) -> str:
     """The mean, and in brackets the least and the greatest."""
     mean = float(np.mean(values))
     if len(values) < 2 or min(values) == max(values):
-        return f"{mean:.3g}"
-    return f"{mean:.3g} [{min(values):.3g}, {max(values):.3g}]"
+        return _number(mean)
+    return f"{_number(mean)} [{_number(min(values))}, {_number(max(values))}]"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
