@@ -263,3 +263,16 @@ def test_a_bad_file_is_named(rollouts: tuple[Rollouts, Path], tmp_path: Path) ->
 def test_what_nobody_asked_for_is_an_error(rollouts: tuple[Rollouts, Path]) -> None:
     with pytest.raises(RuntimeError, match="begin"):
         rollouts[0].next()
+
+
+def test_what_a_flow_has_had_and_has_left_is_its_size(tmp_path: Path) -> None:
+    (rollout,) = played(mlp_file(tmp_path / "policy.safetensors"), ENDS, count=1)
+    attained, remaining, bdp = (
+        telemetry.column(rollout.records, name) for name in ("attained", "remaining", "bdp_bytes")
+    )
+    np.testing.assert_allclose((attained + remaining) * bdp, 300_000)
+    assert (attained[rollout.first] > 0).all()  # the first ACK has come
+    assert (remaining[rollout.terminated] == 0).all()
+    assert (remaining[rollout.decided] > 0).all()
+    same_flow = ~rollout.first[1:]
+    assert (np.diff(attained)[same_flow] >= 0).all()

@@ -342,7 +342,7 @@ class WireBytesTestCase : public TestCase
         using Fields = std::vector<Field>;
         const std::vector<std::pair<Fields, uint32_t>> expected{
             {{}, 0},
-            {{Field::PacingRate, Field::LastAction, Field::EcnFraction, Field::WindowBytes}, 0},
+            {{Field::PacingRate, Field::LastAction, Field::EcnFraction, Field::Remaining}, 0},
             {{Field::Rtt, Field::PacingRate}, 8},
             {{Field::Rtt, Field::Qlen, Field::SwitchRate}, 16},
             {{Field::Qlen, Field::FlowCount}, 18},
