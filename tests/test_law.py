@@ -59,7 +59,7 @@ def test_who_is_nearly_done_goes_first_and_who_is_alone_yields_to_nobody() -> No
 
 def test_a_network_fitted_to_the_law_answers_as_it_does() -> None:
     law = SizeLaw()
-    weights = distil(law, LAW_FIELDS, [16, 16], 600, 1)
+    weights = distil(law, LAW_FIELDS, [16, 16], 2000, 1)
     rows = situations(2000, np.random.default_rng(5))
     x = np.sign(rows) * np.log1p(np.abs(rows))
     for i in range(3):
@@ -77,7 +77,7 @@ def test_the_same_seed_gives_the_same_bits_and_unread_fields_weigh_nothing() -> 
 
 
 def test_a_search_of_weights_begins_there(tmp_path: Path) -> None:
-    subject = NetworkSubject(network(hidden=[16, 16], start={"fit_steps": 600}), "run", 1, "file")
+    subject = NetworkSubject(network(hidden=[16, 16], start={"fit_steps": 2000}), "run", 1, "file")
     write_policy(tmp_path / "policy.safetensors", subject.policy(subject.space.start))
     policy = NetworkPolicy.load(tmp_path / "policy.safetensors")
     rows = situations(500, np.random.default_rng(7)).astype(np.float32)

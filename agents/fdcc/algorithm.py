@@ -299,10 +299,7 @@ class FDCC(TD3):
         with self.stopwatch.measuring(STORING):
             rewards = rollout.rewards.astype(np.float32)
             self.replay_buffer.add_rollout(rollout, self._to_learn_from(rewards))
-        begins = np.flatnonzero(rollout.first)
-        returns = np.add.reduceat(rollout.rewards, begins) if len(begins) else np.empty(0)
-        lengths = np.diff(np.append(begins, len(rollout.first))) - 1
-        finished = [(0, float(total), int(n)) for total, n in zip(returns, lengths, strict=True)]
+        finished = rollout.finished
         for _, episode_return, length in finished:
             self._log_episode(episode_return, length, log_interval)
         decisions = rollout.decisions
