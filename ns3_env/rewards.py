@@ -87,9 +87,9 @@ class Proportional:
     congested hop: x / RTT is the throughput that the window allows, without the noise of counting packets. A
     logarithm pays every flow alike for a window that grows by so many percent, while what that adds to the
     queue grows with the window: flows rest where windows are equal, in proportional fairness (Kelly 1998).
-    There √N x ≈ 1 / delay_weight and RTT ≈ √N / delay_weight, so x RTT is the same for any N: a flow finds its
-    window from its RTT. Were delay charged N-fold, the RTT would say nothing of N; once, queues would grow
-    with N.
+    There √N x ≈ 1 / delay_weight and RTT ≈ √N / delay_weight, so x RTT is the same for any N: a flow finds
+    its window from its RTT. Were delay charged N-fold, the RTT would say nothing of N; once, queues would
+    grow with N.
     """
 
     delay_weight: float = 1.0

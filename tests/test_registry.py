@@ -85,7 +85,9 @@ def test_its_mistakes_are_named_as_any_others(files: list[str], capsys: pytest.C
 
 
 def test_an_agent_that_nobody_declared_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="there is no agent 'ddpg'; known: 'fdcc', 'ppo', 'rlcc', 'sac', 'td3'"):
+    with pytest.raises(
+        ValueError, match="there is no agent 'ddpg'; known: 'fdcc', 'ppo', 'rlcc', 'sac', 'td3'"
+    ):
         find_agent("ddpg")
     (tmp_path / "layout.json").write_text('{"agent": "ddpg"}')
     with pytest.raises(ConfigError, match=r"layout\.json: there is no agent 'ddpg'"):

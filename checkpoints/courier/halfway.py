@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How was the released file made of the search? Halfway from the network that it began with to what it found.
 
-    python checkpoints/courier/halfway.py runs/courier-... policy.safetensors
+python checkpoints/courier/halfway.py runs/courier-... policy.safetensors
 """
 
 from __future__ import annotations
