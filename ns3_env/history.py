@@ -32,6 +32,26 @@ def append(windows: Floats, lengths: Ints, inputs: Floats) -> None:
     windows[np.arange(len(lengths)), lengths - 1] = inputs
 
 
+def histories_of(inputs: Floats, age: Ints, depth: int) -> tuple[Floats, Ints]:
+    """Each row's history, of the rows of flows that lie next to each other in the order of time.
+
+    Args:
+        inputs: (n, F) of each row.
+        age: (n,) rows of the same flow before it.
+        depth: K.
+
+    Returns:
+        Windows (n, K, F) and lengths (n,).
+    """
+    lengths = np.minimum(age + 1, depth)
+    steps = np.arange(depth)
+    chosen = np.arange(len(age))[:, None] - lengths[:, None] + 1 + steps
+    there = steps < lengths[:, None]
+    windows = inputs[np.where(there, chosen, 0)]
+    windows[~there] = 0.0
+    return windows, lengths
+
+
 def in_a_row(windows: Floats, lengths: Ints) -> Floats:
     """Each history as what an MLP reads of it: (n, K x F), the current input last, zeros before a flow's
     first.

@@ -27,6 +27,8 @@ from ns3_env.strict import shown, validate
 
 #: Key of the header under which a policy's own JSON stands.
 KEY = "ns3_env.policy"
+#: Its name in a folder: a checkpoint's, a released policy's.
+POLICY_FILE = "policy.safetensors"
 #: Of the format; a newer one is refused.
 VERSION = 1
 #: Largest file; a network of 16 million weights decides too slowly for any flow.

@@ -6,12 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from ns3_env.errors import ConfigError
-from ns3_env.scenario import NETWORK, Controller
+from ns3_env.policy_file import POLICY_FILE
+from ns3_env.scenario import AGENT, NETWORK, Controller
+from ns3_env.simulator import list_controllers
 from ns3_env.strict import nearest
 
 #: One folder for each: the policy's file, a model card, its learning curve.
 FOLDER = Path(__file__).parents[1] / "checkpoints"
-POLICY_FILE = "policy.safetensors"
 
 
 def released_names() -> list[str]:
@@ -31,6 +32,11 @@ def released(name: str) -> Path:
     if name not in known:
         raise ConfigError(f"{name!r} is no released policy{nearest(name, known)} of {', '.join(known)}")
     return FOLDER / name / POLICY_FILE
+
+
+def controller_names() -> list[str]:
+    """Names that ``named_controller`` takes: the simulator's own controllers', and released policies'."""
+    return [*(name for name in list_controllers() if name not in (AGENT, NETWORK)), *released_names()]
 
 
 def named_controller(name: str) -> Controller:

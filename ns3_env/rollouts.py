@@ -87,6 +87,12 @@ class Rollout:
         return int(np.count_nonzero(self.decided))
 
     @property
+    def age(self) -> NDArray[np.int64]:
+        """(n,) rows of the same flow before each."""
+        begins: NDArray[np.int64] = np.flatnonzero(self.first)[np.cumsum(self.first) - 1]
+        return np.arange(len(self.first)) - begins
+
+    @property
     def finished(self) -> list[tuple[int, float, int]]:
         """Of each flow: 0, its return, its decisions. All of them come from one place (``RolloutEnv``)."""
         begins = np.flatnonzero(self.first)

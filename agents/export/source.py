@@ -10,7 +10,6 @@ from typing import Any
 from agents.export.evaluator import Evaluator
 from agents.registry import AGENTS
 from agents.training.checkpoint import (
-    POLICY_FILE,
     env_of,
     find_checkpoint,
     read_layout,
@@ -24,7 +23,7 @@ from agents.training.run_folder import RunFolder
 from agents.training.trainer import POLICY, GradientTrainer
 from ns3_env.errors import ConfigError
 from ns3_env.network_policy import NetworkPolicy
-from ns3_env.policy_file import PolicyFile, read_policy
+from ns3_env.policy_file import POLICY_FILE, PolicyFile, read_policy
 from ns3_env.scenario import Scenario
 from ns3_env.strict import validate
 

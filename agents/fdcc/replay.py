@@ -20,7 +20,7 @@ from stable_baselines3.common.type_aliases import ReplayBufferSamples
 from stable_baselines3.common.vec_env import VecNormalize
 
 from agents.fdcc.history import History, SlotHistories
-from ns3_env.history import Floats, Ints
+from ns3_env.history import Floats, Ints, histories_of
 from ns3_env.rollouts import Rollout
 
 Bools = npt.NDArray[np.bool_]
@@ -179,7 +179,7 @@ class HistoryReplayBuffer(ReplayBuffer):
             return
         begins = np.flatnonzero(rollout.first)
         flow = np.cumsum(rollout.first) - 1
-        windows, lengths = self._windows(rollout, np.arange(rows) - begins[flow])
+        windows, lengths = self._windows(rollout)
         last = np.append(begins[1:], rows)[flow] - 1  # the row with which each row's flow ends
         taken = np.flatnonzero(np.arange(rows) < last)
         after = np.minimum(taken + self.n_steps, last[taken])  # the row whose value is bootstrapped
@@ -200,19 +200,13 @@ class HistoryReplayBuffer(ReplayBuffer):
         self.full = self.full or self.pos + len(taken) >= self.buffer_size
         self.pos = (self.pos + len(taken)) % self.buffer_size
 
-    def _windows(self, rollout: Rollout, age: Ints) -> tuple[Floats, Ints]:
-        """Each row's history: windows (n, K, F) and lengths (n,); ``age`` (n,) counts a flow's rows."""
-        inputs = rollout.observations
+    def _windows(self, rollout: Rollout) -> tuple[Floats, Ints]:
+        """Each row's history: windows (n, K, F) and lengths (n,)."""
+        inputs, age = rollout.observations, rollout.age
         if self.append_last_action:
             before = np.where(age > 0, np.append(0.0, rollout.actions[:-1]), 0.0).astype(np.float32)
             inputs = np.concatenate([inputs, before[:, None]], axis=1)
-        lengths = np.minimum(age + 1, self.history_length)
-        steps = np.arange(self.history_length)
-        chosen = np.arange(len(age))[:, None] - lengths[:, None] + 1 + steps
-        there = steps < lengths[:, None]
-        windows = inputs[np.where(there, chosen, 0)]
-        windows[~there] = 0.0
-        return windows, lengths
+        return histories_of(inputs, age, self.history_length)
 
     def _flush(self, slot: int, terminated: bool) -> None:
         """Stores the decisions whose return the episode's end cut short."""

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import torch as th
 
-from ns3_env.history import Floats
+from ns3_env.history import Floats, histories_of, in_a_row
 from ns3_env.rollouts import Rollout
 
 Reals = npt.NDArray[np.float64]
@@ -68,10 +68,4 @@ def row_of_history(rollout: Rollout, inputs: Floats, depth: int) -> Floats:
         inputs: (n, F) of each row.
         depth: inputs that are read.
     """
-    begins = np.flatnonzero(rollout.first)
-    begin = begins[np.cumsum(rollout.first) - 1]
-    at = np.arange(len(inputs))[:, None] - depth + 1 + np.arange(depth)
-    there = at >= begin[:, None]
-    chosen = inputs[np.where(there, at, 0)]
-    chosen[~there] = 0.0
-    return chosen.reshape(len(inputs), -1)
+    return in_a_row(*histories_of(inputs, rollout.age, depth))

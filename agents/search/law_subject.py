@@ -37,7 +37,7 @@ class LawSubject(NetworkFiles):
             source: what errors begin with.
 
         Raises:
-            ConfigError: the simulator cannot play such a network, or there is no such number.
+            ConfigError: there is no such number, or it does not begin within its range.
         """
         self.network, self.seed, self.source = network, seed, source
         self.training = Training(run=name, agent="search", seed=seed, versions=versions())
@@ -45,7 +45,6 @@ class LawSubject(NetworkFiles):
         self.space = space_of(self.parameters)
         self.columns = tuple(self.parameters)
         self.label = f"{name}-found"
-        self.policy(self.space.start)
 
     def describe(self, point: Point) -> Values:
         """The numbers."""
@@ -56,7 +55,7 @@ class LawSubject(NetworkFiles):
         return [f"the network fitted to the law: {found.attributes['File']}"]
 
     def policy(self, point: Point) -> PolicyFile:
-        """The policy that a point stands for."""
+        """The policy that a point stands for. Raises ConfigError where the simulator cannot play it."""
         law, network = self._meant(values_at(self.parameters, point))
         assert network.start is not None
         spec = network.spec(self.source).model_copy(update={"training": self.training})

@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 
 from agents.search.subject import Point
-from agents.training.checkpoint import POLICY_FILE, controller_layout, write_layout
-from ns3_env.policy_file import PolicyFile, write_policy
+from agents.training.checkpoint import controller_layout, write_layout
+from ns3_env.policy_file import POLICY_FILE, PolicyFile, write_policy
 from ns3_env.scenario import NETWORK, Controller
 
 

@@ -26,7 +26,7 @@ from agents.training.run_folder import RunFolder, read_json
 from ns3_env.errors import ConfigError
 from ns3_env.network_policy import NetworkPolicy
 from ns3_env.policy import Policy
-from ns3_env.policy_file import read_policy
+from ns3_env.policy_file import POLICY_FILE, read_policy
 from ns3_env.policy_spec import PolicySpec
 from ns3_env.released import is_released, released
 from ns3_env.scenario import Clock, Controller
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from agents.training.trainer import Trainer
 
 LAYOUT = "layout.json"
-POLICY_FILE = "policy.safetensors"
 #: Names of files that hold pickled objects, which run code where they are read.
 _PICKLES = (".zip", ".pkl", ".pickle", ".pth", ".pt")
 

@@ -10,10 +10,9 @@ from agents.training.config import EnvConfig, EvaluationConfig
 from ns3_env import telemetry
 from ns3_env.actions import ActionMap, make_action_map
 from ns3_env.errors import ConfigError
-from ns3_env.released import released_names
+from ns3_env.released import controller_names
 from ns3_env.rewards import Reward, make_reward
-from ns3_env.scenario import AGENT, NETWORK, Scenario
-from ns3_env.simulator import list_controllers
+from ns3_env.scenario import Scenario
 from ns3_env.strict import nearest, shown
 from ns3_env.vec_env import RdmaVecEnv
 
@@ -72,8 +71,7 @@ def check_evaluation(env: EnvConfig, evaluation: EvaluationConfig | None, source
     for key in ("scenario", "returns"):
         if (data := getattr(evaluation, key)) is not None:
             make_scenario(env, data, f"{source}: evaluation.{key}")
-    own = [name for name in list_controllers() if name not in (AGENT, NETWORK)]
-    known = [*own, *released_names()]
+    known = controller_names()
     for i, name in enumerate(evaluation.controllers):
         if name not in known:
             raise ConfigError(

@@ -24,7 +24,6 @@ from agents.registry import find_agent
 from agents.training.arrays import read_arrays, write_arrays
 from agents.training.checkpoint import (
     LAYOUT,
-    POLICY_FILE,
     PolicyLayout,
     check_layout,
     refuse_pickles,
@@ -49,7 +48,7 @@ from agents.training.stopwatch import Stopwatch
 from ns3_env.errors import ConfigError
 from ns3_env.history import Floats, Ints
 from ns3_env.policy import FloatArray, Policy, State
-from ns3_env.policy_file import PolicyFile, write_policy
+from ns3_env.policy_file import POLICY_FILE, PolicyFile, write_policy
 from ns3_env.policy_spec import Training
 from ns3_env.strict import Strict, validate
 

@@ -14,7 +14,7 @@ import numpy as np
 from agents.search.config import TuneConfig
 from agents.search.network import NetworkSubject
 from agents.training.run_folder import RunFolder
-from ns3_env.policy_file import PolicyFile, read_policy, write_policy
+from ns3_env.policy_file import POLICY_FILE, PolicyFile, read_policy, write_policy
 from ns3_env.strict import validate
 
 
@@ -25,7 +25,7 @@ def halfway(run: Path, out: Path) -> None:
     assert config.network is not None
     subject = NetworkSubject(config.network, config.name, config.seed, str(run))
     first = subject.policy(subject.space.start)
-    found = read_policy(folder.latest_checkpoint()[0] / "policy.safetensors")
+    found = read_policy(folder.latest_checkpoint()[0] / POLICY_FILE)
     mean = {name: ((a + found.tensors[name]) / 2).astype(np.float32) for name, a in first.tensors.items()}
     write_policy(out, PolicyFile(found.spec, mean))
 

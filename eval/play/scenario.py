@@ -19,9 +19,9 @@ from eval.play.trained import trained_policies
 from eval.show import table
 from ns3_env.bounds import MAX_TIME_NS, WHY_TIME, excess
 from ns3_env.errors import ScenarioError
-from ns3_env.released import named_controller, released_names
-from ns3_env.scenario import AGENT, NETWORK, Record, Scenario
-from ns3_env.simulator import Simulator, list_controllers
+from ns3_env.released import controller_names, named_controller
+from ns3_env.scenario import AGENT, Record, Scenario
+from ns3_env.simulator import Simulator
 
 #: Samples of queues beyond which it is said how many there will be.
 _MANY_SAMPLES = 1_000_000
@@ -116,7 +116,7 @@ def run(
 def check_names(names: Sequence[str]) -> None:
     """Raises ScenarioError for a controller that is neither the simulator's nor a released policy, or that is
     there twice."""
-    known = [*(name for name in list_controllers() if name not in (AGENT, NETWORK)), *released_names()]
+    known = controller_names()
     for i, name in enumerate(names):
         if name not in known:
             raise ScenarioError(f"--controllers: unknown controller {name!r}; known: {', '.join(known)}")

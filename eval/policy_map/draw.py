@@ -17,8 +17,6 @@ from ns3_env.errors import ConfigError
 from ns3_env.network_policy import NetworkPolicy
 
 _CELLS = 121
-#: Decisions after which a policy's memory is taken to be settled.
-_SETTLED = 64
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ def act_steadily(policy: NetworkPolicy, given: Mapping[str, Floats]) -> Floats:
     """The policy's actions (n,) where it has seen the same for long. Raises ConfigError, as ``steady``."""
     observations = steady(policy.fields, given).astype(np.float32)
     state = None
-    for _ in range(min(policy.spec.history, _SETTLED)):
+    for _ in range(policy.spec.history):
         actions, state = policy.predict(observations, state)
     settled: Floats = np.asarray(actions, dtype=np.float64)[:, 0]
     return settled
