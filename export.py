@@ -3,7 +3,7 @@
 
 import sys
 
-from eval.export import main
+from ns3_env.eval.export import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -3,7 +3,7 @@
 
 import sys
 
-from eval.train import main
+from ns3_env.eval.train import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 from ns3_env.strict import Strict
 
 if TYPE_CHECKING:
-    from agents.training.trainer import Trainer
+    from ns3_env.agents.training.trainer import Trainer
 
 #: An agent's name in a configuration, and the package whose ``AGENT`` declares it; imported when asked for.
 AGENTS: dict[str, str] = {
-    "fdcc": "agents.fdcc",
-    "rlcc": "agents.rlcc",
-    "td3": "agents.sb3",
-    "sac": "agents.sb3",
-    "ppo": "agents.sb3",
+    "fdcc": "ns3_env.agents.fdcc",
+    "rlcc": "ns3_env.agents.rlcc",
+    "td3": "ns3_env.agents.sb3",
+    "sac": "ns3_env.agents.sb3",
+    "ppo": "ns3_env.agents.sb3",
 }
 
 

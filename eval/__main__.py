@@ -11,8 +11,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from eval.show.json_file import check_json
 from ns3_env.command_line import AnyOrder
+from ns3_env.eval.show.json_file import check_json
 from ns3_env.exit_codes import guarded
 
 #: What a command does: its exit code, or None for 0.
@@ -26,7 +26,7 @@ def _evaluate(options: argparse.ArgumentParser) -> Work:
     _json(options)
 
     def work(given: argparse.Namespace) -> None:
-        from eval.comparison.evaluate import evaluate
+        from ns3_env.eval.comparison.evaluate import evaluate
 
         evaluate(given.run, given.overrides, given.json)
 
@@ -38,7 +38,7 @@ def _figure(options: argparse.ArgumentParser) -> Work:
     options.add_argument("run", type=Path, help="folder of a training run")
 
     def work(given: argparse.Namespace) -> None:
-        from eval.comparison.figure import draw_comparison
+        from ns3_env.eval.comparison.figure import draw_comparison
 
         print(draw_comparison(given.run / "evaluation"))
 
@@ -55,7 +55,7 @@ def _gain(options: argparse.ArgumentParser) -> Work:
     _json(options)
 
     def work(given: argparse.Namespace) -> int:
-        from eval.comparison.gain import gain
+        from ns3_env.eval.comparison.gain import gain
 
         passed = gain(given.config, given.curriculum, given.overrides, given.seeds, given.runs, given.json)
         return 0 if passed else 1
@@ -77,7 +77,7 @@ def _run(options: argparse.ArgumentParser) -> Work:
     _json(options)
 
     def work(given: argparse.Namespace) -> None:
-        from eval.play.scenario import run
+        from ns3_env.eval.play.scenario import run
 
         names = [name.strip() for name in given.controllers.split(",")] if given.controllers else []
         run(
@@ -105,7 +105,7 @@ def _benchmark(options: argparse.ArgumentParser) -> Work:
     _hang_timeout(options)
 
     def work(given: argparse.Namespace) -> int:
-        from eval.benchmark.runner import benchmark
+        from ns3_env.eval.benchmark.runner import benchmark
 
         done = benchmark(
             given.suite,
@@ -126,7 +126,7 @@ def _report(options: argparse.ArgumentParser) -> Work:
     options.add_argument("run", type=Path, help="folder of a benchmark, complete or not")
 
     def work(given: argparse.Namespace) -> None:
-        from eval.report import write
+        from ns3_env.eval.report import write
 
         print(write(given.run))
 
@@ -145,7 +145,7 @@ def _trace(options: argparse.ArgumentParser) -> Work:
     _hang_timeout(options)
 
     def work(given: argparse.Namespace) -> None:
-        from eval.trace.run import trace
+        from ns3_env.eval.trace.run import trace
 
         print(
             trace(
@@ -175,7 +175,7 @@ def _map(options: argparse.ArgumentParser) -> Work:
     options.add_argument("--panel", metavar="FIELD=A,B,...", help="a panel for each, e.g. remaining=0.3,3,30")
 
     def work(given: argparse.Namespace) -> None:
-        from eval.policy_map.draw import policy_map
+        from ns3_env.eval.policy_map.draw import policy_map
 
         print(policy_map(given.policy, given.out, given.x, given.y, given.panel, given.given))
 
@@ -188,7 +188,7 @@ def _learning(options: argparse.ArgumentParser) -> Work:
     options.add_argument("--out", type=Path, required=True, metavar="FILE", help="a .png or .svg")
 
     def work(given: argparse.Namespace) -> None:
-        from eval.learning import draw_learning
+        from ns3_env.eval.learning import draw_learning
 
         print(draw_learning(given.runs, given.out))
 
@@ -201,7 +201,7 @@ def _ablation(options: argparse.ArgumentParser) -> Work:
     options.add_argument("--out", type=Path, required=True, metavar="DIR", help="new, or one to go on with")
 
     def work(given: argparse.Namespace) -> None:
-        from eval.ablation.run import ablate
+        from ns3_env.eval.ablation.run import ablate
 
         print(ablate(given.file, given.out).read_text(encoding="utf-8"))
 
@@ -214,7 +214,7 @@ def _reference(options: argparse.ArgumentParser) -> Work:
     _json(options)
 
     def work(given: argparse.Namespace) -> None:
-        from eval import reference
+        from ns3_env.eval import reference
 
         reference.report(given.json, hang_timeout_s=given.hang_timeout)
 
@@ -228,7 +228,7 @@ def _curves(options: argparse.ArgumentParser) -> Work:
     )
 
     def work(given: argparse.Namespace) -> None:
-        from eval.show.curves import draw_curves
+        from ns3_env.eval.show.curves import draw_curves
 
         for picture in draw_curves(given.out):
             print(picture)
@@ -257,7 +257,7 @@ def _paper(options: argparse.ArgumentParser) -> Work:
     _json(options)
 
     def work(given: argparse.Namespace) -> None:
-        from eval.paper.experiments import dispatch
+        from ns3_env.eval.paper.experiments import dispatch
 
         dispatch(given)
 
@@ -270,7 +270,7 @@ def _speed(options: argparse.ArgumentParser) -> Work:
     _json(options)
 
     def work(given: argparse.Namespace) -> None:
-        from eval.speed import measure
+        from ns3_env.eval.speed import measure
 
         measure.report(given.json, hang_timeout_s=given.hang_timeout)
 

@@ -16,15 +16,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code, 2 where there is no such command."""
     what, *rest = [*(sys.argv[1:] if arguments is None else arguments), ""]
     if what == "train":
-        from eval import train
+        from ns3_env.eval import train
 
         return train.main(rest[:-1])
     if what == "eval":
-        from eval import __main__ as commands
+        from ns3_env.eval import __main__ as commands
 
         return commands.main(rest[:-1])
     if what == "export":
-        from eval import export
+        from ns3_env.eval import export
 
         return export.main(rest[:-1])
     if what in ("-h", "--help"):

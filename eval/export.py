@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.export.formats import FORMATS
+from ns3_env.agents.export.formats import FORMATS
 from ns3_env.command_line import AnyOrder
 from ns3_env.exit_codes import guarded
 
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """What the options ask for."""
-    from agents.export.export import LIMIT, export
+    from ns3_env.agents.export.export import LIMIT, export
 
     found = export(options.checkpoint, options.format, options.out)
     print(

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from eval.show.plots import Floats, new_axes, picture
 from ns3_env.errors import ConfigError
+from ns3_env.eval.show.plots import Floats, new_axes, picture
 
 #: What a run's progress.csv may count by, and what it may be judged by; the first that is there is drawn.
 _COUNTS = {"time/total_timesteps": "decisions", "tuning/generation": "generations"}

@@ -18,19 +18,19 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from eval.show import table
+from ns3_env.data_files import DATA
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.show import table
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 
 CONTROLLERS = ("dcqcn", "hpcc", "timely", "dctcp")
 SCENARIOS = ("dumbbell_1g_4to1", "dumbbell_100g_4to1", "fattree16_websearch30")
 
-_ROOT = Path(__file__).parent.parent
 #: NAME.yaml and its flows, NAME.csv.
-SCENARIO_FOLDER = _ROOT / "configs" / "scenarios"
+SCENARIO_FOLDER = DATA / "configs" / "scenarios"
 #: NAME.csv: the same flows, and each one's published completion time (ns) by controller.
-FIGURES_FOLDER = _ROOT / "tests" / "data" / "reference"
+FIGURES_FOLDER = DATA / "reference"
 
 _FLOW = ("src", "dst", "size_bytes", "start_ns")
 

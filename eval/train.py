@@ -12,11 +12,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.registry import AGENTS
-from agents.training.inputs import Inputs, read_inputs
-from eval.show.json_file import check_json
+from ns3_env.agents.registry import AGENTS
+from ns3_env.agents.training.inputs import Inputs, read_inputs
 from ns3_env.command_line import AnyOrder
 from ns3_env.errors import ConfigError
+from ns3_env.eval.show.json_file import check_json
 from ns3_env.exit_codes import guarded
 
 
@@ -56,15 +56,15 @@ def run(options: argparse.Namespace) -> int:
 
 def learn(inputs: Inputs, options: argparse.Namespace) -> int:
     """An agent learns, and is compared."""
-    from agents.training import run as training
-    from eval import metrics
+    from ns3_env.agents.training import run as training
+    from ns3_env.eval import metrics
 
     plan = training.plan(inputs, options.overrides, options.algo)
     outcome = training.run(plan, options.runs, metrics.brief)
     if outcome.interrupted:
         return 130
     if not options.no_evaluation and plan.config.evaluation is not None:
-        from eval.comparison import training as comparison
+        from ns3_env.eval.comparison import training as comparison
 
         comparison.after_training(plan.config, outcome.folder, options.json)
     return 0
@@ -72,9 +72,9 @@ def learn(inputs: Inputs, options: argparse.Namespace) -> int:
 
 def tune(inputs: Inputs, options: argparse.Namespace) -> int:
     """A controller's attributes, or a network's weights, are searched, and what is found is compared."""
-    from agents.search.plan import plan as planned
-    from agents.search.run import run as search
-    from eval.comparison.objective import METRICS_OF_EPISODES
+    from ns3_env.agents.search.plan import plan as planned
+    from ns3_env.agents.search.run import run as search
+    from ns3_env.eval.comparison.objective import METRICS_OF_EPISODES
 
     if options.algo is not None:
         raise ConfigError(f"{inputs.config_source}: kind: tune: --algo is for a run of kind 'train'")
@@ -83,7 +83,7 @@ def tune(inputs: Inputs, options: argparse.Namespace) -> int:
     if outcome.interrupted:
         return 130
     if not options.no_evaluation and plan.config.evaluation is not None:
-        from eval.comparison import search as comparison
+        from ns3_env.eval.comparison import search as comparison
 
         comparison.after_tuning(plan, outcome.folder, options.json)
     return 0

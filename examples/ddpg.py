@@ -9,11 +9,11 @@ from pydantic import Field
 from stable_baselines3 import DDPG
 from stable_baselines3.common.base_class import BaseAlgorithm
 
-from agents.export.networks import Exported
-from agents.registry import Agent, AgentConfig
-from agents.sb3.export import of_sb3
-from agents.sb3.replay import DueReplayBuffer
-from agents.training.trainer import GradientTrainer
+from ns3_env.agents.export.networks import Exported
+from ns3_env.agents.registry import Agent, AgentConfig
+from ns3_env.agents.sb3.export import of_sb3
+from ns3_env.agents.sb3.replay import DueReplayBuffer
+from ns3_env.agents.training.trainer import GradientTrainer
 
 
 class DdpgConfig(AgentConfig):
@@ -44,5 +44,5 @@ class DdpgTrainer(GradientTrainer):
         return of_sb3(self.model.policy)
 
 
-#: With the line ``"ddpg": "examples.ddpg"`` in ``agents.registry.AGENTS`` everything knows it.
+#: With the line ``"ddpg": "examples.ddpg"`` in ``ns3_env.agents.registry.AGENTS`` everything knows it.
 AGENT = Agent(config=DdpgConfig, trainer=DdpgTrainer, synchronous=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ns3_env.data_files import DATA
 from ns3_env.errors import ConfigError
 from ns3_env.policy_file import POLICY_FILE
 from ns3_env.scenario import AGENT, NETWORK, Controller
@@ -12,7 +13,7 @@ from ns3_env.simulator import list_controllers
 from ns3_env.strict import nearest
 
 #: One folder for each: the policy's file, a model card, its learning curve.
-FOLDER = Path(__file__).parents[1] / "checkpoints"
+FOLDER = DATA / "checkpoints"
 
 
 def released_names() -> list[str]:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import torch as th
 
-from agents.registry import find_agent
-from agents.training.config import RunConfig
-from agents.training.spaces_only import SpacesOnly
-from agents.training.trainer import GradientTrainer
+from ns3_env.agents.registry import find_agent
+from ns3_env.agents.training.config import RunConfig
+from ns3_env.agents.training.spaces_only import SpacesOnly
+from ns3_env.agents.training.trainer import GradientTrainer
 from ns3_env.policy_file import PolicyFile
 from ns3_env.policy_spec import PolicySpec
 from ns3_env.policy_tensors import Layer, Widths, tensor_shapes

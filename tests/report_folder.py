@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from eval.benchmark.folder import cell_folder, failure_file, fingerprint, versions_in_use, write_suite
-from eval.benchmark.suite import Suite
-from eval.metrics import METRICS
-from eval.show.table import csv_text
+from ns3_env.eval.benchmark.folder import cell_folder, failure_file, fingerprint, versions_in_use, write_suite
+from ns3_env.eval.benchmark.suite import Suite
+from ns3_env.eval.metrics import METRICS
+from ns3_env.eval.show.table import csv_text
 
 #: Mean slowdown of a seed's cell, unless a test says otherwise: "fast" wins for sure, the others are alike.
 SLOWDOWNS = {

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from eval.__main__ import main
-from eval.ablation.plan import Planned
 from ns3_env.errors import ConfigError
+from ns3_env.eval.__main__ import main
+from ns3_env.eval.ablation.plan import Planned
 
 ROOT = Path(__file__).parents[1]
 CONFIG = """

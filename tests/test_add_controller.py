@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from eval.__main__ import main
-from eval.benchmark.folder import BenchFolder
+from ns3_env.eval.__main__ import main
+from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import EXECUTABLE_VARIABLE, EpisodeEnd, Simulator, list_controllers
 
@@ -154,7 +154,7 @@ def test_the_new_controller_plays_a_cell_with_the_marks_it_declares(
     assert "aimd" in list_controllers()
     under_aimd = Scenario.from_mapping({**SCENARIO, "controllers": [{"name": "aimd"}]}, "x")
     assert under_aimd.to_simulator_json()["switch"]["ecn"]["kmin_bytes"] == 30_000
-    monkeypatch.setattr("eval.report.write", lambda out: out)
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
     file, out = tmp_path / "suite.yaml", tmp_path / "out"
     cell = {"name": "eight", "scenario": SCENARIO}
     file.write_text(json.dumps({"controllers": ["aimd", "fixed-window"], "scenarios": [cell]}))

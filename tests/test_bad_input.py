@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 import yaml
 
-from agents.registry import find_agent
-from agents.training.config import RunConfig
-from agents.training.inputs import read_inputs
-from eval.benchmark.suite import Suite
 from ns3_env import bounds
+from ns3_env.agents.registry import find_agent
+from ns3_env.agents.training.config import RunConfig
+from ns3_env.agents.training.inputs import read_inputs
 from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.scenario import Scenario
 from ns3_env.strict import validate
 from ns3_env.yaml_files import MAX_DEPTH, parse, read_mapping

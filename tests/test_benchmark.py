@@ -21,13 +21,13 @@ import numpy as np
 import pytest
 import yaml
 
-from eval.__main__ import main
-from eval.benchmark.cell import CELL_FILES
-from eval.benchmark.folder import LOCK, BenchFolder
-from eval.benchmark.standings import standings
-from eval.benchmark.suite import Suite
-from eval.metrics import METRICS
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.__main__ import main
+from ns3_env.eval.benchmark.cell import CELL_FILES
+from ns3_env.eval.benchmark.folder import LOCK, BenchFolder
+from ns3_env.eval.benchmark.standings import standings
+from ns3_env.eval.benchmark.suite import Suite
+from ns3_env.eval.metrics import METRICS
 from tests.helpers import alive
 
 ROOT = Path(__file__).parent.parent
@@ -78,7 +78,7 @@ def contents(out: Path) -> dict[str, bytes]:
 @pytest.fixture(autouse=True)
 def _without_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """The report has tests of its own."""
-    monkeypatch.setattr("eval.report.write", lambda out: out)
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A complete folder, by two processes."""
     folder = tmp_path_factory.mktemp("done")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("eval.report.write", lambda out: out)
+        patch.setattr("ns3_env.eval.report.write", lambda out: out)
         assert run(suite_file(folder), folder / "out", "--jobs", "2") == 0
     return folder / "out"
 

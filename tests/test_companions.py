@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.baselines import RandomPolicy
-from agents.mpcc import MpccPolicy
 from ns3_env import telemetry
 from ns3_env.actions import AbsoluteWindow
+from ns3_env.agents.baselines import RandomPolicy
+from ns3_env.agents.mpcc import MpccPolicy
 from ns3_env.companions import Companions
 from ns3_env.errors import ScenarioError
 from ns3_env.flow_env import RdmaIncastEnv

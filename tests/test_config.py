@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from agents.fdcc import FdccConfig
-from agents.training.config import RunConfig
-from agents.training.inputs import apply_overrides, read_inputs
+from ns3_env.agents.fdcc import FdccConfig
+from ns3_env.agents.training.config import RunConfig
+from ns3_env.agents.training.inputs import apply_overrides, read_inputs
 from ns3_env.errors import ConfigError
 from ns3_env.strict import validate
 

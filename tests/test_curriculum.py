@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from agents.training.config import EnvConfig
-from agents.training.curriculum import Curriculum, CurriculumConfig
+from ns3_env.agents.training.config import EnvConfig
+from ns3_env.agents.training.curriculum import Curriculum, CurriculumConfig
 from ns3_env.errors import ConfigError
 from ns3_env.strict import validate
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from eval.__main__ import main
-from eval.show.curves import CURVES, draw_curves, read_curve
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.__main__ import main
+from ns3_env.eval.show.curves import CURVES, draw_curves, read_curve
 from ns3_env.simulator import list_controllers
 
 BUILT_IN = {"dcqcn", "dctcp", "fixed-window", "hpcc", "mpcc", "swift", "timely"}

@@ -13,25 +13,25 @@ import numpy as np
 import pytest
 
 import train
-from agents.search.arena import Arena, mean_score
-from agents.search.config import MetricsConfig, SearchConfig
-from agents.search.episodes import Episode, Episodes
-from agents.search.metrics_objective import MetricsObjective, ended_at_the_limit, log_ratio
-from agents.search.network import NetworkSubject
-from agents.search.network_config import NetworkConfig
-from agents.search.optimiser import Optimiser
-from agents.search.plan import plan
-from agents.training.checkpoint import load_checkpoint
-from agents.training.config import EnvConfig
-from agents.training.curriculum import Curriculum, CurriculumConfig
-from agents.training.inputs import read_inputs
-from agents.training.run_folder import RunFolder
-from eval.__main__ import main as eval_main
-from eval.comparison.objective import METRICS_OF_EPISODES
-from eval.metrics import METRICS
 from export import main as export
+from ns3_env.agents.search.arena import Arena, mean_score
+from ns3_env.agents.search.config import MetricsConfig, SearchConfig
+from ns3_env.agents.search.episodes import Episode, Episodes
+from ns3_env.agents.search.metrics_objective import MetricsObjective, ended_at_the_limit, log_ratio
+from ns3_env.agents.search.network import NetworkSubject
+from ns3_env.agents.search.network_config import NetworkConfig
+from ns3_env.agents.search.optimiser import Optimiser
+from ns3_env.agents.search.plan import plan
+from ns3_env.agents.training.checkpoint import load_checkpoint
+from ns3_env.agents.training.config import EnvConfig
+from ns3_env.agents.training.curriculum import Curriculum, CurriculumConfig
+from ns3_env.agents.training.inputs import read_inputs
+from ns3_env.agents.training.run_folder import RunFolder
 from ns3_env.episode_pool import Players
 from ns3_env.errors import ConfigError
+from ns3_env.eval.__main__ import main as eval_main
+from ns3_env.eval.comparison.objective import METRICS_OF_EPISODES
+from ns3_env.eval.metrics import METRICS
 from ns3_env.policy_file import read_policy
 from ns3_env.scenario import Controller, Scenario
 
@@ -223,7 +223,7 @@ def test_the_best_plays_inside_the_simulator_in_a_benchmark_and_is_exported(
     }
     suite = {"controllers": ["hpcc"], "seeds": [1], "scenarios": [{"name": "x", "scenario": scenario}]}
     (tmp_path / "suite.yaml").write_text(json.dumps(suite))
-    monkeypatch.setattr("eval.report.write", lambda out: out)
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
     options = ["--suite", str(tmp_path / "suite.yaml"), "--out", str(tmp_path / "bench"), "--jobs", "1"]
     assert eval_main(["benchmark", *options, "--checkpoint", f"found={of_weights}"]) == 0
     assert "name: network" in (tmp_path / "bench/cells/x/found/seed-1/config.yaml").read_text()

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from agents.search.trials import Trial, TrialLog
-from agents.training.run_folder import RunFolder
-from eval.play.folders import replace_folder
+from ns3_env.agents.search.trials import Trial, TrialLog
+from ns3_env.agents.training.run_folder import RunFolder
 from ns3_env.durable import write_atomically
+from ns3_env.eval.play.folders import replace_folder
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval.entry import main
+from ns3_env.eval.entry import main
 
 
 @pytest.mark.parametrize(

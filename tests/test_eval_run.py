@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from eval.__main__ import main
-from eval.play.results import FLOW_COLUMNS, QUEUE_COLUMNS
-from eval.play.series import COLUMNS
+from ns3_env.eval.__main__ import main
+from ns3_env.eval.play.results import FLOW_COLUMNS, QUEUE_COLUMNS
+from ns3_env.eval.play.series import COLUMNS
 
 CSV = "src,dst,size_bytes,start_ns\n0,2,50000,0\n1,2,50000,0\n"
 SCENARIO = {
@@ -192,7 +192,7 @@ def test_an_interrupted_write_leaves_no_folder(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("eval.play.results.resolved", interrupted)
+    monkeypatch.setattr("ns3_env.eval.play.results.resolved", interrupted)
     assert run(scenario, tmp_path / "out", "hpcc") == 130
     assert not (tmp_path / "out" / "hpcc").exists()
 

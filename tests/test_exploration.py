@@ -11,7 +11,7 @@ import pytest
 from gymnasium import spaces
 from stable_baselines3.common.utils import set_random_seed
 
-from agents.fdcc.exploration import MEAN_HOLD, Exploration
+from ns3_env.agents.fdcc.exploration import MEAN_HOLD, Exploration
 
 Array = npt.NDArray[np.float32]
 BOX = spaces.Box(-1.0, 1.0, (1,), np.float32)

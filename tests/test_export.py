@@ -17,16 +17,16 @@ import pytest
 import torch as th
 from torch import nn
 
-from agents.export.export import largest_difference
-from agents.export.formats import FORMATS, find_format
-from agents.sb3.export import of_sb3
-from agents.training.arrays import read_arrays, write_arrays
-from agents.training.checkpoint import TrainedPolicy, load_checkpoint
-from agents.training.config import EnvConfig
-from eval.__main__ import main as eval_main
-from eval.export import main
 from ns3_env import telemetry
+from ns3_env.agents.export.export import largest_difference
+from ns3_env.agents.export.formats import FORMATS, find_format
+from ns3_env.agents.sb3.export import of_sb3
+from ns3_env.agents.training.arrays import read_arrays, write_arrays
+from ns3_env.agents.training.checkpoint import TrainedPolicy, load_checkpoint
+from ns3_env.agents.training.config import EnvConfig
 from ns3_env.errors import ConfigError
+from ns3_env.eval.__main__ import main as eval_main
+from ns3_env.eval.export import main
 from ns3_env.history import Floats, Ints
 from ns3_env.network_policy import NetworkPolicy
 from ns3_env.policy_file import KEY, read_policy, write_policy
@@ -349,7 +349,7 @@ def test_a_run_is_compared_on_its_own_scenario(tmp_path: Path, monkeypatch: pyte
         played.append((scenario.topology.kind, scenario.agent_flow_count, env.hang_timeout_s))
         return histories(policy.spec.history, policy.spec.fields, count)
 
-    monkeypatch.setattr("agents.export.export.record", note)
+    monkeypatch.setattr("ns3_env.agents.export.export.record", note)
     (tmp_path / "run" / "checkpoints").mkdir(parents=True)
     config = configuration(AGENTS["td3"], hang_timeout_s=30.0).model_dump(mode="json")
     stages = [

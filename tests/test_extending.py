@@ -14,10 +14,10 @@ import pytest
 import yaml
 
 import train
-from eval.__main__ import main, parser
-from eval.benchmark.contestants import load
-from eval.benchmark.folder import BenchFolder
-from eval.benchmark.suite import Contestant, Suite
+from ns3_env.eval.__main__ import main, parser
+from ns3_env.eval.benchmark.contestants import load
+from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.benchmark.suite import Contestant, Suite
 from ns3_env.policy import Policy
 from tests.test_train_cli import CONFIG, CURRICULUM
 
@@ -35,7 +35,7 @@ SCENARIO: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def _without_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval.report.write", lambda out: out)
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
 
 
 def played(tmp_path: Path, controllers: list[str], *more: str) -> dict[str, dict[str, float]]:

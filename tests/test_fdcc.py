@@ -14,9 +14,9 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from agents.fdcc import FDCC, FdccConfig
-from agents.fdcc.history import History
-from agents.fdcc.policy import RecurrentTD3Policy
+from ns3_env.agents.fdcc import FDCC, FdccConfig
+from ns3_env.agents.fdcc.history import History
+from ns3_env.agents.fdcc.policy import RecurrentTD3Policy
 from ns3_env.errors import ConfigError
 from ns3_env.policy import Policy, SlotStates
 from tests.fake_vec_env import FakeRdmaVecEnv, RecallEnv

@@ -11,7 +11,7 @@ from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.fdcc.replay import HistoryReplayBuffer
+from ns3_env.agents.fdcc.replay import HistoryReplayBuffer
 from ns3_env.history import append
 from tests.fake_vec_env import FakeRdmaVecEnv
 

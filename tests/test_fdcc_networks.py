@@ -12,10 +12,10 @@ import torch as th
 from gymnasium import spaces
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from agents.fdcc import FDCC, FdccConfig
-from agents.fdcc.history import History, SlotHistories
-from agents.fdcc.networks import RecurrentCritics, RecurrentStack, read
-from agents.fdcc.stream import StepStream
+from ns3_env.agents.fdcc import FDCC, FdccConfig
+from ns3_env.agents.fdcc.history import History, SlotHistories
+from ns3_env.agents.fdcc.networks import RecurrentCritics, RecurrentStack, read
+from ns3_env.agents.fdcc.stream import StepStream
 from tests.fake_vec_env import FakeRdmaVecEnv
 
 

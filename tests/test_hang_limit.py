@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import train
-from eval.__main__ import main as eval_main
-from eval.__main__ import parser
-from eval.benchmark.cell import played_by
-from eval.benchmark.suite import Contestant
-from eval.paper.experiments import EXPERIMENTS
+from ns3_env.eval.__main__ import main as eval_main
+from ns3_env.eval.__main__ import parser
+from ns3_env.eval.benchmark.cell import played_by
+from ns3_env.eval.benchmark.suite import Contestant
+from ns3_env.eval.paper.experiments import EXPERIMENTS
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from tests import test_train_cli, test_tuning
@@ -42,7 +42,7 @@ def test_the_option_reaches_the_simulator(
         raise AskedError(simulator.hang_timeout_s)
 
     monkeypatch.setattr(Simulator, "send_reset", refuse)
-    monkeypatch.setattr("eval.speed.measure._packet_hops_per_s", lambda: 1.0)
+    monkeypatch.setattr("ns3_env.eval.speed.measure._packet_hops_per_s", lambda: 1.0)
     given = parser().parse_args([*command.format(tmp_path / "out").split(), "--hang-timeout", "30"])
     with pytest.raises(AskedError, match=r"^30\.0$"):
         given.work(given)

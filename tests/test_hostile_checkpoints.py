@@ -20,13 +20,13 @@ import torch as th
 import yaml
 
 import train
-from agents.registry import AGENTS
-from agents.training.arrays import read_arrays, write_arrays
-from agents.training.checkpoint import TrainedPolicy, load_checkpoint, read_layout, trainer_of
-from agents.training.trainer import GradientTrainer
-from eval.__main__ import main as eval_main
-from eval.export import main as export_main
+from ns3_env.agents.registry import AGENTS
+from ns3_env.agents.training.arrays import read_arrays, write_arrays
+from ns3_env.agents.training.checkpoint import TrainedPolicy, load_checkpoint, read_layout, trainer_of
+from ns3_env.agents.training.trainer import GradientTrainer
 from ns3_env.errors import ConfigError
+from ns3_env.eval.__main__ import main as eval_main
+from ns3_env.eval.export import main as export_main
 from tests.test_train_cli import CONFIG, CURRICULUM, the_run
 
 #: Those that play a checkpoint read the policy's file; those that need its networks, the trainer's arrays.
@@ -343,8 +343,8 @@ def test_what_a_layout_says_is_checked(run: Path, change: dict[str, Any], words:
 def test_a_policy_is_the_same_without_its_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: str, clock: str
 ) -> None:
-    from agents.training import run as training
-    from agents.training.inputs import Inputs
+    from ns3_env.agents.training import run as training
+    from ns3_env.agents.training.inputs import Inputs
 
     monkeypatch.setitem(AGENTS, "ddpg", "examples.ddpg")
     saved: list[np.ndarray] = []

@@ -11,8 +11,8 @@ import numpy as np
 import yaml
 
 import train
-from agents.training.config import EnvConfig
-from agents.training.environment import make_scenario
+from ns3_env.agents.training.config import EnvConfig
+from ns3_env.agents.training.environment import make_scenario
 from ns3_env.results import flow_column, flow_ends
 from ns3_env.rollouts import Rollout, Rollouts
 from tests.test_train_cli import the_run

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.search.config import LawConfig, MetricsConfig
-from agents.search.distil import distil
-from agents.search.law import LAW_FIELDS, SizeLaw, situations
-from agents.search.law_subject import LawSubject
-from agents.search.metrics_objective import MetricsObjective
-from agents.search.network import NetworkSubject
-from agents.search.network_config import NetworkConfig
-from eval.comparison.objective import METRICS_OF_EPISODES
+from ns3_env.agents.search.config import LawConfig, MetricsConfig
+from ns3_env.agents.search.distil import distil
+from ns3_env.agents.search.law import LAW_FIELDS, SizeLaw, situations
+from ns3_env.agents.search.law_subject import LawSubject
+from ns3_env.agents.search.metrics_objective import MetricsObjective
+from ns3_env.agents.search.network import NetworkSubject
+from ns3_env.agents.search.network_config import NetworkConfig
 from ns3_env.errors import ConfigError
+from ns3_env.eval.comparison.objective import METRICS_OF_EPISODES
 from ns3_env.network_policy import NetworkPolicy
 from ns3_env.policy_file import write_policy
 

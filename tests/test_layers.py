@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from agents.registry import AGENTS, AgentConfig, find_agent
-from agents.training.trainer import Trainer
+from ns3_env.agents.registry import AGENTS, AgentConfig, find_agent
+from ns3_env.agents.training.trainer import Trainer
 
 ROOT = Path(__file__).parents[1]
 
 
 def imports(package: str) -> Iterator[tuple[Path, str]]:
-    """(file, module) of every import below a package, those within functions too."""
+    """(file, module) of every import below a folder (links are not followed), those within functions too."""
     for path in sorted((ROOT / package).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
@@ -27,12 +27,20 @@ def imports(package: str) -> Iterator[tuple[Path, str]]:
                 yield path, node.module or ""
 
 
-@pytest.mark.parametrize(("package", "above"), [("ns3_env", ("agents", "eval")), ("agents", ("eval",))])
+@pytest.mark.parametrize(
+    ("package", "above"),
+    [("ns3_env", ("ns3_env.agents", "ns3_env.eval")), ("agents", ("ns3_env.eval",))],
+)
 def test_imports_point_from_eval_over_agents_to_the_environment(package: str, above: tuple[str, ...]) -> None:
-    found = [
-        f"{path.relative_to(ROOT)}: {name}" for path, name in imports(package) if name.split(".")[0] in above
-    ]
+    found = [f"{path.relative_to(ROOT)}: {name}" for path, name in imports(package) if name.startswith(above)]
     assert found == []
+
+
+def test_agents_and_eval_are_parts_of_the_package_and_no_packages_of_their_own() -> None:
+    """Installed under their own names they would lie where other projects' modules of these names do."""
+    for package in ("agents", "eval", "ns3_env", "tests", "examples"):
+        own = [name for _, name in imports(package) if name.split(".")[0] in ("agents", "eval")]
+        assert own == []
 
 
 def test_training_and_search_import_no_agent() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from eval.__main__ import main
-from eval.learning import read_curve
 from ns3_env.errors import ConfigError
+from ns3_env.eval.__main__ import main
+from ns3_env.eval.learning import read_curve
 
 
 def run(folder: Path, text: str) -> Path:

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from eval import metrics
-from eval.metrics import fairness, goodput, pauses, queues, slowdown
-from eval.show import table
+from ns3_env.eval import metrics
+from ns3_env.eval.metrics import fairness, goodput, pauses, queues, slowdown
+from ns3_env.eval.show import table
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from eval import metrics
-from eval.metrics.convergence import BIN_RTTS, MIN_BINS, changes
+from ns3_env.eval import metrics
+from ns3_env.eval.metrics.convergence import BIN_RTTS, MIN_BINS, changes
 from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.topology import Dumbbell

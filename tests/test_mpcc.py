@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from agents.mpcc import MpccPolicy
 from ns3_env import _native
+from ns3_env.agents.mpcc import MpccPolicy
 from ns3_env.policy import Policy, SlotStates
 from ns3_env.simulator import default_attributes
 

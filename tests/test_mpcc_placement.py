@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eval.speed.placement import incast, play_placed
+from ns3_env.eval.speed.placement import incast, play_placed
 from ns3_env.scenario import Record
 from ns3_env.simulator import Simulator
 

@@ -46,7 +46,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tree = tmp_path_factory.mktemp("mutants")
     ignored = shutil.ignore_patterns("rdma", "__pycache__", "*.so", "bin")
     for package in ("agents", "ns3_env", "eval", "tests"):
-        shutil.copytree(ROOT / package, tree / package, ignore=ignored)
+        shutil.copytree(ROOT / package, tree / package, symlinks=True, ignore=ignored)
     for file in ("train.py", "pyproject.toml"):
         shutil.copy(ROOT / file, tree)
     return tree

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 import yaml
 
-from eval import train
-from eval.__main__ import main
-from eval.__main__ import parser as eval_parser
-from eval.benchmark.folder import claim
-from eval.play.folders import refuse_foreign
-from eval.play.results import FILES
-from eval.show.curves import draw_curves
-from eval.show.json_file import check_json
 from ns3_env.errors import ScenarioError
+from ns3_env.eval import train
+from ns3_env.eval.__main__ import main
+from ns3_env.eval.__main__ import parser as eval_parser
+from ns3_env.eval.benchmark.folder import claim
+from ns3_env.eval.play.folders import refuse_foreign
+from ns3_env.eval.play.results import FILES
+from ns3_env.eval.show.curves import draw_curves
+from ns3_env.eval.show.json_file import check_json
 from ns3_env.flow_env import RdmaIncastEnv
 from ns3_env.simulator import Simulator
 from ns3_env.vec_env import RdmaVecEnv

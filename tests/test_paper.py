@@ -13,17 +13,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.__main__ import main
-from eval.paper.experiments import EXPERIMENTS, list_experiments, paper
-from eval.paper.mpcc import convergence
-from eval.paper.mpcc.convergence import empty_ns
-from eval.paper.mpcc.model import Bottleneck, slope_bps
-from eval.paper.mpcc.open_loop import BOTTLENECK, NO_WINDOW, RATE_BPS, respond, scenario
-from eval.paper.mpcc.throughput import measured, shares
-from eval.paper.outcome import Claim, Grid, Outcome, Row
-from eval.paper.page import refresh
-from eval.paper.show import markdown, number
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.__main__ import main
+from ns3_env.eval.paper.experiments import EXPERIMENTS, list_experiments, paper
+from ns3_env.eval.paper.mpcc import convergence
+from ns3_env.eval.paper.mpcc.convergence import empty_ns
+from ns3_env.eval.paper.mpcc.model import Bottleneck, slope_bps
+from ns3_env.eval.paper.mpcc.open_loop import BOTTLENECK, NO_WINDOW, RATE_BPS, respond, scenario
+from ns3_env.eval.paper.mpcc.throughput import measured, shares
+from ns3_env.eval.paper.outcome import Claim, Grid, Outcome, Row
+from ns3_env.eval.paper.page import refresh
+from ns3_env.eval.paper.show import markdown, number
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.topology import Dumbbell

@@ -11,18 +11,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.__main__ import main
-from eval.paper.fdcc import contestants as who_plays
-from eval.paper.fdcc import fat_tree_claims, incast_claims, workload_claims
-from eval.paper.fdcc.contestants import LAWS, NAMES, contestants
-from eval.paper.fdcc.incast import SHORT_FLOWS, SHORT_NS
-from eval.paper.fdcc.incast_numbers import METRICS, incast, spread
-from eval.paper.fdcc.joining import fluctuation
-from eval.paper.fdcc.play import play_all
-from eval.paper.fdcc.theirs import TABLE_6_1, TABLE_6_2
-from eval.paper.fdcc.verdicts import below, not_above, tally
-from eval.paper.outcome import Claim
 from ns3_env.errors import ConfigError
+from ns3_env.eval.__main__ import main
+from ns3_env.eval.paper.fdcc import contestants as who_plays
+from ns3_env.eval.paper.fdcc import fat_tree_claims, incast_claims, workload_claims
+from ns3_env.eval.paper.fdcc.contestants import LAWS, NAMES, contestants
+from ns3_env.eval.paper.fdcc.incast import SHORT_FLOWS, SHORT_NS
+from ns3_env.eval.paper.fdcc.incast_numbers import METRICS, incast, spread
+from ns3_env.eval.paper.fdcc.joining import fluctuation
+from ns3_env.eval.paper.fdcc.play import play_all
+from ns3_env.eval.paper.fdcc.theirs import TABLE_6_1, TABLE_6_2
+from ns3_env.eval.paper.fdcc.verdicts import below, not_above, tally
+from ns3_env.eval.paper.outcome import Claim
 from ns3_env.scenario import NETWORK
 from ns3_env.simulator import Simulator
 from ns3_env.topology import Dumbbell

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 import yaml
 
-from agents.training.checkpoint import controller_layout, env_of, write_layout
-from eval.__main__ import main
-from eval.benchmark.cell import played_by
-from eval.benchmark.suite import Contestant
-from eval.play.policy import run_policy
+from ns3_env.agents.training.checkpoint import controller_layout, env_of, write_layout
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.__main__ import main
+from ns3_env.eval.benchmark.cell import played_by
+from ns3_env.eval.benchmark.suite import Contestant
+from ns3_env.eval.play.policy import run_policy
 from ns3_env.network_policy import NetworkPolicy
 from ns3_env.scenario import AGENT, NETWORK, Controller, Scenario
 from ns3_env.simulator import Simulator

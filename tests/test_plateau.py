@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agents.training.plateau import Plateau, PlateauState, ValidationConfig
+from ns3_env.agents.training.plateau import Plateau, PlateauState, ValidationConfig
 
 
 def plateau(**config: Any) -> Plateau:

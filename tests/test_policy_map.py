@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.__main__ import main
-from eval.policy_map.draw import Axis, act_steadily
-from eval.policy_map.steady import steady
 from ns3_env.errors import ConfigError
+from ns3_env.eval.__main__ import main
+from ns3_env.eval.policy_map.draw import Axis, act_steadily
+from ns3_env.eval.policy_map.steady import steady
 from ns3_env.network_policy import NetworkPolicy
 from ns3_env.policy_file import write_policy
 from tests.policies import tiny

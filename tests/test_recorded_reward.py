@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from agents.baselines import ConstantPolicy
-from agents.mpcc import MpccPolicy
-from agents.search.recorded_reward import recorded_reward
-from agents.training.config import EnvConfig, Named
-from agents.training.environment import make_scenario
-from eval.play.policy import run_policy
+from ns3_env.agents.baselines import ConstantPolicy
+from ns3_env.agents.mpcc import MpccPolicy
+from ns3_env.agents.search.recorded_reward import recorded_reward
+from ns3_env.agents.training.config import EnvConfig, Named
+from ns3_env.agents.training.environment import make_scenario
+from ns3_env.eval.play.policy import run_policy
 from ns3_env.policy import Policy
 from ns3_env.rewards import make_reward
 

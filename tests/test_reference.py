@@ -10,7 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from eval.reference import CONTROLLERS, SCENARIO_FOLDER, SCENARIOS, Comparison, bars_of, compare, report
+from ns3_env.eval.reference import (
+    CONTROLLERS,
+    SCENARIO_FOLDER,
+    SCENARIOS,
+    Comparison,
+    bars_of,
+    compare,
+    report,
+)
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 
@@ -80,7 +88,9 @@ def test_table_and_json_hold_the_same_figures(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("eval.reference.compare", lambda name, controller, _: compared[name, controller])
+    monkeypatch.setattr(
+        "ns3_env.eval.reference.compare", lambda name, controller, _: compared[name, controller]
+    )
     monkeypatch.setenv("COLUMNS", "80")
     report(tmp_path / "reference.json")
     shown = capsys.readouterr().out

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import train
-from agents.registry import AGENTS, find_agent
-from agents.training.checkpoint import TrainedPolicy, load_checkpoint
-from agents.training.trainer import Trainer
 from examples.ddpg import DdpgTrainer
+from ns3_env.agents.registry import AGENTS, find_agent
+from ns3_env.agents.training.checkpoint import TrainedPolicy, load_checkpoint
+from ns3_env.agents.training.trainer import Trainer
 from ns3_env.errors import ConfigError
 from ns3_env.network_policy import NetworkPolicy
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.__main__ import main
-from eval.benchmark.folder import BenchFolder
-from eval.benchmark.standings import HEADLINES, UNDECIDED, standings
-from eval.metrics import METRICS
-from eval.report import write
-from eval.report.figures import pareto_front
-from eval.show.plots import COLOURS, envelope, styles
-from eval.show.table import csv_text
+from ns3_env.eval.__main__ import main
+from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.benchmark.standings import HEADLINES, UNDECIDED, standings
+from ns3_env.eval.metrics import METRICS
+from ns3_env.eval.report import write
+from ns3_env.eval.report.figures import pareto_front
+from ns3_env.eval.show.plots import COLOURS, envelope, styles
+from ns3_env.eval.show.table import csv_text
 from tests import report_folder
 
 #: Attributes from which a browser loads something.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.report import write
+from ns3_env.eval.report import write
 from tests import report_folder
 from tests.browser import Browser, browser, find_chromium
 

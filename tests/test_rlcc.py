@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import torch as th
 
-from agents.rlcc import adpg
-from agents.rlcc.algorithm import RLCC
-from agents.rlcc.policy import inputs
-from agents.rlcc.trainer import RlccTrainer
-from agents.training.config import RunConfig
-from agents.training.environment import make_training_env
-from agents.training.rollout_env import RolloutEnv
+from ns3_env.agents.rlcc import adpg
+from ns3_env.agents.rlcc.algorithm import RLCC
+from ns3_env.agents.rlcc.policy import inputs
+from ns3_env.agents.rlcc.trainer import RlccTrainer
+from ns3_env.agents.training.config import RunConfig
+from ns3_env.agents.training.environment import make_training_env
+from ns3_env.agents.training.rollout_env import RolloutEnv
 from ns3_env.errors import ConfigError
 from ns3_env.history import in_a_row
 from ns3_env.rollouts import Rollout, Rollouts

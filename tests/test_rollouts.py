@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from agents.fdcc.replay import HistoryReplayBuffer
 from ns3_env import _native, telemetry
 from ns3_env.actions import MultiplicativeWindow
+from ns3_env.agents.fdcc.replay import HistoryReplayBuffer
 from ns3_env.errors import ScenarioError, SimulatorDied
 from ns3_env.flow_stream import FlowStream
 from ns3_env.rollouts import Exploration, Rollout, Rollouts

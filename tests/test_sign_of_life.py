@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from eval.play.scenario import run
+from ns3_env.eval.play.scenario import run
 from ns3_env.simulator import Simulator
 from ns3_env.topology import FatTree3
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from eval.benchmark.statistics import bootstrap_interval, least_pairs, of_log_ratios, paired
+from ns3_env.eval.benchmark.statistics import bootstrap_interval, least_pairs, of_log_ratios, paired
 
 
 def test_interval_lies_around_the_mean_and_narrows_with_more_seeds() -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from eval.benchmark.contestants import check, join
-from eval.benchmark.suite import Suite, known_suites
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.benchmark.contestants import check, join
+from ns3_env.eval.benchmark.suite import Suite, known_suites
 
 TINY: dict[str, Any] = {
     "controllers": ["hpcc", {"name": "slow", "controller": "dcqcn", "attributes": {"Gain": 0.125}}],
@@ -115,17 +115,17 @@ def test_an_unknown_controller_is_answered_with_the_known_ones(tmp_path: Path) -
         (["hpcc=a:b"], [], "--policy: there is a controller 'hpcc' already"),
         (["a/b=a:b"], [], "--policy: the name 'a/b'"),
         (["x=no_such_module:make"], [], "policy x: cannot import 'no_such_module': ModuleNotFoundError"),
-        (["x=agents.mpcc"], [], "policy x: expected pkg.module:factory, found 'agents.mpcc'"),
-        (["x=agents.mpcc:Mpc"], [], "agents.mpcc has no function or class 'Mpc'; it has "),
+        (["x=ns3_env.agents.mpcc"], [], "policy x: expected pkg.module:factory, found 'ns3_env.agents.mpcc'"),
+        (["x=ns3_env.agents.mpcc:Mpc"], [], "ns3_env.agents.mpcc has no function or class 'Mpc'; it has "),
         (
             ["x=builtins:dict"],
             [],
             "policy x: builtins:dict() gave dict, which has no fields, action_map, predict",
         ),
         (
-            ["x=agents.baselines:ConstantPolicy"],
+            ["x=ns3_env.agents.baselines:ConstantPolicy"],
             [],
-            "policy x: agents.baselines:ConstantPolicy() raised TypeError",
+            "policy x: ns3_env.agents.baselines:ConstantPolicy() raised TypeError",
         ),
         ([], ["x=runs/none"], "checkpoint: runs/none does not exist: name runs/NAME"),
         ([], ["x=docs"], "checkpoint: docs is neither a checkpoint nor a training run with one"),

@@ -15,10 +15,10 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import set_random_seed
 
-from agents.fdcc import FDCC, FdccConfig, td3
-from agents.fdcc.history import History
-from agents.fdcc.networks import Reading, read
-from agents.fdcc.optimise import descend
+from ns3_env.agents.fdcc import FDCC, FdccConfig, td3
+from ns3_env.agents.fdcc.history import History
+from ns3_env.agents.fdcc.networks import Reading, read
+from ns3_env.agents.fdcc.optimise import descend
 from tests.fake_vec_env import FakeRdmaVecEnv
 
 FOLLOWING = read(History(th.zeros(2, 1, 1), th.ones(2, dtype=th.int64)), compress=False)

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from eval.__main__ import main
-from eval.play.series import COLUMNS, recorded_series
-from eval.trace.figure import draw, pause_intervals
+from ns3_env.eval.__main__ import main
+from ns3_env.eval.play.series import COLUMNS, recorded_series
+from ns3_env.eval.trace.figure import draw, pause_intervals
 
 SCENARIO = {
     "topology": {"kind": "dumbbell", "senders": 3},
@@ -94,7 +94,7 @@ def test_a_cell_is_played_again_as_it_was(tmp_path: Path) -> None:
         "name": "two",
         "scenario": {key: SCENARIO[key] for key in ("topology", "traffic", "time_limit_ns")},
     }
-    mine = {"name": "mine", "policy": "agents.mpcc:MpccPolicy"}
+    mine = {"name": "mine", "policy": "ns3_env.agents.mpcc:MpccPolicy"}
     wide = {"name": "wide", "controller": "hpcc", "attributes": {"Eta": 0.8}}
     suite = tmp_path / "suite.yaml"
     suite.write_text(yaml.safe_dump({"controllers": [mine, wide], "seeds": [5], "scenarios": [entry]}))

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 import train
-from eval.__main__ import main as eval_main
+from ns3_env.eval.__main__ import main as eval_main
 from tests.helpers import shared_memory
 
 ROOT = Path(__file__).parents[1]

@@ -17,15 +17,15 @@ import pytest
 import yaml
 
 import train
-from agents.search.attributes import AttributesSubject, find_ends
-from agents.search.config import Parameter
-from agents.search.gain import compare_seeds, describe_gain
-from agents.search.plan import plan
-from agents.training.checkpoint import load_checkpoint
-from agents.training.inputs import read_inputs
-from agents.training.run_folder import RunFolder
-from eval.__main__ import main as eval_main
-from eval.benchmark.folder import BenchFolder
+from ns3_env.agents.search.attributes import AttributesSubject, find_ends
+from ns3_env.agents.search.config import Parameter
+from ns3_env.agents.search.gain import compare_seeds, describe_gain
+from ns3_env.agents.search.plan import plan
+from ns3_env.agents.training.checkpoint import load_checkpoint
+from ns3_env.agents.training.inputs import read_inputs
+from ns3_env.agents.training.run_folder import RunFolder
+from ns3_env.eval.__main__ import main as eval_main
+from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.scenario import Controller, Scenario
 from tests.helpers import alive
 
@@ -261,7 +261,7 @@ def test_the_checkpoint_plays_in_evaluate_in_a_benchmark_and_in_a_scenario(
     attributes = Scenario.from_mapping({**scenario, **pasted}, "pasted").controllers[0].attributes
     suite = {"controllers": ["mpcc"], "seeds": [1], "scenarios": [{"name": "x", "scenario": scenario}]}
     (tmp_path / "suite.yaml").write_text(yaml.safe_dump(suite))
-    monkeypatch.setattr("eval.report.write", lambda out: out)
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
     options = ["--suite", str(tmp_path / "suite.yaml"), "--out", str(tmp_path / "bench"), "--jobs", "1"]
     assert eval_main(["benchmark", *options, "--checkpoint", f"tuned={done}"]) == 0
     folder = BenchFolder.read(tmp_path / "bench")

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.search.attributes import space_of, values_at
-from agents.search.config import Parameter
-from agents.search.optimiser import Optimiser
-from agents.search.trials import Trial, TrialLog
+from ns3_env.agents.search.attributes import space_of, values_at
+from ns3_env.agents.search.config import Parameter
+from ns3_env.agents.search.optimiser import Optimiser
+from ns3_env.agents.search.trials import Trial, TrialLog
 
 
 def test_the_trials_of_another_run_are_refused(tmp_path: Path) -> None:

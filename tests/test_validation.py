@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import yaml
 
-from agents.training.config import EnvConfig
-from agents.training.curriculum import Curriculum, CurriculumConfig, draw
-from agents.training.rollout_env import RolloutEnv
+from ns3_env.agents.training.config import EnvConfig
+from ns3_env.agents.training.curriculum import Curriculum, CurriculumConfig, draw
+from ns3_env.agents.training.rollout_env import RolloutEnv
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.flow_stream import episode_seed
 from ns3_env.rewards import make_reward

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from agents.export.networks import Exported
-from agents.training.config import EnvConfig
+from ns3_env.agents.export.networks import Exported
+from ns3_env.agents.training.config import EnvConfig
 from ns3_env.policy_file import PolicyFile
 from ns3_env.policy_spec import AnyInput, Input, PolicySpec, Training
 from ns3_env.telemetry import wire_bytes

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.export.evaluator import Evaluator
-from agents.export.formats import find_format
-from agents.export.record import record
-from agents.export.source import find_source
+from ns3_env.agents.export.evaluator import Evaluator
+from ns3_env.agents.export.formats import find_format
+from ns3_env.agents.export.record import record
+from ns3_env.agents.export.source import find_source
 from ns3_env.durable import flush
 from ns3_env.errors import ConfigError
 from ns3_env.history import Floats, Ints

@@ -7,7 +7,7 @@ import importlib
 from pathlib import Path
 from typing import Protocol, cast
 
-from agents.export.evaluator import Evaluator
+from ns3_env.agents.export.evaluator import Evaluator
 from ns3_env.errors import ConfigError
 from ns3_env.policy_file import PolicyFile
 
@@ -24,9 +24,9 @@ class Format(Protocol):
 
 #: What ``--format`` names, and the module; imported when asked for.
 FORMATS = {
-    "native": "agents.export.native",
-    "onnx": "agents.export.onnx_graph",
-    "pt2": "agents.export.torch_program",
+    "native": "ns3_env.agents.export.native",
+    "onnx": "ns3_env.agents.export.onnx_graph",
+    "pt2": "ns3_env.agents.export.torch_program",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agents.export.evaluator import Evaluator
+from ns3_env.agents.export.evaluator import Evaluator
 from ns3_env.network_policy import NetworkPolicy
 from ns3_env.policy_file import PolicyFile, write_policy
 

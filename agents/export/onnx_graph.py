@@ -17,8 +17,8 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-from agents.export.evaluator import Evaluator
 from ns3_env import telemetry
+from ns3_env.agents.export.evaluator import Evaluator
 from ns3_env.durable import write_atomically
 from ns3_env.history import Floats, Ints
 from ns3_env.policy_file import KEY, PolicyFile

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from agents.training.config import EnvConfig
-from agents.training.environment import make_env
+from ns3_env.agents.training.config import EnvConfig
+from ns3_env.agents.training.environment import make_env
 from ns3_env.errors import ConfigError
 from ns3_env.history import Floats, Ints
 from ns3_env.network_policy import NetworkPolicy

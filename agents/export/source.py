@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.export.evaluator import Evaluator
-from agents.registry import AGENTS
-from agents.training.checkpoint import (
+from ns3_env.agents.export.evaluator import Evaluator
+from ns3_env.agents.registry import AGENTS
+from ns3_env.agents.training.checkpoint import (
     env_of,
     find_checkpoint,
     read_layout,
     refuse_pickles,
     trainer_of,
 )
-from agents.training.config import EnvConfig, EvaluationConfig, RunConfig
-from agents.training.curriculum import Curriculum, CurriculumConfig
-from agents.training.environment import make_scenario
-from agents.training.run_folder import RunFolder
-from agents.training.trainer import POLICY, GradientTrainer
+from ns3_env.agents.training.config import EnvConfig, EvaluationConfig, RunConfig
+from ns3_env.agents.training.curriculum import Curriculum, CurriculumConfig
+from ns3_env.agents.training.environment import make_scenario
+from ns3_env.agents.training.run_folder import RunFolder
+from ns3_env.agents.training.trainer import POLICY, GradientTrainer
 from ns3_env.errors import ConfigError
 from ns3_env.network_policy import NetworkPolicy
 from ns3_env.policy_file import POLICY_FILE, PolicyFile, read_policy

@@ -13,8 +13,8 @@ from pathlib import Path
 import torch as th
 from torch import nn
 
-from agents.export.evaluator import Evaluator
 from ns3_env import telemetry
+from ns3_env.agents.export.evaluator import Evaluator
 from ns3_env.durable import write_atomically
 from ns3_env.history import Floats, Ints
 from ns3_env.policy_file import KEY, PolicyFile

@@ -29,18 +29,18 @@ from stable_baselines3.common.type_aliases import (
 )
 from stable_baselines3.common.vec_env import VecEnv
 
-from agents.fdcc import td3
-from agents.fdcc.config import FdccConfig
-from agents.fdcc.exploration import Exploration
-from agents.fdcc.history import History
-from agents.fdcc.networks import RecurrentActor, RecurrentCritics, read
-from agents.fdcc.optimise import descend, follow
-from agents.fdcc.policy import RecurrentTD3Policy
-from agents.fdcc.replay import HistoryReplayBuffer
-from agents.fdcc.stream import Stream, open_stream
-from agents.training.progress import DecisionsBar
-from agents.training.rollout_env import RolloutEnv
-from agents.training.stopwatch import LEARNING, SIMULATING, STORING, Stopwatch
+from ns3_env.agents.fdcc import td3
+from ns3_env.agents.fdcc.config import FdccConfig
+from ns3_env.agents.fdcc.exploration import Exploration
+from ns3_env.agents.fdcc.history import History
+from ns3_env.agents.fdcc.networks import RecurrentActor, RecurrentCritics, read
+from ns3_env.agents.fdcc.optimise import descend, follow
+from ns3_env.agents.fdcc.policy import RecurrentTD3Policy
+from ns3_env.agents.fdcc.replay import HistoryReplayBuffer
+from ns3_env.agents.fdcc.stream import Stream, open_stream
+from ns3_env.agents.training.progress import DecisionsBar
+from ns3_env.agents.training.rollout_env import RolloutEnv
+from ns3_env.agents.training.stopwatch import LEARNING, SIMULATING, STORING, Stopwatch
 from ns3_env.errors import ConfigError
 from ns3_env.history import Floats, Ints
 from ns3_env.rollouts import Exploration as Exploring
@@ -146,7 +146,7 @@ class FDCC(TD3):
         raise ConfigError(
             f"{path}: {cls.__name__}.load would run code that is in the file: use "
             f"{cls.__name__}(policy, env, config).set_parameters(path), which reads weights only, or "
-            "agents.training.checkpoint.load_policy for a run's checkpoint"
+            "ns3_env.agents.training.checkpoint.load_policy for a run's checkpoint"
         )
 
     def load_replay_buffer(self, path: Any, truncate_last_traj: bool = True) -> NoReturn:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from agents.registry import AgentConfig
+from ns3_env.agents.registry import AgentConfig
 from ns3_env.bounds import Count, Real, Setting, Transitions
 
 

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from agents.export.networks import Exported
-from agents.fdcc.policy import RecurrentTD3Policy
+from ns3_env.agents.export.networks import Exported
+from ns3_env.agents.fdcc.policy import RecurrentTD3Policy
 from ns3_env.policy_spec import Network
 from ns3_env.policy_tensors import Tensors
 

@@ -14,9 +14,9 @@ from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.preprocessing import get_action_dim
 from stable_baselines3.common.type_aliases import PyTorchObs, Schedule
 
-from agents.fdcc.history import History
-from agents.fdcc.networks import RecurrentActor, RecurrentCritics
-from agents.fdcc.optimise import ADAM
+from ns3_env.agents.fdcc.history import History
+from ns3_env.agents.fdcc.networks import RecurrentActor, RecurrentCritics
+from ns3_env.agents.fdcc.optimise import ADAM
 from ns3_env.errors import ConfigError
 from ns3_env.history import Floats, Ints, append
 

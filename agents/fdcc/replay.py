@@ -19,7 +19,7 @@ from stable_baselines3.common.buffers import BaseBuffer, ReplayBuffer
 from stable_baselines3.common.type_aliases import ReplayBufferSamples
 from stable_baselines3.common.vec_env import VecNormalize
 
-from agents.fdcc.history import History, SlotHistories
+from ns3_env.agents.fdcc.history import History, SlotHistories
 from ns3_env.history import Floats, Ints, histories_of
 from ns3_env.rollouts import Rollout
 

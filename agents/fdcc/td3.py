@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import torch as th
 
-from agents.fdcc.networks import Reading
+from ns3_env.agents.fdcc.networks import Reading
 from ns3_env.history import Floats
 
 #: μ: a history to actions (B, A); Q: a history and actions (B, A) to each critic's value (B, C).

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from agents.export.describe import policy_file
-from agents.export.networks import Exported
-from agents.fdcc.algorithm import FDCC
-from agents.fdcc.config import FdccConfig
-from agents.fdcc.export import of_fdcc
-from agents.training.trainer import GradientTrainer
+from ns3_env.agents.export.describe import policy_file
+from ns3_env.agents.export.networks import Exported
+from ns3_env.agents.fdcc.algorithm import FDCC
+from ns3_env.agents.fdcc.config import FdccConfig
+from ns3_env.agents.fdcc.export import of_fdcc
+from ns3_env.agents.training.trainer import GradientTrainer
 from ns3_env.history import Floats, Ints
 from ns3_env.policy_file import policy_bytes
 from ns3_env.policy_spec import Training

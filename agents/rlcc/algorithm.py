@@ -13,11 +13,11 @@ from gymnasium.spaces import Box
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.type_aliases import MaybeCallback
 
-from agents.rlcc import adpg
-from agents.rlcc.config import RlccConfig
-from agents.rlcc.policy import RlccPolicy, inputs
-from agents.training.rollout_env import RolloutEnv
-from agents.training.spaces_only import SpacesOnly
+from ns3_env.agents.rlcc import adpg
+from ns3_env.agents.rlcc.config import RlccConfig
+from ns3_env.agents.rlcc.policy import RlccPolicy, inputs
+from ns3_env.agents.training.rollout_env import RolloutEnv
+from ns3_env.agents.training.spaces_only import SpacesOnly
 from ns3_env.errors import ConfigError
 from ns3_env.rollouts import Exploration, Rollout
 from ns3_env.rtt_target import RttTarget

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agents.export.describe import policy_file
-from agents.export.networks import Exported, mlp
-from agents.rlcc.algorithm import RLCC
-from agents.rlcc.config import RlccConfig
-from agents.rlcc.policy import RlccPolicy, fields
-from agents.training.spaces_only import SpacesOnly
-from agents.training.trainer import GradientTrainer
+from ns3_env.agents.export.describe import policy_file
+from ns3_env.agents.export.networks import Exported, mlp
+from ns3_env.agents.rlcc.algorithm import RLCC
+from ns3_env.agents.rlcc.config import RlccConfig
+from ns3_env.agents.rlcc.policy import RlccPolicy, fields
+from ns3_env.agents.training.spaces_only import SpacesOnly
+from ns3_env.agents.training.trainer import GradientTrainer
 from ns3_env.errors import ConfigError
 from ns3_env.history import Floats, Ints
 from ns3_env.policy_file import policy_bytes

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What do plain algorithms make of flows? Stable-Baselines3's TD3, SAC and PPO, as they are."""
 
-from agents.registry import Agent
-from agents.sb3.config import Sb3Config
-from agents.sb3.trainer import Sb3Trainer
+from ns3_env.agents.registry import Agent
+from ns3_env.agents.sb3.config import Sb3Config
+from ns3_env.agents.sb3.trainer import Sb3Trainer
 
 AGENT = Agent(config=Sb3Config, trainer=Sb3Trainer, synchronous=True)
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from agents.registry import AgentConfig
+from ns3_env.agents.registry import AgentConfig
 from ns3_env.bounds import MAX_COUNT, MAX_TRANSITIONS, WHY_SETTING, excess
 
 #: Options that say how many transitions are kept: memory is taken for all of them.

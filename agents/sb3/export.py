@@ -14,7 +14,7 @@ from stable_baselines3.td3.policies import Actor as Td3Actor
 from stable_baselines3.td3.policies import TD3Policy
 from torch import nn
 
-from agents.export.networks import Exported, mlp
+from ns3_env.agents.export.networks import Exported, mlp
 from ns3_env.errors import ConfigError
 
 

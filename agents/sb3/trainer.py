@@ -9,11 +9,11 @@ from stable_baselines3 import PPO, SAC, TD3
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
-from agents.export.networks import Exported
-from agents.sb3.config import Sb3Config
-from agents.sb3.export import of_sb3
-from agents.sb3.replay import DueReplayBuffer
-from agents.training.trainer import GradientTrainer
+from ns3_env.agents.export.networks import Exported
+from ns3_env.agents.sb3.config import Sb3Config
+from ns3_env.agents.sb3.export import of_sb3
+from ns3_env.agents.sb3.replay import DueReplayBuffer
+from ns3_env.agents.training.trainer import GradientTrainer
 from ns3_env.errors import ConfigError
 
 #: What an algorithm's constructor raises for options that it cannot take, or has no memory for.

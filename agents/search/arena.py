@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.search.episodes import Episode
-from agents.search.objective import Judgement, Objective
-from agents.search.subject import Point, Subject
+from ns3_env.agents.search.episodes import Episode
+from ns3_env.agents.search.objective import Judgement, Objective
+from ns3_env.agents.search.subject import Point, Subject
 from ns3_env.episode_pool import Players
 from ns3_env.errors import ScenarioError, SimulatorError
 

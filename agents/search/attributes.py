@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from agents.search.config import Attributes, ControllerConfig, Parameter
-from agents.search.subject import Point, Space, Values
-from agents.training.checkpoint import controller_layout, write_layout
+from ns3_env.agents.search.config import Attributes, ControllerConfig, Parameter
+from ns3_env.agents.search.subject import Point, Space, Values
+from ns3_env.agents.training.checkpoint import controller_layout, write_layout
 from ns3_env.scenario import Controller
 
 #: How far whole numbers reach beyond their range's ends before they are rounded.

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from agents.search.network_config import NetworkConfig
-from agents.training.config import EnvConfig, EvaluationConfig, HangTimeout, Named
+from ns3_env.agents.search.network_config import NetworkConfig
+from ns3_env.agents.training.config import EnvConfig, EvaluationConfig, HangTimeout, Named
 from ns3_env.bounds import Processes, Seed, Setting
 from ns3_env.scenario import PerFlowRtt
 from ns3_env.strict import Strict

@@ -10,7 +10,7 @@ import numpy as np
 import torch as th
 from torch import nn
 
-from agents.search.law import LAW_FIELDS, SizeLaw, situations
+from ns3_env.agents.search.law import LAW_FIELDS, SizeLaw, situations
 from ns3_env.results import Floats
 
 _SITUATIONS = 12_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agents.search.config import SearchConfig
-from agents.training.curriculum import Curriculum
+from ns3_env.agents.search.config import SearchConfig
+from ns3_env.agents.training.curriculum import Curriculum
 from ns3_env.scenario import Scenario
 from ns3_env.vec_env import episode_seed
 

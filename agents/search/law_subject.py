@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from agents.search.attributes import space_of, values_at
-from agents.search.config import LawConfig, Parameter
-from agents.search.distil import distil
-from agents.search.law import SizeLaw
-from agents.search.network_config import NetworkConfig
-from agents.search.network_files import NetworkFiles
-from agents.search.subject import Point, Values
-from agents.training.run_folder import versions
 from ns3_env.actions import make_action_map
+from ns3_env.agents.search.attributes import space_of, values_at
+from ns3_env.agents.search.config import LawConfig, Parameter
+from ns3_env.agents.search.distil import distil
+from ns3_env.agents.search.law import SizeLaw
+from ns3_env.agents.search.network_config import NetworkConfig
+from ns3_env.agents.search.network_files import NetworkFiles
+from ns3_env.agents.search.subject import Point, Values
+from ns3_env.agents.training.run_folder import versions
 from ns3_env.errors import ConfigError
 from ns3_env.policy_file import PolicyFile
 from ns3_env.policy_spec import Training

@@ -20,9 +20,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-from agents.search.config import MetricsConfig
-from agents.search.episodes import Episode
-from agents.search.objective import Judgement
+from ns3_env.agents.search.config import MetricsConfig
+from ns3_env.agents.search.episodes import Episode
+from ns3_env.agents.search.objective import Judgement
 from ns3_env.episode_pool import Players
 from ns3_env.errors import ConfigError
 from ns3_env.results import Results

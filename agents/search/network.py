@@ -8,11 +8,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from agents.search.distil import distil
-from agents.search.network_config import NetworkConfig
-from agents.search.network_files import NetworkFiles
-from agents.search.subject import Point, Space, Values
-from agents.training.run_folder import versions
+from ns3_env.agents.search.distil import distil
+from ns3_env.agents.search.network_config import NetworkConfig
+from ns3_env.agents.search.network_files import NetworkFiles
+from ns3_env.agents.search.subject import Point, Space, Values
+from ns3_env.agents.training.run_folder import versions
 from ns3_env.policy_file import PolicyFile
 from ns3_env.policy_spec import PolicySpec, Training
 from ns3_env.policy_tensors import Shape

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from agents.search.law import LAW_FIELDS, SizeLaw
-from agents.training.config import Named
 from ns3_env.actions import make_action_map
+from ns3_env.agents.search.law import LAW_FIELDS, SizeLaw
+from ns3_env.agents.training.config import Named
 from ns3_env.bounds import Setting, TelemetryBytes
 from ns3_env.errors import ConfigError
 from ns3_env.policy_spec import Activation, PolicySpec, Transform

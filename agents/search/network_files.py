@@ -6,8 +6,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from pathlib import Path
 
-from agents.search.subject import Point
-from agents.training.checkpoint import controller_layout, write_layout
+from ns3_env.agents.search.subject import Point
+from ns3_env.agents.training.checkpoint import controller_layout, write_layout
 from ns3_env.policy_file import POLICY_FILE, PolicyFile, write_policy
 from ns3_env.scenario import NETWORK, Controller
 

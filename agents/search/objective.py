@@ -8,10 +8,10 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from agents.search.config import JudgeConfig
-from agents.search.episodes import Episode
-from agents.search.recorded_reward import recorded_reward, with_recordings
-from agents.training.environment import make_action_and_reward
+from ns3_env.agents.search.config import JudgeConfig
+from ns3_env.agents.search.episodes import Episode
+from ns3_env.agents.search.recorded_reward import recorded_reward, with_recordings
+from ns3_env.agents.training.environment import make_action_and_reward
 from ns3_env.episode_pool import Players
 from ns3_env.results import Results
 from ns3_env.scenario import Controller

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.search.subject import Point, Space
+from ns3_env.agents.search.subject import Point, Space
 
 #: More coordinates than these have a diagonal covariance: a full one needs n² trials.
 _FULL_COVARIANCE = 100

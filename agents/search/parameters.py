@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from agents.search.config import ControllerConfig, Parameter
+from ns3_env.agents.search.config import ControllerConfig, Parameter
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.scenario import AGENT, Controller, Scenario
 from ns3_env.simulator import Simulator, default_attributes, list_controllers

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.search.attributes import AttributesSubject
-from agents.search.config import TuneConfig
-from agents.search.law_subject import LawSubject
-from agents.search.metrics_objective import Metrics, MetricsObjective
-from agents.search.network import NetworkSubject
-from agents.search.objective import Objective, RewardObjective
-from agents.search.parameters import try_controller, with_starts
-from agents.search.subject import Subject
-from agents.training.curriculum import Curriculum, CurriculumConfig
-from agents.training.environment import check_env, check_evaluation
-from agents.training.inputs import Inputs
-from agents.training.run_folder import RunFolder
+from ns3_env.agents.search.attributes import AttributesSubject
+from ns3_env.agents.search.config import TuneConfig
+from ns3_env.agents.search.law_subject import LawSubject
+from ns3_env.agents.search.metrics_objective import Metrics, MetricsObjective
+from ns3_env.agents.search.network import NetworkSubject
+from ns3_env.agents.search.objective import Objective, RewardObjective
+from ns3_env.agents.search.parameters import try_controller, with_starts
+from ns3_env.agents.search.subject import Subject
+from ns3_env.agents.training.curriculum import Curriculum, CurriculumConfig
+from ns3_env.agents.training.environment import check_env, check_evaluation
+from ns3_env.agents.training.inputs import Inputs
+from ns3_env.agents.training.run_folder import RunFolder
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.strict import validate
 

@@ -13,15 +13,15 @@ import numpy as np
 from rich.console import Console
 from stable_baselines3.common.logger import Logger, make_output_format
 
-from agents.search.arena import Arena, mean_score
-from agents.search.episodes import Episodes
-from agents.search.objective import Judgement
-from agents.search.optimiser import Optimiser
-from agents.search.plan import Plan
-from agents.search.subject import Point
-from agents.search.trials import Trial, TrialLog
-from agents.training.progress import LiveLine, StopRequest
-from agents.training.run_folder import Outcome, RunFolder
+from ns3_env.agents.search.arena import Arena, mean_score
+from ns3_env.agents.search.episodes import Episodes
+from ns3_env.agents.search.objective import Judgement
+from ns3_env.agents.search.optimiser import Optimiser
+from ns3_env.agents.search.plan import Plan
+from ns3_env.agents.search.subject import Point
+from ns3_env.agents.search.trials import Trial, TrialLog
+from ns3_env.agents.training.progress import LiveLine, StopRequest
+from ns3_env.agents.training.run_folder import Outcome, RunFolder
 from ns3_env.episode_pool import Players
 
 

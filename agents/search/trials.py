@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.search.subject import Values
+from ns3_env.agents.search.subject import Values
 from ns3_env.durable import write_atomically
 from ns3_env.errors import ConfigError
 

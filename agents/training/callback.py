@@ -13,13 +13,13 @@ import numpy as np
 from rich.console import Console
 from stable_baselines3.common.callbacks import BaseCallback
 
-from agents.training.config import TrainConfig
-from agents.training.curriculum import Curriculum
-from agents.training.progress import LiveLine, StopRequest
-from agents.training.rollout_env import RolloutEnv
-from agents.training.run_folder import RunFolder
-from agents.training.stopwatch import VALIDATING
-from agents.training.trainer import GradientTrainer, Trainer
+from ns3_env.agents.training.config import TrainConfig
+from ns3_env.agents.training.curriculum import Curriculum
+from ns3_env.agents.training.progress import LiveLine, StopRequest
+from ns3_env.agents.training.rollout_env import RolloutEnv
+from ns3_env.agents.training.run_folder import RunFolder
+from ns3_env.agents.training.stopwatch import VALIDATING
+from ns3_env.agents.training.trainer import GradientTrainer, Trainer
 from ns3_env.policy_file import policy_bytes, write_policy
 from ns3_env.vec_env import RdmaVecEnv
 

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from agents.registry import find_agent
-from agents.training.config import EnvConfig, Named
-from agents.training.run_folder import RunFolder, read_json
+from ns3_env.agents.registry import find_agent
+from ns3_env.agents.training.config import EnvConfig, Named
+from ns3_env.agents.training.run_folder import RunFolder, read_json
 from ns3_env.errors import ConfigError
 from ns3_env.network_policy import NetworkPolicy
 from ns3_env.policy import Policy
@@ -33,7 +33,7 @@ from ns3_env.scenario import Clock, Controller
 from ns3_env.strict import Strict, validate
 
 if TYPE_CHECKING:
-    from agents.training.trainer import Trainer
+    from ns3_env.agents.training.trainer import Trainer
 
 LAYOUT = "layout.json"
 #: Names of files that hold pickled objects, which run code where they are read.

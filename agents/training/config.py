@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from agents.registry import AgentConfig, find_agent
+from ns3_env.agents.registry import AgentConfig, find_agent
 from ns3_env.bounds import (
     Count,
     LearnerSeed,

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import AfterValidator, Field, field_validator
 
-from agents.training.config import EnvConfig
-from agents.training.environment import make_scenario, merge
-from agents.training.plateau import Plateau, PlateauState, ValidationConfig
+from ns3_env.agents.training.config import EnvConfig
+from ns3_env.agents.training.environment import make_scenario, merge
+from ns3_env.agents.training.plateau import Plateau, PlateauState, ValidationConfig
 from ns3_env.bounds import Count, Setting
 from ns3_env.errors import ConfigError
 from ns3_env.scenario import Scenario

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agents.training.config import EnvConfig, EvaluationConfig
 from ns3_env import telemetry
 from ns3_env.actions import ActionMap, make_action_map
+from ns3_env.agents.training.config import EnvConfig, EvaluationConfig
 from ns3_env.errors import ConfigError
 from ns3_env.released import controller_names
 from ns3_env.rewards import Reward, make_reward
@@ -17,7 +17,7 @@ from ns3_env.strict import nearest, shown
 from ns3_env.vec_env import RdmaVecEnv
 
 if TYPE_CHECKING:
-    from agents.training.rollout_env import RolloutEnv
+    from ns3_env.agents.training.rollout_env import RolloutEnv
 
 
 def merge(common: Mapping[str, Any], special: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def make_training_env(
     env: EnvConfig, sampler: Callable[[int], Scenario], slots: int, seed: int
 ) -> RdmaVecEnv | RolloutEnv:
     """Where an agent learns, as ``env.rollout`` says; arguments as of ``make_env``."""
-    from agents.training.rollout_env import RolloutEnv
+    from ns3_env.agents.training.rollout_env import RolloutEnv
 
     if env.rollout == "channel":
         return make_env(env, sampler, slots, seed)

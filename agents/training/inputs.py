@@ -10,7 +10,8 @@ from typing import Any
 
 import yaml
 
-from agents.training.run_folder import RunFolder
+from ns3_env.agents.training.run_folder import RunFolder
+from ns3_env.data_files import find_file
 from ns3_env.errors import ConfigError
 from ns3_env.strict import shown
 from ns3_env.yaml_files import parse, read_mapping
@@ -57,8 +58,8 @@ def read_inputs(config: Path | None, curriculum: Path | None, resume: Path | Non
     """The inputs of a new run, or of one that goes on.
 
     Args:
-        config: configuration's file; not with ``resume``.
-        curriculum: curriculum's file; not with ``resume``.
+        config: configuration's file, or the name of one that comes with the project; not with ``resume``.
+        curriculum: curriculum's file, or such a name; not with ``resume``.
         resume: folder of a run to go on with.
 
     Raises:
@@ -75,6 +76,7 @@ def read_inputs(config: Path | None, curriculum: Path | None, resume: Path | Non
         return Inputs(data, stages, *names, folder, data)
     if config is None or curriculum is None:
         raise ConfigError("command line: --config and --curriculum are needed (or --resume)")
+    config, curriculum = find_file(config, "configs"), find_file(curriculum, "curricula")
     return Inputs(read_mapping(config), read_mapping(curriculum), str(config), str(curriculum))
 
 

@@ -18,7 +18,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.buffers import ReplayBuffer
 from stable_baselines3.common.policies import BasePolicy
 
-from agents.training.arrays import Arrays, check_array, check_names
+from ns3_env.agents.training.arrays import Arrays, check_array, check_names
 from ns3_env.errors import ConfigError
 from ns3_env.strict import Strict
 

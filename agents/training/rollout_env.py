@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from agents.training.config import EnvConfig
-from agents.training.spaces_only import SpacesOnly
+from ns3_env.agents.training.config import EnvConfig
+from ns3_env.agents.training.spaces_only import SpacesOnly
 from ns3_env.rewards import Reward
 from ns3_env.rollouts import Exploration, Rollout, Rollouts
 from ns3_env.scenario import Scenario

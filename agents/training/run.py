@@ -12,14 +12,14 @@ from typing import Annotated, Any
 from pydantic import Field
 from rich.console import Console
 
-from agents.registry import find_agent
-from agents.training.callback import EpisodeMeter, Measure, RunCallback
-from agents.training.config import RunConfig
-from agents.training.curriculum import Curriculum, CurriculumConfig, CurriculumState
-from agents.training.environment import check_env, check_evaluation, make_training_env
-from agents.training.inputs import Inputs
-from agents.training.progress import StopRequest
-from agents.training.run_folder import Outcome, RunFolder
+from ns3_env.agents.registry import find_agent
+from ns3_env.agents.training.callback import EpisodeMeter, Measure, RunCallback
+from ns3_env.agents.training.config import RunConfig
+from ns3_env.agents.training.curriculum import Curriculum, CurriculumConfig, CurriculumState
+from ns3_env.agents.training.environment import check_env, check_evaluation, make_training_env
+from ns3_env.agents.training.inputs import Inputs
+from ns3_env.agents.training.progress import StopRequest
+from ns3_env.agents.training.run_folder import Outcome, RunFolder
 from ns3_env.errors import ConfigError
 from ns3_env.strict import Strict, validate
 

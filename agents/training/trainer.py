@@ -18,20 +18,20 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecEnv
 from typing_extensions import Self
 
-from agents.export.describe import policy_file
-from agents.export.networks import Exported
-from agents.registry import find_agent
-from agents.training.arrays import read_arrays, write_arrays
-from agents.training.checkpoint import (
+from ns3_env.agents.export.describe import policy_file
+from ns3_env.agents.export.networks import Exported
+from ns3_env.agents.registry import find_agent
+from ns3_env.agents.training.arrays import read_arrays, write_arrays
+from ns3_env.agents.training.checkpoint import (
     LAYOUT,
     PolicyLayout,
     check_layout,
     refuse_pickles,
     write_layout,
 )
-from agents.training.config import RunConfig
-from agents.training.environment import check_env
-from agents.training.learned import (
+from ns3_env.agents.training.config import RunConfig
+from ns3_env.agents.training.environment import check_env
+from ns3_env.agents.training.learned import (
     Counts,
     RingPlace,
     buffer_arrays,
@@ -41,10 +41,10 @@ from agents.training.learned import (
     put_optimisers,
     put_policy,
 )
-from agents.training.random_state import RandomState
-from agents.training.run_folder import read_json, versions
-from agents.training.spaces_only import SpacesOnly
-from agents.training.stopwatch import Stopwatch
+from ns3_env.agents.training.random_state import RandomState
+from ns3_env.agents.training.run_folder import read_json, versions
+from ns3_env.agents.training.spaces_only import SpacesOnly
+from ns3_env.agents.training.stopwatch import Stopwatch
 from ns3_env.errors import ConfigError
 from ns3_env.history import Floats, Ints
 from ns3_env.policy import FloatArray, Policy, State

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.search.config import TuneConfig
-from agents.search.network import NetworkSubject
-from agents.training.run_folder import RunFolder
+from ns3_env.agents.search.config import TuneConfig
+from ns3_env.agents.search.network import NetworkSubject
+from ns3_env.agents.training.run_folder import RunFolder
 from ns3_env.policy_file import POLICY_FILE, PolicyFile, read_policy, write_policy
 from ns3_env.strict import validate
 

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
-from agents.training import run as training
-from agents.training.inputs import Inputs, apply_overrides
+from ns3_env.agents.training import run as training
+from ns3_env.agents.training.inputs import Inputs, apply_overrides
 from ns3_env.bounds import LearnerSeed, few
 from ns3_env.errors import ConfigError
 from ns3_env.scenario import Scenario

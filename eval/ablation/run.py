@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.training import run as training
-from agents.training.checkpoint import load_policy
-from agents.training.config import EnvConfig
-from eval.ablation.plan import Planned, Variant
-from eval.metrics import measure
-from eval.play.policy import run_policy
+from ns3_env.agents.training import run as training
+from ns3_env.agents.training.checkpoint import load_policy
+from ns3_env.agents.training.config import EnvConfig
 from ns3_env.durable import write_atomically
+from ns3_env.eval.ablation.plan import Planned, Variant
+from ns3_env.eval.metrics import measure
+from ns3_env.eval.play.policy import run_policy
 from ns3_env.policy import Policy
 
 #: Of one run: metrics by scenario, and the CPU seconds that learning took.

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from eval.benchmark.contestants import load
-from eval.benchmark.folder import FORMAT, Key, cell_folder
-from eval.benchmark.suite import Contestant
-from eval.metrics import measure, without_nan
-from eval.metrics.convergence import allowed_bps
-from eval.metrics.queues import queue_cdf
-from eval.play.folders import replace_folder
-from eval.play.results import write_results
-from eval.show.table import csv_text
+from ns3_env.eval.benchmark.contestants import load
+from ns3_env.eval.benchmark.folder import FORMAT, Key, cell_folder
+from ns3_env.eval.benchmark.suite import Contestant
+from ns3_env.eval.metrics import measure, without_nan
+from ns3_env.eval.metrics.convergence import allowed_bps
+from ns3_env.eval.metrics.queues import queue_cdf
+from ns3_env.eval.play.folders import replace_folder
+from ns3_env.eval.play.results import write_results
+from ns3_env.eval.show.table import csv_text
 from ns3_env.network_policy import NetworkPolicy
 from ns3_env.results import Results, bottleneck
 from ns3_env.scenario import AGENT, Record, Scenario
@@ -119,7 +119,7 @@ def played_by(
     if who.controller is not None:
         played = recording(scenario.under(who.controller, who.attributes))
         return played, simulator.play(played)
-    from eval.play.policy import run_policy
+    from ns3_env.eval.play.policy import run_policy
 
     loaded = load(who)
     under_policy = scenario.under(AGENT)

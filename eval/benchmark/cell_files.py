@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from eval.benchmark.folder import Cell
-from eval.show.plots import Floats
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.benchmark.folder import Cell
+from ns3_env.eval.show.plots import Floats
 
 #: kind -> id -> (times in ns, values), as in series.csv.
 Series = dict[str, dict[str, tuple[Floats, Floats]]]

@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eval.benchmark.suite import Contestant, Suite
 from ns3_env import telemetry
 from ns3_env.actions import make_action_map
 from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.eval.benchmark.suite import Contestant, Suite
 from ns3_env.policy import Policy
 from ns3_env.scenario import Controller
 
 if TYPE_CHECKING:
-    from agents.training.checkpoint import TrainedPolicy
+    from ns3_env.agents.training.checkpoint import TrainedPolicy
 
 
 def join(suite: Suite, policies: Sequence[str], checkpoints: Sequence[str]) -> Suite:
@@ -94,8 +94,8 @@ def load(entry: Contestant) -> TrainedPolicy:
 
 
 def _of_module(entry: Contestant) -> TrainedPolicy:
-    from agents.training.checkpoint import TrainedPolicy
-    from agents.training.config import EnvConfig, Named
+    from ns3_env.agents.training.checkpoint import TrainedPolicy
+    from ns3_env.agents.training.config import EnvConfig, Named
 
     place = f"policy {entry.name}"
     module_name, colon, factory_name = (entry.policy or "").partition(":")
@@ -133,7 +133,7 @@ def _of_module(entry: Contestant) -> TrainedPolicy:
 
 
 def _of_checkpoint(entry: Contestant) -> TrainedPolicy | Controller:
-    from agents.training.checkpoint import load_checkpoint
+    from ns3_env.agents.training.checkpoint import load_checkpoint
 
     try:
         return load_checkpoint(Path(entry.checkpoint or ""))
@@ -143,7 +143,7 @@ def _of_checkpoint(entry: Contestant) -> TrainedPolicy | Controller:
 
 def _content(entry: Contestant) -> str:
     """Hash of the policy's source file or of the checkpoint's files: another one makes cells stale."""
-    from agents.training.checkpoint import policy_files
+    from ns3_env.agents.training.checkpoint import policy_files
 
     found = hashlib.sha256()
     if entry.policy is not None:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from eval.benchmark.cell_files import Flows, flows
-from eval.benchmark.folder import Cell
-from eval.benchmark.statistics import FloatArray
-from eval.metrics.slowdown import SIZE_BUCKETS
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.benchmark.cell_files import Flows, flows
+from ns3_env.eval.benchmark.folder import Cell
+from ns3_env.eval.benchmark.statistics import FloatArray
+from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
 
 _BUCKETS = {name: (above, up_to) for name, _, above, up_to in SIZE_BUCKETS}
 _METRIC = re.compile(r"fct_slowdown_(\w+)_avg")

@@ -15,11 +15,11 @@ from typing import Any
 
 import yaml
 
-from agents.training.run_folder import versions
-from eval.benchmark.suite import Contestant, Suite
-from eval.play.folders import refuse_links
+from ns3_env.agents.training.run_folder import versions
 from ns3_env.durable import write_atomically
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.benchmark.suite import Contestant, Suite
+from ns3_env.eval.play.folders import refuse_links
 from ns3_env.files import read_text
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import find_executable
@@ -39,7 +39,7 @@ _SEED = re.compile(r"seed-(\d+)")
 
 @dataclass(frozen=True)
 class Cell:
-    """One complete cell. ``metrics`` are those of ``eval.metrics.METRICS``; NaN where it defines none."""
+    """One complete cell. ``metrics`` are those of ``eval/metrics``; NaN where it defines none."""
 
     scenario: str
     controller: str

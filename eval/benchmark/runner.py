@@ -17,11 +17,14 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from eval import report
-from eval.benchmark import workers
-from eval.benchmark.cell import Job, cost
-from eval.benchmark.contestants import check, join, refuse_imports
-from eval.benchmark.folder import (
+from ns3_env.bounds import MAX_PROCESSES, WHY_PROCESSES, excess
+from ns3_env.durable import write_atomically
+from ns3_env.errors import ScenarioError
+from ns3_env.eval import report
+from ns3_env.eval.benchmark import workers
+from ns3_env.eval.benchmark.cell import Job, cost
+from ns3_env.eval.benchmark.contestants import check, join, refuse_imports
+from ns3_env.eval.benchmark.folder import (
     LOCK,
     BenchFolder,
     Key,
@@ -31,11 +34,8 @@ from eval.benchmark.folder import (
     versions_in_use,
     write_suite,
 )
-from eval.benchmark.suite import Suite
-from eval.benchmark.summary import show
-from ns3_env.bounds import MAX_PROCESSES, WHY_PROCESSES, excess
-from ns3_env.durable import write_atomically
-from ns3_env.errors import ScenarioError
+from ns3_env.eval.benchmark.suite import Suite
+from ns3_env.eval.benchmark.summary import show
 
 _RUNNING_SHOWN = 8
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from eval.benchmark.flow_pairs import FlowPairs
-from eval.benchmark.folder import BenchFolder, Cell, Key
-from eval.benchmark.statistics import (
+from ns3_env.eval.benchmark.flow_pairs import FlowPairs
+from ns3_env.eval.benchmark.folder import BenchFolder, Cell, Key
+from ns3_env.eval.benchmark.statistics import (
     Difference,
     FloatArray,
     bootstrap_interval,
@@ -19,9 +19,9 @@ from eval.benchmark.statistics import (
     of_log_ratios,
     paired,
 )
-from eval.benchmark.suite import SuiteScenario
-from eval.metrics import METRICS, Metric
-from eval.show.table import cell as shown
+from ns3_env.eval.benchmark.suite import SuiteScenario
+from ns3_env.eval.metrics import METRICS, Metric
+from ns3_env.eval.show.table import cell as shown
 
 #: Metrics of a report's summary; every other one is in the scenario's own table.
 HEADLINES = (

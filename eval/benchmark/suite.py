@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from ns3_env.bounds import WallSeconds
+from ns3_env.data_files import DATA
 from ns3_env.errors import ScenarioError
 from ns3_env.released import released_names
 from ns3_env.scenario import AGENT, Scenario
@@ -22,7 +23,7 @@ from ns3_env.traffic import FlowFile, FlowList, Mix, Traffic
 from ns3_env.yaml_files import read_mapping
 
 #: Suites that come with the project: NAME.yaml.
-SUITE_FOLDER = Path(__file__).parents[2] / "configs" / "suites"
+SUITE_FOLDER = DATA / "configs" / "suites"
 
 #: A name is also a folder's.
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$", max_length=100)]

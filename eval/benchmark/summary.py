@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from eval.benchmark.folder import BenchFolder
-from eval.benchmark.standings import Row, standings
-from eval.show.table import cell
+from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.benchmark.standings import Row, standings
+from ns3_env.eval.show.table import cell
 
 #: The metric that the table compares by.
 SCORE = "fct_slowdown_avg"

@@ -19,9 +19,9 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Literal
 
-from eval.benchmark.cell import Job, run
-from eval.benchmark.folder import Key
 from ns3_env.errors import ScenarioError, SimulatorError
+from ns3_env.eval.benchmark.cell import Job, run
+from ns3_env.eval.benchmark.folder import Key
 from ns3_env.simulator import Simulator
 
 #: How often the time limits are looked at, and the caller gets to redraw.

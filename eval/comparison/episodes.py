@@ -8,11 +8,11 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from agents.training.run_folder import RunFolder
-from eval.comparison.figure import draw_comparison
-from eval.metrics import mean
-from eval.play.policy import Episode
-from eval.show import table
+from ns3_env.agents.training.run_folder import RunFolder
+from ns3_env.eval.comparison.figure import draw_comparison
+from ns3_env.eval.metrics import mean
+from ns3_env.eval.play.policy import Episode
+from ns3_env.eval.show import table
 
 
 def show_played(title: str, played: Mapping[str, Sequence[Episode]], folder: RunFolder) -> None:

@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.training.checkpoint import LAYOUT, TrainedPolicy, load_checkpoint
-from agents.training.config import EvaluationConfig, RunConfig
-from agents.training.environment import make_scenario
-from agents.training.inputs import apply_overrides, read_inputs
-from agents.training.run_folder import RunFolder
-from eval.comparison.training import after_training, against, as_json
-from eval.metrics import mean
-from eval.show import table
+from ns3_env.agents.training.checkpoint import LAYOUT, TrainedPolicy, load_checkpoint
+from ns3_env.agents.training.config import EvaluationConfig, RunConfig
+from ns3_env.agents.training.environment import make_scenario
+from ns3_env.agents.training.inputs import apply_overrides, read_inputs
+from ns3_env.agents.training.run_folder import RunFolder
 from ns3_env.errors import ConfigError
+from ns3_env.eval.comparison.training import after_training, against, as_json
+from ns3_env.eval.metrics import mean
+from ns3_env.eval.show import table
 from ns3_env.strict import Strict, validate
 
 
@@ -35,9 +35,9 @@ def evaluate(path: Path, overrides: Sequence[str], json_file: Path | None = None
         return
     inputs = read_inputs(None, None, path)
     if inputs.kind == "tune":
-        from agents.search.plan import plan
-        from eval.comparison import search as tuned
-        from eval.comparison.objective import METRICS_OF_EPISODES
+        from ns3_env.agents.search.plan import plan
+        from ns3_env.eval.comparison import search as tuned
+        from ns3_env.eval.comparison.objective import METRICS_OF_EPISODES
 
         tuned.after_tuning(plan(inputs, overrides, METRICS_OF_EPISODES), RunFolder(path), json_file)
         return

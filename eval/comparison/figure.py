@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from eval.play.folders import refuse_link
-from eval.show.plots import COLOURS, styles
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.play.folders import refuse_link
+from ns3_env.eval.show.plots import COLOURS, styles
 from ns3_env.results import bottleneck
 
 

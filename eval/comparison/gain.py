@@ -10,15 +10,15 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from agents.baselines import RandomPolicy
-from agents.training.checkpoint import load_policy
-from agents.training.config import RunConfig
-from agents.training.environment import make_scenario
-from agents.training.inputs import read_inputs
-from eval.comparison.training import evaluation_scenario
-from eval.play.policy import run_policy
-from eval.show import table
+from ns3_env.agents.baselines import RandomPolicy
+from ns3_env.agents.training.checkpoint import load_policy
+from ns3_env.agents.training.config import RunConfig
+from ns3_env.agents.training.environment import make_scenario
+from ns3_env.agents.training.inputs import read_inputs
 from ns3_env.errors import ConfigError
+from ns3_env.eval.comparison.training import evaluation_scenario
+from ns3_env.eval.play.policy import run_policy
+from ns3_env.eval.show import table
 
 #: Training runs that are compared.
 MAX_SEEDS = 1000
@@ -44,7 +44,7 @@ def gain(
     Raises:
         ConfigError: the number of seeds is none, or a file is wrong.
     """
-    from agents.training import run as training
+    from ns3_env.agents.training import run as training
 
     if not 1 <= seeds <= MAX_SEEDS:
         raise ConfigError(f"--seeds: must be in 1 to {MAX_SEEDS}, is {seeds}: each is a training run")

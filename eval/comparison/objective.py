@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from agents.search.metrics_objective import Metrics
-from eval.metrics import METRICS, measure
+from ns3_env.agents.search.metrics_objective import Metrics
+from ns3_env.eval.metrics import METRICS, measure
 
 METRICS_OF_EPISODES = Metrics(METRICS, measure)

@@ -13,19 +13,19 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from agents.search.episodes import Episode
-from agents.search.gain import compare_seeds, describe_gain
-from agents.search.objective import Objective
-from agents.search.plan import Plan
-from agents.training.checkpoint import load_controller
-from agents.training.environment import make_scenario
-from agents.training.run_folder import RunFolder
-from eval.comparison.episodes import show_played
-from eval.metrics import mean, without_nan
-from eval.play.policy import Episode as Played
-from eval.show import table
+from ns3_env.agents.search.episodes import Episode
+from ns3_env.agents.search.gain import compare_seeds, describe_gain
+from ns3_env.agents.search.objective import Objective
+from ns3_env.agents.search.plan import Plan
+from ns3_env.agents.training.checkpoint import load_controller
+from ns3_env.agents.training.environment import make_scenario
+from ns3_env.agents.training.run_folder import RunFolder
 from ns3_env.episode_pool import Players
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.comparison.episodes import show_played
+from ns3_env.eval.metrics import mean, without_nan
+from ns3_env.eval.play.policy import Episode as Played
+from ns3_env.eval.show import table
 from ns3_env.results import Floats
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.vec_env import episode_seed

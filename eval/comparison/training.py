@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.training.checkpoint import load_policy
-from agents.training.config import EnvConfig, EvaluationConfig, RunConfig
-from agents.training.environment import make_scenario
-from agents.training.run_folder import RunFolder
-from eval.comparison.episodes import show_played
-from eval.metrics import mean, without_nan
-from eval.play.policy import Episode, run_controller, run_policy, summary
-from eval.show import table
+from ns3_env.agents.training.checkpoint import load_policy
+from ns3_env.agents.training.config import EnvConfig, EvaluationConfig, RunConfig
+from ns3_env.agents.training.environment import make_scenario
+from ns3_env.agents.training.run_folder import RunFolder
 from ns3_env.errors import ConfigError
+from ns3_env.eval.comparison.episodes import show_played
+from ns3_env.eval.metrics import mean, without_nan
+from ns3_env.eval.play.policy import Episode, run_controller, run_policy, summary
+from ns3_env.eval.show import table
 from ns3_env.policy import Policy
 from ns3_env.released import released_names
 from ns3_env.scenario import Scenario

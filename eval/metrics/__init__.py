@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from eval.metrics import convergence, duration, fairness, goodput, losses, pauses, queues, slowdown  # noqa: F401, the tables' order
-from eval.metrics.registry import METRICS, Metric, Shared
+from ns3_env.eval.metrics import convergence, duration, fairness, goodput, losses, pauses, queues, slowdown  # noqa: F401, the tables' order
+from ns3_env.eval.metrics.registry import METRICS, Metric, Shared
 from ns3_env.results import Results
 
 __all__ = ["METRICS", "TABLE", "Metric", "brief", "line", "mean", "measure", "without_nan"]

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from eval.metrics.registry import Metric, Shared, declare
+from ns3_env.eval.metrics.registry import Metric, Shared, declare
 from ns3_env.results import Floats, Results, bottleneck, flow_column, flow_ends, packet_bytes
 
 #: Rates are averaged over so many base RTTs: a controller that swings around the fair share has reached it.

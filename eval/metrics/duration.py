@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from eval.metrics.registry import metric
+from ns3_env.eval.metrics.registry import metric
 from ns3_env.results import Results, flow_column
 
 

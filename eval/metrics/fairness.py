@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from eval.metrics.registry import Metric, declare
+from ns3_env.eval.metrics.registry import Metric, declare
 from ns3_env.results import Floats, Results, flow_column, flow_ends
 
 

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from eval.metrics.registry import metric
+from ns3_env.eval.metrics.registry import metric
 from ns3_env.results import Floats, Results, bottleneck, flow_column, flow_ends, packet_bytes
 
 

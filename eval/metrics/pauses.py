@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from eval.metrics.registry import metric
+from ns3_env.eval.metrics.registry import metric
 from ns3_env.results import Results, flow_column, flow_ends
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from eval.metrics.registry import Metric, Shared, declare
+from ns3_env.eval.metrics.registry import Metric, Shared, declare
 from ns3_env.results import Floats, bottleneck
 
 #: Percentiles that the simulator keeps of each port, where no series was recorded.

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from eval.metrics.registry import Metric, Shared, declare
+from ns3_env.eval.metrics.registry import Metric, Shared, declare
 from ns3_env.results import Floats, Results, flow_column
 
 #: Sizes (bytes) at which the field cuts WebSearch and FB_Hadoop: (name, in words, above, up to).

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from eval.paper.show import CLAIMS, VERDICTS
+from ns3_env.eval.paper.show import CLAIMS, VERDICTS
 
 _CELLS = re.compile(r"(?<!\\) \| ")
 

@@ -15,14 +15,14 @@ from typing import Any
 
 from rich.console import Console
 
-from agents.training.run_folder import versions
-from eval.paper.outcome import Experiment, Outcome, Say
-from eval.paper.page import RESULT, refresh
-from eval.paper.show import show
-from eval.play.folders import refuse_links, replace_folder
-from eval.play.trained import trained_policies
-from eval.show.table import write_json
+from ns3_env.agents.training.run_folder import versions
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.paper.outcome import Experiment, Outcome, Say
+from ns3_env.eval.paper.page import RESULT, refresh
+from ns3_env.eval.paper.show import show
+from ns3_env.eval.play.folders import refuse_links, replace_folder
+from ns3_env.eval.play.trained import trained_policies
+from ns3_env.eval.show.table import write_json
 from ns3_env.simulator import Simulator, list_controllers
 
 #: A line for each experiment, in the papers' order: a module with an ``EXPERIMENT``.
@@ -43,7 +43,7 @@ MODULES = (
 #: Every experiment by its name.
 EXPERIMENTS: Mapping[str, Experiment] = {
     module.EXPERIMENT.name: module.EXPERIMENT
-    for module in (import_module(f"eval.paper.{name}") for name in MODULES)
+    for module in (import_module(f"ns3_env.eval.paper.{name}") for name in MODULES)
 }
 #: Where experiments go that are told nothing else.
 RUNS = Path("runs") / "paper"

@@ -10,9 +10,9 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from eval.paper.claims import summary
-from eval.paper.show import markdown
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.paper.claims import summary
+from ns3_env.eval.paper.show import markdown
 
 #: An experiment's numbers; it marks a folder as one's.
 RESULT = "result.json"

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from agents.training.config import EnvConfig
-from agents.training.environment import make_action_and_reward, make_env
-from eval.metrics import line
+from ns3_env.agents.training.config import EnvConfig
+from ns3_env.agents.training.environment import make_action_and_reward, make_env
+from ns3_env.eval.metrics import line
 from ns3_env.network_policy import NetworkPolicy
 from ns3_env.policy import Policy, SlotStates
 from ns3_env.released import named_controller
@@ -35,7 +35,7 @@ class Episode:
 
     @property
     def metrics(self) -> dict[str, float]:
-        """Metrics of a table's line (``eval.metrics.TABLE``), by name."""
+        """Metrics of a table's line (``ns3_env.eval.metrics.TABLE``), by name."""
         return line(self.results)
 
     @property

@@ -9,9 +9,9 @@ from typing import Any
 
 import yaml
 
-from agents.training.run_folder import versions
-from eval.play.series import FILES as SERIES_FILES
-from eval.show import table
+from ns3_env.agents.training.run_folder import versions
+from ns3_env.eval.play.series import FILES as SERIES_FILES
+from ns3_env.eval.show import table
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import default_attributes
 

@@ -11,14 +11,15 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from eval.metrics import line, without_nan
-from eval.play.folders import refuse_foreign, replace_folder
-from eval.play.results import FILES, write_results
-from eval.play.series import write_series
-from eval.play.trained import trained_policies
-from eval.show import table
 from ns3_env.bounds import MAX_TIME_NS, WHY_TIME, excess
+from ns3_env.data_files import find_file
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.metrics import line, without_nan
+from ns3_env.eval.play.folders import refuse_foreign, replace_folder
+from ns3_env.eval.play.results import FILES, write_results
+from ns3_env.eval.play.series import write_series
+from ns3_env.eval.play.trained import trained_policies
+from ns3_env.eval.show import table
 from ns3_env.released import controller_names, named_controller
 from ns3_env.scenario import AGENT, Record, Scenario
 from ns3_env.simulator import Simulator
@@ -56,7 +57,7 @@ def run(
         ScenarioError: the scenario, an option, or the name of a controller, is wrong.
         SimulatorError: the simulator failed.
     """
-    scenario = Scenario.load(scenario_file)
+    scenario = Scenario.load(find_file(scenario_file, "configs/scenarios"))
     check_names(names)
     policies = trained_policies(checkpoints, names)
     record = _record(scenario, queue_series_ns, pcap)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from eval.show.table import csv_text
+from ns3_env.eval.show.table import csv_text
 
 #: Columns of each series; times are ns, lengths bytes, rates bit/s.
 COLUMNS: dict[str, tuple[str, ...]] = {

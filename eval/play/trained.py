@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.training.checkpoint import load_checkpoint
+from ns3_env.agents.training.checkpoint import load_checkpoint
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.network_policy import NetworkPolicy
 from ns3_env.scenario import NETWORK, Controller

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from eval.play.trained import policy_of
-from eval.policy_map.steady import steady
-from eval.show.plots import Floats, picture
 from ns3_env.errors import ConfigError
+from ns3_env.eval.play.trained import policy_of
+from ns3_env.eval.policy_map.steady import steady
+from ns3_env.eval.show.plots import Floats, picture
 from ns3_env.network_policy import NetworkPolicy
 
 _CELLS = 121

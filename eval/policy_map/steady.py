@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from eval.show.plots import Floats
 from ns3_env.errors import ConfigError
+from ns3_env.eval.show.plots import Floats
 from ns3_env.telemetry import field_indices
 
 #: What is not said otherwise: one of four flows on a busy 100 Gb/s link with an empty queue, half done.

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from eval.benchmark.folder import BenchFolder
-from eval.benchmark.standings import standings
-from eval.play.folders import refuse_link
-from eval.report import html, markdown
-from eval.report.facts import gather
 from ns3_env.durable import write_atomically
+from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.benchmark.standings import standings
+from ns3_env.eval.play.folders import refuse_link
+from ns3_env.eval.report import html, markdown
+from ns3_env.eval.report.facts import gather
 
 
 def write(path: Path) -> Path:

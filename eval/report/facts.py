@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from eval.benchmark.folder import BenchFolder, Key
+from ns3_env.eval.benchmark.folder import BenchFolder, Key
 
 #: Entries of a list that the page shows; the whole one is in suite.yaml.
 SHOWN = 40

@@ -10,11 +10,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator
 
-from eval.benchmark.cell_files import Flows, Series, flows, queue_cdf, series
-from eval.benchmark.folder import Cell
-from eval.benchmark.standings import Standing
-from eval.metrics.slowdown import SIZE_BUCKETS
-from eval.show.plots import (
+from ns3_env.eval.benchmark.cell_files import Flows, Series, flows, queue_cdf, series
+from ns3_env.eval.benchmark.folder import Cell
+from ns3_env.eval.benchmark.standings import Standing
+from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
+from ns3_env.eval.show.plots import (
     Floats,
     Style,
     data_uri,

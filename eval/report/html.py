@@ -9,12 +9,12 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from eval.benchmark.folder import BenchFolder
-from eval.benchmark.standings import HEADLINES, Standing
-from eval.metrics import METRICS
-from eval.report import figures
-from eval.report.facts import Facts
-from eval.show.plots import styles
+from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.benchmark.standings import HEADLINES, Standing
+from ns3_env.eval.metrics import METRICS
+from ns3_env.eval.report import figures
+from ns3_env.eval.report.facts import Facts
+from ns3_env.eval.show.plots import styles
 
 #: Lists of cells longer than this are folded.
 LONG_LIST = 12

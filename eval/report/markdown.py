@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.benchmark.standings import HEADLINES, Standing
-from eval.metrics import METRICS
-from eval.report.facts import Facts
+from ns3_env.eval.benchmark.standings import HEADLINES, Standing
+from ns3_env.eval.metrics import METRICS
+from ns3_env.eval.report.facts import Facts
 
 
 def render(facts: Facts, summary: Sequence[Standing]) -> str:

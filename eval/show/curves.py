@@ -7,11 +7,12 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from eval.show.plots import styles
+from ns3_env.data_files import DATA
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.show.plots import styles
 
-#: The curves of the source tree: NAME-Nto1.csv, written by the C++ suite rdma-curves.
-CURVES = Path(__file__).parents[2] / "ns3_env" / "rdma" / "test" / "data" / "curves"
+#: The pinned curves: NAME-Nto1.csv, written by the C++ suite rdma-curves.
+CURVES = DATA / "curves"
 _CREATOR = "ns3-env curves"  # written into the pictures
 _STYLES = ("-", "--", ":")
 

@@ -17,8 +17,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from eval.speed.placement import PLACEMENTS, decision_us
-from eval.speed.policies import NETWORKS, ROLLOUTS, native_us, rollout_decisions_per_s
+from ns3_env.data_files import DATA
+from ns3_env.eval.speed.placement import PLACEMENTS, decision_us
+from ns3_env.eval.speed.policies import NETWORKS, ROLLOUTS, native_us, rollout_decisions_per_s
 from ns3_env.scenario import Controller, Record, Scenario, Synchronous
 from ns3_env.simulator import Decisions, Simulator, find_executable, wait_any
 from ns3_env.telemetry import column
@@ -32,7 +33,7 @@ MPCC_SHORTCUTS = (("mpcc_us", True), ("mpcc_qp_us", False))
 #: About how many decisions a second are expected: how long a measurement takes.
 ROLLOUT_RATES = {"channel": 2_000, "inside": 30_000}
 _ROWS = 64  # flows of the scenario that exercises the channel
-_SCENARIOS = Path(__file__).parents[2] / "configs" / "scenarios"
+_SCENARIOS = DATA / "configs" / "scenarios"
 #: Published runs that are timed: key of the JSON, scenario, controller.
 REFERENCE_RUNS = (
     ("dumbbell_dctcp", "dumbbell_100g_4to1", "dctcp"),

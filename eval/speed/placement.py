@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.mpcc import MpccPolicy
+from ns3_env.agents.mpcc import MpccPolicy
 from ns3_env.companions import Companions
 from ns3_env.scenario import AGENT, Controller, PerAck, Record, Scenario
 from ns3_env.simulator import Decisions, Simulator

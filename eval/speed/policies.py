@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 
-from agents.registry import find_agent
-from agents.training.config import RunConfig
-from agents.training.environment import make_training_env
 from ns3_env import _native
+from ns3_env.agents.registry import find_agent
+from ns3_env.agents.training.config import RunConfig
+from ns3_env.agents.training.environment import make_training_env
 from ns3_env.policy_file import PolicyFile, write_policy
 from ns3_env.policy_spec import PolicySpec
 from ns3_env.policy_tensors import Layer, Widths, tensor_shapes

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from eval.show.plots import Floats, envelope, time_unit
+from ns3_env.eval.show.plots import Floats, envelope, time_unit
 from ns3_env.results import bottleneck
 
 Results = Mapping[str, Any]

@@ -8,17 +8,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from eval.benchmark.cell import played_by, recorded
-from eval.benchmark.suite import Contestant
-from eval.play.folders import refuse_foreign, replace_folder
-from eval.play.results import FILES, write_results
-from eval.play.scenario import check_names
-from eval.play.series import COLUMNS, recorded_series, write_series
-from eval.play.trained import policy_of
-from eval.show.plots import picture
-from eval.trace.figure import draw
 from ns3_env.bounds import MAX_TIME_NS, WHY_TIME, excess
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.benchmark.cell import played_by, recorded
+from ns3_env.eval.benchmark.suite import Contestant
+from ns3_env.eval.play.folders import refuse_foreign, replace_folder
+from ns3_env.eval.play.results import FILES, write_results
+from ns3_env.eval.play.scenario import check_names
+from ns3_env.eval.play.series import COLUMNS, recorded_series, write_series
+from ns3_env.eval.play.trained import policy_of
+from ns3_env.eval.show.plots import picture
+from ns3_env.eval.trace.figure import draw
 from ns3_env.scenario import Record, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.strict import validate

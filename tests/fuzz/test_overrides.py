@@ -11,9 +11,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.registry import find_agent
-from agents.training import run as training
-from agents.training.inputs import Inputs
+from ns3_env.agents.registry import find_agent
+from ns3_env.agents.training import run as training
+from ns3_env.agents.training.inputs import Inputs
 from ns3_env.yaml_files import read_mapping
 from tests.fuzz.in_bounds import faults
 from tests.fuzz.strategies import TEXTS, VALUES, YAML_TEXTS, near, places

@@ -13,11 +13,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.registry import AGENTS, find_agent
-from agents.search import plan as search
-from agents.training import run as training
-from agents.training.inputs import Inputs, read_inputs
-from eval.benchmark.suite import Suite
+from ns3_env.agents.registry import AGENTS, find_agent
+from ns3_env.agents.search import plan as search
+from ns3_env.agents.training import run as training
+from ns3_env.agents.training.inputs import Inputs, read_inputs
+from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.scenario import Scenario
 from ns3_env.traffic import SIZE_CDFS
 from ns3_env.yaml_files import read_mapping

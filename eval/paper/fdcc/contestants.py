@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from eval.paper.outcome import Policies
 from ns3_env.errors import ConfigError
+from ns3_env.eval.paper.outcome import Policies
 from ns3_env.released import released
 from ns3_env.scenario import AGENT, Scenario
 

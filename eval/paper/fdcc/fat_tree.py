@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from eval.paper.fdcc.contestants import NAMES, contestants
-from eval.paper.fdcc.fat_tree_claims import claims
-from eval.paper.fdcc.fat_tree_figures import draw_deviations, draw_pauses, draw_slowdowns
-from eval.paper.fdcc.incast_numbers import csvs, incast, measured, spread
-from eval.paper.fdcc.incast_tables import grids
-from eval.paper.fdcc.play import play_all
-from eval.paper.fdcc.theirs import FAT_TREE_FLOWS, TABLE_6_1
-from eval.paper.fdcc.verdicts import Table, value
-from eval.paper.outcome import Experiment, Outcome, Policies, Row, Say
+from ns3_env.eval.paper.fdcc.contestants import NAMES, contestants
+from ns3_env.eval.paper.fdcc.fat_tree_claims import claims
+from ns3_env.eval.paper.fdcc.fat_tree_figures import draw_deviations, draw_pauses, draw_slowdowns
+from ns3_env.eval.paper.fdcc.incast_numbers import csvs, incast, measured, spread
+from ns3_env.eval.paper.fdcc.incast_tables import grids
+from ns3_env.eval.paper.fdcc.play import play_all
+from ns3_env.eval.paper.fdcc.theirs import FAT_TREE_FLOWS, TABLE_6_1
+from ns3_env.eval.paper.fdcc.verdicts import Table, value
+from ns3_env.eval.paper.outcome import Experiment, Outcome, Policies, Row, Say
 from ns3_env.simulator import Simulator
 from ns3_env.topology import FatTree2
 

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from eval.paper.fdcc.contestants import NAMES
-from eval.paper.fdcc.incast_claims import WITH_RECORDS, WITHOUT
-from eval.paper.fdcc.theirs import TABLE_6_1
-from eval.paper.fdcc.verdicts import (
+from ns3_env.eval.paper.fdcc.contestants import NAMES
+from ns3_env.eval.paper.fdcc.incast_claims import WITH_RECORDS, WITHOUT
+from ns3_env.eval.paper.fdcc.theirs import TABLE_6_1
+from ns3_env.eval.paper.fdcc.verdicts import (
     COMPARABLE,
     Table,
     above,
@@ -17,7 +17,7 @@ from eval.paper.fdcc.verdicts import (
     tally,
     value,
 )
-from eval.paper.outcome import Claim
+from ns3_env.eval.paper.outcome import Claim
 
 
 def claims(ours: Table) -> tuple[Claim, ...]:

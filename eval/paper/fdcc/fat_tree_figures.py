@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from matplotlib.axes import Axes
 
-from eval.paper.fdcc.incast_numbers import Spread
-from eval.paper.fdcc.theirs import title
-from eval.paper.fdcc.verdicts import value
-from eval.paper.mpcc.panels import finished, panels
-from eval.show.plots import styles
+from ns3_env.eval.paper.fdcc.incast_numbers import Spread
+from ns3_env.eval.paper.fdcc.theirs import title
+from ns3_env.eval.paper.fdcc.verdicts import value
+from ns3_env.eval.paper.mpcc.panels import finished, panels
+from ns3_env.eval.show.plots import styles
 from ns3_env.results import Floats
 
 Found = Mapping[int, Mapping[str, Spread]]

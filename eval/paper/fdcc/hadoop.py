@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whose short flows are done first under FB_Hadoop? (Zhang 2023, Fig. 6.5)."""
 
-from eval.paper.fdcc.workloads import experiment
+from ns3_env.eval.paper.fdcc.workloads import experiment
 
 EXPERIMENT = experiment("fb_hadoop", "6.5")

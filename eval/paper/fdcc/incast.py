@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from eval.paper.fdcc.contestants import contestants
-from eval.paper.fdcc.incast_claims import claims
-from eval.paper.fdcc.incast_figures import draw
-from eval.paper.fdcc.incast_numbers import csvs, incast, measured, spread
-from eval.paper.fdcc.incast_tables import grids
-from eval.paper.fdcc.play import play_all
-from eval.paper.fdcc.theirs import DUMBBELL_FLOWS, TABLE_6_2
-from eval.paper.outcome import Experiment, Outcome, Policies, Say
+from ns3_env.eval.paper.fdcc.contestants import contestants
+from ns3_env.eval.paper.fdcc.incast_claims import claims
+from ns3_env.eval.paper.fdcc.incast_figures import draw
+from ns3_env.eval.paper.fdcc.incast_numbers import csvs, incast, measured, spread
+from ns3_env.eval.paper.fdcc.incast_tables import grids
+from ns3_env.eval.paper.fdcc.play import play_all
+from ns3_env.eval.paper.fdcc.theirs import DUMBBELL_FLOWS, TABLE_6_2
+from ns3_env.eval.paper.outcome import Experiment, Outcome, Policies, Say
 from ns3_env.simulator import Simulator
 from ns3_env.topology import Dumbbell
 

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from eval.paper.fdcc.contestants import NAMES
-from eval.paper.fdcc.theirs import TABLE_6_2
-from eval.paper.fdcc.verdicts import (
+from ns3_env.eval.paper.fdcc.contestants import NAMES
+from ns3_env.eval.paper.fdcc.theirs import TABLE_6_2
+from ns3_env.eval.paper.fdcc.verdicts import (
     COMPARABLE,
     Table,
     Wins,
@@ -18,7 +18,7 @@ from eval.paper.fdcc.verdicts import (
     not_below,
     tally,
 )
-from eval.paper.outcome import Claim
+from ns3_env.eval.paper.outcome import Claim
 
 #: Those whose packets carry a record of every hop, and those that the thesis compares them with.
 WITH_RECORDS, WITHOUT = ("fdcc", "hpcc"), ("dcqcn", "timely")

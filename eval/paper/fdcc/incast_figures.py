@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from eval.paper.fdcc.theirs import TABLE_6_2, title
-from eval.paper.fdcc.verdicts import value
-from eval.paper.mpcc.panels import finished, panels
-from eval.paper.outcome import Measured
-from eval.show.plots import styles
+from ns3_env.eval.paper.fdcc.theirs import TABLE_6_2, title
+from ns3_env.eval.paper.fdcc.verdicts import value
+from ns3_env.eval.paper.mpcc.panels import finished, panels
+from ns3_env.eval.paper.outcome import Measured
+from ns3_env.eval.show.plots import styles
 
 #: (name, words, divisor, scale of the axis)
 _PANELS = (

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from eval.metrics import measure, without_nan
-from eval.metrics.fairness import common_bandwidths
-from eval.metrics.slowdown import fct_slowdowns
-from eval.paper.fdcc.theirs import title
-from eval.paper.outcome import Measured
-from eval.show.table import csv_text
+from ns3_env.eval.metrics import measure, without_nan
+from ns3_env.eval.metrics.fairness import common_bandwidths
+from ns3_env.eval.metrics.slowdown import fct_slowdowns
+from ns3_env.eval.paper.fdcc.theirs import title
+from ns3_env.eval.paper.outcome import Measured
+from ns3_env.eval.show.table import csv_text
 from ns3_env.results import Floats
 from ns3_env.scenario import Scenario
 from ns3_env.topology import Topology

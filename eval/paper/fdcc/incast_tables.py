@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import math
 
-from eval.paper.fdcc.verdicts import Table
-from eval.paper.outcome import Grid, Measured
+from ns3_env.eval.paper.fdcc.verdicts import Table
+from ns3_env.eval.paper.outcome import Grid, Measured
 
 #: (name, heading, divisor) of the columns.
 _COLUMNS = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from eval.metrics.fairness import unfair_ratio
-from eval.paper.fdcc.contestants import NAMES, contestants
-from eval.paper.fdcc.shared_link import RATE_BPS, Shared, csv_of, draw, play_each
-from eval.paper.fdcc.verdicts import Table, below, claim, listed, tally, value
-from eval.paper.outcome import Claim, Experiment, Grid, Outcome, Policies, Say
+from ns3_env.eval.metrics.fairness import unfair_ratio
+from ns3_env.eval.paper.fdcc.contestants import NAMES, contestants
+from ns3_env.eval.paper.fdcc.shared_link import RATE_BPS, Shared, csv_of, draw, play_each
+from ns3_env.eval.paper.fdcc.verdicts import Table, below, claim, listed, tally, value
+from ns3_env.eval.paper.outcome import Claim, Experiment, Grid, Outcome, Policies, Say
 from ns3_env.results import Floats
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from eval.metrics import measure, without_nan
-from eval.paper.fdcc.contestants import NAMES, contestants
-from eval.paper.fdcc.incast import HOSTS
-from eval.paper.fdcc.shared_link import RATE_BPS, Shared, csv_of, draw, play_each
-from eval.paper.fdcc.verdicts import Table, above, claim, listed, tally, value
-from eval.paper.outcome import Experiment, Grid, Measured, Outcome, Policies, Say
+from ns3_env.eval.metrics import measure, without_nan
+from ns3_env.eval.paper.fdcc.contestants import NAMES, contestants
+from ns3_env.eval.paper.fdcc.incast import HOSTS
+from ns3_env.eval.paper.fdcc.shared_link import RATE_BPS, Shared, csv_of, draw, play_each
+from ns3_env.eval.paper.fdcc.verdicts import Table, above, claim, listed, tally, value
+from ns3_env.eval.paper.outcome import Experiment, Grid, Measured, Outcome, Policies, Say
 from ns3_env.results import flow_column
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator

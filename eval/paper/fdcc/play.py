@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import as_completed
 from typing import Any, TypeVar
 
-from eval.paper.fdcc.contestants import Contestants
-from eval.paper.outcome import Say
 from ns3_env.episode_pool import Players
+from ns3_env.eval.paper.fdcc.contestants import Contestants
+from ns3_env.eval.paper.outcome import Say
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from eval.paper.fdcc.contestants import Contestants
-from eval.paper.mpcc.panels import finished, panels
-from eval.paper.mpcc.throughput import measured, shares
-from eval.paper.outcome import Say
-from eval.show.plots import time_unit
-from eval.show.table import csv_text
-from eval.trace.figure import flow_colours
+from ns3_env.eval.paper.fdcc.contestants import Contestants
+from ns3_env.eval.paper.mpcc.panels import finished, panels
+from ns3_env.eval.paper.mpcc.throughput import measured, shares
+from ns3_env.eval.paper.outcome import Say
+from ns3_env.eval.show.plots import time_unit
+from ns3_env.eval.show.table import csv_text
+from ns3_env.eval.trace.figure import flow_colours
 from ns3_env.results import Floats
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from eval.paper.fdcc.contestants import NAMES
+from ns3_env.eval.paper.fdcc.contestants import NAMES
 
 #: Columns of Table 6.2, by our names of them.
 COLUMNS = ("qlen_avg", "qlen_p99", "fct_slowdown_avg", "fct_slowdown_p99", "unfair_ratio", "goodput")

@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from eval.paper.outcome import Claim, Measured
-from eval.paper.show import number
+from ns3_env.eval.paper.outcome import Claim, Measured
+from ns3_env.eval.paper.show import number
 
 #: Numbers by case ("16-to-1"), contestant and name.
 Table = Mapping[str, Mapping[str, Measured]]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whose short flows are done first under WebSearch? (Zhang 2023, Fig. 6.4)."""
 
-from eval.paper.fdcc.workloads import experiment
+from ns3_env.eval.paper.fdcc.workloads import experiment
 
 EXPERIMENT = experiment("websearch", "6.4")

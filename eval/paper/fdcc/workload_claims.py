@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from eval.metrics.slowdown import SIZE_BUCKETS
-from eval.paper.fdcc.contestants import NAMES
-from eval.paper.fdcc.verdicts import Table, below, claim, listed, tally
-from eval.paper.outcome import Claim
+from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
+from ns3_env.eval.paper.fdcc.contestants import NAMES
+from ns3_env.eval.paper.fdcc.verdicts import Table, below, claim, listed, tally
+from ns3_env.eval.paper.outcome import Claim
 
 #: "Short": the thesis gives no number; 100 kB parts the field's small flows from the others.
 SHORT = ("to_10kB", "to_100kB")

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from eval.metrics.slowdown import SIZE_BUCKETS, STATISTICS
-from eval.paper.fdcc.contestants import contestants
-from eval.paper.fdcc.play import play_all
-from eval.paper.fdcc.workload_claims import claims, key
-from eval.paper.mpcc.fat_tree_figures import draw_slowdowns
-from eval.paper.mpcc.fat_tree_numbers import WORKLOADS, Case, Found, Measured, csvs, grids, measure
-from eval.paper.outcome import Experiment, Outcome, Policies, Say
+from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS, STATISTICS
+from ns3_env.eval.paper.fdcc.contestants import contestants
+from ns3_env.eval.paper.fdcc.play import play_all
+from ns3_env.eval.paper.fdcc.workload_claims import claims, key
+from ns3_env.eval.paper.mpcc.fat_tree_figures import draw_slowdowns
+from ns3_env.eval.paper.mpcc.fat_tree_numbers import WORKLOADS, Case, Found, Measured, csvs, grids, measure
+from ns3_env.eval.paper.outcome import Experiment, Outcome, Policies, Say
 from ns3_env.results import Results, flow_column
 from ns3_env.scenario import Record, Scenario
 from ns3_env.simulator import Simulator

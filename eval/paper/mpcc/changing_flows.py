@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eval.metrics.convergence import Change, changes
-from eval.paper.mpcc.open_loop import BOTTLENECK, RATE_BPS, SENDERS, bottleneck_port
-from eval.paper.mpcc.throughput import measured, shares
-from eval.paper.outcome import Row, Say
+from ns3_env.eval.metrics.convergence import Change, changes
+from ns3_env.eval.paper.mpcc.open_loop import BOTTLENECK, RATE_BPS, SENDERS, bottleneck_port
+from ns3_env.eval.paper.mpcc.throughput import measured, shares
+from ns3_env.eval.paper.outcome import Row, Say
 from ns3_env.results import Floats, flow_column, flow_ends
 from ns3_env.scenario import Record, Scenario
 from ns3_env.simulator import Simulator
@@ -133,7 +133,7 @@ def taken_ns(run: Run, begin: float, end: float) -> float:
 
 def fair_ns(run: Run, begin: float) -> float:
     """From a change at ``begin`` until the shares are fair and stay so, ns; NaN where they never are, or
-    nothing was recorded to tell (``eval.metrics.convergence.changes``)."""
+    nothing was recorded to tell (``ns3_env.eval.metrics.convergence.changes``)."""
     return next((change.after_ns for change in run.moments if change.at_ns == begin), float("nan"))
 
 

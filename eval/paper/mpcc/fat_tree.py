@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from eval.paper.mpcc.fat_tree_claims import claims
-from eval.paper.mpcc.fat_tree_figures import draw_queues, draw_slowdowns
-from eval.paper.mpcc.fat_tree_numbers import Case, Measured, csvs, grids, measure
-from eval.paper.outcome import Experiment, Outcome, Say
+from ns3_env.eval.paper.mpcc.fat_tree_claims import claims
+from ns3_env.eval.paper.mpcc.fat_tree_figures import draw_queues, draw_slowdowns
+from ns3_env.eval.paper.mpcc.fat_tree_numbers import Case, Measured, csvs, grids, measure
+from ns3_env.eval.paper.outcome import Experiment, Outcome, Say
 from ns3_env.scenario import Record, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.topology import FatTree3

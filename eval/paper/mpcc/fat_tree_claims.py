@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from eval.metrics.slowdown import SIZE_BUCKETS
-from eval.paper.mpcc.fat_tree_numbers import Case, Found, Measured
-from eval.paper.outcome import Claim
+from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
+from ns3_env.eval.paper.mpcc.fat_tree_numbers import Case, Found, Measured
+from ns3_env.eval.paper.outcome import Claim
 
 #: The thesis parts "relatively smaller" from "larger" flows without a number: here at 100 kB and 1 MB.
 SMALL, LARGE = ("to_10kB", "to_100kB"), "over_1MB"

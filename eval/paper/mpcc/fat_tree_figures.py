@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.ticker import LogLocator, NullLocator
 
-from eval.metrics.slowdown import SIZE_BUCKETS
-from eval.paper.mpcc.fat_tree_numbers import Found, cdf
-from eval.paper.mpcc.panels import finished, panels
-from eval.show.plots import queue_scale, styles
+from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
+from ns3_env.eval.paper.mpcc.fat_tree_numbers import Found, cdf
+from ns3_env.eval.paper.mpcc.panels import finished, panels
+from ns3_env.eval.show.plots import queue_scale, styles
 
 _NAMES = [name for name, _, _, _ in SIZE_BUCKETS]
 

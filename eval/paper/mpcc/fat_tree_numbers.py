@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from eval.metrics.goodput import goodput
-from eval.metrics.losses import unfinished_flows
-from eval.metrics.queues import queue_cdf
-from eval.metrics.slowdown import SIZE_BUCKETS, fct_slowdowns_by_size, statistics_of
-from eval.paper.outcome import Grid
-from eval.show.table import csv_text
+from ns3_env.eval.metrics.goodput import goodput
+from ns3_env.eval.metrics.losses import unfinished_flows
+from ns3_env.eval.metrics.queues import queue_cdf
+from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS, fct_slowdowns_by_size, statistics_of
+from ns3_env.eval.paper.outcome import Grid
+from ns3_env.eval.show.table import csv_text
 from ns3_env.results import Floats, flow_column
 
 #: Names of the workloads, as the thesis writes them.

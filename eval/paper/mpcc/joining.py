@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eval.paper.mpcc.changing_flows import (
+from ns3_env.eval.paper.mpcc.changing_flows import (
     GRID_COLUMNS,
     INTERVAL_NS,
     THEIR_BDP_BYTES,
@@ -15,8 +15,8 @@ from eval.paper.mpcc.changing_flows import (
     queue_rows,
     scenario,
 )
-from eval.paper.mpcc.changing_flows_figures import csvs, pictures
-from eval.paper.outcome import Claim, Experiment, Grid, Outcome, Say
+from ns3_env.eval.paper.mpcc.changing_flows_figures import csvs, pictures
+from ns3_env.eval.paper.outcome import Claim, Experiment, Grid, Outcome, Say
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 

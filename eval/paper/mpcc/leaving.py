@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eval.paper.mpcc.changing_flows import (
+from ns3_env.eval.paper.mpcc.changing_flows import (
     DRAWN,
     GRID_COLUMNS,
     SIZES_BYTES,
@@ -14,9 +14,9 @@ from eval.paper.mpcc.changing_flows import (
     queue_rows,
     scenario,
 )
-from eval.paper.mpcc.changing_flows_figures import csvs, pictures
-from eval.paper.mpcc.open_loop import RATE_BPS
-from eval.paper.outcome import Claim, Experiment, Grid, Outcome, Say
+from ns3_env.eval.paper.mpcc.changing_flows_figures import csvs, pictures
+from ns3_env.eval.paper.mpcc.open_loop import RATE_BPS
+from ns3_env.eval.paper.outcome import Claim, Experiment, Grid, Outcome, Say
 from ns3_env.simulator import Simulator
 
 #: Sampling period of throughput (section 5.2).

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eval.paper.mpcc.model import Bottleneck, Floats
+from ns3_env.eval.paper.mpcc.model import Bottleneck, Floats
 from ns3_env.scenario import AGENT, Controller, Record, Scenario, Switch, Synchronous
 from ns3_env.simulator import Decisions, Simulator
 from ns3_env.telemetry import column

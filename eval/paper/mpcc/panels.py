@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
-from eval.show.plots import OTHERS, Floats, Style, envelope, picture
+from ns3_env.eval.show.plots import OTHERS, Floats, Style, envelope, picture
 
 #: What the open-loop figures show; the model is thin and dashed, to be drawn over what it predicts.
 MODEL = Style("#000000", (0, (4, 2.5)), "*")

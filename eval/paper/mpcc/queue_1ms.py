@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from eval.paper.mpcc.model import Floats, slope_bps
-from eval.paper.mpcc.open_loop import NO_WINDOW, SENDERS, Response, respond, scenario
-from eval.paper.mpcc.panels import FREE, MODEL, SENDER, SWITCH, curve, finished, panels
-from eval.paper.outcome import Claim, Experiment, Outcome, Row, Say
-from eval.show.table import csv_text
+from ns3_env.eval.paper.mpcc.model import Floats, slope_bps
+from ns3_env.eval.paper.mpcc.open_loop import NO_WINDOW, SENDERS, Response, respond, scenario
+from ns3_env.eval.paper.mpcc.panels import FREE, MODEL, SENDER, SWITCH, curve, finished, panels
+from ns3_env.eval.paper.outcome import Claim, Experiment, Outcome, Row, Say
+from ns3_env.eval.show.table import csv_text
 from ns3_env.simulator import Simulator
 
 SHORT_NS, LONG_NS = 1_000, 1_000_000

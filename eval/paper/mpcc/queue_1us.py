@@ -6,11 +6,11 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from eval.paper.mpcc.model import Floats, slope_bps
-from eval.paper.mpcc.open_loop import NO_WINDOW, RATE_BPS, SENDERS, Response, respond, scenario
-from eval.paper.mpcc.panels import MODEL, SWITCH, curve, finished, panels
-from eval.paper.outcome import Claim, Experiment, Outcome, Row, Say
-from eval.show.table import csv_text
+from ns3_env.eval.paper.mpcc.model import Floats, slope_bps
+from ns3_env.eval.paper.mpcc.open_loop import NO_WINDOW, RATE_BPS, SENDERS, Response, respond, scenario
+from ns3_env.eval.paper.mpcc.panels import MODEL, SWITCH, curve, finished, panels
+from ns3_env.eval.paper.outcome import Claim, Experiment, Outcome, Row, Say
+from ns3_env.eval.show.table import csv_text
 from ns3_env.simulator import Simulator
 
 DELAY_NS = 1000
