@@ -5,11 +5,28 @@ from __future__ import annotations
 
 import gymnasium as gym
 
-from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorError, SimulatorHung, SimulatorNotFound
+from ns3_env.errors import (
+    PaddingError,
+    ScenarioError,
+    SimulatorDied,
+    SimulatorError,
+    SimulatorHung,
+    SimulatorNotFound,
+)
 
-__all__ = ["ScenarioError", "SimulatorDied", "SimulatorError", "SimulatorHung", "SimulatorNotFound"]
+__all__ = [
+    "PaddingError",
+    "ScenarioError",
+    "SimulatorDied",
+    "SimulatorError",
+    "SimulatorHung",
+    "SimulatorNotFound",
+]
 
 if "ns3_env/RdmaIncast-v0" not in gym.registry:
     gym.register(
-        id="ns3_env/RdmaIncast-v0", entry_point="ns3_env.flow_env:RdmaIncastEnv", nondeterministic=False
+        id="ns3_env/RdmaIncast-v0",
+        entry_point="ns3_env.flow_env:RdmaIncastEnv",
+        vector_entry_point="ns3_env.vector_env:RdmaIncastVectorEnv",
+        nondeterministic=False,
     )

@@ -30,3 +30,7 @@ class SimulatorDied(SimulatorError):  # noqa: N818
 
 class SimulatorHung(SimulatorError):  # noqa: N818
     """The process gave no sign of life and was killed."""
+
+
+class PaddingError(RuntimeError):
+    """A learner would take rows without a flow for decisions, or an outcome that is not known yet."""

@@ -9,19 +9,23 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 
 from ns3_env import telemetry
 from ns3_env.actions import ActionMap, MultiplicativeWindow
 from ns3_env.companions import Companions
 from ns3_env.errors import ScenarioError
+from ns3_env.film import FPS, RENDER_MODES, make_film
+from ns3_env.flow_stream import episode_seed
 from ns3_env.policy import Policy
 from ns3_env.rewards import Reward, make_reward
 from ns3_env.scenario import AGENT, Controller, Scenario
 from ns3_env.simulator import Decisions, Simulator
 from ns3_env.topology import Dumbbell
 from ns3_env.traffic import Incast
-from ns3_env.vec_env import episode_seed
+
+_NAMES = tuple(telemetry.INDEX)
 
 Observation = NDArray[np.float32]
 
@@ -34,12 +38,14 @@ def incast_scenario(flows: int = 4, size_bytes: int = 1_000_000, spread_ns: int 
     )
 
 
-class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]]):
+class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
     """One flow under the agent, the others under a controller in the simulator or under another policy.
 
     An episode is the controlled flow's life: terminated when it is done, truncated at the scenario's time
-    limit. A step runs until the flow's next decision. ``info["time_ns"]`` holds the simulated time and
-    ``info["record"]`` the whole telemetry record.
+    limit. A step runs until the flow's next decision. ``info["time_ns"]`` holds the simulated time,
+    ``info["telemetry"]`` every field by name and ``info["record"]`` the same as an array.
+
+    Read again after pickling, it is a new environment of the same arguments.
 
     Args:
         scenario: the scenario, its keys, or None for :func:`incast_scenario` of ``flows``.
@@ -50,7 +56,7 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]]):
         fields: telemetry fields of the observation.
         reward: its name, or the reward.
         action: what actions do.
-        render_mode: None; there is nothing to see.
+        render_mode: None, or "rgb_array": :meth:`render` draws the last milliseconds.
         executable, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
 
     Raises:
@@ -58,7 +64,7 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]]):
         SimulatorError: from reset and step; the next reset works again.
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 (Gymnasium declares it so)
+    metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": FPS}  # noqa: RUF012
 
     def __init__(
         self,
@@ -74,19 +80,24 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]]):
         executable: str | PathLike[str] | None = None,
         hang_timeout_s: float = 0.9,
     ) -> None:
-        if render_mode is not None:
-            raise ValueError(f"render_mode must be None, not {render_mode!r}")
-        if scenario is None:
-            scenario = incast_scenario(flows)
-        elif not isinstance(scenario, Scenario):
-            scenario = Scenario.from_mapping(scenario, "scenario")
-        if isinstance(others, str):
-            self._companions = None
-            self.scenario = one_controlled(scenario, flow, others)
-        else:
-            self._companions = Companions(others)
-            self.scenario = all_controlled(scenario, flow)
+        EzPickle.__init__(
+            self,
+            scenario,
+            flows=flows,
+            flow=flow,
+            others=others,
+            fields=fields,
+            reward=reward,
+            action=action,
+            render_mode=render_mode,
+            executable=executable,
+            hang_timeout_s=hang_timeout_s,
+        )
+        self._film = make_film(render_mode)
         self._flow = flow
+        self._others = others
+        self._companions = None if isinstance(others, str) else Companions(others)
+        self.scenario = self._controlled(incast_scenario(flows) if scenario is None else scenario)
         self.render_mode = render_mode
         self.fields = tuple(fields)
         self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
@@ -95,21 +106,63 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]]):
         self.observation_space = self._box  # type: ignore[assignment]
         self.action_space = self.action.space
         self._indices = telemetry.field_indices(self.fields)
-        self._simulator = Simulator(
-            max(64, self.scenario.agent_flow_count), executable=executable, hang_timeout_s=hang_timeout_s
-        )
+        self._executable, self._hang_timeout_s = executable, hang_timeout_s
+        self._simulator = self._simulator_for(self.scenario)
         self._last: Decisions | None = None
+
+    def _controlled(self, scenario: Scenario | Mapping[str, Any]) -> Scenario:
+        """The scenario with the flow under the agent, the others as this environment has them."""
+        if not isinstance(scenario, Scenario):
+            scenario = Scenario.from_mapping(scenario, "scenario")
+        if isinstance(self._others, str):
+            return one_controlled(scenario, self._flow, self._others)
+        return all_controlled(scenario, self._flow)
+
+    def _simulator_for(self, scenario: Scenario) -> Simulator:
+        self._capacity = max(64, scenario.agent_flow_count)
+        return Simulator(self._capacity, executable=self._executable, hang_timeout_s=self._hang_timeout_s)
+
+    def _play(self, options: Mapping[str, Any]) -> None:
+        """Takes what reset() was asked for."""
+        if unknown := sorted(set(options) - {"scenario"}):
+            raise ValueError(f"options: there is no {unknown[0]!r}; reset() knows 'scenario'")
+        if "scenario" not in options:
+            return
+        self.scenario = self._controlled(options["scenario"])
+        if self.scenario.agent_flow_count > self._capacity:
+            self._simulator.close()
+            self._simulator = self._simulator_for(self.scenario)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begins the episode of the seed; without one, the next of the environment's own generator."""
+        """Begins the episode of the seed; without one, the next of the environment's own generator.
+
+        Args:
+            seed: of the episode, and of those that follow.
+            options: {"scenario": a Scenario or its keys}: played from now on. None: the one before.
+
+        Raises:
+            ScenarioError: the scenario cannot be, or the flow never decides.
+            ValueError: another option.
+        """
         super().reset(seed=seed)
+        self._play(options or {})
+        self.begin(seed)
+        return self.begun()
+
+    def begin(self, seed: int | None) -> None:
+        """The first half of :meth:`reset`: asks for the episode, and waits for nothing."""
         drawn = int(self.np_random.integers(2**31)) if seed is None else seed
         self._last = None
         if self._companions is not None:
             self._companions.forget()
+        if self._film is not None:
+            self._film.begin()
         self._simulator.send_reset(self.scenario.with_seed(episode_seed(drawn, 0)))
+
+    def begun(self) -> tuple[Observation, dict[str, Any]]:
+        """The second half of :meth:`reset`: the episode's first observation."""
         rows = self._until_own_turn()
         own = None if rows is None else self._own(rows)
         if rows is None or own is None or not rows.due[own]:
@@ -119,10 +172,18 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]]):
 
     def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Applies the action; observation and reward are those of the flow's next decision, or its end."""
+        self.act(action)
+        return self.outcome()
+
+    def act(self, action: NDArray[Any]) -> None:
+        """The first half of :meth:`step`: applies the action, and waits for nothing."""
         if self._last is None:
             raise RuntimeError("the episode is over: reset() comes first")
         last, self._last = self._last, None
         self._simulator.send_actions(self._answers(last, np.asarray(action).reshape(1, -1)))
+
+    def outcome(self) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """The second half of :meth:`step`: what came of the action."""
         rows = self._until_own_turn()
         own = None if rows is None else self._own(rows)
         if rows is None or own is None:
@@ -163,7 +224,15 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]]):
         return seen
 
     def _info(self, rows: Decisions, own: int) -> dict[str, Any]:
-        return {"time_ns": rows.time_ns, "record": rows.records[own]}
+        record = rows.records[own]
+        if self._film is not None:
+            self._film.see([self._flow], record[None])
+        named = dict(zip(_NAMES, record.tolist(), strict=True))
+        return {"time_ns": rows.time_ns, "telemetry": named, "record": record}
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """A picture (480, 640, 3) of the controlled flow; None where ``render_mode`` is."""
+        return None if self._film is None else self._film.frame()
 
     def close(self) -> None:
         """Ends the simulator; may be called again."""

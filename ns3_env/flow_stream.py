@@ -15,6 +15,7 @@ from typing_extensions import Self, TypedDict
 from ns3_env import telemetry
 from ns3_env.actions import ActionMap, MultiplicativeWindow
 from ns3_env.errors import ScenarioError
+from ns3_env.lanes import Lanes
 from ns3_env.rewards import Reward, make_reward
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Decisions, EpisodeEnd, Lookout, Simulator, wait_any
@@ -34,7 +35,8 @@ class Batch:
     """What :meth:`FlowStream.recv` returns: k rows, those of one simulator next to each other.
 
     Attributes:
-        slots: (k,) slot of each row: simulator x slots per simulator + slot of the flow.
+        slots: (k,) slot of each row: simulator x slots per simulator + slot of the flow. A flow keeps
+            its slot from its first row to its last; then it is another flow's.
         observations: (k, D) float32.
         rewards: (k,) of the interval that ends here; 0 where ``first``.
         first: (k,) a flow's first decision; opens a new episode of the slot.
@@ -94,7 +96,8 @@ class FlowStream:
     Args:
         sampler: scenario of each episode, or one for all. Its seed is replaced by the episode's.
         num_simulators: processes.
-        slots: flows under the agent that one scenario may have; flow slots are 0 ... slots - 1.
+        slots: flows under the agent that may be under way at once in one scenario; flow slots are
+            0 ... slots - 1.
         fields: telemetry fields of the observation.
         reward: its name, or the reward.
         action: what actions do.
@@ -151,6 +154,7 @@ class FlowStream:
         self._episode_seeds = [0] * num_simulators
         self._owed: list[NDArray[np.int64] | None] = [None] * num_simulators  # slots that wait for actions
         self._owed_records: list[NDArray[np.float64]] = [np.empty((0, 0))] * num_simulators
+        self._lanes = [Lanes(slots) for _ in range(num_simulators)]
         self._cursor = 0
         self._results: list[tuple[int, dict[str, Any]]] = []
         shape = self.action.space.shape
@@ -200,6 +204,7 @@ class FlowStream:
             seeded = {**scenario, "seed": seed}
         else:
             seeded = scenario.with_seed(seed).carrying(self.telemetry_bytes)
+        self._lanes[i].forget()
         self._simulators[i].send_reset(seeded, replace=replace)
         self._episodes[i], self._episode_seeds[i] = episode, seed
 
@@ -212,7 +217,7 @@ class FlowStream:
         Raises:
             SimulatorError: a simulator died or hung, or was stopped, whether its rows are waited for or not:
                 within a second. :meth:`start` begins anew.
-            ScenarioError: a simulator refuses its scenario, or a flow's slot does not exist here.
+            ScenarioError: a simulator refuses its scenario, or more flows are under way than there are slots.
             RuntimeError: nothing was asked: :meth:`start` or :meth:`send` come first.
         """
         parts: list[tuple[int, Decisions]] = []
@@ -254,12 +259,13 @@ class FlowStream:
             self._results.append((i, end))
             self._begin_episode(i, replace=False)
             return
-        if len(message.slots) and not (message.slots.min() >= 0 and message.slots.max() < self.slots):
+        try:
+            if len(message.slots) and message.slots.min() < 0:
+                raise ScenarioError(f"a flow under the agent has slot {message.slots.min()}")
+            message = self._lanes[i].place(message)
+        except ScenarioError:
             simulator.kill()
-            wrong = min(message.slots.min(), 0) or message.slots.max()
-            raise ScenarioError(
-                f"a flow under the agent has slot {wrong}; the environment has {self.slots} per simulator"
-            )
+            raise
         due = message.due
         if due.any():
             self._owed[i] = message.slots[due] + i * self.slots

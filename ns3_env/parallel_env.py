@@ -9,22 +9,24 @@ from typing import Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
 
 from ns3_env import telemetry
 from ns3_env.actions import ActionMap, MultiplicativeWindow
 from ns3_env.errors import ScenarioError
+from ns3_env.film import FPS, RENDER_MODES, make_film
 from ns3_env.flow_env import incast_scenario
+from ns3_env.flow_stream import episode_seed
 from ns3_env.rewards import Reward, make_reward
 from ns3_env.scenario import Scenario, Synchronous
 from ns3_env.simulator import Decisions, Simulator
-from ns3_env.vec_env import episode_seed
 
 Observations = dict[str, NDArray[np.float32]]
 
 
-class RdmaParallelEnv(ParallelEnv):  # type: ignore[misc]
+class RdmaParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
     """Each flow under "agent" is an agent: "flow_0", "flow_1", ... by slot. The clock is ``synchronous``.
 
     The agents of an episode are there from its beginning. A flow that has not started yet observes zeros, is
@@ -35,14 +37,15 @@ class RdmaParallelEnv(ParallelEnv):  # type: ignore[misc]
         scenario: the scenario or its keys; None: :func:`ns3_env.flow_env.incast_scenario` of ``flows``.
         flows: senders of the default scenario.
         fields, reward, action: as in :class:`ns3_env.vec_env.RdmaVecEnv`.
-        render_mode: None.
+        render_mode: None, or "rgb_array": :meth:`render` draws queue, rates and windows.
         executable, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
 
     Raises ScenarioError where the scenario's clock is not synchronous (None given: it is made so).
     """
 
     metadata: ClassVar[dict[str, Any]] = {
-        "render_modes": [],
+        "render_modes": RENDER_MODES,
+        "render_fps": FPS,
         "name": "rdma_incast_v0",
         "is_parallelizable": True,
     }
@@ -59,6 +62,17 @@ class RdmaParallelEnv(ParallelEnv):  # type: ignore[misc]
         executable: str | PathLike[str] | None = None,
         hang_timeout_s: float = 0.9,
     ) -> None:
+        EzPickle.__init__(
+            self,
+            scenario,
+            flows=flows,
+            fields=fields,
+            reward=reward,
+            action=action,
+            render_mode=render_mode,
+            executable=executable,
+            hang_timeout_s=hang_timeout_s,
+        )
         if scenario is None:
             scenario = incast_scenario(flows).model_copy(update={"clock": Synchronous()})
         elif not isinstance(scenario, Scenario):
@@ -67,6 +81,7 @@ class RdmaParallelEnv(ParallelEnv):  # type: ignore[misc]
             raise ScenarioError(
                 f"{scenario.source or 'scenario'}: clock.name: a ParallelEnv needs 'synchronous'"
             )
+        self._film = make_film(render_mode)
         self.scenario = scenario
         self.render_mode = render_mode
         self.fields = tuple(fields)
@@ -102,6 +117,8 @@ class RdmaParallelEnv(ParallelEnv):  # type: ignore[misc]
         self.agents = list(self.possible_agents)
         zeros = np.zeros(self._observation_space.shape or (), dtype=np.float32)
         self._last = {agent: zeros.copy() for agent in self.agents}
+        if self._film is not None:
+            self._film.begin()
         self._simulator.send_reset(self.scenario.with_seed(episode_seed(drawn, 0)))
         infos = self._advance({}, {}, {})
         return dict(self._last), infos
@@ -137,12 +154,15 @@ class RdmaParallelEnv(ParallelEnv):  # type: ignore[misc]
                 # Flows that had not started when the episode was cut.
                 truncated.update(dict.fromkeys(living, True))
                 return infos
+            if self._film is not None:
+                self._film.see(rows.flows, rows.records)
             paid = self.reward(rows.records)
             seen = telemetry.observe(rows.records, self._indices, self._observation_space)
             for row, slot in enumerate(rows.slots):
                 agent = self.possible_agents[slot]
                 self._last[agent] = seen[row]
-                infos[agent] = {"due": bool(rows.due[row]), "time_ns": rows.time_ns}
+                named = dict(zip(telemetry.INDEX, rows.records[row].tolist(), strict=True))
+                infos[agent] = {"due": bool(rows.due[row]), "time_ns": rows.time_ns, "telemetry": named}
                 if not rows.first[row]:
                     rewards[agent] = float(paid[row])
                 if not rows.due[row]:
@@ -155,6 +175,10 @@ class RdmaParallelEnv(ParallelEnv):  # type: ignore[misc]
             if living:
                 self._simulator.send_actions(())
         return infos
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """A picture (480, 640, 3) of the flows; None where ``render_mode`` is."""
+        return None if self._film is None else self._film.frame()
 
     def close(self) -> None:
         """Ends the simulator; may be called again."""

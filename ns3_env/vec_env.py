@@ -5,17 +5,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 from typing_extensions import Unpack
 
 from ns3_env.errors import SimulatorError
+from ns3_env.film import FPS, RENDER_MODES, make_film
 from ns3_env.flow_stream import Batch, FlowStream, Sampler, StreamOptions, episode_seed
+from ns3_env.padding import Mask
 from ns3_env.scenario import Scenario
+from ns3_env.telemetry import FIELDS
+
+_NAMES = tuple(field.name for field in FIELDS)
 
 
 class RdmaVecEnv(FlowStream, VecEnv):
@@ -23,18 +29,31 @@ class RdmaVecEnv(FlowStream, VecEnv):
 
     :meth:`step` is :meth:`send` and :meth:`recv` in one; slots that are not due (``due`` is False) keep their
     observation, have reward 0 and ignore their action. Under the clock ``synchronous`` every live slot is due
-    at every step.
+    at every step; slots without a flow wait, and a step that has such rows is a PaddingError unless whoever
+    learns leaves them out (:mod:`ns3_env.masked_buffers`).
 
     Args:
         sampler: scenario of each episode, or one for all.
+        render_mode: None, or "rgb_array": :meth:`render` draws the first simulator's flows.
         options: see :class:`FlowStream`; ``seed`` is the base seed, which :meth:`seed` sets too.
+
+    Attributes:
+        mask: which rows of the last step were decisions.
+        due: (num_envs,) rows that decide next.
     """
 
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": RENDER_MODES, "render_fps": FPS}  # type: ignore[misc]
+
     def __init__(
-        self, sampler: Sampler | Scenario | Mapping[str, Any], **options: Unpack[StreamOptions]
+        self,
+        sampler: Sampler | Scenario | Mapping[str, Any],
+        *,
+        render_mode: str | None = None,
+        **options: Unpack[StreamOptions],
     ) -> None:
+        self._made_of = sampler, render_mode, options
         FlowStream.__init__(self, sampler, **options)
-        self.render_mode: str | None = None
+        self.render_mode = render_mode
         VecEnv.__init__(self, self.num_simulators * self.slots, self._box, self.action.space)
         self._unread: Batch | None = None  # what reset() received, for a recv() that follows
         self.due = np.zeros(self.num_envs, dtype=np.bool_)
@@ -45,6 +64,16 @@ class RdmaVecEnv(FlowStream, VecEnv):
         self._lengths = np.zeros(self.num_envs, dtype=np.int64)
         self._began = time.monotonic()
         self.results: list[tuple[int, dict[str, Any]]] = []
+        self.mask = Mask(self.num_envs)
+        self._film = make_film(render_mode)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was made of: an environment that is read again begins anew, with simulators of its own."""
+        return {"made_of": self._made_of}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        sampler, render_mode, options = state["made_of"]
+        RdmaVecEnv.__init__(self, sampler, render_mode=render_mode, **options)
 
     def start(self) -> None:
         """See :meth:`FlowStream.start`."""
@@ -79,7 +108,10 @@ class RdmaVecEnv(FlowStream, VecEnv):
         due = batch.due
         self._observations[batch.slots] = batch.observations
         self.due[batch.slots[due]] = True
-        self.reset_infos = [{"due": bool(due)} for due in self.due]
+        self.reset_infos = [{"due": False} for _ in range(self.num_envs)]
+        if self._film is not None:
+            self._film.begin()
+        self._tell(batch, self.reset_infos)
         self._reset_seeds()
         self._reset_options()
         observations: NDArray[np.float32] = self._observations.copy()
@@ -87,15 +119,18 @@ class RdmaVecEnv(FlowStream, VecEnv):
 
     def step_async(self, actions: NDArray[Any]) -> None:
         """Hands over actions (num_envs, A); those of slots that are not due are ignored."""
+        self.mask.before_step(self.due)
         slots = np.flatnonzero(self.due)
         self.send(np.asarray(actions)[slots], slots)
 
     def step_wait(self) -> VecEnvStepReturn:
         """Observations (num_envs, D), rewards, dones, infos; see the class on slots that are not due.
 
-        Where a flow ends, infos hold "terminal_observation", "TimeLimit.truncated" and "episode" (return "r",
-        length "l", seconds "t"); the observation is that of the slot's next flow if it begins in this very
-        step.
+        Infos of rows that decide next hold "flow" (its index in the scenario) and "telemetry" (every field of
+        its record by name). Where a flow ends, infos hold "terminal_observation", "TimeLimit.truncated" and
+        "episode" (return "r", length "l", seconds "t"); the observation is that of the slot's next flow if it
+        begins in this very step. A slot that waited is "done" in the step in which its next flow begins, so
+        that a recurrent policy forgets what it saw while it waited.
         """
         batch = self.recv(wait_all=True)
         n = self.num_envs
@@ -125,10 +160,31 @@ class RdmaVecEnv(FlowStream, VecEnv):
         due_slots = batch.slots[goes_on]
         self.due[due_slots] = True
         self._observations[due_slots] = batch.observations[goes_on]
-        for slot in due_slots:
-            infos[slot]["due"] = True
+        dones[batch.slots[batch.first]] = True
+        self._tell(batch, infos)
+        self.mask.after_step(self.due, dones)
         self.results = batch.results
         return self._observations.copy(), rewards, dones, infos
+
+    def _tell(self, batch: Batch, infos: list[dict[str, Any]]) -> None:
+        """What infos say of rows that decide next; the film sees them, too."""
+        rows = np.flatnonzero(batch.due)
+        told = zip(batch.slots[rows], batch.flows[rows].tolist(), batch.records[rows].tolist(), strict=True)
+        for slot, flow, record in told:
+            infos[slot].update(due=True, flow=flow, telemetry=dict(zip(_NAMES, record, strict=True)))
+        if self._film is not None:
+            shown = rows[batch.simulators[rows] == 0]
+            if any(i == 0 for i, _ in batch.results):
+                self._film.begin()
+            self._film.see(batch.flows[shown], batch.records[shown])
+
+    def render(self, mode: str | None = None) -> NDArray[np.uint8] | None:
+        """The flows of the first simulator (:mod:`ns3_env.film`); None where ``render_mode`` is."""
+        return None if self._film is None else self._film.frame()
+
+    def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
+        """See :meth:`render`: one picture."""
+        return [self.render()]
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Sets the base seed; the next reset begins with episode 0 again."""
@@ -152,8 +208,8 @@ class RdmaVecEnv(FlowStream, VecEnv):
         return [result] * len(list(self._get_indices(indices)))
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """No slot is wrapped by itself."""
-        return [False] * len(list(self._get_indices(indices)))
+        """Whether slots are wrapped by themselves: none is, but each tells of episodes as Monitor does."""
+        return [wrapper_class is Monitor] * len(list(self._get_indices(indices)))
 
 
 __all__ = ["Batch", "RdmaVecEnv", "Sampler", "SimulatorError", "episode_seed"]

@@ -23,6 +23,7 @@ from stable_baselines3.common.env_checker import check_env as sb3_check_env
 import ns3_env  # noqa: F401 (registers the environments)
 from ns3_env.actions import AbsoluteWindow
 from ns3_env.errors import ScenarioError, SimulatorDied
+from ns3_env.masked_buffers import masked
 from ns3_env.parallel_env import RdmaParallelEnv
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator, list_controllers
@@ -129,6 +130,7 @@ def test_500_resets_in_one_process_keep_memory_flat() -> None:
         return int(line.split()[1])
 
     with RdmaVecEnv(scenario(size_bytes=20_000), slots=3) as env:
+        env.mask.heed()
         sizes = []
         for i in range(500):
             env.reset()
@@ -142,6 +144,7 @@ def test_500_resets_in_one_process_keep_memory_flat() -> None:
 
 def test_killed_simulator_raises_within_a_second_and_reset_works() -> None:
     with RdmaVecEnv(scenario(size_bytes=2_000_000), num_simulators=2, slots=3) as env:
+        env.mask.heed()
         env.reset()
         pid = env.pids[0]
         assert pid is not None
@@ -204,8 +207,8 @@ def test_unknown_controller_and_attribute_name_file_and_key() -> None:
 
 def test_a_stable_baselines_algorithm_trains() -> None:
     with RdmaVecEnv(scenario("synchronous", size_bytes=200_000), num_simulators=2, slots=3) as env:
-        model = TD3(
-            "MlpPolicy", env, learning_starts=20, train_freq=4, seed=1, policy_kwargs={"net_arch": [16]}
+        model = masked(
+            TD3("MlpPolicy", env, learning_starts=20, train_freq=4, seed=1, policy_kwargs={"net_arch": [16]})
         )
         model.learn(120)
         assert model.num_timesteps >= 120

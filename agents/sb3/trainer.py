@@ -7,14 +7,13 @@ from typing import Any, ClassVar
 
 from stable_baselines3 import PPO, SAC, TD3
 from stable_baselines3.common.base_class import BaseAlgorithm
-from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
 from ns3_env.agents.export.networks import Exported
 from ns3_env.agents.sb3.config import Sb3Config
 from ns3_env.agents.sb3.export import of_sb3
-from ns3_env.agents.sb3.replay import DueReplayBuffer
 from ns3_env.agents.training.trainer import GradientTrainer
 from ns3_env.errors import ConfigError
+from ns3_env.masked_buffers import masked
 
 #: What an algorithm's constructor raises for options that it cannot take, or has no memory for.
 _REFUSALS = (TypeError, ValueError, AssertionError, ArithmeticError, LookupError, RuntimeError, MemoryError)
@@ -30,10 +29,8 @@ class Sb3Trainer(GradientTrainer):
         assert isinstance(agent, Sb3Config)
         algorithm = self.ALGORITHMS[agent.name]
         options: dict[str, Any] = {"device": "cpu", "seed": self.config.seed, **agent.options}
-        if issubclass(algorithm, OffPolicyAlgorithm):
-            options.setdefault("replay_buffer_class", DueReplayBuffer)
         try:
-            return algorithm(agent.policy, self.env, **options)
+            return masked(algorithm(agent.policy, self.env, **options))
         except _REFUSALS as error:
             said = " ".join(str(error).split()) or type(error).__name__
             raise ConfigError(f"agent: {agent.name} does not accept its options: {said}") from error
