@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ns3_env.named_code import is_code, named_code
 from ns3_env.strict import Strict
 
 if TYPE_CHECKING:
@@ -48,9 +49,32 @@ class Agent:
 
 
 def find_agent(name: str) -> Agent:
-    """The agent of that name. Raises ValueError, naming those that are known."""
+    """The agent of that name, or of ``pkg.module:name``: an ``Agent``, or an algorithm as Stable-Baselines3
+    has them (``sb3_contrib:TQC``).
+
+    Raises:
+        ValueError: there is none; names those that are known.
+        ConfigError: see :func:`ns3_env.named_code.named_code`.
+    """
+    if is_code(name):
+        return _named(name)
     if name not in AGENTS:
         raise ValueError(f"there is no agent {name!r}; known: {', '.join(map(repr, sorted(AGENTS)))}")
     agent = import_module(AGENTS[name]).AGENT
     assert isinstance(agent, Agent)
     return agent
+
+
+def _named(name: str) -> Agent:
+    found = named_code(name)
+    if isinstance(found, Agent):
+        return found
+    from stable_baselines3.common.base_class import BaseAlgorithm
+
+    if isinstance(found, type) and issubclass(found, BaseAlgorithm):
+        plain = import_module(AGENTS["ppo"]).AGENT
+        assert isinstance(plain, Agent)
+        return plain
+    raise ValueError(
+        f"{name} is neither an ns3_env.agents.registry.Agent nor a class of Stable-Baselines3's algorithms"
+    )

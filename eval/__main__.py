@@ -14,6 +14,7 @@ from pathlib import Path
 from ns3_env.command_line import AnyOrder
 from ns3_env.eval.show.json_file import check_json
 from ns3_env.exit_codes import guarded
+from ns3_env.named_code import trust_all
 
 #: What a command does: its exit code, or None for 0.
 Work = Callable[[argparse.Namespace], "int | None"]
@@ -23,6 +24,7 @@ def _evaluate(options: argparse.ArgumentParser) -> Work:
     """a run's agent, or a policy's file, against the simulator's controllers"""
     options.add_argument("run", type=Path, help="folder of a training run or checkpoint, or a policy's file")
     options.add_argument("overrides", nargs="*", metavar="key=value", help="e.g. evaluation.episodes=5")
+    _allow_imports(options)
     _json(options)
 
     def work(given: argparse.Namespace) -> None:
@@ -320,7 +322,7 @@ def _json(options: argparse.ArgumentParser) -> None:
 
 def _allow_imports(options: argparse.ArgumentParser) -> None:
     options.add_argument(
-        "--allow-imports", action="store_true", help="run the code of policies that the file names"
+        "--allow-imports", action="store_true", help="run the code that files and checkpoints name"
     )
 
 
@@ -344,6 +346,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _do(options: argparse.Namespace) -> int:
     check_json(getattr(options, "json", None))
+    if getattr(options, "allow_imports", False):
+        trust_all()
     return options.work(options) or 0
 
 

@@ -9,7 +9,9 @@ Exit codes: 0 done; 2 a mistake in the input, named in one line; 130 interrupted
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from ns3_env.agents.registry import AGENTS
@@ -18,6 +20,10 @@ from ns3_env.command_line import AnyOrder
 from ns3_env.errors import ConfigError
 from ns3_env.eval.show.json_file import check_json
 from ns3_env.exit_codes import guarded
+from ns3_env.named_code import trust, trust_all
+
+#: ``pkg.module:name`` in what was typed.
+_NAME_OF_CODE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -29,13 +35,21 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--config", type=Path, help="configs/*.yaml")
     made.add_argument("--curriculum", type=Path, help="curricula/*.yaml")
-    made.add_argument("--algo", choices=tuple(AGENTS), help="this agent instead of the configured one")
+    made.add_argument(
+        "--algo",
+        metavar="NAME",
+        help=f"this agent instead of the configured one: {', '.join(AGENTS)}, or pkg.module:class, "
+        "e.g. sb3_contrib:TQC",
+    )
     made.add_argument("--resume", type=Path, metavar="RUN", help="go on with this run's folder")
     made.add_argument(
         "--runs", type=Path, default=Path("runs"), help="where run folders are made (default: runs)"
     )
     made.add_argument("--json", type=Path, metavar="FILE", help="write the table's numbers to this file too")
     made.add_argument("--no-evaluation", action="store_true", help="stop after training")
+    made.add_argument(
+        "--allow-imports", action="store_true", help="run the code that the files name (pkg.module:name)"
+    )
     made.add_argument("overrides", nargs="*", metavar="key=value", help="override of the configuration")
     return made
 
@@ -49,6 +63,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(options: argparse.Namespace) -> int:
     """What the options ask for."""
     check_json(options.json)
+    given = [*options.overrides, options.algo or "", str(options.curriculum or "")]
+    trust(name for text in given for name in _NAME_OF_CODE.findall(text))
+    if options.allow_imports:
+        trust_all()
     # PyTorch takes seconds to import; mistakes on the command line are found before.
     inputs = read_inputs(options.config, options.curriculum, options.resume)
     return tune(inputs, options) if inputs.kind == "tune" else learn(inputs, options)
@@ -61,6 +79,7 @@ def learn(inputs: Inputs, options: argparse.Namespace) -> int:
 
     plan = training.plan(inputs, options.overrides, options.algo)
     outcome = training.run(plan, options.runs, metrics.brief)
+    _draw_learning(outcome.folder.path)
     if outcome.interrupted:
         return 130
     if not options.no_evaluation and plan.config.evaluation is not None:
@@ -68,6 +87,14 @@ def learn(inputs: Inputs, options: argparse.Namespace) -> int:
 
         comparison.after_training(plan.config, outcome.folder, options.json)
     return 0
+
+
+def _draw_learning(run: Path) -> None:
+    """learning.png in the run's folder, where there is something to draw, and something to draw it with."""
+    from ns3_env.eval.learning import draw_learning
+
+    with suppress(ConfigError, ImportError):  # nothing scored yet; no matplotlib
+        draw_learning([run], run / "learning.png")
 
 
 def tune(inputs: Inputs, options: argparse.Namespace) -> int:

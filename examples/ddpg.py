@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import Field
 from stable_baselines3 import DDPG
 from stable_baselines3.common.base_class import BaseAlgorithm
@@ -12,14 +10,13 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from ns3_env.agents.export.networks import Exported
 from ns3_env.agents.registry import Agent, AgentConfig
 from ns3_env.agents.sb3.export import of_sb3
-from ns3_env.agents.sb3.replay import DueReplayBuffer
 from ns3_env.agents.training.trainer import GradientTrainer
+from ns3_env.masked_buffers import masked
 
 
 class DdpgConfig(AgentConfig):
     """What may stand in the section ``agent`` of a configuration."""
 
-    name: Literal["ddpg"] = "ddpg"
     learning_rate: float = Field(default=1e-3, gt=0)
     learning_starts: int = Field(default=1000, ge=0, description="steps taken at random first")
 
@@ -30,13 +27,14 @@ class DdpgTrainer(GradientTrainer):
     def _make(self) -> BaseAlgorithm:
         agent = self.config.agent
         assert isinstance(agent, DdpgConfig)
-        return DDPG(
-            "MlpPolicy",
-            self.env,
-            learning_rate=agent.learning_rate,
-            learning_starts=agent.learning_starts,
-            replay_buffer_class=DueReplayBuffer,
-            seed=self.config.seed,
+        return masked(
+            DDPG(
+                "MlpPolicy",
+                self.env,
+                learning_rate=agent.learning_rate,
+                learning_starts=agent.learning_starts,
+                seed=self.config.seed,
+            )
         )
 
     def network(self) -> Exported:
@@ -44,5 +42,5 @@ class DdpgTrainer(GradientTrainer):
         return of_sb3(self.model.policy)
 
 
-#: With the line ``"ddpg": "examples.ddpg"`` in ``ns3_env.agents.registry.AGENTS`` everything knows it.
+#: ``agent.name=examples.ddpg:AGENT`` on the command line of ``train.py`` is all it takes.
 AGENT = Agent(config=DdpgConfig, trainer=DdpgTrainer, synchronous=True)

@@ -17,6 +17,8 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from ns3_env import _native
+from ns3_env.errors import ConfigError
+from ns3_env.named_code import is_code, named_code
 
 
 class ActionMap(Protocol):
@@ -149,7 +151,22 @@ ACTIONS: dict[str, type[Map]] = {
 
 
 def make_action_map(name: str, **settings: Any) -> ActionMap:
-    """The action map of that name. Raises KeyError for an unknown name."""
+    """The action map of that name, or of ``pkg.module:name``: a class or function that gives an ActionMap.
+
+    Raises:
+        KeyError: an unknown name.
+        ConfigError: see :func:`ns3_env.named_code.named_code`.
+    """
+    if is_code(name):
+        maker = named_code(name)
+        if not callable(maker):
+            raise ConfigError(f"{name} is a {type(maker).__name__}: expected what gives an ActionMap")
+        own: ActionMap = maker(**settings)
+        if not callable(own) or not isinstance(getattr(own, "space", None), Box):
+            raise ConfigError(
+                f"{name}() gave a {type(own).__name__}, which has no Box 'space' or no __call__"
+            )
+        return own
     if name not in ACTIONS:
         raise KeyError(f"unknown action map {name!r}; known: {', '.join(sorted(ACTIONS))}")
     made: ActionMap = ACTIONS[name](**settings)

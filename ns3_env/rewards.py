@@ -10,6 +10,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ns3_env.errors import ConfigError
+from ns3_env.named_code import is_code, named_code
 from ns3_env.rtt_target import RttTarget
 from ns3_env.telemetry import column
 
@@ -128,7 +130,20 @@ class RttTargetReward:
 
 
 def make_reward(name: str, **settings: Any) -> Reward:
-    """The reward of that name. Raises KeyError for an unknown name."""
+    """The reward of that name, or of ``pkg.module:name``: a class or function that gives a Reward.
+
+    Raises:
+        KeyError: an unknown name.
+        ConfigError: see :func:`ns3_env.named_code.named_code`.
+    """
+    if is_code(name):
+        made = named_code(name)
+        if not callable(made):
+            raise ConfigError(f"{name} is a {type(made).__name__}: expected what gives a Reward when called")
+        reward: Reward = made(**settings)
+        if not callable(reward):
+            raise ConfigError(f"{name}() gave a {type(reward).__name__}, which cannot be called with records")
+        return reward
     if name not in REWARDS:
         raise KeyError(f"unknown reward {name!r}; known: {', '.join(sorted(REWARDS))}")
     return REWARDS[name](**settings)

@@ -115,8 +115,8 @@ def test_an_unknown_controller_is_answered_with_the_known_ones(tmp_path: Path) -
         (["hpcc=a:b"], [], "--policy: there is a controller 'hpcc' already"),
         (["a/b=a:b"], [], "--policy: the name 'a/b'"),
         (["x=no_such_module:make"], [], "policy x: cannot import 'no_such_module': ModuleNotFoundError"),
-        (["x=ns3_env.agents.mpcc"], [], "policy x: expected pkg.module:factory, found 'ns3_env.agents.mpcc'"),
-        (["x=ns3_env.agents.mpcc:Mpc"], [], "ns3_env.agents.mpcc has no function or class 'Mpc'; it has "),
+        (["x=ns3_env.agents.mpcc"], [], "policy x: expected pkg.module:name, found 'ns3_env.agents.mpcc'"),
+        (["x=ns3_env.agents.mpcc:Mpc"], [], "ns3_env.agents.mpcc has no 'Mpc'; it has "),
         (
             ["x=builtins:dict"],
             [],

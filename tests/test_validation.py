@@ -14,6 +14,7 @@ import yaml
 from ns3_env.agents.training.config import EnvConfig
 from ns3_env.agents.training.curriculum import Curriculum, CurriculumConfig, draw
 from ns3_env.agents.training.rollout_env import RolloutEnv
+from ns3_env.agents.training.validation import Validations
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.flow_stream import episode_seed
 from ns3_env.rewards import make_reward
@@ -180,9 +181,8 @@ def policy(tmp_path: Path) -> bytes:
 
 
 @pytest.fixture
-def env() -> Iterator[RolloutEnv]:
-    stages = curriculum()
-    made = RolloutEnv(EnvConfig(fields=list(FIELDS)), stages, make_reward("staged"), 1, simulators=2)
+def validations() -> Iterator[Validations]:
+    made = Validations(EnvConfig(fields=list(FIELDS)), make_reward("staged"), 1, simulators=2)
     yield made
     made.close()
 
@@ -193,7 +193,7 @@ def played(env: RolloutEnv, policy: bytes) -> tuple[float, ...]:
 
 
 def test_no_validations_seed_is_learned_from(
-    env: RolloutEnv, policy: bytes, monkeypatch: pytest.MonkeyPatch
+    validations: Validations, policy: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seeds = []
     real = Rollouts.next
@@ -204,17 +204,17 @@ def test_no_validations_seed_is_learned_from(
         return rollout
 
     monkeypatch.setattr(Rollouts, "next", watched)
-    env.validate(policy, [scenario for _, scenario in curriculum().held_back()] * 5)
+    validations.validate(policy, [scenario for _, scenario in curriculum().held_back()] * 5)
     assert len(set(seeds)) == 10
     assert not set(seeds) & {episode_seed(1, episode) for episode in range(20_000)}
 
 
 def test_a_score_is_the_mean_reward_without_exploration_and_the_same_each_time(
-    env: RolloutEnv, policy: bytes
+    validations: Validations, policy: bytes
 ) -> None:
     scenarios = [scenario for _, scenario in curriculum().held_back()]
-    scores = env.validate(policy, scenarios)
-    assert env.validate(policy, scenarios) == scores
+    scores = validations.validate(policy, scenarios)
+    assert validations.validate(policy, scenarios) == scores
     with Rollouts(lambda episode: scenarios[0], fields=FIELDS, seed=1) as rollouts:
         rollouts.go_on_with(2**32)
         rollouts.begin(policy)
@@ -222,12 +222,16 @@ def test_a_score_is_the_mean_reward_without_exploration_and_the_same_each_time(
     assert scores[0] == pytest.approx(alone.rewards.sum() / alone.decisions)
 
 
-def test_a_validation_changes_nothing_of_what_is_learned_from(env: RolloutEnv, policy: bytes) -> None:
+def test_a_validation_changes_nothing_of_what_is_learned_from(
+    validations: Validations, policy: bytes
+) -> None:
+    env = RolloutEnv(EnvConfig(fields=list(FIELDS)), curriculum(), make_reward("staged"), 1, simulators=2)
     scenarios: list[Scenario] = [scenario for _, scenario in curriculum().held_back()]
     found = []
     for episode in range(6):
         found.append(played(env, policy))
         if episode in (1, 3):
-            env.validate(policy, scenarios)
+            validations.validate(policy, scenarios)
     env.go_on_with([0])
     assert [played(env, policy) for _ in range(6)] == found
+    env.close()

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, field_validator
 
 from ns3_env.agents.registry import AgentConfig
 from ns3_env.bounds import MAX_COUNT, MAX_TRANSITIONS, WHY_SETTING, excess
+from ns3_env.named_code import is_code
 
+#: Algorithms with a name of their own.
+NAMES = ("td3", "sac", "ppo")
 #: Options that say how many transitions are kept: memory is taken for all of them.
 _TRANSITIONS = ("buffer_size", "n_steps")
 
@@ -19,9 +22,16 @@ _TRANSITIONS = ("buffer_size", "n_steps")
 class Sb3Config(AgentConfig):
     """A Stable-Baselines3 algorithm as it is."""
 
-    name: Literal["td3", "sac", "ppo"]
+    name: str = Field(description="td3, sac, ppo, or pkg.module:class")
     policy: str = "MlpPolicy"
     options: dict[str, Any] = Field(default_factory=dict, description="of its constructor")
+
+    @field_validator("name")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        if name not in NAMES and not is_code(name):
+            raise ValueError(f"there is no algorithm {name!r}; known: {', '.join(NAMES)}, pkg.module:class")
+        return name
 
     @field_validator("options")
     @classmethod

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import torch as th
 from stable_baselines3.common.policies import ActorCriticPolicy, BasePolicy
 from stable_baselines3.common.torch_layers import FlattenExtractor
 from stable_baselines3.sac.policies import Actor as SacActor
-from stable_baselines3.sac.policies import SACPolicy
 from stable_baselines3.td3.policies import Actor as Td3Actor
 from stable_baselines3.td3.policies import TD3Policy
 from torch import nn
@@ -31,12 +31,22 @@ def of_sb3(policy: BasePolicy) -> Exported:
     if type(policy) is TD3Policy and type(policy.actor) is Td3Actor:
         _refuse_extractors(policy.actor.features_extractor)
         return mlp(policy.actor.mu, "actor.mu")
-    if type(policy) is SACPolicy and type(policy.actor) is SacActor:
-        _refuse_extractors(policy.actor.features_extractor)
-        last = policy.actor.mu
+    actor: Any = getattr(policy, "actor", None)
+    if _is_of_sac(actor):
+        _refuse_extractors(actor.features_extractor)
+        last = actor.mu
         mean = _without_clip(last) if isinstance(last, nn.Sequential) else [last]
-        return mlp([*policy.actor.latent_pi, *mean, nn.Tanh()], "actor.mu")
+        return mlp([*actor.latent_pi, *mean, nn.Tanh()], "actor.mu")
     raise ConfigError(f"agent.policy: {type(policy).__name__} has no place in a policy's file; MlpPolicy has")
+
+
+def _is_of_sac(actor: object) -> bool:
+    """An actor as SAC's, of SAC itself or of an algorithm that took it over (TQC): layers, then a mean."""
+    return type(actor) is SacActor or (
+        type(actor).__module__.startswith("sb3_contrib.")
+        and hasattr(actor, "latent_pi")
+        and hasattr(actor, "mu")
+    )
 
 
 def _refuse_extractors(extractor: nn.Module) -> None:

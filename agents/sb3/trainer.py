@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from stable_baselines3 import PPO, SAC, TD3
 from stable_baselines3.common.base_class import BaseAlgorithm
@@ -14,22 +14,41 @@ from ns3_env.agents.sb3.export import of_sb3
 from ns3_env.agents.training.trainer import GradientTrainer
 from ns3_env.errors import ConfigError
 from ns3_env.masked_buffers import masked
+from ns3_env.named_code import named_code
 
 #: What an algorithm's constructor raises for options that it cannot take, or has no memory for.
 _REFUSALS = (TypeError, ValueError, AssertionError, ArithmeticError, LookupError, RuntimeError, MemoryError)
 
 
+#: By the names of ``Sb3Config``.
+_ALGORITHMS: dict[str, type[BaseAlgorithm]] = {"td3": TD3, "sac": SAC, "ppo": PPO}
+
+
+def _algorithm(name: str) -> type[BaseAlgorithm]:
+    """Raises ConfigError for one that learns with a memory: its policy remembers rows, not flows."""
+    if name in _ALGORITHMS:
+        return _ALGORITHMS[name]
+    found = named_code(name)
+    assert isinstance(found, type)
+    assert issubclass(found, BaseAlgorithm)
+    if "Recurrent" in found.__name__:
+        raise ConfigError(
+            f"agent.name: {name} keeps a memory for each row, and rows are one flow's, then another's: use "
+            "it in a program of your own (ns3_env.masked_buffers), or agent.name=fdcc"
+        )
+    return found
+
+
 class Sb3Trainer(GradientTrainer):
     """TD3, SAC or PPO as Stable-Baselines3 has them."""
-
-    ALGORITHMS: ClassVar[dict[str, type[BaseAlgorithm]]] = {"td3": TD3, "sac": SAC, "ppo": PPO}
 
     def _make(self) -> BaseAlgorithm:
         agent = self.config.agent
         assert isinstance(agent, Sb3Config)
-        algorithm = self.ALGORITHMS[agent.name]
+        algorithm = _algorithm(agent.name)
         options: dict[str, Any] = {"device": "cpu", "seed": self.config.seed, **agent.options}
         try:
+            # Its class is known only now; each has these parameters.
             return masked(algorithm(agent.policy, self.env, **options))
         except _REFUSALS as error:
             said = " ".join(str(error).split()) or type(error).__name__

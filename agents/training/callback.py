@@ -20,6 +20,7 @@ from ns3_env.agents.training.rollout_env import RolloutEnv
 from ns3_env.agents.training.run_folder import RunFolder
 from ns3_env.agents.training.stopwatch import VALIDATING
 from ns3_env.agents.training.trainer import GradientTrainer, Trainer
+from ns3_env.agents.training.validation import Validations
 from ns3_env.policy_file import policy_bytes, write_policy
 from ns3_env.vec_env import RdmaVecEnv
 
@@ -87,8 +88,10 @@ class RunCallback(BaseCallback):
         meter: EpisodeMeter,
         stop: StopRequest,
         console: Console,
+        validations: Validations | None = None,
     ) -> None:
         super().__init__()
+        self.validations = validations
         self.meter = meter
         self.config = config
         self.curriculum = curriculum
@@ -121,8 +124,9 @@ class RunCallback(BaseCallback):
                 self.logger.record_mean(f"episode/{key}", value)
             self.logger.record("curriculum/stage", self.curriculum.stage)
             self.logger.record("curriculum/episodes", self.curriculum.next_index)
-            if self.curriculum.plateau is not None and self.curriculum.plateau.due:
-                self.validate()
+            plateau = self.curriculum.plateau
+            if self.validations is not None and plateau is not None and plateau.due:
+                self.validate(self.validations)
         self.live.show(self.trainer.decisions, self.line)
         return not self.stop.asked
 
@@ -144,14 +148,13 @@ class RunCallback(BaseCallback):
         keep = self.config.keep_checkpoints
         return self.folder.save_checkpoint(self.trainer.decisions, self.trainer.save, state, keep)
 
-    def validate(self) -> None:
+    def validate(self, validations: Validations) -> None:
         """The policy as it is plays episodes held back; the best one is kept beside the checkpoints."""
-        env, held_back = self.meter.env, self.curriculum.held_back()
-        assert isinstance(env, RolloutEnv)
+        held_back = self.curriculum.held_back()
         assert isinstance(self.trainer, GradientTrainer)
         file = self.trainer.export()
         with self.trainer.stopwatch.measuring(VALIDATING):
-            scores = env.validate(policy_bytes(file), [scenario for _, scenario in held_back])
+            scores = validations.validate(policy_bytes(file), [scenario for _, scenario in held_back])
         stages = sorted({stage for stage, _ in held_back})
         by_stage = [
             float(np.mean([score for score, (of, _) in zip(scores, held_back, strict=True) if of == stage]))

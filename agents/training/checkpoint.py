@@ -49,6 +49,8 @@ class PolicyLayout(Strict):
         fields: telemetry fields of the observation.
         action_map: what its actions mean.
         slots: of the environment that it was trained in.
+        action_settings: of the action map.
+        inside: whether there is a file of the policy, for the simulator to play.
     """
 
     agent: str
@@ -56,6 +58,8 @@ class PolicyLayout(Strict):
     fields: list[str]
     action_map: str
     slots: int = Field(ge=1)
+    action_settings: dict[str, Any] = Field(default_factory=dict)
+    inside: bool = True
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,8 @@ def policy_files(path: Path) -> list[Path]:
 
 def _trained(policy: Policy) -> TrainedPolicy:
     if not isinstance(policy, NetworkPolicy):
-        action = Named(name=policy.action_map)
+        settings: Mapping[str, Any] = getattr(policy, "action_settings", {})
+        action = Named.model_validate({**settings, "name": policy.action_map})
         return TrainedPolicy(policy, EnvConfig(fields=list(policy.fields), action=action))
     return TrainedPolicy(policy, env_of(policy.spec), policy.spec.clock)
 
@@ -156,7 +161,7 @@ def _policy(folder: Path, layout: Mapping[str, Any]) -> Policy:
     if (folder / POLICY_FILE).exists():
         return NetworkPolicy.load(folder / POLICY_FILE)
     trainer = trainer_of(folder, layout)
-    if trainer.exports():
+    if trainer.exports() and layout.get("inside", True):
         raise ConfigError(f"{folder}: has no {POLICY_FILE}: incomplete, or written by an older version")
     return trainer.load(folder, layout).policy
 

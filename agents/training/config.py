@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -18,6 +18,7 @@ from pydantic import (
 
 from ns3_env.agents.registry import AgentConfig, find_agent
 from ns3_env.bounds import (
+    WHY_SETTING,
     Count,
     LearnerSeed,
     Nanoseconds,
@@ -26,7 +27,9 @@ from ns3_env.bounds import (
     Setting,
     TelemetryBytes,
     WallSeconds,
+    few,
 )
+from ns3_env.named_code import is_code, named_code
 from ns3_env.scenario import Clock, PerFlowRtt
 from ns3_env.strict import Strict
 
@@ -38,8 +41,21 @@ def _agent(value: Any) -> Any:
     return find_agent(str(value.get("name"))).config.model_validate(dict(value))
 
 
+def _fields(value: Any) -> Any:
+    """The fields that ``pkg.module:name`` stands for."""
+    if not isinstance(value, str):
+        return value
+    found = named_code(value) if is_code(value) else None
+    if not isinstance(found, Sequence) or isinstance(found, str):
+        raise ValueError(f"expected fields, or pkg.module:name of a sequence of fields, found {value!r}")
+    return list(found)
+
+
 class Named(BaseModel):
-    """Something chosen by name; the other keys are its settings, checked by what bears the name."""
+    """Something chosen by name, or by ``pkg.module:name`` (ns3_env.named_code).
+
+    The other keys are its settings, checked by what bears the name.
+    """
 
     model_config = ConfigDict(extra="allow", frozen=True)
     name: str
@@ -70,7 +86,10 @@ class EnvConfig(Strict):
         description="where an agent that learns decides: across the channel, or inside the simulators, whose "
         "episodes it then learns from as a whole",
     )
-    fields: list[str] = Field(min_length=1, description="telemetry fields of the observation")
+    fields: Annotated[list[str], BeforeValidator(_fields)] = Field(
+        min_length=1,
+        description="telemetry fields of the observation, or pkg.module:name of a sequence of them",
+    )
     action: Named = Named(name="multiplicative_window")
     reward: Named = Named(name="staged")
     clock: Clock = PerFlowRtt()
@@ -99,6 +118,11 @@ class TrainConfig(Strict):
     torch_threads: Processes = Field(default=1, ge=1)
     checkpoint_every: Count = Field(default=20_000, ge=1, description="decisions between checkpoints")
     keep_checkpoints: Setting = Field(default=2, ge=1)
+    callbacks: Annotated[list[Named], few(100, WHY_SETTING)] = Field(
+        default=[],
+        description="Stable-Baselines3's BaseCallback classes, pkg.module:name with their arguments, called "
+        "while the agent learns: a logger, a monitor",
+    )
     log_every_episodes: Count = Field(
         default=16, ge=1, description="episodes of flows between lines of the log"
     )
@@ -147,6 +171,10 @@ class RunConfig(Strict):
         if self.env.rollout == "channel" and not agent.channel:
             raise ValueError(
                 f"env.rollout: {self.agent.name} learns from rollouts inside the simulator alone: 'inside'"
+            )
+        if self.env.rollout == "inside" and is_code(self.env.action.name):
+            raise ValueError(
+                f"env.rollout: the simulator does not know the action map {self.env.action.name}: 'channel'"
             )
         if self.env.rollout == "inside" and not agent.rollouts:
             raise ValueError(

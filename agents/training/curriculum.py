@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
-from ns3_env.agents.training.config import EnvConfig
+from ns3_env.agents.training.config import EnvConfig, Named
 from ns3_env.agents.training.environment import make_scenario, merge
 from ns3_env.agents.training.plateau import Plateau, PlateauState, ValidationConfig
+from ns3_env.agents.training.sampler import make_sampler
 from ns3_env.bounds import Count, Setting
 from ns3_env.errors import ConfigError
 from ns3_env.scenario import Scenario
@@ -75,11 +76,21 @@ class CurriculumConfig(Strict):
     validation: ValidationConfig | None = Field(
         default=None, description="none, and across the channel: stages are left by count"
     )
-    stages: list[StageConfig] = Field(min_length=1)
+    sampler: Named | None = Field(
+        default=None, description="pkg.module:name of what draws the episodes' scenarios, instead of stages"
+    )
+    stages: list[StageConfig] = Field(default=[], validate_default=True)
 
     @field_validator("stages")
     @classmethod
-    def _only_the_last_stays(cls, stages: list[StageConfig]) -> list[StageConfig]:
+    def _only_the_last_stays(cls, stages: list[StageConfig], info: ValidationInfo) -> list[StageConfig]:
+        sampled = info.data.get("sampler") is not None
+        if sampled and not stages:
+            return [StageConfig(name="sampled")]
+        if sampled and [stage.name for stage in stages] != ["sampled"]:
+            raise ValueError("there is a sampler: it draws the scenarios, and stages would say nothing")
+        if not stages:
+            raise ValueError("there is no stage, and no sampler")
         names = [stage.name for stage in stages]
         if len(set(names)) < len(names):
             raise ValueError("two stages have the same name")
@@ -97,6 +108,7 @@ class CurriculumState(Strict):
     next_index: int = Field(ge=0)
     returns: list[float]
     plateau: PlateauState | None = None
+    sampler: dict[str, Any] | None = None
 
 
 class Curriculum:
@@ -107,17 +119,24 @@ class Curriculum:
     the stage depends on the index alone, so an episode is the same however many simulators there are.
     """
 
-    def __init__(self, config: CurriculumConfig, env: EnvConfig, seed: int, source: str) -> None:
+    def __init__(
+        self, config: CurriculumConfig, env: EnvConfig, seed: int, source: str, *, by_score: bool = True
+    ) -> None:
         """
         Args:
             config: the stages.
             env: gives the scenarios their clock.
             seed: of the draws.
             source: file named in errors.
+            by_score: validations decide which stage is learned from; otherwise the count of episodes does,
+                and they say which policy is the best.
 
         Raises:
+            ConfigError: there is no such sampler.
             ScenarioError: a stage's scenario is wrong.
         """
+        self._by_score = by_score
+        self.sampler = None if config.sampler is None else make_sampler(config.sampler, source)
         self.config = config
         self.seed = seed
         self.env = env
@@ -132,6 +151,8 @@ class Curriculum:
         self.next_index = 0
         self._returns: deque[float] = deque()
         self.plateau = None if config.validation is None else Plateau(config.validation)
+        if self.sampler is not None:
+            self._drawn(0, np.random.default_rng((seed, 0)), 0)  # faults are told before anything runs
 
     @property
     def stage(self) -> int:
@@ -146,6 +167,8 @@ class Curriculum:
     @property
     def most_flows(self) -> int:
         """Flows under the agent in the largest scenario: slots that an environment needs."""
+        if self.sampler is not None:
+            return self.sampler.most_flows
         return max(scenario.agent_flow_count for scenario in self._largest)
 
     def __call__(self, episode: int) -> Scenario:
@@ -156,16 +179,16 @@ class Curriculum:
         random = np.random.default_rng((self.seed, episode))
         if stage > 0 and random.random() < self.config.earlier_share:
             chosen = int(random.integers(stage))
-        elif self.plateau is not None and self.plateau.returned_to is not None:
+        elif self._by_score and self.plateau is not None and self.plateau.returned_to is not None:
             chosen = self.plateau.returned_to
-        return self._drawn(chosen, random)
+        return self._drawn(chosen, random, episode)
 
     def held_back(self) -> list[tuple[int, Scenario]]:
         """The episodes of a validation, with the numbers of their stages: always the same of each stage."""
         assert self.config.validation is not None
         each = range(self.config.validation.episodes)
         return [
-            (stage, self._drawn(stage, np.random.default_rng((self.seed, _HELD_BACK, stage, number))))
+            (stage, self._drawn(stage, np.random.default_rng((self.seed, _HELD_BACK, stage, number)), number))
             for stage in range(self.stage + 1)
             for number in each
         ]
@@ -173,6 +196,8 @@ class Curriculum:
     def record(self, mean_return: float) -> None:
         """An episode has ended with this mean return of its flows."""
         self._returns.append(mean_return)
+        if self.sampler is not None and hasattr(self.sampler, "record"):
+            self.sampler.record(mean_return)
         if self.plateau is not None:
             self.plateau.learned_from_episode()
 
@@ -183,12 +208,19 @@ class Curriculum:
         """
         assert self.plateau is not None
         is_best, leave = self.plateau.judge(scores)
-        if leave and self.stage < len(self.config.stages) - 1 and self.next_index > self.entered[-1]:
+        more = self._by_score and self.stage < len(self.config.stages) - 1
+        if leave and more and self.next_index > self.entered[-1]:
             self._enter(self.next_index)
         return is_best
 
-    def _drawn(self, stage: int, random: np.random.Generator) -> Scenario:
+    def _drawn(self, stage: int, random: np.random.Generator, episode: int) -> Scenario:
         """The stage's scenario, with what it draws anew for each episode."""
+        if self.sampler is not None:
+            drawn = self.sampler(episode, random)
+            if isinstance(drawn, Scenario):
+                quantum = self.env.decision_quantum_ns
+                return drawn.model_copy(update={"clock": self.env.clock, "decision_quantum_ns": quantum})
+            return make_scenario(self.env, merge(self.config.scenario, drawn), f"{self.source}: sampler")
         ranges = self.config.stages[stage].randomise
         if not ranges:
             return self.scenarios[stage]
@@ -237,6 +269,7 @@ class Curriculum:
             "next_index": self.next_index,
             "returns": list(self._returns),
             "plateau": None if self.plateau is None else self.plateau.state.model_dump(),
+            "sampler": None if (state := getattr(self.sampler, "state", None)) is None else state(),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -251,5 +284,7 @@ class Curriculum:
         self.entered = list(kept.entered)
         self.next_index = kept.next_index
         self._returns = deque(kept.returns)
+        if kept.sampler is not None and (restore := getattr(self.sampler, "restore", None)) is not None:
+            restore(kept.sampler)
         if self.plateau is not None and kept.plateau is not None:
             self.plateau.state = kept.plateau

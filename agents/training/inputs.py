@@ -13,6 +13,7 @@ import yaml
 from ns3_env.agents.training.run_folder import RunFolder
 from ns3_env.data_files import find_file
 from ns3_env.errors import ConfigError
+from ns3_env.named_code import is_code
 from ns3_env.strict import shown
 from ns3_env.yaml_files import parse, read_mapping
 
@@ -59,7 +60,7 @@ def read_inputs(config: Path | None, curriculum: Path | None, resume: Path | Non
 
     Args:
         config: configuration's file, or the name of one that comes with the project; not with ``resume``.
-        curriculum: curriculum's file, or such a name; not with ``resume``.
+        curriculum: curriculum's file, or such a name, or pkg.module:name of a sampler; not with ``resume``.
         resume: folder of a run to go on with.
 
     Raises:
@@ -76,7 +77,12 @@ def read_inputs(config: Path | None, curriculum: Path | None, resume: Path | Non
         return Inputs(data, stages, *names, folder, data)
     if config is None or curriculum is None:
         raise ConfigError("command line: --config and --curriculum are needed (or --resume)")
-    config, curriculum = find_file(config, "configs"), find_file(curriculum, "curricula")
+    config = find_file(config, "configs")
+    if is_code(str(curriculum)) and not curriculum.exists():
+        return Inputs(
+            read_mapping(config), {"sampler": {"name": str(curriculum)}}, str(config), "--curriculum"
+        )
+    curriculum = find_file(curriculum, "curricula")
     return Inputs(read_mapping(config), read_mapping(curriculum), str(config), str(curriculum))
 
 

@@ -18,8 +18,6 @@ from ns3_env.scenario import Scenario
 #: Episodes that are played ahead, under the policy as it was then. A constant: with another one, a run with
 #: the same seed would learn from other transitions.
 AHEAD = 4
-#: Number of a validation's first episode: no episode that is learned from has it, or one after it.
-HELD_BACK = 2**32
 
 
 class RolloutEnv(SpacesOnly):
@@ -50,15 +48,6 @@ class RolloutEnv(SpacesOnly):
             hang_timeout_s=env.hang_timeout_s,
         )
         self.results: list[tuple[int, dict[str, Any]]] = []  # of the last episode
-        self.held_back: list[Scenario] = []
-        self.validations = Rollouts(
-            lambda episode: self.held_back[episode - HELD_BACK],
-            num_simulators=self.rollouts.num_simulators,
-            fields=env.fields,
-            reward=reward,
-            seed=seed,
-            hang_timeout_s=env.hang_timeout_s,
-        )
 
     #: What the run's log counts by: all episodes come from one place.
     num_simulators = 1
@@ -82,23 +71,6 @@ class RolloutEnv(SpacesOnly):
         self.results = [(0, rollout.results)]
         return rollout
 
-    def validate(self, policy: bytes, scenarios: Sequence[Scenario]) -> list[float]:
-        """Mean reward of the decisions of each scenario, played without exploration on seeds of their own.
-
-        Args:
-            policy: its file.
-            scenarios: what is played; scenario i has the same seed at every call.
-
-        Raises:
-            SimulatorError, ScenarioError: see ``Rollouts.next``.
-        """
-        self.held_back = list(scenarios)
-        self.validations.go_on_with(HELD_BACK)
-        for _ in scenarios:
-            self.validations.begin(policy)
-        played = [self.validations.next() for _ in scenarios]
-        return [float(rollout.rewards.sum()) / max(rollout.decisions, 1) for rollout in played]
-
     @property
     def next_episodes(self) -> list[int]:
         """Number of the episode that begins next."""
@@ -117,4 +89,3 @@ class RolloutEnv(SpacesOnly):
     def close(self) -> None:
         """Ends the simulators; may be called again."""
         self.rollouts.close()
-        self.validations.close()

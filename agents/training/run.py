@@ -11,16 +11,25 @@ from typing import Annotated, Any
 
 from pydantic import Field
 from rich.console import Console
+from stable_baselines3.common.callbacks import CallbackList
 
 from ns3_env.agents.registry import find_agent
 from ns3_env.agents.training.callback import EpisodeMeter, Measure, RunCallback
 from ns3_env.agents.training.config import RunConfig
 from ns3_env.agents.training.curriculum import Curriculum, CurriculumConfig, CurriculumState
-from ns3_env.agents.training.environment import check_env, check_evaluation, make_training_env
+from ns3_env.agents.training.environment import (
+    check_env,
+    check_evaluation,
+    make_action_and_reward,
+    make_training_env,
+)
 from ns3_env.agents.training.inputs import Inputs
+from ns3_env.agents.training.named_callbacks import named_callbacks
 from ns3_env.agents.training.progress import StopRequest
 from ns3_env.agents.training.run_folder import Outcome, RunFolder
+from ns3_env.agents.training.validation import Validations
 from ns3_env.errors import ConfigError
+from ns3_env.named_code import is_code
 from ns3_env.strict import Strict, validate
 
 
@@ -46,12 +55,16 @@ def with_algorithm(data: dict[str, Any], algorithm: str) -> dict[str, Any]:
     agent, env = data.get("agent"), data.get("env", {})
     if isinstance(agent, Mapping) and agent.get("name") == algorithm:
         return data
-    clock = {"name": "synchronous" if find_agent(algorithm).synchronous else "per_flow_rtt"}
+    try:
+        synchronous = find_agent(algorithm).synchronous
+    except ValueError as error:
+        raise ConfigError(f"command line: --algo: {error}") from error
+    clock = {"name": "synchronous" if synchronous else "per_flow_rtt"}
     if isinstance(env, Mapping):  # what is none is refused where it is read
         of = env.get("clock")
         fits = isinstance(of, Mapping) and of.get("name") == clock["name"]
         env = dict(env) if fits else {**env, "clock": clock}
-    return {**data, "agent": {"name": algorithm}, "env": env, "name": algorithm}
+    return {**data, "agent": {"name": algorithm}, "env": env, "name": algorithm.rpartition(":")[2].lower()}
 
 
 def plan(inputs: Inputs, overrides: Sequence[str] = (), algorithm: str | None = None) -> Plan:
@@ -76,11 +89,12 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), algorithm: str | None = 
     check_evaluation(config.env, config.evaluation, inputs.config_source)
     source = inputs.curriculum_source
     stages = validate(inputs.curriculum, CurriculumConfig, source)
-    if config.env.rollout != "inside":  # no whole episodes are played there: stages are left by count
-        stages = stages.model_copy(update={"validation": None})
+    if not find_agent(config.agent.name).trainer.exports() or is_code(config.env.action.name):
+        stages = stages.model_copy(update={"validation": None})  # there is no file that simulators could play
+    inside = config.env.rollout == "inside"  # across the channel episodes overlap: stages are left by count
     if inputs.resume is not None:
         inputs.resume.latest_checkpoint()
-    return Plan(config, Curriculum(stages, config.env, config.seed, source), inputs.resume)
+    return Plan(config, Curriculum(stages, config.env, config.seed, source, by_score=inside), inputs.resume)
 
 
 def run(plan: Plan, parent: Path, measure: Measure | None = None, console: Console | None = None) -> Outcome:
@@ -115,14 +129,18 @@ def run(plan: Plan, parent: Path, measure: Measure | None = None, console: Conso
         suffix, state = "", None
     stop = StopRequest()
     env = make_training_env(config.env, curriculum, curriculum.most_flows, config.seed)
+    validations = None
+    if curriculum.plateau is not None:
+        _, reward = make_action_and_reward(config.env, "configuration")
+        validations = Validations(config.env, reward, config.seed, env.num_simulators)
     try:
         trainer = find_agent(config.agent.name).trainer(config, env, folder.path, suffix)
         if checkpoint is not None and state is not None:
             trainer.restore(checkpoint)
             env.go_on_with(state.next_episodes)
-        callback = RunCallback(
-            config.train, curriculum, folder, trainer, EpisodeMeter(env, measure), stop, console
-        )
+        meter = EpisodeMeter(env, measure)
+        callback = RunCallback(config.train, curriculum, folder, trainer, meter, stop, console, validations)
+        callbacks = CallbackList([callback, *named_callbacks(config.train.callbacks)])
         print(f"run folder: {folder.path}", flush=True)
         if trainer.decisions == 0:
             callback.checkpoint()  # the untrained network, and proof that checkpoints can be written
@@ -130,7 +148,7 @@ def run(plan: Plan, parent: Path, measure: Measure | None = None, console: Conso
             remaining = config.train.decisions - trainer.decisions
             with stop.listening():
                 if remaining > 0:
-                    trainer.learn(remaining, callback)
+                    trainer.learn(remaining, callbacks)
         finally:
             # Whatever ended the training: what was learned is kept.
             callback.close()
@@ -138,6 +156,8 @@ def run(plan: Plan, parent: Path, measure: Measure | None = None, console: Conso
                 callback.checkpoint()
     finally:
         env.close()
+        if validations is not None:
+            validations.close()
     if stop.asked:
         print(f"interrupted; go on with: python train.py --resume {folder.path}", file=sys.stderr, flush=True)
     return Outcome(folder, stop.asked)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,18 +17,26 @@ from ns3_env.actions import make_action_map
 class SpacesOnly(VecEnv):
     """The spaces of ``RdmaVecEnv``, and nothing that runs."""
 
-    def __init__(self, fields: list[str], action_map: str, slots: int) -> None:
+    def __init__(
+        self,
+        fields: list[str],
+        action_map: str,
+        slots: int,
+        action_settings: Mapping[str, Any] | None = None,
+    ) -> None:
         """
         Args:
             fields: telemetry fields of the observation.
             action_map: name of the action map.
             slots: of all simulators together.
+            action_settings: of the action map.
 
         Raises:
             KeyError: there is no such field or action map.
         """
         self.render_mode: str | None = None
-        super().__init__(slots, telemetry.observation_space(fields), make_action_map(action_map).space)
+        action = make_action_map(action_map, **(action_settings or {}))
+        super().__init__(slots, telemetry.observation_space(fields), action.space)
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """The attribute, once per slot."""

@@ -47,6 +47,7 @@ from ns3_env.agents.training.spaces_only import SpacesOnly
 from ns3_env.agents.training.stopwatch import Stopwatch
 from ns3_env.errors import ConfigError
 from ns3_env.history import Floats, Ints
+from ns3_env.named_code import is_code
 from ns3_env.policy import FloatArray, Policy, State
 from ns3_env.policy_file import POLICY_FILE, PolicyFile, write_policy
 from ns3_env.policy_spec import Training
@@ -145,10 +146,17 @@ class Trainer(ABC):
 class Sb3Policy:
     """A Stable-Baselines3 algorithm with the fields and the action map it was trained for."""
 
-    def __init__(self, model: BaseAlgorithm, fields: Sequence[str], action_map: str) -> None:
+    def __init__(
+        self,
+        model: BaseAlgorithm,
+        fields: Sequence[str],
+        action_map: str,
+        action_settings: Mapping[str, Any] | None = None,
+    ) -> None:
         self.model = model
         self.fields = tuple(fields)
         self.action_map = action_map
+        self.action_settings = dict(action_settings or {})
 
     def predict(
         self,
@@ -195,7 +203,7 @@ class GradientTrainer(Trainer):
         clock = {"name": "synchronous" if agent.synchronous else "per_flow_rtt"}
         env = {
             "fields": known.fields,
-            "action": {"name": known.action_map},
+            "action": {**known.action_settings, "name": known.action_map},
             "clock": clock,
             "rollout": "channel" if agent.channel else "inside",
         }
@@ -204,7 +212,9 @@ class GradientTrainer(Trainer):
         config = validate({"agent": settings, "env": env, "train": train}, RunConfig, source)
         check_env(config.env, source)
         try:
-            trainer = cls(config, SpacesOnly(known.fields, known.action_map, known.slots))
+            trainer = cls(
+                config, SpacesOnly(known.fields, known.action_map, known.slots, known.action_settings)
+            )
         except Exception as error:  # whatever an algorithm makes of settings that anybody may have written
             raise ConfigError(f"{source}: no agent can be made of it: {error}") from error
         put_policy(trainer.model.policy, read_arrays(folder / POLICY), folder / POLICY)
@@ -213,7 +223,8 @@ class GradientTrainer(Trainer):
     @property
     def policy(self) -> Policy:
         """See ``Trainer``."""
-        return Sb3Policy(self.model, self.config.env.fields, self.config.env.action.name)
+        action = self.config.env.action
+        return Sb3Policy(self.model, self.config.env.fields, action.name, action.settings)
 
     @property
     def decisions(self) -> int:
@@ -260,6 +271,21 @@ class GradientTrainer(Trainer):
         )
         return policy_file(self.network(), self.config.env, training)
 
+    def file(self) -> PolicyFile | None:
+        """The policy's file; None where there is none: it is played by this class, across the channel.
+
+        That is where the action map is code of one's own, or the algorithm is and its network is none that
+        the format knows.
+        """
+        if not self.exports() or is_code(self.config.env.action.name):
+            return None
+        try:
+            return self.export()
+        except ConfigError:
+            if is_code(self.config.agent.name):
+                return None
+            raise
+
     def layout(self) -> dict[str, Any]:
         """What a checkpoint's networks are bound to."""
         env = self.config.env
@@ -268,9 +294,19 @@ class GradientTrainer(Trainer):
     def save(self, folder: Path) -> None:
         """See ``Trainer``."""
         agent = self.config.agent.model_dump(mode="json", exclude={"name"})
-        write_layout(folder, {**self.layout(), "settings": agent, "slots": self.env.num_envs})
-        if self.exports():
-            write_policy(folder / POLICY_FILE, self.export())
+        file = self.file()
+        write_layout(
+            folder,
+            {
+                **self.layout(),
+                "settings": agent,
+                "slots": self.env.num_envs,
+                "action_settings": self.config.env.action.settings,
+                "inside": file is not None,
+            },
+        )
+        if file is not None:
+            write_policy(folder / POLICY_FILE, file)
         write_arrays(folder / POLICY, policy_arrays(self.model.policy))
         write_arrays(folder / OPTIMISERS, optimiser_arrays(self.model))
         place = None

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from ns3_env import telemetry
 from ns3_env.actions import make_action_map
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.suite import Contestant, Suite
+from ns3_env.named_code import import_named
 from ns3_env.policy import Policy
 from ns3_env.scenario import Controller
 
@@ -98,22 +98,12 @@ def _of_module(entry: Contestant) -> TrainedPolicy:
     from ns3_env.agents.training.config import EnvConfig, Named
 
     place = f"policy {entry.name}"
-    module_name, colon, factory_name = (entry.policy or "").partition(":")
-    if not (module_name and colon and factory_name.isidentifier()):
-        raise ScenarioError(f"{place}: expected pkg.module:factory, found {entry.policy!r}")
     try:
-        module = importlib.import_module(module_name)
-    except Exception as error:  # whatever the user's module does
-        raise ScenarioError(
-            f"{place}: cannot import {module_name!r}: {type(error).__name__}: {error}; it must be installed, "
-            "or lie below the working directory or PYTHONPATH"
-        ) from error
-    factory = getattr(module, factory_name, None)
+        factory = import_named(entry.policy or "")
+    except ConfigError as error:
+        raise ScenarioError(f"{place}: {error}") from error
     if not callable(factory):
-        known = [name for name, x in vars(module).items() if callable(x) and not name.startswith("_")]
-        raise ScenarioError(
-            f"{place}: {module_name} has no function or class {factory_name!r}; it has {', '.join(known)}"
-        )
+        raise ScenarioError(f"{place}: {entry.policy} is a {type(factory).__name__}: no function or class")
     try:
         policy = factory()
     except Exception as error:

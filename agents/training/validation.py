@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How good is the policy on held-back episodes? The simulators play its file, without exploration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ns3_env.agents.training.config import EnvConfig
+from ns3_env.rewards import Reward
+from ns3_env.rollouts import Rollouts
+from ns3_env.scenario import Scenario
+
+#: Number of a validation's first episode: no episode that is learned from has it, or one after it.
+HELD_BACK = 2**32
+
+
+class Validations:
+    """Simulators of their own; nothing is learned from what they play."""
+
+    def __init__(self, env: EnvConfig, reward: Reward, seed: int, simulators: int) -> None:
+        """
+        Args:
+            env: fields and telemetry.
+            reward: what decisions are scored by.
+            seed: base seed of the episodes.
+            simulators: processes.
+        """
+        self._held_back: list[Scenario] = []
+        self._rollouts = Rollouts(
+            lambda episode: self._held_back[episode - HELD_BACK],
+            num_simulators=simulators,
+            fields=env.fields,
+            reward=reward,
+            seed=seed,
+            hang_timeout_s=env.hang_timeout_s,
+        )
+
+    def validate(self, policy: bytes, scenarios: Sequence[Scenario]) -> list[float]:
+        """Mean reward of the decisions of each scenario, played without exploration on seeds of their own.
+
+        Args:
+            policy: its file.
+            scenarios: what is played; scenario i has the same seed at every call.
+
+        Raises:
+            SimulatorError, ScenarioError: see ``Rollouts.next``.
+        """
+        self._held_back = list(scenarios)
+        self._rollouts.go_on_with(HELD_BACK)
+        for _ in scenarios:
+            self._rollouts.begin(policy)
+        played = [self._rollouts.next() for _ in scenarios]
+        return [float(rollout.rewards.sum()) / max(rollout.decisions, 1) for rollout in played]
+
+    def close(self) -> None:
+        """Ends the simulators; may be called again."""
+        self._rollouts.close()
