@@ -15,6 +15,7 @@ from ns3_env.command_line import AnyOrder
 from ns3_env.eval.show.json_file import check_json
 from ns3_env.exit_codes import guarded
 from ns3_env.named_code import trust_all
+from ns3_env.units import nanoseconds
 
 #: What a command does: its exit code, or None for 0.
 Work = Callable[[argparse.Namespace], "int | None"]
@@ -73,7 +74,9 @@ def _run(options: argparse.ArgumentParser) -> Work:
         "--checkpoint", action="append", default=[], metavar="NAME=PATH", help="a trained policy, inside"
     )
     options.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder per controller")
-    options.add_argument("--queue-series", type=int, metavar="NS", help="sample the queues at this interval")
+    options.add_argument(
+        "--queue-series", type=nanoseconds, metavar="NS", help="sample the queues at this interval, e.g. 10us"
+    )
     options.add_argument("--pcap", action="store_true", help="capture every port's frames")
     _hang_timeout(options)
     _json(options)
@@ -141,7 +144,9 @@ def _trace(options: argparse.ArgumentParser) -> Work:
     options.add_argument("--controller", required=True, metavar="NAME")
     options.add_argument("--out", type=Path, required=True, metavar="DIR", help="gets figure and series")
     options.add_argument("--seed", type=int, help="takes the place of the scenario's")
-    options.add_argument("--sample-ns", type=int, metavar="NS", help="interval of the queue's samples")
+    options.add_argument(
+        "--sample-ns", type=nanoseconds, metavar="NS", help="interval of the queue's samples"
+    )
     options.add_argument("--checkpoint", type=Path, metavar="PATH", help="a trained policy; NAME is its")
     _allow_imports(options)
     _hang_timeout(options)

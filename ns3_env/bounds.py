@@ -9,6 +9,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from ns3_env import units
+
 #: Of a flow.
 MAX_BYTES = 10**15
 MAX_BUFFER_BYTES = 10**12
@@ -90,21 +92,29 @@ def few(limit: int, why: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-Bytes = Annotated[int, at_most(MAX_BYTES, WHY_BYTES)]
-RealBytes = Annotated[float, at_most(MAX_BYTES, WHY_BYTES), BeforeValidator(_sane)]
-BufferBytes = Annotated[int, at_most(MAX_BUFFER_BYTES, WHY_BUFFER)]
-RealBufferBytes = Annotated[float, at_most(MAX_BUFFER_BYTES, WHY_BUFFER), BeforeValidator(_sane)]
-ReserveBytes = Annotated[int, at_most(MAX_RESERVE_BYTES, WHY_BUFFER)]
+_SIZE = BeforeValidator(units.reader(units.SIZE, is_whole=True))
+_REAL_SIZE = BeforeValidator(units.reader(units.SIZE, is_whole=False))
+_TIME = BeforeValidator(units.reader(units.TIME, is_whole=True))
+_REAL_TIME = BeforeValidator(units.reader(units.TIME, is_whole=False))
+_RATE = BeforeValidator(units.reader(units.RATE, is_whole=False))
+
+#: Sizes, times and rates may be written with a unit (ns3_env/units.py).
+Bytes = Annotated[int, at_most(MAX_BYTES, WHY_BYTES), _SIZE]
+RealBytes = Annotated[float, at_most(MAX_BYTES, WHY_BYTES), BeforeValidator(_sane), _REAL_SIZE]
+BufferBytes = Annotated[int, at_most(MAX_BUFFER_BYTES, WHY_BUFFER), _SIZE]
+RealBufferBytes = Annotated[float, at_most(MAX_BUFFER_BYTES, WHY_BUFFER), BeforeValidator(_sane), _REAL_SIZE]
+ReserveBytes = Annotated[int, at_most(MAX_RESERVE_BYTES, WHY_BUFFER), _SIZE]
 HeadroomFrames = Annotated[int, at_most(MAX_HEADROOM_FRAMES, WHY_BUFFER)]
-Nanoseconds = Annotated[int, at_most(MAX_TIME_NS, WHY_TIME)]
-DelayNs = Annotated[int, at_most(MAX_DELAY_NS, WHY_DELAY)]
-TelemetryBytes = Annotated[int, at_most(MAX_TELEMETRY_BYTES, WHY_TELEMETRY)]
+Nanoseconds = Annotated[int, at_most(MAX_TIME_NS, WHY_TIME), _TIME]
+RealNanoseconds = Annotated[float, at_most(MAX_TIME_NS, WHY_TIME), BeforeValidator(_sane), _REAL_TIME]
+DelayNs = Annotated[int, at_most(MAX_DELAY_NS, WHY_DELAY), _TIME]
+TelemetryBytes = Annotated[int, at_most(MAX_TELEMETRY_BYTES, WHY_TELEMETRY), _SIZE]
 #: Of a link: the longest frame's time on the longest path is still counted in picoseconds.
 LinkRate = Annotated[
-    float, Field(ge=MIN_LINK_RATE_BPS), at_most(MAX_RATE_BPS, WHY_RATE), BeforeValidator(_sane)
+    float, Field(ge=MIN_LINK_RATE_BPS), at_most(MAX_RATE_BPS, WHY_RATE), BeforeValidator(_sane), _RATE
 ]
 BitsPerSecond = Annotated[
-    float, Field(ge=MIN_RATE_BPS), at_most(MAX_RATE_BPS, WHY_RATE), BeforeValidator(_sane)
+    float, Field(ge=MIN_RATE_BPS), at_most(MAX_RATE_BPS, WHY_RATE), BeforeValidator(_sane), _RATE
 ]
 Rtts = Annotated[float, at_most(MAX_RTTS, WHY_RTTS), BeforeValidator(_sane)]
 #: Of a node, or of its ports.

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, field_validator,
 from typing_extensions import Self
 
 from ns3_env.actions import ActionMap, make_action_map
-from ns3_env.bounds import Count, Nanoseconds, Seed, TelemetryBytes, few
+from ns3_env.bounds import MAX_TELEMETRY_BYTES, MAX_TIME_NS, Count, Seed, few
 from ns3_env.rtt_target import RttTarget
 from ns3_env.scenario import Clock
 from ns3_env.strict import Strict, shown
@@ -131,8 +131,8 @@ class PolicySpec(Strict):
     network: Network
     action: dict[str, Any]
     clock: Clock
-    decision_quantum_ns: Nanoseconds = Field(default=0, ge=0, strict=True)
-    telemetry_bytes: TelemetryBytes = Field(ge=0, strict=True)
+    decision_quantum_ns: int = Field(default=0, ge=0, le=MAX_TIME_NS, strict=True)
+    telemetry_bytes: int = Field(ge=0, le=MAX_TELEMETRY_BYTES, strict=True)
     training: Training = Training()
 
     @field_validator("observation")

@@ -13,6 +13,10 @@
 ``all_active``
     ``interval_ns``: [begin, end] of the time in which every flow was active, [0, 0] where they never were
     together; ``received_bytes``: in-order payload that each flow's receiver got in it, (n,) or empty.
+``measurement``
+    where the scenario has a measurement window: ``interval_ns``, its [begin, end], and ``received_bytes``:
+    in-order payload that each flow's receiver got in it, (n,). The flows then have a column ``counted`` (1:
+    the flow starts within the window), the queues ``window_tx_bytes``, and queue lengths are those within it.
 ``totals``
     sums over the network.
 
@@ -34,6 +38,12 @@ Floats = npt.NDArray[np.float64]
 def flow_column(results: Results, name: str) -> Floats:
     """A column of the results' flows: (n,)."""
     return np.asarray(results["flows"][name], dtype=np.float64)
+
+
+def counted(results: Results) -> npt.NDArray[np.bool_]:
+    """Which flows' completion times count: all, or those that start within the measurement window: (n,)."""
+    flows = results["flows"]
+    return np.asarray(flows.get("counted", np.ones(len(flows["src"]))), dtype=np.bool_)
 
 
 def flow_ends(results: Results) -> Floats:

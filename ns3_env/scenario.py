@@ -18,6 +18,7 @@ from ns3_env.bounds import (
     WHY_FLOWS,
     BitsPerSecond,
     BufferBytes,
+    Bytes,
     HeadroomFrames,
     Nanoseconds,
     PortNumber,
@@ -27,6 +28,7 @@ from ns3_env.bounds import (
     few,
 )
 from ns3_env.errors import ScenarioError, ScenarioWarning
+from ns3_env.measurement import Measurement
 from ns3_env.simulator.executable import describe_controllers
 from ns3_env.strict import Strict, validate
 from ns3_env.topology import Dumbbell, Network, Topology
@@ -186,7 +188,7 @@ class Scenario(Strict):
     seed: int = Field(default=1, ge=0, lt=2**63)
     time_limit_ns: Nanoseconds = Field(default=10_000_000, gt=0)
     timing: Literal["exact", "published"] | None = None
-    payload_bytes: int = Field(default=1000, ge=1, le=65_000)
+    payload_bytes: Bytes = Field(default=1000, ge=1, le=65_000)
     min_rate_bps: BitsPerSecond | None = Field(
         default=None,
         description="none: a hundredth of the host's rate, or less where an incast needs it; "
@@ -206,6 +208,7 @@ class Scenario(Strict):
         default=0, ge=0, description="flows due within it decide together"
     )
     record: Record = Record()
+    measurement: Measurement | None = Field(default=None, description="none: the whole run counts")
 
     _source: str | None = PrivateAttr(default=None)
 
@@ -292,12 +295,13 @@ class Scenario(Strict):
     @model_validator(mode="after")
     def _fits_together(self, info: ValidationInfo) -> Scenario:
         network = self.topology.build()
-        faults = [f"topology.{fault}" for fault in network.faults()]
+        faults = [f"topology.{fault}" for fault in self.topology.faults(network)]
         if not faults:
             faults = [f"traffic.{fault}" for fault in self.traffic.faults(network)]
             faults += self._buffer_faults(network)
         if not faults and (many := self.traffic.expected_flows(network)) > MAX_FLOWS:
             faults = [f"traffic: about {many:.3g} flows; there may be at most {MAX_FLOWS}: {WHY_FLOWS}"]
+        faults += self._time_faults()
         faults += self._controller_faults(network if not faults else None)
         if not faults:
             faults = self._ecn_faults(network)
@@ -305,6 +309,31 @@ class Scenario(Strict):
             raise ValueError("\n".join(faults))
         self._warn_of_rates(network, (info.context or {}).get("source"))
         return self
+
+    def _time_faults(self) -> list[str]:
+        """Nothing that is asked for may lie behind the time limit."""
+        first, limit = self.traffic.first_start_ns(), self.time_limit_ns
+        faults = []
+        if first is not None and first >= limit:
+            faults.append(f"time_limit_ns: the first flow starts at {first} ns, not before {limit}")
+        if self.measurement is not None:
+            wrong = self.measurement.faults(self.traffic.arrivals_end_ns(), limit)
+            faults += [f"measurement.{fault}" for fault in wrong]
+        return faults
+
+    def measured_ns(self) -> tuple[int, int] | None:
+        """Begin and end of what counts; None where the whole run does."""
+        return None if self.measurement is None else self.measurement.span_ns(self.traffic.arrivals_end_ns())
+
+    def measured_text(self) -> str:
+        """ ", measured from 1 to 10 ms", as tables and reports say it; "" where the whole run counts."""
+        span = self.measured_ns()
+        return "" if span is None else f", measured from {span[0] / 1e6:g} to {span[1] / 1e6:g} ms"
+
+    def without_files(self) -> Scenario:
+        """The same scenario with what its files hold written out: it then says all by itself."""
+        update = {"traffic": self.traffic.without_files(), "topology": self.topology.without_files()}
+        return self.model_copy(update=update)
 
     def _buffer_faults(self, network: Network) -> list[str]:
         """Reserves and headrooms (3 x rate x delay and some frames) must leave something to share."""
@@ -503,6 +532,8 @@ class Scenario(Strict):
             },
             "record": self.record.model_dump(),
         }
+        if (span := self.measured_ns()) is not None:
+            content["record"]["measurement"] = {"begin_ns": span[0], "end_ns": span[1]}
         min_rate = self._min_rate_bps(network)
         if min_rate is not None:
             content["min_rate_bps"] = min_rate

@@ -93,7 +93,7 @@ def validate(
 
 
 #: Kinds of faults whose text says by itself what was found.
-_COMPLETE = ("unknown_key", "value_error", "missing", "union_tag_not_found")
+_COMPLETE = ("unknown_key", "value_error", "missing", "union_tag_not_found", "wrong_unit")
 
 
 def describe(error: ValidationError, data: object) -> list[str]:

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
-from ns3_env.topology import Dumbbell, FatTree2, FatTree3, ParkingLot
+from ns3_env.topology import Dumbbell, FatTree2, FatTree3, LeafSpine, ParkingLot
 from ns3_env.traffic import Incast
 from tests.test_simulator_json import Place, at, changed, last_name, named, places, valid
 
@@ -27,6 +27,8 @@ KEYS: dict[str, list[str]] = {
         "dumbbell:topology.rate_bps",
         "dumbbell:topology.bottleneck_bps",
         "parking_lot:topology.rate_bps",
+        "leaf_spine:topology.rate_bps",
+        "leaf_spine:topology.uplink_bps",
         "fat_tree_2:topology.rate_bps",
         "fat_tree_2:topology.fabric_bps",
         "fat_tree_3:topology.rate_bps",
@@ -36,6 +38,8 @@ KEYS: dict[str, list[str]] = {
     "links[0].delay_ns": [
         "dumbbell:topology.delay_ns",
         "parking_lot:topology.delay_ns",
+        "leaf_spine:topology.delay_ns",
+        "leaf_spine:topology.uplink_delay_ns",
         "fat_tree_2:topology.delay_ns",
         "fat_tree_3:topology.delay_ns",
         "graph:topology.links.0.delay_ns",
@@ -45,6 +49,7 @@ KEYS: dict[str, list[str]] = {
         "joining:traffic.sizes_bytes.0",
         "long_short:traffic.long_bytes",
         "long_short:traffic.short_bytes",
+        "poisson_incast:traffic.size_bytes",
         "list:traffic.flows.0.size_bytes",
     ],
     "flows.start_ns[0]": [
@@ -54,6 +59,8 @@ KEYS: dict[str, list[str]] = {
         "long_short:traffic.short_start_ns",
         "list:traffic.flows.0.start_ns",
     ],
+    "record.measurement.begin_ns": ["window:measurement.warm_up_ns"],
+    "record.measurement.end_ns": ["window:measurement.end_ns"],
     "loss.probability": ["loss_probability"],
     "clock.interval_ns": ["synchronous:clock.interval_ns"],
     "clock.rtt_fraction": ["per_flow_rtt:clock.rtt_fraction"],
@@ -64,6 +71,9 @@ KINDS: dict[str, dict[str, Any]] = {
     "dumbbell": {"topology": {"kind": "dumbbell"}},
     "incast": {"traffic": {"kind": "incast"}},
     "per_flow_rtt": {"clock": {"name": "per_flow_rtt"}},
+    "poisson_incast": {"traffic": {"kind": "poisson_incast", "fan_in": 1, "load": 0.1}},
+    "window": {"measurement": {"end_ns": 1}},
+    "leaf_spine": {"topology": {"kind": "leaf_spine"}},
     "parking_lot": {"topology": {"kind": "parking_lot"}},
     "fat_tree_2": {"topology": {"kind": "fat_tree_2"}},
     "fat_tree_3": {"topology": {"kind": "fat_tree_3"}},
@@ -154,7 +164,7 @@ def test_what_is_beyond_the_simulators_bounds_is_refused_by_the_users_key(place:
 
 
 def test_every_kind_of_topology_is_tried() -> None:
-    kinds: list[type[BaseModel]] = [Dumbbell, ParkingLot, FatTree2, FatTree3]
+    kinds: list[type[BaseModel]] = [Dumbbell, ParkingLot, LeafSpine, FatTree2, FatTree3]
     tried = {key for _, key in keys()}
     for kind in kinds:
         name = kind.model_fields["kind"].default

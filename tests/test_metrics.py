@@ -189,6 +189,13 @@ def test_queue_cdf_counts_equal_times() -> None:
     assert (list(lengths), list(shares)) == ([0, 50, 200], [0.6, 0.8, 1.0])
 
 
+def test_queue_cdf_of_a_window_leaves_out_what_is_outside() -> None:
+    port = {"series": {"t_ns": [0, 10, 20, 30, 40], "bytes": [7, 50, 0, 200, 9]}}
+    lengths, shares = queues.queue_cdf(port, span_ns=(10, 40))
+    assert lengths.tolist() == [0, 50, 200]
+    assert shares.tolist() == pytest.approx([1 / 3, 2 / 3, 1])
+
+
 def test_queue_cdf_without_a_series_is_what_the_simulator_keeps() -> None:
     port = {"p50_bytes": 10, "p95_bytes": 80, "p99_bytes": 90, "max_bytes": 90}
     lengths, shares = queues.queue_cdf(port)

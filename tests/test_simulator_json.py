@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from ns3_env.errors import ScenarioError
+from ns3_env.measurement import Measurement
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.simulator import Simulator, find_executable
 from ns3_env.topology import Dumbbell
@@ -26,7 +27,7 @@ WRONG: list[Any] = [-1, 1.5, True, "x", None, LARGE, 1e30, -1e30, "1", [], {}]
 #: What of it is right after all, by the place's last key. Everything else is refused.
 RIGHT: dict[str, list[Any]] = {
     **{key: [LARGE] for key in ["seed", "buffer_bytes", "size_bytes", "rate_bps", "kmax_bytes"]},
-    **{key: [LARGE] for key in ["time_limit_ns", "delay_ns", "flow_timeout_ns", "start_ns"]},
+    **{key: [LARGE] for key in ["time_limit_ns", "delay_ns", "flow_timeout_ns", "start_ns", "end_ns"]},
     **{key: [LARGE, None] for key in ["retransmission_timeout_ns", "decision_quantum_ns"]},
     "queue_series_ns": [LARGE, None],
     "at_rate_bps": [LARGE, 1.5],
@@ -43,7 +44,7 @@ RIGHT: dict[str, list[Any]] = {
     "pcap_snaplen": [None],
     "attributes": [{}, None],
     "record": [{}, None],
-    **{key: [None] for key in ["ecn", "loss"]},
+    **{key: [None] for key in ["ecn", "loss", "measurement"]},
 }
 
 Place = tuple[str | int, ...]
@@ -56,6 +57,7 @@ def valid() -> dict[str, Any]:
         topology=Dumbbell(senders=2),
         traffic=Incast(flows=2, size_bytes=5_000, spread_ns=0),
         controllers=[Controller(name="dcqcn", attributes={"Gain": 0.5})],
+        measurement=Measurement(end_ns=100_000),
     ).to_simulator_json()
     content["min_rate_bps"] = 1e8
     content["record"] = {k: v for k, v in content["record"].items() if v is not None}

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from ns3_env.agents.registry import AgentConfig
-from ns3_env.bounds import Real, Setting
+from ns3_env.bounds import Real, RealNanoseconds, Setting
 
 
 class RlccConfig(AgentConfig):
@@ -17,7 +17,7 @@ class RlccConfig(AgentConfig):
     name: Literal["rlcc"] = "rlcc"
 
     # What r is: gain (max(RTT / base - margin, 0) sqrt(rate) - target)
-    base_ns: float | None = Field(
+    base_ns: RealNanoseconds | None = Field(
         default=8192.0, ge=1, le=1e12, description="what RTTs are counted in; null: each path's base RTT"
     )
     margin: float = Field(default=1.5, ge=0, le=1e4, description="RTT up to which there is no excess")

@@ -32,6 +32,7 @@ from ns3_env.bounds import (
 from ns3_env.named_code import is_code, named_code
 from ns3_env.scenario import Clock, PerFlowRtt
 from ns3_env.strict import Strict
+from ns3_env.units import plain
 
 
 def _agent(value: Any) -> Any:
@@ -60,11 +61,19 @@ class Named(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
     name: str
 
+    @model_validator(mode="before")
+    @classmethod
+    def _units_are_read(cls, data: Any) -> Any:
+        return plain(data)
+
     @property
     def settings(self) -> dict[str, Any]:
         """All keys but ``name``."""
         return dict(self.model_extra or {})
 
+
+#: Keys and values that are checked later, units read already.
+Keys = Annotated[dict[str, Any], BeforeValidator(plain)]
 
 #: Seconds.
 HangTimeout = Annotated[
@@ -131,7 +140,7 @@ class TrainConfig(Strict):
 class EvaluationConfig(Strict):
     """What is compared after training; the scenario is never trained on (its seeds are its own)."""
 
-    scenario: dict[str, Any] = Field(
+    scenario: Keys = Field(
         default={
             "time_limit_ns": 20_000_000,
             "topology": {"kind": "dumbbell", "senders": 4, "rate_bps": 100e9},
@@ -139,7 +148,7 @@ class EvaluationConfig(Strict):
         },
         description="a scenario, as in a curriculum",
     )
-    returns: dict[str, Any] | None = Field(
+    returns: Keys | None = Field(
         default=None, description="scenario on which returns are compared; none: the same"
     )
     controllers: list[str] = Field(default=["mpcc", "hpcc"], description="controllers inside the simulator")

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
 
-from ns3_env.agents.training.config import EnvConfig, Named
+from ns3_env.agents.training.config import EnvConfig, Keys, Named
 from ns3_env.agents.training.environment import make_scenario, merge
 from ns3_env.agents.training.plateau import Plateau, PlateauState, ValidationConfig
 from ns3_env.agents.training.sampler import make_sampler
@@ -19,6 +19,7 @@ from ns3_env.bounds import Count, Setting
 from ns3_env.errors import ConfigError
 from ns3_env.scenario import Scenario
 from ns3_env.strict import Strict, validate
+from ns3_env.units import plain
 
 #: Draws of validations come from numbers that no episode has.
 _HELD_BACK = 2**32
@@ -57,8 +58,8 @@ class StageConfig(Strict):
     """One stage: a name, what differs from the curriculum's common scenario, and when to move on."""
 
     name: str
-    scenario: dict[str, Any] = Field(default_factory=dict)
-    randomise: dict[str, Range] = Field(
+    scenario: Keys = Field(default_factory=dict)
+    randomise: Annotated[dict[str, Range], BeforeValidator(plain)] = Field(
         default_factory=dict,
         description="keys of the scenario, such as topology.rate_bps, that every episode draws anew from "
         "[least, largest], their logarithms uniform",
@@ -69,7 +70,7 @@ class StageConfig(Strict):
 class CurriculumConfig(Strict):
     """curricula/*.yaml."""
 
-    scenario: dict[str, Any] = Field(default_factory=dict, description="what all stages have in common")
+    scenario: Keys = Field(default_factory=dict, description="what all stages have in common")
     earlier_share: float = Field(
         default=0.5, ge=0, le=1, description="share of episodes from stages already passed"
     )

@@ -198,7 +198,8 @@ def _queue_cdf_text(results: Results) -> str:
     port = bottleneck(results)
     if port is None:
         return csv_text(("node", "port", "bytes", "cdf"), [])
-    lengths, shares = queue_cdf(port)
+    window = results.get("measurement")
+    lengths, shares = queue_cdf(port, span_ns=None if window is None else tuple(window["interval_ns"]))
     rows = [
         (port["node"], port["port"], float(length), round(float(share), 6))
         for length, share in zip(lengths, shares, strict=True)

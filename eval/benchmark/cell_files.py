@@ -20,7 +20,10 @@ Series = dict[str, dict[str, tuple[Floats, Floats]]]
 
 @dataclass(frozen=True)
 class Flows:
-    """The flows of one cell: sizes (bytes), ends (ns) and slowdowns, (n,) each; NaN where one did not end."""
+    """The flows of one cell: sizes (bytes), ends (ns) and slowdowns, (n,) each; NaN where one did not end.
+
+    With a measurement window, slowdowns are NaN, too, of flows that start outside.
+    """
 
     sizes: Floats
     ends: Floats
@@ -32,7 +35,10 @@ def flows(cell: Cell) -> Flows:
     columns = ("size_bytes", "fct_ns", "standalone_ns", "end_ns")
     rows = np.array([[float(x) for x in row] for row in _rows(cell, "flows.csv", columns)]).reshape(-1, 4)
     size, fct, standalone, end = rows.T
-    slowdowns = np.divide(fct, standalone, out=np.full(len(fct), np.nan), where=fct >= 0)
+    counts = fct >= 0
+    if _has(cell, "flows.csv", "counted"):
+        counts &= np.array([int(x) > 0 for (x,) in _rows(cell, "flows.csv", ("counted",))], dtype=bool)
+    slowdowns = np.divide(fct, standalone, out=np.full(len(fct), np.nan), where=counts)
     return Flows(size, np.where(end < 0, np.nan, end), slowdowns)
 
 
@@ -59,6 +65,15 @@ def series(cell: Cell) -> Series:
         kind: {name: (np.array(points)[:, 0], np.array(points)[:, 1]) for name, points in ids.items()}
         for kind, ids in lists.items()
     }
+
+
+def _has(cell: Cell, name: str, column: str) -> bool:
+    """Whether a file that can be read has the column."""
+    try:
+        with (cell.folder / name).open(newline="", encoding="utf-8") as file:
+            return column in next(csv.reader(file), [])
+    except (OSError, ValueError):
+        return False
 
 
 def _rows(cell: Cell, name: str, columns: Sequence[str]) -> Iterator[list[str]]:

@@ -157,7 +157,8 @@ class _Scenario:
                 scores[who][name] = found
         entry = self.entry
         rows = [self._row(who, of_who) for who, of_who in scores.items()]
-        return Standing(entry.name, entry.title or entry.name, entry.group or "Scenarios", rows, verdicts)
+        title = (entry.title or entry.name) + entry.scenario.measured_text()
+        return Standing(entry.name, title, entry.group or "Scenarios", rows, verdicts)
 
     def _row(self, who: str, scores: Mapping[str, Score]) -> Row:
         def here(keys: Iterable[Key]) -> set[Key]:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from ns3_env.bounds import WallSeconds
@@ -18,8 +17,6 @@ from ns3_env.released import released_names
 from ns3_env.scenario import AGENT, Scenario
 from ns3_env.simulator import list_controllers
 from ns3_env.strict import Strict, shown, validate
-from ns3_env.topology import Network
-from ns3_env.traffic import FlowFile, FlowList, Mix, Traffic
 from ns3_env.yaml_files import read_mapping
 
 #: Suites that come with the project: NAME.yaml.
@@ -144,8 +141,9 @@ class Suite(Strict):
     def load(cls, path: str | Path) -> Suite:
         """The suite in a YAML file; a bare name is that of a suite in ``configs/suites``.
 
-        Scenario files and CSVs of flows are looked for beside the file that names them, and become part of
-        the suite. Raises ScenarioError, naming file, key and what is known.
+        Scenario files and the files that these name (flows, sizes, topologies) are looked for beside the
+        file that names them, and become part of the suite. Raises ScenarioError, naming file, key and what is
+        known.
         """
         file = Path(path)
         if not file.exists() and file.suffix == "" and file.parent == Path():
@@ -220,7 +218,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _with_scenario(entry: Any, place: str, folder: Path) -> Any:
-    """The entry with its scenario's path replaced by the scenario, checked and with CSVs read."""
+    """The entry with its scenario's path replaced by the scenario, checked and with its files read."""
     if not isinstance(entry, Mapping) or not isinstance(entry.get("scenario"), str | Mapping):
         return entry
     given = entry["scenario"]
@@ -232,21 +230,4 @@ def _with_scenario(entry: Any, place: str, folder: Path) -> Any:
         scenario = Scenario.load(folder / given)
     else:
         scenario = Scenario.from_mapping(copy.deepcopy(dict(given)), f"{place}.scenario", folder)
-    whole = scenario.model_copy(update={"traffic": _without_files(scenario.traffic)})
-    return {**entry, "scenario": whole.model_dump(mode="json")}
-
-
-def _without_files(traffic: Traffic) -> Traffic:
-    """The same traffic with flows from a CSV written out: a result folder then says all by itself."""
-    if isinstance(traffic, Mix):
-        return traffic.model_copy(update={"parts": [_without_files(part) for part in traffic.parts]})
-    if not isinstance(traffic, FlowFile):
-        return traffic
-    flows = traffic.generate(Network(), np.random.default_rng())  # the file's, whatever the network
-    rows = zip(flows.src, flows.dst, flows.size_bytes, flows.start_ns, strict=True)
-    return FlowList.model_validate(
-        {
-            "controller": traffic.controller,
-            "flows": [dict(zip(("src", "dst", "size_bytes", "start_ns"), row, strict=True)) for row in rows],
-        }
-    )
+    return {**entry, "scenario": scenario.without_files().model_dump(mode="json")}

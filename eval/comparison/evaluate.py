@@ -58,7 +58,7 @@ def _alone(path: Path, overrides: Sequence[str], json_file: Path | None) -> None
     evaluation = validate(asked, _Comparison, source).evaluation
     scenario = make_scenario(found.env, evaluation.scenario, f"{source}: evaluation.scenario")
     played = against("policy", found.policy, found.env, scenario, evaluation)
-    title = f"{scenario.agent_flow_count} flows, {scenario.topology.kind} ({path})"
+    title = f"{scenario.agent_flow_count} flows, {scenario.topology.kind} ({path}){scenario.measured_text()}"
     table.show(title, {name: mean([e.metrics for e in episodes]) for name, episodes in played.items()})
     if json_file is not None:
         table.write_json(json_file, as_json(played))

@@ -75,4 +75,5 @@ def _first_queue(path: Path) -> Mapping[str, Any]:
 def _first_slowdowns(path: Path) -> list[float]:
     with path.open(newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["episode"] == "0" and float(row["fct_ns"]) >= 0]
+    rows = [row for row in rows if row.get("counted", "1") == "1"]
     return [float(row["fct_ns"]) / float(row["standalone_ns"]) for row in rows]

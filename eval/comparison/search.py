@@ -60,7 +60,7 @@ def after_tuning(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
     with Players(config.env.simulators, hang_timeout_s=config.env.hang_timeout_s) as pool:
         played = _play(pool, shown, players, seeds)
         scores = _scores(pool, {**places, "unseen": unseen}, players, seeds, plan.objective)
-    title = f"{shown.flow_count} flows, {shown.topology.kind}, unseen ({folder.path})"
+    title = f"{shown.flow_count} flows, {shown.topology.kind}, unseen ({folder.path}){shown.measured_text()}"
     show_played(title, played, folder)
     Console().print(_score_table(scores, plan.objective.heading))
     gains: dict[str, Any] = {}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ns3_env.eval.metrics.registry import metric
-from ns3_env.results import Results, flow_column
+from ns3_env.results import Results, counted, flow_column
 
 
 @metric("retransmitted", "Σ payload bytes sent again", "lower", unit="B", format=",.0f", resolution=1000)
@@ -43,5 +43,8 @@ def dropped_packets(results: Results) -> float:
     resolution=1,
 )
 def unfinished_flows(results: Results) -> float:
-    """Flows without an end. They are missing in every FCT figure, so the two are reported side by side."""
-    return float(np.count_nonzero(flow_column(results, "fct_ns") < 0))
+    """Flows without an end. They are missing in every FCT figure, so the two are reported side by side.
+
+    With a measurement window, as those figures, of the flows that start within it.
+    """
+    return float(np.count_nonzero(counted(results) & (flow_column(results, "fct_ns") < 0)))

@@ -17,7 +17,9 @@ from ns3_env.results import Floats, bottleneck
 _KEPT = (("p50_bytes", 0.5), ("p95_bytes", 0.95), ("p99_bytes", 0.99), ("max_bytes", 1.0))
 
 
-def queue_cdf(port: Mapping[str, Any], points: int = 200) -> tuple[Floats, Floats]:
+def queue_cdf(
+    port: Mapping[str, Any], points: int = 200, span_ns: tuple[float, float] | None = None
+) -> tuple[Floats, Floats]:
     """Share of time for which a port's queue was no longer than so many bytes.
 
     From the recorded series, whose samples are equally far apart, so that each stands for the same time; of
@@ -26,13 +28,18 @@ def queue_cdf(port: Mapping[str, Any], points: int = 200) -> tuple[Floats, Float
     Args:
         port: one of the results' ``queues``.
         points: most points; more are thinned evenly, the first and the last stay.
+        span_ns: begin and end of what counts of a series, as of a measurement window; None: all of it.
 
     Returns:
         Lengths (bytes, ascending, all different) and shares in (0, 1]; the last share is 1.
     """
     series = port.get("series")
-    if series and len(series["bytes"]):
-        lengths, counts = np.unique(np.asarray(series["bytes"], dtype=np.float64), return_counts=True)
+    sampled = np.asarray(series["bytes"] if series else [], dtype=np.float64)
+    if series and span_ns is not None:
+        times = np.asarray(series["t_ns"], dtype=np.float64)
+        sampled = sampled[(times >= span_ns[0]) & (times < span_ns[1])]
+    if len(sampled):
+        lengths, counts = np.unique(sampled, return_counts=True)
         shares = np.cumsum(counts) / counts.sum()
     else:
         kept = {float(port[name]): share for name, share in _KEPT if name in port}

@@ -7,9 +7,10 @@ import math
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 
 from ns3_env.eval.metrics.registry import Metric, Shared, declare
-from ns3_env.results import Floats, Results, flow_column
+from ns3_env.results import Floats, Results, counted, flow_column
 
 #: Sizes (bytes) at which the field cuts WebSearch and FB_Hadoop: (name, in words, above, up to).
 SIZE_BUCKETS: tuple[tuple[str, str, float, float], ...] = (
@@ -24,17 +25,21 @@ STATISTICS: dict[str, float | None] = {"avg": None, "p50": 50, "p95": 95, "p99":
 _WORDS = {"avg": "mean", "p50": "p50", "p95": "p95", "p99": "p99"}
 
 
+def _finished(results: Results) -> npt.NDArray[np.bool_]:
+    return counted(results) & (flow_column(results, "fct_ns") >= 0)
+
+
 def fct_slowdowns(results: Results) -> Floats:
-    """FCT / FCT of the same flow alone on the same path, of the flows that finished: (m,)."""
+    """FCT / FCT of the same flow alone on the same path, of the flows that count and finished: (m,)."""
     fct, standalone = flow_column(results, "fct_ns"), flow_column(results, "standalone_ns")
-    finished = fct >= 0
+    finished = _finished(results)
     slowdowns: Floats = fct[finished] / standalone[finished]
     return slowdowns
 
 
 def fct_slowdowns_by_size(results: Results) -> dict[str, Floats]:
     """``fct_slowdowns`` of the flows in each of ``SIZE_BUCKETS``, by the bucket's name."""
-    finished = flow_column(results, "fct_ns") >= 0
+    finished = _finished(results)
     sizes, slowdowns = flow_column(results, "size_bytes")[finished], fct_slowdowns(results)
     return {name: slowdowns[(sizes > above) & (sizes <= up_to)] for name, _, above, up_to in SIZE_BUCKETS}
 

@@ -56,7 +56,8 @@ def write_results(
 
     flows.csv: times in ns, ``fct_ns`` −1 and ``finished`` 0 where the time limit came first. queues.csv: a
     row for each switch port that sent anything; lengths are time-weighted. counters.csv, where a controller
-    counts something: a row per flow, empty where its controller does not.
+    counts something: a row per flow, empty where its controller does not. With a measurement window flows.csv
+    has ``counted``, queues.csv ``window_tx_bytes``, and its lengths are those within the window.
 
     Args:
         folder: where.
@@ -66,11 +67,12 @@ def write_results(
         used: keys of config.yaml beside the scenario; versions by default.
     """
     flows = results["flows"]
-    names = [*FLOW_COLUMNS, *more_columns]
+    names = [*FLOW_COLUMNS, *more_columns, *(["counted"] if "counted" in flows else [])]
     rows = [[*row, int(row[4] >= 0)] for row in zip(*(flows[name] for name in names), strict=True)]
     (folder / "flows.csv").write_text(table.csv_text([*names, "finished"], rows), encoding="utf-8")
-    rows = [[port[name] for name in QUEUE_COLUMNS] for port in results["queues"]]
-    (folder / "queues.csv").write_text(table.csv_text(QUEUE_COLUMNS, rows), encoding="utf-8")
+    columns = [*QUEUE_COLUMNS, *(["window_tx_bytes"] if "measurement" in results else [])]
+    rows = [[port[name] for name in columns] for port in results["queues"]]
+    (folder / "queues.csv").write_text(table.csv_text(columns, rows), encoding="utf-8")
     if counters := results["flow_counters"]:
         rows = [[flow, *row] for flow, row in enumerate(zip(*counters.values(), strict=True))]
         (folder / "counters.csv").write_text(table.csv_text(["flow", *counters], rows), encoding="utf-8")
@@ -89,6 +91,8 @@ def resolved(scenario: Scenario) -> dict[str, Any]:
     values = scenario.model_dump(mode="json")
     values["timing"] = sent["timing"]
     values["switch"] = sent["switch"]
+    if (span := scenario.measured_ns()) is not None:
+        values["measurement"] = {"warm_up_ns": span[0], "end_ns": span[1]}
     rates = {link.rate_bps for link in scenario.topology.build().access.values()}
     hundredth = rates.pop() / 100 if len(rates) == 1 else None
     values["min_rate_bps"] = sent.get("min_rate_bps", hundredth)

@@ -108,7 +108,9 @@ def run(
                 f"{out / name}: {time.monotonic() - began:.1f} s", highlight=False, markup=False
             )
     flows = len(results["flows"]["src"])
-    table.show(f"{flows} flows, {scenario.topology.kind} ({scenario_file})", rows, console)
+    table.show(
+        f"{flows} flows, {scenario.topology.kind} ({scenario_file}){scenario.measured_text()}", rows, console
+    )
     if json_file is not None:
         table.write_json(json_file, {name: without_nan(metrics) for name, metrics in rows.items()})
     return rows

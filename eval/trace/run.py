@@ -91,7 +91,7 @@ def trace(
     out.parent.mkdir(parents=True, exist_ok=True)
     # A cell is cells/SCENARIO/CONTROLLER/seed-N/config.yaml.
     name = file.absolute().parents[2].name if file.name == "config.yaml" else file.stem
-    title = f"{name} under {who.name}, seed {scenario.seed}"
+    title = f"{name} under {who.name}, seed {scenario.seed}{scenario.measured_text()}"
 
     def write(folder: Path) -> None:
         write_results(folder, scenario, results)

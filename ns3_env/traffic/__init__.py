@@ -21,6 +21,9 @@ from ns3_env.traffic.kind import Flows, TrafficKind
 from ns3_env.traffic.listed import Flow, FlowList
 from ns3_env.traffic.long_short import LongShort
 from ns3_env.traffic.poisson import Poisson
+from ns3_env.traffic.poisson_incast import PoissonIncast
+from ns3_env.traffic.published import PublishedFlows
+from ns3_env.traffic.size_file import SizeFile
 from ns3_env.traffic.sizes import SIZE_CDFS, mean_size_bytes, sample_sizes
 
 __all__ = [
@@ -34,6 +37,9 @@ __all__ = [
     "LongShort",
     "Mix",
     "Poisson",
+    "PoissonIncast",
+    "PublishedFlows",
+    "SizeFile",
     "Traffic",
     "TrafficKind",
     "mean_size_bytes",
@@ -67,6 +73,19 @@ class Mix(TrafficKind):
         """See the base class."""
         return sum(part.expected_flows(network) for part in self.parts)
 
+    def first_start_ns(self) -> int | None:
+        """See the base class: known where it is known of all parts."""
+        starts = [part.first_start_ns() for part in self.parts]
+        return None if None in starts else min(x for x in starts if x is not None)
+
+    def arrivals_end_ns(self) -> int | None:
+        """See the base class: the first end, until which all that arrive at random do."""
+        return min((x for part in self.parts if (x := part.arrivals_end_ns()) is not None), default=None)
+
+    def without_files(self) -> Mix:
+        """See the base class."""
+        return self.model_copy(update={"parts": [part.without_files() for part in self.parts]})
+
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
         """The flow list; each part draws from a generator of its own: parts do not disturb each other."""
         flows = Flows()
@@ -76,7 +95,7 @@ class Mix(TrafficKind):
 
 
 Traffic = Annotated[
-    Incast | LongShort | Joining | Poisson | FlowList | FlowFile | Mix,
+    Incast | LongShort | Joining | Poisson | PoissonIncast | FlowList | FlowFile | PublishedFlows | Mix,
     Field(discriminator="kind"),
 ]
 Mix.model_rebuild(_types_namespace={"Traffic": Traffic})

@@ -65,6 +65,18 @@ class TrafficKind(Strict):
         """How many flows there will be, told before any is made."""
         return 0
 
+    def first_start_ns(self) -> int | None:
+        """When the first flow starts; None where that is not known beforehand."""
+        return None
+
+    def arrivals_end_ns(self) -> int | None:
+        """Until when flows arrive at random; None of traffic that does not."""
+        return None
+
+    def without_files(self) -> TrafficKind:
+        """The same traffic with what files hold written out: whoever keeps it needs no other file."""
+        return self
+
     def flow_count_is_drawn(self) -> bool:
         """Whether another seed may have another number of flows."""
         return False

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-import itertools
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Discriminator, Field, Tag, field_validator
@@ -12,12 +12,22 @@ from pydantic import Discriminator, Field, Tag, field_validator
 from ns3_env.bounds import Nanoseconds, RealBytes
 from ns3_env.topology import Network
 from ns3_env.traffic.kind import Flows, TrafficKind
-from ns3_env.traffic.sizes import SIZE_CDFS, mean_size_bytes, sample_sizes
+from ns3_env.traffic.size_file import SizeFile
+from ns3_env.traffic.sizes import SIZE_CDFS, distribution_fault, mean_size_bytes, sample_sizes
 
-#: The name of a distribution, or its points.
+_Points = list[tuple[RealBytes, float]]
+
+
+def _sizes_tag(value: Any) -> str:
+    if isinstance(value, str):
+        return "name"
+    return "file" if isinstance(value, Mapping | SizeFile) else "points"
+
+
+#: The name of a distribution, its points, or the file that holds them.
 _Sizes = Annotated[
-    Annotated[str, Tag("name")] | Annotated[list[tuple[RealBytes, float]], Tag("points")],
-    Discriminator(lambda value: "name" if isinstance(value, str) else "points"),
+    Annotated[str, Tag("name")] | Annotated[_Points, Tag("points")] | Annotated[SizeFile, Tag("file")],
+    Discriminator(_sizes_tag),
 ]
 
 
@@ -29,29 +39,38 @@ class Poisson(TrafficKind):
 
     kind: Literal["poisson"] = "poisson"
     sizes: _Sizes = Field(
-        default="websearch", description="name of a distribution, or its points (bytes, percent)"
+        default="websearch",
+        description="name of a distribution, its points (bytes, percent), or {file: NAME}, a point a line",
     )
     load: float = Field(default=0.3, gt=0, le=1)
     duration_ns: Nanoseconds = Field(default=10_000_000, gt=0, description="flows start before")
 
     @field_validator("sizes")
     @classmethod
-    def _is_distribution(cls, sizes: str | list[tuple[float, float]]) -> str | list[tuple[float, float]]:
-        if isinstance(sizes, str):
-            if sizes not in SIZE_CDFS:
-                raise ValueError(f"unknown distribution {sizes!r}; known: {', '.join(sorted(SIZE_CDFS))}")
-            return sizes
-        ascending = all(x <= y and p <= q for (x, p), (y, q) in itertools.pairwise(sizes))
-        if len(sizes) < 2 or not ascending or sizes[0][1] != 0 or sizes[-1][1] != 100 or sizes[0][0] < 0:
-            raise ValueError("points (bytes, percent) must ascend, from 0 to 100 percent")
-        if sizes[-1][0] <= 0:
-            raise ValueError("sizes must be positive")
+    def _is_distribution(cls, sizes: str | _Points | SizeFile) -> str | _Points | SizeFile:
+        if isinstance(sizes, str) and sizes not in SIZE_CDFS:
+            raise ValueError(
+                f"unknown distribution {sizes!r}; known: {', '.join(sorted(SIZE_CDFS))}; "
+                "a file's is given as {file: NAME}"
+            )
+        if isinstance(sizes, list) and (fault := distribution_fault(sizes)) is not None:
+            raise ValueError(fault)
         return sizes
 
     @property
     def cdf(self) -> list[tuple[float, float]]:
         """The distribution's points."""
+        if isinstance(self.sizes, SizeFile):
+            return self.sizes.points
         return SIZE_CDFS[self.sizes] if isinstance(self.sizes, str) else self.sizes
+
+    def without_files(self) -> Poisson:
+        """See the base class: the points, written out."""
+        return self.model_copy(update={"sizes": self.cdf}) if isinstance(self.sizes, SizeFile) else self
+
+    def arrivals_end_ns(self) -> int | None:
+        """See the base class."""
+        return self.duration_ns
 
     def flow_count_is_drawn(self) -> bool:
         """See the base class."""

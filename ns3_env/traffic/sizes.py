@@ -51,6 +51,14 @@ SIZE_CDFS: dict[str, list[tuple[float, float]]] = {
 }
 
 
+def distribution_fault(points: Sequence[tuple[float, float]]) -> str | None:
+    """Why points (bytes, percent) are no distribution; None where they are one."""
+    ascending = all(x <= y and p <= q for (x, p), (y, q) in itertools.pairwise(points))
+    if len(points) < 2 or not ascending or points[0][1] != 0 or points[-1][1] != 100 or points[0][0] < 0:
+        return "points (bytes, percent) must ascend, from 0 to 100 percent"
+    return "sizes must be positive" if points[-1][0] <= 0 else None
+
+
 def mean_size_bytes(cdf: Sequence[tuple[float, float]]) -> float:
     """Mean of a size distribution given by points, linear between them."""
     return sum((q - p) / 100 * (x + y) / 2 for (x, p), (y, q) in itertools.pairwise(cdf))

@@ -87,6 +87,25 @@ OTHERS: list[dict[str, Any]] = [
     {"traffic": {"kind": "long_short", "long_bytes": 10, "short_bytes": 20, "short_start_ns": 5}},
     {"traffic": {"kind": "poisson", "sizes": "websearch", "load": 0.3, "duration_ns": 1000}},
     {"traffic": {"kind": "poisson", "sizes": [[0, 0], [1000, 100]], "load": 0.3, "duration_ns": 1000}},
+    {
+        "topology": {
+            "kind": "leaf_spine",
+            "leaves": 2,
+            "spines": 1,
+            "hosts_per_leaf": 2,
+            "uplink_bps": "5Gbps",
+        }
+    },
+    {
+        "traffic": {
+            "kind": "poisson_incast",
+            "fan_in": 2,
+            "size_bytes": "2KiB",
+            "load": 0.1,
+            "duration_ns": "9us",
+        },
+        "measurement": {"warm_up_ns": "1us", "end_ns": "8us"},
+    },
     {"traffic": {"kind": "mix", "parts": [{"kind": "incast", "flows": 2}, {"kind": "joining"}]}},
     {"switch": {"ecn": {"kmin_bytes": 1, "kmax_bytes": 2, "pmax": 0.1, "at_rate_bps": 1e9}}},
     {"clock": {"name": "synchronous", "interval_ns": 1000}},

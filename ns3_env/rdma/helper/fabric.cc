@@ -147,6 +147,7 @@ Fabric::ConfigureSwitches()
                                               [](const FlowEntry& x, const FlowEntry& y)
                                               { return x.flow.start < y.flow.start; })
                                  ->flow.start;
+    const Picos counted = m_scenario.measurement ? m_scenario.measurement->begin : firstStart;
     for (auto& [id, sw] : m_switches)
     {
         sw->ConfigureBuffer(hostRate, m_scenario.payloadBytes + MAX_HEADER_BYTES);
@@ -178,7 +179,7 @@ Fabric::ConfigureSwitches()
                             unit);
             if (m_scenario.recordQueues)
             {
-                port->RecordQueue(firstStart);
+                port->RecordQueue(counted);
             }
         }
     }

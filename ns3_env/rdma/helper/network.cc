@@ -172,6 +172,7 @@ Network::Run()
     {
         m_endTime = NowPicos();
     }
+    m_traces.ended();
     for (QueuePair* flow : m_live)
     {
         SignOfLife::Beat();

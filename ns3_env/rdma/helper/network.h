@@ -38,6 +38,7 @@ struct NetworkTraces
     TracedCallback<> allStarted;               ///< no flow is left to start
     TracedCallback<const QueuePair&> finished; ///< a flow has ended; it is live still
     TracedCallback<const QueuePair&> over;     ///< a flow has ended or was cut, and is recorded
+    TracedCallback<> ended; ///< the run is over; flows that are cut are live still
 };
 
 /// One episode's network. One at a time in a process (an ns-3 rule); Simulator::Destroy comes after it.

@@ -9,6 +9,10 @@ Recorders::Recorders(Network& network)
       commonInterval(network)
 {
     const Scenario& scenario = network.GetScenario();
+    if (scenario.measurement)
+    {
+        measurement.emplace(network, *scenario.measurement);
+    }
     if (scenario.recordWindows)
     {
         knobs.emplace(network);

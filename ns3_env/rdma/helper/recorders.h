@@ -8,6 +8,7 @@
 #include "counters.h"
 #include "event-log.h"
 #include "knob-log.h"
+#include "measurement-window.h"
 #include "queue-series.h"
 
 #include <optional>
@@ -25,6 +26,7 @@ struct Recorders
 
     Counters counters;
     CommonInterval commonInterval;
+    std::optional<MeasurementWindow> measurement;
     std::optional<KnobLog> knobs;
     std::optional<QueueSampler> queues;
     std::optional<EventLog> events;

@@ -62,6 +62,11 @@ FlowsToJson(const Network& network)
         columns[name] = Json::array();
     }
     const auto& flows = network.GetScenario().flows;
+    const std::optional<TimeSpan>& measured = network.GetScenario().measurement;
+    if (measured)
+    {
+        columns["counted"] = Json::array();
+    }
     for (size_t i = 0; i < flows.size(); ++i)
     {
         SignOfLife::Beat();
@@ -81,24 +86,33 @@ FlowsToJson(const Network& network)
         columns["retransmitted_bytes"].push_back(record.retransmittedBytes);
         columns["pause_ns"].push_back(Nanos(record.pause));
         columns["timeouts"].push_back(record.timeouts);
+        if (measured)
+        {
+            const bool within = measured->begin <= flow.start && flow.start < measured->end;
+            columns["counted"].push_back(within ? 1 : 0);
+        }
     }
     return columns;
 }
 
 Json
-QueuesToJson(const Network& network, const std::optional<QueueSampler>& sampler)
+QueuesToJson(const Network& network, const Recorders& recorders)
 {
+    const std::optional<QueueSampler>& sampler = recorders.queues;
     Json queues = Json::array();
     for (const auto& [id, sw] : network.Switches())
     {
         for (const auto& port : sw->Ports())
         {
             SignOfLife::Beat();
-            QueueStats* stats = port->Stats();
+            const QueueStats* stats = port->Stats();
             if (stats == nullptr || port->TxBytes() == 0)
             {
                 continue;
             }
+            const MeasurementWindow::PortCounts* window =
+                recorders.measurement ? &recorders.measurement->Of(id, port->Index()) : nullptr;
+            stats = window != nullptr ? &window->queue : stats;
             Json queue{{"node", id},
                        {"port", port->Index()},
                        {"peer", port->Peer().NodeId()},
@@ -112,6 +126,10 @@ QueuesToJson(const Network& network, const std::optional<QueueSampler>& sampler)
                        {"paused_ns", Nanos(port->PausedTime(network.EndTime()))},
                        {"pause_frames", port->PauseFramesReceived()},
                        {"pause_frames_sent", port->PauseFramesSent()}};
+            if (window != nullptr)
+            {
+                queue["window_tx_bytes"] = window->txBytes;
+            }
             if (sampler)
             {
                 const QueueSeries& series = sampler->Of(id, port->Index());
@@ -153,12 +171,19 @@ ResultsToJson(const Network& network, const Recorders& recorders)
     const NetworkContext& context = network.Context();
     Json json;
     json["flows"] = FlowsToJson(network);
-    json["queues"] = QueuesToJson(network, recorders.queues);
+    json["queues"] = QueuesToJson(network, recorders);
     const CommonInterval& all = recorders.commonInterval;
     const bool overlap = all.End() > all.Begin();
     json["all_active"] = {
         {"interval_ns", overlap ? Json{Nanos(all.Begin()), Nanos(all.End())} : Json{0, 0}},
         {"received_bytes", overlap ? Json(all.ReceivedBytes()) : Json::array()}};
+    if (recorders.measurement)
+    {
+        const MeasurementWindow& window = *recorders.measurement;
+        json["measurement"] = {
+            {"interval_ns", Json{Nanos(window.Span().begin), Nanos(window.Span().end)}},
+            {"received_bytes", window.ReceivedBytes()}};
+    }
     if (recorders.knobs)
     {
         Json windows = ArrayOf(recorders.knobs->Changes().size());

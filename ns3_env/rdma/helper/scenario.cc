@@ -179,6 +179,14 @@ ReadRecord(JsonReader section, Scenario& s)
     s.recordTransitions = section.Flag("transitions", false);
     s.queueSeriesInterval =
         section.Whole<int64_t>("queue_series_ns", 0, MAX_NS, int64_t{0}) * PS_PER_NS;
+    if (section.Has("measurement"))
+    {
+        JsonReader window = section.Sub("measurement");
+        const auto begin = window.Whole<int64_t>("begin_ns", 0, MAX_NS - 1);
+        const auto end = window.Whole<int64_t>("end_ns", begin + 1, MAX_NS);
+        s.measurement = {begin * PS_PER_NS, end * PS_PER_NS};
+        window.RefuseOthers();
+    }
     PcapSpec pcap;
     if (section.Has("pcap_ports"))
     {

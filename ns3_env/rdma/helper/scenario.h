@@ -26,6 +26,13 @@ struct LinkSpec
     Picos delay;
 };
 
+/// From `begin` to before `end`.
+struct TimeSpan
+{
+    Picos begin;
+    Picos end;
+};
+
 struct ControllerSpec
 {
     std::string name;
@@ -73,6 +80,7 @@ struct Scenario
     bool recordControllerCounters{false};
     bool recordTransitions{false}; ///< of policies in the simulator, across the channel
     Picos queueSeriesInterval{0};
+    std::optional<TimeSpan> measurement; ///< what counts; absent: the whole run
     std::optional<PcapSpec> pcap;
 
     /// Reads and checks a scenario. \throws ScenarioError

@@ -46,7 +46,8 @@ class QueueStats
     static uint32_t Bin(uint64_t bytes);
     static uint64_t UpperEdge(uint32_t bin);
 
-    void Account(Picos now)
+    /// Inlined whoever else calls it: switches do for each packet (a call costs 3 % of a run).
+    [[gnu::always_inline]] void Account(Picos now)
     {
         if (now <= m_since)
         {

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which hosts and switches are there, and how are they linked? Kinds of topology, by name.
+
+A new kind is a class derived from ``TopologyKind`` in a file of this folder, and its place in ``Topology``.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from ns3_env.topology.chains import Dumbbell, ParkingLot
+from ns3_env.topology.fat_trees import FatTree2, FatTree3
+from ns3_env.topology.graph import Graph, GraphLink
+from ns3_env.topology.kind import TopologyKind
+from ns3_env.topology.leaf_spine import LeafSpine
+from ns3_env.topology.network import MAX_TELEMETRY_HOPS, Link, Network
+from ns3_env.topology.published import PublishedTopology
+
+__all__ = [
+    "MAX_TELEMETRY_HOPS",
+    "Dumbbell",
+    "FatTree2",
+    "FatTree3",
+    "Graph",
+    "GraphLink",
+    "LeafSpine",
+    "Link",
+    "Network",
+    "ParkingLot",
+    "PublishedTopology",
+    "Topology",
+    "TopologyKind",
+]
+
+Topology = Annotated[
+    Dumbbell | ParkingLot | FatTree2 | FatTree3 | LeafSpine | Graph | PublishedTopology,
+    Field(discriminator="kind"),
+]

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which flows does a flow.txt of the published simulator hold?"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Literal, TextIO
+
+from ns3_env.errors import ScenarioWarning
+from ns3_env.published_text import PublishedText
+from ns3_env.strict import shown
+from ns3_env.traffic.flow_file import FlowsInFile
+from ns3_env.units import TIME, quantity
+
+_COLUMNS = ("src", "dst", "priority_group", "dst_port", "size_bytes", "start_time")
+_SECONDS = re.compile(r"[0-9]{1,10}(\.[0-9]{0,30})?")
+#: Of every flow here, and of the published files (docs/sources/published-simulator.md).
+DESTINATION_PORT = 100
+
+
+class PublishedFlows(FlowsInFile):
+    """A flow.txt of the published simulator, as it is (docs/sources/published-simulator.md, "Files").
+
+    The number of flows, then a row for each: src, dst, priority group, destination port, size in bytes, start
+    in seconds, which is taken exactly. The simulator has one data class: priority groups must be the same.
+    """
+
+    kind: Literal["published"] = "published"
+
+    def _take(self, text: TextIO) -> None:
+        words = PublishedText(text)
+        groups: set[int] = set()
+        ports: set[int] = set()
+        try:
+            flows = words.count("the number of flows")
+            for _ in range(flows):
+                row = words.row(_COLUMNS, f"one of {flows} flows")
+                line = words.line
+                if self._is_full(line):
+                    return
+                numbers = self._wholes(line, dict(zip(_COLUMNS, row[:-1], strict=False)))
+                if numbers is None:
+                    continue
+                src, dst, group, port, size = numbers
+                start = _nanoseconds(row[-1])
+                if start is None:
+                    self._wrong.add(
+                        line, f"start_time is {shown(row[-1])}, must be seconds with at most nine decimals"
+                    )
+                    continue
+                groups.add(group)
+                if len(groups) > 1:
+                    self._wrong.add(
+                        line,
+                        f"priority group {group} after {', '.join(map(str, sorted(groups - {group})))}: the "
+                        "simulator has one data class; give all flows the same",
+                    )
+                    return
+                ports.add(port)
+                self._add(line, src, dst, size, start)
+            words.refuse_more_rows(_COLUMNS, f"{flows} flows")
+        except UnicodeDecodeError:
+            raise
+        except ValueError as error:
+            self._wrong.add(words.line, str(error))
+        if not self._lines and not len(self._wrong):
+            self._wrong.add(0, "no flows after the first line")
+        if ports - {DESTINATION_PORT}:
+            warnings.warn(
+                f"{self.file}: destination ports other than {DESTINATION_PORT} are not kept: flows go to "
+                f"{DESTINATION_PORT}, and may take another of several equal paths than as published",
+                ScenarioWarning,
+                stacklevel=2,
+            )
+
+
+def _nanoseconds(seconds: str) -> int | None:
+    """Exactly; None for what is no whole number of nanoseconds."""
+    if not _SECONDS.fullmatch(seconds):
+        return None
+    number = quantity(f"{seconds}s", TIME)
+    return int(number) if number.denominator == 1 else None
