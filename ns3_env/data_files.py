@@ -28,17 +28,19 @@ def find_file(given: Path, folder: str) -> Path:
         folder: where names are looked up, e.g. "curricula".
 
     Returns:
-        ``given`` where there is such a file; otherwise the project's own of that name.
+        ``given`` where there is such a file, or it can be none of ours; otherwise the project's own of that name.
 
     Raises:
-        ConfigError: it is neither; says which names there are.
+        ConfigError: a bare name that none of them has; says which there are.
     """
-    if given.exists():
+    if given.is_absolute() or "\0" in str(given) or given.exists():
         return given
-    if not given.is_absolute() and given.parts and given.parts[0] in ("configs", "curricula"):
+    if given.parts and given.parts[0] in ("configs", "curricula"):
         own = DATA / given
-    else:
-        own = DATA / folder / f"{given}.yaml" if len(given.parts) == 1 else given
+        return own if own.is_file() else given
+    if len(given.parts) != 1 or given.suffix:
+        return given
+    own = DATA / folder / f"{given}.yaml"
     if own.is_file():
         return own
     known = data_names(folder)
