@@ -10,6 +10,10 @@
     in-band telemetry), acked_bytes, retransmitted_bytes, pause_ns, timeouts.
 ``queues``
     one record for each switch port that sent anything; lengths in bytes, weighted by time.
+``losses``
+    one record for each port (hosts' ones included) and cause that lost packets: node, port, peer, cause,
+    packets (data, ACKs and NACKs), payload_bytes (of data packets). Causes: "buffer_full", a switch had no
+    room for what was to leave by this port; "link", lost on the link that the port sends on.
 ``all_active``
     ``interval_ns``: [begin, end] of the time in which every flow was active, [0, 0] where they never were
     together; ``received_bytes``: in-order payload that each flow's receiver got in it, (n,) or empty.

@@ -101,9 +101,14 @@ class Switch(Strict):
         gt=0,
         description="shared by all ports; none: 32 MiB with links of 100 Gb/s and more, else 16",
     )
-    pfc: bool = True
+    pfc: bool = Field(
+        default=True,
+        description="false: no pauses, headroom or thresholds; a packet for which no byte is left is lost",
+    )
     pfc_alpha_shift: int = Field(default=3, ge=0, le=30, description="threshold: free buffer >> this")
-    reserve_bytes: ReserveBytes = Field(default=4096, ge=0, description="per ingress port")
+    reserve_bytes: ReserveBytes = Field(
+        default=4096, ge=0, description="of each ingress port, which no other one takes"
+    )
     resume_offset_bytes: ReserveBytes = Field(default=3072, ge=0)
     headroom_frames: HeadroomFrames | None = Field(
         default=None,
@@ -336,13 +341,17 @@ class Scenario(Strict):
         return self.model_copy(update=update)
 
     def _buffer_faults(self, network: Network) -> list[str]:
-        """Reserves and headrooms (3 x rate x delay and some frames) must leave something to share."""
-        if not self.switch.pfc:
-            return []
+        """Reserves and headrooms (3 x rate x delay and some frames) must leave something to share.
+
+        Without PFC nothing is kept as headroom, and what is left must hold a packet; the published simulator
+        keeps it all the same.
+        """
         needed: dict[int, float] = {}
         frame = self.payload_bytes + _MAX_HEADER_BYTES
+        headrooms = self.switch.pfc or self._timing() == "published"
         for link in network.links:
             headroom = 3 * link.rate_bps * link.delay_ns / 8e9 + self._headroom_frames() * frame
+            headroom *= headrooms
             for end in (link.a, link.b):
                 if network.nodes[end] == "switch":
                     needed[end] = needed.get(end, 0) + headroom + self.switch.reserve_bytes
@@ -350,12 +359,21 @@ class Scenario(Strict):
             return []
         buffer = self._buffer_bytes(network)
         worst = max(needed, key=lambda node: needed[node])
-        if needed[worst] < buffer:
+        if needed[worst] < buffer and (headrooms or needed[worst] + frame <= buffer):
             return []
+        if not headrooms:
+            return [
+                f"switch.buffer_bytes: {buffer} B hold no packet of {frame} B beside the reserves of switch "
+                f"{worst}, {needed[worst]:.0f} B (reserve_bytes may be 0)"
+            ]
         return [
             f"switch.buffer_bytes: {buffer} B is no more than the reserves and headrooms of switch {worst}, "
             f"{needed[worst]:.0f} B"
+            + ("" if self.switch.pfc else "; timing 'published' keeps headroom without PFC, 'exact' does not")
         ]
+
+    def _timing(self) -> Literal["exact", "published"]:
+        return self.timing or ("published" if self.preset == "reference" else "exact")
 
     def _headroom_frames(self) -> int:
         if self.switch.headroom_frames is not None:
@@ -498,7 +516,7 @@ class Scenario(Strict):
         content: dict[str, Any] = {
             "seed": self.seed,
             "time_limit_ns": self.time_limit_ns,
-            "timing": self.timing or ("published" if self.preset == "reference" else "exact"),
+            "timing": self._timing(),
             "payload_bytes": self.payload_bytes,
             "nodes": network.nodes,
             "links": [

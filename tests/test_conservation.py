@@ -16,6 +16,7 @@ from ns3_env.topology import Dumbbell, FatTree2, ParkingLot
 from ns3_env.traffic import Flow, FlowList
 
 IN_SIMULATOR = ("fixed-window", "hpcc", "mpcc")
+MARKING = Ecn(kmin_bytes=5e3, kmax_bytes=20e3)
 
 
 @pytest.fixture(scope="module")
@@ -42,18 +43,36 @@ topologies = st.sampled_from(
 )
 
 
+#: Small, so that PFC has work to do.
+with_pfc = st.builds(Switch, buffer_bytes=st.sampled_from([700_000, 2_000_000]), ecn=st.just(MARKING))
+#: A dozen packets, so that few flows are enough for losses; the reserves keep ACKs' way open.
+without_pfc = st.builds(
+    Switch,
+    pfc=st.just(False),
+    buffer_bytes=st.sampled_from([14_000, 20_000]),
+    reserve_bytes=st.just(2000),
+    ecn=st.just(MARKING),
+)
+
+
 @st.composite
-def scenarios(draw: st.DrawFn, loss: bool) -> Scenario:
+def scenarios(
+    draw: st.DrawFn, loss: bool, switches: st.SearchStrategy[Switch] = with_pfc, least_flows: int = 1
+) -> Scenario:
     topology, hosts = draw(topologies)
+    switch = draw(switches)
     pairs = st.tuples(st.sampled_from(hosts), st.sampled_from(hosts)).filter(lambda pair: pair[0] != pair[1])
     # The published simulator's headroom is too small where a link holds less than a frame; ours is not.
     slow = isinstance(topology, Dumbbell) and topology.rate_bps < 10e9
-    presets = ["default"] if slow else ["default", "reference"]
+    # Without PFC it keeps headroom as well, for which these buffers are too small.
+    presets = ["default"] if slow or not switch.pfc else ["default", "reference"]
     flows = [
         Flow(src=src, dst=dst, size_bytes=size, start_ns=start)
         for (src, dst), size, start in draw(
             st.lists(
-                st.tuples(pairs, st.integers(1, 60_000), st.integers(0, 30_000)), min_size=1, max_size=10
+                st.tuples(pairs, st.integers(1, 60_000), st.integers(0, 30_000)),
+                min_size=least_flows,
+                max_size=10,
             )
         )
     ]
@@ -63,10 +82,7 @@ def scenarios(draw: st.DrawFn, loss: bool) -> Scenario:
         topology=topology,
         traffic=FlowList(flows=flows),
         controllers=[Controller(name=draw(st.sampled_from(IN_SIMULATOR)))],
-        # A small buffer, so that PFC has work to do.
-        switch=Switch(
-            buffer_bytes=draw(st.sampled_from([700_000, 2_000_000])), ecn=Ecn(kmin_bytes=5e3, kmax_bytes=20e3)
-        ),
+        switch=switch,
         loss_probability=draw(st.floats(0.001, 0.05)) if loss else 0.0,
         retransmission_timeout_ns=200_000 if loss else 0,
         time_limit_ns=2_000_000_000,
@@ -79,9 +95,12 @@ def conserved(results: dict[str, Any]) -> None:
     assert flows["acked_bytes"] == flows["size_bytes"]
     sent = sum(flows["size_bytes"]) + sum(flows["retransmitted_bytes"])
     assert totals["transmitted_payload_bytes"] == sent
-    # What was sent was delivered or dropped; only duplicates may still be on the way at the end.
-    on_the_way = sent - totals["delivered_payload_bytes"] - totals["dropped_payload_bytes"]
+    # What was sent was delivered or lost at some port; only duplicates may still be on the way at the end.
+    lost = sum(row["payload_bytes"] for row in results["losses"])
+    on_the_way = sent - totals["delivered_payload_bytes"] - lost
     assert 0 <= on_the_way <= 1000 * totals["packets_left"]
+    assert lost == totals["dropped_payload_bytes"]
+    assert sum(row["packets"] for row in results["losses"]) == totals["dropped_packets"]
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -89,7 +108,7 @@ def conserved(results: dict[str, Any]) -> None:
 def test_pfc_never_drops_and_bytes_are_conserved(simulator: Simulator, scenario: Scenario) -> None:
     results = play(simulator, scenario)
     conserved(results)
-    assert results["totals"]["dropped_packets"] == 0
+    assert results["losses"] == []
     assert sum(results["flows"]["retransmitted_bytes"]) == 0
     assert results["totals"]["packets_left"] == 0
     assert all(fct >= 0 for fct in results["flows"]["fct_ns"])
@@ -98,7 +117,19 @@ def test_pfc_never_drops_and_bytes_are_conserved(simulator: Simulator, scenario:
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(scenario=scenarios(loss=True))
 def test_lossy_links_lose_packets_but_no_flow(simulator: Simulator, scenario: Scenario) -> None:
-    conserved(play(simulator, scenario))
+    results = play(simulator, scenario)
+    conserved(results)
+    assert {row["cause"] for row in results["losses"]} <= {"link"}
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(scenario=st.booleans().flatmap(lambda loss: scenarios(loss, without_pfc, least_flows=6)))
+def test_full_buffers_lose_packets_but_no_flow(simulator: Simulator, scenario: Scenario) -> None:
+    results = play(simulator, scenario)
+    conserved(results)
+    assert results["totals"]["pfc_frames"] == 0
+    causes = {row["cause"] for row in results["losses"]}
+    assert causes <= ({"buffer_full"} if scenario.loss_probability == 0 else {"buffer_full", "link"})
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -172,13 +172,15 @@ def test_each_controller_has_captures_of_its_own(
         folder = tmp_path / "out" / name
         ports = ["0-0", "1-0", "2-0", "3-0", "3-1", "3-2", "4-0", "4-1"]
         assert sorted(path.name for path in (folder / "pcap").iterdir()) == [
-            f"{name}-{port}.pcap" for port in ports
+            *(f"{name}-{port}.pcap" for port in ports),
+            f"{name}.pcapng",
         ]
         record = yaml.safe_load((folder / "config.yaml").read_text())["scenario"]["record"]
         assert record["pcap"] == str(folder / "pcap" / name)
     scenario.write_text(yaml.safe_dump({**SCENARIO, "record": {"pcap_ports": [[3, 2]]}}))
     assert run(scenario, tmp_path / "out", "hpcc", "--pcap") == 0
-    assert [path.name for path in (tmp_path / "out" / "hpcc" / "pcap").iterdir()] == ["hpcc-3-2.pcap"]
+    captures = (tmp_path / "out" / "hpcc" / "pcap").iterdir()
+    assert sorted(path.name for path in captures) == ["hpcc-3-2.pcap", "hpcc.pcapng"]
     assert run(scenario, tmp_path / "out", "hpcc") == 0
     scenario.write_text(yaml.safe_dump({**SCENARIO, "record": {"pcap_ports": [[3, 7]]}}))
     assert run(scenario, tmp_path / "out", "hpcc", "--pcap") == 2

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from scapy.utils import RawPcapNgReader
 
 from ns3_env.scenario import Controller, Ecn, Record, Scenario, Switch
 from ns3_env.simulator import find_executable
@@ -63,6 +64,21 @@ def frames_of(path: Path) -> Iterator[Frame]:
         at += 16 + kept
 
 
+def merged_frames(path: Path) -> Iterator[tuple[str, bool, Frame]]:
+    """(interface, whether it sent the frame, frame), as others read a pcapng file."""
+    with RawPcapNgReader(str(path)) as reader:
+        for kept, facts in reader:
+            assert (facts.linktype, facts.tsresol) == (1, 10**9)
+            time = facts.tshigh << 32 | facts.tslow
+            yield facts.ifname.decode(), facts.direction == 2, Frame(time, facts.wirelen, kept)
+
+
+def interface_name(path: Path) -> str:
+    """The merged capture's name of a port, by the port's own file x-NODE-PORT.pcap."""
+    _, node, port = path.stem.split("-")
+    return f"{'s' if int(node) > 3 else 'h'}{node}-p{port}"
+
+
 def rdma_sim(folder: Path, scenario: Scenario, *options: str) -> subprocess.CompletedProcess[str]:
     (folder / "scenario.json").write_text(json.dumps(scenario.to_simulator_json()))
     command = [str(find_executable()), *options, str(folder / "scenario.json")]
@@ -87,6 +103,24 @@ def test_every_transmission_is_in_the_files_of_both_ends(capture: tuple[Path, di
     pauses = [frame for frame in everything if frame.is_pfc and frame.kept[24:26] == b"\xff\xff"]
     assert len(pauses) == 2 * results["totals"]["pfc_frames"] > 0
     assert sum(not frame.is_pfc for frame in files[0, 0]) == 2 * 151  # its data packets and their ACKs
+
+
+def test_the_merged_capture_has_the_frames_of_all_ports(capture: tuple[Path, dict[str, Any]]) -> None:
+    folder, _ = capture
+    merged: dict[str, list[Frame]] = {}
+    for name, _, frame in merged_frames(folder / "x.pcapng"):
+        merged.setdefault(name, []).append(frame)
+    assert merged == {interface_name(path): list(frames_of(path)) for path in folder.glob("*.pcap")}
+
+
+def test_the_merged_capture_is_in_order_and_knows_who_sent(capture: tuple[Path, dict[str, Any]]) -> None:
+    frames = list(merged_frames(capture[0] / "x.pcapng"))
+    times = [frame.time_ns for _, _, frame in frames]
+    assert times == sorted(times)
+    assert sum(sent for _, sent, _ in frames) == len(frames) / 2
+    for name, sent, frame in frames:
+        sender = int.from_bytes(frame.kept[8:12], "big")  # of the MAC
+        assert (sender == int(name[1:].split("-")[0])) == sent
 
 
 def test_times_ascend_and_are_those_of_the_results(capture: tuple[Path, dict[str, Any]]) -> None:
@@ -125,6 +159,7 @@ def test_the_snap_length_cuts_what_is_kept(tmp_path: Path) -> None:
     (path,) = tmp_path.glob("*.pcap")
     assert path.name == "x-0-0.pcap"
     assert {len(frame.kept) for frame in frames_of(path)} == {54}
+    assert [frame for _, _, frame in merged_frames(tmp_path / "x.pcapng")] == list(frames_of(path))
     assert {frame.length for frame in frames_of(path)} == {60, 62, HEADERS + 1000}
 
 
@@ -136,6 +171,8 @@ def test_the_scenario_and_the_option_are_the_same(tmp_path: Path) -> None:
     for port in ("4-3", "3-0"):
         assert (tmp_path / f"a-{port}.pcap").read_bytes() == (tmp_path / f"b-{port}.pcap").read_bytes()
     assert len(list(tmp_path.glob("*.pcap"))) == 4
+    assert (tmp_path / "a.pcapng").read_bytes() == (tmp_path / "b.pcapng").read_bytes()
+    assert {name for name, _, _ in merged_frames(tmp_path / "a.pcapng")} == {"h3-p0", "s4-p3"}
 
 
 def test_a_capture_changes_nothing_else(capture: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
@@ -157,7 +194,7 @@ def test_a_capture_that_cannot_be_is_refused(options: list[str], text: str, tmp_
     done = rdma_sim(tmp_path, SCENARIO, *(option.format(tmp_path) for option in options))
     assert done.returncode == 2
     assert text.format(tmp_path) in done.stderr
-    assert not list(tmp_path.glob("*.pcap"))
+    assert not list(tmp_path.glob("*.pcap*"))
 
 
 def tshark(path: Path, show: str, *fields: str) -> list[tuple[str, ...]]:
@@ -177,6 +214,16 @@ def test_tshark_finds_no_fault(capture: tuple[Path, dict[str, Any]]) -> None:
         assert tshark(path, "_ws.malformed or _ws.expert or _ws.short", "frame.number") == [], path
         good = tshark(path, 'ip.checksum.status == "Good"', "frame.number")
         assert len(good) == sum(not frame.is_pfc for frame in frames_of(path))
+
+
+def test_tshark_names_the_ports_of_the_merged_capture(capture: tuple[Path, dict[str, Any]]) -> None:
+    path = capture[0] / "x.pcapng"
+    assert tshark(path, "_ws.malformed or _ws.expert or _ws.short", "frame.number") == []
+    fields = ("frame.interface_name", "frame.packet_flags_direction", "frame.time_epoch")
+    seen = tshark(path, "frame", *fields)
+    assert [(name, int(way, 0) == 2, int(time.replace(".", ""))) for name, way, time in seen] == [
+        (name, sent, frame.time_ns) for name, sent, frame in merged_frames(path)
+    ]
 
 
 def test_tshark_sees_the_messages_and_their_marks(capture: tuple[Path, dict[str, Any]]) -> None:

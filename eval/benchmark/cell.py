@@ -30,8 +30,16 @@ from ns3_env.topology import Network
 
 #: Columns of flows.csv beside those of ``eval run``.
 MORE_FLOW_COLUMNS = ("end_ns", "acked_bytes", "retransmitted_bytes", "pause_ns", "timeouts")
-#: Files of a cell's folder.
-CELL_FILES = ("metrics.json", "config.yaml", "flows.csv", "queues.csv", "queue_cdf.csv", "series.csv")
+#: Files of a cell's folder; losses.csv where packets were lost.
+CELL_FILES = (
+    "metrics.json",
+    "config.yaml",
+    "flows.csv",
+    "queues.csv",
+    "losses.csv",
+    "queue_cdf.csv",
+    "series.csv",
+)
 
 #: Windows and rates change with each ACK: with more packets than these they are not recorded.
 _MAX_PACKETS = 400_000

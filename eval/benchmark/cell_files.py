@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What did one cell write down? Its flows, the bottleneck's queue CDF, and its series, as arrays."""
+"""What did one cell write down? Its flows, losses, the bottleneck's queue CDF, and its series."""
 
 from __future__ import annotations
 
@@ -28,6 +28,29 @@ class Flows:
     sizes: Floats
     ends: Floats
     slowdowns: Floats
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Packets and payload bytes of one cell that one port lost by one cause."""
+
+    node: int
+    port: int
+    peer: int
+    cause: str
+    packets: int
+    payload_bytes: int
+
+
+def losses(cell: Cell) -> list[Lost]:
+    """The cell's losses.csv; empty where it has none. Raises ScenarioError."""
+    if not (cell.folder / "losses.csv").is_file():
+        return []
+    columns = ("node", "port", "peer", "cause", "packets", "payload_bytes")
+    return [
+        Lost(int(node), int(port), int(peer), cause, int(packets), int(payload))
+        for node, port, peer, cause, packets, payload in _rows(cell, "losses.csv", columns)
+    ]
 
 
 def flows(cell: Cell) -> Flows:

@@ -34,6 +34,36 @@ def dropped_packets(results: Results) -> float:
     return float(results["totals"]["dropped_packets"])
 
 
+def _lost_by(results: Results, cause: str) -> float:
+    return float(sum(lost["packets"] for lost in results.get("losses", ()) if lost["cause"] == cause))
+
+
+@metric(
+    "lost to full buffers",
+    "packets for which a switch had no room",
+    "lower",
+    format=",.0f",
+    over_episodes="sum",
+    resolution=1,
+)
+def buffer_losses(results: Results) -> float:
+    """Packets for which a switch had no room: of the dropped ones, those that a full buffer cost."""
+    return _lost_by(results, "buffer_full")
+
+
+@metric(
+    "lost on links",
+    "packets lost on links, as loss_probability has it",
+    "lower",
+    format=",.0f",
+    over_episodes="sum",
+    resolution=1,
+)
+def link_losses(results: Results) -> float:
+    """Packets lost on links: the rest of the dropped ones."""
+    return _lost_by(results, "link")
+
+
 @metric(
     "unfinished flows",
     "flows without an end at the time limit",

@@ -41,8 +41,10 @@ QUEUE_COLUMNS = (
     "pause_frames",
     "pause_frames_sent",
 )
+#: A row for each port and cause that lost packets.
+LOSS_COLUMNS = ("node", "port", "peer", "cause", "packets", "payload_bytes")
 #: What such a folder may hold.
-FILES = ("flows.csv", "queues.csv", "counters.csv", "config.yaml", *SERIES_FILES, "pcap")
+FILES = ("flows.csv", "queues.csv", "losses.csv", "counters.csv", "config.yaml", *SERIES_FILES, "pcap")
 
 
 def write_results(
@@ -52,10 +54,11 @@ def write_results(
     more_columns: Sequence[str] = (),
     used: Mapping[str, Any] | None = None,
 ) -> None:
-    """Writes flows.csv, queues.csv, counters.csv and config.yaml into an existing folder.
+    """Writes flows.csv, queues.csv, losses.csv, counters.csv and config.yaml into an existing folder.
 
     flows.csv: times in ns, ``fct_ns`` −1 and ``finished`` 0 where the time limit came first. queues.csv: a
-    row for each switch port that sent anything; lengths are time-weighted. counters.csv, where a controller
+    row for each switch port that sent anything; lengths are time-weighted. losses.csv, where packets were
+    lost: a row for each port and cause (``ns3_env.results`` has the causes). counters.csv, where a controller
     counts something: a row per flow, empty where its controller does not. With a measurement window flows.csv
     has ``counted``, queues.csv ``window_tx_bytes``, and its lengths are those within the window.
 
@@ -73,6 +76,9 @@ def write_results(
     columns = [*QUEUE_COLUMNS, *(["window_tx_bytes"] if "measurement" in results else [])]
     rows = [[port[name] for name in columns] for port in results["queues"]]
     (folder / "queues.csv").write_text(table.csv_text(columns, rows), encoding="utf-8")
+    if losses := results["losses"]:
+        rows = [[lost[name] for name in LOSS_COLUMNS] for lost in losses]
+        (folder / "losses.csv").write_text(table.csv_text(LOSS_COLUMNS, rows), encoding="utf-8")
     if counters := results["flow_counters"]:
         rows = [[flow, *row] for flow, row in enumerate(zip(*counters.values(), strict=True))]
         (folder / "counters.csv").write_text(table.csv_text(["flow", *counters], rows), encoding="utf-8")

@@ -9,7 +9,7 @@ from ns3_env.durable import write_atomically
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import standings
 from ns3_env.eval.play.folders import refuse_link
-from ns3_env.eval.report import html, markdown
+from ns3_env.eval.report import html, losses, markdown
 from ns3_env.eval.report.facts import gather
 
 
@@ -31,7 +31,12 @@ def write(path: Path) -> Path:
     folder = BenchFolder.read(path)
     summary = standings(folder)
     facts = gather(folder)
-    page = html.render(folder, facts, summary)
-    write_atomically(text_file, markdown.render(facts, summary))
+    names = [entry.name for entry in folder.suite.controllers]
+    lost = {
+        scenario.name: losses.of_scenario(names, [c for c in folder.cells if c.scenario == scenario.name])
+        for scenario in summary
+    }
+    page = html.render(folder, facts, summary, lost)
+    write_atomically(text_file, markdown.render(facts, summary, lost))
     write_atomically(page_file, page)
     return page_file

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -14,14 +14,17 @@ from ns3_env.eval.benchmark.standings import HEADLINES, Standing
 from ns3_env.eval.metrics import METRICS
 from ns3_env.eval.report import figures
 from ns3_env.eval.report.facts import Facts
+from ns3_env.eval.report.losses import HEADINGS, LostRow
 from ns3_env.eval.show.plots import styles
 
 #: Lists of cells longer than this are folded.
 LONG_LIST = 12
 
 
-def render(folder: BenchFolder, facts: Facts, summary: Sequence[Standing]) -> str:
-    """The text of report.html; every name and error in it is escaped.
+def render(
+    folder: BenchFolder, facts: Facts, summary: Sequence[Standing], lost: Mapping[str, Sequence[LostRow]]
+) -> str:
+    """The text of report.html; every name and error in it is escaped. ``lost``: losses by scenario.
 
     Raises:
         ScenarioError: a file of the folder cannot be read.
@@ -51,6 +54,8 @@ def render(folder: BenchFolder, facts: Facts, summary: Sequence[Standing]) -> st
         looks=looks,
         dashes={name: _dashes(look.line) for name, look in looks.items()},
         pictures=pictures,
+        lost=lost,
+        lost_headings=HEADINGS,
         long_list=LONG_LIST,
     )
 

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ns3_env.eval.benchmark.standings import HEADLINES, Standing
 from ns3_env.eval.metrics import METRICS
 from ns3_env.eval.report.facts import Facts
+from ns3_env.eval.report.losses import HEADINGS, LostRow
 
 
-def render(facts: Facts, summary: Sequence[Standing]) -> str:
-    """The text of report.md."""
+def render(facts: Facts, summary: Sequence[Standing], lost: Mapping[str, Sequence[LostRow]]) -> str:
+    """The text of report.md; ``lost``: losses by scenario."""
     lines = [f"# Benchmark {_safe(facts.title)}", ""]
     lines += [
         f"{facts.done} of {facts.wanted} cells complete, {len(facts.failed)} failed, "
@@ -30,6 +31,7 @@ def render(facts: Facts, summary: Sequence[Standing]) -> str:
             group = scenario.group
             lines += ["", f"## {_safe(group)}"]
         lines += ["", f"### {_safe(scenario.title)}", "", *_table(scenario)]
+        lines += _losses(lost[scenario.name])
     lines += ["", "## Again", ""]
     lines += [f"- {what}: `{command}`" for what, command in facts.commands]
     lines += ["", "## Versions", ""]
@@ -57,6 +59,14 @@ def _table(scenario: Standing) -> list[str]:
     verdicts = [_safe(scenario.verdicts[info.name].text) for info in infos]
     lines.append("| *winner* | | " + " | ".join(verdicts) + " |")
     return lines
+
+
+def _losses(rows: Sequence[LostRow]) -> list[str]:
+    if not rows:
+        return []
+    lines = ["", "Packets lost, means over seeds:", "", "| " + " | ".join(HEADINGS) + " |"]
+    lines.append("|---|---|---|--:|--:|")
+    return lines + ["| " + " | ".join(_safe(text) for text in row.texts) + " |" for row in rows]
 
 
 def _problems(what: str, rows: Sequence[tuple[object, ...]]) -> list[str]:

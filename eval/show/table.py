@@ -29,6 +29,8 @@ COLUMNS: tuple[tuple[str, str, str], ...] = (
     ("pfc_frames", "PFC\npause", ",.0f"),
     ("unfinished_flows", "not\ndone", ",.0f"),
 )
+#: The column that is there only where somebody lost packets.
+LOST = ("dropped_packets", "packets\nlost", ",.0f")
 
 
 def cell(value: float, form: str) -> str:
@@ -41,10 +43,11 @@ def show(title: str, rows: Mapping[str, Mapping[str, float]], console: Console |
     # The box itself keeps columns a space apart: with no padding, queues of 100 MB still fit 80 columns.
     table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
     table.add_column("\ncontroller", no_wrap=True)
-    for _, heading, _ in COLUMNS:
+    columns = [*COLUMNS, LOST] if any(metrics[LOST[0]] > 0 for metrics in rows.values()) else COLUMNS
+    for _, heading, _ in columns:
         table.add_column(heading, justify="right", no_wrap=True)
     for name, metrics in rows.items():
-        table.add_row(name, *(cell(metrics[metric], form) for metric, _, form in COLUMNS))
+        table.add_row(name, *(cell(metrics[metric], form) for metric, _, form in columns))
     (console or Console()).print(table)
 
 

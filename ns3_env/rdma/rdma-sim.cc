@@ -179,7 +179,9 @@ main(int argc, char** argv)
     cmd.AddValue("controllers", "List the congestion controllers and stop", list);
     cmd.AddValue("describe-controllers", "As JSON, with what each declares, and stop", describe);
     cmd.AddValue("out", "Where to write the results (default: standard output)", out);
-    cmd.AddValue("pcap", "Capture frames to PREFIX-NODE-PORT.pcap", pcap);
+    cmd.AddValue("pcap",
+                 "Capture frames to PREFIX-NODE-PORT.pcap and, together, PREFIX.pcapng",
+                 pcap);
     cmd.AddValue("pcap-ports", "Capture these ports only: NODE:PORT,...", pcapPorts);
     cmd.AddValue("pcap-snaplen", "Most bytes of a frame that --pcap keeps", pcapSnapLength);
     cmd.AddNonOption("scenario", "Scenario as JSON", scenario);

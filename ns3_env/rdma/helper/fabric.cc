@@ -82,6 +82,8 @@ Fabric::BuildNodes()
     const auto count = static_cast<uint32_t>(m_scenario.isSwitch.size());
     m_nics.resize(count);
     m_switchOf.resize(count);
+    SharedBufferConfig buffer = m_scenario.buffer;
+    buffer.sharing = m_rules->GetPoolSharing(buffer.pfc);
     for (uint32_t id = 0; id < count; ++id)
     {
         SignOfLife::Beat();
@@ -89,7 +91,7 @@ Fabric::BuildNodes()
         m_nodes.push_back(node);
         if (m_scenario.isSwitch[id])
         {
-            m_switchOf[id] = CreateObject<Switch>(m_context, m_scenario.buffer);
+            m_switchOf[id] = CreateObject<Switch>(m_context, buffer);
             m_switches.emplace_back(id, m_switchOf[id]);
             node->AggregateObject(m_switchOf[id]);
             for (size_t i = 0; i < m_routing.Neighbours(id).size(); ++i)
@@ -151,15 +153,7 @@ Fabric::ConfigureSwitches()
     for (auto& [id, sw] : m_switches)
     {
         sw->ConfigureBuffer(hostRate, m_scenario.payloadBytes + MAX_HEADER_BYTES);
-        if (sw->Buffer().CommittedBytes() > m_scenario.buffer.bufferBytes)
-        {
-            throw ScenarioError("'switch.buffer_bytes' is " +
-                                std::to_string(m_scenario.buffer.bufferBytes) + ", but switch " +
-                                std::to_string(id) + " needs " +
-                                std::to_string(sw->Buffer().CommittedBytes()) +
-                                " for the reserves and headrooms of its " +
-                                std::to_string(sw->Ports().size()) + " ports");
-        }
+        CheckBuffer(id, *sw);
         for (const auto& port : sw->Ports())
         {
             SignOfLife::Beat();
@@ -182,6 +176,23 @@ Fabric::ConfigureSwitches()
                 port->RecordQueue(counted);
             }
         }
+    }
+}
+
+void
+Fabric::CheckBuffer(uint32_t id, const Switch& sw) const
+{
+    const bool headrooms =
+        m_rules->GetPoolSharing(m_scenario.buffer.pfc) == PoolSharing::Thresholds;
+    const uint32_t frame = m_scenario.payloadBytes + MAX_HEADER_BYTES;
+    const uint64_t needed = sw.Buffer().CommittedBytes() + (headrooms ? 0 : frame);
+    if (needed > m_scenario.buffer.bufferBytes)
+    {
+        throw ScenarioError(
+            "'switch.buffer_bytes' is " + std::to_string(m_scenario.buffer.bufferBytes) +
+            ", but switch " + std::to_string(id) + " needs " + std::to_string(needed) + " for " +
+            (headrooms ? "the reserves and headrooms" : "a packet beside the reserves") +
+            " of its " + std::to_string(sw.Ports().size()) + " ports");
     }
 }
 

@@ -57,15 +57,28 @@ ChosenPorts(const Network& network, const PcapSpec& spec)
     return chosen;
 }
 
+/// "s8-p3": port 3 of switch 8.
+std::string
+InterfaceName(const Scenario& scenario, const Port& port)
+{
+    return (scenario.isSwitch[port.NodeId()] ? "s" : "h") + std::to_string(port.NodeId()) + "-p" +
+           std::to_string(port.Index());
+}
+
 } // namespace
 
 /// The capture of one port.
 class PcapRecorder::Tap
 {
   public:
-    Tap(const Network& network, Port& port, const PcapSpec& spec)
+    Tap(const Network& network, Port& port, const PcapSpec& spec, PcapngFile& merged)
         : m_network(network),
           m_port(port),
+          m_merged(merged),
+          m_interface(
+              merged.AddInterface(InterfaceName(network.GetScenario(), port),
+                                  "link to " + InterfaceName(network.GetScenario(), port.Peer()),
+                                  port.RateBps())),
           m_name(spec.prefix + "-" + std::to_string(port.NodeId()) + "-" +
                  std::to_string(port.Index()) + ".pcap")
     {
@@ -92,11 +105,13 @@ class PcapRecorder::Tap
     }
 
   private:
-    void OnTx(const Packet& packet) { Write(packet, m_port.NodeId(), m_port.Peer().NodeId()); }
-    void OnRx(const Packet& packet) { Write(packet, m_port.Peer().NodeId(), m_port.NodeId()); }
+    void OnTx(const Packet& packet) { Write(packet, m_port, FrameDirection::Sent); }
+    void OnRx(const Packet& packet) { Write(packet, m_port.Peer(), FrameDirection::Received); }
 
-    void Write(const Packet& packet, uint32_t sender, uint32_t receiver)
+    void Write(const Packet& packet, const Port& from, FrameDirection direction)
     {
+        const uint32_t sender = from.NodeId();
+        const uint32_t receiver = from.Peer().NodeId();
         const std::vector<uint8_t> frame =
             packet.flow == nullptr ? PfcFrame(packet.kind, sender)
                                    : RoceFrame(packet, HeadersOf(*packet.flow), sender, receiver);
@@ -105,6 +120,7 @@ class PcapRecorder::Tap
                      static_cast<uint32_t>(now % NS_PER_SECOND),
                      frame.data(),
                      static_cast<uint32_t>(frame.size()));
+        m_merged.Write(m_interface, now, direction, frame);
     }
 
     FlowHeaders HeadersOf(const QueuePair& flow) const
@@ -122,6 +138,8 @@ class PcapRecorder::Tap
 
     const Network& m_network;
     Port& m_port;
+    PcapngFile& m_merged;
+    uint32_t m_interface;
     std::string m_name;
     PcapFile m_file;
 };
@@ -133,9 +151,11 @@ PcapRecorder::PcapRecorder(const Network& network, const PcapSpec& spec)
     {
         throw ScenarioError("'record.pcap': there is no folder '" + folder.string() + "'");
     }
-    for (Port* port : ChosenPorts(network, spec))
+    const std::vector<Port*> ports = ChosenPorts(network, spec);
+    m_merged.emplace(spec.prefix + ".pcapng", spec.snapLength);
+    for (Port* port : ports)
     {
-        m_taps.push_back(std::make_unique<Tap>(network, *port, spec));
+        m_taps.push_back(std::make_unique<Tap>(network, *port, spec, *m_merged));
     }
 }
 
@@ -148,6 +168,7 @@ PcapRecorder::Close()
     {
         tap->Close();
     }
+    m_merged->Close();
 }
 
 } // namespace ns3::rdma

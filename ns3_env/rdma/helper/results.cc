@@ -150,6 +150,31 @@ QueuesToJson(const Network& network, const Recorders& recorders)
     return queues;
 }
 
+/// A record for each port and cause that lost anything, hosts' ports included.
+Json
+LossesToJson(const Network& network)
+{
+    Json losses = Json::array();
+    for (const Port* port : network.Ports())
+    {
+        SignOfLife::Beat();
+        for (const LossCause cause : LOSS_CAUSES)
+        {
+            const Losses& lost = port->Lost().By(cause);
+            if (lost.packets > 0)
+            {
+                losses.push_back({{"node", port->NodeId()},
+                                  {"port", port->Index()},
+                                  {"peer", port->Peer().NodeId()},
+                                  {"cause", NameOf(cause)},
+                                  {"packets", lost.packets},
+                                  {"payload_bytes", lost.payloadBytes}});
+            }
+        }
+    }
+    return losses;
+}
+
 /// Rows (time, flow, name, value).
 Json
 ChangesToJson(const ControllerLog& log)
@@ -172,6 +197,7 @@ ResultsToJson(const Network& network, const Recorders& recorders)
     Json json;
     json["flows"] = FlowsToJson(network);
     json["queues"] = QueuesToJson(network, recorders);
+    json["losses"] = LossesToJson(network);
     const CommonInterval& all = recorders.commonInterval;
     const bool overlap = all.End() > all.Begin();
     json["all_active"] = {

@@ -4,6 +4,12 @@
 namespace ns3::rdma
 {
 
+PoolSharing
+NetworkRules::GetPoolSharing(bool pfc) const
+{
+    return pfc ? PoolSharing::Thresholds : PoolSharing::Complete;
+}
+
 std::unique_ptr<RandomSource>
 NetworkRules::MakeRandomSource(uint64_t) const
 {

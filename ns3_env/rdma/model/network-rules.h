@@ -8,6 +8,7 @@
 #include "nic.h"
 #include "port.h"
 #include "random-source.h"
+#include "shared-buffer.h"
 
 #include <functional>
 #include <memory>
@@ -25,6 +26,8 @@ class NetworkRules
 
     virtual Rounding GetRounding() const { return Rounding::Exact; }
     virtual LinkEvents GetLinkEvents() const { return LinkEvents::Merged; }
+    /// Of a switch's memory, with or without PFC.
+    virtual PoolSharing GetPoolSharing(bool pfc) const;
     /// Of marks and losses, in a network of `nodes` nodes.
     virtual std::unique_ptr<RandomSource> MakeRandomSource(uint64_t nodes) const;
     virtual std::unique_ptr<EcnMarker>

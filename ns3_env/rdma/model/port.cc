@@ -39,9 +39,9 @@ Port::GetTypeId()
                             MakeTraceSourceAccessor(&Port::m_rxTrace),
                             "ns3::rdma::Packet::TracedCallback")
             .AddTraceSource("Drop",
-                            "A frame was lost on the link (injected loss).",
+                            "A packet that was to leave here, or has left, is lost, and why.",
                             MakeTraceSourceAccessor(&Port::m_dropTrace),
-                            "ns3::rdma::Packet::TracedCallback")
+                            "ns3::rdma::Port::DropTracedCallback")
             .AddTraceSource("Pause",
                             "The peer paused (true) or resumed (false) this port's data class.",
                             MakeTraceSourceAccessor(&Port::m_pauseTrace),
@@ -163,17 +163,21 @@ Port::OnArrival()
     }
     if (m_lossy && IsLost(*packet))
     {
-        m_dropTrace(*packet);
-        ++m_network.droppedPackets;
-        if (packet->kind == PacketKind::Data)
-        {
-            m_network.droppedPayload += packet->payloadBytes;
-        }
-        m_network.Release(packet);
+        Lose(packet, LossCause::Link);
         return;
     }
     m_peer->m_rxTrace(*packet);
     m_peer->Receive(packet);
+}
+
+void
+Port::Lose(Packet* packet, LossCause cause)
+{
+    m_lost.Add(cause, packet->payloadBytes); // 0 of an ACK
+    ++m_network.droppedPackets;
+    m_network.droppedPayload += packet->payloadBytes;
+    m_dropTrace(*packet, cause);
+    m_network.Release(packet);
 }
 
 void

@@ -3,6 +3,7 @@
 #ifndef RDMA_PORT_H
 #define RDMA_PORT_H
 
+#include "losses.h"
 #include "packet.h"
 #include "random-source.h"
 #include "reusable-event.h"
@@ -76,6 +77,8 @@ class Port : public Object
     uint64_t PauseFramesReceived() const { return m_pauseFramesReceived; }
     /// Pause frames that this end sent to its peer, a switch or a host.
     uint64_t PauseFramesSent() const { return m_pauseFramesSent; }
+    /// Packets that were on their way through this port, or on its link, and do not arrive.
+    const LossCounts& Lost() const { return m_lost; }
     /// Bytes sent: data, ACKs and PFC frames.
     uint64_t TxBytes() const { return m_txBytes; }
 
@@ -91,6 +94,9 @@ class Port : public Object
     virtual Picos NextReady(Picos now) = 0;
     /// A data, ACK or NACK packet has arrived here.
     virtual void Receive(Packet* packet) = 0;
+
+    /// Counts a lost packet and takes it off the network.
+    void Lose(Packet* packet, LossCause cause);
 
     NetworkContext& m_network;
 
@@ -122,6 +128,7 @@ class Port : public Object
     uint64_t m_pauseFramesReceived{0};
     uint64_t m_pauseFramesSent{0};
 
+    LossCounts m_lost;
     bool m_lossy{false}; ///< there is a loss probability or a filter
     double m_lossProbability{0};
     Callback<bool, const Packet&> m_dropFilter;
@@ -131,7 +138,7 @@ class Port : public Object
 
     TracedCallback<const Packet&> m_txTrace;
     TracedCallback<const Packet&> m_rxTrace;
-    TracedCallback<const Packet&> m_dropTrace;
+    TracedCallback<const Packet&, LossCause> m_dropTrace;
     TracedCallback<bool> m_pauseTrace;
 };
 

@@ -19,11 +19,10 @@ SharedBuffer::AddPort(uint64_t headroomBytes, uint32_t alphaShift)
 }
 
 uint64_t
-SharedBuffer::Threshold(uint32_t port) const
+SharedBuffer::FreeBytes() const
 {
     const uint64_t taken = m_committed + m_sharedUsed;
-    const uint64_t free = m_config.bufferBytes > taken ? m_config.bufferBytes - taken : 0;
-    return free >> m_ports[port].alphaShift;
+    return m_config.bufferBytes > taken ? m_config.bufferBytes - taken : 0;
 }
 
 uint64_t
@@ -41,6 +40,10 @@ SharedBuffer::Admits(uint32_t port, uint32_t bytes) const
     {
         return true;
     }
+    if (m_config.sharing == PoolSharing::Complete)
+    {
+        return std::min<uint64_t>(bytes, in.bytes + bytes - m_config.reserveBytes) <= FreeBytes();
+    }
     return in.headroomUsed + bytes <= in.headroomLimit ||
            SharedBytes(port) + bytes <= Threshold(port);
 }
@@ -56,7 +59,8 @@ SharedBuffer::Add(uint32_t port, uint32_t bytes)
         in.bytes = after;
         return;
     }
-    if (after - m_config.reserveBytes > Threshold(port))
+    if (m_config.sharing == PoolSharing::Thresholds &&
+        after - m_config.reserveBytes > Threshold(port))
     {
         in.headroomUsed += bytes;
         return;

@@ -9,6 +9,13 @@
 namespace ns3::rdma
 {
 
+/// What may an ingress port take beyond its reserve?
+enum class PoolSharing : uint8_t
+{
+    Thresholds, ///< up to a share of what is free, then its headroom: a pause reaches the peer in time
+    Complete, ///< whatever is free: nothing is kept for a pause that never comes
+};
+
 /// Sizes and thresholds of a switch's memory (docs/sources/published-simulator.md, "Switch").
 struct SharedBufferConfig
 {
@@ -17,6 +24,7 @@ struct SharedBufferConfig
     uint32_t resumeOffsetBytes{3072};
     uint32_t alphaShift{3}; ///< threshold = free >> shift at the rate of the hosts' links
     bool pfc{true};
+    PoolSharing sharing{PoolSharing::Thresholds}; ///< the network's rules say it (NetworkRules)
     /// Full frames of headroom beyond 3 * rate * delay: one that the peer has begun when the pause
     /// arrives, one that the pause had to wait for. The published simulator has none, and so can drop
     /// packets where a link holds less than a frame.
@@ -25,7 +33,7 @@ struct SharedBufferConfig
 
 /**
  * Ingress accounting of one switch: a packet counts against its ingress port's reserve, then the
- * shared pool, then the port's headroom. One lossless class.
+ * shared pool, then the port's headroom, where there is one. One class.
  */
 class SharedBuffer
 {
@@ -39,13 +47,15 @@ class SharedBuffer
     uint64_t CommittedBytes() const { return m_committed; }
     uint64_t UsedBytes() const { return m_used; }
 
-    /// False where the packet must be dropped: headroom and threshold are both exceeded.
+    /// False where the packet must be dropped: headroom and threshold are both exceeded, or the pool is full.
     bool Admits(uint32_t port, uint32_t bytes) const;
     void Add(uint32_t port, uint32_t bytes);
     void Remove(uint32_t port, uint32_t bytes);
 
+    /// Bytes of the pool that nobody holds.
+    uint64_t FreeBytes() const;
     /// Dynamic threshold of a port's share of the pool, in bytes.
-    uint64_t Threshold(uint32_t port) const;
+    uint64_t Threshold(uint32_t port) const { return FreeBytes() >> m_ports[port].alphaShift; }
     bool ShouldPause(uint32_t port) const;
     bool ShouldResume(uint32_t port) const;
 

@@ -146,13 +146,7 @@ SwitchPort::Receive(Packet* packet)
 TypeId
 Switch::GetTypeId()
 {
-    static TypeId tid = TypeId("rdma::Switch")
-                            .SetParent<Object>()
-                            .SetGroupName("Rdma")
-                            .AddTraceSource("Drop",
-                                            "A packet found neither threshold nor headroom free.",
-                                            MakeTraceSourceAccessor(&Switch::m_dropTrace),
-                                            "ns3::rdma::Packet::TracedCallback");
+    static TypeId tid = TypeId("rdma::Switch").SetParent<Object>().SetGroupName("Rdma");
     return tid;
 }
 
@@ -179,8 +173,11 @@ Switch::ConfigureBuffer(double hostRateBps, uint32_t frameBytes)
     {
         // What may still arrive after a pause was sent: 3 * rate * delay (docs/sources/published-simulator.md, "Switch").
         const double seconds = static_cast<double>(port->Delay()) / PS_PER_SECOND;
-        const auto headroom = static_cast<uint64_t>(3.0 * port->RateBps() / 8.0 * seconds) +
-                              m_config.headroomFrames * frameBytes;
+        const uint64_t headroom =
+            m_config.sharing == PoolSharing::Complete
+                ? 0
+                : static_cast<uint64_t>(3.0 * port->RateBps() / 8.0 * seconds) +
+                      m_config.headroomFrames * frameBytes;
         // One shift less for each doubling above the hosts' rate.
         const double doublings = std::log2(std::max(1.0, port->RateBps() / hostRateBps));
         const auto less = static_cast<uint32_t>(doublings);
@@ -194,10 +191,7 @@ Switch::Forward(Packet* packet, SwitchPort& ingress)
     const uint32_t in = ingress.Index();
     if (!m_buffer.Admits(in, packet->wireBytes))
     {
-        ++m_network.droppedPackets;
-        m_network.droppedPayload += packet->payloadBytes;
-        m_dropTrace(*packet);
-        m_network.Release(packet);
+        packet->flow->NextHop(*packet)->Refuse(packet);
         return;
     }
     m_buffer.Add(in, packet->wireBytes);

@@ -34,6 +34,8 @@ class SwitchPort : public Port
     void RecordQueue(Picos origin) { m_stats.emplace(origin); }
 
     void Enqueue(Packet* packet, Picos now);
+    /// A packet that was to wait here found no room in the switch.
+    void Refuse(Packet* packet) { Lose(packet, LossCause::BufferFull); }
 
     uint64_t QueueBytes() const { return m_queueBytes; }
     QueueStats* Stats() { return m_stats ? &*m_stats : nullptr; }
@@ -84,7 +86,6 @@ class Switch : public Object
     SharedBuffer m_buffer;
     std::vector<Ptr<SwitchPort>> m_ports;
     std::vector<bool> m_pausing; ///< ports whose peer we have paused
-    TracedCallback<const Packet&> m_dropTrace;
 };
 
 } // namespace ns3::rdma

@@ -254,6 +254,55 @@ class CaptureTest : public TestCase
     }
 };
 
+/// A merged capture's blocks, byte by byte.
+class PcapngTest : public TestCase
+{
+  public:
+    PcapngTest()
+        : TestCase("a merged capture has the blocks of the draft")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const TemporaryFolder folder;
+        PcapngFile file(folder / "x.pcapng", 6);
+        NS_TEST_EXPECT_MSG_EQ(file.AddInterface("h0-p0", "to s2", 100e9), 0, "first");
+        NS_TEST_EXPECT_MSG_EQ(file.AddInterface("s2-p0", "to h0", 100e9), 1, "second");
+        file.Write(1, 0x1'0000'0002, FrameDirection::Sent, Bytes{1, 2, 3, 4, 5, 6, 7});
+        file.Close();
+        std::ifstream in(folder / "x.pcapng", std::ios::binary);
+        const Bytes bytes((std::istreambuf_iterator<char>(in)), {});
+        size_t at = 0;
+        const auto next = [&](const std::string& hex, const std::string& what)
+        {
+            const size_t count = (hex.size() + 1) / 3;
+            NS_TEST_EXPECT_MSG_EQ(Hex(bytes, at, count), hex, what);
+            at += count;
+        };
+        next("0a 0d 0d 0a 2c 00 00 00 4d 3c 2b 1a 01 00 00 00", "section: 44 B, version 1.0");
+        next("ff ff ff ff ff ff ff ff", "of unknown length");
+        next("04 00 08 00 72 64 6d 61 2d 73 69 6d 00 00 00 00 2c 00 00 00", "by rdma-sim");
+        for (const char* name : {"68 30", "73 32"})
+        {
+            next("01 00 00 00 44 00 00 00 01 00 00 00 06 00 00 00",
+                 "interface: Ethernet, 6 B kept");
+            next("02 00 05 00 " + std::string(name) + " 2d 70 30 00 00 00", "its name, padded");
+            next("03 00 05 00 74 6f 20", "its description");
+            at += 5;
+            next("08 00 08 00 00 e8 76 48 17 00 00 00", "10^11 bit/s");
+            next("09 00 01 00 09 00 00 00", "nanoseconds");
+            next("00 00 00 00 44 00 00 00", "end of options, length");
+        }
+        next("06 00 00 00 34 00 00 00 01 00 00 00", "packet: 52 B, of the second interface");
+        next("01 00 00 00 02 00 00 00 06 00 00 00 07 00 00 00", "time, 6 B of 7");
+        next("01 02 03 04 05 06 00 00", "the frame, cut and padded");
+        next("02 00 04 00 02 00 00 00 00 00 00 00 34 00 00 00", "outbound");
+        NS_TEST_EXPECT_MSG_EQ(at, bytes.size(), "nothing more");
+    }
+};
+
 class PcapTestSuite : public TestSuite
 {
   public:
@@ -265,6 +314,7 @@ class PcapTestSuite : public TestSuite
         AddTestCase(new VariantTest, Duration::QUICK);
         AddTestCase(new PfcFrameTest, Duration::QUICK);
         AddTestCase(new CaptureTest, Duration::QUICK);
+        AddTestCase(new PcapngTest, Duration::QUICK);
     }
 };
 

@@ -26,6 +26,12 @@ constexpr Picos NACK_INTERVAL = 500'000 * PS_PER_NS;
 
 } // namespace
 
+PoolSharing
+Rules::GetPoolSharing(bool) const
+{
+    return PoolSharing::Thresholds;
+}
+
 std::unique_ptr<RandomSource>
 Rules::MakeRandomSource(uint64_t nodes) const
 {

@@ -16,6 +16,8 @@ class Rules final : public NetworkRules
     Rounding GetRounding() const override { return Rounding::TruncateNs; }
     /// Events of one instant run in the order in which transmissions began.
     LinkEvents GetLinkEvents() const override { return LinkEvents::PerFrame; }
+    /// Headroom is kept for pauses, and thresholds rule, without PFC as well.
+    PoolSharing GetPoolSharing(bool pfc) const override;
     /// A new stream for each draw, PFC frames included.
     std::unique_ptr<RandomSource> MakeRandomSource(uint64_t nodes) const override;
     /// A draw for every packet.
