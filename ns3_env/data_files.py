@@ -28,7 +28,7 @@ def find_file(given: Path, folder: str) -> Path:
         folder: where names are looked up, e.g. "curricula".
 
     Returns:
-        ``given`` where there is such a file, or it can be none of ours; otherwise the project's own of that name.
+        ``given`` where it is there, or can be none of ours; otherwise the project's own of that name.
 
     Raises:
         ConfigError: a bare name that none of them has; says which there are.

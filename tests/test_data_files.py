@@ -38,5 +38,5 @@ def test_a_path_of_ones_own_stays_what_it_is() -> None:
 
 
 def test_an_unknown_name_is_told_which_there_are() -> None:
-    with pytest.raises(ConfigError, match="fdc: no such file, nor .*courier.*nearest known one is 'fdcc'"):
+    with pytest.raises(ConfigError, match=r"fdc: no such file, nor .*courier.*nearest known one is 'fdcc'"):
         find_file(Path("fdc"), "configs")
