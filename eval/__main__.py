@@ -69,6 +69,9 @@ def _gain(options: argparse.ArgumentParser) -> Work:
 def _run(options: argparse.ArgumentParser) -> Work:
     """a scenario under the simulator's controllers"""
     options.add_argument("--scenario", type=Path, required=True, metavar="FILE", help="its YAML")
+    options.add_argument(
+        "overrides", nargs="*", metavar="key=value", help="e.g. traffic.load=0.5, or hpcc.Eta=0.9"
+    )
     options.add_argument("--controllers", default="", metavar="A,B,...", help="e.g. dcqcn,hpcc")
     options.add_argument(
         "--checkpoint", action="append", default=[], metavar="NAME=PATH", help="a trained policy, inside"
@@ -93,6 +96,7 @@ def _run(options: argparse.ArgumentParser) -> Work:
             queue_series_ns=given.queue_series,
             pcap=given.pcap,
             checkpoints=given.checkpoint,
+            overrides=given.overrides,
             hang_timeout_s=given.hang_timeout,
         )
 

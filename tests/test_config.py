@@ -67,6 +67,14 @@ def test_a_bad_override_is_refused(override: str) -> None:
         apply_overrides({**GOOD, "seed": 1}, [override])
 
 
+def test_entries_of_lists_are_overridden_by_their_numbers() -> None:
+    data = {"parts": [{"load": 0.1}, {"load": 0.2}]}
+    assert apply_overrides(data, ["parts.1.load=0.3"]) == {"parts": [{"load": 0.1}, {"load": 0.3}]}
+    assert data["parts"][1] == {"load": 0.2}
+    with pytest.raises(ConfigError, match="'2' is no entry of a list; its entries have numbers: 0 to 1"):
+        apply_overrides(data, ["parts.2.load=0.3"])
+
+
 def test_a_file_that_is_missing_or_no_yaml_is_named(tmp_path: Path) -> None:
     good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
     good.write_text("a: 1")

@@ -225,6 +225,36 @@ def test_flows_of_an_agent_need_a_policy(
     assert f"{scenario}: traffic.controller: flows under 'agent'" in capsys.readouterr().err
 
 
+def test_keys_and_attributes_are_overridden_on_the_command_line(scenario: Path, tmp_path: Path) -> None:
+    changes = ["time_limit_ns=20000", "topology={kind: dumbbell, senders: 8}", "hpcc.Eta=0.9"]
+    assert run(scenario, tmp_path / "out", "dctcp,hpcc", *changes) == 0
+    config = yaml.safe_load((tmp_path / "out" / "hpcc" / "config.yaml").read_text())
+    assert config["scenario"]["time_limit_ns"] == 20_000
+    assert config["scenario"]["topology"]["senders"] == 8
+    assert float(config["scenario"]["controllers"][0]["attributes"]["Eta"]) == 0.9
+    assert config["source"] == f"{scenario}, with {', '.join(changes[:2])}"
+
+
+@pytest.mark.parametrize(
+    ("override", "text"),
+    [
+        ("traffic.sise_bytes=3", "traffic: unknown key 'sise_bytes'; the nearest known one is"),
+        ("trafic.size_bytes=3", "unknown key 'trafic'; the nearest known one is 'traffic'"),
+        ("time_limit_ns=0", ", with time_limit_ns=0: time_limit_ns: Input should be greater than 0"),
+        ("traffic", "'traffic' is not of the form key=value"),
+        ("hpcc.eta=0.9", "hpcc has no attribute 'eta'; the nearest known one is 'Eta'"),
+        ("mpcc.Gain=0.9", "mpcc: is not among --controllers, hpcc"),
+        ("controllers.3.name=hpcc", "'3' is no entry of a list"),
+    ],
+)
+def test_a_wrong_override_is_named(
+    scenario: Path, tmp_path: Path, override: str, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(scenario, tmp_path / "out", "hpcc", override) == 2
+    assert text in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_wrong_input_ends_with_code_2(
     scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -232,7 +262,7 @@ def test_wrong_input_ends_with_code_2(
     assert run(scenario, tmp_path / "out") == 2
     assert f"{scenario.parent / 'flows.csv'}:4: dst: there is no host 9" in capsys.readouterr().err
     assert run(tmp_path / "none.yaml", tmp_path / "out") == 2
-    assert "none.yaml: No such file" in capsys.readouterr().err
+    assert "none.yaml: no such file" in capsys.readouterr().err
     (scenario.parent / "flows.csv").write_text(CSV)
     assert run(scenario, tmp_path / "out", "hpcc", "--json", str(tmp_path / "no" / "x.json")) == 2
     assert "--json: there is no folder" in capsys.readouterr().err

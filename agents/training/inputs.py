@@ -12,6 +12,7 @@ import yaml
 
 from ns3_env.agents.training.run_folder import RunFolder
 from ns3_env.data_files import find_file
+from ns3_env.dotted import put
 from ns3_env.errors import ConfigError
 from ns3_env.named_code import is_code
 from ns3_env.strict import shown
@@ -101,13 +102,8 @@ def apply_overrides(data: Mapping[str, Any], overrides: Sequence[str]) -> dict[s
             value = parse(text)
         except yaml.YAMLError as error:
             raise ConfigError(f"command line: {key}: not a YAML value: {shown(text)}") from error
-        *parents, last = key.split(".")
-        at = result
-        for parent in parents:
-            inner = at.get(parent, {})
-            if not isinstance(inner, dict):
-                raise ConfigError(f"command line: {key}: {parent!r} holds a value, not keys")
-            at[parent] = dict(inner)
-            at = at[parent]
-        at[last] = value
+        try:
+            result = put(result, key, value)
+        except ValueError as error:
+            raise ConfigError(f"command line: {key}: {error}") from None
     return result

@@ -15,6 +15,7 @@ from ns3_env.bounds import MAX_TIME_NS, WHY_TIME, excess
 from ns3_env.data_files import find_file
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.metrics import line, without_nan
+from ns3_env.eval.play.changed import overridden
 from ns3_env.eval.play.folders import refuse_foreign, replace_folder
 from ns3_env.eval.play.results import FILES, write_results
 from ns3_env.eval.play.series import write_series
@@ -38,6 +39,7 @@ def run(
     queue_series_ns: int | None = None,
     pcap: bool = False,
     checkpoints: Sequence[str] = (),
+    overrides: Sequence[str] = (),
     hang_timeout_s: float = 0.9,
 ) -> dict[str, dict[str, float]]:
     """Plays the scenario under each controller, writes ``out``/NAME for each and prints the table.
@@ -50,6 +52,7 @@ def run(
         console: where the table is printed.
         queue_series_ns: sampling interval of ``queue_series.csv``; None: the scenario's.
         checkpoints: "NAME=PATH" of trained policies; the simulator plays them as it does its controllers.
+        overrides: "key=value" of the scenario's keys, dotted, and "NAME.ATTRIBUTE=value" of controllers.
         pcap: each controller's folder gets a folder ``pcap``, with a capture of every port.
         hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
 
@@ -57,14 +60,16 @@ def run(
         ScenarioError: the scenario, an option, or the name of a controller, is wrong.
         SimulatorError: the simulator failed.
     """
-    scenario = Scenario.load(find_file(scenario_file, "configs/scenarios"))
+    file = find_file(scenario_file, "configs/scenarios")
     check_names(names)
+    scenario, attributes = overridden(file, names, overrides)
     policies = trained_policies(checkpoints, names)
     record = _record(scenario, queue_series_ns, pcap)
     variants = {}
     for name in names:
         who = named_controller(name)
-        variants[name] = scenario.under(who.name, who.attributes).model_copy(update={"record": record})
+        own = {**who.attributes, **attributes.get(name, {})}
+        variants[name] = scenario.under(who.name, own).model_copy(update={"record": record})
     for name, policy in policies.items():
         variants[name] = scenario.under(AGENT).playing(policy).model_copy(update={"record": record})
     if pcap:

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What does the command line change? Keys of a scenario, and attributes of the controllers that play it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ns3_env.agents.training.inputs import apply_overrides
+from ns3_env.errors import ScenarioError
+from ns3_env.released import controller_names
+from ns3_env.scenario import Controller, Scenario
+from ns3_env.simulator import default_attributes, list_controllers
+from ns3_env.strict import nearest, validate
+from ns3_env.yaml_files import read_mapping
+
+#: Controller -> its attributes and their values.
+Attributes = dict[str, dict[str, bool | int | float | str]]
+
+
+def overridden(file: Path, names: Sequence[str], overrides: Sequence[str]) -> tuple[Scenario, Attributes]:
+    """The scenario in a file with ``key=value`` put in, and what the controllers get beside.
+
+    Args:
+        file: the scenario's YAML.
+        names: of the controllers that are played.
+        overrides: "key=value" of the scenario, dotted, and "NAME.ATTRIBUTE=value" of one of the controllers.
+
+    Raises:
+        ScenarioError: the file, a key or a value is wrong; names the nearest known one.
+        ConfigError: an override is not of the form key=value.
+    """
+    data = read_mapping(file, ScenarioError)
+    of_controllers = [text for text in overrides if _is_attribute(text)]
+    rest = [text for text in overrides if text not in of_controllers]
+    changed = apply_overrides(data, rest)
+    source = f"{file}, with {', '.join(rest)}" if rest else str(file)
+    given = apply_overrides({}, of_controllers)
+    attributes: Attributes = {}
+    for name, values in given.items():
+        if name not in names:
+            raise ScenarioError(f"command line: {name}: is not among --controllers, {', '.join(names)}")
+        whole = {"name": name, "attributes": values}
+        attributes[name] = validate(whole, Controller, "command line", raises=ScenarioError).attributes
+        _check(name, attributes[name])
+    return Scenario.from_mapping(changed, source, file.parent), attributes
+
+
+def _is_attribute(text: str) -> bool:
+    """Whether the text is "NAME.ATTRIBUTE=value" of a controller, and no key of a scenario."""
+    first, dot, _ = text.partition("=")[0].partition(".")
+    return bool(dot) and first in controller_names() and first not in Scenario.model_fields
+
+
+def _check(name: str, attributes: dict[str, bool | int | float | str]) -> None:
+    known = list(default_attributes(name)) if name in list_controllers() else []
+    for attribute in attributes:
+        if attribute not in known:
+            raise ScenarioError(
+                f"command line: {name}.{attribute}: {name} has no attribute {attribute!r}"
+                f"{nearest(attribute, known)}"
+            )
