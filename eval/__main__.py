@@ -39,11 +39,13 @@ def _evaluate(options: argparse.ArgumentParser) -> Work:
 def _figure(options: argparse.ArgumentParser) -> Work:
     """a run's comparison, drawn again from its files"""
     options.add_argument("run", type=Path, help="folder of a training run")
+    _format(options)
 
     def work(given: argparse.Namespace) -> None:
         from ns3_env.eval.comparison.figure import draw_comparison
+        from ns3_env.eval.show.files import parse_formats
 
-        print(draw_comparison(given.run / "evaluation"))
+        print(draw_comparison(given.run / "evaluation", formats=parse_formats(given.format)))
 
     return work
 
@@ -152,10 +154,12 @@ def _trace(options: argparse.ArgumentParser) -> Work:
         "--sample-ns", type=nanoseconds, metavar="NS", help="interval of the queue's samples"
     )
     options.add_argument("--checkpoint", type=Path, metavar="PATH", help="a trained policy; NAME is its")
+    _format(options)
     _allow_imports(options)
     _hang_timeout(options)
 
     def work(given: argparse.Namespace) -> None:
+        from ns3_env.eval.show.files import parse_formats
         from ns3_env.eval.trace.run import trace
 
         print(
@@ -166,6 +170,7 @@ def _trace(options: argparse.ArgumentParser) -> Work:
                 given.seed,
                 given.sample_ns,
                 checkpoint=given.checkpoint,
+                formats=parse_formats(given.format),
                 allow_imports=given.allow_imports,
                 hang_timeout_s=given.hang_timeout,
             )
@@ -305,6 +310,15 @@ COMMANDS = {
     "paper": _paper,
     "speed": _speed,
 }
+
+
+def _format(options: argparse.ArgumentParser) -> None:
+    options.add_argument(
+        "--format",
+        default="",
+        metavar="pdf,svg,png",
+        help="each panel as a file too, as wide as a paper's column",
+    )
 
 
 def _hang_timeout(options: argparse.ArgumentParser) -> None:

@@ -7,7 +7,9 @@ import base64
 import io
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,7 +17,8 @@ import matplotlib
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import NullLocator
 
 Floats = npt.NDArray[np.float64]
@@ -58,6 +61,44 @@ _SETTINGS: dict[Any, Any] = {
     "axes.titlesize": 10,
     "figure.facecolor": "white",
 }
+#: The same for a paper: fonts inside a PDF as TrueType, letters as small as its captions.
+_PAPER_SETTINGS: dict[Any, Any] = {
+    **_SETTINGS,
+    "pdf.fonttype": 42,
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+}
+#: Inches of one and of both columns of a paper (ACM's; IEEE's are a little wider).
+COLUMN_IN, PAGE_IN = 3.33, 7.0
+#: Figures that are wider on a page, in inches, get both columns.
+_ONE_COLUMN_UP_TO_IN = 6.5
+_on_paper: ContextVar[bool] = ContextVar("on_paper", default=False)
+
+
+@contextmanager
+def for_paper() -> Iterator[None]:
+    """Figures that are made and saved meanwhile have a paper's sizes."""
+    before = _on_paper.set(True)
+    try:
+        yield
+    finally:
+        _on_paper.reset(before)
+
+
+def settings() -> dict[Any, Any]:
+    """matplotlib's settings for figures of a page, or of a paper."""
+    return _PAPER_SETTINGS if _on_paper.get() else _SETTINGS
+
+
+def size(width: float, height: float) -> tuple[float, float]:
+    """The size of a figure that is so many inches on a page: on paper as wide as a column, or as both."""
+    if not _on_paper.get():
+        return width, height
+    target = COLUMN_IN if width <= _ONE_COLUMN_UP_TO_IN else PAGE_IN
+    return target, height * target / width
 
 
 @dataclass(frozen=True)
@@ -71,16 +112,42 @@ class Style:
     @property
     def of_line(self) -> dict[str, Any]:
         """Keywords of ``Axes.plot`` for a curve."""
-        return {"color": self.colour, "linestyle": self.line, "linewidth": 1.5}
+        return {
+            "color": self.colour,
+            "linestyle": self.line,
+            "linewidth": 1.1 if _on_paper.get() else 1.5,
+        }
 
     @property
     def of_points(self) -> dict[str, Any]:
         """Keywords of ``Axes.plot`` for a curve with a marker at each point."""
-        return {**self.of_line, "marker": self.marker, "markersize": 5}
+        return {**self.of_line, "marker": self.marker, "markersize": 3.5 if _on_paper.get() else 5}
 
 
-def styles(names: Iterable[str]) -> dict[str, Style]:
-    """A style for each name, in the order given: the known controllers' own, the next free one for others."""
+def styles(names: Iterable[str], families: Mapping[str, str] | None = None) -> dict[str, Style]:
+    """A style for each name, in the order given: the known controllers' own, the next free one for others.
+
+    ``families``: name -> the name of the controller that it is a variant of. Variants of one have its colour,
+    the later the lighter, and lines and markers that differ.
+    """
+    of = {name: (families or {}).get(name, name) for name in names}
+    own = _own_styles(dict.fromkeys(of.values()))
+    found = {}
+    for name, family in of.items():
+        variants = [other for other, its in of.items() if its == family]
+        found[name] = (
+            own[family] if len(variants) == 1 else _variant(own[family], variants.index(name), len(variants))
+        )
+    return found
+
+
+def _variant(style: Style, number: int, count: int) -> Style:
+    white = 0.55 * number / max(1, count - 1)
+    red, green, blue = (0.6 * part + (1 - 0.6 * part) * white for part in to_rgb(style.colour))
+    return Style(to_hex((red, green, blue)), _LINES[number % len(_LINES)], _MARKERS[number % len(_MARKERS)])
+
+
+def _own_styles(names: Iterable[str]) -> dict[str, Style]:
     found: dict[str, Style] = {}
     known, others = list(COLOURS), 0
     for name in names:
@@ -94,16 +161,21 @@ def styles(names: Iterable[str]) -> dict[str, Style]:
     return found
 
 
+def figure_font() -> float:
+    """Points of a figure's ordinary letters."""
+    return float(settings()["font.size"])
+
+
 def new_axes(width: float = 4.9, height: float = 3.5) -> tuple[Figure, Axes]:
     """An empty figure (inches) with one pair of axes and a light grid."""
-    with matplotlib.rc_context(_SETTINGS):
-        figure = Figure(figsize=(width, height), layout="constrained")
+    with matplotlib.rc_context(settings()):
+        figure = Figure(figsize=size(width, height), layout="constrained")
         axes = figure.subplots()
     axes.grid(alpha=0.3, linewidth=0.6)
     return figure, axes
 
 
-def legend(figure: Figure, axes: Axes) -> None:
+def legend(figure: Figure | SubFigure, axes: Axes) -> None:
     """The names above the axes, where they hide no curve: four in a row, or fewer of long ones."""
     handles, labels = axes.get_legend_handles_labels()
     if labels:
@@ -113,7 +185,7 @@ def legend(figure: Figure, axes: Axes) -> None:
             loc="outside upper center",
             ncols=max(1, min(4, len(labels), 48 // max(map(len, labels)))),
             frameon=False,
-            fontsize=8.5,
+            fontsize=0.85 * settings()["font.size"],
             handlelength=3,
         )
 
@@ -129,7 +201,7 @@ def queue_scale(axes: Axes, axis: Literal["x", "y"]) -> None:
 def picture(figure: Figure, kind: Literal["svg", "png"] = "svg") -> bytes:
     """The figure as PNG, or as SVG where that is no longer than ``LARGEST_SVG``."""
     target = io.BytesIO()
-    with matplotlib.rc_context(_SETTINGS):
+    with matplotlib.rc_context(settings()):
         if kind == "svg":
             figure.savefig(target, format="svg", metadata={"Date": None})
             # Coordinates are in points, 1/72 inch: a hundredth is finer than any screen.

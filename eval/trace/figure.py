@@ -3,99 +3,133 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
-from ns3_env.eval.show.plots import Floats, envelope, time_unit
+from ns3_env.eval.show.multiples import stretches
+from ns3_env.eval.show.plots import Floats, figure_font, new_axes, settings, time_unit
+from ns3_env.eval.trace.knobs import MANY_FLOWS, draw_knob
 from ns3_env.results import bottleneck
 
 Results = Mapping[str, Any]
 
-#: More flows than this share one colour scale instead of a legend's entry each.
-NAMED_FLOWS = 8
+#: Cells of the heat map of many flows' marks: stretches of time, groups of flows.
+_TIMES, _GROUPS = 200, 50
+#: Paused ports that are named at the axis.
+_NAMED_PORTS = 8
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One of the panels: its name in a file's, its height beside the others', what draws it."""
+
+    name: str
+    height: float
+    draw: Callable[[Axes], None]
+
+
+def panels(results: Results) -> list[Panel]:
+    """Rates, windows, the bottleneck's queue, ECN marks, PFC pauses, and each state of the controllers."""
+    end = float(results["totals"]["end_ns"])
+    unit, _ = time_unit(end)
+    knobs = np.asarray(results.get("windows", []), dtype=np.float64).reshape(-1, 4)
+    changes = results.get("controller_state", ())
+    found = [
+        Panel("rates", 3, partial(_draw_rates, results=results, knobs=knobs, end=end, unit=unit)),
+        Panel("windows", 3, partial(_draw_windows, results=results, knobs=knobs, end=end, unit=unit)),
+        Panel("queue", 3, partial(_draw_queue, results=results, unit=unit)),
+        Panel("marks", 1.6, partial(_draw_marks, results=results, end=end, unit=unit)),
+        Panel("pauses", 1.6, partial(_draw_pauses, results=results, end=end, unit=unit)),
+    ]
+    for state in sorted({name for _, _, name, _ in changes}):
+        rows = [(time, flow, value) for time, flow, name, value in changes if name == state]
+        of_state = np.asarray(rows, dtype=np.float64)
+        drawn = partial(_draw_state, results=results, rows=of_state, state=state, end=end, unit=unit)
+        found.append(Panel(f"state-{state}", 2.2, drawn))
+    return found
 
 
 def draw(results: Results, title: str) -> Figure:
-    """One panel each for rates, windows, the bottleneck's queue, ECN marks, PFC pauses and each state."""
-    end = float(results["totals"]["end_ns"])
-    unit, name = time_unit(end)
-    changes = results.get("controller_state", ())
-    states = sorted({name for _, _, name, _ in changes})
-    figure = Figure(figsize=(10, 11 + 2 * len(states)), layout="constrained", facecolor="white")
-    heights = (3, 3, 3, 1.6, 1.6, *(2.2 for _ in states))
-    panels = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights)
+    """All panels above one time axis."""
+    own = panels(results)
+    states = len(own) - 5
+    figure = Figure(figsize=(10, 11 + 2 * states), layout="constrained", facecolor="white")
+    several = figure.subplots(len(own), 1, sharex=True, height_ratios=[panel.height for panel in own])
     figure.suptitle(title, fontsize=11)
-    knobs = np.asarray(results.get("windows", []), dtype=np.float64).reshape(-1, 4)
-    _draw_knob(panels[0], results, knobs, 3, 1e9, end, unit)
-    panels[0].set(ylabel="pacing rate (Gb/s)", title="What each flow is allowed to send: rate")
-    if 0 < len(knobs) <= len(results["flows"]["src"]):
-        panels[0].set_title("Rate: no change after the start")
-    _draw_knob(panels[1], results, knobs, 2, 1e3, end, unit)
-    panels[1].set(ylabel="window (kB)", title="What each flow is allowed to have under way: window")
-    handles, labels = panels[0].get_legend_handles_labels()
+    for axes, panel in zip(several, own, strict=True):
+        panel.draw(axes)
+        _finish(axes)
+    handles, labels = several[0].get_legend_handles_labels()
     if labels:
-        figure.legend(
-            handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=8
-        )
+        columns = min(6, len(labels)) if len(results["flows"]["src"]) > MANY_FLOWS else len(labels)
+        figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=8)
     else:
-        panels[0].annotate(
+        several[0].annotate(
             f"dark: flow 0, light: flow {len(results['flows']['src']) - 1}",
             (1, 1.02),
             xycoords="axes fraction",
             ha="right",
             fontsize=8,
         )
-    _draw_queue(panels[2], results, unit)
-    _draw_marks(panels[3], results, unit)
-    _draw_pauses(panels[4], results, end, unit)
-    for axes, state in zip(panels[5:], states, strict=True):
-        rows = [(time, flow, value) for time, flow, name_, value in changes if name_ == state]
-        _draw_knob(axes, results, np.asarray(rows, dtype=np.float64), 2, 1.0, end, unit)
-        axes.autoscale(axis="y")  # a gradient may be negative
-        axes.set(ylabel=state, title=f"Inside the controller: {state}")
-    panels[-1].set(xlabel=f"time ({name})", xlim=(0, end / unit))
-    for axes in panels:
-        axes.grid(alpha=0.3, linewidth=0.6)
-        axes.spines[["top", "right"]].set_visible(False)
+    _say_time(several[-1], results)
     return figure
 
 
-def flow_colours(flows: int) -> list[Any]:
-    """(flows,) colours along one scale that is ordered in brightness, too."""
-    scale = matplotlib.colormaps["viridis"]
-    return [scale(0.9 * flow / max(1, flows - 1)) for flow in range(flows)]
+def separately(results: Results) -> list[tuple[str, Figure]]:
+    """(name, figure) of each panel by itself."""
+    found = []
+    for panel in panels(results):
+        figure, axes = new_axes(4.9, 2.7)
+        with matplotlib.rc_context(settings()):
+            panel.draw(axes)
+            axes.set_title(axes.get_title(), fontsize=0.9 * figure_font(), wrap=True)
+            if axes.get_legend_handles_labels()[0]:
+                figure.legend(
+                    loc="outside lower center", ncols=2, frameon=False, fontsize=0.8 * figure_font()
+                )
+        _finish(axes)
+        _say_time(axes, results)
+        found.append((panel.name, figure))
+    return found
 
 
-def _draw_knob(
-    axes: Axes, results: Results, knobs: Floats, column: int, scale: float, end: float, unit: float
-) -> None:
-    """Steps of each flow from its start to its end; NaN (no window) is not drawn."""
-    ends = results["flows"]["end_ns"]
-    colours = flow_colours(len(ends))
-    drawn = False
-    for flow, colour in enumerate(colours):
-        rows = knobs[knobs[:, 1] == flow]
-        if not len(rows) or np.isnan(rows[:, column]).all():
-            continue
-        drawn = True
-        times, values = envelope(rows[:, 0], rows[:, column], 2000)
-        last = end if ends[flow] < 0 else float(ends[flow])
-        axes.step(
-            np.append(times, max(last, times[-1])) / unit,
-            np.append(values, values[-1]) / scale,
-            where="post",
-            color=colour,
-            linewidth=1.0,
-            label=f"flow {flow}" if len(ends) <= NAMED_FLOWS else None,
-        )
-    axes.set_ylim(bottom=0)
-    if not drawn:
+def _finish(axes: Axes) -> None:
+    axes.grid(alpha=0.3, linewidth=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _say_time(axes: Axes, results: Results) -> None:
+    end = float(results["totals"]["end_ns"])
+    unit, name = time_unit(end)
+    axes.set(xlabel=f"time ({name})", xlim=(0, end / unit))
+
+
+def _draw_rates(axes: Axes, results: Results, knobs: Floats, end: float, unit: float) -> None:
+    axes.set(ylabel="pacing rate (Gb/s)", title="What each flow is allowed to send: rate")
+    if 0 < len(knobs) <= len(results["flows"]["src"]):
+        axes.set_title("Rate: no change after the start")
+    if not draw_knob(axes, results, knobs, 3, 1e9, end, unit):
         _say(axes, "this controller sets none")
+
+
+def _draw_windows(axes: Axes, results: Results, knobs: Floats, end: float, unit: float) -> None:
+    axes.set(ylabel="window (kB)", title="What each flow is allowed to have under way: window")
+    if not draw_knob(axes, results, knobs, 2, 1e3, end, unit):
+        _say(axes, "this controller sets none")
+
+
+def _draw_state(axes: Axes, results: Results, rows: Floats, state: str, end: float, unit: float) -> None:
+    axes.set(ylabel=state, title=f"Inside the controller: {state}")
+    draw_knob(axes, results, rows, 2, 1.0, end, unit)
+    axes.autoscale(axis="y")  # a gradient may be negative
 
 
 def _draw_queue(axes: Axes, results: Results, unit: float) -> None:
@@ -105,22 +139,49 @@ def _draw_queue(axes: Axes, results: Results, unit: float) -> None:
         _say(axes, "no port sent anything")
         return
     times, lengths = (np.asarray(port["series"][key], dtype=np.float64) for key in ("t_ns", "bytes"))
-    axes.plot(times / unit, lengths / 1e3, color="#0072B2", linewidth=1.0)
+    middle, low, median, high = stretches(times / unit, lengths / 1e3, bins=600)
+    axes.fill_between(middle, low, high, color="#0072B2", alpha=0.35, linewidth=0)
+    axes.plot(middle, median, color="#0072B2", linewidth=1.0)
     axes.axhline(port["p99_bytes"] / 1e3, color="#555555", linewidth=0.8, linestyle="--")
     axes.set_ylim(bottom=0)
     axes.set_title(f"Queue of the bottleneck (node {port['node']}, port {port['port']}); dashed: p99 in time")
 
 
-def _draw_marks(axes: Axes, results: Results, unit: float) -> None:
-    """A tick for each marked ACK, a row for each flow; from ``results["marks"]``, rows (t_ns, flow)."""
+def _draw_marks(axes: Axes, results: Results, end: float, unit: float) -> None:
+    """A tick for each marked ACK, a row for each flow, or of many flows how many there were when; from
+    ``results["marks"]``, rows (t_ns, flow)."""
     axes.set(ylabel="flow", title="ECN marks")
     if "marks" not in results:
         _say(axes, "the simulator does not record marks over time")
         return
     marks = np.asarray(results["marks"], dtype=np.float64).reshape(-1, 2)
     axes.set_title(f"ECN marks: {len(marks)}")
+    flows = len(results["flows"]["src"])
+    if flows > MANY_FLOWS:
+        _draw_heat(axes, marks, flows, end, unit)
+        return
     axes.scatter(marks[:, 0] / unit, marks[:, 1], marker="|", s=18, linewidths=0.6, color="#D55E00")
-    axes.set_ylim(-0.5, len(results["flows"]["src"]) - 0.5)
+    axes.set_ylim(-0.5, flows - 0.5)
+
+
+def _draw_heat(axes: Axes, marks: Floats, flows: int, end: float, unit: float) -> None:
+    """Marks in each stretch of time, of each group of flows: the darker the more."""
+    groups = np.linspace(0, flows, min(flows, _GROUPS) + 1)
+    times = np.linspace(0, end, _TIMES + 1)
+    counts, _, _ = np.histogram2d(marks[:, 1], marks[:, 0], bins=(groups, times))
+    most = int(counts.max(initial=0))
+    if most == 0:
+        return
+    shown = np.where(counts > 0, counts, np.nan)
+    axes.pcolormesh(
+        times / unit, groups, shown, cmap="OrRd", norm=LogNorm(0.3, max(most, 2)), rasterized=True
+    )
+    name = time_unit(end)[1]
+    width = (times[1] - times[0]) / unit
+    axes.set_title(
+        f"ECN marks: {len(marks):,}; darkest: {most:,} in {width:.3g} {name} of {groups[1]:.3g} flows"
+    )
+    axes.set_ylim(0, flows)
 
 
 def _draw_pauses(axes: Axes, results: Results, end: float, unit: float) -> None:
@@ -138,7 +199,9 @@ def _draw_pauses(axes: Axes, results: Results, end: float, unit: float) -> None:
     intervals = pause_intervals(results["pauses"], end)
     for row, spans in enumerate(intervals.values()):
         axes.broken_barh([(a / unit, (b - a) / unit) for a, b in spans], (row - 0.4, 0.8), color="#CC79A7")
-    axes.set_yticks(range(len(intervals)), [f"{node}:{port}" for node, port in intervals], fontsize=8)
+    step = -(-len(intervals) // _NAMED_PORTS) if intervals else 1
+    named = list(enumerate(intervals))[::step]
+    axes.set_yticks([row for row, _ in named], [f"{node}:{port}" for _, (node, port) in named], fontsize=7)
     axes.set_ylabel("node:port")
     if not intervals:
         _say(axes, "no port was paused")

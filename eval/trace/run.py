@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,10 @@ from ns3_env.eval.play.results import FILES, write_results
 from ns3_env.eval.play.scenario import check_names
 from ns3_env.eval.play.series import COLUMNS, recorded_series, write_series
 from ns3_env.eval.play.trained import policy_of
-from ns3_env.eval.show.plots import picture
-from ns3_env.eval.trace.figure import draw
+from ns3_env.eval.show.files import FOLDER as FIGURES
+from ns3_env.eval.show.files import save
+from ns3_env.eval.show.plots import for_paper, picture
+from ns3_env.eval.trace.figure import draw, separately
 from ns3_env.scenario import Record, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.strict import validate
@@ -41,6 +43,7 @@ def trace(
     allow_imports: bool = False,
     *,
     checkpoint: Path | None = None,
+    formats: Sequence[str] = (),
     hang_timeout_s: float = 0.9,
 ) -> Path:
     """Plays a scenario once with everything recorded; writes its series and draws them.
@@ -54,6 +57,7 @@ def trace(
         seed: takes the place of the scenario's.
         sample_ns: interval of the queue's series; None: what a benchmark would take.
         checkpoint: a trained policy, which decides inside the simulator; ``controller`` is then its name.
+        formats: each panel also becomes a file of these formats, in the folder ``figures``.
         allow_imports: a policy that the cell's file names may run its module's code.
         hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
 
@@ -78,7 +82,7 @@ def trace(
         if not 0 <= seed < 2**63:
             raise ScenarioError(f"--seed: must be in 0 to 2^63 - 1, is {seed}")
         scenario = scenario.with_seed(seed)
-    refuse_foreign(out, {*FILES, "trace.png", *(f"{name}.parquet" for name in COLUMNS)}, "trace")
+    refuse_foreign(out, {*FILES, "trace.png", FIGURES, *(f"{name}.parquet" for name in COLUMNS)}, "trace")
     record = Record(
         windows=True,
         events=True,
@@ -99,6 +103,10 @@ def trace(
         if importlib.util.find_spec("pyarrow") is not None:
             _write_parquet(folder, results)
         (folder / "trace.png").write_bytes(picture(draw(results, title), "png"))
+        if formats:
+            with for_paper():
+                for name, figure in separately(results):
+                    save(figure, folder / FIGURES, name, formats)
 
     replace_folder(out, write)
     return out / "trace.png"

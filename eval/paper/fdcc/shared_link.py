@@ -15,7 +15,7 @@ from ns3_env.eval.paper.mpcc.throughput import measured, shares
 from ns3_env.eval.paper.outcome import Say
 from ns3_env.eval.show.plots import time_unit
 from ns3_env.eval.show.table import csv_text
-from ns3_env.eval.trace.figure import flow_colours
+from ns3_env.eval.trace.knobs import flow_colours
 from ns3_env.results import Floats
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator

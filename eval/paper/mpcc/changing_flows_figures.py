@@ -12,7 +12,7 @@ from ns3_env.eval.paper.mpcc.open_loop import SENDERS
 from ns3_env.eval.paper.mpcc.panels import finished, panels
 from ns3_env.eval.show.plots import envelope, styles, time_unit
 from ns3_env.eval.show.table import csv_text
-from ns3_env.eval.trace.figure import flow_colours
+from ns3_env.eval.trace.knobs import flow_colours
 
 #: More bins than these are drawn together.
 _POINTS = 500
