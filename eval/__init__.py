@@ -1,2 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Who wins? Rollouts, metrics, tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["load_flows", "load_results"]
+
+
+def load_results(folder: str | Path) -> pandas.DataFrame:
+    """The cells of a benchmark's or a sweep's folder, a row each: see ``ns3_env.eval.results``."""
+    from ns3_env.eval import results
+
+    return results.load_results(folder)
+
+
+def load_flows(folder: str | Path) -> pandas.DataFrame:
+    """The flows of all those cells, a row each: see ``ns3_env.eval.results``."""
+    from ns3_env.eval import results
+
+    return results.load_flows(folder)

@@ -18,7 +18,7 @@ import yaml
 from ns3_env.agents.training.run_folder import versions
 from ns3_env.durable import write_atomically
 from ns3_env.errors import ScenarioError
-from ns3_env.eval.benchmark.suite import Contestant, Suite
+from ns3_env.eval.benchmark.suite import LABELS, Contestant, Suite
 from ns3_env.eval.play.folders import refuse_links
 from ns3_env.files import read_text
 from ns3_env.scenario import Scenario
@@ -144,7 +144,7 @@ def fingerprint(scenario: Scenario, who: Contestant, seed: int, used: Mapping[st
     content = {
         "format": FORMAT,
         "scenario": _as_json(scenario),
-        "controller": who.model_dump(mode="json", exclude={"name"}),
+        "controller": who.model_dump(mode="json", exclude=set(LABELS)),
         "seed": seed,
         "versions": dict(used),
     }

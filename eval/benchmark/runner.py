@@ -20,7 +20,7 @@ from rich.table import Table
 from ns3_env.bounds import MAX_PROCESSES, WHY_PROCESSES, excess
 from ns3_env.durable import write_atomically
 from ns3_env.errors import ScenarioError
-from ns3_env.eval import report
+from ns3_env.eval import report, results
 from ns3_env.eval.benchmark import workers
 from ns3_env.eval.benchmark.cell import Job, cost
 from ns3_env.eval.benchmark.contestants import check, join, refuse_imports
@@ -72,12 +72,35 @@ def benchmark(
         ScenarioError: the suite, a controller, a policy or the folder is wrong; nothing has run.
         KeyboardInterrupt: Ctrl-C; the folder can be gone on with.
     """
+    _check_jobs(jobs)
+    return run_suite(
+        Suite.load(suite_file),
+        out,
+        jobs,
+        policies,
+        checkpoints,
+        command,
+        console,
+        allow_imports,
+        hang_timeout_s=hang_timeout_s,
+    )
+
+
+def run_suite(
+    suite: Suite,
+    out: Path,
+    jobs: int | None = None,
+    policies: Sequence[str] = (),
+    checkpoints: Sequence[str] = (),
+    command: Sequence[str] | None = None,
+    console: Console | None = None,
+    allow_imports: bool = False,
+    *,
+    hang_timeout_s: float = 0.9,
+) -> bool:
+    """``benchmark`` of a suite that is read already; see there."""
     console = console or Console()
-    if jobs is not None and jobs < 1:
-        raise ScenarioError(f"--jobs: must be at least 1, not {jobs}")
-    if jobs is not None and (text := excess(jobs, MAX_PROCESSES, WHY_PROCESSES)) is not None:
-        raise ScenarioError(f"--jobs: {text}")
-    suite = Suite.load(suite_file)
+    _check_jobs(jobs)
     if not allow_imports:
         refuse_imports(suite, policies)
     suite = check(join(suite, policies, checkpoints))
@@ -100,7 +123,17 @@ def benchmark(
     folder = BenchFolder.read(out)
     show(folder, console)
     console.print(f"report: {report.write(out)}", highlight=False, markup=False)
+    if (lacking := results.lacking()) is not None:
+        console.print(lacking, highlight=False, markup=False)
     return folder.complete
+
+
+def _check_jobs(jobs: int | None) -> None:
+    """Raises ScenarioError where there are no, or too many, cells at a time."""
+    if jobs is not None and jobs < 1:
+        raise ScenarioError(f"--jobs: must be at least 1, not {jobs}")
+    if jobs is not None and (text := excess(jobs, MAX_PROCESSES, WHY_PROCESSES)) is not None:
+        raise ScenarioError(f"--jobs: {text}")
 
 
 def _say_where(suite: Suite, console: Console) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,23 +12,43 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 from ns3_env.bounds import WallSeconds
 from ns3_env.data_files import DATA
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.benchmark.entries import controllers_of, scenarios_of
 from ns3_env.released import released_names
 from ns3_env.scenario import AGENT, Scenario
-from ns3_env.simulator import list_controllers
-from ns3_env.strict import Strict, shown, validate
+from ns3_env.simulator import default_attributes, list_controllers
+from ns3_env.strict import Strict, nearest, validate
 from ns3_env.yaml_files import read_mapping
 
 #: Suites that come with the project: NAME.yaml.
 SUITE_FOLDER = DATA / "configs" / "suites"
 
+#: Keys that say nothing of what a cell's result depends on.
+LABELS = frozenset({"name", "grid", "family", "parameters"})
+
+#: A value of a grid, as a table holds it.
+Parameter = bool | int | float | str
+
 #: A name is also a folder's.
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$", max_length=100)]
 
 
-class Contestant(Strict):
-    """Who decides: a controller of the simulator, a Python policy or a trained checkpoint."""
+class OfGrid(Strict):
+    """An entry that may stand for several: see ``ns3_env.eval.benchmark.grid``."""
 
     name: _Name
+    grid: None = Field(default=None, description="axes; the suite holds the entries that it stands for")
+    family: str = Field(default="", description="the name in the file, of entries that a grid made")
+    parameters: dict[str, Parameter] = Field(default_factory=dict, description="the point of the grid")
+
+    @property
+    def of(self) -> str:
+        """The family's name, or the entry's own."""
+        return self.family or self.name
+
+
+class Contestant(OfGrid):
+    """Who decides: a controller of the simulator, a Python policy or a trained checkpoint."""
+
     controller: str | None = Field(default=None, description="name in the simulator")
     policy: str | None = Field(default=None, description="pkg.module:factory")
     checkpoint: str | None = Field(
@@ -66,10 +85,9 @@ class Contestant(Strict):
         return self
 
 
-class SuiteScenario(Strict):
+class SuiteScenario(OfGrid):
     """One scenario of a suite, whole."""
 
-    name: _Name
     title: str = ""
     group: str = Field(default="", description="scenarios with the same line stand together in the report")
     scenario: Scenario
@@ -121,7 +139,7 @@ class Suite(Strict):
             faults += [
                 f"{key}: {name!r} is there twice" for name in sorted(set(names)) if names.count(name) > 1
             ]
-        known = [x.name for x in self.controllers]
+        known = list(dict.fromkeys(name for x in self.controllers for name in (x.of, x.name)))
         faults += [
             f"scenarios.{i}.controllers: unknown controller {name!r}; the suite has {', '.join(known)}"
             for i, entry in enumerate(self.scenarios)
@@ -159,10 +177,18 @@ class Suite(Strict):
     def from_mapping(cls, data: Mapping[str, Any], source: str, folder: Path = Path()) -> Suite:
         """The suite of these keys. Raises ScenarioError, a line per fault, with ``source`` and the key."""
         whole = dict(data)
-        entries = whole.get("scenarios")
+        entries, controllers = whole.get("scenarios"), whole.get("controllers")
         if isinstance(entries, list):
             whole["scenarios"] = [
-                _with_scenario(entry, f"{source}: scenarios.{i}", folder) for i, entry in enumerate(entries)
+                made
+                for i, entry in enumerate(entries)
+                for made in scenarios_of(entry, f"{source}: scenarios.{i}", folder)
+            ]
+        if isinstance(controllers, list):
+            whole["controllers"] = [
+                made
+                for i, entry in enumerate(controllers)
+                for made in controllers_of(entry, f"{source}: controllers.{i}")
             ]
         made = validate(whole, cls, source, raises=ScenarioError)
         made._source = source
@@ -177,8 +203,16 @@ class Suite(Strict):
             for i, entry in enumerate(self.controllers)
             if entry.controller is not None and entry.controller not in known
         ]
+        faults = faults or [
+            f"{self.source}: controllers: {entry.of}: {entry.controller} has no attribute {name!r}"
+            f"{nearest(name, list(default_attributes(entry.controller)))}"
+            for entry in self.controllers
+            if entry.controller is not None
+            for name in entry.attributes
+            if name not in default_attributes(entry.controller)
+        ]
         if faults:
-            raise ScenarioError("\n".join(faults))
+            raise ScenarioError("\n".join(dict.fromkeys(faults)))
 
     def contestant(self, name: str) -> Contestant:
         """The controller of this name. Raises KeyError."""
@@ -189,8 +223,12 @@ class Suite(Strict):
         return {entry.name: entry for entry in self.scenarios}[name]
 
     def contestants_of(self, entry: SuiteScenario) -> list[Contestant]:
-        """The controllers that run in a scenario."""
-        return [x for x in self.controllers if entry.controllers is None or x.name in entry.controllers]
+        """The controllers that run in a scenario; the name of a family stands for all of it."""
+        return [
+            x
+            for x in self.controllers
+            if entry.controllers is None or x.name in entry.controllers or x.of in entry.controllers
+        ]
 
     def cells(self) -> Iterator[tuple[SuiteScenario, Contestant, int]]:
         """Every cell: scenario, controller, seed."""
@@ -208,26 +246,3 @@ def known_suites() -> list[str]:
 def _shown(path: Path) -> str:
     """Relative to the working directory where it lies below."""
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # a name that no file can have
-        return False
-
-
-def _with_scenario(entry: Any, place: str, folder: Path) -> Any:
-    """The entry with its scenario's path replaced by the scenario, checked and with its files read."""
-    if not isinstance(entry, Mapping) or not isinstance(entry.get("scenario"), str | Mapping):
-        return entry
-    given = entry["scenario"]
-    if isinstance(given, str):
-        if not _is_file(folder / given):
-            near = sorted(path.name for path in folder.glob("*.yaml"))
-            there = f"there are {', '.join(near)}" if near else "there are no scenarios there"
-            raise ScenarioError(f"{place}.scenario: there is no file {shown(given)} in {folder}; {there}")
-        scenario = Scenario.load(folder / given)
-    else:
-        scenario = Scenario.from_mapping(copy.deepcopy(dict(given)), f"{place}.scenario", folder)
-    return {**entry, "scenario": scenario.without_files().model_dump(mode="json")}
