@@ -132,14 +132,62 @@ def _benchmark(options: argparse.ArgumentParser) -> Work:
     return work
 
 
+def _sweep(options: argparse.ArgumentParser) -> Work:
+    """a scenario or a suite over a grid of its keys and of controllers' attributes"""
+    options.add_argument("what", type=Path, metavar="SUITE|SCENARIO", help="its YAML, or its name")
+    options.add_argument(
+        "axes",
+        nargs="+",
+        metavar="key=a,b,c",
+        help="or key=range(start,stop,step); e.g. traffic.load=0.1,0.3 hpcc.Eta=0.9,0.95",
+    )
+    options.add_argument(
+        "--out", type=Path, metavar="DIR", help="new, or one to go on with (default: runs/sweep-...)"
+    )
+    options.add_argument("--controllers", default="", metavar="A,B,...", help="in place of the suite's")
+    options.add_argument("--seeds", type=int, metavar="N", help="1 to N (default: the suite's, or 8)")
+    options.add_argument("--jobs", type=int, metavar="N", help="cells at a time (default: cores)")
+    options.add_argument("--policy", action="append", default=[], metavar="NAME=PKG.MODULE:FACTORY")
+    options.add_argument("--checkpoint", action="append", default=[], metavar="NAME=PATH")
+    _allow_imports(options)
+    _hang_timeout(options)
+
+    def work(given: argparse.Namespace) -> int:
+        from ns3_env.eval.benchmark.runner import run_suite
+        from ns3_env.eval.benchmark.sweep import sweep_suite
+
+        names = [name.strip() for name in given.controllers.split(",")] if given.controllers else []
+        suite, folder = sweep_suite(given.what, given.axes, names, given.seeds)
+        done = run_suite(
+            suite,
+            given.out or folder,
+            given.jobs,
+            given.policy,
+            given.checkpoint,
+            allow_imports=given.allow_imports,
+            hang_timeout_s=given.hang_timeout,
+        )
+        return 0 if done else 1
+
+    return work
+
+
 def _report(options: argparse.ArgumentParser) -> Work:
     """a benchmark's folder as report.html and report.md"""
     options.add_argument("run", type=Path, help="folder of a benchmark, complete or not")
+    _format(options)
 
     def work(given: argparse.Namespace) -> None:
+        from ns3_env.eval import results
         from ns3_env.eval.report import write
+        from ns3_env.eval.show.files import FOLDER, parse_formats
 
-        print(write(given.run))
+        formats = parse_formats(given.format)
+        print(write(given.run, formats))
+        if formats:
+            print(f"figures: {given.run / FOLDER}")
+        if (lacking := results.lacking()) is not None:
+            print(lacking)
 
     return work
 
@@ -300,6 +348,7 @@ COMMANDS = {
     "gain": _gain,
     "run": _run,
     "benchmark": _benchmark,
+    "sweep": _sweep,
     "report": _report,
     "trace": _trace,
     "map": _map,

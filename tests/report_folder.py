@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +22,22 @@ SLOWDOWNS = {
 FLOWS = ("src", "dst", "size_bytes", "start_ns", "fct_ns", "standalone_ns", "end_ns", "finished")
 
 
-def suite(scenarios: int = 2, **changes: Any) -> Suite:
-    """Three controllers, two ``scenarios`` in two groups, seven seeds: as many as two comparisons need."""
+def suite(
+    scenarios: int = 2, scenarios_of: Sequence[Mapping[str, Any]] | None = None, **changes: Any
+) -> Suite:
+    """Three controllers, two ``scenarios`` in two groups, seven seeds: as many as two comparisons need.
+
+    ``scenarios_of`` takes the scenarios' place.
+    """
     network = {"topology": {"kind": "dumbbell", "senders": 2}, "traffic": {"kind": "incast"}}
     return Suite.from_mapping(
         {
             "title": "hand-made",
             "seeds": [1, 2, 3, 4, 5, 6, 7],
             "controllers": [{"name": "fast", "controller": "dctcp"}, "hpcc", "mpcc"],
-            "scenarios": [
+            "scenarios": list(scenarios_of)
+            if scenarios_of is not None
+            else [
                 {"name": "equal", "title": "Equal flows", "group": "Incast", "scenario": network},
                 {"name": "sizes", "title": "All sizes", "group": "Workloads", "scenario": network},
             ][:scenarios],

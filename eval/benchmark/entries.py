@@ -17,7 +17,7 @@ from ns3_env.yaml_files import read_mapping
 
 
 def scenarios_of(entry: Any, place: str, folder: Path) -> Iterator[Any]:
-    """The entry with its scenario in the place of a path, checked and with its files read; a grid's, one a point.
+    """The entry with its scenario whole, checked and with its files read; of a grid, one for each point.
 
     What is no entry at all is handed on: the suite's model says what is wrong with it.
 

@@ -3,21 +3,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from ns3_env.durable import write_atomically
+from ns3_env.eval import results
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import standings
 from ns3_env.eval.play.folders import refuse_link
-from ns3_env.eval.report import html, losses, markdown
+from ns3_env.eval.report import html, losses, markdown, pictures
 from ns3_env.eval.report.facts import gather
 
 
-def write(path: Path) -> Path:
+def write(path: Path, formats: Sequence[str] = ()) -> Path:
     """Writes both reports into a benchmark's folder, in place of earlier ones.
+
+    With pandas and pyarrow, ``results.parquet`` too: see ``ns3_env.eval.results``.
 
     Args:
         path: the folder that ``python -m eval benchmark`` left, complete or not.
+        formats: each panel also becomes a file of these formats, in the folder's ``figures``.
 
     Returns:
         The path of report.html.
@@ -36,7 +41,11 @@ def write(path: Path) -> Path:
         scenario.name: losses.of_scenario(names, [c for c in folder.cells if c.scenario == scenario.name])
         for scenario in summary
     }
-    page = html.render(folder, facts, summary, lost)
+    page = html.render(folder, facts, summary, pictures.for_page(folder, summary), lost)
     write_atomically(text_file, markdown.render(facts, summary, lost))
     write_atomically(page_file, page)
+    if results.lacking() is None:
+        results.write_results(path)
+    if formats:
+        pictures.write_files(folder, summary, formats)
     return page_file

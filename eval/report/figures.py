@@ -8,20 +8,21 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
 from ns3_env.eval.benchmark.cell_files import Flows, Series, flows, queue_cdf, series
 from ns3_env.eval.benchmark.folder import Cell
 from ns3_env.eval.benchmark.standings import Standing
 from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
+from ns3_env.eval.show.multiples import band, multiples
 from ns3_env.eval.show.plots import (
     Floats,
     Style,
-    data_uri,
     envelope,
+    figure_font,
     legend,
     new_axes,
-    picture,
     queue_scale,
     time_unit,
 )
@@ -31,10 +32,11 @@ Curves = Mapping[str, tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
-class Picture:
-    """A figure for the page: its address, what it shows, how to read it."""
+class Panel:
+    """A figure: its name in a file's, what it shows, how to read it; more ``small`` ones stand in a row."""
 
-    source: str
+    name: str
+    figure: Figure
     title: str
     reading: str
     small: bool = False
@@ -42,7 +44,7 @@ class Picture:
 
 def of_scenario(
     summary: Standing, cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style]
-) -> list[Picture]:
+) -> list[Panel]:
     """Every figure that the cells have the numbers for.
 
     Args:
@@ -67,7 +69,7 @@ def of_scenario(
     return found
 
 
-def _slowdowns(of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, Style]) -> list[Picture]:
+def _slowdowns(of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, Style]) -> list[Panel]:
     """By size; a CDF where all flows fall into one bucket."""
     sizes = np.concatenate([one.sizes for several in of_flows.values() for one in several])
     used = [bucket for bucket in SIZE_BUCKETS if ((sizes > bucket[2]) & (sizes <= bucket[3])).any()]
@@ -79,7 +81,7 @@ def _slowdowns(of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, Styl
     ]
 
 
-def _slowdown_cdf(of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, Style]) -> Picture:
+def _slowdown_cdf(of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, Style]) -> Panel:
     figure, axes = new_axes()
     for name, several in of_flows.items():
         slowdowns = np.concatenate([one.slowdowns for one in several])
@@ -92,8 +94,9 @@ def _slowdown_cdf(of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, S
         axes.step(slowdowns[kept], shares[kept], where="post", label=name, **looks[name].of_line)
     axes.set(xlabel="FCT slowdown", ylabel="share of all flows", ylim=(0, 1.03))
     legend(figure, axes)
-    return Picture(
-        data_uri(picture(figure)),
+    return Panel(
+        "slowdown-cdf",
+        figure,
         "FCT slowdown of the flows (CDF)",
         "Further left is better. A curve that ends below 1 left flows unfinished: their slowdown is unknown.",
     )
@@ -105,7 +108,7 @@ def _slowdown_by_size(
     buckets: Sequence[tuple[str, str, float, float]],
     what: str,
     of: Callable[[Floats], float],
-) -> Picture:
+) -> Panel:
     figure, axes = new_axes()
     places = np.arange(len(buckets))
     for name, several in of_flows.items():
@@ -122,8 +125,9 @@ def _slowdown_by_size(
     axes.yaxis.set_major_formatter("{x:,g}")
     axes.yaxis.set_minor_locator(NullLocator())
     legend(figure, axes)
-    return Picture(
-        data_uri(picture(figure)),
+    return Panel(
+        f"slowdown-by-size-{what}",
+        figure,
         f"FCT slowdown by flow size, {what}",
         "Lower is better; 1 is a flow alone. Flows of all seeds together, finished ones only"
         + (
@@ -134,7 +138,7 @@ def _slowdown_by_size(
     )
 
 
-def _queue_cdfs(cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style]) -> Picture:
+def _queue_cdfs(cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style]) -> Panel:
     figure, axes = new_axes()
     for name, own in cells.items():
         curves = [queue_cdf(cell)[1:] for cell in own]
@@ -145,8 +149,9 @@ def _queue_cdfs(cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style])
     axes.set(xlabel="queue of the bottleneck port (kB)", ylabel="share of time", ylim=(0, 1.03))
     axes.set_xlim(left=0)
     legend(figure, axes)
-    return Picture(
-        data_uri(picture(figure)),
+    return Panel(
+        "queue-cdf",
+        figure,
         "Queue length (CDF over time)",
         "Share of the time for which the queue was no longer than x; further left is better. "
         "Mean of the seeds' curves; logarithmic above 1 kB.",
@@ -166,8 +171,8 @@ def _mean_cdf(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
 
 def _queues(
     recorded: Mapping[str, Series], ports: Mapping[str, str], looks: Mapping[str, Style]
-) -> list[Picture]:
-    """The bottleneck's queue over time, all controllers on one pair of axes; none without series."""
+) -> list[Panel]:
+    """The bottleneck's queue over time, a panel for each controller; none without series."""
     curves = {}
     for name, own in recorded.items():
         queues = own.get("queue", {})
@@ -176,27 +181,29 @@ def _queues(
             curves[name] = queues[port]
     if not curves:
         return []
-    figure, axes = new_axes()
-    unit, unit_name = time_unit(max(float(times[-1]) for times, _ in curves.values()))
-    for name, (times, lengths) in curves.items():
-        times, lengths = envelope(times, lengths, 300)
-        axes.plot(times / unit, lengths / 1e3, label=name, **{**looks[name].of_line, "linewidth": 1.1})
-    queue_scale(axes, "y")
-    axes.set(xlabel=f"time ({unit_name})", ylabel="bottleneck queue (kB)")
-    axes.set_ylim(bottom=0)
-    axes.set_xlim(left=0)
-    legend(figure, axes)
+    last = max(float(times[-1]) for times, _ in curves.values())
+    unit, unit_name = time_unit(last)
+    figure, panels = multiples(list(curves), looks)
+    for axes, (times, lengths) in zip(panels, curves.values(), strict=True):
+        band(axes, times / unit, lengths / 1e3, axes.title.get_color(), last / unit)
+    queue_scale(panels[0], "y")
+    panels[0].set_xlim(0, last / unit)
+    panels[0].set_ylim(0, max(1.0, 1.2e-3 * max(float(lengths.max()) for _, lengths in curves.values())))
+    figure.supxlabel(f"time ({unit_name})", fontsize=figure_font())
+    figure.supylabel("bottleneck queue (kB)", fontsize=figure_font())
     return [
-        Picture(
-            data_uri(picture(figure)),
+        Panel(
+            "queue-over-time",
+            figure,
             "Queue over time, first seed",
-            "One seed, an example and no mean. A curve ends with the controller's last flow: "
-            "shorter is faster. Logarithmic above 1 kB.",
+            "One seed, an example and no mean. Shaded: from the shortest to the longest queue of a stretch "
+            "of time; line: the median. The grey line marks the end of the controller's last flow: earlier "
+            "is faster. Logarithmic above 1 kB.",
         )
     ]
 
 
-def _pareto(summary: Standing, looks: Mapping[str, Style]) -> list[Picture]:
+def _pareto(summary: Standing, looks: Mapping[str, Style]) -> list[Panel]:
     """Goodput against the queue's p99, with intervals over seeds, and the front that nobody beats."""
     points: dict[str, tuple[float, float]] = {}
     figure, axes = new_axes()
@@ -230,8 +237,9 @@ def _pareto(summary: Standing, looks: Mapping[str, Style]) -> list[Picture]:
     axes.set(xlabel="queue p99 (kB)", ylabel="goodput / receivers' links")
     legend(figure, axes)
     return [
-        Picture(
-            data_uri(picture(figure)),
+        Panel(
+            "goodput-against-queue",
+            figure,
             "Goodput against queue",
             "Up and left is better. The dotted line joins the controllers that no other beats in both; "
             "bars are the seeds' intervals.",
@@ -251,7 +259,7 @@ def pareto_front(points: Mapping[str, tuple[float, float]]) -> list[str]:
 
 def _rates(
     recorded: Mapping[str, Series], ends: Mapping[str, Floats], looks: Mapping[str, Style]
-) -> list[Picture]:
+) -> list[Panel]:
     """A small figure for each controller, all with the same time axis: its flows' rates, or windows.
 
     Args:
@@ -279,7 +287,7 @@ def _rates(
         axes.set(xlabel=f"time ({unit_name})", ylabel=label, xlim=(0, last / unit))
         axes.set_ylim(0, 1.05 * most / scale if what == "rate" else None)
         title = f"{what.capitalize()} of each flow: {name}"
-        found.append(Picture(data_uri(picture(figure)), title, reading, small=True))
+        found.append(Panel(f"rates-{name}", figure, title, reading, small=True))
     return found
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -11,23 +12,27 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import HEADLINES, Standing
+from ns3_env.eval.benchmark.statistics import FloatArray
 from ns3_env.eval.metrics import METRICS
-from ns3_env.eval.report import figures
+from ns3_env.eval.report.curves import sweeps
 from ns3_env.eval.report.facts import Facts
 from ns3_env.eval.report.losses import HEADINGS, LostRow
-from ns3_env.eval.show.plots import styles
+from ns3_env.eval.report.pictures import Picture, looks_of, title
 
 #: Lists of cells longer than this are folded.
 LONG_LIST = 12
 
 
 def render(
-    folder: BenchFolder, facts: Facts, summary: Sequence[Standing], lost: Mapping[str, Sequence[LostRow]]
+    folder: BenchFolder,
+    facts: Facts,
+    summary: Sequence[Standing],
+    pictures: Mapping[str, Sequence[Picture]],
+    lost: Mapping[str, Sequence[LostRow]],
 ) -> str:
-    """The text of report.html; every name and error in it is escaped. ``lost``: losses by scenario.
+    """The text of report.html; every name and error in it is escaped.
 
-    Raises:
-        ScenarioError: a file of the folder cannot be read.
+    ``pictures``: those of ``ns3_env.eval.report.pictures.for_page``. ``lost``: losses by scenario.
     """
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
@@ -36,15 +41,7 @@ def render(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    names = [entry.name for entry in folder.suite.controllers]
-    looks = styles(names)
-    pictures = {}
-    for scenario in summary:
-        cells = {
-            name: [c for c in folder.cells if (c.scenario, c.controller) == (scenario.name, name)]
-            for name in names
-        }
-        pictures[scenario.name] = figures.of_scenario(scenario, cells, looks)
+    looks = looks_of(folder.suite)
     return environment.get_template("page.html.j2").render(
         facts=facts,
         groups=[(group, list(several)) for group, several in groupby(summary, key=lambda s: s.group)],
@@ -56,8 +53,15 @@ def render(
         pictures=pictures,
         lost=lost,
         lost_headings=HEADINGS,
+        sweeps=[(f"sweep-{number}", title(x)) for number, x in enumerate(sweeps(folder.suite), start=1)],
         long_list=LONG_LIST,
+        numbers=_numbers,
     )
+
+
+def _numbers(values: FloatArray) -> str:
+    """One for each seed, for the page's script: "1.5,,2" where the second is not defined."""
+    return ",".join("" if math.isnan(value) else format(value, ".6g") for value in values)
 
 
 def _dashes(line: object) -> str:

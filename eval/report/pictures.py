@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where do a report's figures go? Into its page, and as files for a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.benchmark.standings import Standing
+from ns3_env.eval.benchmark.suite import Suite
+from ns3_env.eval.report import curves, figures
+from ns3_env.eval.show.files import FOLDER, save
+from ns3_env.eval.show.plots import Style, data_uri, for_paper, picture, styles
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure for the page: its address, which holds it, what it shows, how to read it."""
+
+    source: str
+    title: str
+    reading: str
+    small: bool = False
+
+
+def looks_of(suite: Suite) -> dict[str, Style]:
+    """Each controller's style; those of one grid have its colour, lighter and lighter."""
+    return styles([x.name for x in suite.controllers], {x.name: x.of for x in suite.controllers})
+
+
+def title(sweep: curves.Sweep) -> str:
+    """What the page calls the figures over an axis."""
+    return sweep.axis if sweep.axis.startswith(f"{sweep.of}.") else f"{sweep.of} over {sweep.axis}"
+
+
+def for_page(folder: BenchFolder, summary: Sequence[Standing]) -> Mapping[str, Sequence[Picture]]:
+    """Scenario, or axis of a grid -> its pictures. Raises ScenarioError for a file that cannot be read."""
+    return {
+        name: [Picture(data_uri(picture(x.figure)), x.title, x.reading, x.small) for x in panels]
+        for name, _, panels in _panels(folder, summary)
+    }
+
+
+def write_files(folder: BenchFolder, summary: Sequence[Standing], formats: Sequence[str]) -> list[Path]:
+    """Writes each panel into ``figures/`` of the folder, a file for each format. Raises ScenarioError."""
+    written = []
+    with for_paper():
+        for _, prefix, panels in _panels(folder, summary):
+            for panel in panels:
+                written += save(panel.figure, folder.path / FOLDER, f"{prefix}-{panel.name}", formats)
+    return written
+
+
+def _panels(
+    folder: BenchFolder, summary: Sequence[Standing]
+) -> Iterator[tuple[str, str, Iterator[figures.Panel]]]:
+    """(scenario, or what ``title`` says; how its files' names begin; its panels)."""
+    looks = looks_of(folder.suite)
+    names = list(looks)
+    for sweep in curves.sweeps(folder.suite):
+        yield title(sweep), sweep.of, curves.of_sweep(sweep, summary, looks)
+    for scenario in summary:
+        cells = {
+            name: [c for c in folder.cells if (c.scenario, c.controller) == (scenario.name, name)]
+            for name in names
+        }
+        yield scenario.name, scenario.name, iter(figures.of_scenario(scenario, cells, looks))
