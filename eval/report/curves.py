@@ -70,7 +70,7 @@ def _over_scenarios(suite: Suite, entries: Sequence[SuiteScenario], axis: str) -
     """A panel for each combination of the other axes; a line for each controller."""
     panels: Panels = {}
     for entry in entries:
-        lines = panels.setdefault(_others(entry, axis), {})
+        lines = panels.setdefault("\n".join(_others(entry, axis)), {})
         for who in suite.contestants_of(entry):
             lines.setdefault(who.name, {})[entry.parameters[axis]] = (entry.name, who.name)
     return panels
@@ -89,8 +89,7 @@ def _over_attribute(suite: Suite, family: str, axis: str) -> Panels:
             if who.of != family:
                 lines[who.name] = dict.fromkeys(values, cell)
             else:
-                rest = _others(who, axis)
-                own = lines.setdefault(f"{family}, {rest}" if rest else family, {})
+                own = lines.setdefault(", ".join([family, *_others(who, axis)]), {})
                 own[who.parameters[axis]] = cell
     return panels
 
@@ -122,7 +121,8 @@ def _figure(
         dict.fromkeys(x for lines in sweep.panels.values() for line in lines.values() for x in line)
     )
     places = _places(values)
-    log = _is_log(list(places.values()))
+    numeric = _are_numbers(values)
+    log = numeric and _is_log(list(places.values()))
     heights: list[float] = []
     for axes, lines in zip(several, sweep.panels.values(), strict=True):
         moving = [name for name, line in lines.items() if len(set(line.values())) > 1]
@@ -138,11 +138,15 @@ def _figure(
             if name not in moving:  # another controller's parameter
                 axes.plot(at, mean, label=name, **look.of_line)
                 continue
-            aside = _aside(at, moving.index(name) - (len(moving) - 1) / 2, log)
-            axes.plot(aside, mean, label=name, **look.of_points)
+            place = moving.index(name) - (len(moving) - 1) / 2
+            aside = _aside(at, place, log) if numeric else at + 0.6 * place / len(moving)
+            axes.plot(
+                aside, mean, label=name, **{**look.of_points, **({} if numeric else {"linestyle": "none"})}
+            )
             bars = np.nan_to_num([np.maximum(mean - low, 0), np.maximum(high - mean, 0)])
             axes.errorbar(aside, mean, bars, fmt="none", ecolor=look.colour, elinewidth=0.8, capsize=2)
         _scale_x(axes, values, places, log)
+        axes.margins(x=0.05 if numeric else 0.25)
     if max(heights) > _LOG_FROM_Y * min(heights):
         if unit == "kB":
             queue_scale(several[0], "y")
@@ -178,10 +182,10 @@ def _axes(entries: Sequence[OfGrid]) -> list[str]:
     return [key for key in keys if len({entry.parameters[key] for entry in entries}) > 1]
 
 
-def _others(entry: OfGrid, axis: str) -> str:
-    """The point's values on the other axes: "senders=4, delay_ns=1000"."""
+def _others(entry: OfGrid, axis: str) -> list[str]:
+    """The point's values on the other axes: "senders=4", "delay_ns=1000"."""
     names = short_names(list(entry.parameters))
-    return ", ".join(f"{names[key]}={value}" for key, value in entry.parameters.items() if key != axis)
+    return [f"{names[key]}={value}" for key, value in entry.parameters.items() if key != axis]
 
 
 def _short(entries: Sequence[OfGrid], axis: str) -> str:
@@ -193,9 +197,13 @@ def _sweep(key: str, axis: str, of: str, panels: Panels) -> Sweep:
     return Sweep(key, axis, of, drawn, len(panels) - len(drawn))
 
 
+def _are_numbers(values: Sequence[Parameter]) -> bool:
+    return all(isinstance(x, int | float) and not isinstance(x, bool) for x in values)
+
+
 def _places(values: Sequence[Parameter]) -> dict[Parameter, float]:
     """Where each value stands: numbers at themselves, others side by side."""
-    if all(isinstance(x, int | float) and not isinstance(x, bool) for x in values):
+    if _are_numbers(values):
         return {x: float(x) for x in values}
     return {x: float(place) for place, x in enumerate(values)}
 
