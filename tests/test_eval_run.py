@@ -262,7 +262,7 @@ def test_wrong_input_ends_with_code_2(
     assert run(scenario, tmp_path / "out") == 2
     assert f"{scenario.parent / 'flows.csv'}:4: dst: there is no host 9" in capsys.readouterr().err
     assert run(tmp_path / "none.yaml", tmp_path / "out") == 2
-    assert "none.yaml: no such file" in capsys.readouterr().err
+    assert "none.yaml: No such file" in capsys.readouterr().err
     (scenario.parent / "flows.csv").write_text(CSV)
     assert run(scenario, tmp_path / "out", "hpcc", "--json", str(tmp_path / "no" / "x.json")) == 2
     assert "--json: there is no folder" in capsys.readouterr().err

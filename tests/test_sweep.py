@@ -132,11 +132,20 @@ def test_workloads_holds_the_cells_that_it_always_held(sizes: str, incast: bool)
         whole = {
             "time_limit_ns": 4_000_000_000,
             "topology": {"kind": "fat_tree_3"},
+            "measurement": {"warm_up_ns": 1_000_000},
             "traffic": {"kind": "mix", "parts": [poisson, burst]} if incast else poisson,
         }
         name = f"{sizes.removeprefix('fb_')}-{round(100 * load)}" + "-incast" * incast
         as_it_was = Scenario.from_mapping(whole, "as it was").model_dump()
         assert suite.scenario(name).scenario.model_dump() == as_it_was
+
+
+def test_a_value_with_a_unit_is_a_number_in_tables_and_itself_in_names(scenario: Path) -> None:
+    suite, _ = sweep_suite(scenario, ["topology.delay_ns=500ns,2us"], ["hpcc"])
+    assert [(entry.name, entry.parameters) for entry in suite.scenarios] == [
+        ("two-delay_ns-500ns", {"topology.delay_ns": 500}),
+        ("two-delay_ns-2us", {"topology.delay_ns": 2000}),
+    ]
 
 
 def test_a_suite_s_scenarios_are_swept_each(tmp_path: Path) -> None:
@@ -209,6 +218,8 @@ def test_an_unknown_attribute_is_answered_with_the_nearest(
 
 def test_what_is_neither_suite_nor_scenario_is_answered_with_both(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match=r"no such file.*dumbbell_100g_4to1.*suites: fairness, incast"):
+        sweep_suite(Path("quik"), ["topology.senders=2"])
+    with pytest.raises(ScenarioError, match=r"none\.yaml: No such file"):
         sweep_suite(tmp_path / "none.yaml", ["topology.senders=2"])
 
 

@@ -36,7 +36,9 @@ def scenarios_of(entry: Any, place: str, folder: Path) -> Iterator[Any]:
         for key, value in point.values.items():
             own = _put(own, key, value.value, f"{place}.grid.{key}")
         whole = _whole(own, f"{source}, with {point.text}" if point.values else source, where)
-        yield {**named(entry, point, place), "scenario": whole}
+        made = named(entry, point, place)
+        parameters = {key: _resolved(whole, key, value) for key, value in made["parameters"].items()}
+        yield {**made, "parameters": parameters, "scenario": whole}
 
 
 def controllers_of(entry: Any, place: str) -> Iterator[Any]:
@@ -48,6 +50,15 @@ def controllers_of(entry: Any, place: str) -> Iterator[Any]:
         attributes = entry.get("attributes") or {}
         values = {key: value.value for key, value in point.values.items()}
         yield {**named(entry, point, place), "attributes": {**attributes, **values}}
+
+
+def _resolved(whole: Mapping[str, Any], key: str, given: Any) -> Any:
+    """A parameter as a number where the scenario has one for it: 1000 for "1us"."""
+    at: Any = whole
+    for part in key.split("."):
+        at = at[int(part)] if isinstance(at, list) else at.get(part) if isinstance(at, Mapping) else None
+    is_number = isinstance(at, int | float) and not isinstance(at, bool)
+    return at if is_number and isinstance(given, str) else given
 
 
 def _put(data: Mapping[str, Any], key: str, value: Any, place: str) -> dict[str, Any]:
