@@ -21,5 +21,7 @@ requirements = [
     *(line for extra in project["project"]["optional-dependencies"].values() for line in extra),
 ]
 for requirement in dict.fromkeys(requirements):
+    if requirement.startswith(f"{project['project']['name']}["):
+        continue  # extras of its own, which are here anyway
     if re.split(r"[^A-Za-z0-9_.-]", requirement, maxsplit=1)[0] not in sys.argv[1:]:
         print(requirement)

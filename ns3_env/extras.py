@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which extra brings a package that is missing? ``pip install ns3-env`` is light; the rest is asked for."""
+
+from __future__ import annotations
+
+#: Extras of pyproject.toml, by the packages that they bring.
+EXTRAS = {
+    **dict.fromkeys(("torch", "stable_baselines3", "tensorboard", "tqdm", "cma"), "train"),
+    **dict.fromkeys(("matplotlib", "jinja2", "scipy", "pandas", "pyarrow"), "report"),
+    **dict.fromkeys(("onnx", "onnxruntime"), "onnx"),
+    "sb3_contrib": "contrib",
+}
+
+
+def missing(error: ModuleNotFoundError) -> str | None:
+    """What to say of a package that is missing; None where it is none of an extra's."""
+    package = (error.name or "").partition(".")[0]
+    if package not in EXTRAS:
+        return None
+    return f"this needs {package}: pip install 'ns3-env[{EXTRAS[package]}]'"

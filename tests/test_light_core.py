@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Does the light core do without PyTorch, Matplotlib and the other extras, and say which extra is missing?"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import tomllib
+
+from ns3_env.extras import EXTRAS
+
+ROOT = Path(__file__).parents[1]
+
+BLOCKED = f"""
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {sorted(EXTRAS)}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Missing())
+"""
+
+
+def light(code: str) -> subprocess.CompletedProcess[str]:
+    """The program, where no extra is installed."""
+    return subprocess.run(
+        [sys.executable, "-c", BLOCKED + code], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_environments_step_and_scenarios_run(tmp_path: Path) -> None:
+    (tmp_path / "my.yaml").write_text(
+        "topology: {kind: dumbbell, senders: 2}\ntraffic: {kind: incast, size_bytes: 20000}\n"
+    )
+    done = light(
+        f"""
+import gymnasium, numpy as np
+import ns3_env
+import ns3_env.flow_stream, ns3_env.rollouts, ns3_env.policy_file
+from ns3_env.parallel_env import RdmaParallelEnv
+from ns3_env.eval.__main__ import main
+env = gymnasium.make("ns3_env/RdmaIncast-v0", flows=2, render_mode="rgb_array")
+env.reset(seed=1)
+env.step(np.zeros(1, dtype=np.float32))
+assert env.render().shape == (480, 640, 3)
+gymnasium.make_vec("ns3_env/RdmaIncast-v0", num_envs=2).reset(seed=1)
+RdmaParallelEnv(flows=2).reset(seed=1)
+sys.exit(main(["run", "--scenario", "{tmp_path}/my.yaml", "--controllers", "hpcc", "--out", "{tmp_path}/out"]))
+"""
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "hpcc" / "flows.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (
+            "from ns3_env.eval.train import main; sys.exit(main(['--config', 'fdcc', '--curriculum', 'incast']))",
+            "train",
+        ),
+        (
+            "from ns3_env.eval.__main__ import main; sys.exit(main(['curves', '--out', 'x']))",
+            "report",
+        ),
+    ],
+)
+def test_a_missing_extra_is_named(tmp_path: Path, command: str, said: str) -> None:
+    done = light(f"import os; os.chdir({str(tmp_path)!r})\n{command}")
+    assert done.returncode == 2, done.stderr
+    assert f"pip install 'ns3-env[{said}]'" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_every_package_of_an_extra_is_known_by_it() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    given = project["optional-dependencies"]
+    for package, extra in EXTRAS.items():
+        assert any(line.replace("-", "_").startswith(package) for line in given[extra]), package
+    core = " ".join(project["dependencies"])
+    assert not any(package.replace("_", "-") in core for package in EXTRAS)
