@@ -11,9 +11,9 @@ from ns3_env.extras import missing
 
 
 def guarded(work: Callable[[], int]) -> int:
-    """The exit code of ``work()``; 2 for a mistake in the input, a package of an extra that is not installed, or a
-    file that cannot be read or written,
-    1 where the simulator failed, 130 for Ctrl-C. Each with one message on standard error."""
+    """The exit code of ``work()``; 2 for a mistake in the input, a package of an extra that is not installed,
+    or a file that cannot be read or written, 1 where the simulator failed, 130 for Ctrl-C. Each with one
+    message on standard error."""
     try:
         return work()
     except (ConfigError, ScenarioError, OSError) as error:
