@@ -2,8 +2,8 @@
 """Where do the C++ packages from PyPI lie? Prints CMake `set()` lines for CMakeLists.txt.
 
 Asks importlib.metadata, so it works in a virtual environment and in pip's isolated builds alike. ns-3 is no
-requirement of the build: its wheel requires Python bindings that compile for a quarter of an hour, and nothing
-here uses them. Where it is not installed, its wheel alone is fetched into the folder that is named.
+requirement of the build: its wheel requires Python bindings that compile for a quarter of an hour, and
+nothing here uses them. Where it is not installed, its wheel alone is fetched into the folder that is named.
 """
 
 import subprocess

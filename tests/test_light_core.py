@@ -58,7 +58,7 @@ sys.exit(main("run --scenario {tmp_path}/my.yaml --controllers hpcc --out {tmp_p
     ("command", "said"),
     [
         (
-            "from ns3_env.eval.train import main; sys.exit(main('--config fdcc --curriculum incast'.split()))",
+            "from ns3_env.eval.train import main; exit(main('--config fdcc --curriculum incast'.split()))",
             "train",
         ),
         (
