@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is what is installed whole, harmless and of use outside the clone? The wheel, in an environment of its own."""
+"""Is what is installed whole, harmless and of use outside the clone? The wheel, in its own environment."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(out)]
+    pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"]
     bin_of = str(Path(sys.executable).parent)
     path = {"PATH": f"{bin_of}:/usr/local/bin:/usr/bin:/bin"}
-    subprocess.run([*command, str(ROOT)], check=True, env=path)
+    subprocess.run([*pip, "-w", str(out), str(ROOT)], check=True, env=path)
     (made,) = out.glob("*.whl")
     return made
 
