@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -309,7 +309,7 @@ class Scenario(Strict):
         faults += self._time_faults()
         faults += self._controller_faults(network if not faults else None)
         if not faults:
-            faults = self._ecn_faults(network)
+            faults = self._ecn_faults(lambda: self._controller_indices(self._flows(network)))
         if faults:
             raise ValueError("\n".join(faults))
         self._warn_of_rates(network, (info.context or {}).get("source"))
@@ -420,13 +420,15 @@ class Scenario(Strict):
         ]
         return faults
 
-    def _ecn_faults(self, network: Network) -> list[str]:
-        """A port marks in one way only; where two controllers need two, the user has to choose."""
+    def _ecn_faults(self, controllers: Callable[[], list[int]]) -> list[str]:
+        """A port marks in one way only; where two controllers need two, the user has to choose.
+
+        ``controllers()``: each flow's, as an index.
+        """
         if self.switch.ecn != "auto" or len(self.controllers) < 2:
             return []
         published = published_ecn()
-        indices = self._controller_indices(self._flows(network))
-        names = sorted({self.controllers[i].name for i in indices} & set(published))
+        names = sorted({self.controllers[i].name for i in set(controllers())} & set(published))
         if all(published[name] == published[names[0]] for name in names):
             return []
         needs = ", ".join(
@@ -502,10 +504,10 @@ class Scenario(Strict):
     def to_simulator_json(self) -> dict[str, Any]:
         """What rdma-sim reads. Traffic is drawn from the scenario's seed."""
         network = self.topology.build()
-        if faults := self._ecn_faults(network):
-            raise ScenarioError("\n".join(f"{self._source}: {x}" if self._source else x for x in faults))
         flows = self._flows(network)
         controllers = self._controller_indices(flows)
+        if faults := self._ecn_faults(lambda: controllers):
+            raise ScenarioError("\n".join(f"{self._source}: {x}" if self._source else x for x in faults))
         slots = []
         taken = 0
         for index in controllers:
