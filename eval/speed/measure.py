@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ns3_env.data_files import DATA
+from ns3_env.eval.speed.front_ends import FRONT_ENDS, steps_per_s
 from ns3_env.eval.speed.placement import PLACEMENTS, decision_us
 from ns3_env.eval.speed.policies import NETWORKS, ROLLOUTS, native_us, rollout_decisions_per_s
 from ns3_env.scenario import Controller, Record, Scenario, Synchronous
@@ -61,7 +62,9 @@ def measure(
     Returns:
         ``packet_hops_per_s``: transmissions of data packets and ACKs per CPU second of the simulator,
         a 4-to-1 incast at 100 Gb/s without controller. ``decisions_per_s``: rows answered per wall
-        second, by number of simulators, for 64 flows that decide at the same instants. ``mpcc_us`` and
+        second, by number of simulators, for 64 flows that decide at the same instants.
+        ``front_end_steps_per_s``: decisions a wall second of each way to step an environment, on a 4-to-1
+        incast of 1 MB flows, resets included. ``mpcc_us`` and
         ``mpcc_qp_us``: microseconds per decision of MPCC as they occur in a 4-to-1 incast, the mean by
         horizon, the clock's own time included; by default, and with qpOASES asked on every decision
         (attribute ``Shortcut``). They are wall time, to which other processes can only add, so these are the
@@ -81,6 +84,10 @@ def measure(
         decisions[str(count)] = median(
             _decisions_per_s(count, seconds, hang_timeout_s) for _ in range(repeats)
         )
+    front_ends = {}
+    for name in FRONT_ENDS:
+        say(f"steps of an environment: {name}")
+        front_ends[name] = median(steps_per_s(name, seconds) for _ in range(repeats))
     solver: dict[str, dict[str, float]] = {}
     for key, shortcut in MPCC_SHORTCUTS:
         solver[key] = {}
@@ -107,6 +114,7 @@ def measure(
     return {
         "packet_hops_per_s": hops,
         "decisions_per_s": decisions,
+        "front_end_steps_per_s": front_ends,
         **solver,
         "mpcc_placement_us": placement,
         "native_us": native,
@@ -121,6 +129,8 @@ def table(figures: dict[str, Any]) -> Table:
     drawn.add_row("packet-hops/s, one core", f"{figures['packet_hops_per_s'] / 1e6:.1f} M")
     for count, rate in figures["decisions_per_s"].items():
         drawn.add_row(f"decisions/s, {count} simulator{'s' * (count != '1')}", f"{rate / 1e3:.0f} k")
+    for name, rate in figures["front_end_steps_per_s"].items():
+        drawn.add_row(f"an environment's steps/s, {name}", f"{rate / 1e3:.1f} k")
     for key, shortcut in MPCC_SHORTCUTS:
         for horizon, us in figures[key].items():
             what = f"MPCC decision, P = {horizon}{'' if shortcut else ', qpOASES alone'}"
