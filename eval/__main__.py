@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ns3_env.command_line import AnyOrder
+from ns3_env.command_line import AnyOrder, typed
 from ns3_env.eval.show.json_file import check_json
 from ns3_env.exit_codes import guarded
 from ns3_env.named_code import trust_all
@@ -401,7 +401,7 @@ def _allow_imports(options: argparse.ArgumentParser) -> None:
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = argparse.ArgumentParser(
-        prog="python -m eval", description="Measures policies, controllers and the simulator."
+        prog=typed("eval"), description="Measures policies, controllers and the simulator."
     )
     commands = made.add_subparsers(dest="command", required=True, parser_class=AnyOrder)
     for name, add in COMMANDS.items():

@@ -3,35 +3,49 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
+from importlib import metadata
 
-USAGE = """usage: ns3-env train ...   trains the configured policy (python train.py)
-       ns3-env eval ...    measures policies, controllers and the simulator (python -m eval)
-       ns3-env export ...  writes a trained policy into one file (python export.py)
-Each says with --help what it takes."""
+#: Each command, and what it does; it says itself with --help what it takes.
+COMMANDS = {
+    "train": "trains the configured policy, or searches one (in a clone: python train.py)",
+    "eval": "measures policies, controllers and the simulator (python -m eval)",
+    "export": "writes a trained policy into one file (python export.py)",
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line, up to the command: what follows is the command's own."""
+    made = argparse.ArgumentParser(
+        prog="ns3-env",
+        description="Reinforcement learning and benchmarks over ns-3 RDMA networks.",
+        epilog="ns3-env COMMAND --help says what a command takes.",
+    )
+    version = metadata.version("ns3-env")
+    made.add_argument("--version", action="version", version=f"%(prog)s {version}")
+    commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, what in COMMANDS.items():
+        commands.add_parser(name, help=what, add_help=False)
+    return made
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command; returns its exit code, 2 where there is no such command."""
-    what, *rest = [*(sys.argv[1:] if arguments is None else arguments), ""]
-    if what == "train":
+    """Runs the command; returns its exit code. Ends with 2 where there is no such command."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    command = parser().parse_args(given[:1]).command
+    if command == "train":
         from ns3_env.eval import train
 
-        return train.main(rest[:-1])
-    if what == "eval":
+        return train.main(given[1:])
+    if command == "eval":
         from ns3_env.eval import __main__ as commands
 
-        return commands.main(rest[:-1])
-    if what == "export":
-        from ns3_env.eval import export
+        return commands.main(given[1:])
+    from ns3_env.eval import export
 
-        return export.main(rest[:-1])
-    if what in ("-h", "--help"):
-        print(USAGE)
-        return 0
-    print(USAGE if not what else f"ns3-env: there is no command {what!r}\n{USAGE}", file=sys.stderr)
-    return 2
+    return export.main(given[1:])
 
 
 if __name__ == "__main__":

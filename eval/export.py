@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ns3_env.agents.export.formats import FORMATS
-from ns3_env.command_line import AnyOrder
+from ns3_env.command_line import AnyOrder, typed
 from ns3_env.exit_codes import guarded
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = AnyOrder(
-        prog="export.py",
+        prog=typed("export"),
         description="Writes a trained policy into one file, and compares the file with the original.",
     )
     made.add_argument("checkpoint", type=Path, help="a run's folder, a checkpoint's, or a policy's file")

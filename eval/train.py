@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ns3_env.agents.registry import AGENTS
 from ns3_env.agents.training.inputs import Inputs, read_inputs
-from ns3_env.command_line import AnyOrder
+from ns3_env.command_line import AnyOrder, typed
 from ns3_env.errors import ConfigError
 from ns3_env.eval.show.json_file import check_json
 from ns3_env.exit_codes import guarded
@@ -29,7 +29,7 @@ _NAME_OF_CODE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = AnyOrder(
-        prog="train.py",
+        prog=typed("train"),
         description="Trains the configured policy, then compares it with the simulator's controllers.",
         epilog="key=value overrides the configuration: train.decisions=5000 agent.hidden=32 seed=3",
     )

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How are options and ``key=value`` given together? In any order."""
+"""How is a command typed? Options and ``key=value`` in any order, in a clone and where it is installed."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 
@@ -24,3 +26,12 @@ class AnyOrder(argparse.ArgumentParser):
             return self.parse_known_intermixed_args(args, namespace)
         finally:
             self._within = False
+
+
+#: How each command is typed in a clone; where the package is installed it is ``ns3-env`` and the key.
+_IN_A_CLONE = {"train": "python train.py", "eval": "python -m eval", "export": "python export.py"}
+
+
+def typed(command: str) -> str:
+    """How the user types one of the commands "train", "eval" and "export", by how this one was typed."""
+    return f"ns3-env {command}" if Path(sys.argv[0]).name == "ns3-env" else _IN_A_CLONE[command]

@@ -29,7 +29,20 @@ def test_what_is_passed_on_is_answered_by_the_command(capsys: pytest.CaptureFixt
 def test_what_is_no_command_is_answered_with_those_there_are(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(arguments) == 2
-    error = capsys.readouterr().err
-    assert "ns3-env train" in error
-    assert "ns3-env eval" in error
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert "ns3-env" in capsys.readouterr().err
+
+
+def test_commands_are_named_as_they_were_typed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for program, shown in (
+        ("/somewhere/bin/ns3-env", "ns3-env eval"),
+        ("eval/__main__.py", "python -m eval"),
+    ):
+        monkeypatch.setattr("sys.argv", [program])
+        with pytest.raises(SystemExit):
+            main(["eval", "--help"])
+        assert f"usage: {shown}" in capsys.readouterr().out

@@ -22,6 +22,7 @@ from ns3_env.agents.search.subject import Point
 from ns3_env.agents.search.trials import Trial, TrialLog
 from ns3_env.agents.training.progress import LiveLine, StopRequest
 from ns3_env.agents.training.run_folder import Outcome, RunFolder
+from ns3_env.command_line import typed
 from ns3_env.episode_pool import Players
 
 
@@ -57,7 +58,8 @@ def run(plan: Plan, parent: Path, console: Console | None = None) -> Outcome:
         finally:
             search.close()
     if stop.asked:
-        print(f"interrupted; go on with: python train.py --resume {folder.path}", file=sys.stderr, flush=True)
+        again = f"{typed('train')} --resume {folder.path}"
+        print(f"interrupted; go on with: {again}", file=sys.stderr, flush=True)
     return Outcome(folder, stop.asked)
 
 

@@ -28,6 +28,7 @@ from ns3_env.agents.training.named_callbacks import named_callbacks
 from ns3_env.agents.training.progress import StopRequest
 from ns3_env.agents.training.run_folder import Outcome, RunFolder
 from ns3_env.agents.training.validation import Validations
+from ns3_env.command_line import typed
 from ns3_env.errors import ConfigError
 from ns3_env.named_code import is_code
 from ns3_env.strict import Strict, validate
@@ -159,5 +160,6 @@ def run(plan: Plan, parent: Path, measure: Measure | None = None, console: Conso
         if validations is not None:
             validations.close()
     if stop.asked:
-        print(f"interrupted; go on with: python train.py --resume {folder.path}", file=sys.stderr, flush=True)
+        again = f"{typed('train')} --resume {folder.path}"
+        print(f"interrupted; go on with: {again}", file=sys.stderr, flush=True)
     return Outcome(folder, stop.asked)

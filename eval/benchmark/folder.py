@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from ns3_env.agents.training.run_folder import versions
+from ns3_env.command_line import typed
 from ns3_env.durable import write_atomically
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.suite import LABELS, Contestant, Suite
@@ -194,7 +195,7 @@ def write_suite(path: Path, suite: Suite, command: Sequence[str]) -> None:
 
 def _read_suite(path: Path) -> tuple[Suite, dict[str, Any]]:
     """The suite, and what stands around it (versions, command, source). Raises ScenarioError."""
-    how = "`python -m eval benchmark --suite SUITE --out FOLDER` writes one"
+    how = f"`{typed('eval')} benchmark --suite SUITE --out FOLDER` writes one"
     try:
         data = parse(read_text(path / _SUITE))
     except OSError as error:

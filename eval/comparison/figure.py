@@ -14,6 +14,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
+from ns3_env.command_line import typed
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.play.folders import refuse_link
 from ns3_env.eval.show.files import FOLDER, save
@@ -53,7 +54,7 @@ def draw_comparison(evaluation: Path, target: Path | None = None, formats: Seque
     names = [path.name.removesuffix(".queues.json") for path in sorted(evaluation.glob("*.queues.json"))]
     if not names:
         raise ScenarioError(
-            f"{evaluation}: no episodes here (no NAME.queues.json): run `python -m eval evaluate RUN`"
+            f"{evaluation}: no episodes here (no NAME.queues.json): run `{typed('eval')} evaluate RUN`"
         )
     names.sort(key=lambda name: (list(COLOURS).index(name) if name in COLOURS else len(COLOURS), name))
 
