@@ -17,8 +17,7 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from ns3_env import _native
-from ns3_env.errors import ConfigError
-from ns3_env.named_code import is_code, named_code
+from ns3_env.named_code import is_code, made_by
 
 
 class ActionMap(Protocol):
@@ -158,16 +157,13 @@ def make_action_map(name: str, **settings: Any) -> ActionMap:
         ConfigError: see :func:`ns3_env.named_code.named_code`.
     """
     if is_code(name):
-        maker = named_code(name)
-        if not callable(maker):
-            raise ConfigError(f"{name} is a {type(maker).__name__}: expected what gives an ActionMap")
-        own: ActionMap = maker(**settings)
-        if not callable(own) or not isinstance(getattr(own, "space", None), Box):
-            raise ConfigError(
-                f"{name}() gave a {type(own).__name__}, which has no Box 'space' or no __call__"
-            )
+        own: ActionMap = made_by(name, settings, _is_map, "an ActionMap, with a Box 'space' and a call")
         return own
     if name not in ACTIONS:
         raise KeyError(f"unknown action map {name!r}; known: {', '.join(sorted(ACTIONS))}")
     made: ActionMap = ACTIONS[name](**settings)
     return made
+
+
+def _is_map(made: object) -> bool:
+    return callable(made) and isinstance(getattr(made, "space", None), Box)

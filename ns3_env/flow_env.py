@@ -26,6 +26,10 @@ from ns3_env.topology import Dumbbell
 from ns3_env.traffic import Incast
 
 _NAMES = tuple(telemetry.INDEX)
+_ARGUMENTS = (
+    *("scenario", "flows", "flow", "others", "fields", "reward", "action", "render_mode"),
+    *("executable", "hang_timeout_s"),
+)
 
 Observation = NDArray[np.float32]
 
@@ -80,19 +84,7 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
         executable: str | PathLike[str] | None = None,
         hang_timeout_s: float = 0.9,
     ) -> None:
-        EzPickle.__init__(
-            self,
-            scenario,
-            flows=flows,
-            flow=flow,
-            others=others,
-            fields=fields,
-            reward=reward,
-            action=action,
-            render_mode=render_mode,
-            executable=executable,
-            hang_timeout_s=hang_timeout_s,
-        )
+        EzPickle.__init__(self, **{name: value for name, value in locals().items() if name in _ARGUMENTS})
         self._film = make_film(render_mode)
         self._flow = flow
         self._others = others

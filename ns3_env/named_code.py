@@ -10,7 +10,8 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from ns3_env.errors import ConfigError
 
@@ -75,3 +76,29 @@ def import_named(name: str, raises: type[ValueError] = ConfigError) -> object:
         known = [known for known in vars(module) if not known.startswith("_")]
         raise raises(f"{module_name} has no {attribute!r}; it has {', '.join(known)}")
     return found
+
+
+def made_by(
+    name: str, settings: Mapping[str, Any], fits: Callable[[object], bool], wanted: str
+) -> Any:  # what fits() says
+    """What ``pkg.module:name``, called with the settings, gives.
+
+    Args:
+        name: of a class or a function.
+        settings: its arguments.
+        fits: whether what it gave will do.
+        wanted: what would have done, for the error.
+
+    Raises:
+        ConfigError: see ``named_code``; or it cannot be called, failed, or gave something else.
+    """
+    maker = named_code(name)
+    if not callable(maker):
+        raise ConfigError(f"{name} is a {type(maker).__name__}: expected what gives {wanted} when called")
+    try:
+        made = maker(**settings)
+    except Exception as error:  # whatever the user's code does
+        raise ConfigError(f"{name}() raised {type(error).__name__}: {error}") from error
+    if not fits(made):
+        raise ConfigError(f"{name}() gave a {type(made).__name__}: expected {wanted}")
+    return made

@@ -23,6 +23,11 @@ from ns3_env.rewards import Reward, make_reward
 from ns3_env.scenario import Scenario, Synchronous
 from ns3_env.simulator import Decisions, Simulator
 
+_ARGUMENTS = (
+    *("scenario", "flows", "fields", "reward", "action", "render_mode"),
+    *("executable", "hang_timeout_s"),
+)
+
 Observations = dict[str, NDArray[np.float32]]
 
 
@@ -62,17 +67,7 @@ class RdmaParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
         executable: str | PathLike[str] | None = None,
         hang_timeout_s: float = 0.9,
     ) -> None:
-        EzPickle.__init__(
-            self,
-            scenario,
-            flows=flows,
-            fields=fields,
-            reward=reward,
-            action=action,
-            render_mode=render_mode,
-            executable=executable,
-            hang_timeout_s=hang_timeout_s,
-        )
+        EzPickle.__init__(self, **{name: value for name, value in locals().items() if name in _ARGUMENTS})
         if scenario is None:
             scenario = incast_scenario(flows).model_copy(update={"clock": Synchronous()})
         elif not isinstance(scenario, Scenario):

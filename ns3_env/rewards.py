@@ -10,8 +10,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ns3_env.errors import ConfigError
-from ns3_env.named_code import is_code, named_code
+from ns3_env.named_code import is_code, made_by
 from ns3_env.rtt_target import RttTarget
 from ns3_env.telemetry import column
 
@@ -137,12 +136,7 @@ def make_reward(name: str, **settings: Any) -> Reward:
         ConfigError: see :func:`ns3_env.named_code.named_code`.
     """
     if is_code(name):
-        made = named_code(name)
-        if not callable(made):
-            raise ConfigError(f"{name} is a {type(made).__name__}: expected what gives a Reward when called")
-        reward: Reward = made(**settings)
-        if not callable(reward):
-            raise ConfigError(f"{name}() gave a {type(reward).__name__}, which cannot be called with records")
+        reward: Reward = made_by(name, settings, callable, "a Reward")
         return reward
     if name not in REWARDS:
         raise KeyError(f"unknown reward {name!r}; known: {', '.join(sorted(REWARDS))}")

@@ -145,9 +145,12 @@ def test_a_curriculums_file_alone_runs_no_code_unless_that_is_allowed(tmp_path: 
         (f"env.reward.name={OWN}:Gentl", "has no 'Gentl'; it has"),
         (f"env.reward.name={OWN}:NOTHING", "is a int: expected what gives a Reward"),
         ("env.reward.name=no.such:Thing", "cannot import 'no.such': ModuleNotFoundError"),
-        (f"env.action.name={OWN}:Gentle", "which has no Box 'space'"),
+        (f"env.action.name={OWN}:Gentle", "gave a Gentle: expected an ActionMap"),
         (f"env.fields={OWN}:NOTHING", "expected fields, or pkg.module:name of a sequence"),
-        (f"train.callbacks=[{{name: '{OWN}:Senders'}}]", "none of Stable-Baselines3's BaseCallback"),
+        (
+            f"train.callbacks=[{{name: '{OWN}:Senders'}}]",
+            "gave a Senders: expected Stable-Baselines3's BaseCallback",
+        ),
         (f"agent={{name: '{OWN}:Senders'}}", "neither an ns3_env.agents.registry.Agent nor a class"),
     ],
 )

@@ -9,28 +9,19 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from ns3_env.agents.training.config import Named
 from ns3_env.errors import ConfigError
-from ns3_env.named_code import named_code
+from ns3_env.named_code import made_by
 
 
 def named_callbacks(named: Sequence[Named]) -> list[BaseCallback]:
     """The callbacks, each made with its settings. Raises ConfigError, naming the key."""
-    made = []
+    made: list[BaseCallback] = []
     for i, one in enumerate(named):
-        place = f"train.callbacks.{i}"
         try:
-            maker = named_code(one.name)
-        except ConfigError as error:
-            raise ConfigError(f"{place}: {error}") from None
-        if not callable(maker):
-            raise ConfigError(f"{place}: {one.name} is a {type(maker).__name__}: nothing that can be called")
-        try:
-            callback = maker(**one.settings)
-        except Exception as error:  # whatever the user's code does
-            raise ConfigError(f"{place}: {one.name}() raised {type(error).__name__}: {error}") from error
-        if not isinstance(callback, BaseCallback):
-            raise ConfigError(
-                f"{place}: {one.name}() gave a {type(callback).__name__}, which is none of "
-                "Stable-Baselines3's BaseCallback"
-            )
-        made.append(callback)
+            made.append(made_by(one.name, one.settings, _is_callback, "Stable-Baselines3's BaseCallback"))
+        except ConfigError as error:  # noqa: PERF203 (a run has a few)
+            raise ConfigError(f"train.callbacks.{i}: {error}") from error
     return made
+
+
+def _is_callback(made: object) -> bool:
+    return isinstance(made, BaseCallback)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ns3_env.agents.training.config import Named
 from ns3_env.errors import ConfigError
-from ns3_env.named_code import named_code
+from ns3_env.named_code import made_by
 from ns3_env.scenario import Scenario
 
 
@@ -39,20 +39,13 @@ class ScenarioSampler(Protocol):
 
 def make_sampler(named: Named, source: str) -> ScenarioSampler:
     """The sampler that a curriculum names. Raises ConfigError, naming ``source`` and the key."""
-    place = f"{source}: sampler"
+    wanted = "a ScenarioSampler, with 'most_flows' and a call of an episode's number and a generator"
     try:
-        maker = named_code(named.name)
+        made: ScenarioSampler = made_by(named.name, named.settings, _is_sampler, wanted)
     except ConfigError as error:
-        raise ConfigError(f"{place}: {error}") from None
-    if not callable(maker):
-        raise ConfigError(f"{place}: {named.name} is a {type(maker).__name__}: nothing that can be called")
-    try:
-        made = maker(**named.settings)
-    except Exception as error:  # whatever the user's code does
-        raise ConfigError(f"{place}: {named.name}() raised {type(error).__name__}: {error}") from error
-    if not (isinstance(made, ScenarioSampler) and callable(made)):
-        raise ConfigError(
-            f"{place}: {named.name}() gave a {type(made).__name__}, which has no 'most_flows' or cannot be "
-            "called with an episode's number and a random generator"
-        )
+        raise ConfigError(f"{source}: sampler: {error}") from error
     return made
+
+
+def _is_sampler(made: object) -> bool:
+    return isinstance(made, ScenarioSampler) and callable(made)
