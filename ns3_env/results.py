@@ -47,7 +47,7 @@ def flow_column(results: Results, name: str) -> Floats:
 def counted(results: Results) -> npt.NDArray[np.bool_]:
     """Which flows' completion times count: all, or those that start within the measurement window: (n,)."""
     flows = results["flows"]
-    return np.asarray(flows.get("counted", np.ones(len(flows["src"]))), dtype=np.bool_)
+    return np.asarray(flows.get("counted", np.ones(len(flows["fct_ns"]))), dtype=np.bool_)
 
 
 def flow_ends(results: Results) -> Floats:
