@@ -1,4 +1,4 @@
-# What can one do here? make setup | train | test | bench | lint | format | coverage | clean
+# What can one do here? make setup | train | test | bench | docs | lint | format | coverage | clean
 # What can one do here? Attacks, some minutes each: make fuzz | sanitize | soak
 # SPDX-License-Identifier: GPL-2.0-or-later
 PYTHON ?= python3
@@ -16,7 +16,7 @@ CXX_PRODUCT_FILES = $(filter-out ns3_env/rdma/test/%,$(CXX_FILES))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup train test test-cpp test-python test-attacks bench lint format coverage coverage-cpp coverage-python \
+.PHONY: help setup train test test-cpp test-python test-attacks bench docs lint format coverage coverage-cpp coverage-python \
 	fuzz sanitize soak attackers clean
 
 help:
@@ -60,6 +60,10 @@ train: setup
 
 bench: setup
 	$(BIN)/python -m eval speed
+
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "build/site/index.html; with its search: $(BIN)/python -m http.server -d build/site"
 
 test: test-cpp test-python test-attacks lint
 

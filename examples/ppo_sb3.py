@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How does Stable-Baselines3's PPO learn to control congestion? All flows of an incast share one policy.
+
+    python examples/ppo_sb3.py --steps 40000 --out runs/ppo-example
+
+Learns on a 4-to-1 incast, evaluates before and after, saves the algorithm (``ppo.zip``, to go on with) and the
+policy (``policy.safetensors``), and plays the policy inside the simulator on an 8-to-1 incast it has never seen.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import torch as th
+from stable_baselines3 import PPO
+from stable_baselines3.common.evaluation import evaluate_policy
+
+from ns3_env.agents.export.describe import policy_file
+from ns3_env.agents.sb3.export import of_sb3
+from ns3_env.agents.training.config import EnvConfig
+from ns3_env.eval.play.policy import Episode, run_controller, run_policy
+from ns3_env.masked_buffers import masked
+from ns3_env.network_policy import NetworkPolicy
+from ns3_env.policy_file import write_policy
+from ns3_env.policy_spec import Training
+from ns3_env.scenario import Scenario, Synchronous
+from ns3_env.topology import Dumbbell
+from ns3_env.traffic import Incast
+from ns3_env.vec_env import RdmaVecEnv
+
+#: What a flow observes: its RTT, and the most congested hop's queue, rate and own share.
+FIELDS = ["rtt", "qlen", "switch_rate", "goodput", "pacing_rate", "last_action"]
+
+
+def incast(senders: int, size_bytes: int = 1_000_000) -> Scenario:
+    """``senders`` hosts that send to one within 50 µs; each flow decides every 10 µs."""
+    return Scenario(
+        topology=Dumbbell(senders=senders),
+        traffic=Incast(size_bytes=size_bytes, spread_ns=50_000),
+        clock=Synchronous(interval_ns=10_000),
+    )
+
+
+def reward_per_decision(model: PPO) -> float:
+    """Mean reward of a decision over 16 flows' lives, without exploration, on episodes of its own."""
+    with RdmaVecEnv(incast(4), slots=4, fields=FIELDS, seed=1_000) as env:
+        env.mask.heed()  # evaluation counts what a flow earns: rows that wait earn nothing
+        returns, lengths = evaluate_policy(model, env, n_eval_episodes=16, return_episode_rewards=True)
+    return float(np.sum(returns) / np.sum(lengths))
+
+
+def outcome(episodes: list[Episode]) -> str:
+    """Mean FCT slowdown and mean bottleneck queue of the episodes."""
+    metrics = [episode.metrics for episode in episodes]
+    slowdown, queue = (
+        np.mean([m[name] for m in metrics]) for name in ("fct_slowdown_avg", "queue_avg_bytes")
+    )
+    return f"mean FCT slowdown {slowdown:.2f}, mean queue {queue / 1e3:.0f} kB"
+
+
+def main() -> None:
+    """Learns, evaluates, saves and plays."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    arguments.add_argument(
+        "--steps", type=int, default=40_000, help="rows of experience, waiting ones included"
+    )
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument(
+        "--out", type=Path, default=Path("runs/ppo-example"), help="folder of what is saved"
+    )
+    given = arguments.parse_args()
+    th.set_num_threads(1)  # the networks are small
+
+    with RdmaVecEnv(incast(4), slots=4, num_simulators=2, fields=FIELDS, seed=given.seed) as env:
+        # A short horizon: with a long one, flows find that those who crawl are paid for longer.
+        model = PPO(
+            "MlpPolicy", env, learning_rate=1e-3, n_steps=128, batch_size=128, gamma=0.5, seed=given.seed
+        )
+        model = masked(model)  # its rollout buffer holds decisions, not slots that wait for a flow
+        before = reward_per_decision(model)
+        model.learn(given.steps)
+        after = reward_per_decision(model)
+    print(f"reward per decision: {before:.3f} before, {after:.3f} after {model.num_timesteps} steps")
+
+    given.out.mkdir(parents=True, exist_ok=True)
+    model.save(given.out / "ppo.zip")  # PPO.load(), then masked() again, goes on with it
+    settings = EnvConfig(fields=FIELDS, clock=Synchronous(interval_ns=10_000))
+    where_from = Training(agent="PPO", decisions=model.num_timesteps, seed=given.seed)
+    path = given.out / "policy.safetensors"
+    write_policy(path, policy_file(of_sb3(model.policy), settings, where_from))
+
+    unseen = incast(8, size_bytes=2_000_000)
+    mine = run_policy(NetworkPolicy.load(path), settings, unseen, seed=7, episodes=4)
+    hpcc = run_controller("hpcc", unseen, seed=7, episodes=4)
+    print(f"unseen 8-to-1 incast: {outcome(mine)}; HPCC: {outcome(hpcc)}")
+    print(f"play it anywhere: python -m eval run --scenario my.yaml --checkpoint mine={path} --out results")
+
+
+if __name__ == "__main__":
+    main()

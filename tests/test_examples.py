@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Do the examples of learning libraries run as they stand, and learn something? A few steps of each."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = {
+    "ppo_sb3": ["--steps", "2048", "--out"],
+    "ppo_single_file": ["--steps", "1024", "--tensorboard"],
+    "pettingzoo_supersuit": ["--steps", "2048"],
+    "torchrl_td3": ["--steps", "400"],
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_learns_something(name: str, tmp_path: Path) -> None:
+    options = [*EXAMPLES[name]]
+    if options[-1].startswith("--") and options[-1] != "--steps":
+        options.append(str(tmp_path / "out"))
+    ran = subprocess.run(
+        [sys.executable, "-W", "error::FutureWarning", ROOT / "examples" / f"{name}.py", *options],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=tmp_path,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert ran.returncode == 0, ran.stderr
+    told = re.search(r"reward per decision: (-?\d+\.\d+) before, (-?\d+\.\d+) after \d+ steps", ran.stdout)
+    assert told, ran.stdout
+    assert told[1] != told[2], "weights that have not changed earn the same on the same episodes"
+    if name == "ppo_sb3":
+        assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["policy.safetensors", "ppo.zip"]
+        assert "unseen 8-to-1 incast" in ran.stdout
+    if name == "ppo_single_file":
+        assert list((tmp_path / "out").iterdir())
