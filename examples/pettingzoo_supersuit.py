@@ -3,11 +3,10 @@
 
     python examples/pettingzoo_supersuit.py --steps 40000
 
-``RdmaParallelEnv`` has an agent per flow. SuperSuit's ``black_death_v3`` keeps rows for all of them all the time:
-a flow that has not started or has ended observes zeros and earns nothing. It also hides who ended: the ends that it
-tells are those of whole episodes. ``Flows`` puts both right from infos' "due", in the words that
-``ns3_env.masked_buffers`` understands; a learner without masked buffers drops the rows where ``mask.outcomes()``
-is False by itself.
+``RdmaParallelEnv`` has an agent per flow. SuperSuit's ``black_death_v3`` keeps rows for all of them all the
+time: a flow that has not started or has ended observes zeros and earns nothing. It also hides who ended: it
+tells the ends of whole episodes only. ``Flows`` puts both right from infos' "due", in the words that
+``ns3_env.masked_buffers`` understands; a learner of one's own drops rows where ``mask.outcomes()`` is False.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from ns3_env.traffic import Incast
 
 
 class TellsEnds(BaseParallelWrapper):  # type: ignore[misc]
-    """Writes into infos what ``black_death_v3`` hides: which flow ended in this step, and what it saw last."""
+    """Writes into infos what ``black_death_v3`` hides: which flow ended, and what it saw last."""
 
     def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], ...]:
         """See ParallelEnv."""

@@ -4,9 +4,9 @@
     python examples/ppo_single_file.py --steps 50000
     python examples/ppo_single_file.py --steps 50000 --tensorboard runs/ppo-single-file
 
-Each environment is an incast with one controlled flow; the others are under HPCC. The vector environment resets
-in the step that ends an episode (Gymnasium's SAME_STEP), so each row of each step is a decision: nothing needs a
-mask. What a truncated episode would have earned is the value of ``final_obs``.
+Each environment is an incast with one controlled flow; the others are under HPCC. The vector environment
+resets in the step that ends an episode (Gymnasium's SAME_STEP), so each row of each step is a decision:
+nothing needs a mask. What a truncated episode would have earned is the value of ``final_obs``.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def tensor(array: NDArray[np.generic]) -> Tensor:
 def collect(
     agent: Agent, envs: gym.vector.VectorEnv, first: NDArray[np.float32], settings: Settings
 ) -> tuple[Rollout, NDArray[np.float32]]:
-    """Plays ``num_steps`` steps from the observations ``first`` on; with them, the observations that follow."""
+    """Plays ``num_steps`` steps from the observations ``first`` on; the observations that follow, too."""
     seen, acted, log_probs, values, rewards, after, ended = [], [], [], [], [], [], []
     now = first
     for _ in range(settings.num_steps):
@@ -143,7 +143,7 @@ def collect(
 
 
 def update(agent: Agent, optimiser: torch.optim.Optimizer, rollout: Rollout, settings: Settings) -> float:
-    """Some epochs of the clipped objective over a rollout; the last estimate of the policy's KL divergence."""
+    """Some epochs of the clipped objective over a rollout; the last estimate of the KL divergence."""
     observations, actions = rollout.observations.flatten(0, 1), rollout.actions.flatten(0, 1)
     log_probs, advantages = rollout.log_probs.flatten(), rollout.advantages.flatten()
     returns = advantages + rollout.values.flatten()
@@ -197,7 +197,10 @@ def main() -> None:
     torch.set_num_threads(1)  # the networks are small
     torch.manual_seed(settings.seed)
     envs = make(settings)
-    agent = Agent(envs.single_observation_space.shape[0], envs.single_action_space.shape[0])  # type: ignore[index]
+    observed, acted = envs.single_observation_space.shape, envs.single_action_space.shape
+    assert observed is not None
+    assert acted is not None
+    agent = Agent(observed[0], acted[0])
     optimiser = torch.optim.Adam(agent.parameters(), lr=settings.learning_rate, eps=1e-5)
     writer = None
     if settings.tensorboard is not None:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does TorchRL train on the environment? TD3: its collector, replay buffer, exploration, loss and targets.
+"""How does TorchRL train on the environment? TD3 of its collector, buffer, loss and targets.
 
     python examples/torchrl_td3.py --steps 20000
 
-The environment is an incast with one controlled flow, the others are under HPCC. Each step is a decision of that
-flow, whenever its clock says so: nothing needs a mask.
+The environment is an incast with one controlled flow, the others are under HPCC. Each step is a decision of
+that flow, whenever its clock says so: nothing needs a mask.
 """
 
 from __future__ import annotations

@@ -19,6 +19,20 @@ EXAMPLES = {
     "torchrl_td3": ["--steps", "400"],
 }
 
+BLOCKS = [
+    (page, code)
+    for page in ("getting-started", "learning-libraries")
+    for code in re.findall(r"```python\n(.*?)```", (ROOT / f"docs/{page}.md").read_text("utf-8"), re.DOTALL)
+]
+
+
+@pytest.mark.parametrize(("page", "code"), BLOCKS)
+def test_what_a_page_shows_runs(
+    page: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, f"docs/{page}.md", "exec"), {})
+
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example_learns_something(name: str, tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do links to the repository's files work on the site? What pages link to becomes a page or a file of it.
+"""How do links to the repository's files work on the site? What is linked to becomes a part of it.
 
-Pages link as the repository's own pages do: ``../examples/ddpg.py``. A file outside of ``docs/`` that is linked to
-is on the site below ``repository/``: Markdown as a page, source code as a page with its text, anything else as it
-is. ``README.md`` is the home page.
+Pages link as the repository's own pages do: ``../examples/ddpg.py``. A file outside of ``docs/`` that is
+linked to is on the site below ``repository/``: Markdown as a page, source code as a page with its text,
+anything else as it is. ``README.md`` is the home page.
 """
 
 from __future__ import annotations

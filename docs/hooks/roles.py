@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How are this project's docstrings read? Sphinx's roles become links, "a, b: text" becomes two parameters."""
+"""How are this project's docstrings read? Roles become links, "a, b: text" two parameters."""
 
 from __future__ import annotations
 
