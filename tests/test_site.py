@@ -39,3 +39,9 @@ def test_the_api_says_what_docstrings_say(site: Path) -> None:
     assert "the controlled flow's index in the flow list" in page
     assert ":class:" not in page
     assert 'href="ns3_env.simulator.html' in page  # a role of a docstring
+
+
+def test_what_belongs_to_a_lists_item_stays_in_it(site: Path) -> None:
+    steps = (site / "extending.html").read_text("utf-8").split("<ol>")
+    assert len(steps) == 2
+    assert steps[1].split("</ol>")[0].count("<li>") == 4
