@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Why do lists look on the site as on the repository's page? What belongs to an item is indented by four.
 
-CommonMark takes what stands below an item's text for a part of it (two spaces after ``- ``, three after ``1. ``);
-Python-Markdown, which builds the site, asks for four, and for an empty line before a list. A number but 1 in the midst of a paragraph begins no list.
+CommonMark takes what stands below an item's text for a part of it (two spaces after ``- ``, three after
+``1. ``); Python-Markdown, which builds the site, asks for four, and for an empty line before a list. A number
+but 1 in the midst of a paragraph begins no list.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ _ITEM = re.compile(r"(?:[-*]|\d+\.) +(?=\S)")
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """The page with its lists as Python-Markdown has them; fenced blocks outside of lists stay as they are."""
+    """The page with its lists as Python-Markdown has them; fenced blocks stay as they are."""
     lines: list[str] = []
     width, fenced = 0, False  # of the item's marker, 0 outside of lists
     for line in markdown.split("\n"):
