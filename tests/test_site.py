@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("mkdocs", reason="the extra docs is not installed")
 ROOT = Path(__file__).parent.parent
-COMMAND = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d"]
+COMMAND = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d"]
 QUIET = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
 
 
