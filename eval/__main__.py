@@ -15,6 +15,7 @@ from ns3_env.command_line import AnyOrder, typed
 from ns3_env.eval.show.json_file import check_json
 from ns3_env.exit_codes import guarded
 from ns3_env.named_code import trust_all
+from ns3_env.simulator import load_plugins
 from ns3_env.units import nanoseconds
 
 #: What a command does: its exit code, or None for 0.
@@ -25,6 +26,7 @@ def _evaluate(options: argparse.ArgumentParser) -> Work:
     """a run's agent, or a policy's file, against the simulator's controllers"""
     options.add_argument("run", type=Path, help="folder of a training run or checkpoint, or a policy's file")
     options.add_argument("overrides", nargs="*", metavar="key=value", help="e.g. evaluation.episodes=5")
+    _plugin(options)
     _allow_imports(options)
     _json(options)
 
@@ -57,6 +59,7 @@ def _gain(options: argparse.ArgumentParser) -> Work:
     options.add_argument("--seeds", type=int, default=3)
     options.add_argument("--runs", type=Path, default=Path("runs"))
     options.add_argument("overrides", nargs="*", metavar="key=value")
+    _plugin(options)
     _json(options)
 
     def work(given: argparse.Namespace) -> int:
@@ -83,6 +86,7 @@ def _run(options: argparse.ArgumentParser) -> Work:
         "--queue-series", type=nanoseconds, metavar="NS", help="sample the queues at this interval, e.g. 10us"
     )
     options.add_argument("--pcap", action="store_true", help="capture every port's frames")
+    _plugin(options)
     _hang_timeout(options)
     _json(options)
 
@@ -112,6 +116,7 @@ def _benchmark(options: argparse.ArgumentParser) -> Work:
     options.add_argument("--jobs", type=int, metavar="N", help="cells at a time (default: cores)")
     options.add_argument("--policy", action="append", default=[], metavar="NAME=PKG.MODULE:FACTORY")
     options.add_argument("--checkpoint", action="append", default=[], metavar="NAME=PATH")
+    _plugin(options)
     _allow_imports(options)
     _hang_timeout(options)
 
@@ -149,6 +154,7 @@ def _sweep(options: argparse.ArgumentParser) -> Work:
     options.add_argument("--jobs", type=int, metavar="N", help="cells at a time (default: cores)")
     options.add_argument("--policy", action="append", default=[], metavar="NAME=PKG.MODULE:FACTORY")
     options.add_argument("--checkpoint", action="append", default=[], metavar="NAME=PATH")
+    _plugin(options)
     _allow_imports(options)
     _hang_timeout(options)
 
@@ -203,6 +209,7 @@ def _trace(options: argparse.ArgumentParser) -> Work:
     )
     options.add_argument("--checkpoint", type=Path, metavar="PATH", help="a trained policy; NAME is its")
     _format(options)
+    _plugin(options)
     _allow_imports(options)
     _hang_timeout(options)
 
@@ -392,6 +399,16 @@ def _json(options: argparse.ArgumentParser) -> None:
     options.add_argument("--json", type=Path, metavar="FILE", help="write the numbers shown to this file too")
 
 
+def _plugin(options: argparse.ArgumentParser) -> None:
+    options.add_argument(
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a shared object with controllers of your own; may be repeated",
+    )
+
+
 def _allow_imports(options: argparse.ArgumentParser) -> None:
     options.add_argument(
         "--allow-imports", action="store_true", help="run the code that files and checkpoints name"
@@ -420,6 +437,7 @@ def _do(options: argparse.Namespace) -> int:
     check_json(getattr(options, "json", None))
     if getattr(options, "allow_imports", False):
         trust_all()
+    load_plugins(getattr(options, "plugin", ()))
     return options.work(options) or 0
 
 

@@ -21,6 +21,7 @@ from ns3_env.errors import ConfigError
 from ns3_env.eval.show.json_file import check_json
 from ns3_env.exit_codes import guarded
 from ns3_env.named_code import trust, trust_all
+from ns3_env.simulator import load_plugins
 
 #: ``pkg.module:name`` in what was typed.
 _NAME_OF_CODE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -50,6 +51,13 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--allow-imports", action="store_true", help="run the code that the files name (pkg.module:name)"
     )
+    made.add_argument(
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a shared object with controllers of your own, to be tuned or compared with; may be repeated",
+    )
     made.add_argument("overrides", nargs="*", metavar="key=value", help="override of the configuration")
     return made
 
@@ -67,6 +75,7 @@ def run(options: argparse.Namespace) -> int:
     trust(name for text in given for name in _NAME_OF_CODE.findall(text))
     if options.allow_imports:
         trust_all()
+    load_plugins(options.plugin)
     # PyTorch takes seconds to import; mistakes on the command line are found before.
     inputs = read_inputs(options.config, options.curriculum, options.resume)
     return tune(inputs, options) if inputs.kind == "tune" else learn(inputs, options)

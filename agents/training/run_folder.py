@@ -19,20 +19,21 @@ import yaml
 from ns3_env.durable import put_in_place, write_atomically
 from ns3_env.errors import ConfigError
 from ns3_env.files import find_link
+from ns3_env.simulator import plugin_versions
 from ns3_env.yaml_files import read_mapping
 
 PACKAGES = ("ns3-env", "ns3", "torch", "stable-baselines3", "gymnasium", "numpy", "pydantic", "cma")
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages a result depends on."""
+    """Versions of Python and of the packages a result depends on, and contents of the simulator's plugins."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:  # noqa: PERF203
             found[package] = "not installed"
-    return found
+    return {**found, **plugin_versions()}
 
 
 def read_json(path: Path) -> dict[str, Any]:

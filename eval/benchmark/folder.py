@@ -141,13 +141,18 @@ def failure_file(path: Path, scenario: str, controller: str, seed: int) -> Path:
 
 
 def fingerprint(scenario: Scenario, who: Contestant, seed: int, used: Mapping[str, str]) -> str:
-    """Hash of all that a cell's result depends on: scenario, controller, seed, versions, and the layout."""
+    """Hash of all that a cell's result depends on: scenario, controller, seed, versions, and the layout.
+
+    A plugin's content is part of it where a controller of the cell came from there.
+    """
+    names = {who.controller, *(controller.name for controller in scenario.controllers)}
+    others = [key for key in used if key.startswith("plugin ") and key.removeprefix("plugin ") not in names]
     content = {
         "format": FORMAT,
         "scenario": _as_json(scenario),
         "controller": who.model_dump(mode="json", exclude=set(LABELS)),
         "seed": seed,
-        "versions": dict(used),
+        "versions": {key: value for key, value in used.items() if key not in others},
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -157,15 +162,19 @@ def _as_json(scenario: Scenario) -> dict[str, Any]:
     return scenario.model_dump(mode="json", exclude={"seed"})
 
 
-@functools.cache
 def versions_in_use() -> dict[str, str]:
     """Versions of the packages a result depends on; hashes of the simulator and of the metrics' definitions,
-    which change between versions while one works on them."""
+    which change between versions while one works on them; those of plugins."""
+    return {**versions(), **_hashes()}
+
+
+@functools.cache
+def _hashes() -> dict[str, str]:
     program = hashlib.sha256(find_executable().read_bytes()).hexdigest()[:16]
     metrics = hashlib.sha256()
     for file in sorted((Path(__file__).parents[1] / "metrics").glob("*.py")):
         metrics.update(file.read_bytes())
-    return {**versions(), "rdma-sim": program, "metrics": metrics.hexdigest()[:16]}
+    return {"rdma-sim": program, "metrics": metrics.hexdigest()[:16]}
 
 
 def claim(path: Path) -> None:

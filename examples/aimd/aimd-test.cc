@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Does AIMD add a packet per window and halve once per window? Hand-made ACKs (docs/extending.md).
-#include "fake-flow.h"
-
 #include "ns3/test.h"
 #include "ns3_env/rdma/congestion-control/aimd.h"
+#include "ns3_env/rdma/contract/fake-flow.h"
 
 namespace ns3::rdma::test
 {

@@ -4,8 +4,10 @@
 #include "ns3_env/rdma/bridge/lifeline.h"
 #include "ns3_env/rdma/bridge/simulator-end.h"
 #include "ns3_env/rdma/contract/congestion-control.h"
+#include "ns3_env/rdma/helper/controller-check.h"
 #include "ns3_env/rdma/helper/controller-description.h"
 #include "ns3_env/rdma/helper/episode.h"
+#include "ns3_env/rdma/helper/plugins.h"
 #include "ns3_env/rdma/helper/scenario.h"
 #include "ns3_env/rdma/json/json-reader.h"
 
@@ -17,6 +19,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace
 {
@@ -160,6 +163,28 @@ ListKnownControllers()
     return 0;
 }
 
+/// Does each plugin's controller keep the contract, or each of all where there are no plugins?
+int
+CheckControllers(bool pluginsOnly)
+{
+    bool kept = true;
+    for (const auto& name : CheckableControllers())
+    {
+        if (pluginsOnly && !PluginControllers().contains(name))
+        {
+            continue;
+        }
+        const auto broken = BrokenPromise(name);
+        kept = kept && !broken;
+        std::cout << name << ": "
+                  << broken.value_or("keeps the contract, " + std::to_string(CHECKED_FLOWS) +
+                                     " flows of " + std::to_string(CHECKED_HOOKS) +
+                                     " hooks in any order")
+                  << "\n";
+    }
+    return kept ? 0 : 1;
+}
+
 } // namespace
 
 int
@@ -168,27 +193,44 @@ main(int argc, char** argv)
     int channelFd = -1;
     bool list = false;
     bool describe = false;
+    bool check = false;
     std::string scenario;
     std::string out;
     std::string pcap;
     std::string pcapPorts;
     uint32_t pcapSnapLength = PcapSpec::LONGEST_FRAME;
+    std::vector<std::string> plugins;
     ns3::CommandLine cmd(__FILE__);
     cmd.Usage("Simulates one RDMA (RoCEv2) scenario, or serves episodes to a policy outside.");
     cmd.AddValue("channel-fd", "Serve episodes over this inherited memory file", channelFd);
     cmd.AddValue("controllers", "List the congestion controllers and stop", list);
     cmd.AddValue("describe-controllers", "As JSON, with what each declares, and stop", describe);
+    cmd.AddValue("check",
+                 "Do the plugins' controllers keep the contract? (or all), and stop",
+                 check);
     cmd.AddValue("out", "Where to write the results (default: standard output)", out);
     cmd.AddValue("pcap",
                  "Capture frames to PREFIX-NODE-PORT.pcap and, together, PREFIX.pcapng",
                  pcap);
     cmd.AddValue("pcap-ports", "Capture these ports only: NODE:PORT,...", pcapPorts);
     cmd.AddValue("pcap-snaplen", "Most bytes of a frame that --pcap keeps", pcapSnapLength);
+    cmd.AddValue("plugin",
+                 "Load the controllers of this shared object; may be repeated",
+                 ns3::Callback<bool, const std::string&>(
+                     [&](const std::string& file)
+                     {
+                         plugins.push_back(file);
+                         return !file.empty();
+                     }));
     cmd.AddNonOption("scenario", "Scenario as JSON", scenario);
     cmd.Parse(argc, argv);
     try
     {
         PrepareSimulator();
+        for (const std::string& file : plugins)
+        {
+            LoadPlugin(file);
+        }
         if (list)
         {
             return ListKnownControllers();
@@ -197,6 +239,10 @@ main(int argc, char** argv)
         {
             std::cout << DescribeControllers() << "\n";
             return 0;
+        }
+        if (check)
+        {
+            return CheckControllers(!plugins.empty());
         }
         if (channelFd >= 0)
         {

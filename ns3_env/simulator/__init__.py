@@ -3,6 +3,7 @@
 
 from ns3_env.simulator.executable import (
     EXECUTABLE_VARIABLE,
+    PLUGINS_VARIABLE,
     default_attributes,
     describe_controllers,
     find_executable,
@@ -10,10 +11,12 @@ from ns3_env.simulator.executable import (
 )
 from ns3_env.simulator.lookout import Lookout
 from ns3_env.simulator.messages import Decisions, EpisodeEnd, Transitions
+from ns3_env.simulator.plugins import load_plugins, plugin_versions
 from ns3_env.simulator.simulator import Simulator, wait_any
 
 __all__ = [
     "EXECUTABLE_VARIABLE",
+    "PLUGINS_VARIABLE",
     "Decisions",
     "EpisodeEnd",
     "Lookout",
@@ -23,5 +26,7 @@ __all__ = [
     "describe_controllers",
     "find_executable",
     "list_controllers",
+    "load_plugins",
+    "plugin_versions",
     "wait_any",
 ]

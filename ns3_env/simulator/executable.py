@@ -12,10 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from ns3_env import _native
-from ns3_env.errors import SimulatorDied, SimulatorNotFound
+from ns3_env.errors import ConfigError, SimulatorDied, SimulatorNotFound
 
 #: Names the simulator's program; overrides the one installed with the package.
 EXECUTABLE_VARIABLE = "NS3_ENV_RDMA_SIM"
+#: Names plugins, a list of paths as PATH is; :func:`ns3_env.simulator.load_plugins` adds to it.
+PLUGINS_VARIABLE = "NS3_ENV_PLUGINS"
+#: What rdma-sim ends with where the mistake is its caller's.
+EXIT_BAD_INPUT = 2
 
 
 def find_executable() -> Path:
@@ -35,8 +39,22 @@ def find_executable() -> Path:
     return path
 
 
+def named_plugins() -> list[Path]:
+    """The plugins that NS3_ENV_PLUGINS names: every simulator loads them."""
+    parts = os.environ.get(PLUGINS_VARIABLE, "").split(os.pathsep)
+    return [Path(part).absolute() for part in parts if part]
+
+
+def plugin_options() -> list[str]:
+    """The same, as rdma-sim takes them."""
+    return [f"--plugin={path}" for path in named_plugins()]
+
+
 def list_controllers(executable: str | os.PathLike[str] | None = None) -> list[str]:
-    """Names of the congestion controllers the simulator knows. Raises SimulatorNotFound, SimulatorDied."""
+    """Names of the congestion controllers that the simulator knows, those of plugins among them.
+
+    Raises ConfigError, SimulatorNotFound, SimulatorDied.
+    """
     return list(describe_controllers(executable))
 
 
@@ -46,22 +64,36 @@ def describe_controllers(
     """What each congestion controller of the simulator declares, by name, sorted.
 
     ``attributes``: its ns-3 attributes and their defaults, as text. ``ecn``: the marking that it is published
-    with, by the keys of a scenario's ``switch.ecn``; None where it ignores marks. The program is asked once,
-    and again when it has changed.
+    with, by the keys of a scenario's ``switch.ecn``; None where it ignores marks. ``plugin``: the file
+    it came from, where it is one's own. The program is asked once, and again when it or a
+    plugin has changed.
 
-    Raises SimulatorNotFound, SimulatorDied.
+    Raises:
+        ConfigError: a plugin cannot be loaded; the message says why.
+        SimulatorNotFound, SimulatorDied: there is no simulator, or it fails.
     """
     path = find_executable() if executable is None else Path(executable)
     try:
         changed_ns = path.stat().st_mtime_ns
     except OSError as error:
         raise SimulatorNotFound(f"no simulator at {path}: {error.strerror}") from None
-    return _described(path, changed_ns)
+    return _described(path, changed_ns, tuple(_stamp(plugin) for plugin in named_plugins()))
+
+
+def _stamp(plugin: Path) -> tuple[Path, int, int]:
+    """The file, and what tells it from a later one of the same name."""
+    try:
+        status = plugin.stat()
+    except OSError as error:
+        raise ConfigError(f"plugin {plugin} ({PLUGINS_VARIABLE}): {error.strerror}") from None
+    return plugin, status.st_mtime_ns, status.st_size
 
 
 @functools.lru_cache(maxsize=8)
-def _described(path: Path, changed_ns: int) -> Mapping[str, Mapping[str, Any]]:
-    """Of the program as it was written at ``changed_ns``."""
+def _described(
+    path: Path, changed_ns: int, plugins: tuple[tuple[Path, int, int], ...]
+) -> Mapping[str, Mapping[str, Any]]:
+    """Of the program as it was written at ``changed_ns``, with these plugins."""
     return dict(json.loads(_output(path, "--describe-controllers")))
 
 
@@ -71,7 +103,10 @@ def default_attributes(controller: str) -> dict[str, str]:
 
 
 def _output(path: Path, option: str) -> str:
-    done = subprocess.run([os.fspath(path), option], capture_output=True, text=True, timeout=60, check=False)
+    command = [os.fspath(path), *plugin_options(), option]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode == EXIT_BAD_INPUT and named_plugins():
+        raise ConfigError(done.stderr.strip().removeprefix("rdma-sim: "))
     if done.returncode != 0:
         raise SimulatorDied(f"{path} {option} ended with exit code {done.returncode}:\n{done.stderr}")
     return done.stdout

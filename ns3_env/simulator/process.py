@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ns3_env import _native
 from ns3_env.errors import SimulatorNotFound
+from ns3_env.simulator.executable import plugin_options
 
 #: One sleep while waiting, s; between two, the process is looked at and Python's signal handlers run.
 SLICE_S = 0.02
@@ -32,7 +33,7 @@ class SimulatorProcess:
         fcntl.fcntl(words_fd, fcntl.F_SETFL, os.O_APPEND)
         try:
             process = subprocess.Popen(
-                [os.fspath(executable), f"--channel-fd={agent.channel_fd}"],
+                [os.fspath(executable), *plugin_options(), f"--channel-fd={agent.channel_fd}"],
                 stdin=subprocess.DEVNULL,
                 stdout=words_fd,
                 stderr=words_fd,

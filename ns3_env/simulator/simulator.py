@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ns3_env import _native
 from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung
-from ns3_env.simulator.executable import find_executable
+from ns3_env.simulator.executable import describe_controllers, find_executable, named_plugins
 from ns3_env.simulator.messages import Decisions, EpisodeEnd, Transitions
+from ns3_env.simulator.plugins import load_plugins
 from ns3_env.simulator.process import SLICE_S, SimulatorProcess, Watch
 
 if TYPE_CHECKING:
@@ -40,6 +41,10 @@ class Simulator:
             is killed.
             One that waits for a core is left alone.
         start_timeout_s: patience for a process that starts.
+        plugins: shared objects with controllers of one's own; as an import, known to all of this process and
+            those that it starts from then on (:func:`ns3_env.simulator.load_plugins`).
+
+    Raises ConfigError where a plugin is none.
     """
 
     def __init__(
@@ -49,7 +54,9 @@ class Simulator:
         executable: str | os.PathLike[str] | None = None,
         hang_timeout_s: float = 0.9,
         start_timeout_s: float = 60.0,
+        plugins: Sequence[str | os.PathLike[str]] = (),
     ) -> None:
+        load_plugins(plugins)
         self._capacity = capacity
         self._executable = executable
         self.hang_timeout_s = hang_timeout_s
@@ -81,10 +88,15 @@ class Simulator:
         return self._process is not None and not self._our_turn
 
     def start(self) -> None:
-        """Starts the process, if there is none. Raises SimulatorNotFound, SimulatorDied, SimulatorHung."""
+        """Starts the process, if there is none.
+
+        Raises SimulatorNotFound, SimulatorDied, SimulatorHung; ConfigError where a plugin cannot be loaded.
+        """
         if self._process is not None:
             return
         executable = find_executable() if self._executable is None else Path(self._executable)
+        if named_plugins():
+            describe_controllers(executable)  # loads them: what is wrong is a line, not a process that dies
         agent = _native.AgentEnd(self._capacity)
         self._process, self._agent = SimulatorProcess(executable, agent), agent
         self._flows, self._slots, self._flags = agent.flows, agent.slots, agent.flags

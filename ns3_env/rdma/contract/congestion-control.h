@@ -8,6 +8,7 @@
 #include "int-record.h"
 
 #include "ns3/object.h"
+#include "ns3_env/rdma/contract/contract-id.h"
 
 #include <cstdint>
 #include <span>
@@ -53,8 +54,8 @@ struct CongestionNotification
  * The law that steers one flow. One object per flow, created by name ("rdma::hpcc" is "hpcc" to users).
  *
  * A controller writes its flow's window and pacing rate through FlowState and touches nothing else.
- * A new controller is one file in congestion-control/, its test and one line of CMake (docs/extending.md);
- * every parameter is an ns-3 attribute. What goes on inside is shown by trace sources: states are
+ * A new controller is one file in congestion-control/, its test and one line of CMake, or a plugin
+ * (docs/extending.md); every parameter is an ns-3 attribute. What goes on inside is shown by trace sources: states are
  * TracedValue<double>, counters TracedValue<uint64_t>, and a run can record either over time without
  * knowing the controller (helper/controller-log.h).
  */

@@ -2,6 +2,7 @@
 #include "controller-description.h"
 
 #include "controller-factory.h"
+#include "plugins.h"
 
 #include "ns3/nstime.h"
 
@@ -56,6 +57,10 @@ DescribeControllers()
         }
         all[name] = {{"ecn", EcnToJson(CreateController({name, {}})->GetEcnConfig())},
                      {"attributes", std::move(defaults)}};
+        if (const auto plugin = PluginControllers().find(name); plugin != PluginControllers().end())
+        {
+            all[name]["plugin"] = plugin->second;
+        }
     }
     return all.dump(2);
 }

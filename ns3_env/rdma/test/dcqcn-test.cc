@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Does DCQCN without timers do what it does with them? Against one that is stepped by nanoseconds.
-#include "fake-flow.h"
-
 #include "ns3/test.h"
 #include "ns3_env/rdma/congestion-control/dcqcn.h"
+#include "ns3_env/rdma/contract/fake-flow.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Do DCQCN's timers do the same as events and worked off, but for what happens at their very instants?
-#include "fake-flow.h"
-
 #include "ns3/boolean.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
 #include "ns3_env/rdma/congestion-control/dcqcn.h"
+#include "ns3_env/rdma/contract/fake-flow.h"
 
 #include <algorithm>
 #include <random>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Does DCTCP compute what its paper says? Hand-made feedback against hand-computed answers.
-#include "fake-flow.h"
-
 #include "ns3/test.h"
 #include "ns3_env/rdma/congestion-control/dctcp.h"
+#include "ns3_env/rdma/contract/fake-flow.h"
 
 namespace ns3::rdma::test
 {

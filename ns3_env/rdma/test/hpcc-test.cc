@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Does HPCC compute what docs/sources/published-simulator.md says? Utilisation, rate, window and commit, ACK by ACK.
-#include "fake-flow.h"
-
 #include "ns3/test.h"
 #include "ns3/uinteger.h"
 #include "ns3_env/rdma/congestion-control/hpcc.h"
+#include "ns3_env/rdma/contract/fake-flow.h"
 
 #include <cmath>
 

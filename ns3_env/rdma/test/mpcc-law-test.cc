@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Does MPCC's law do what Zheng 2024 says? The model's equations, both solvers, the loop.
-#include "fake-flow.h"
-
 #include "ns3/test.h"
 #include "ns3_env/rdma/congestion-control/mpcc-law.h"
 #include "ns3_env/rdma/congestion-control/state-switch.h"
+#include "ns3_env/rdma/contract/fake-flow.h"
 
 #include <cmath>
 #include <deque>

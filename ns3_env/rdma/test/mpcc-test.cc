@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // When does MPCC act on a network, and what comes of it? Its clock, its computation time, two bottlenecks.
-#include "fake-flow.h"
 #include "scenarios.h"
 
 #include "ns3/object-factory.h"
@@ -8,6 +7,7 @@
 #include "ns3/test.h"
 #include "ns3_env/rdma/congestion-control/mpcc.h"
 #include "ns3_env/rdma/congestion-control/state-switch.h"
+#include "ns3_env/rdma/contract/fake-flow.h"
 
 #include <algorithm>
 #include <cmath>

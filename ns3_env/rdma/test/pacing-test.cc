@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Do a flow's knobs mean what the contract says? Window, rate, windows below one packet, and who hears of them.
-#include "fake-flow.h"
 #include "scenarios.h"
 
 #include "ns3/test.h"
+#include "ns3_env/rdma/contract/fake-flow.h"
 #include "ns3_env/rdma/contract/pacing.h"
 
 #include <vector>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Does Swift compute what its paper says? Hand-made feedback, and an incast of small windows.
-#include "fake-flow.h"
 #include "scenarios.h"
 
 #include "ns3/test.h"
 #include "ns3_env/rdma/congestion-control/swift.h"
+#include "ns3_env/rdma/contract/fake-flow.h"
 
 #include <cmath>
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Does TIMELY compute what its paper says? Hand-made feedback against hand-computed answers.
-#include "fake-flow.h"
-
 #include "ns3/object-factory.h"
 #include "ns3/test.h"
 #include "ns3_env/rdma/contract/congestion-control.h"
+#include "ns3_env/rdma/contract/fake-flow.h"
 
 namespace ns3::rdma::test
 {

@@ -3,7 +3,7 @@
 #ifndef RDMA_FAKE_FLOW_H
 #define RDMA_FAKE_FLOW_H
 
-#include "ns3_env/rdma/contract/flow-state.h"
+#include "flow-state.h"
 
 namespace ns3::rdma
 {
