@@ -49,7 +49,7 @@ $(VENV)/.modules: $(VENV)/.created FORCE
 FORCE:
 
 # Editable: Python files are read where they lie; the C++ side is built again when its sources change.
-$(VENV)/.built: $(VENV)/.packages $(VENV)/.modules CMakeLists.txt cmake/find-packages.py $(CXX_PRODUCT_FILES)
+$(VENV)/.built: $(VENV)/.packages $(VENV)/.modules CMakeLists.txt $(wildcard cmake/*) $(CXX_PRODUCT_FILES)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install --no-build-isolation --no-deps --force-reinstall -e . \
 		-Cbuild-dir=$(BUILD) -Ccmake.define.RDMA_WERROR=$(WERROR)
 	@touch $@
