@@ -322,5 +322,5 @@ def test_controllers_that_declare_the_same_marks_can_share_a_network(monkeypatch
         "controllers": [{"name": "dcqcn"}, {"name": "hpcc"}],
     }
     dcqcn = published_ecn()["dcqcn"]
-    monkeypatch.setattr("ns3_env.scenario.published_ecn", lambda: {"dcqcn": dcqcn, "hpcc": dcqcn})
+    monkeypatch.setattr("ns3_env.scenario.faults.published_ecn", lambda: {"dcqcn": dcqcn, "hpcc": dcqcn})
     assert Scenario.from_mapping(data, "x").to_simulator_json()["switch"]["ecn"] == dcqcn.model_dump()

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""When does a flow under a policy decide?"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from ns3_env.bounds import Nanoseconds, Rtts
+from ns3_env.strict import Strict
+
+
+class PerFlowRtt(Strict):
+    """Each flow decides again after a fraction of its last RTT (Zhang 2023, section 4.2)."""
+
+    name: Literal["per_flow_rtt"] = "per_flow_rtt"
+    rtt_fraction: Rtts = Field(default=0.5, gt=0)
+
+
+class Synchronous(Strict):
+    """Every live flow decides at a fixed interval."""
+
+    name: Literal["synchronous"] = "synchronous"
+    interval_ns: Nanoseconds = Field(default=10_000, gt=0)
+
+
+class PerAck(Strict):
+    """A flow decides on each of its ACKs, on the spot, as a controller inside the simulator does."""
+
+    name: Literal["per_ack"] = "per_ack"
+
+
+Clock = Annotated[PerFlowRtt | Synchronous | PerAck, Field(discriminator="name")]

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What follows from a scenario that it does not say itself? Defaults that depend on its network and flows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ns3_env.bounds import MIN_RATE_BPS
+from ns3_env.scenario.controller import AGENT, NETWORK
+from ns3_env.scenario.switch import Ecn, published_ecn
+from ns3_env.topology import Network
+from ns3_env.traffic import Flows
+
+if TYPE_CHECKING:
+    from ns3_env.scenario.scenario import Scenario
+
+MIB = 1 << 20
+
+
+def timing(scenario: Scenario) -> Literal["exact", "published"]:
+    return scenario.timing or ("published" if scenario.preset == "reference" else "exact")
+
+
+def headroom_frames(scenario: Scenario) -> int:
+    if scenario.switch.headroom_frames is not None:
+        return scenario.switch.headroom_frames
+    return 0 if scenario.preset == "reference" else 2
+
+
+def buffer_bytes(scenario: Scenario, network: Network) -> int:
+    if scenario.switch.buffer_bytes is not None:
+        return scenario.switch.buffer_bytes
+    fast = max(link.rate_bps for link in network.links) >= 100e9
+    return (32 if fast else 16) * MIB
+
+
+def min_rate_bps(scenario: Scenario, network: Network) -> float | None:
+    """The simulator's default, a hundredth of the host's rate, is too much for more than 100 flows."""
+    if scenario.min_rate_bps is not None:
+        return scenario.min_rate_bps
+    needed: float | None = None
+    host_rate = max(link.rate_bps for link in network.access.values())
+    for host, flows in scenario.traffic.senders_at(network).items():
+        share = network.access[host].rate_bps / flows
+        if share < host_rate / 100:
+            needed = share / 10 if needed is None else min(needed, share / 10)
+    return None if needed is None else max(needed, MIN_RATE_BPS)
+
+
+def draw_flows(scenario: Scenario, network: Network) -> Flows:
+    return scenario.traffic.generate(network, np.random.default_rng(scenario.seed))
+
+
+def controller_indices(scenario: Scenario, flows: Flows) -> list[int]:
+    index = {controller.name: i for i, controller in enumerate(scenario.controllers)}
+    policy = AGENT if AGENT in index else NETWORK
+    default = 0
+    chosen: set[int] = set()
+    if scenario.controlled_flows is not None:
+        chosen = set(scenario.controlled_flows)
+        default = next((i for name, i in index.items() if name != policy), index[policy])
+    result = []
+    for flow, name in enumerate(flows.controller):
+        if name is not None:
+            result.append(index[name])
+        else:
+            result.append(index[policy] if flow in chosen else default)
+    return result
+
+
+def marking(scenario: Scenario, controllers: list[int]) -> Ecn | None:
+    """The marking, for flows under these controllers (indices)."""
+    if scenario.switch.ecn != "auto":
+        return scenario.switch.ecn
+    published = published_ecn()
+    names = (scenario.controllers[index].name for index in sorted(set(controllers)))
+    return next((published[name] for name in names if name in published), None)

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Does a scenario fit together? What it says of time, buffers, controllers and marks, against its network."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ns3_env.bounds import MAX_FLOWS, WHY_FLOWS
+from ns3_env.errors import ScenarioWarning
+from ns3_env.scenario.controller import AGENT, NETWORK
+from ns3_env.scenario.derived import buffer_bytes, controller_indices, draw_flows, headroom_frames, timing
+from ns3_env.scenario.switch import published_ecn
+from ns3_env.topology import Network
+
+if TYPE_CHECKING:
+    from ns3_env.scenario.scenario import Scenario
+
+#: Bytes of a data packet's headers with the largest telemetry (HPCC's 42 B).
+_MAX_HEADER_BYTES = 90
+
+
+def faults_of(scenario: Scenario, network: Network) -> list[str]:
+    """What is wrong with it, a line each, by key."""
+    faults = [f"topology.{fault}" for fault in scenario.topology.faults(network)]
+    if not faults:
+        faults = [f"traffic.{fault}" for fault in scenario.traffic.faults(network)]
+        faults += buffer_faults(scenario, network)
+    if not faults and (many := scenario.traffic.expected_flows(network)) > MAX_FLOWS:
+        faults = [f"traffic: about {many:.3g} flows; there may be at most {MAX_FLOWS}: {WHY_FLOWS}"]
+    faults += time_faults(scenario)
+    faults += controller_faults(scenario, network if not faults else None)
+    if not faults:
+        faults = marking_faults(scenario, lambda: controller_indices(scenario, draw_flows(scenario, network)))
+    return faults
+
+
+def time_faults(scenario: Scenario) -> list[str]:
+    """Nothing that is asked for may lie behind the time limit."""
+    first, limit = scenario.traffic.first_start_ns(), scenario.time_limit_ns
+    faults = []
+    if first is not None and first >= limit:
+        faults.append(f"time_limit_ns: the first flow starts at {first} ns, not before {limit}")
+    if scenario.measurement is not None:
+        wrong = scenario.measurement.faults(scenario.traffic.arrivals_end_ns(), limit)
+        faults += [f"measurement.{fault}" for fault in wrong]
+    return faults
+
+
+def buffer_faults(scenario: Scenario, network: Network) -> list[str]:
+    """Reserves and headrooms (3 x rate x delay and some frames) must leave something to share.
+
+    Without PFC nothing is kept as headroom, and what is left must hold a packet; the published simulator
+    keeps it all the same.
+    """
+    needed: dict[int, float] = {}
+    frame = scenario.payload_bytes + _MAX_HEADER_BYTES
+    headrooms = scenario.switch.pfc or timing(scenario) == "published"
+    for link in network.links:
+        headroom = 3 * link.rate_bps * link.delay_ns / 8e9 + headroom_frames(scenario) * frame
+        headroom *= headrooms
+        for end in (link.a, link.b):
+            if network.nodes[end] == "switch":
+                needed[end] = needed.get(end, 0) + headroom + scenario.switch.reserve_bytes
+    if not needed:
+        return []
+    buffer = buffer_bytes(scenario, network)
+    worst = max(needed, key=lambda node: needed[node])
+    if needed[worst] < buffer and (headrooms or needed[worst] + frame <= buffer):
+        return []
+    if not headrooms:
+        return [
+            f"switch.buffer_bytes: {buffer} B hold no packet of {frame} B beside the reserves of switch "
+            f"{worst}, {needed[worst]:.0f} B (reserve_bytes may be 0)"
+        ]
+    return [
+        f"switch.buffer_bytes: {buffer} B is no more than the reserves and headrooms of switch {worst}, "
+        f"{needed[worst]:.0f} B"
+        + ("" if scenario.switch.pfc else "; timing 'published' keeps headroom without PFC, 'exact' does not")
+    ]
+
+
+def controller_faults(scenario: Scenario, network: Network | None) -> list[str]:
+    names = [controller.name for controller in scenario.controllers]
+    faults = [f"controllers: {name!r} is there twice" for name in set(names) if names.count(name) > 1]
+    if scenario.controlled_flows is not None:
+        if AGENT not in names and NETWORK not in names:
+            faults.append(f"controlled_flows: needs {AGENT!r} among the controllers")
+        if network is not None and not scenario.traffic.flow_count_is_drawn():
+            # The number of flows is the same for every seed.
+            flows = draw_flows(scenario, network)
+            beyond = [flow for flow in scenario.controlled_flows if flow >= len(flows)]
+            if beyond:
+                faults.append(
+                    f"controlled_flows: there is no flow {beyond[0]}; flows are 0 to {len(flows) - 1}"
+                )
+            if len(names) < 2 and len(set(scenario.controlled_flows)) < len(flows):
+                faults.append("controllers: the flows that are not controlled need another controller")
+    known = ", ".join(names)
+    faults += [
+        f"traffic.controller: {name!r} is not among the controllers ({known})"
+        for name in sorted(scenario.traffic.named_controllers())
+        if name not in names
+    ]
+    return faults
+
+
+def marking_faults(scenario: Scenario, controllers: Callable[[], list[int]]) -> list[str]:
+    """A port marks in one way only; where two controllers need two, the user has to choose.
+
+    ``controllers()``: each flow's, as an index.
+    """
+    if scenario.switch.ecn != "auto" or len(scenario.controllers) < 2:
+        return []
+    published = published_ecn()
+    names = sorted({scenario.controllers[i].name for i in set(controllers())} & set(published))
+    if all(published[name] == published[names[0]] for name in names):
+        return []
+    needs = ", ".join(
+        f"{name} {ecn.kmin_bytes:g}/{ecn.kmax_bytes:g} B and pmax {ecn.pmax:g} "
+        f"at {ecn.at_rate_bps / 1e9:g} Gb/s"
+        for name, ecn in ((name, published[name]) for name in names)
+    )
+    return [
+        f"switch.ecn: flows under {' and '.join(names)} need different marking ({needs}): give "
+        "kmin_bytes, kmax_bytes, pmax and at_rate_bps instead of 'auto'"
+    ]
+
+
+def warn_of_rates(scenario: Scenario, network: Network, source: str | None) -> None:
+    """With such least rates no controller can empty the queue, but one may want to see that."""
+    if scenario.min_rate_bps is None:
+        return
+    for host, flows in scenario.traffic.senders_at(network).items():
+        rate = network.access[host].rate_bps
+        if flows * scenario.min_rate_bps > rate:
+            warnings.warn(
+                (f"{source}: " if source else "")
+                + f"min_rate_bps: {flows} flows x {scenario.min_rate_bps:g} bit/s = "
+                f"{flows * scenario.min_rate_bps:g} bit/s exceed the link of host {host}, {rate:g} bit/s: "
+                f"its queue cannot empty; {rate / flows:g} would do",
+                ScenarioWarning,
+                stacklevel=2,
+            )

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is simulated? The typed scenario: network, traffic, controllers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PrivateAttr, ValidationInfo, model_validator
+
+from ns3_env.bounds import (
+    MAX_CONTROLLERS,
+    MAX_FLOWS,
+    WHY_FLOWS,
+    BitsPerSecond,
+    Bytes,
+    Nanoseconds,
+    few,
+)
+from ns3_env.errors import ScenarioError
+from ns3_env.measurement import Measurement
+from ns3_env.scenario.clock import Clock, PerFlowRtt
+from ns3_env.scenario.controller import AGENT, NETWORK, Controller
+from ns3_env.scenario.derived import controller_indices, draw_flows
+from ns3_env.scenario.faults import faults_of, warn_of_rates
+from ns3_env.scenario.record import Record
+from ns3_env.scenario.simulator_json import simulator_json
+from ns3_env.scenario.switch import Switch
+from ns3_env.strict import Strict, validate
+from ns3_env.topology import Dumbbell, Topology
+from ns3_env.traffic import Flows, Incast, Traffic
+from ns3_env.yaml_files import read_mapping
+
+
+class Scenario(Strict):
+    """One episode's network, traffic and controllers.
+
+    Every flow is under the first of ``controllers``; with ``controlled_flows``, those flows are under "agent"
+    (or "network", a policy's file) and the others under the first other controller; a traffic's own
+    ``controller`` comes before both. Flows under "agent" have the slots 0, 1, ... in the order of the flow
+    list.
+
+    The preset gives ``timing`` its default: "exact" (picoseconds) in ``default``, "published" (whole
+    nanoseconds and the published simulator's other accidents) in ``reference``. ``switch.ecn: auto`` marks as
+    the controllers that the flows are under are published with, as each declares it (``published_ecn``).
+    """
+
+    preset: Literal["default", "reference"] = "default"
+    seed: int = Field(default=1, ge=0, lt=2**63)
+    time_limit_ns: Nanoseconds = Field(default=10_000_000, gt=0)
+    timing: Literal["exact", "published"] | None = None
+    payload_bytes: Bytes = Field(default=1000, ge=1, le=65_000)
+    min_rate_bps: BitsPerSecond | None = Field(
+        default=None,
+        description="none: a hundredth of the host's rate, or less where an incast needs it; "
+        "a warning where the flows' least rates together exceed their receiver's link",
+    )
+    topology: Topology = Dumbbell()
+    traffic: Traffic = Incast()
+    switch: Switch = Switch()
+    loss_probability: float = Field(default=0.0, ge=0, le=1, description="of each packet on each link")
+    retransmission_timeout_ns: Nanoseconds = Field(default=0, ge=0, description="0: by the simulator")
+    controllers: Annotated[list[Controller], few(MAX_CONTROLLERS, WHY_FLOWS)] = Field(
+        default=[Controller(name=AGENT)], min_length=1
+    )
+    controlled_flows: Annotated[list[Annotated[int, Field(ge=0)]], few(MAX_FLOWS, WHY_FLOWS)] | None = None
+    clock: Clock = PerFlowRtt()
+    decision_quantum_ns: Nanoseconds = Field(
+        default=0, ge=0, description="flows due within it decide together"
+    )
+    record: Record = Record()
+    measurement: Measurement | None = Field(default=None, description="none: the whole run counts")
+
+    _source: str | None = PrivateAttr(default=None)
+
+    @classmethod
+    def from_mapping(cls, data: Mapping[str, Any], source: str, folder: str | Path = "") -> Scenario:
+        """The scenario of these keys.
+
+        Args:
+            data: keys and values, as in a YAML file.
+            source: what errors name.
+            folder: where the scenario's other files are looked for; "": the working directory.
+
+        Raises:
+            ScenarioError: a line per fault, with ``source`` and the key.
+        """
+        context = {"folder": folder, "source": source}
+        made = validate(data, cls, source, raises=ScenarioError, context=context)
+        made._source = source
+        return made
+
+    @classmethod
+    def load(cls, path: str | Path) -> Scenario:
+        """The scenario in a YAML file. Raises ScenarioError, naming file and key."""
+        return cls.from_mapping(read_mapping(path, ScenarioError), str(path), Path(path).parent)
+
+    @property
+    def source(self) -> str | None:
+        """The file that errors name."""
+        return self._source
+
+    def with_seed(self, seed: int) -> Scenario:
+        """The same scenario with another seed."""
+        return self.model_copy(update={"seed": seed})
+
+    def under(
+        self, controller: str, attributes: Mapping[str, bool | int | float | str] | None = None
+    ) -> Scenario:
+        """The scenario with its flows under one controller, "agent" for a policy.
+
+        The controller keeps the attributes that the scenario gives it; ``attributes`` take their place. Flows
+        that the traffic itself puts under a controller stay there.
+
+        Raises:
+            ScenarioError: the traffic puts flows under "agent", and there is no policy.
+        """
+        if controller != AGENT and AGENT in self.traffic.named_controllers():
+            raise ScenarioError(
+                f"{self.source}: traffic.controller: flows under {AGENT!r} need a policy; "
+                "name one of the simulator's controllers, or none"
+            )
+        own = next((x.attributes for x in self.controllers if x.name == controller), {})
+        first = Controller(name=controller, attributes={**own, **(attributes or {})})
+        others = [x for x in self.controllers if x.name not in (AGENT, controller)]
+        return self.model_copy(update={"controllers": [first, *others], "controlled_flows": None})
+
+    def playing(self, file: str | Path) -> Scenario:
+        """The scenario with a policy's file in the place of "agent": the simulator evaluates it itself.
+
+        What the scenario says of "agent" (its telemetry, its first window) holds for the policy; the clock is
+        the file's.
+
+        Raises:
+            ScenarioError: the traffic itself puts flows under "agent".
+        """
+        if AGENT in self.traffic.named_controllers():
+            raise ScenarioError(f"{self.source}: traffic.controller: {AGENT!r} needs placement 'channel'")
+        controllers = [
+            Controller(name=NETWORK, attributes={**x.attributes, "File": str(file)}) if x.name == AGENT else x
+            for x in self.controllers
+            if x.name != NETWORK
+        ]
+        return self.model_copy(update={"controllers": controllers})
+
+    def carrying(self, telemetry_bytes: int) -> Scenario:
+        """The scenario with so many bytes of telemetry in packets of the agent's flows, unless it says it."""
+        controllers = [
+            x.model_copy(update={"attributes": {"TelemetryBytes": telemetry_bytes, **x.attributes}})
+            if x.name == AGENT
+            else x
+            for x in self.controllers
+        ]
+        return self.model_copy(update={"controllers": controllers})
+
+    @model_validator(mode="after")
+    def _fits_together(self, info: ValidationInfo) -> Scenario:
+        network = self.topology.build()
+        if faults := faults_of(self, network):
+            raise ValueError("\n".join(faults))
+        warn_of_rates(self, network, (info.context or {}).get("source"))
+        return self
+
+    def measured_ns(self) -> tuple[int, int] | None:
+        """Begin and end of what counts; None where the whole run does."""
+        return None if self.measurement is None else self.measurement.span_ns(self.traffic.arrivals_end_ns())
+
+    def measured_text(self) -> str:
+        """ ", measured from 1 to 10 ms", as tables and reports say it; "" where the whole run counts."""
+        span = self.measured_ns()
+        return "" if span is None else f", measured from {span[0] / 1e6:g} to {span[1] / 1e6:g} ms"
+
+    def without_files(self) -> Scenario:
+        """The same scenario with what its files hold written out: it then says all by itself."""
+        update = {"traffic": self.traffic.without_files(), "topology": self.topology.without_files()}
+        return self.model_copy(update=update)
+
+    def flows(self) -> Flows:
+        """The flow list under the scenario's own seed."""
+        return draw_flows(self, self.topology.build())
+
+    @property
+    def flow_count(self) -> int:
+        """Flows of the scenario under its own seed."""
+        return len(self.flows())
+
+    @property
+    def agent_flow_count(self) -> int:
+        """Flows under "agent": slots that an environment needs."""
+        indices = controller_indices(self, draw_flows(self, self.topology.build()))
+        return sum(self.controllers[i].name == AGENT for i in indices)
+
+    def to_simulator_json(self) -> dict[str, Any]:
+        """What rdma-sim reads. Traffic is drawn from the scenario's seed."""
+        return simulator_json(self)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What are switches like? Their buffer, PFC, marking, and how they count flows."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from ns3_env.bounds import (
+    BitsPerSecond,
+    BufferBytes,
+    HeadroomFrames,
+    Nanoseconds,
+    RealBufferBytes,
+    ReserveBytes,
+)
+from ns3_env.simulator.executable import describe_controllers
+from ns3_env.strict import Strict
+
+
+class Ecn(Strict):
+    """Marking at dequeue: never below kmin, always above kmax, with growing probability up to pmax between.
+
+    The thresholds hold at ``at_rate_bps`` and grow with a port's rate. The defaults are DCQCN's
+    (docs/sources/baselines.md).
+    """
+
+    kmin_bytes: RealBufferBytes = Field(default=100_000, ge=0)
+    kmax_bytes: RealBufferBytes = Field(default=400_000, ge=0)
+    pmax: float = Field(default=0.2, ge=0, le=1)
+    at_rate_bps: BitsPerSecond = 25e9
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Ecn:
+        if self.kmax_bytes < self.kmin_bytes:
+            raise ValueError(f"kmax_bytes ({self.kmax_bytes:g}) is below kmin_bytes ({self.kmin_bytes:g})")
+        return self
+
+
+def published_ecn() -> dict[str, Ecn]:
+    """Marking that controllers are published with, as each declares it; those not named ignore marks.
+
+    Raises SimulatorNotFound, SimulatorDied.
+    """
+    return {
+        name: Ecn.model_validate(declared["ecn"])
+        for name, declared in describe_controllers().items()
+        if declared["ecn"] is not None
+    }
+
+
+def _ecn_tag(value: Any) -> str:
+    if value is None:
+        return "none"
+    return "auto" if isinstance(value, str) else "thresholds"
+
+
+#: "auto", thresholds, or none.
+EcnSetting = Annotated[
+    Annotated[Literal["auto"], Tag("auto")]
+    | Annotated[Ecn, Tag("thresholds")]
+    | Annotated[None, Tag("none")],
+    Discriminator(_ecn_tag),
+]
+
+
+class Switch(Strict):
+    """What all switches have in common (docs/sources/published-simulator.md, "Switch")."""
+
+    buffer_bytes: BufferBytes | None = Field(
+        default=None,
+        gt=0,
+        description="shared by all ports; none: 32 MiB with links of 100 Gb/s and more, else 16",
+    )
+    pfc: bool = Field(
+        default=True,
+        description="false: no pauses, headroom or thresholds; a packet for which no byte is left is lost",
+    )
+    pfc_alpha_shift: int = Field(default=3, ge=0, le=30, description="threshold: free buffer >> this")
+    reserve_bytes: ReserveBytes = Field(
+        default=4096, ge=0, description="of each ingress port, which no other one takes"
+    )
+    resume_offset_bytes: ReserveBytes = Field(default=3072, ge=0)
+    headroom_frames: HeadroomFrames | None = Field(
+        default=None,
+        ge=0,
+        description="full frames beyond 3 x rate x delay; none: 2, or 0 under the preset reference",
+    )
+    ecn: EcnSetting = Field(
+        default="auto", description="auto: as the flows' controllers are published; none: no marks"
+    )
+    flow_counter: Literal["exact", "timeout"] = "exact"
+    flow_timeout_ns: Nanoseconds = Field(default=1_000_000, gt=0)
