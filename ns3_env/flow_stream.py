@@ -260,8 +260,6 @@ class FlowStream:
             self._begin_episode(i, replace=False)
             return
         try:
-            if len(message.slots) and message.slots.min() < 0:
-                raise ScenarioError(f"a flow under the agent has slot {message.slots.min()}")
             message = self._lanes[i].place(message)
         except ScenarioError:
             simulator.kill()

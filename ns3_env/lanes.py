@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ns3_env.bounds import MAX_FLOWS
 from ns3_env.errors import ScenarioError
 from ns3_env.simulator import Decisions
 
@@ -40,6 +41,9 @@ class Lanes:
         Raises ScenarioError: more flows are under way than there are slots.
         """
         numbers = message.slots
+        if len(numbers) and not (numbers.min() >= 0 and numbers.max() < MAX_FLOWS):
+            wrong = min(numbers.min(), 0) or numbers.max()
+            raise ScenarioError(f"a flow under the agent has the number {wrong}, which none can have")
         if len(numbers) and int(numbers.max()) >= len(self._of):
             more = np.arange(len(self._of), 2 * int(numbers.max()) + 1)
             self._of = np.concatenate([self._of, np.where(more < self.slots, more, 0)])

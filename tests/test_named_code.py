@@ -168,6 +168,18 @@ def test_trust_is_in_a_name_and_not_in_its_module() -> None:
         named_code(f"{OWN}:Share")
 
 
+def test_a_network_that_no_file_can_hold_trains_all_the_same_and_is_played_across_the_channel(
+    tmp_path: Path,
+) -> None:
+    validated = {**STAGES, "validation": {"every_episodes": 2, "episodes": 1}}
+    given = [*command(tmp_path, curriculum=validated), "--algo", "sb3_contrib:CrossQ"]
+    assert train.main([*given, "train.decisions=150"]) == 0
+    run = run_of(tmp_path)
+    assert "sb3_contrib:CrossQ" in json.loads((run / "evaluation" / "table.json").read_text())
+    assert not (run / "best.safetensors").exists()
+    assert not list(run.rglob("policy.safetensors"))
+
+
 def test_plain_algorithms_are_validated_too_and_their_best_policy_is_kept(tmp_path: Path) -> None:
     validated = {**STAGES, "validation": {"every_episodes": 4, "episodes": 1}}
     assert (

@@ -19,8 +19,10 @@ from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import VecNormalize
 
 from ns3_env.errors import PaddingError, ScenarioError
+from ns3_env.lanes import Lanes
 from ns3_env.masked_buffers import masked
 from ns3_env.scenario import Scenario
+from ns3_env.simulator import Decisions
 from ns3_env.vec_env import RdmaVecEnv
 
 th.set_num_threads(1)
@@ -178,6 +180,14 @@ def test_a_slot_is_a_flow_that_lives_and_then_the_next_one() -> None:
 def test_too_few_slots_are_an_error_that_says_so() -> None:
     with RdmaVecEnv(scenario(), slots=1) as env, pytest.raises(ScenarioError, match="has 1 slots per simul"):
         masked(TD3("MlpPolicy", env, policy_kwargs=small())).learn(500)
+
+
+@pytest.mark.parametrize("number", [-1, 2**31 - 1])
+def test_a_number_that_no_flow_has_is_refused_before_memory_is_taken(number: int) -> None:
+    none = np.zeros(1, dtype=np.bool_)
+    row = Decisions(0.0, np.zeros(1, dtype=int), np.array([number]), ~none, none, none, np.zeros((1, 1)))
+    with pytest.raises(ScenarioError, match=f"the number {number}, which none can have"):
+        Lanes(2).place(row)
 
 
 def test_a_recurrent_policy_forgets_what_it_saw_while_it_waited() -> None:

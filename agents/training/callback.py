@@ -152,7 +152,10 @@ class RunCallback(BaseCallback):
         """The policy as it is plays episodes held back; the best one is kept beside the checkpoints."""
         held_back = self.curriculum.held_back()
         assert isinstance(self.trainer, GradientTrainer)
-        file = self.trainer.export()
+        file = self.trainer.file()
+        if file is None:  # nothing that the simulators could play
+            self.validations = None
+            return
         with self.trainer.stopwatch.measuring(VALIDATING):
             scores = validations.validate(policy_bytes(file), [scenario for _, scenario in held_back])
         stages = sorted({stage for stage, _ in held_back})

@@ -133,7 +133,7 @@ def run(plan: Plan, parent: Path, measure: Measure | None = None, console: Conso
     validations = None
     if curriculum.plateau is not None:
         _, reward = make_action_and_reward(config.env, "configuration")
-        validations = Validations(config.env, reward, config.seed, env.num_simulators)
+        validations = Validations(config.env, reward, config.seed, config.env.simulators)
     try:
         trainer = find_agent(config.agent.name).trainer(config, env, folder.path, suffix)
         if checkpoint is not None and state is not None:
