@@ -159,9 +159,11 @@ def test_curves_replace_their_own_pictures_only(tmp_path: Path) -> None:
     assert picture.read_bytes() == b"mine"
 
 
-def test_brackets_in_a_folder_s_name_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = tmp_path / "[abc] [/b]"
-    assert run(folder) == 0
+def test_brackets_in_a_folder_s_name_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)  # a path so short that no line ends within it
+    assert run(Path("[abc] [/b]")) == 0
     shown = capsys.readouterr().out.replace("\n", "")
     assert "[abc] [/b]/out/dctcp: " in shown
     assert "[abc] [/b]/s.yaml)" in shown
