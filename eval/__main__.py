@@ -10,6 +10,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ns3_env.command_line import AnyOrder, typed
 from ns3_env.eval.show.json_file import check_json
@@ -17,6 +18,9 @@ from ns3_env.exit_codes import guarded
 from ns3_env.named_code import trust_all
 from ns3_env.simulator import load_plugins
 from ns3_env.units import nanoseconds
+
+if TYPE_CHECKING:
+    from ns3_env.eval.benchmark.suite import Suite
 
 #: What a command does: its exit code, or None for 0.
 Work = Callable[[argparse.Namespace], "int | None"]
@@ -93,10 +97,9 @@ def _run(options: argparse.ArgumentParser) -> Work:
     def work(given: argparse.Namespace) -> None:
         from ns3_env.eval.play.scenario import run
 
-        names = [name.strip() for name in given.controllers.split(",")] if given.controllers else []
         run(
             given.scenario,
-            names,
+            _names(given.controllers),
             given.out,
             given.json,
             queue_series_ns=given.queue_series,
@@ -113,26 +116,10 @@ def _benchmark(options: argparse.ArgumentParser) -> Work:
     """a suite: controllers x scenarios x seeds, on all cores"""
     options.add_argument("--suite", type=Path, required=True, metavar="FILE", help="its YAML, or its name")
     options.add_argument("--out", type=Path, required=True, metavar="DIR", help="new, or a run to go on with")
-    options.add_argument("--jobs", type=int, metavar="N", help="cells at a time (default: cores)")
-    options.add_argument("--policy", action="append", default=[], metavar="NAME=PKG.MODULE:FACTORY")
-    options.add_argument("--checkpoint", action="append", default=[], metavar="NAME=PATH")
-    _plugin(options)
-    _allow_imports(options)
-    _hang_timeout(options)
+    _cells(options)
 
     def work(given: argparse.Namespace) -> int:
-        from ns3_env.eval.benchmark.runner import benchmark
-
-        done = benchmark(
-            given.suite,
-            given.out,
-            given.jobs,
-            given.policy,
-            given.checkpoint,
-            allow_imports=given.allow_imports,
-            hang_timeout_s=given.hang_timeout,
-        )
-        return 0 if done else 1
+        return _play_cells(given.suite, given.out, given)
 
     return work
 
@@ -151,29 +138,13 @@ def _sweep(options: argparse.ArgumentParser) -> Work:
     )
     options.add_argument("--controllers", default="", metavar="A,B,...", help="in place of the suite's")
     options.add_argument("--seeds", type=int, metavar="N", help="1 to N (default: the suite's, or 8)")
-    options.add_argument("--jobs", type=int, metavar="N", help="cells at a time (default: cores)")
-    options.add_argument("--policy", action="append", default=[], metavar="NAME=PKG.MODULE:FACTORY")
-    options.add_argument("--checkpoint", action="append", default=[], metavar="NAME=PATH")
-    _plugin(options)
-    _allow_imports(options)
-    _hang_timeout(options)
+    _cells(options)
 
     def work(given: argparse.Namespace) -> int:
-        from ns3_env.eval.benchmark.runner import run_suite
         from ns3_env.eval.benchmark.sweep import sweep_suite
 
-        names = [name.strip() for name in given.controllers.split(",")] if given.controllers else []
-        suite, folder = sweep_suite(given.what, given.axes, names, given.seeds)
-        done = run_suite(
-            suite,
-            given.out or folder,
-            given.jobs,
-            given.policy,
-            given.checkpoint,
-            allow_imports=given.allow_imports,
-            hang_timeout_s=given.hang_timeout,
-        )
-        return 0 if done else 1
+        suite, folder = sweep_suite(given.what, given.axes, _names(given.controllers), given.seeds)
+        return _play_cells(suite, given.out or folder, given)
 
     return work
 
@@ -375,6 +346,37 @@ def _format(options: argparse.ArgumentParser) -> None:
         metavar="pdf,svg,png",
         help="each panel as a file too, as wide as a paper's column",
     )
+
+
+def _names(text: str) -> list[str]:
+    """What stands between commas."""
+    return [name.strip() for name in text.split(",")] if text else []
+
+
+def _cells(options: argparse.ArgumentParser) -> None:
+    """Options of commands that play a suite's cells."""
+    options.add_argument("--jobs", type=int, metavar="N", help="cells at a time (default: cores)")
+    options.add_argument("--policy", action="append", default=[], metavar="NAME=PKG.MODULE:FACTORY")
+    options.add_argument("--checkpoint", action="append", default=[], metavar="NAME=PATH")
+    _plugin(options)
+    _allow_imports(options)
+    _hang_timeout(options)
+
+
+def _play_cells(suite: Suite | Path, out: Path, given: argparse.Namespace) -> int:
+    """Plays the suite with the options of ``_cells``; returns the exit code."""
+    from ns3_env.eval.benchmark.runner import benchmark
+
+    done = benchmark(
+        suite,
+        out,
+        given.jobs,
+        given.policy,
+        given.checkpoint,
+        allow_imports=given.allow_imports,
+        hang_timeout_s=given.hang_timeout,
+    )
+    return 0 if done else 1
 
 
 def _hang_timeout(options: argparse.ArgumentParser) -> None:

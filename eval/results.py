@@ -13,6 +13,7 @@ from ns3_env.eval.benchmark.folder import BenchFolder, Cell
 from ns3_env.eval.benchmark.suite import Contestant, SuiteScenario
 from ns3_env.eval.metrics import METRICS
 from ns3_env.eval.play.folders import refuse_link
+from ns3_env.extras import EXTRAS, install
 
 if TYPE_CHECKING:
     import pandas
@@ -136,4 +137,4 @@ def _module(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise ConfigError(f"results as data need {name}: pip install 'ns3-env[report]'") from None
+        raise ConfigError(f"results as data need {name}: {install(EXTRAS[name])}") from None

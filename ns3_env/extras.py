@@ -12,9 +12,14 @@ EXTRAS = {
 }
 
 
+def install(extra: str) -> str:
+    """What to type for an extra."""
+    return f"pip install 'ns3-env[{extra}]'"
+
+
 def missing(error: ModuleNotFoundError) -> str | None:
     """What to say of a package that is missing; None where it is none of an extra's."""
     package = (error.name or "").partition(".")[0]
     if package not in EXTRAS:
         return None
-    return f"this needs {package}: pip install 'ns3-env[{EXTRAS[package]}]'"
+    return f"this needs {package}: {install(EXTRAS[package])}"

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from pathlib import Path
 
 #: Largest file that is read whole; a flow list of a million entries has a quarter of it.
 MAX_FILE_BYTES = 256 << 20
 
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+-]+")
 _KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a pipe",
@@ -44,3 +46,8 @@ def read_text(path: str | Path) -> str:
     """The text in a plain file, UTF-8. Raises OSError, with ``strerror``, and UnicodeDecodeError."""
     check_plain(path)
     return Path(path).read_text(encoding="utf-8")
+
+
+def file_name(text: str) -> str:
+    """The text as a file's name: what none should have becomes "_"."""
+    return _NOT_IN_NAMES.sub("_", text)

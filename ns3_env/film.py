@@ -45,9 +45,20 @@ _PANELS = (
 
 
 class Film:
-    """Remembers what flows told when they decided, and draws it."""
+    """Remembers what flows told when they decided, and draws it; does nothing where nothing is drawn.
 
-    def __init__(self) -> None:
+    Attributes:
+        rolls: whether anything is drawn.
+    """
+
+    def __init__(self, render_mode: str | None) -> None:
+        """
+        Args:
+            render_mode: one of ``RENDER_MODES``; None: nothing is drawn. Raises ValueError for another.
+        """
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise ValueError(f"render_mode must be None or one of {RENDER_MODES}, not {render_mode!r}")
+        self.rolls = render_mode is not None
         self._points: deque[tuple[int, tuple[float, ...]]] = deque(maxlen=_KEPT)
 
     def begin(self) -> None:
@@ -56,6 +67,8 @@ class Film:
 
     def see(self, flows: Sequence[int] | NDArray[np.int64], records: NDArray[np.float64]) -> None:
         """The telemetry (k, fields) of flows (k,)."""
+        if not self.rolls:
+            return
         for flow, record in zip(flows, records, strict=True):
             values = tuple(
                 float(record[INDEX[panel.field]])
@@ -64,8 +77,10 @@ class Film:
             )
             self._points.append((int(flow), (float(record[INDEX["time_ns"]]), *values)))
 
-    def frame(self) -> NDArray[np.uint8]:
-        """The picture: (HEIGHT, WIDTH, 3). Before anything was seen, empty axes."""
+    def frame(self) -> NDArray[np.uint8] | None:
+        """The picture: (HEIGHT, WIDTH, 3). Empty axes at first; None where nothing is drawn."""
+        if not self.rolls:
+            return None
         from PIL import Image, ImageDraw
 
         image = Image.new("RGB", (WIDTH, HEIGHT), "white")
@@ -109,12 +124,3 @@ def _round_up(value: float) -> float:
         return 1.0
     power = 10.0 ** np.floor(np.log10(value))
     return float(next(step * power for step in (1, 2, 5, 10) if step * power >= value * (1 - 1e-9)))
-
-
-def make_film(render_mode: str | None) -> Film | None:
-    """None where nothing is drawn. Raises ValueError for a mode that there is not."""
-    if render_mode is None:
-        return None
-    if render_mode not in RENDER_MODES:
-        raise ValueError(f"render_mode must be None or one of {RENDER_MODES}, not {render_mode!r}")
-    return Film()

@@ -16,7 +16,7 @@ from ns3_env import telemetry
 from ns3_env.actions import ActionMap, MultiplicativeWindow
 from ns3_env.companions import Companions
 from ns3_env.errors import ScenarioError
-from ns3_env.film import FPS, RENDER_MODES, make_film
+from ns3_env.film import FPS, RENDER_MODES, Film
 from ns3_env.flow_stream import episode_seed
 from ns3_env.policy import Policy
 from ns3_env.rewards import Reward, make_reward
@@ -25,7 +25,6 @@ from ns3_env.simulator import Decisions, Simulator
 from ns3_env.topology import Dumbbell
 from ns3_env.traffic import Incast
 
-_NAMES = tuple(telemetry.INDEX)
 _ARGUMENTS = (
     *("scenario", "flows", "flow", "others", "fields", "reward", "action", "render_mode"),
     *("executable", "hang_timeout_s"),
@@ -85,7 +84,7 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
         hang_timeout_s: float = 0.9,
     ) -> None:
         EzPickle.__init__(self, **{name: value for name, value in locals().items() if name in _ARGUMENTS})
-        self._film = make_film(render_mode)
+        self._film = Film(render_mode)
         self._flow = flow
         self._others = others
         self._companions = None if isinstance(others, str) else Companions(others)
@@ -149,8 +148,7 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
         self._last = None
         if self._companions is not None:
             self._companions.forget()
-        if self._film is not None:
-            self._film.begin()
+        self._film.begin()
         self._simulator.send_reset(self.scenario.with_seed(episode_seed(drawn, 0)))
 
     def begun(self) -> tuple[Observation, dict[str, Any]]:
@@ -217,14 +215,12 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
 
     def _info(self, rows: Decisions, own: int) -> dict[str, Any]:
         record = rows.records[own]
-        if self._film is not None:
-            self._film.see([self._flow], record[None])
-        named = dict(zip(_NAMES, record.tolist(), strict=True))
-        return {"time_ns": rows.time_ns, "telemetry": named, "record": record}
+        self._film.see([self._flow], record[None])
+        return {"time_ns": rows.time_ns, "telemetry": telemetry.named(record.tolist()), "record": record}
 
     def render(self) -> NDArray[np.uint8] | None:
         """A picture (480, 640, 3) of the controlled flow; None where ``render_mode`` is."""
-        return None if self._film is None else self._film.frame()
+        return self._film.frame()
 
     def close(self) -> None:
         """Ends the simulator; may be called again."""

@@ -53,28 +53,28 @@ def named_code(name: str) -> object:
     return import_named(name)
 
 
-def import_named(name: str, raises: type[ValueError] = ConfigError) -> object:
+def import_named(name: str) -> object:
     """What ``pkg.module:name`` stands for, whoever named it. The working directory is looked into, too.
 
     Raises:
-        ConfigError, or ``raises``: it is of another form, not there, or its module does not import.
+        ConfigError: it is of another form, not there, or its module does not import.
     """
     module_name, colon, attribute = name.partition(":")
     if not (module_name and colon and attribute.isidentifier()):
-        raise raises(f"expected pkg.module:name, found {name!r}")
+        raise ConfigError(f"expected pkg.module:name, found {name!r}")
     if os.getcwd() not in sys.path and "" not in sys.path:
         sys.path.append(os.getcwd())
     try:
         module = importlib.import_module(module_name)
     except Exception as error:  # whatever the user's module does
-        raise raises(
+        raise ConfigError(
             f"cannot import {module_name!r}: {type(error).__name__}: {error}; it must be installed, "
             "or lie below the working directory or PYTHONPATH"
         ) from error
     found: object = getattr(module, attribute, None)
     if found is None:
         known = [known for known in vars(module) if not known.startswith("_")]
-        raise raises(f"{module_name} has no {attribute!r}; it has {', '.join(known)}")
+        raise ConfigError(f"{module_name} has no {attribute!r}; it has {', '.join(known)}")
     return found
 
 

@@ -16,7 +16,7 @@ from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
 from ns3_env import telemetry
 from ns3_env.actions import ActionMap, MultiplicativeWindow
 from ns3_env.errors import ScenarioError
-from ns3_env.film import FPS, RENDER_MODES, make_film
+from ns3_env.film import FPS, RENDER_MODES, Film
 from ns3_env.flow_env import incast_scenario
 from ns3_env.flow_stream import episode_seed
 from ns3_env.rewards import Reward, make_reward
@@ -76,7 +76,7 @@ class RdmaParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
             raise ScenarioError(
                 f"{scenario.source or 'scenario'}: clock.name: a ParallelEnv needs 'synchronous'"
             )
-        self._film = make_film(render_mode)
+        self._film = Film(render_mode)
         self.scenario = scenario
         self.render_mode = render_mode
         self.fields = tuple(fields)
@@ -112,8 +112,7 @@ class RdmaParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
         self.agents = list(self.possible_agents)
         zeros = np.zeros(self._observation_space.shape or (), dtype=np.float32)
         self._last = {agent: zeros.copy() for agent in self.agents}
-        if self._film is not None:
-            self._film.begin()
+        self._film.begin()
         self._simulator.send_reset(self.scenario.with_seed(episode_seed(drawn, 0)))
         infos = self._advance({}, {}, {})
         return dict(self._last), infos
@@ -149,14 +148,13 @@ class RdmaParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
                 # Flows that had not started when the episode was cut.
                 truncated.update(dict.fromkeys(living, True))
                 return infos
-            if self._film is not None:
-                self._film.see(rows.flows, rows.records)
+            self._film.see(rows.flows, rows.records)
             paid = self.reward(rows.records)
             seen = telemetry.observe(rows.records, self._indices, self._observation_space)
             for row, slot in enumerate(rows.slots):
                 agent = self.possible_agents[slot]
                 self._last[agent] = seen[row]
-                named = dict(zip(telemetry.INDEX, rows.records[row].tolist(), strict=True))
+                named = telemetry.named(rows.records[row].tolist())
                 infos[agent] = {"due": bool(rows.due[row]), "time_ns": rows.time_ns, "telemetry": named}
                 if not rows.first[row]:
                     rewards[agent] = float(paid[row])
@@ -173,7 +171,7 @@ class RdmaParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
 
     def render(self) -> NDArray[np.uint8] | None:
         """A picture (480, 640, 3) of the flows; None where ``render_mode`` is."""
-        return None if self._film is None else self._film.frame()
+        return self._film.frame()
 
     def close(self) -> None:
         """Ends the simulator; may be called again."""

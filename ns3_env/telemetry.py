@@ -9,7 +9,7 @@ equal.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,3 +94,8 @@ def column(records: NDArray[np.float64], name: str) -> NDArray[np.float64]:
     """The named field of records (k, fields): shape (k,)."""
     values: NDArray[np.float64] = records[:, INDEX[name]]
     return values
+
+
+def named(record: Iterable[float]) -> dict[str, float]:
+    """The values of a record (fields,), by the fields' names."""
+    return dict(zip(INDEX, record, strict=True))

@@ -15,13 +15,11 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 from typing_extensions import Unpack
 
 from ns3_env.errors import SimulatorError
-from ns3_env.film import FPS, RENDER_MODES, make_film
+from ns3_env.film import FPS, RENDER_MODES, Film
 from ns3_env.flow_stream import Batch, FlowStream, Sampler, StreamOptions, episode_seed
 from ns3_env.padding import Mask
 from ns3_env.scenario import Scenario
-from ns3_env.telemetry import FIELDS
-
-_NAMES = tuple(field.name for field in FIELDS)
+from ns3_env.telemetry import named
 
 
 class RdmaVecEnv(FlowStream, VecEnv):
@@ -65,7 +63,7 @@ class RdmaVecEnv(FlowStream, VecEnv):
         self._began = time.monotonic()
         self.results: list[tuple[int, dict[str, Any]]] = []
         self.mask = Mask(self.num_envs)
-        self._film = make_film(render_mode)
+        self._film = Film(render_mode)
 
     def __getstate__(self) -> dict[str, Any]:
         """What it was made of: an environment that is read again begins anew, with simulators of its own."""
@@ -109,8 +107,7 @@ class RdmaVecEnv(FlowStream, VecEnv):
         self._observations[batch.slots] = batch.observations
         self.due[batch.slots[due]] = True
         self.reset_infos = [{"due": False} for _ in range(self.num_envs)]
-        if self._film is not None:
-            self._film.begin()
+        self._film.begin()
         self._tell(batch, self.reset_infos)
         self._reset_seeds()
         self._reset_options()
@@ -171,8 +168,8 @@ class RdmaVecEnv(FlowStream, VecEnv):
         rows = np.flatnonzero(batch.due)
         told = zip(batch.slots[rows], batch.flows[rows].tolist(), batch.records[rows].tolist(), strict=True)
         for slot, flow, record in told:
-            infos[slot].update(due=True, flow=flow, telemetry=dict(zip(_NAMES, record, strict=True)))
-        if self._film is not None:
+            infos[slot].update(due=True, flow=flow, telemetry=named(record))
+        if self._film.rolls:
             shown = rows[batch.simulators[rows] == 0]
             if any(i == 0 for i, _ in batch.results):
                 self._film.begin()
@@ -180,7 +177,7 @@ class RdmaVecEnv(FlowStream, VecEnv):
 
     def render(self, mode: str | None = None) -> NDArray[np.uint8] | None:
         """The flows of the first simulator (:mod:`ns3_env.film`); None where ``render_mode`` is."""
-        return None if self._film is None else self._film.frame()
+        return self._film.frame()
 
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
         """See :meth:`render`: one picture."""

@@ -9,6 +9,7 @@ from typing import Protocol, cast
 
 from ns3_env.agents.export.evaluator import Evaluator
 from ns3_env.errors import ConfigError
+from ns3_env.extras import install
 from ns3_env.policy_file import PolicyFile
 
 
@@ -37,5 +38,4 @@ def find_format(name: str) -> Format:
     try:
         return cast(Format, importlib.import_module(FORMATS[name]))
     except ModuleNotFoundError as error:
-        install = f"pip install 'ns3-env[{name}]'"
-        raise ConfigError(f"--format {name}: there is no package {error.name!r}: {install}") from None
+        raise ConfigError(f"--format {name}: there is no package {error.name!r}: {install(name)}") from None

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ns3_env.errors import ScenarioError
+from ns3_env.files import file_name
 from ns3_env.strict import nearest, shown
 
 #: Points that one entry may stand for.
 MAX_POINTS = 10_000
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+-]+")
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def named(entry: Mapping[str, Any], point: Point, place: str) -> dict[str, Any]:
     made = {key: value for key, value in entry.items() if key != "grid"}
     template = str(entry.get("name", ""))
     name, rest = point.filled(template, f"{place}.name")
-    made["name"] = _NOT_IN_NAMES.sub("_", "-".join([name, *rest]))
+    made["name"] = file_name("-".join([name, *rest]))
     if isinstance(entry.get("title"), str) and entry["title"]:
         title, rest = point.filled(entry["title"], f"{place}.title")
         made["title"] = ", ".join([title, *(" ".join(words.split("-", 1)) for words in rest)])

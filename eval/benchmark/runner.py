@@ -41,7 +41,7 @@ _RUNNING_SHOWN = 8
 
 
 def benchmark(
-    suite_file: Path,
+    given: Suite | Path,
     out: Path,
     jobs: int | None = None,
     policies: Sequence[str] = (),
@@ -55,7 +55,7 @@ def benchmark(
     """Runs what the folder does not hold yet, prints the summary and writes the report.
 
     Args:
-        suite_file: the suite's YAML, or the name of one in ``configs/suites``.
+        given: the suite, its YAML, or the name of one in ``configs/suites``.
         out: the folder; an earlier run of it goes on.
         jobs: cells at a time; by default as many as cores.
         policies: "NAME=pkg.module:factory".
@@ -73,34 +73,8 @@ def benchmark(
         KeyboardInterrupt: Ctrl-C; the folder can be gone on with.
     """
     _check_jobs(jobs)
-    return run_suite(
-        Suite.load(suite_file),
-        out,
-        jobs,
-        policies,
-        checkpoints,
-        command,
-        console,
-        allow_imports,
-        hang_timeout_s=hang_timeout_s,
-    )
-
-
-def run_suite(
-    suite: Suite,
-    out: Path,
-    jobs: int | None = None,
-    policies: Sequence[str] = (),
-    checkpoints: Sequence[str] = (),
-    command: Sequence[str] | None = None,
-    console: Console | None = None,
-    allow_imports: bool = False,
-    *,
-    hang_timeout_s: float = 0.9,
-) -> bool:
-    """``benchmark`` of a suite that is read already; see there."""
+    suite = given if isinstance(given, Suite) else Suite.load(given)
     console = console or Console()
-    _check_jobs(jobs)
     if not allow_imports:
         refuse_imports(suite, policies)
     suite = check(join(suite, policies, checkpoints))

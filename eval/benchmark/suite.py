@@ -46,6 +46,11 @@ class OfGrid(Strict):
         return self.family or self.name
 
 
+def in_full(name: str) -> dict[str, str]:
+    """``hpcc`` stands for {name: hpcc, controller: hpcc}, a released policy's name for its checkpoint."""
+    return {"name": name, "checkpoint" if name in released_names() else "controller": name}
+
+
 class Contestant(OfGrid):
     """Who decides: a controller of the simulator, a Python policy or a trained checkpoint."""
 
@@ -69,10 +74,7 @@ class Contestant(OfGrid):
     @model_validator(mode="before")
     @classmethod
     def _short_form(cls, data: Any) -> Any:
-        """``hpcc`` stands for {name: hpcc, controller: hpcc}, a released policy's name for its checkpoint."""
-        if not isinstance(data, str):
-            return data
-        return {"name": data, "checkpoint" if data in released_names() else "controller": data}
+        return in_full(data) if isinstance(data, str) else data
 
     @model_validator(mode="after")
     def _is_one_thing(self) -> Contestant:

@@ -11,8 +11,8 @@ from ns3_env.data_files import find_file
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.axes import parse_axes
 from ns3_env.eval.benchmark.grid import short_names
-from ns3_env.eval.benchmark.suite import SUITE_FOLDER, Suite, known_suites
-from ns3_env.released import controller_names, released_names
+from ns3_env.eval.benchmark.suite import SUITE_FOLDER, Suite, in_full, known_suites
+from ns3_env.released import controller_names
 from ns3_env.scenario import AGENT, NETWORK, Scenario
 from ns3_env.strict import nearest
 from ns3_env.yaml_files import read_mapping
@@ -131,7 +131,7 @@ def _with_axes(entry: Any, axes: Mapping[str, Any]) -> Any:
     if not axes:
         return entry
     if isinstance(entry, str):  # a controller's short form
-        entry = {"name": entry, "checkpoint" if entry in released_names() else "controller": entry}
+        entry = in_full(entry)
     if not isinstance(entry, Mapping):
         return entry
     own = entry.get("grid")

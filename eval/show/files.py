@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from ns3_env.durable import write_atomically
 from ns3_env.errors import ConfigError
 from ns3_env.eval.play.folders import refuse_link
 from ns3_env.eval.show.plots import settings
+from ns3_env.files import file_name
 from ns3_env.strict import nearest, shown
 
 #: What figures may be written as; letters of an SVG are shapes, those of a PDF embedded TrueType.
@@ -22,7 +22,6 @@ FORMATS = ("pdf", "svg", "png")
 #: Where a run's figures go.
 FOLDER = "figures"
 _PNG_DPI = 300
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+-]+")
 
 
 def parse_formats(text: str) -> list[str]:
@@ -53,7 +52,7 @@ def save(figure: Figure, folder: Path, name: str, formats: Sequence[str]) -> lis
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for kind in formats:
-        target = folder / f"{_NOT_IN_NAMES.sub('_', name)}.{kind}"
+        target = folder / f"{file_name(name)}.{kind}"
         refuse_link(target)
         content = io.BytesIO()
         undated = {"png": {}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}[kind]
