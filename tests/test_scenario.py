@@ -10,6 +10,7 @@ import pytest
 
 from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.scenario import MIB, Scenario, published_ecn
+from ns3_env.simulator.executable import describe_controllers
 
 INCAST = {"kind": "incast", "size_bytes": 1000}
 
@@ -321,6 +322,8 @@ def test_controllers_that_declare_the_same_marks_can_share_a_network(monkeypatch
         "traffic": {"kind": "mix", "parts": [INCAST, {**INCAST, "controller": "hpcc"}]},
         "controllers": [{"name": "dcqcn"}, {"name": "hpcc"}],
     }
+    declared = {name: dict(own) for name, own in describe_controllers().items()}
+    declared["hpcc"]["ecn"] = declared["dcqcn"]["ecn"]
+    monkeypatch.setattr("ns3_env.scenario.declared.describe_controllers", lambda: declared)
     dcqcn = published_ecn()["dcqcn"]
-    monkeypatch.setattr("ns3_env.scenario.faults.published_ecn", lambda: {"dcqcn": dcqcn, "hpcc": dcqcn})
     assert Scenario.from_mapping(data, "x").to_simulator_json()["switch"]["ecn"] == dcqcn.model_dump()

@@ -2,17 +2,20 @@
 """What does a user describe? A scenario: its parts, what follows from them, and how the simulator is told."""
 
 from ns3_env.scenario.clock import Clock, PerAck, PerFlowRtt, Synchronous
+from ns3_env.scenario.congestion_points import CongestionPoints
 from ns3_env.scenario.controller import AGENT, NETWORK, Controller
+from ns3_env.scenario.declared import published_congestion_points, published_ecn
 from ns3_env.scenario.derived import MIB
 from ns3_env.scenario.record import Record
 from ns3_env.scenario.scenario import Scenario
-from ns3_env.scenario.switch import Ecn, EcnSetting, Switch, published_ecn
+from ns3_env.scenario.switch import Ecn, EcnSetting, Switch
 
 __all__ = [
     "AGENT",
     "MIB",
     "NETWORK",
     "Clock",
+    "CongestionPoints",
     "Controller",
     "Ecn",
     "EcnSetting",
@@ -22,5 +25,6 @@ __all__ = [
     "Scenario",
     "Switch",
     "Synchronous",
+    "published_congestion_points",
     "published_ecn",
 ]

@@ -9,7 +9,6 @@ import numpy as np
 
 from ns3_env.bounds import MIN_RATE_BPS
 from ns3_env.scenario.controller import AGENT, NETWORK
-from ns3_env.scenario.switch import Ecn, published_ecn
 from ns3_env.topology import Network
 from ns3_env.traffic import Flows
 
@@ -68,12 +67,3 @@ def controller_indices(scenario: Scenario, flows: Flows) -> list[int]:
         else:
             result.append(index[policy] if flow in chosen else default)
     return result
-
-
-def marking(scenario: Scenario, controllers: list[int]) -> Ecn | None:
-    """The marking, for flows under these controllers (indices)."""
-    if scenario.switch.ecn != "auto":
-        return scenario.switch.ecn
-    published = published_ecn()
-    names = (scenario.controllers[index].name for index in sorted(set(controllers)))
-    return next((published[name] for name in names if name in published), None)

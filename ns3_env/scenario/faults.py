@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from ns3_env.bounds import MAX_FLOWS, WHY_FLOWS
 from ns3_env.errors import ScenarioWarning
 from ns3_env.scenario.controller import AGENT, NETWORK
+from ns3_env.scenario.declared import DECLARED
 from ns3_env.scenario.derived import buffer_bytes, controller_indices, draw_flows, headroom_frames, timing
-from ns3_env.scenario.switch import published_ecn
 from ns3_env.topology import Network
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ def faults_of(scenario: Scenario, network: Network) -> list[str]:
     faults += time_faults(scenario)
     faults += controller_faults(scenario, network if not faults else None)
     if not faults:
-        faults = marking_faults(scenario, lambda: controller_indices(scenario, draw_flows(scenario, network)))
+        faults = declared_faults(
+            scenario, lambda: controller_indices(scenario, draw_flows(scenario, network))
+        )
     return faults
 
 
@@ -106,26 +108,9 @@ def controller_faults(scenario: Scenario, network: Network | None) -> list[str]:
     return faults
 
 
-def marking_faults(scenario: Scenario, controllers: Callable[[], list[int]]) -> list[str]:
-    """A port marks in one way only; where two controllers need two, the user has to choose.
-
-    ``controllers()``: each flow's, as an index.
-    """
-    if scenario.switch.ecn != "auto" or len(scenario.controllers) < 2:
-        return []
-    published = published_ecn()
-    names = sorted({scenario.controllers[i].name for i in set(controllers())} & set(published))
-    if all(published[name] == published[names[0]] for name in names):
-        return []
-    needs = ", ".join(
-        f"{name} {ecn.kmin_bytes:g}/{ecn.kmax_bytes:g} B and pmax {ecn.pmax:g} "
-        f"at {ecn.at_rate_bps / 1e9:g} Gb/s"
-        for name, ecn in ((name, published[name]) for name in names)
-    )
-    return [
-        f"switch.ecn: flows under {' and '.join(names)} need different marking ({needs}): give "
-        "kmin_bytes, kmax_bytes, pmax and at_rate_bps instead of 'auto'"
-    ]
+def declared_faults(scenario: Scenario, controllers: Callable[[], list[int]]) -> list[str]:
+    """Where the controllers of flows (``controllers()``: an index for each) need different things of a port."""
+    return [fault for setting in DECLARED for fault in setting.faults(scenario, controllers)]
 
 
 def warn_of_rates(scenario: Scenario, network: Network, source: str | None) -> None:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario.controller import AGENT
+from ns3_env.scenario.declared import DECLARED
 from ns3_env.scenario.derived import (
     buffer_bytes,
     controller_indices,
     draw_flows,
     headroom_frames,
-    marking,
     min_rate_bps,
     timing,
 )
-from ns3_env.scenario.faults import marking_faults
+from ns3_env.scenario.faults import declared_faults
 
 if TYPE_CHECKING:
     from ns3_env.scenario.scenario import Scenario
@@ -27,7 +27,7 @@ def simulator_json(scenario: Scenario) -> dict[str, Any]:
     network = scenario.topology.build()
     flows = draw_flows(scenario, network)
     controllers = controller_indices(scenario, flows)
-    if faults := marking_faults(scenario, lambda: controllers):
+    if faults := declared_faults(scenario, lambda: controllers):
         place = f"{scenario.source}: " if scenario.source else ""
         raise ScenarioError("\n".join(place + fault for fault in faults))
     slots = []
@@ -36,7 +36,7 @@ def simulator_json(scenario: Scenario) -> dict[str, Any]:
         under_agent = scenario.controllers[index].name == AGENT
         slots.append(taken if under_agent else -1)
         taken += under_agent
-    ecn = marking(scenario, controllers)
+    declared = {setting.key: setting.of(scenario, controllers) for setting in DECLARED}
     content: dict[str, Any] = {
         "seed": scenario.seed,
         "time_limit_ns": scenario.time_limit_ns,
@@ -51,7 +51,7 @@ def simulator_json(scenario: Scenario) -> dict[str, Any]:
             **scenario.switch.model_dump(),
             "buffer_bytes": buffer_bytes(scenario, network),
             "headroom_frames": headroom_frames(scenario),
-            "ecn": None if ecn is None else ecn.model_dump(),
+            **{key: None if value is None else value.model_dump() for key, value in declared.items()},
         },
         "loss": {"probability": scenario.loss_probability},
         "retransmission_timeout_ns": scenario.retransmission_timeout_ns,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What are switches like? Their buffer, PFC, marking, and how they count flows."""
+"""What are switches like? Their buffer, PFC, marking, feedback, and how they count flows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ns3_env.bounds import (
     RealBufferBytes,
     ReserveBytes,
 )
-from ns3_env.simulator.executable import describe_controllers
+from ns3_env.scenario.congestion_points import CongestionPointsSetting
 from ns3_env.strict import Strict
 
 
@@ -36,18 +36,6 @@ class Ecn(Strict):
         if self.kmax_bytes < self.kmin_bytes:
             raise ValueError(f"kmax_bytes ({self.kmax_bytes:g}) is below kmin_bytes ({self.kmin_bytes:g})")
         return self
-
-
-def published_ecn() -> dict[str, Ecn]:
-    """Marking that controllers are published with, as each declares it; those not named ignore marks.
-
-    Raises SimulatorNotFound, SimulatorDied.
-    """
-    return {
-        name: Ecn.model_validate(declared["ecn"])
-        for name, declared in describe_controllers().items()
-        if declared["ecn"] is not None
-    }
 
 
 def _ecn_tag(value: Any) -> str:
@@ -89,6 +77,10 @@ class Switch(Strict):
     )
     ecn: EcnSetting = Field(
         default="auto", description="auto: as the flows' controllers are published; none: no marks"
+    )
+    congestion_points: CongestionPointsSetting = Field(
+        default="auto",
+        description="auto: as the flows' controllers are published; none: no feedback frames",
     )
     flow_counter: Literal["exact", "timeout"] = "exact"
     flow_timeout_ns: Nanoseconds = Field(default=1_000_000, gt=0)

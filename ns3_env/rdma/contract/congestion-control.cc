@@ -33,6 +33,12 @@ CongestionControl::GetEcnConfig() const
     return {};
 }
 
+CongestionPointConfig
+CongestionControl::GetCongestionPointConfig() const
+{
+    return {};
+}
+
 double
 CongestionControl::GetWindowFloor(const FlowState& flow) const
 {

@@ -3,6 +3,7 @@
 #ifndef RDMA_CONGESTION_CONTROL_H
 #define RDMA_CONGESTION_CONTROL_H
 
+#include "congestion-point-config.h"
 #include "ecn-config.h"
 #include "flow-state.h"
 #include "int-record.h"
@@ -41,13 +42,15 @@ struct AckSample
     std::span<const IntRecord> hops{}; ///< one record per switch passed, sender's side first
 };
 
-/// A layer-2 feedback frame of a switch (QCN, BCN, SMCC).
+/// A layer-2 feedback frame of a switch (QCN, BCN, SMCC), as it says it.
 struct CongestionNotification
 {
-    Picos now{0};
-    double offsetBytes{0}; ///< Q_off = q - q0
-    double deltaBytes{0};  ///< q - q_old
-    uint32_t congestionPoint{0};
+    Picos now{0};          ///< time of arrival
+    double offsetBytes{0}; ///< Q_off = q - q0, in units of 64 B
+    double deltaBytes{0};  ///< dQ = q - q_old, likewise
+    /// -Fb of Jiang 2015, eq. 1 in levels of 0 to 63, which stands for q0 (2 w + 1); 0 where Fb >= 0
+    uint32_t feedback{0};
+    uint32_t congestionPoint{0}; ///< which queue speaks
 };
 
 /**
@@ -70,6 +73,10 @@ class CongestionControl : public Object
     /// The marking this controller is published with, which `switch.ecn: auto` gives its flows' switches;
     /// not enabled where it ignores marks.
     virtual EcnConfig GetEcnConfig() const;
+
+    /// The switches' feedback this controller is published with, which `switch.congestion_points: auto` gives
+    /// its flows' switches; not enabled where it ignores feedback frames.
+    virtual CongestionPointConfig GetCongestionPointConfig() const;
 
     /// Least window (bytes of payload) the controller ever sets; below one packet's the flow is paced.
     virtual double GetWindowFloor(const FlowState& flow) const;

@@ -128,6 +128,7 @@ CallOneHook(CongestionControl& control, FakeFlow& flow, Feedback& feedback)
                                          {.now = now,
                                           .offsetBytes = (feedback.Unit() - 0.5) * 1e7,
                                           .deltaBytes = (feedback.Unit() - 0.5) * 1e7,
+                                          .feedback = static_cast<uint32_t>(feedback.Unit() * 64),
                                           .congestionPoint = feedback.Chance(0.5) ? 0U : 1U});
     }
 }

@@ -29,6 +29,23 @@ EcnToJson(const EcnConfig& ecn)
             {"at_rate_bps", ecn.atRateBps}};
 }
 
+Json
+CongestionPointsToJson(const CongestionPointConfig& points)
+{
+    if (!points.enabled)
+    {
+        return nullptr;
+    }
+    const double probability = points.sampleProbability;
+    return {{"target_bytes", points.targetBytes},
+            {"weight", points.weight},
+            {"sample_bytes", points.sampleBytes},
+            {"sample_jitter", points.sampleJitter},
+            {"adaptive_sampling", points.adaptiveSampling},
+            {"sample_probability", probability > 0 ? Json(probability) : Json(nullptr)},
+            {"feedback", points.negativeOnly ? "negative" : "both"}};
+}
+
 /// As text that a scenario may hold; a time in nanoseconds where they are whole.
 std::string
 DefaultOf(const TypeId::AttributeInformation& attribute)
@@ -55,8 +72,11 @@ DescribeControllers()
         {
             defaults[attribute.name] = DefaultOf(attribute);
         }
-        all[name] = {{"ecn", EcnToJson(CreateController({name, {}})->GetEcnConfig())},
-                     {"attributes", std::move(defaults)}};
+        const Ptr<CongestionControl> control = CreateController({name, {}});
+        all[name] = {
+            {"ecn", EcnToJson(control->GetEcnConfig())},
+            {"congestion_points", CongestionPointsToJson(control->GetCongestionPointConfig())},
+            {"attributes", std::move(defaults)}};
         if (const auto plugin = PluginControllers().find(name); plugin != PluginControllers().end())
         {
             all[name]["plugin"] = plugin->second;

@@ -171,6 +171,10 @@ Fabric::ConfigureSwitches()
             port->Configure(m_rules->MakeMarker(m_scenario.ecn, port->RateBps(), *m_context.random),
                             std::move(counter),
                             unit);
+            if (m_scenario.congestionPoints.enabled)
+            {
+                port->Watch(m_scenario.congestionPoints);
+            }
             if (m_scenario.recordQueues)
             {
                 port->RecordQueue(counted);

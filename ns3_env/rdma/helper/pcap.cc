@@ -112,15 +112,25 @@ class PcapRecorder::Tap
     {
         const uint32_t sender = from.NodeId();
         const uint32_t receiver = from.Peer().NodeId();
-        const std::vector<uint8_t> frame =
-            packet.flow == nullptr ? PfcFrame(packet.kind, sender)
-                                   : RoceFrame(packet, HeadersOf(*packet.flow), sender, receiver);
+        const std::vector<uint8_t> frame = FrameOf(packet, sender, receiver);
         const int64_t now = ToNanos(NowPicos());
         m_file.Write(static_cast<uint32_t>(now / NS_PER_SECOND),
                      static_cast<uint32_t>(now % NS_PER_SECOND),
                      frame.data(),
                      static_cast<uint32_t>(frame.size()));
         m_merged.Write(m_interface, now, direction, frame);
+    }
+
+    std::vector<uint8_t> FrameOf(const Packet& packet, uint32_t sender, uint32_t receiver) const
+    {
+        if (packet.flow == nullptr)
+        {
+            return PfcFrame(packet.kind, sender);
+        }
+        const FlowHeaders headers = HeadersOf(*packet.flow);
+        return packet.kind == PacketKind::Notification
+                   ? NotificationFrame(packet, headers)
+                   : RoceFrame(packet, headers, sender, receiver);
     }
 
     FlowHeaders HeadersOf(const QueuePair& flow) const

@@ -259,6 +259,7 @@ ResultsToJson(const Network& network, const Recorders& recorders)
                       {"end_ns", Nanos(network.EndTime())},
                       {"unfinished", network.Unfinished()},
                       {"pfc_frames", context.pfcFrames},
+                      {"notification_frames", context.notifications},
                       {"host_pause_ns", hostPause}};
     json["counters"] = recorders.counters.Totals();
     json["flow_counters"] = recorders.counters.ByFlow();

@@ -19,6 +19,7 @@ constexpr double MIN_LINK_RATE =
     1e4; // with the longest path, largest frame and delay still in picoseconds
 constexpr double MAX_RATE = 1e14;
 constexpr double MAX_BYTES = 1e12;
+constexpr double MAX_WEIGHT = 1e6;
 constexpr uint64_t MAX_BUFFER = 1'000'000'000'000;
 constexpr uint32_t MAX_RESERVE = 1'000'000'000;
 constexpr int64_t MAX_FLOW_BYTES = 1'000'000'000'000'000;
@@ -57,6 +58,23 @@ ReadNodes(JsonReader& root, Scenario& s)
 }
 
 void
+ReadCongestionPoints(JsonReader section, CongestionPointConfig& config)
+{
+    config.enabled = true;
+    config.targetBytes = section.Number("target_bytes", 1.0, MAX_BYTES);
+    config.weight = section.Number("weight", 0.0, MAX_WEIGHT);
+    config.sampleBytes = section.Number("sample_bytes", 1.0, MAX_BYTES);
+    config.sampleJitter = section.Number("sample_jitter", 0.0, 1.0);
+    config.adaptiveSampling = section.Flag("adaptive_sampling");
+    if (section.Has("sample_probability"))
+    {
+        config.sampleProbability = section.Number("sample_probability", 0.0, 1.0);
+    }
+    config.negativeOnly = section.OneOf("feedback", {"negative", "both"}) == "negative";
+    section.RefuseOthers();
+}
+
+void
 ReadSwitch(JsonReader section, Scenario& s)
 {
     s.buffer.bufferBytes = section.Whole<uint64_t>("buffer_bytes", 1, MAX_BUFFER);
@@ -74,6 +92,10 @@ ReadSwitch(JsonReader section, Scenario& s)
         s.ecn.pmax = ecn.Number("pmax", 0.0, 1.0);
         s.ecn.atRateBps = ecn.Number("at_rate_bps", 1.0, MAX_RATE);
         ecn.RefuseOthers();
+    }
+    if (section.Has("congestion_points"))
+    {
+        ReadCongestionPoints(section.Sub("congestion_points"), s.congestionPoints);
     }
     const auto counter = section.OneOf("flow_counter", {"exact", "timeout"});
     const Picos timeout = section.Whole<int64_t>("flow_timeout_ns", 1, MAX_NS) * PS_PER_NS;

@@ -4,6 +4,7 @@
 #define RDMA_SCENARIO_H
 
 #include "ns3_env/rdma/contract/clock-spec.h"
+#include "ns3_env/rdma/contract/congestion-point-config.h"
 #include "ns3_env/rdma/contract/ecn-config.h"
 #include "ns3_env/rdma/contract/units.h"
 #include "ns3_env/rdma/json/scenario-error.h"
@@ -67,6 +68,7 @@ struct Scenario
     std::vector<LinkSpec> links;
     SharedBufferConfig buffer;
     EcnConfig ecn;
+    CongestionPointConfig congestionPoints;
     std::optional<Picos> flowTimeout; ///< count flows by timeout; exactly if absent
     double lossProbability{0};
     std::optional<Picos> retransmissionTimeout; ///< default: from the network's buffers

@@ -15,6 +15,7 @@ namespace
 
 constexpr uint16_t ETHERTYPE_IPV4 = 0x0800;
 constexpr uint16_t ETHERTYPE_MAC_CONTROL = 0x8808;
+constexpr uint16_t ETHERTYPE_NOTIFICATION = 0x22e7; // IEEE 802.1Q, 33.4
 constexpr uint16_t PFC_OPCODE = 0x0101;
 constexpr uint8_t PROTOCOL_UDP = 17;
 constexpr uint16_t ROCE_PORT = 4791; // IANA
@@ -170,6 +171,45 @@ PfcFrame(PacketKind kind, uint32_t sender)
         frame.Add(priority == DATA_PRIORITY && kind == PacketKind::Pause ? LONGEST : 0, 2);
     }
     frame.PadTo(MIN_FRAME_BYTES);
+    return std::move(frame.Bytes());
+}
+
+std::vector<uint8_t>
+NotificationFrame(const Packet& packet, const FlowHeaders& flow)
+{
+    constexpr size_t ADDRESSES_BYTES = 12;
+    constexpr size_t ENCAPSULATED_BYTES = 64;
+    constexpr int PRIORITY_SHIFT = 13;
+    const QueueFeedback& feedback = packet.feedback;
+    const uint32_t node = feedback.congestionPoint >> 16;
+    const auto units = [](int32_t bytes)
+    { return static_cast<uint16_t>(bytes / QueueFeedback::UNIT_BYTES); };
+
+    Packet about{}; // as far as a frame's beginning says
+    about.kind = PacketKind::Data;
+    about.sequence = packet.sequence;
+    about.payloadBytes = static_cast<uint32_t>(
+        std::min<uint64_t>(flow.payloadBytes, flow.sizeBytes - packet.sequence));
+    about.last = about.sequence + about.payloadBytes == flow.sizeBytes;
+    const std::vector<uint8_t> whole = RoceFrame(about, flow, flow.source, flow.destination);
+    const size_t length = std::min(ENCAPSULATED_BYTES, whole.size() - ADDRESSES_BYTES);
+
+    Frame frame(NOTIFICATION_BYTES);
+    frame.AddMac(flow.source);
+    frame.AddMac(node);
+    frame.Add(ETHERTYPE_NOTIFICATION, 2);
+    frame.Add(feedback.quantised, 2); // after version 0 and the reserved bits
+    frame.AddMac(node);               // of the point's identifier, with the port
+    frame.Add(feedback.congestionPoint & 0xffff, 2);
+    frame.Add(units(feedback.offsetBytes), 2);
+    frame.Add(units(feedback.deltaBytes), 2);
+    frame.Add(uint64_t{DATA_PRIORITY} << PRIORITY_SHIFT, 2);
+    frame.AddMac(flow.destination);
+    frame.Add(length, 2);
+    frame.Bytes().insert(frame.Bytes().end(),
+                         whole.begin() + ADDRESSES_BYTES,
+                         whole.begin() + ADDRESSES_BYTES + static_cast<ptrdiff_t>(length));
+    frame.PadTo(NOTIFICATION_BYTES);
     return std::move(frame.Bytes());
 }
 

@@ -40,6 +40,10 @@ RoceFrame(const Packet& packet, const FlowHeaders& flow, uint32_t sender, uint32
 /// The frame of a pause or a resume (IEEE 802.1Q, annex on PFC), padded to the least Ethernet frame.
 std::vector<uint8_t> PfcFrame(PacketKind kind, uint32_t sender);
 
+/// The frame of a switch's feedback to a flow's source: a congestion notification message (IEEE 802.1Q, 33.4), in which
+/// switch and port stand for the congestion point, with the beginning of the data packet that it is about.
+std::vector<uint8_t> NotificationFrame(const Packet& packet, const FlowHeaders& flow);
+
 /// RFC 1071, over bytes whose own checksum field is 0.
 uint16_t InternetChecksum(std::span<const uint8_t> bytes);
 

@@ -137,7 +137,14 @@ Nic::Receive(Packet* packet)
         }
         return;
     }
-    flow.OnFeedback(*packet, packet->arrival);
+    if (packet->kind == PacketKind::Notification)
+    {
+        flow.OnNotification(*packet, packet->arrival);
+    }
+    else
+    {
+        flow.OnFeedback(*packet, packet->arrival);
+    }
     TakeKnobs(flow, packet->arrival);
     m_network.Release(packet);
     Kick();

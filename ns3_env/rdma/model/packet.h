@@ -3,6 +3,8 @@
 #ifndef RDMA_PACKET_H
 #define RDMA_PACKET_H
 
+#include "queue-feedback.h"
+
 #include "ns3_env/rdma/contract/int-record.h"
 #include "ns3_env/rdma/contract/units.h"
 
@@ -27,14 +29,17 @@ inline constexpr uint32_t ACK_HEADER_BYTES = 46;
 inline constexpr uint32_t MIN_FRAME_BYTES = 60;
 /// A priority flow control frame.
 inline constexpr uint32_t PFC_FRAME_BYTES = 43;
+/// A congestion notification message: Ethernet's header, 24 B, and the first 64 B of what it is about (IEEE 802.1Q, 33.4).
+inline constexpr uint32_t NOTIFICATION_BYTES = 14 + 24 + 64;
 
 enum class PacketKind : uint8_t
 {
     Data,
     Ack,
     Nack,
-    Pause,  ///< PFC: stop sending data-class packets on this link
-    Resume, ///< PFC: go on
+    Pause,        ///< PFC: stop sending data-class packets on this link
+    Resume,       ///< PFC: go on
+    Notification, ///< a switch's feedback to the source of a data packet, by the way that it came
 };
 
 struct Packet
@@ -49,10 +54,15 @@ struct Packet
     uint32_t ingressPort; ///< where it entered the switch that holds it
     PacketKind kind;
     bool ecnMarked;
-    bool last;       ///< carries the flow's last byte (RoCE "Write Last")
-    uint8_t hop;     ///< switches passed in this direction
+    bool last; ///< carries the flow's last byte (RoCE "Write Last")
+    uint8_t
+        hop; ///< switches passed in this direction; Notification: those still between it and the source
     uint8_t intHops; ///< records written
-    std::array<IntRecord, MAX_INT_HOPS> intRecords;
+    union
+    {
+        std::array<IntRecord, MAX_INT_HOPS> intRecords;
+        QueueFeedback feedback; ///< Notification
+    };
 
     std::span<const IntRecord> Telemetry() const { return {intRecords.data(), intHops}; }
 };

@@ -38,11 +38,12 @@ struct NetworkContext
     std::unique_ptr<RandomSource> random{std::make_unique<OneStream>()}; ///< of marks and losses
     Rounding rounding{Rounding::Exact};
     LinkEvents linkEvents{LinkEvents::Merged};
-    uint64_t packetHops{0};  ///< transmissions of data, ACK and NACK packets
+    uint64_t packetHops{0};  ///< transmissions of all packets but PFC frames
     uint64_t packetsSent{0}; ///< data packets, retransmissions included
     uint64_t droppedPackets{0};
     uint64_t droppedPayload{0}; ///< payload bytes of dropped data packets
     uint64_t pfcFrames{0};      ///< pause frames (not resumes)
+    uint64_t notifications{0};  ///< feedback frames of switches
 };
 
 /**

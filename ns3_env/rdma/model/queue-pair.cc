@@ -2,6 +2,7 @@
 #include "queue-pair.h"
 
 #include "nic.h"
+#include "switch.h"
 
 #include <algorithm>
 
@@ -136,6 +137,29 @@ QueuePair::OnFeedback(const Packet& packet, Picos now)
     {
         Finish(now);
     }
+}
+
+void
+QueuePair::OnNotification(const Packet& packet, Picos now)
+{
+    if (IsFinished())
+    {
+        return;
+    }
+    const QueueFeedback& feedback = packet.feedback;
+    m_control->OnCongestionNotification(*this,
+                                        {.now = now,
+                                         .offsetBytes = static_cast<double>(feedback.offsetBytes),
+                                         .deltaBytes = static_cast<double>(feedback.deltaBytes),
+                                         .feedback = feedback.quantised,
+                                         .congestionPoint = feedback.congestionPoint});
+}
+
+SwitchPort&
+QueuePair::TowardsSource(uint8_t hop) const
+{
+    const Port& into = hop == 0 ? static_cast<const Port&>(*m_sender) : *m_forward[hop - 1];
+    return static_cast<SwitchPort&>(into.Peer());
 }
 
 void

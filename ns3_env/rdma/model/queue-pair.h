@@ -65,6 +65,8 @@ class QueuePair : public FlowState
     Packet* NextPacket(NetworkContext& network, Picos now);
     /// An ACK or NACK has come; releases nothing.
     void OnFeedback(const Packet& packet, Picos now);
+    /// A switch's feedback frame has come; releases nothing.
+    void OnNotification(const Packet& packet, Picos now);
     /// Holds the flow back (an agent's decision is pending) or lets it go on.
     void SetHeld(bool held) { m_held = held; }
     void KnobsWritten() override;
@@ -83,9 +85,13 @@ class QueuePair : public FlowState
     {
         return packet.kind == PacketKind::Data ? m_forward[packet.hop] : m_backward[packet.hop];
     }
+    /// The port by which the switch at `hop` sends to the source what is about a data packet: the one it came in by.
+    SwitchPort& TowardsSource(uint8_t hop) const;
     const TelemetryHeader& Telemetry() const { return m_telemetry; }
     CongestionControl& Control() const { return *m_control; }
 
+    /// One packet more is on the network that is about this flow, though it did not send it.
+    void OnPacketOnNetwork() { ++m_packetsOut; }
     /// One of this flow's packets, in either direction, was dropped or consumed.
     void OnPacketOffNetwork() { --m_packetsOut; }
     /// Packets of this flow that are on the network; while there are any, the object must live.

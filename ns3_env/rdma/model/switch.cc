@@ -63,6 +63,14 @@ SwitchPort::Configure(std::unique_ptr<EcnMarker> marker,
 }
 
 void
+SwitchPort::Watch(const CongestionPointConfig& config)
+{
+    // Nodes and a node's ports are numbered in 16 bits each.
+    const uint32_t id = NodeId() << 16 | (Index() & 0xffff);
+    m_congestionPoint = std::make_unique<CongestionPoint>(config, id, *m_network.random);
+}
+
+void
 SwitchPort::Enqueue(Packet* packet, Picos now)
 {
     if (packet->kind == PacketKind::Data)
@@ -76,12 +84,50 @@ SwitchPort::Enqueue(Packet* packet, Picos now)
         m_stats->Update(m_queueBytes, now);
     }
     m_queueTrace(m_queueBytes);
+    if (m_congestionPoint && packet->kind == PacketKind::Data)
+    {
+        if (const auto feedback = m_congestionPoint->OnArrival(packet->wireBytes, m_queueBytes))
+        {
+            Notify(*packet, *feedback);
+        }
+    }
+    Kick();
+}
+
+void
+SwitchPort::Notify(const Packet& packet, const QueueFeedback& feedback)
+{
+    Packet* frame = m_network.pool.Allocate();
+    frame->flow = packet.flow;
+    frame->kind = PacketKind::Notification;
+    frame->sentAt = packet.sentAt;
+    frame->sequence = packet.sequence; // of the packet that it is about
+    frame->payloadBytes = 0;
+    frame->wireBytes = NOTIFICATION_BYTES;
+    frame->ecnMarked = false;
+    frame->last = false;
+    frame->hop = packet.hop;
+    frame->intHops = 0;
+    frame->feedback = feedback;
+    packet.flow->OnPacketOnNetwork();
+    ++m_network.notifications;
+    packet.flow->TowardsSource(packet.hop).SendNotification(frame);
+}
+
+void
+SwitchPort::SendNotification(Packet* frame)
+{
+    m_notifications.Push(frame);
     Kick();
 }
 
 Packet*
 SwitchPort::Dequeue(Picos now)
 {
+    if (!m_notifications.IsEmpty()) [[unlikely]]
+    {
+        return m_notifications.Pop();
+    }
     if (IsPaused() || m_queue.IsEmpty())
     {
         return nullptr;
@@ -134,12 +180,22 @@ SwitchPort::WriteTelemetry(Packet& packet, Picos now)
 Picos
 SwitchPort::NextReady(Picos now)
 {
+    if (!m_notifications.IsEmpty()) [[unlikely]]
+    {
+        return now;
+    }
     return IsPaused() || m_queue.IsEmpty() ? NEVER : now;
 }
 
 void
 SwitchPort::Receive(Packet* packet)
 {
+    if (packet->kind == PacketKind::Notification) [[unlikely]]
+    {
+        --packet->hop;
+        packet->flow->TowardsSource(packet->hop).SendNotification(packet);
+        return;
+    }
     m_switch.Forward(packet, *this);
 }
 

@@ -3,6 +3,7 @@
 #ifndef RDMA_SWITCH_H
 #define RDMA_SWITCH_H
 
+#include "congestion-point.h"
 #include "ecn-marker.h"
 #include "flow-counter.h"
 #include "port.h"
@@ -30,6 +31,8 @@ class SwitchPort : public Port
     void Configure(std::unique_ptr<EcnMarker> marker,
                    std::unique_ptr<FlowCounter> counter,
                    uint32_t telemetryUnit);
+    /// Feedback to the sources of what arrives here, from now on.
+    void Watch(const CongestionPointConfig& config);
     /// Keeps time-weighted statistics of the egress queue from `origin` on.
     void RecordQueue(Picos origin) { m_stats.emplace(origin); }
 
@@ -48,6 +51,9 @@ class SwitchPort : public Port
 
   private:
     void WriteTelemetry(Packet& packet, Picos now);
+    void Notify(const Packet& packet, const QueueFeedback& feedback);
+    /// Sends a feedback frame before all data, and in spite of a pause.
+    void SendNotification(Packet* frame);
 
     Switch& m_switch;
     PacketFifo m_queue;
@@ -55,6 +61,8 @@ class SwitchPort : public Port
     uint32_t m_telemetryUnit{1};
     std::unique_ptr<EcnMarker> m_marker;
     std::unique_ptr<FlowCounter> m_counter;
+    std::unique_ptr<CongestionPoint> m_congestionPoint;
+    PacketFifo m_notifications; ///< a class of its own, which nothing pauses
     std::optional<QueueStats> m_stats;
     TracedCallback<uint64_t> m_queueTrace;
     TracedCallback<const Packet&> m_markTrace;

@@ -39,8 +39,16 @@ class ControllerNamesTestCase : public TestCase
     {
         const std::vector<std::string> names = ListControllers();
         NS_TEST_EXPECT_MSG_EQ(std::is_sorted(names.begin(), names.end()), true, "sorted");
-        for (const char* expected :
-             {"dcqcn", "dctcp", "fixed-window", "hpcc", "mpcc", "swift", "timely"})
+        for (const char* expected : {"bcn",
+                                     "dcqcn",
+                                     "dctcp",
+                                     "fixed-window",
+                                     "hpcc",
+                                     "mpcc",
+                                     "qcn",
+                                     "smcc",
+                                     "swift",
+                                     "timely"})
         {
             NS_TEST_EXPECT_MSG_EQ(std::count(names.begin(), names.end(), expected), 1, expected);
         }

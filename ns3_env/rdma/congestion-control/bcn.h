@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does BCN steer a flow? A switch's feedback lowers its rate by a factor and raises it by steps.
+#ifndef RDMA_BCN_H
+#define RDMA_BCN_H
+
+#include "associated-point.h"
+
+#include "ns3_env/rdma/contract/congestion-control.h"
+
+namespace ns3::rdma
+{
+
+/// The reaction point of BCN, the first proposal to 802.1Qau (Jiang 2015, eq. 2).
+class Bcn : public CongestionControl
+{
+  public:
+    static TypeId GetTypeId();
+
+    CongestionPointConfig GetCongestionPointConfig() const override;
+    void OnAck(FlowState& flow, const AckSample& ack) override;
+    void OnCongestionNotification(FlowState& flow, const CongestionNotification& frame) override;
+
+  private:
+    double m_gd;           ///< attribute Gd
+    double m_gi;           ///< attribute Gi
+    double m_unitFraction; ///< attribute Ru
+    double m_targetBytes;  ///< attribute Target
+    double m_weight;       ///< attribute Weight
+    double m_minDecrease;  ///< attribute MinDecrease
+
+    AssociatedPoint m_point;
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_BCN_H

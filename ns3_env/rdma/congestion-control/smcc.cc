@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "smcc.h"
+
+#include "ns3/double.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3::rdma
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Smcc);
+
+TypeId
+Smcc::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("rdma::smcc")
+            .SetParent<CongestionControl>()
+            .SetGroupName("Rdma")
+            .AddConstructor<Smcc>()
+            .AddAttribute(
+                "LargeStep",
+                "Largest change per sample in state A where the queue changes by more than "
+                "DeltaThreshold, as a fraction of the host's link rate (256 Mb/s at 1 Gb/s).",
+                DoubleValue(0.256),
+                MakeDoubleAccessor(&Smcc::m_largeStep),
+                MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("SmallStep",
+                          "The same where it changes by less; equal to LargeStep: one stage.",
+                          DoubleValue(0.128),
+                          MakeDoubleAccessor(&Smcc::m_smallStep),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("DeltaStep",
+                          "Largest change per sample in state B, likewise.",
+                          DoubleValue(0.064),
+                          MakeDoubleAccessor(&Smcc::m_deltaStep),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute(
+                "Target",
+                "Offset or change of the queue, in bytes, that the largest changes belong to: q0.",
+                DoubleValue(64e3),
+                MakeDoubleAccessor(&Smcc::m_targetBytes),
+                MakeDoubleChecker<double>(1.0, 1e12))
+            .AddAttribute("DeltaThreshold",
+                          "T_1 in bytes: between the two stages.",
+                          DoubleValue(8e3),
+                          MakeDoubleAccessor(&Smcc::m_deltaThreshold),
+                          MakeDoubleChecker<double>(0.0, 1e12));
+    return tid;
+}
+
+CongestionPointConfig
+Smcc::GetCongestionPointConfig() const
+{
+    // A sample for each hundred packets (p = 0.01), of either sign.
+    return {.enabled = true,
+            .sampleBytes = 100e3,
+            .adaptiveSampling = false,
+            .negativeOnly = false};
+}
+
+void
+Smcc::OnAck(FlowState&, const AckSample&)
+{
+}
+
+double
+Smcc::Cut(double offsetBytes, double deltaBytes) const
+{
+    const auto share = [this](double bytes)
+    { return std::clamp(bytes / m_targetBytes, -1.0, 1.0); };
+    // State A: away from the target, and not on the way to it. An empty queue does not change, and is in it.
+    if (offsetBytes * deltaBytes >= 0)
+    {
+        const bool large = std::abs(deltaBytes) > m_deltaThreshold; // sec. 4.4
+        return (large ? m_largeStep : m_smallStep) * share(offsetBytes);
+    }
+    return m_deltaStep * share(deltaBytes); // state B
+}
+
+void
+Smcc::OnCongestionNotification(FlowState& flow, const CongestionNotification& frame)
+{
+    const PathFacts& path = flow.Path();
+    const double cut = Cut(frame.offsetBytes, frame.deltaBytes) * path.hostRateBps;
+    if (cut == 0 || !m_point.Obeys(frame.congestionPoint, cut < 0))
+    {
+        return;
+    }
+    flow.SetRate(std::clamp(flow.RateBps() - cut, path.minRateBps, path.hostRateBps)); // eq. 25
+    if (flow.RateBps() >= path.hostRateBps)
+    {
+        m_point.Forget();
+    }
+}
+
+} // namespace ns3::rdma

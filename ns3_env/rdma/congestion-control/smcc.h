@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does SMCC steer a flow? In proportion to the queue's offset, or to its change, whichever state it is in.
+#ifndef RDMA_SMCC_H
+#define RDMA_SMCC_H
+
+#include "associated-point.h"
+
+#include "ns3_env/rdma/contract/congestion-control.h"
+
+namespace ns3::rdma
+{
+
+/// Sliding mode congestion control (Jiang 2015, eq. 25), with its two stages of a (sec. 4.4).
+class Smcc : public CongestionControl
+{
+  public:
+    static TypeId GetTypeId();
+
+    CongestionPointConfig GetCongestionPointConfig() const override;
+    void OnAck(FlowState& flow, const AckSample& ack) override;
+    void OnCongestionNotification(FlowState& flow, const CongestionNotification& frame) override;
+
+  private:
+    /// What the rate loses, as a share of the line rate; negative where it gains.
+    double Cut(double offsetBytes, double deltaBytes) const;
+
+    double m_largeStep;      ///< attribute LargeStep: R_large
+    double m_smallStep;      ///< attribute SmallStep: R_small
+    double m_deltaStep;      ///< attribute DeltaStep: R_b
+    double m_targetBytes;    ///< attribute Target
+    double m_deltaThreshold; ///< attribute DeltaThreshold: T_1
+
+    AssociatedPoint m_point;
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_SMCC_H
