@@ -109,7 +109,7 @@ def controller_faults(scenario: Scenario, network: Network | None) -> list[str]:
 
 
 def declared_faults(scenario: Scenario, controllers: Callable[[], list[int]]) -> list[str]:
-    """Where the controllers of flows (``controllers()``: an index for each) need different things of a port."""
+    """Where the controllers of flows (``controllers()``: their indices) need different things of a port."""
     return [fault for setting in DECLARED for fault in setting.faults(scenario, controllers)]
 
 

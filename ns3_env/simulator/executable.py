@@ -65,8 +65,8 @@ def describe_controllers(
 
     ``attributes``: its ns-3 attributes and their defaults, as text. ``ecn``: the marking that it is published
     with, by the keys of a scenario's ``switch.ecn``; None where it ignores marks.
-    ``congestion_points``: the same of ``switch.congestion_points``. ``plugin``: the file it came from, where it
-    is one's own. The program is asked once, and again when it or a plugin has changed.
+    ``congestion_points``: the same of ``switch.congestion_points``. ``plugin``: the file it came from, where
+    it is one's own. The program is asked once, and again when it or a plugin has changed.
 
     Raises:
         ConfigError: a plugin cannot be loaded; the message says why.

@@ -134,6 +134,25 @@ class PacketFifo
         m_tail = p;
     }
 
+    /// Goes before the first packet of this kind.
+    void PushAhead(Packet* p, PacketKind kind)
+    {
+        Packet* before = nullptr;
+        Packet* at = m_head;
+        while (at != nullptr && at->kind != kind)
+        {
+            before = at;
+            at = at->next;
+        }
+        if (at == nullptr)
+        {
+            Push(p);
+            return;
+        }
+        p->next = at;
+        (before == nullptr ? m_head : before->next) = p;
+    }
+
     Packet* Pop()
     {
         Packet* p = m_head;

@@ -188,10 +188,17 @@ Port::SendPfc(PacketKind kind)
     frame->kind = kind;
     frame->wireBytes = PFC_FRAME_BYTES;
     frame->payloadBytes = 0;
-    m_control.Push(frame);
+    m_control.PushAhead(frame, PacketKind::Notification);
     m_network.random->OnPfcFrame();
     m_pauseFramesSent += kind == PacketKind::Pause ? 1 : 0;
     m_network.pfcFrames += kind == PacketKind::Pause ? 1 : 0;
+    Kick();
+}
+
+void
+Port::SendNotification(Packet* frame)
+{
+    m_control.Push(frame);
     Kick();
 }
 

@@ -72,6 +72,9 @@ class Port : public Object
     /// Queues a PFC frame ahead of everything else.
     void SendPfc(PacketKind kind);
 
+    /// Queues a switch's feedback frame ahead of everything else but PFC: a class of its own, which nothing pauses.
+    void SendNotification(Packet* frame);
+
     bool IsPaused() const { return m_paused; }
     /// Time this port's data class was held back by the peer, up to now.
     Picos PausedTime(Picos now) const;
@@ -119,7 +122,7 @@ class Port : public Object
     Picos m_armedAt{NEVER}; ///< the one tx event that counts; others in the queue are stale
     uint32_t m_cachedBytes{0};
     Picos m_cachedTime{0};
-    PacketFifo m_control;
+    PacketFifo m_control; ///< PFC frames, then feedback frames
     PacketFifo m_flight;
     uint64_t m_txBytes{0};
 

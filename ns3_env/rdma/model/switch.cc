@@ -114,20 +114,9 @@ SwitchPort::Notify(const Packet& packet, const QueueFeedback& feedback)
     packet.flow->TowardsSource(packet.hop).SendNotification(frame);
 }
 
-void
-SwitchPort::SendNotification(Packet* frame)
-{
-    m_notifications.Push(frame);
-    Kick();
-}
-
 Packet*
 SwitchPort::Dequeue(Picos now)
 {
-    if (!m_notifications.IsEmpty()) [[unlikely]]
-    {
-        return m_notifications.Pop();
-    }
     if (IsPaused() || m_queue.IsEmpty())
     {
         return nullptr;
@@ -180,10 +169,6 @@ SwitchPort::WriteTelemetry(Packet& packet, Picos now)
 Picos
 SwitchPort::NextReady(Picos now)
 {
-    if (!m_notifications.IsEmpty()) [[unlikely]]
-    {
-        return now;
-    }
     return IsPaused() || m_queue.IsEmpty() ? NEVER : now;
 }
 

@@ -52,8 +52,6 @@ class SwitchPort : public Port
   private:
     void WriteTelemetry(Packet& packet, Picos now);
     void Notify(const Packet& packet, const QueueFeedback& feedback);
-    /// Sends a feedback frame before all data, and in spite of a pause.
-    void SendNotification(Packet* frame);
 
     Switch& m_switch;
     PacketFifo m_queue;
@@ -62,7 +60,6 @@ class SwitchPort : public Port
     std::unique_ptr<EcnMarker> m_marker;
     std::unique_ptr<FlowCounter> m_counter;
     std::unique_ptr<CongestionPoint> m_congestionPoint;
-    PacketFifo m_notifications; ///< a class of its own, which nothing pauses
     std::optional<QueueStats> m_stats;
     TracedCallback<uint64_t> m_queueTrace;
     TracedCallback<const Packet&> m_markTrace;
