@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What does a user describe? A scenario: its parts, what follows from them, and how the simulator is told."""
 
-from ns3_env.scenario.clock import Clock, PerAck, PerFlowRtt, Synchronous
+from ns3_env.scenario.clock import Clock, PerAck, PerFlowRtt, PerNotification, Synchronous
 from ns3_env.scenario.congestion_points import CongestionPoints
 from ns3_env.scenario.controller import AGENT, NETWORK, Controller
 from ns3_env.scenario.declared import published_congestion_points, published_ecn
@@ -21,6 +21,7 @@ __all__ = [
     "EcnSetting",
     "PerAck",
     "PerFlowRtt",
+    "PerNotification",
     "Record",
     "Scenario",
     "Switch",

@@ -31,4 +31,11 @@ class PerAck(Strict):
     name: Literal["per_ack"] = "per_ack"
 
 
-Clock = Annotated[PerFlowRtt | Synchronous | PerAck, Field(discriminator="name")]
+class PerNotification(Strict):
+    """A flow decides at each feedback frame that a switch sends it (``switch.congestion_points``), and not
+    before the first one."""
+
+    name: Literal["per_notification"] = "per_notification"
+
+
+Clock = Annotated[PerFlowRtt | Synchronous | PerAck | PerNotification, Field(discriminator="name")]

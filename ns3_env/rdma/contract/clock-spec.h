@@ -10,12 +10,13 @@
 namespace ns3::rdma
 {
 
-/// One of the first two is there.
+/// One of the first three is there.
 struct ClockSpec
 {
     std::optional<double>
         rttFraction; ///< per flow: again after this fraction of its last RTT; 0: every ACK
     std::optional<Picos> interval; ///< all live flows at a fixed interval
+    bool onNotification{false};    ///< per flow: at each feedback frame of a switch
     std::optional<Picos> quantum;  ///< decisions due within this time are handed over together;
                                    ///< absent: each on the spot (the clock per_ack)
 };

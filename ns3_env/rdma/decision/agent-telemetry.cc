@@ -2,6 +2,7 @@
 #include "agent-telemetry.h"
 
 #include "ns3_env/rdma/congestion-control/state-switch.h"
+#include "ns3_env/rdma/model/queue-feedback.h"
 
 #include <algorithm>
 
@@ -37,6 +38,28 @@ AgentTelemetry::OnAck(const AckSample& ack)
         m_hopsBefore = m_hops;
         m_haveBefore = true;
     }
+}
+
+void
+AgentTelemetry::OnNotification(const CongestionNotification& frame)
+{
+    m_notified = frame;
+    ++m_notifications;
+}
+
+void
+AgentTelemetry::WriteNotified(TelemetryRecord& r, const PathFacts& path, Picos now) const
+{
+    r[Field::Notifications] = static_cast<double>(m_notifications);
+    if (!m_notified)
+    {
+        return;
+    }
+    const auto base = static_cast<double>(path.baseRtt);
+    r[Field::NotifiedOffset] = m_notified->offsetBytes / path.bdpBytes;
+    r[Field::NotifiedDelta] = m_notified->deltaBytes / path.bdpBytes;
+    r[Field::NotifiedFeedback] = m_notified->feedback / static_cast<double>(QueueFeedback::MOST);
+    r[Field::NotificationRecency] = base / (base + static_cast<double>(now - m_notified->now));
 }
 
 AgentTelemetry::Congestion
@@ -98,6 +121,7 @@ AgentTelemetry::Take(const FlowState& flow, Picos now, double lastAction)
     r[Field::Attained] = static_cast<double>(flow.AckedBytes()) / path.bdpBytes;
     r[Field::Remaining] = static_cast<double>(flow.SizeBytes() - flow.AckedBytes()) / path.bdpBytes;
 
+    WriteNotified(r, path, now);
     r[Field::WindowBytes] = std::min(flow.WindowBytes(), 1e12);
     r[Field::RateBps] = flow.RateBps();
     r[Field::RttNs] = static_cast<double>(m_rtt) / PS_PER_NS;
@@ -125,6 +149,7 @@ AgentTelemetry::Take(const FlowState& flow, Picos now, double lastAction)
     m_acks = 0;
     m_marks = 0;
     m_acked = 0;
+    m_notifications = 0;
     return r;
 }
 

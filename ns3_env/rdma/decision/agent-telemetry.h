@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How do ACKs become an agent's record? Features over the time since the flow's last decision.
+// How do ACKs and feedback frames become an agent's record? Features over the time since the flow's last decision.
 #ifndef RDMA_AGENT_TELEMETRY_H
 #define RDMA_AGENT_TELEMETRY_H
 
@@ -7,6 +7,7 @@
 #include "ns3_env/rdma/model/telemetry.h"
 
 #include <array>
+#include <optional>
 
 namespace ns3::rdma
 {
@@ -16,6 +17,7 @@ class AgentTelemetry
 {
   public:
     void OnAck(const AckSample& ack);
+    void OnNotification(const CongestionNotification& frame);
 
     /// The record at `now`; `lastAction` is the agent's own word. Begins a new interval.
     TelemetryRecord Take(const FlowState& flow, Picos now, double lastAction);
@@ -30,6 +32,7 @@ class AgentTelemetry
     };
 
     Congestion MostCongested(const FlowState& flow) const;
+    void WriteNotified(TelemetryRecord& record, const PathFacts& path, Picos now) const;
 
     std::array<IntRecord, MAX_INT_HOPS> m_hops{};
     std::array<IntRecord, MAX_INT_HOPS> m_hopsBefore{}; ///< at the last decision
@@ -39,6 +42,8 @@ class AgentTelemetry
     uint64_t m_acks{0};
     uint64_t m_marks{0};
     uint64_t m_acked{0};
+    std::optional<CongestionNotification> m_notified; ///< the last frame
+    uint64_t m_notifications{0};
 
     // at the last decision
     Picos m_since{-1};

@@ -42,12 +42,12 @@ void
 DecidingController::Connect(DecisionBroker& broker,
                             QueuePair& flow,
                             int32_t slot,
-                            std::optional<double> rttFraction)
+                            const ClockSpec& clock)
 {
     m_broker = &broker;
     m_flow = &flow;
     m_slot = slot;
-    m_rttFraction = rttFraction;
+    m_clock = clock;
 }
 
 void
@@ -64,12 +64,22 @@ DecidingController::OnAck(FlowState& flow, const AckSample& ack)
 {
     m_telemetry.OnAck(ack);
     const bool done = flow.AckedBytes() == flow.SizeBytes();
-    if (m_rttFraction && !done && ack.now >= m_nextDecision)
+    if (m_clock.rttFraction && !done && ack.now >= m_nextDecision)
     {
         m_nextDecision =
             ack.now +
-            static_cast<Picos>(std::min(*m_rttFraction * static_cast<double>(ack.rtt), LONGEST_PS));
+            static_cast<Picos>(std::min(*m_clock.rttFraction * static_cast<double>(ack.rtt), LONGEST_PS));
         Decide(ack.now);
+    }
+}
+
+void
+DecidingController::OnCongestionNotification(FlowState&, const CongestionNotification& frame)
+{
+    m_telemetry.OnNotification(frame);
+    if (m_clock.onNotification)
+    {
+        Decide(frame.now);
     }
 }
 

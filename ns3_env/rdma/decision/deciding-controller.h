@@ -6,10 +6,9 @@
 #include "agent-telemetry.h"
 
 #include "ns3_env/rdma/bridge/channel-layout.h"
+#include "ns3_env/rdma/contract/clock-spec.h"
 #include "ns3_env/rdma/contract/congestion-control.h"
 #include "ns3_env/rdma/model/queue-pair.h"
-
-#include <optional>
 
 namespace ns3::rdma
 {
@@ -18,8 +17,8 @@ class DecisionBroker;
 
 /**
  * Hands the flow's telemetry to the broker whenever its clock says so and applies what comes back. Under a per-flow
- * clock the flow decides at its first ACK and then again after a fraction of its last RTT (Zhang 2023, sec. 4.4);
- * otherwise whoever owns the clock calls Decide().
+ * clock the flow decides at its first ACK and then again after a fraction of its last RTT (Zhang 2023, sec. 4.4),
+ * or at each feedback frame of a switch; otherwise whoever owns the clock calls Decide().
  */
 class DecidingController : public CongestionControl
 {
@@ -30,10 +29,11 @@ class DecidingController : public CongestionControl
     void Connect(DecisionBroker& broker,
                  QueuePair& flow,
                  int32_t slot,
-                 std::optional<double> rttFraction);
+                 const ClockSpec& clock);
 
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
+    void OnCongestionNotification(FlowState& flow, const CongestionNotification& frame) override;
     void OnFlowEnd(FlowState& flow, Picos now) override;
 
     /// Asks for a decision now.
@@ -57,7 +57,7 @@ class DecidingController : public CongestionControl
     DecisionBroker* m_broker{nullptr};
     QueuePair* m_flow{nullptr};
     int32_t m_slot{-1};
-    std::optional<double> m_rttFraction;
+    ClockSpec m_clock;
 
     AgentTelemetry m_telemetry;
     Picos m_nextDecision{0};

@@ -118,7 +118,7 @@ DecidingFlows::Adopt(QueuePair& flow, int32_t slot)
     {
         static_cast<PolicyDecider&>(*group->second.decider).Adopt(flow.Id(), network->Exploring());
     }
-    controller->Connect(group->second.broker, flow, slot, group->second.clock.rttFraction);
+    controller->Connect(group->second.broker, flow, slot, group->second.clock);
 }
 
 void

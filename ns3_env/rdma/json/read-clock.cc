@@ -16,7 +16,7 @@ ReadClock(JsonReader& root)
 {
     ClockSpec spec;
     JsonReader clock = root.Sub("clock");
-    const auto name = clock.OneOf("name", {"per_flow_rtt", "per_ack", "synchronous"});
+    const auto name = clock.OneOf("name", {"per_flow_rtt", "per_ack", "per_notification", "synchronous"});
     if (name == "per_flow_rtt")
     {
         spec.rttFraction = clock.Number("rtt_fraction", 0.0, 1e6);
@@ -24,6 +24,10 @@ ReadClock(JsonReader& root)
     else if (name == "per_ack")
     {
         spec.rttFraction = 0.0;
+    }
+    else if (name == "per_notification")
+    {
+        spec.onNotification = true;
     }
     else
     {

@@ -29,6 +29,12 @@ enum class Field : uint8_t
     EcnFraction,
     Attained,
     Remaining,
+    // The last feedback frame of a switch (IEEE 802.1Q, 33.4; Jiang 2015, sec. 2.2).
+    NotifiedOffset,
+    NotifiedDelta,
+    NotifiedFeedback,
+    NotificationRecency,
+    Notifications,
     // The flow and its path, in units (Zheng 2024, ch. 3).
     WindowBytes,
     RateBps,
