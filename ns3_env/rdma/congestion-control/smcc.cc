@@ -26,19 +26,21 @@ Smcc::GetTypeId()
                 DoubleValue(0.256),
                 MakeDoubleAccessor(&Smcc::m_largeStep),
                 MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("SmallStep",
-                          "The same where it changes by less; equal to LargeStep: one stage.",
-                          DoubleValue(0.128),
-                          MakeDoubleAccessor(&Smcc::m_smallStep),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("DeltaStep",
-                          "Largest change per sample in state B, likewise.",
-                          DoubleValue(0.064),
-                          MakeDoubleAccessor(&Smcc::m_deltaStep),
-                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute(
+                "SmallStep",
+                "The same where it changes by less, a_small * q0; equal to LargeStep: one stage.",
+                DoubleValue(0.128),
+                MakeDoubleAccessor(&Smcc::m_smallStep),
+                MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute(
+                "DeltaStep",
+                "Change per sample in state B at a change of the queue by Target: b * q0.",
+                DoubleValue(0.064),
+                MakeDoubleAccessor(&Smcc::m_deltaStep),
+                MakeDoubleChecker<double>(0.0, 1.0))
             .AddAttribute(
                 "Target",
-                "Offset or change of the queue, in bytes, that the largest changes belong to: q0.",
+                "Offset or change of the queue, in bytes, that these steps belong to: q0.",
                 DoubleValue(64e3),
                 MakeDoubleAccessor(&Smcc::m_targetBytes),
                 MakeDoubleChecker<double>(1.0, 1e12))
@@ -68,15 +70,13 @@ Smcc::OnAck(FlowState&, const AckSample&)
 double
 Smcc::Cut(double offsetBytes, double deltaBytes) const
 {
-    const auto share = [this](double bytes)
-    { return std::clamp(bytes / m_targetBytes, -1.0, 1.0); };
     // State A: away from the target, and not on the way to it. An empty queue does not change, and is in it.
     if (offsetBytes * deltaBytes >= 0)
     {
         const bool large = std::abs(deltaBytes) > m_deltaThreshold; // sec. 4.4
-        return (large ? m_largeStep : m_smallStep) * share(offsetBytes);
+        return (large ? m_largeStep : m_smallStep) * offsetBytes / m_targetBytes;
     }
-    return m_deltaStep * share(deltaBytes); // state B
+    return m_deltaStep * deltaBytes / m_targetBytes; // state B
 }
 
 void

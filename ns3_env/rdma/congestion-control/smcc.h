@@ -24,9 +24,9 @@ class Smcc : public CongestionControl
     /// What the rate loses, as a share of the line rate; negative where it gains.
     double Cut(double offsetBytes, double deltaBytes) const;
 
-    double m_largeStep;      ///< attribute LargeStep: R_large
-    double m_smallStep;      ///< attribute SmallStep: R_small
-    double m_deltaStep;      ///< attribute DeltaStep: R_b
+    double m_largeStep;      ///< attribute LargeStep: R_large = a_large q0
+    double m_smallStep;      ///< attribute SmallStep: R_small = a_small q0
+    double m_deltaStep;      ///< attribute DeltaStep: R_b = b q0
     double m_targetBytes;    ///< attribute Target
     double m_deltaThreshold; ///< attribute DeltaThreshold: T_1
 

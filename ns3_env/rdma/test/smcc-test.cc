@@ -50,7 +50,8 @@ class SmccTest : public TestCase
         Told(32e3, 0, 808, "it stays where it is, above: state A");
         Told(-32e3, 0, 872, "and below");
         Told(0, 16e3, 872, "at the target: state A, with an offset of none");
-        Told(640e3, 100e3, 616, "no step is larger than that of the target");
+        Told(0, -16e3, 872, "however it got there");
+        Told(64e3, 100e3, 616, "at twice the target the step has its nominal size");
         Told(-16e3, -1e3, 616, "another queue may not raise the rate", 2);
         Told(16e3, 1e3, 584, "but lower it", 2);
         Told(-16e3, -1e3, 584, "and then the first may not", 1);
