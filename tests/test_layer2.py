@@ -66,13 +66,12 @@ def test_laws_that_need_different_feedback_do_not_share_switches_unasked() -> No
 
 @pytest.mark.parametrize("law", ["bcn", "qcn", "smcc"])
 def test_a_law_of_layer_2_holds_the_queue_at_its_target_and_the_link_busy(law: str) -> None:
-    made = scenario(law, traffic={"kind": "incast", "size_bytes": 50_000_000})
+    made = scenario(law, traffic={"kind": "incast", "size_bytes": 10**12}, time_limit_ns=500_000_000)
     with Simulator() as simulator:
         results = simulator.play(made)
         again = simulator.play(made)
     assert results["flows"] == again["flows"], "same seed, same bits"
     queue = max(results["queues"], key=lambda port: port["mean_bytes"])
-    assert results["totals"]["unfinished"] == 0
     assert results["totals"]["notification_frames"] > 100
     assert queue["mean_bytes"] == pytest.approx(64_000, rel=0.25)
     busy = queue["tx_bytes"] * 8e9 / (results["totals"]["end_ns"] * queue["rate_bps"])
