@@ -66,8 +66,9 @@ def load_flows(folder: str | Path) -> pandas.DataFrame:
     """The flows of all complete cells, a row each.
 
     Columns: ``scenario``, ``controller``, ``seed``, ``flow`` (its number in the cell), those of flows.csv,
-    ``counted`` (False of what the scenario's measurement leaves out), and ``slowdown``. ``fct_ns``,
-    ``end_ns`` and ``slowdown`` are NaN and ``finished`` is False where the time limit came first.
+    ``counted`` (False of what the scenario's measurement leaves out), ``endless`` (True of flows without an
+    end), and ``slowdown``. ``fct_ns``, ``end_ns`` and ``slowdown`` are NaN and ``finished`` is False where
+    the time limit came first, or there is no end.
 
     Args:
         folder: as of ``load_results``.
@@ -120,6 +121,7 @@ def _flows_of(pandas: Any, cell: Cell) -> Any:
             frame[name] = frame[name].astype("float64").where(frame[name] >= 0)
         frame["finished"] = frame["finished"].astype(bool)
         frame["counted"] = frame["counted"].astype(bool) if "counted" in frame else True
+        frame["endless"] = frame["endless"].astype(bool) if "endless" in frame else False
         frame["slowdown"] = frame["fct_ns"] / frame["standalone_ns"]
     except (OSError, ValueError, KeyError) as error:
         raise ScenarioError(f"{path}: {error}; delete the cell's folder and run it again") from None

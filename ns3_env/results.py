@@ -7,7 +7,12 @@
     columns of equal length: src, dst, size_bytes, start_ns, end_ns, fct_ns (both −1 where a flow did not
     finish), standalone_ns (completion time alone), base_rtt_ns (of one full packet alone on the flow's path;
     0 for a flow that never started), payload_bytes and header_bytes (of a full data packet; headers include
-    in-band telemetry), acked_bytes, retransmitted_bytes, pause_ns, timeouts.
+    in-band telemetry), acked_bytes, retransmitted_bytes, pause_ns, timeouts. Where flows never end there is a
+    column ``endless`` (1: this one); their size_bytes is 0, standalone_ns −1 once they have started.
+``streams``
+    where the scenario has background of a constant rate: columns src, dst, rate_bps (on the wire), start_ns,
+    stop_ns (−1: never), sent_bytes, received_bytes, lost_bytes (payload; the rest was on its way at the end).
+    Streams are no flows: no other column has them, but queues, losses and totals count their packets.
 ``queues``
     one record for each switch port that sent anything; lengths in bytes, weighted by time.
 ``losses``
@@ -50,10 +55,34 @@ def counted(results: Results) -> npt.NDArray[np.bool_]:
     return np.asarray(flows.get("counted", np.ones(len(flows["fct_ns"]))), dtype=np.bool_)
 
 
+def endless(results: Results) -> npt.NDArray[np.bool_]:
+    """Which flows have no end to reach: they are not unfinished: (n,)."""
+    flows = results["flows"]
+    return np.asarray(flows.get("endless", np.zeros(len(flows["fct_ns"]))), dtype=np.bool_)
+
+
 def flow_ends(results: Results) -> Floats:
-    """When each flow ended, ns; the episode's end where it did not: (n,)."""
+    """When each flow ended, ns; the episode's end where it did not, or never does: (n,)."""
     end = flow_column(results, "end_ns")
     return np.where(end < 0, float(results["totals"]["end_ns"]), end)
+
+
+def stream_times(results: Results, into: int | None = None) -> tuple[Floats, Floats]:
+    """When streams (to one host, if given) began and stopped, ns, at the latest at the end: (m,), (m,)."""
+    last = float(results["totals"]["end_ns"])
+    begun, stopped = (_stream_column(results, name, into) for name in ("start_ns", "stop_ns"))
+    return np.minimum(begun, last), np.where(stopped < 0, last, np.minimum(stopped, last))
+
+
+def stream_rates_bps(results: Results, into: int | None = None) -> Floats:
+    """Rates on the wire of the same streams: (m,)."""
+    return _stream_column(results, "rate_bps", into)
+
+
+def _stream_column(results: Results, name: str, into: int | None) -> Floats:
+    streams = results.get("streams", {"dst": [], name: []})
+    chosen = [into is None or dst == into for dst in streams["dst"]]
+    return np.asarray(streams[name], dtype=np.float64)[np.array(chosen, dtype=np.bool_)]
 
 
 def packet_bytes(results: Results) -> Floats:

@@ -25,7 +25,7 @@ from ns3_env.agents.search.episodes import Episode
 from ns3_env.agents.search.objective import Judgement
 from ns3_env.episode_pool import Players
 from ns3_env.errors import ConfigError
-from ns3_env.results import Results
+from ns3_env.results import Results, endless
 from ns3_env.scenario import AGENT, NETWORK, Controller
 from ns3_env.simulator import list_controllers
 from ns3_env.strict import nearest
@@ -156,11 +156,17 @@ def log_ratio(value: float, baselines: Sequence[float], metric: Metric) -> float
 
 
 def ended_at_the_limit(results: Results) -> Results:
-    """The results with flows that did not finish ended at the episode's end, no sooner than alone."""
-    flows = results["flows"]
+    """The results with flows that did not finish ended at the episode's end, no sooner than alone.
+
+    Flows that never end stay as they are.
+    """
+    flows, goes_on = results["flows"], endless(results)
     if min(flows["fct_ns"], default=0) >= 0:
         return results
     end = results["totals"]["end_ns"]
-    columns = (flows["fct_ns"], flows["start_ns"], flows["standalone_ns"])
-    fct = [had if had >= 0 else max(end - start, alone) for had, start, alone in zip(*columns, strict=True)]
+    columns = (flows["fct_ns"], flows["start_ns"], flows["standalone_ns"], goes_on)
+    fct = [
+        had if had >= 0 or on else max(end - start, alone)
+        for had, start, alone, on in zip(*columns, strict=True)
+    ]
     return {**results, "flows": {**flows, "fct_ns": fct}}

@@ -23,18 +23,20 @@ from ns3_env.eval.play.folders import replace_folder
 from ns3_env.eval.play.results import write_results
 from ns3_env.eval.show.table import csv_text
 from ns3_env.network_policy import NetworkPolicy
-from ns3_env.results import Results, bottleneck
+from ns3_env.results import Results, bottleneck, endless
 from ns3_env.scenario import AGENT, Record, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.topology import Network
+from ns3_env.traffic import ENDLESS_BYTES, Flows
 
 #: Columns of flows.csv beside those of ``eval run``.
 MORE_FLOW_COLUMNS = ("end_ns", "acked_bytes", "retransmitted_bytes", "pause_ns", "timeouts")
-#: Files of a cell's folder; losses.csv where packets were lost.
+#: Files of a cell's folder; losses.csv where packets were lost, streams.csv where there is background.
 CELL_FILES = (
     "metrics.json",
     "config.yaml",
     "flows.csv",
+    "streams.csv",
     "queues.csv",
     "losses.csv",
     "queue_cdf.csv",
@@ -155,7 +157,7 @@ def recorded(scenario: Scenario) -> Scenario:
     low, high = _PORT_SAMPLES
     samples = min(max(_SAMPLES // ports, low), high)
     interval = scenario.record.queue_series_ns or max(100, round(_duration_ns(scenario, network) / samples))
-    packets = sum(-(-size // scenario.payload_bytes) for size in flows.size_bytes)
+    packets = sum(size / scenario.payload_bytes for size in _sizes(scenario, network, flows))
     record = Record(queue_series_ns=interval, windows=packets <= _MAX_PACKETS)
     return scenario.model_copy(update={"record": record})
 
@@ -164,10 +166,33 @@ def _duration_ns(scenario: Scenario, network: Network) -> float:
     """A guess: the last start, and the time that the busiest receiver's link needs for its bytes."""
     flows = scenario.flows()
     into: Counter[int] = Counter()
+    ending: Counter[int] = Counter()
     for dst, size in zip(flows.dst, flows.size_bytes, strict=True):
         into[dst] += size
-    busiest = max(size * 8e9 / network.access[dst].rate_bps for dst, size in into.items())
+        ending[dst] += size != ENDLESS_BYTES
+    if not any(ending.values()):
+        return float(scenario.time_limit_ns)
+    all_flows = Counter(flows.dst)  # an endless one takes its share of the link
+    busiest = max(
+        size * all_flows[dst] / ending[dst] * 8e9 / network.access[dst].rate_bps
+        for dst, size in into.items()
+        if ending[dst]
+    )
     return min(max(flows.start_ns) + 1.2 * busiest, float(scenario.time_limit_ns))
+
+
+def _sizes(scenario: Scenario, network: Network, flows: Flows) -> list[float]:
+    """Bytes of each flow; a guess of an endless one: its share of the receiver's link until the end."""
+    if ENDLESS_BYTES not in flows.size_bytes:
+        return [float(size) for size in flows.size_bytes]
+    end = _duration_ns(scenario, network)
+    sharing = Counter(flows.dst)
+    return [
+        max(end - start, 0.0) * network.access[dst].rate_bps / 8e9 / sharing[dst]
+        if size == ENDLESS_BYTES
+        else float(size)
+        for size, start, dst in zip(flows.size_bytes, flows.start_ns, flows.dst, strict=True)
+    ]
 
 
 def cost(scenario: Scenario, who: Contestant) -> float:
@@ -182,7 +207,13 @@ def cost(scenario: Scenario, who: Contestant) -> float:
         neighbours.setdefault(link.b, []).append(link.a)
     hops: dict[int, dict[int, int]] = {}  # from each access switch
     flows, work = scenario.flows(), 0.0
-    for src, dst, size in zip(flows.src, flows.dst, flows.size_bytes, strict=True):
+    end = _duration_ns(scenario, network) if flows.streams else 0.0
+    streams = [
+        (x.src, x.dst, max(min(end, x.stop_ns or end) - x.start_ns, 0.0) * x.rate_bps / 8e9)
+        for x in flows.streams
+    ]
+    sizes = _sizes(scenario, network, flows)
+    for src, dst, size in [*zip(flows.src, flows.dst, sizes, strict=True), *streams]:
         near, far = network.access_switch(src), network.access_switch(dst)
         if near not in hops:
             hops[near] = _hops(neighbours, near)
@@ -228,8 +259,8 @@ def _series_rows(results: Results) -> Iterator[tuple[float, str, str | int, floa
         for begin in range(0, len(times), run):
             longest = max(range(begin, min(begin + run, len(times))), key=lambda i: lengths[i])
             yield times[longest], "queue", f"{port['node']}:{port['port']}", lengths[longest]
-    sizes = results["flows"]["size_bytes"]
-    largest = set(sorted(range(len(sizes)), key=lambda flow: -sizes[flow])[:_FLOWS])
+    sizes, goes_on = results["flows"]["size_bytes"], endless(results)
+    largest = set(sorted(range(len(sizes)), key=lambda flow: (not goes_on[flow], -sizes[flow]))[:_FLOWS])
     of_flow: dict[int, list[Any]] = {flow: [] for flow in sorted(largest)}
     for row in results.get("windows", ()):
         if row[1] in of_flow:

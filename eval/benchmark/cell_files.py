@@ -22,6 +22,8 @@ Series = dict[str, dict[str, tuple[Floats, Floats]]]
 class Flows:
     """The flows of one cell: sizes (bytes), ends (ns) and slowdowns, (n,) each; NaN where one did not end.
 
+    Sizes are NaN of flows that never end.
+
     With a measurement window, slowdowns are NaN, too, of flows that start outside.
     """
 
@@ -61,6 +63,9 @@ def flows(cell: Cell) -> Flows:
     counts = fct >= 0
     if _has(cell, "flows.csv", "counted"):
         counts &= np.array([int(x) > 0 for (x,) in _rows(cell, "flows.csv", ("counted",))], dtype=bool)
+    if _has(cell, "flows.csv", "endless"):
+        goes_on = np.array([int(x) > 0 for (x,) in _rows(cell, "flows.csv", ("endless",))], dtype=bool)
+        size = np.where(goes_on, np.nan, size)
     slowdowns = np.divide(fct, standalone, out=np.full(len(fct), np.nan), where=counts)
     return Flows(size, np.where(end < 0, np.nan, end), slowdowns)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How soon is the link shared again? Time to the fair share after a flow joins or leaves."""
+"""How soon is the link shared again? Time to the fair share after a flow, or background, joins or leaves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ns3_env.eval.metrics.registry import Metric, Shared, declare
-from ns3_env.results import Floats, Results, bottleneck, flow_column, flow_ends, packet_bytes
+from ns3_env.results import (
+    Floats,
+    Results,
+    bottleneck,
+    flow_column,
+    flow_ends,
+    packet_bytes,
+    stream_rates_bps,
+    stream_times,
+)
 
 #: Rates are averaged over so many base RTTs: a controller that swings around the fair share has reached it.
 BIN_RTTS = 10
@@ -27,10 +36,10 @@ MAX_UNEXPLAINED = 0.2
 
 @dataclass(frozen=True)
 class Change:
-    """One change of the set of active flows.
+    """One change of the set of active flows, or of the background that they share the link with.
 
     Attributes:
-        at_ns: when a flow started or ended.
+        at_ns: when a flow started or ended, or a stream.
         until_ns: the next change.
         active: flows (indices) that share the link in between.
         joined: a flow has started, none has ended.
@@ -63,13 +72,14 @@ def allowed_bps(results: Results) -> Callable[[int, float | None, float | None],
 
 
 def changes(results: Results, tolerance: float = 0.05) -> list[Change]:
-    """Every change of the set of active flows, and how long each took to a fair share.
+    """Every change of the set of active flows and streams, and how long each took to a fair share.
 
     For flows into one receiver, whose bottleneck (rate C) all share. Flow i of the active set A is allowed
-    x_i = min(rate_i, 8 · window_i / base RTT_i); a FIFO port serves y_i = x_i · min(1, C / Σ x). Averaged
-    over bins of ``BIN_RTTS`` base RTTs, the share is fair from the first bin from which on, until the next
-    change, every |y_i − F| ≤ ``tolerance`` · F. The new fair share is F = S / |A|, where S is Σ y in the last
-    quarter of the interval: a controller that aims at 95 % of the link (HPCC) is not told that it misses.
+    x_i = min(rate_i, 8 · window_i / base RTT_i); a FIFO port serves y_i = x_i · min(1, C / (b + Σ x)), where
+    b is the rate of streams to the same receiver (others are not known to share the port). Averaged over
+    bins of ``BIN_RTTS`` base RTTs, the share is fair from the first bin from which on, until the next change,
+    every |y_i − F| ≤ ``tolerance`` · F. The new fair share is F = S / |A|, where S is Σ y in the last quarter
+    of the interval: a controller that aims at 95 % of the link (HPCC) is not told that it misses.
 
     Returns:
         The changes that can be judged: not the start of a first flow alone, nor one with less than
@@ -85,10 +95,14 @@ def changes(results: Results, tolerance: float = 0.05) -> list[Change]:
     rtts = flow_column(results, "base_rtt_ns")
     starts, ends = flow_column(results, "start_ns"), flow_ends(results)
     step = BIN_RTTS * float(rtts.max())
-    moments = np.unique(np.concatenate([starts, ends]))
+    begun, stopped = stream_times(results, receiver)
+    edges = np.concatenate([begun, stopped])
+    edges = edges[(edges > starts.min()) & (edges < ends.max())]
+    moments = np.unique(np.concatenate([starts, ends, edges]))
     if step <= 0 or len(moments) < 2:
         return []
     allowed = _Allowed(results)
+    stream_rates = stream_rates_bps(results, receiver)
     found: list[Change] = []
     explained = np.zeros(len(starts))
     for number, (at, until) in enumerate(itertools.pairwise(moments)):
@@ -96,7 +110,9 @@ def changes(results: Results, tolerance: float = 0.05) -> list[Change]:
         if not len(active):
             continue
         bins = max(1, int((until - at) // step))
-        served = allowed.served(active, at, until, bins, capacity)
+        running = (begun <= at) & (stopped > at)
+        beside = float(stream_rates[running].sum())
+        served = allowed.served(active, at, until, bins, capacity, beside)
         explained[active] += served.mean(axis=1) * (until - at) / 8e9
         if (number == 0 and len(active) == 1) or bins < MIN_BINS:
             continue
@@ -129,14 +145,20 @@ class _Allowed:
             self._rates.append(np.array([rate for _, rate in steps]))
 
     def served(
-        self, active: npt.NDArray[np.int64], at: float, until: float, bins: int, capacity: float
+        self,
+        active: npt.NDArray[np.int64],
+        at: float,
+        until: float,
+        bins: int,
+        capacity: float,
+        beside: float,
     ) -> Floats:
-        """Mean rate y (bit/s) of each active flow in each bin: (|A|, bins)."""
+        """Mean rate y (bit/s) of each active flow in each bin, beside so much of streams: (|A|, bins)."""
         edges = np.linspace(at, until, bins + 1)
         inside = [times[(times > at) & (times < until)] for times in (self._times[i] for i in active)]
         moments = np.unique(np.concatenate([edges, *inside]))
         rates = np.stack([self._at(int(i), moments[:-1]) for i in active])
-        sums = rates.sum(axis=0)
+        sums = rates.sum(axis=0) + beside
         rates = rates * np.minimum(1.0, np.divide(capacity, sums, out=np.ones_like(sums), where=sums > 0))
         into = np.clip(np.searchsorted(edges, moments[:-1], side="right") - 1, 0, bins - 1)
         means: Floats = np.zeros((len(active), bins))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ns3_env.eval.metrics.registry import metric
-from ns3_env.results import Floats, Results, bottleneck, flow_column, flow_ends, packet_bytes
+from ns3_env.results import Floats, Results, bottleneck, flow_column, flow_ends, packet_bytes, stream_times
 
 
 def offered_ns(starts: Floats, ends: Floats) -> float:
@@ -37,6 +37,8 @@ def goodput(results: Results) -> float:
 
     With a measurement window: payload that reached the receivers within it, over what the links of all hosts
     that flows go to could carry in its whole length; at a load that the network bears, that is the load.
+
+    Payload is that of flows; of a link that they share with background streams the whole rate counts.
     """
     if (window := results.get("measurement")) is not None:
         return _share(float(sum(window["received_bytes"])), _receivers_links(results), window)
@@ -78,17 +80,19 @@ def goodput_ceilings(results: Results) -> Floats:
     resolution=0.001,
 )
 def link_utilisation(results: Results) -> float:
-    """Bytes that the bottleneck port sent, over what it could send while any flow lived; headers and resent
-    bytes count.
+    """Bytes that the bottleneck port sent, over what it could send while any flow lived, or any stream of the
+    background ran; headers, resent bytes and streams count.
 
-    With a measurement window: bytes that the links of all hosts that flows go to carried within it, over what
-    they could carry in its whole length.
+    With a measurement window: bytes that the links of all hosts that flows go to carried within it, streams
+    included, over what they could carry in its whole length.
     """
     if (window := results.get("measurement")) is not None:
         links = _receivers_links(results)
         return _share(sum(float(port["window_tx_bytes"]) for port in links), links, window)
     port = bottleneck(results)
     starts, ends = flow_column(results, "start_ns"), flow_ends(results)
+    begun, stopped = stream_times(results)
+    starts, ends = np.concatenate([starts, begun]), np.concatenate([ends, stopped])
     seconds = offered_ns(starts, np.maximum(ends, starts)) / 1e9
     if port is None or seconds <= 0:
         return math.nan

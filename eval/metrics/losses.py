@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ns3_env.eval.metrics.registry import metric
-from ns3_env.results import Results, counted, flow_column
+from ns3_env.results import Results, counted, endless, flow_column
 
 
 @metric("retransmitted", "Σ payload bytes sent again", "lower", unit="B", format=",.0f", resolution=1000)
@@ -75,6 +75,8 @@ def link_losses(results: Results) -> float:
 def unfinished_flows(results: Results) -> float:
     """Flows without an end. They are missing in every FCT figure, so the two are reported side by side.
 
-    With a measurement window, as those figures, of the flows that start within it.
+    Flows that never end by themselves are not among them. With a measurement window, as those figures, of the
+    flows that start within it.
     """
-    return float(np.count_nonzero(counted(results) & (flow_column(results, "fct_ns") < 0)))
+    missing = counted(results) & ~endless(results) & (flow_column(results, "fct_ns") < 0)
+    return float(np.count_nonzero(missing))

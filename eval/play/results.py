@@ -43,8 +43,28 @@ QUEUE_COLUMNS = (
 )
 #: A row for each port and cause that lost packets.
 LOSS_COLUMNS = ("node", "port", "peer", "cause", "packets", "payload_bytes")
+#: A row for each stream of the background.
+STREAM_COLUMNS = (
+    "src",
+    "dst",
+    "rate_bps",
+    "start_ns",
+    "stop_ns",
+    "sent_bytes",
+    "received_bytes",
+    "lost_bytes",
+)
 #: What such a folder may hold.
-FILES = ("flows.csv", "queues.csv", "losses.csv", "counters.csv", "config.yaml", *SERIES_FILES, "pcap")
+FILES = (
+    "flows.csv",
+    "streams.csv",
+    "queues.csv",
+    "losses.csv",
+    "counters.csv",
+    "config.yaml",
+    *SERIES_FILES,
+    "pcap",
+)
 
 
 def write_results(
@@ -54,9 +74,11 @@ def write_results(
     more_columns: Sequence[str] = (),
     used: Mapping[str, Any] | None = None,
 ) -> None:
-    """Writes flows.csv, queues.csv, losses.csv, counters.csv and config.yaml into an existing folder.
+    """Writes flows.csv, queues.csv, config.yaml, and what else there is, into an existing folder.
 
-    flows.csv: times in ns, ``fct_ns`` −1 and ``finished`` 0 where the time limit came first. queues.csv: a
+    flows.csv: times in ns, ``fct_ns`` −1 and ``finished`` 0 where the time limit came first; with flows that
+    never end there is ``endless``, 1 for those. streams.csv, where there is background of a constant rate: a
+    row for each stream (``ns3_env.results`` has the columns). queues.csv: a
     row for each switch port that sent anything; lengths are time-weighted. losses.csv, where packets were
     lost: a row for each port and cause (``ns3_env.results`` has the causes). counters.csv, where a controller
     counts something: a row per flow, empty where its controller does not. With a measurement window flows.csv
@@ -70,9 +92,12 @@ def write_results(
         used: keys of config.yaml beside the scenario; versions by default.
     """
     flows = results["flows"]
-    names = [*FLOW_COLUMNS, *more_columns, *(["counted"] if "counted" in flows else [])]
+    names = [*FLOW_COLUMNS, *more_columns, *(name for name in ("counted", "endless") if name in flows)]
     rows = [[*row, int(row[4] >= 0)] for row in zip(*(flows[name] for name in names), strict=True)]
     (folder / "flows.csv").write_text(table.csv_text([*names, "finished"], rows), encoding="utf-8")
+    if streams := results.get("streams"):
+        rows = [list(row) for row in zip(*(streams[name] for name in STREAM_COLUMNS), strict=True)]
+        (folder / "streams.csv").write_text(table.csv_text(STREAM_COLUMNS, rows), encoding="utf-8")
     columns = [*QUEUE_COLUMNS, *(["window_tx_bytes"] if "measurement" in results else [])]
     rows = [[port[name] for name in columns] for port in results["queues"]]
     (folder / "queues.csv").write_text(table.csv_text(columns, rows), encoding="utf-8")

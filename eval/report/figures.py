@@ -88,8 +88,9 @@ def _slowdown_cdf(of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, S
         slowdowns = np.sort(slowdowns[~np.isnan(slowdowns)])
         if not len(slowdowns):
             continue
-        # Over all flows, the unfinished ones too: a curve that does not reach 1 left some.
-        shares = np.arange(1, len(slowdowns) + 1) / sum(len(one.sizes) for one in several)
+        # Over all flows that end, the unfinished ones too: a curve that does not reach 1 left some.
+        ending = sum(np.count_nonzero(~np.isnan(one.sizes)) for one in several)
+        shares = np.arange(1, len(slowdowns) + 1) / ending
         kept = np.unique(np.linspace(0, len(shares) - 1, 500).astype(int))
         axes.step(slowdowns[kept], shares[kept], where="post", label=name, **looks[name].of_line)
     axes.set(xlabel="FCT slowdown", ylabel="share of all flows", ylim=(0, 1.03))

@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ns3_env.eval.show.plots import Floats, envelope
+from ns3_env.results import endless
 
 Results = Mapping[str, Any]
 
@@ -127,11 +128,19 @@ def _draw_bands(
 
 
 def _picked(results: Results, flows: list[int]) -> list[int]:
-    """The slowest, the median and the fastest flow by slowdown; unfinished ones are the slowest."""
+    """The slowest, the median and the fastest flow by slowdown; unfinished ones are the slowest.
+
+    Flows that never end have no slowdown; where there are no others, the least acknowledged is the slowest.
+    """
     fct, alone = (results["flows"].get(name) for name in ("fct_ns", "standalone_ns"))
     if fct is None or alone is None:
         return []
-    slowdown = {flow: fct[flow] / alone[flow] if fct[flow] >= 0 else np.inf for flow in flows}
+    goes_on = endless(results)
+    if ending := [flow for flow in flows if not goes_on[flow]]:
+        flows = ending
+        slowdown = {flow: fct[flow] / alone[flow] if fct[flow] >= 0 else np.inf for flow in flows}
+    else:
+        slowdown = {flow: -results["flows"]["acked_bytes"][flow] for flow in flows}
     ordered = sorted(flows, key=lambda flow: -slowdown[flow])
     return list(dict.fromkeys((ordered[0], ordered[len(ordered) // 2], ordered[-1])))
 

@@ -26,6 +26,11 @@ def faults_of(scenario: Scenario, network: Network) -> list[str]:
     faults = [f"topology.{fault}" for fault in scenario.topology.faults(network)]
     if not faults:
         faults = [f"traffic.{fault}" for fault in scenario.traffic.faults(network)]
+        if scenario.traffic.is_background():
+            faults.append(
+                "traffic: streams alone are no episode, which ends with its flows: put them into a mix with "
+                "at least one flow (of the size endless, if it is to go on until time_limit_ns)"
+            )
         faults += buffer_faults(scenario, network)
     if not faults and (many := scenario.traffic.expected_flows(network)) > MAX_FLOWS:
         faults = [f"traffic: about {many:.3g} flows; there may be at most {MAX_FLOWS}: {WHY_FLOWS}"]

@@ -74,6 +74,14 @@ def simulator_json(scenario: Scenario) -> dict[str, Any]:
         },
         "record": scenario.record.model_dump(),
     }
+    if streams := flows.streams:
+        content["streams"] = {
+            "src": [x.src for x in streams],
+            "dst": [x.dst for x in streams],
+            "rate_bps": [x.rate_bps for x in streams],
+            "start_ns": [x.start_ns for x in streams],
+            "stop_ns": [-1 if x.stop_ns is None else x.stop_ns for x in streams],
+        }
     if (span := scenario.measured_ns()) is not None:
         content["record"]["measurement"] = {"begin_ns": span[0], "end_ns": span[1]}
     min_rate = min_rate_bps(scenario, network)

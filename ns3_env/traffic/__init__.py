@@ -14,10 +14,12 @@ from pydantic import Field
 
 from ns3_env.bounds import WHY_FLOWS, few
 from ns3_env.topology import Network
+from ns3_env.traffic.constant_rate import ConstantRate
 from ns3_env.traffic.csv_file import FlowFile
+from ns3_env.traffic.endless import ENDLESS, ENDLESS_BYTES, FlowSize
 from ns3_env.traffic.incast import Incast
 from ns3_env.traffic.joining import Joining
-from ns3_env.traffic.kind import Flows, TrafficKind
+from ns3_env.traffic.kind import Flows, Stream, TrafficKind
 from ns3_env.traffic.listed import Flow, FlowList
 from ns3_env.traffic.long_short import LongShort
 from ns3_env.traffic.poisson import Poisson
@@ -27,10 +29,14 @@ from ns3_env.traffic.size_file import SizeFile
 from ns3_env.traffic.sizes import SIZE_CDFS, mean_size_bytes, sample_sizes
 
 __all__ = [
+    "ENDLESS",
+    "ENDLESS_BYTES",
     "SIZE_CDFS",
+    "ConstantRate",
     "Flow",
     "FlowFile",
     "FlowList",
+    "FlowSize",
     "Flows",
     "Incast",
     "Joining",
@@ -40,6 +46,7 @@ __all__ = [
     "PoissonIncast",
     "PublishedFlows",
     "SizeFile",
+    "Stream",
     "Traffic",
     "TrafficKind",
     "mean_size_bytes",
@@ -74,13 +81,17 @@ class Mix(TrafficKind):
         return sum(part.expected_flows(network) for part in self.parts)
 
     def first_start_ns(self) -> int | None:
-        """See the base class: known where it is known of all parts."""
-        starts = [part.first_start_ns() for part in self.parts]
-        return None if None in starts else min(x for x in starts if x is not None)
+        """See the base class: known where it is known of all parts that have flows."""
+        starts = [part.first_start_ns() for part in self.parts if not part.is_background()]
+        return None if None in starts else min((x for x in starts if x is not None), default=None)
 
     def arrivals_end_ns(self) -> int | None:
         """See the base class: the first end, until which all that arrive at random do."""
         return min((x for part in self.parts if (x := part.arrivals_end_ns()) is not None), default=None)
+
+    def is_background(self) -> bool:
+        """See the base class."""
+        return all(part.is_background() for part in self.parts)
 
     def without_files(self) -> Mix:
         """See the base class."""
@@ -95,7 +106,16 @@ class Mix(TrafficKind):
 
 
 Traffic = Annotated[
-    Incast | LongShort | Joining | Poisson | PoissonIncast | FlowList | FlowFile | PublishedFlows | Mix,
+    Incast
+    | LongShort
+    | Joining
+    | Poisson
+    | PoissonIncast
+    | FlowList
+    | FlowFile
+    | PublishedFlows
+    | ConstantRate
+    | Mix,
     Field(discriminator="kind"),
 ]
 Mix.model_rebuild(_types_namespace={"Traffic": Traffic})

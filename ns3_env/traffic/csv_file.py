@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 from typing import Literal, TextIO
 
+from ns3_env.traffic.endless import ENDLESS, ENDLESS_BYTES
 from ns3_env.traffic.flow_file import FlowsInFile
 
 #: Columns of a CSV of flows.
@@ -15,7 +16,7 @@ CSV_COLUMNS = ("src", "dst", "size_bytes", "start_ns")
 class FlowFile(FlowsInFile):
     """Flows as a CSV has them: a header naming src, dst, size_bytes and start_ns, then a row for each flow.
 
-    Columns may come in any order.
+    Columns may come in any order. The size of a flow that never ends is ``endless``.
     """
 
     kind: Literal["csv"] = "csv"
@@ -45,6 +46,8 @@ class FlowFile(FlowsInFile):
                     self._wrong.add(line, f"{len(row)} values, but there are {len(CSV_COLUMNS)} columns")
                     continue
                 texts = {name: row[i].strip() for name, i in zip(CSV_COLUMNS, order, strict=True)}
+                if endless := texts["size_bytes"] == ENDLESS:
+                    texts["size_bytes"] = str(ENDLESS_BYTES)
                 numbers = self._wholes(line, texts)
                 if numbers is None:
                     continue
@@ -52,7 +55,7 @@ class FlowFile(FlowsInFile):
                 if src != dst and (first := seen.setdefault((src, dst, start), line)) != line:
                     self._wrong.add(line, f"the same src, dst and start_ns as line {first}")
                 else:
-                    self._add(line, src, dst, size, start)
+                    self._add(line, src, dst, size, start, endless)
         except csv.Error as error:
             self._wrong.add(reader.line_num, f"not a CSV: {error}")
         if not self._lines and not self._wrong:

@@ -16,6 +16,7 @@ from ns3_env.bounds import MAX_BYTES, MAX_FLOWS, MAX_TIME_NS, WHY_FLOWS
 from ns3_env.files import check_plain
 from ns3_env.named_file import LineFaults, NamedFile
 from ns3_env.topology import Network
+from ns3_env.traffic.endless import ENDLESS_BYTES, size_of
 from ns3_env.traffic.kind import Flows, TrafficKind, host_fault
 from ns3_env.traffic.listed import FlowList
 
@@ -71,16 +72,19 @@ class FlowsInFile(TrafficKind):
         self._wrong.add(line, f"there may be at most {MAX_FLOWS} flows: {WHY_FLOWS}")
         return True
 
-    def _add(self, line: int, src: int, dst: int, size_bytes: int, start_ns: int) -> None:
-        """Takes a row, or says what is wrong with it."""
-        if not 1 <= size_bytes <= MAX_BYTES:
+    def _add(
+        self, line: int, src: int, dst: int, size_bytes: int, start_ns: int, endless: bool = False
+    ) -> None:
+        """Takes a row, or says what is wrong with it; ``size_bytes`` says nothing of an endless flow."""
+        if not (endless or 1 <= size_bytes <= MAX_BYTES):
             self._wrong.add(line, f"size_bytes is {size_bytes}, must be in [1, {MAX_BYTES}]")
         elif not 0 <= start_ns <= MAX_TIME_NS:
             self._wrong.add(line, f"start_ns is {start_ns}, must be in [0, {MAX_TIME_NS}]")
         elif src == dst:
             self._wrong.add(line, f"a flow from host {src} to itself")
         else:
-            self._flows.add(src, dst, size_bytes, start_ns, self.controller)
+            size = ENDLESS_BYTES if endless else size_bytes
+            self._flows.add(src, dst, size, start_ns, self.controller)
             self._lines.append(line)
 
     def faults(self, network: Network) -> list[str]:
@@ -117,10 +121,10 @@ class FlowsInFile(TrafficKind):
 
     def without_files(self) -> FlowList:
         """See the base class: the flows, written out."""
-        columns: Sequence[Sequence[int]] = (
+        columns: Sequence[Sequence[int | str]] = (
             self._flows.src,
             self._flows.dst,
-            self._flows.size_bytes,
+            [size_of(size) for size in self._flows.size_bytes],
             self._flows.start_ns,
         )
         names = ("src", "dst", "size_bytes", "start_ns")

@@ -14,13 +14,13 @@ from ns3_env.bounds import (
     MAX_TIME_NS,
     WHY_FLOWS,
     WHY_TIME,
-    Bytes,
     FlowCount,
     Nanoseconds,
     excess,
     few,
 )
 from ns3_env.topology import Network
+from ns3_env.traffic.endless import FlowSize, bytes_of
 from ns3_env.traffic.kind import Flows, TrafficKind, host_fault
 
 
@@ -35,7 +35,7 @@ class Incast(TrafficKind):
 
     kind: Literal["incast"] = "incast"
     flows: FlowCount | None = Field(default=None, ge=1, description="number of flows; none: one per sender")
-    size_bytes: Bytes = Field(default=20_000_000, ge=1, description="of each flow")
+    size_bytes: FlowSize = Field(default=20_000_000, description="of each flow, or endless")
     receiver: int | None = Field(default=None, ge=0)
     senders: Annotated[list[int], few(MAX_FLOWS, WHY_FLOWS)] | None = Field(default=None, min_length=1)
     start_ns: Nanoseconds = Field(default=0, ge=0)
@@ -84,5 +84,6 @@ class Incast(TrafficKind):
         flows = Flows()
         for i, offset in enumerate(offsets):
             start = self.start_ns + round(float(offset))
-            flows.add(senders[i % len(senders)], receiver, self.size_bytes, start, self.controller)
+            sender = senders[i % len(senders)]
+            flows.add(sender, receiver, bytes_of(self.size_bytes), start, self.controller)
         return flows

@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from ns3_env.bounds import MAX_FLOWS, MAX_TIME_NS, WHY_FLOWS, WHY_TIME, Bytes, Nanoseconds, excess, few
+from ns3_env.bounds import MAX_FLOWS, MAX_TIME_NS, WHY_FLOWS, WHY_TIME, Nanoseconds, excess, few
 from ns3_env.topology import Network
+from ns3_env.traffic.endless import FlowSize, bytes_of
 from ns3_env.traffic.kind import Flows, TrafficKind
 
 
@@ -20,8 +21,8 @@ class Joining(TrafficKind):
     """
 
     kind: Literal["joining"] = "joining"
-    sizes_bytes: Annotated[list[Annotated[Bytes, Field(ge=1)]], few(MAX_FLOWS, WHY_FLOWS)] = Field(
-        default=[1_000_000_000] * 4, min_length=1
+    sizes_bytes: Annotated[list[FlowSize], few(MAX_FLOWS, WHY_FLOWS)] = Field(
+        default=[1_000_000_000] * 4, min_length=1, description="each may be endless"
     )
     interval_ns: Nanoseconds = Field(default=35_000_000, gt=0)
 
@@ -44,5 +45,6 @@ class Joining(TrafficKind):
         """The flow list."""
         flows = Flows()
         for i, size in enumerate(self.sizes_bytes):
-            flows.add(network.hosts[i], network.hosts[-1], size, i * self.interval_ns, self.controller)
+            start = i * self.interval_ns
+            flows.add(network.hosts[i], network.hosts[-1], bytes_of(size), start, self.controller)
         return flows

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is a kind of traffic? A list of flows made for a network from a seed, and what can be told before."""
+"""What is a kind of traffic? Flows, and streams, made for a network from a seed; what can be told before."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pydantic import Field
 
@@ -12,15 +13,29 @@ from ns3_env.strict import Strict
 from ns3_env.topology import Network
 
 
+class Stream(NamedTuple):
+    """Background at a fixed rate on the wire, which nothing steers; ``stop_ns`` None: it goes on."""
+
+    src: int
+    dst: int
+    rate_bps: float
+    start_ns: int
+    stop_ns: int | None
+
+
 @dataclass
 class Flows:
-    """Columns of a flow list; ``controller`` holds the controller's name, None where the scenario decides."""
+    """Columns of a flow list; ``controller`` holds the controller's name, None where the scenario decides.
+
+    ``size_bytes`` is 0 of a flow that never ends. ``streams`` run beside the flows and are none of them.
+    """
 
     src: list[int] = field(default_factory=list)
     dst: list[int] = field(default_factory=list)
     size_bytes: list[int] = field(default_factory=list)
     start_ns: list[int] = field(default_factory=list)
     controller: list[str | None] = field(default_factory=list)
+    streams: list[Stream] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.src)
@@ -40,6 +55,7 @@ class Flows:
         self.size_bytes += other.size_bytes
         self.start_ns += other.start_ns
         self.controller += other.controller
+        self.streams += other.streams
 
 
 class TrafficKind(Strict):
@@ -68,6 +84,10 @@ class TrafficKind(Strict):
     def first_start_ns(self) -> int | None:
         """When the first flow starts; None where that is not known beforehand."""
         return None
+
+    def is_background(self) -> bool:
+        """Whether there is never a flow in it, and streams alone."""
+        return False
 
     def arrivals_end_ns(self) -> int | None:
         """Until when flows arrive at random; None of traffic that does not."""

@@ -8,9 +8,10 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from ns3_env.bounds import MAX_FLOWS, WHY_FLOWS, Bytes, Nanoseconds, few
+from ns3_env.bounds import MAX_FLOWS, WHY_FLOWS, Nanoseconds, few
 from ns3_env.strict import Strict
 from ns3_env.topology import Network
+from ns3_env.traffic.endless import FlowSize, bytes_of
 from ns3_env.traffic.kind import Flows, TrafficKind, host_fault
 
 
@@ -19,7 +20,7 @@ class Flow(Strict):
 
     src: int = Field(ge=0)
     dst: int = Field(ge=0)
-    size_bytes: Bytes = Field(ge=1)
+    size_bytes: FlowSize = Field(description="or endless")
     start_ns: Nanoseconds = Field(default=0, ge=0)
     controller: str | None = None
 
@@ -52,5 +53,5 @@ class FlowList(TrafficKind):
         """The flow list."""
         flows = Flows()
         for x in self.flows:
-            flows.add(x.src, x.dst, x.size_bytes, x.start_ns, x.controller or self.controller)
+            flows.add(x.src, x.dst, bytes_of(x.size_bytes), x.start_ns, x.controller or self.controller)
         return flows

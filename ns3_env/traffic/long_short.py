@@ -10,6 +10,7 @@ from pydantic import Field
 
 from ns3_env.bounds import Bytes, Nanoseconds
 from ns3_env.topology import Network
+from ns3_env.traffic.endless import FlowSize, bytes_of
 from ns3_env.traffic.kind import Flows, TrafficKind
 
 
@@ -17,7 +18,7 @@ class LongShort(TrafficKind):
     """A long flow and a short one (Zhang 2023, section 6.1), from hosts 0 and 1 to the last host."""
 
     kind: Literal["long_short"] = "long_short"
-    long_bytes: Bytes = Field(default=25_000_000, ge=1)
+    long_bytes: FlowSize = Field(default=25_000_000, description="or endless")
     short_bytes: Bytes = Field(default=2_000_000, ge=1)
     short_start_ns: Nanoseconds = Field(default=1_000_000, ge=0)
 
@@ -32,6 +33,6 @@ class LongShort(TrafficKind):
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
         """The flow list."""
         flows = Flows()
-        flows.add(network.hosts[0], network.hosts[-1], self.long_bytes, 0, self.controller)
+        flows.add(network.hosts[0], network.hosts[-1], bytes_of(self.long_bytes), 0, self.controller)
         flows.add(network.hosts[1], network.hosts[-1], self.short_bytes, self.short_start_ns, self.controller)
         return flows

@@ -12,7 +12,7 @@ from typing import Any
 from ns3_env.scenario import AGENT, Controller, Ecn, PerAck, PerFlowRtt, Record, Scenario, Switch, Synchronous
 from ns3_env.simulator import default_attributes, list_controllers
 from ns3_env.topology import Dumbbell, FatTree2, ParkingLot
-from ns3_env.traffic import Incast, Joining, LongShort
+from ns3_env.traffic import ConstantRate, Incast, Joining, LongShort, Mix
 from tests.helpers import needed_attributes
 
 
@@ -51,6 +51,15 @@ def scenarios() -> Iterator[tuple[str, Scenario]]:
                 controller_counters=True,
             ),
         ),
+    )
+    background = [
+        ConstantRate(src=1, dst=3, rate_bps=2e10),
+        ConstantRate(src=2, dst=3, rate_bps=9e10, start_ns=1000, stop_ns=8000),
+    ]
+    beside = LongShort(long_bytes="endless", short_bytes=20_000, short_start_ns=2000)
+    yield (
+        "streams",
+        Scenario(topology=Dumbbell(senders=3), traffic=Mix(parts=[beside, *background]), controllers=dcqcn),
     )
     eight = Incast(flows=8, size_bytes=20_000, spread_ns=1000)
     agent = [Controller(name=AGENT)]

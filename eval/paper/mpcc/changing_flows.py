@@ -57,7 +57,7 @@ def scenario(scale: float, until_ns: int, sample_ns: int) -> Scenario:
     return Scenario(
         time_limit_ns=until_ns,
         topology=Dumbbell(senders=SENDERS, rate_bps=RATE_BPS),
-        traffic=Joining(sizes_bytes=sizes, interval_ns=INTERVAL_NS),
+        traffic=Joining(sizes_bytes=[*sizes], interval_ns=INTERVAL_NS),
         record=Record(queue_series_ns=sample_ns, windows=sent <= _RECORDED_BYTES),
     )
 

@@ -12,6 +12,9 @@
 namespace ns3::rdma
 {
 
+/// The size of a flow that never ends: no link carries as much in the longest run.
+inline constexpr uint64_t ENDLESS_BYTES = 1'000'000'000'000'000'000;
+
 /// A flow as its controller sees it: facts to read, two knobs to write. What the knobs mean: Pacing.
 class FlowState
 {
@@ -20,6 +23,7 @@ class FlowState
 
     const PathFacts& Path() const { return *m_path; }
     uint32_t Id() const { return m_id; }
+    /// Of a flow that never ends more than any flow can send (ENDLESS_BYTES).
     uint64_t SizeBytes() const { return m_sizeBytes; }
     Picos StartTime() const { return m_startTime; }
     /// Payload bytes handed to the wire (the next sequence number).

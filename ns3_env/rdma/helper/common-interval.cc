@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common-interval.h"
 
+#include <algorithm>
+
 namespace ns3::rdma
 {
 
@@ -10,6 +12,7 @@ CommonInterval::CommonInterval(Network& network)
     NetworkTraces& traces = network.Traces();
     traces.allStarted.ConnectWithoutContext(MakeCallback(&CommonInterval::OnAllStarted, this));
     traces.finished.ConnectWithoutContext(MakeCallback(&CommonInterval::OnFinished, this));
+    traces.ended.ConnectWithoutContext(MakeCallback(&CommonInterval::OnRunEnds, this));
 }
 
 void
@@ -30,9 +33,27 @@ CommonInterval::OnAllStarted()
 void
 CommonInterval::OnFinished(const QueuePair& flow)
 {
+    Close(flow.EndTime());
+}
+
+void
+CommonInterval::OnRunEnds()
+{
+    const auto& flows = m_network.GetScenario().flows;
+    if (std::any_of(flows.begin(),
+                    flows.end(),
+                    [](const FlowEntry& x) { return x.flow.IsEndless(); }))
+    {
+        Close(m_network.EndTime());
+    }
+}
+
+void
+CommonInterval::Close(Picos end)
+{
     if (!m_over && !m_receivedBytes.empty())
     {
-        m_end = flow.EndTime();
+        m_end = end;
         for (const QueuePair* live : m_network.LiveFlows())
         {
             uint64_t& bytes = m_receivedBytes[live->Id()];

@@ -10,7 +10,8 @@
 namespace ns3::rdma
 {
 
-/// Goodput of every flow from the last start to the first end, where these come in this order
+/// Goodput of every flow from the last start to the first end, where these come in this order; endless flows end
+/// with the run
 /// (docs/sources/metrics.md: unfair ratio).
 class CommonInterval
 {
@@ -29,11 +30,13 @@ class CommonInterval
   private:
     void OnAllStarted();
     void OnFinished(const QueuePair& flow);
+    void OnRunEnds();
+    void Close(Picos end);
 
     const Network& m_network;
     Picos m_begin{0};
     Picos m_end{0};
-    bool m_over{false}; ///< a flow has finished
+    bool m_over{false}; ///< a flow has finished, or the run with endless ones
     std::vector<uint64_t> m_receivedBytes;
 };
 

@@ -17,12 +17,26 @@ namespace
 
 constexpr uint16_t FIRST_SOURCE_PORT = 10000;
 
+/// FCT of the flow alone: base RTT + bytes and headers at the slowest link (docs/sources/published-simulator.md, "Sender").
+Picos
+Standalone(const FlowSpec& flow, const PathFacts& path)
+{
+    if (flow.IsEndless())
+    {
+        return -1;
+    }
+    const uint64_t packets = (flow.sizeBytes + path.payloadBytes - 1) / path.payloadBytes;
+    return path.baseRtt +
+           IdealTime(flow.sizeBytes + DATA_HEADER_BYTES * packets, path.slowestBps, path.rounding);
+}
+
 } // namespace
 
 Network::Network(Scenario scenario, FlowHook onCreate)
     : m_scenario(std::move(scenario)),
       m_onCreate(std::move(onCreate)),
-      m_fabric(m_scenario)
+      m_fabric(m_scenario),
+      m_streams(m_scenario, m_fabric)
 {
     for (const ControllerSpec& spec : m_scenario.controllers)
     {
@@ -35,6 +49,10 @@ Network::Network(Scenario scenario, FlowHook onCreate)
                      [this](uint32_t a, uint32_t b)
                      { return m_scenario.flows[a].flow.start < m_scenario.flows[b].flow.start; });
     m_records.resize(m_scenario.flows.size());
+    m_withEnd =
+        static_cast<size_t>(std::count_if(m_scenario.flows.begin(),
+                                          m_scenario.flows.end(),
+                                          [](const FlowEntry& x) { return !x.flow.IsEndless(); }));
 }
 
 Network::~Network()
@@ -57,16 +75,10 @@ Network::CreateFlow(const FlowEntry& entry)
                                  CreateController(m_scenario.controllers[entry.controller]));
     flow->SetFinishedCallback([this](QueuePair& done) { OnFinished(done); });
 
-    // FCT of the flow alone: base RTT + bytes and headers at the slowest link (docs/sources/published-simulator.md, "Sender").
-    const uint64_t packets =
-        (spec.sizeBytes + m_scenario.payloadBytes - 1) / m_scenario.payloadBytes;
     m_records[spec.id].sourcePort = sourcePort;
     m_records[spec.id].baseRtt = flow->Path().baseRtt;
     m_records[spec.id].headerBytes = flow->Path().packetBytes - flow->Path().payloadBytes;
-    m_records[spec.id].standalone =
-        flow->Path().baseRtt + IdealTime(spec.sizeBytes + DATA_HEADER_BYTES * packets,
-                                         flow->Path().slowestBps,
-                                         flow->Path().rounding);
+    m_records[spec.id].standalone = Standalone(spec, flow->Path());
     return flow;
 }
 
@@ -122,9 +134,9 @@ Network::OnFinished(QueuePair& flow)
     Record(flow);
     m_live.erase(std::find(m_live.begin(), m_live.end(), &flow));
     m_retired.push_back(flow.Id());
-    if (m_finished == m_scenario.flows.size())
+    if (m_finished == m_withEnd)
     {
-        Stop();
+        Cut(); // what is endless goes no further
     }
 }
 
@@ -166,6 +178,7 @@ Network::Run()
 {
     Simulator::ScheduleNow(&Network::StartDueFlows, this);
     Simulator::Schedule(Time(m_scenario.timeLimit), &Network::Cut, this);
+    m_streams.Schedule();
     m_traces.begin();
     Simulator::Run();
     if (!m_ended)
@@ -194,7 +207,7 @@ Network::Run()
 uint64_t
 Network::TransmittedPayload() const
 {
-    return m_transmittedPayload;
+    return m_transmittedPayload + m_streams.TransmittedPayload();
 }
 
 } // namespace ns3::rdma

@@ -5,6 +5,7 @@
 
 #include "fabric.h"
 #include "scenario.h"
+#include "streams.h"
 
 #include "ns3/traced-callback.h"
 
@@ -21,7 +22,7 @@ struct FlowRecord
 {
     uint16_t sourcePort{0}; ///< UDP
     Picos end{-1};          ///< -1: unfinished
-    Picos standalone{0};
+    Picos standalone{0};    ///< -1: endless
     Picos baseRtt{0};
     uint32_t headerBytes{0}; ///< of a data packet, telemetry included
     uint64_t ackedBytes{0};
@@ -55,7 +56,7 @@ class Network
     Network(const Network&) = delete;
     Network& operator=(const Network&) = delete;
 
-    /// Simulates until every flow is done or the time limit is reached.
+    /// Simulates until every flow that has an end is done, or the time limit is reached.
     void Run();
     /// Ends the run from within, at the current time.
     void Stop();
@@ -81,9 +82,11 @@ class Network
     /// Every port, by node and index.
     std::vector<Port*> Ports() const { return m_fabric.Ports(); }
     Picos EndTime() const { return m_endTime; }
-    uint64_t Unfinished() const { return m_scenario.flows.size() - m_finished; }
+    /// Of the flows that have an end.
+    uint64_t Unfinished() const { return m_withEnd - m_finished; }
+    const Streams& GetStreams() const { return m_streams; }
 
-    /// Payload bytes that senders put on the wire, retransmissions included.
+    /// Payload bytes that senders put on the wire, retransmissions and streams included.
     uint64_t TransmittedPayload() const;
     /// Payload bytes of data packets that reached a host.
     uint64_t DeliveredPayload() const { return m_fabric.DeliveredPayload(); }
@@ -102,6 +105,7 @@ class Network
     FlowHook m_onCreate;
     std::function<void(Picos)> m_onCut;
     Fabric m_fabric;
+    Streams m_streams;
 
     std::vector<uint32_t> m_order; ///< flows by start time
     size_t m_nextStart{0};
@@ -109,6 +113,7 @@ class Network
     std::vector<QueuePair*> m_live;
     std::map<uint32_t, std::unique_ptr<QueuePair>> m_flows; ///< live and retired, by id
     std::vector<uint32_t> m_retired; ///< finished, perhaps with duplicates still on the network
+    size_t m_withEnd{0};             ///< flows that are not endless
     size_t m_finished{0};
 
     std::vector<FlowRecord> m_records;

@@ -135,13 +135,18 @@ class PcapRecorder::Tap
 
     FlowHeaders HeadersOf(const QueuePair& flow) const
     {
-        const FlowSpec& spec = m_network.GetScenario().flows[flow.Id()].flow;
+        const Scenario& scenario = m_network.GetScenario();
+        const bool open = flow.IsOpenLoop();
+        const size_t stream = flow.Id() - (open ? scenario.flows.size() : 0);
+        const FlowSpec& spec = open ? scenario.streams[stream].flow : scenario.flows[stream].flow;
         return {spec.id,
                 spec.source,
                 spec.destination,
-                m_network.Records()[spec.id].sourcePort,
+                open ? m_network.GetStreams().SourcePort(stream)
+                     : m_network.Records()[spec.id].sourcePort,
                 flow.Path().payloadBytes,
-                spec.sizeBytes};
+                spec.sizeBytes,
+                !open};
     }
 
     static constexpr int64_t NS_PER_SECOND = 1'000'000'000;

@@ -5,6 +5,7 @@
 #include "ns3_env/rdma/json/json-writer.h"
 #include "ns3_env/rdma/model/sign-of-life.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -67,6 +68,13 @@ FlowsToJson(const Network& network)
     {
         columns["counted"] = Json::array();
     }
+    const bool someEndless = std::any_of(flows.begin(),
+                                         flows.end(),
+                                         [](const FlowEntry& x) { return x.flow.IsEndless(); });
+    if (someEndless)
+    {
+        columns["endless"] = Json::array();
+    }
     for (size_t i = 0; i < flows.size(); ++i)
     {
         SignOfLife::Beat();
@@ -74,7 +82,7 @@ FlowsToJson(const Network& network)
         const FlowRecord& record = network.Records()[i];
         columns["src"].push_back(flow.source);
         columns["dst"].push_back(flow.destination);
-        columns["size_bytes"].push_back(flow.sizeBytes);
+        columns["size_bytes"].push_back(flow.IsEndless() ? 0 : flow.sizeBytes);
         columns["start_ns"].push_back(Nanos(flow.start));
         columns["end_ns"].push_back(Nanos(record.end));
         columns["fct_ns"].push_back(record.end < 0 ? Json(-1) : Nanos(record.end - flow.start));
@@ -91,6 +99,44 @@ FlowsToJson(const Network& network)
             const bool within = measured->begin <= flow.start && flow.start < measured->end;
             columns["counted"].push_back(within ? 1 : 0);
         }
+        if (someEndless)
+        {
+            columns["endless"].push_back(flow.IsEndless() ? 1 : 0);
+        }
+    }
+    return columns;
+}
+
+/// Background, one row each; payload bytes.
+Json
+StreamsToJson(const Network& network)
+{
+    Json columns;
+    for (const char* name : {"src",
+                             "dst",
+                             "rate_bps",
+                             "start_ns",
+                             "stop_ns",
+                             "sent_bytes",
+                             "received_bytes",
+                             "lost_bytes"})
+    {
+        columns[name] = Json::array();
+    }
+    const auto& streams = network.GetScenario().streams;
+    for (size_t i = 0; i < streams.size(); ++i)
+    {
+        SignOfLife::Beat();
+        const StreamEntry& stream = streams[i];
+        const Streams::Counts counts = network.GetStreams().Of(i);
+        columns["src"].push_back(stream.flow.source);
+        columns["dst"].push_back(stream.flow.destination);
+        columns["rate_bps"].push_back(stream.rateBps);
+        columns["start_ns"].push_back(Nanos(stream.flow.start));
+        columns["stop_ns"].push_back(stream.stop == NEVER ? Json(-1) : Nanos(stream.stop));
+        columns["sent_bytes"].push_back(counts.sent);
+        columns["received_bytes"].push_back(counts.received);
+        columns["lost_bytes"].push_back(counts.lost);
     }
     return columns;
 }
@@ -196,6 +242,10 @@ ResultsToJson(const Network& network, const Recorders& recorders)
     const NetworkContext& context = network.Context();
     Json json;
     json["flows"] = FlowsToJson(network);
+    if (!network.GetScenario().streams.empty())
+    {
+        json["streams"] = StreamsToJson(network);
+    }
     json["queues"] = QueuesToJson(network, recorders);
     json["losses"] = LossesToJson(network);
     const CommonInterval& all = recorders.commonInterval;

@@ -5,6 +5,7 @@
 #include "ns3_env/rdma/json/read-clock.h"
 #include "ns3_env/rdma/model/sign-of-life.h"
 
+#include <initializer_list>
 #include <unordered_set>
 
 namespace ns3::rdma
@@ -23,9 +24,13 @@ constexpr double MAX_WEIGHT = 1e6;
 constexpr uint64_t MAX_BUFFER = 1'000'000'000'000;
 constexpr uint32_t MAX_RESERVE = 1'000'000'000;
 constexpr int64_t MAX_FLOW_BYTES = 1'000'000'000'000'000;
+constexpr int64_t ENDLESS = 0;       ///< the size of a flow without an end
 constexpr size_t MAX_NODES = 65'536; // as many have an address of their own
 constexpr size_t MAX_LINKS = 1'000'000;
 constexpr size_t MAX_FLOWS = 10'000'000;
+constexpr size_t MAX_STREAMS = 1'000'000;
+constexpr int64_t UNSTOPPED = -1; ///< the stop of a stream that goes on
+constexpr double MIN_RATE = 1;
 constexpr size_t MAX_CONTROLLERS = 10'000;
 constexpr const char* AGENT = "agent"; ///< the controller that asks across the channel
 
@@ -126,6 +131,54 @@ ReadControllers(JsonReader& root, Scenario& s)
     }
 }
 
+/// What is wrong with the ends of a row of 'flows' or 'streams' is said by its number.
+class Rows
+{
+  public:
+    Rows(const char* section, const Scenario& scenario)
+        : m_section(section),
+          m_scenario(scenario)
+    {
+    }
+
+    void SameLength(size_t rows, std::initializer_list<size_t> others) const
+    {
+        for (size_t other : others)
+        {
+            if (other != rows)
+            {
+                throw ScenarioError("'" + m_section + "' has columns of different lengths");
+            }
+        }
+    }
+
+    [[noreturn]] void Refuse(size_t row, const std::string& why) const
+    {
+        throw ScenarioError("'" + m_section + "' row " + std::to_string(row) + ": " + why);
+    }
+
+    void CheckEnds(size_t row, const char* what, uint32_t source, uint32_t destination) const
+    {
+        for (uint32_t node : {source, destination})
+        {
+            if (m_scenario.isSwitch[node])
+            {
+                Refuse(row, "node " + std::to_string(node) + " is no host");
+            }
+        }
+        if (source == destination)
+        {
+            Refuse(row,
+                   std::string("a ") + what + " from host " + std::to_string(source) +
+                       " to itself");
+        }
+    }
+
+  private:
+    std::string m_section;
+    const Scenario& m_scenario;
+};
+
 void
 ReadFlows(JsonReader section, Scenario& s)
 {
@@ -133,7 +186,7 @@ ReadFlows(JsonReader section, Scenario& s)
     const auto lastController = static_cast<uint32_t>(s.controllers.size()) - 1;
     const auto src = section.Wholes<uint32_t>("src", MAX_FLOWS, 0, lastNode);
     const auto dst = section.Wholes<uint32_t>("dst", MAX_FLOWS, 0, lastNode);
-    const auto size = section.Wholes<int64_t>("size_bytes", MAX_FLOWS, 1, MAX_FLOW_BYTES);
+    const auto size = section.Wholes<int64_t>("size_bytes", MAX_FLOWS, 0, MAX_FLOW_BYTES);
     const auto start = section.Wholes<int64_t>("start_ns", MAX_FLOWS, 0, MAX_NS);
     const auto controller = section.Wholes<uint32_t>("controller", MAX_FLOWS, 0, lastController);
     const auto slot = section.Wholes<int32_t>("slot", MAX_FLOWS, -1, int32_t{MAX_FLOWS} - 1);
@@ -143,50 +196,66 @@ ReadFlows(JsonReader section, Scenario& s)
     {
         throw ScenarioError("'flows' is empty: an episode needs at least one flow");
     }
-    for (size_t other : {dst.size(), size.size(), start.size(), controller.size(), slot.size()})
-    {
-        if (other != n)
-        {
-            throw ScenarioError("'flows' has columns of different lengths");
-        }
-    }
-    auto refuse = [](size_t i, const std::string& why)
-    { throw ScenarioError("'flows' row " + std::to_string(i) + ": " + why); };
+    const Rows rows("flows", s);
+    rows.SameLength(n, {dst.size(), size.size(), start.size(), controller.size(), slot.size()});
     s.flows.reserve(n);
     std::unordered_set<int32_t> taken;
     for (size_t i = 0; i < n; ++i)
     {
         SignOfLife::Beat();
-        for (uint32_t node : {src[i], dst[i]})
-        {
-            if (s.isSwitch[node])
-            {
-                refuse(i, "node " + std::to_string(node) + " is no host");
-            }
-        }
-        if (src[i] == dst[i])
-        {
-            refuse(i, "a flow from host " + std::to_string(src[i]) + " to itself");
-        }
+        rows.CheckEnds(i, "flow", src[i], dst[i]);
         // A slot is where the policy keeps what it knows of the flow.
         if (s.controllers[controller[i]].name == AGENT)
         {
             if (slot[i] < 0)
             {
-                refuse(i, "a flow under '" + std::string(AGENT) + "' needs a slot, 0 or above");
+                rows.Refuse(i,
+                            "a flow under '" + std::string(AGENT) + "' needs a slot, 0 or above");
             }
             if (!taken.insert(slot[i]).second)
             {
-                refuse(i, "slot " + std::to_string(slot[i]) + " is another flow's");
+                rows.Refuse(i, "slot " + std::to_string(slot[i]) + " is another flow's");
             }
         }
         s.flows.push_back({{static_cast<uint32_t>(i),
                             src[i],
                             dst[i],
-                            static_cast<uint64_t>(size[i]),
+                            size[i] == ENDLESS ? ENDLESS_BYTES : static_cast<uint64_t>(size[i]),
                             start[i] * PS_PER_NS},
                            controller[i],
                            slot[i]});
+    }
+}
+
+void
+ReadStreams(JsonReader section, Scenario& s)
+{
+    const auto lastNode = static_cast<uint32_t>(s.isSwitch.size()) - 1;
+    const auto src = section.Wholes<uint32_t>("src", MAX_STREAMS, 0, lastNode);
+    const auto dst = section.Wholes<uint32_t>("dst", MAX_STREAMS, 0, lastNode);
+    const auto rate = section.Numbers("rate_bps", MAX_STREAMS, MIN_RATE, MAX_RATE);
+    const auto start = section.Wholes<int64_t>("start_ns", MAX_STREAMS, 0, MAX_NS);
+    const auto stop = section.Wholes<int64_t>("stop_ns", MAX_STREAMS, UNSTOPPED, MAX_NS);
+    section.RefuseOthers();
+    const Rows rows("streams", s);
+    rows.SameLength(src.size(), {dst.size(), rate.size(), start.size(), stop.size()});
+    for (size_t i = 0; i < src.size(); ++i)
+    {
+        SignOfLife::Beat();
+        rows.CheckEnds(i, "stream", src[i], dst[i]);
+        if (stop[i] != UNSTOPPED && stop[i] <= start[i])
+        {
+            rows.Refuse(i,
+                        "it stops at " + std::to_string(stop[i]) + " ns, not after its start at " +
+                            std::to_string(start[i]) + " ns");
+        }
+        s.streams.push_back({{static_cast<uint32_t>(s.flows.size() + i),
+                              src[i],
+                              dst[i],
+                              ENDLESS_BYTES,
+                              start[i] * PS_PER_NS},
+                             rate[i],
+                             stop[i] == UNSTOPPED ? NEVER : stop[i] * PS_PER_NS});
     }
 }
 
@@ -263,6 +332,10 @@ Scenario::FromJson(const std::string& text)
     ReadControllers(root, s);
     s.clock = ReadClock(root);
     ReadFlows(root.Sub("flows"), s);
+    if (root.Has("streams"))
+    {
+        ReadStreams(root.Sub("streams"), s);
+    }
     if (root.Has("record"))
     {
         ReadRecord(root.Sub("record"), s);

@@ -57,6 +57,14 @@ struct FlowEntry
     int32_t slot;        ///< for an agent's flow, -1 otherwise
 };
 
+/// Background that nothing steers.
+struct StreamEntry
+{
+    FlowSpec flow;  ///< without an end
+    double rateBps; ///< on the wire
+    Picos stop;     ///< NEVER of one that goes on
+};
+
 struct Scenario
 {
     uint64_t seed{1};
@@ -75,6 +83,7 @@ struct Scenario
     std::vector<ControllerSpec> controllers;
     ClockSpec clock;
     std::vector<FlowEntry> flows;
+    std::vector<StreamEntry> streams;
     bool recordQueues{true};
     bool recordWindows{false};
     bool recordEvents{false};

@@ -36,6 +36,8 @@ constexpr uint8_t SEND_MIDDLE = 0x01;
 constexpr uint8_t SEND_LAST = 0x02;
 constexpr uint8_t SEND_ONLY = 0x04;
 constexpr uint8_t ACKNOWLEDGE = 0x11;
+// Unreliable connection (the same table).
+constexpr uint8_t UNRELIABLE_SEND_ONLY = 0x24;
 constexpr uint8_t MIGRATED = 0x40; // path migration is at rest
 constexpr uint8_t BECN = 0x40;     // backward explicit congestion notification
 constexpr uint8_t ACK_REQUEST = 0x80;
@@ -68,8 +70,12 @@ class Frame
 };
 
 uint8_t
-DataOpcode(const Packet& packet)
+DataOpcode(const Packet& packet, const FlowHeaders& flow)
 {
+    if (!flow.reliable)
+    {
+        return UNRELIABLE_SEND_ONLY;
+    }
     if (packet.sequence == 0)
     {
         return packet.last ? SEND_ONLY : SEND_FIRST;
@@ -89,7 +95,7 @@ void
 AddIpHeader(Frame& frame, const Packet& packet, const FlowHeaders& flow, size_t totalLength)
 {
     const bool data = packet.kind == PacketKind::Data;
-    const uint8_t ecn = !data ? 0 : packet.ecnMarked ? CE : ECT_0;
+    const uint8_t ecn = !data || !packet.ecnCapable ? 0 : packet.ecnMarked ? CE : ECT_0;
     const size_t begin = frame.Bytes().size();
     frame.Add(0x45, 1); // version 4, five words
     frame.Add(DATA_DSCP << 2 | ecn, 1);
@@ -110,12 +116,12 @@ void
 AddBth(Frame& frame, const Packet& packet, const FlowHeaders& flow, uint32_t pad)
 {
     const bool data = packet.kind == PacketKind::Data;
-    frame.Add(data ? DataOpcode(packet) : ACKNOWLEDGE, 1);
+    frame.Add(data ? DataOpcode(packet, flow) : ACKNOWLEDGE, 1);
     frame.Add(MIGRATED | pad << 4, 1);
     frame.Add(DEFAULT_PARTITION, 2);
     frame.Add(!data && packet.ecnMarked ? BECN : 0, 1); // the mark that the ACK carries back
     frame.Add((flow.id + FIRST_QUEUE_PAIR) & MASK_24, 3);
-    frame.Add(data ? ACK_REQUEST : 0, 1);
+    frame.Add(data && flow.reliable ? ACK_REQUEST : 0, 1);
     frame.Add(PacketSequenceNumber(packet, flow), 3);
     if (!data)
     {

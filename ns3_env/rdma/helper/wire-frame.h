@@ -21,6 +21,7 @@ struct FlowHeaders
     uint16_t sourcePort;   ///< UDP; the flow's entropy, for its ACKs as well
     uint32_t payloadBytes; ///< of a full packet; packet sequence numbers count packets
     uint64_t sizeBytes;    ///< of the flow's one message
+    bool reliable{true}; ///< false of a stream: an unreliable connection, a message in each packet
 };
 
 /// Queue pairs 0 and 1 are those of management (IBA 3.9.5), so flow 0 has number 2.

@@ -160,18 +160,34 @@ JsonReader::OneOf(const std::string& key, const std::vector<std::string>& choice
     return value.get<std::string>();
 }
 
+template <typename PathMaker>
 double
-JsonReader::Number(const std::string& key, double low, double high)
+JsonReader::NumberOf(const Json& value, PathMaker path, double low, double high)
 {
-    const Json& value = At(key);
     const double number = value.is_number() ? value.get<double>() : NAN;
     if (!(number >= low && number <= high))
     {
-        Refuse(Path(key),
-               value,
-               "in [" + Json(low).dump() + ", " + Json(high).dump() + "], a number");
+        Refuse(path(), value, "in [" + Json(low).dump() + ", " + Json(high).dump() + "], a number");
     }
     return number;
+}
+
+double
+JsonReader::Number(const std::string& key, double low, double high)
+{
+    return NumberOf(At(key), [&] { return Path(key); }, low, high);
+}
+
+std::vector<double>
+JsonReader::Numbers(const std::string& key, size_t most, double low, double high)
+{
+    std::vector<double> values;
+    for (const Json& value : List(key, most))
+    {
+        SignOfLife::Beat();
+        values.push_back(NumberOf(value, [&] { return PathOf(key, values.size()); }, low, high));
+    }
+    return values;
 }
 
 const Json&

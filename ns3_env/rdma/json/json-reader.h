@@ -74,6 +74,9 @@ class JsonReader
     /// A number of [low, high].
     double Number(const std::string& key, double low, double high);
 
+    /// A list of numbers of [low, high].
+    std::vector<double> Numbers(const std::string& key, size_t most, double low, double high);
+
     /// A whole number of [low, high].
     template <typename T>
     T Whole(const std::string& key, T low, T high)
@@ -122,6 +125,8 @@ class JsonReader
   private:
     const Json& At(const std::string& key);
     std::string PathOf(const std::string& key, size_t index) const;
+    template <typename PathMaker>
+    static double NumberOf(const Json& value, PathMaker path, double low, double high);
     [[noreturn]] static void
     Refuse(const std::string& path, const Json& value, const std::string& right);
 

@@ -59,7 +59,7 @@ class EcnMarker
 
     static bool IsMarkable(const Packet& packet)
     {
-        return packet.kind == PacketKind::Data && !packet.ecnMarked;
+        return packet.kind == PacketKind::Data && packet.ecnCapable && !packet.ecnMarked;
     }
 
     /// Draws a random number only between the thresholds.

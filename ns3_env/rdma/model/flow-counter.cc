@@ -35,6 +35,10 @@ TimeoutFlowCounter::TimeoutFlowCounter(Picos timeout)
 void
 TimeoutFlowCounter::OnEnqueue(const Packet& packet, Picos now)
 {
+    if (packet.flow->IsOpenLoop())
+    {
+        return;
+    }
     const uint32_t flow = packet.flow->Id();
     auto it = m_entries.find(flow);
     if (it == m_entries.end())

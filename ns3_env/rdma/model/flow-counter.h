@@ -14,7 +14,7 @@
 namespace ns3::rdma
 {
 
-/// Counts the flows of one egress port.
+/// Counts the flows of one egress port. Streams, which nothing steers, are none.
 class FlowCounter
 {
   public:

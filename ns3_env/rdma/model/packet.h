@@ -53,6 +53,7 @@ struct Packet
     uint32_t wireBytes;
     uint32_t ingressPort; ///< where it entered the switch that holds it
     PacketKind kind;
+    bool ecnCapable; ///< Data: may be marked (RFC 3168, "ECT")
     bool ecnMarked;
     bool last; ///< carries the flow's last byte (RoCE "Write Last")
     uint8_t

@@ -36,6 +36,16 @@ QueuePair::SetPath(Nic& sender, Route forward, Route backward)
 }
 
 void
+QueuePair::SetOpenLoop(double rateBps, Picos stop)
+{
+    constexpr uint8_t EVERY_HOP = UINT8_MAX;
+    m_openLoop = std::make_unique<OpenLoop>(rateBps, m_facts.packetBytes, m_startTime, stop);
+    m_pacing.SetRate(rateBps);
+    m_pacing.TakeChange();     // it has no knobs to tell of
+    m_countedHops = EVERY_HOP; // no switch counts it any more
+}
+
+void
 QueuePair::Start()
 {
     const Picos now = NowPicos();
@@ -45,8 +55,21 @@ QueuePair::Start()
     m_control->OnFlowStart(*this);
     m_sender->AddFlow(*this);
     m_sender->TakeKnobs(*this, now);
-    ArmTimer(m_timeout);
+    if (!m_openLoop)
+    {
+        ArmTimer(m_timeout);
+    }
+    else if (m_openLoop->Stop() != NEVER)
+    {
+        Simulator::Schedule(Time(m_openLoop->Stop() - now), &QueuePair::StopStream, this);
+    }
     m_sender->Kick();
+}
+
+void
+QueuePair::StopStream()
+{
+    m_sender->RemoveFlow(*this);
 }
 
 void
@@ -86,6 +109,7 @@ QueuePair::NextPacket(NetworkContext& network, Picos now)
     p->payloadBytes = payload;
     p->wireBytes = payload + DATA_HEADER_BYTES + m_telemetry.wireBytes;
     p->sentAt = now;
+    p->ecnCapable = !m_openLoop;
     p->ecnMarked = false;
     p->hop = 0;
     p->intHops = 0;
@@ -99,7 +123,14 @@ QueuePair::NextPacket(NetworkContext& network, Picos now)
     ++network.packetsSent;
     ++m_packetsOut;
     m_control->OnPacketSent(*this, now, p->wireBytes);
-    m_pacing.OnSent(p->wireBytes, now);
+    if (m_openLoop) [[unlikely]]
+    {
+        m_pacing.HoldUntil(m_openLoop->DueAt(m_sentBytes / m_facts.payloadBytes));
+    }
+    else
+    {
+        m_pacing.OnSent(p->wireBytes, now);
+    }
     return p;
 }
 
@@ -221,6 +252,11 @@ QueuePair::OnTimer()
 bool
 QueuePair::OnData(Packet& packet, Picos now)
 {
+    if (m_openLoop) [[unlikely]]
+    {
+        m_expected += packet.payloadBytes;
+        return false;
+    }
     PacketKind answer = PacketKind::Ack;
     if (packet.sequence == m_expected)
     {

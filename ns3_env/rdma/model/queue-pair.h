@@ -3,6 +3,7 @@
 #ifndef RDMA_QUEUE_PAIR_H
 #define RDMA_QUEUE_PAIR_H
 
+#include "open-loop.h"
 #include "packet.h"
 #include "port.h"
 
@@ -11,6 +12,7 @@
 #include "ns3_env/rdma/contract/flow-state.h"
 
 #include <functional>
+#include <memory>
 
 namespace ns3::rdma
 {
@@ -23,8 +25,10 @@ struct FlowSpec
     uint32_t id{0};
     uint32_t source{0};      ///< node id
     uint32_t destination{0}; ///< node id
-    uint64_t sizeBytes{0};
+    uint64_t sizeBytes{0};   ///< ENDLESS_BYTES of one that never ends
     Picos start{0};
+
+    bool IsEndless() const { return sizeBytes == ENDLESS_BYTES; }
 };
 
 /// A path through the network: the egress port at each switch, sender's side first.
@@ -32,7 +36,8 @@ using Route = std::vector<SwitchPort*>;
 
 /**
  * Both ends of a reliable connection that carries one message: the sender's queue pair (FlowState is
- * its face to the congestion controller) and the receiver's.
+ * its face to the congestion controller) and the receiver's. Or of an unreliable one, which sends by a time
+ * table alone and is answered by nothing (SetOpenLoop).
  */
 class QueuePair : public FlowState
 {
@@ -47,6 +52,9 @@ class QueuePair : public FlowState
     void SetPath(Nic& sender, Route forward, Route backward);
     void SetRetransmissionTimeout(Picos timeout) { m_timeout = timeout; }
     void SetNackInterval(Picos interval) { m_nackInterval = interval; }
+    /// Makes it a stream: full packets at `rateBps` (on the wire) until `stop`, whatever comes of them. What the NIC's
+    /// other flows or a pause hold back leaves as soon as it can, but not after the stop.
+    void SetOpenLoop(double rateBps, Picos stop);
     /// Called when the last byte was acknowledged.
     void SetFinishedCallback(std::function<void(QueuePair&)> done) { m_finished = std::move(done); }
     /// @}
@@ -80,6 +88,7 @@ class QueuePair : public FlowState
     bool OnData(Packet& packet, Picos now);
     /// @}
 
+    bool IsOpenLoop() const { return m_openLoop != nullptr; }
     Nic& Sender() const { return *m_sender; }
     SwitchPort* NextHop(const Packet& packet) const
     {
@@ -99,6 +108,7 @@ class QueuePair : public FlowState
 
     bool IsFinished() const { return m_endTime >= 0; }
     Picos EndTime() const { return m_endTime; }
+    /// In order; of a stream all that arrived.
     uint64_t ReceivedBytes() const { return m_expected; }
     uint64_t RetransmittedBytes() const { return m_retransmitted; }
     uint64_t Timeouts() const { return m_timeouts; }
@@ -113,6 +123,7 @@ class QueuePair : public FlowState
     bool ClearCounted(uint8_t hop);
 
   private:
+    void StopStream();
     void OnTimer();
     void ArmTimer(Picos delay);
     void GoBack(uint64_t sequence, Picos now);
@@ -131,6 +142,7 @@ class QueuePair : public FlowState
     uint64_t m_retransmitted{0};
     Picos m_endTime{-1};
     bool m_held{false};
+    std::unique_ptr<const OpenLoop> m_openLoop;
     Picos m_pauseAtStart{0};
     Picos m_pauseAtEnd{0};
 

@@ -44,6 +44,7 @@ DataPacket()
 {
     Packet packet{};
     packet.kind = PacketKind::Data;
+    packet.ecnCapable = true;
     packet.sequence = 5000;
     packet.payloadBytes = 1000;
     packet.hop = 1;
@@ -138,6 +139,15 @@ class VariantTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(Hex(last, 42, 2), "02 70", "SEND Last, 3 B of padding");
         NS_TEST_EXPECT_MSG_EQ(Hex(last, 51, 3), "00 00 01", "PSNs are modulo 2^24");
         NS_TEST_EXPECT_MSG_EQ(last.size(), 58 + 1000, "padded to words");
+
+        FlowHeaders stream = FLOW;
+        stream.reliable = false;
+        Packet open = DataPacket();
+        open.ecnCapable = false;
+        const Bytes alone = RoceFrame(open, stream, FROM, TO);
+        NS_TEST_EXPECT_MSG_EQ(Hex(alone, 15, 1), "68", "a stream is not ECN-capable");
+        NS_TEST_EXPECT_MSG_EQ(Hex(alone, 42, 1), "24", "UC SEND Only");
+        NS_TEST_EXPECT_MSG_EQ(Hex(alone, 50, 4), "00 00 00 05", "asks for no ACK, PSN 5");
 
         p.kind = PacketKind::Ack;
         p.sequence = 5000; // the next byte expected

@@ -137,6 +137,7 @@ class MarkDrawsTest : public TestCase
         Marker marker({true, 1000, 3000, 0.5, 1e9}, 1e9, random);
         Packet data{};
         data.kind = PacketKind::Data;
+        data.ecnCapable = true;
         Packet marked = data;
         marked.ecnMarked = true;
         Packet ack{};

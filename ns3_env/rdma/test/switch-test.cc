@@ -88,6 +88,7 @@ class EcnTest : public TestCase
         OneStream draw;
         Packet packet{};
         packet.kind = PacketKind::Data;
+        packet.ecnCapable = true;
         EcnMarker marker({true, 100e3, 400e3, 0.2, 25e9}, 100e9, draw);
         NS_TEST_ASSERT_MSG_EQ(marker.Probability(400'000), 0.0, "at Kmin");
         NS_TEST_ASSERT_MSG_EQ_TOL(marker.Probability(1'000'000), 0.1, 1e-12, "half way");
@@ -99,6 +100,8 @@ class EcnTest : public TestCase
             marks += marker.Marks(packet, 1'000'000) ? 1 : 0;
         }
         NS_TEST_ASSERT_MSG_EQ_TOL(marks / 1e5, 0.1, 0.005, "frequency of marks"); // 5 sigma
+        packet.ecnCapable = false;
+        NS_TEST_ASSERT_MSG_EQ(marker.Marks(packet, UINT32_MAX), false, "not ECN-capable");
         EcnMarker step({true, 3e3, 3e3, 1.0, 1e9}, 1e9, draw);
         NS_TEST_ASSERT_MSG_EQ(step.Probability(3000), 0.0, "one threshold: at it");
         NS_TEST_ASSERT_MSG_EQ(step.Probability(3001), 1.0, "one threshold: above it");

@@ -156,10 +156,21 @@ FaultsOfMeaning(const Json& text, const Scenario& s)
         const std::string row = "/" + std::to_string(i);
         meaning.Is("/flows/src" + row, flow.source);
         meaning.Is("/flows/dst" + row, flow.destination);
-        meaning.Is("/flows/size_bytes" + row, static_cast<long double>(flow.sizeBytes));
+        meaning.Is("/flows/size_bytes" + row,
+                   flow.IsEndless() ? 0 : static_cast<long double>(flow.sizeBytes));
         meaning.Is("/flows/start_ns" + row, flow.start, PS_PER_NS);
         meaning.Is("/flows/controller" + row, controller);
         meaning.Is("/flows/slot" + row, slot);
+    }
+    for (size_t i = 0; i < s.streams.size(); ++i)
+    {
+        const auto& [flow, rate, stop] = s.streams[i];
+        const std::string row = "/" + std::to_string(i);
+        meaning.Is("/streams/src" + row, flow.source);
+        meaning.Is("/streams/dst" + row, flow.destination);
+        meaning.Is("/streams/rate_bps" + row, rate);
+        meaning.Is("/streams/start_ns" + row, flow.start, PS_PER_NS);
+        meaning.Is("/streams/stop_ns" + row, stop == NEVER ? -PS_PER_NS : stop, PS_PER_NS);
     }
     return meaning.faults;
 }

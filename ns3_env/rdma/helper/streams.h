@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What runs beside the flows of a network and is steered by nobody? Streams of a constant rate.
+#ifndef RDMA_STREAMS_H
+#define RDMA_STREAMS_H
+
+#include "fabric.h"
+#include "scenario.h"
+
+#include <memory>
+#include <vector>
+
+namespace ns3::rdma
+{
+
+/// The streams of one network. Ids go on after those of its flows, so that no two are the same.
+class Streams
+{
+  public:
+    /// Payload bytes of one stream. What is neither received nor lost is on its way.
+    struct Counts
+    {
+        uint64_t sent;
+        uint64_t received;
+        uint64_t lost;
+    };
+
+    /// Both must outlive this. \throws ScenarioError where there is no path.
+    Streams(const Scenario& scenario, const Fabric& fabric);
+
+    Streams(const Streams&) = delete;
+    Streams& operator=(const Streams&) = delete;
+
+    /// Each will start when its time has come.
+    void Schedule();
+
+    Counts Of(size_t stream) const;
+    uint16_t SourcePort(size_t stream) const { return m_ports[stream]; } ///< UDP
+    /// Payload bytes put on the wire, of all streams.
+    uint64_t TransmittedPayload() const;
+
+  private:
+    const Scenario& m_scenario;
+    const Fabric& m_fabric;
+    std::vector<uint16_t> m_ports;
+    std::vector<std::unique_ptr<QueuePair>> m_streams;
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_STREAMS_H
