@@ -109,7 +109,9 @@ def test_every_cell_has_its_folder(done: Path) -> None:
     for cell in folder.cells:
         assert list(cell.metrics) == list(METRICS)
         with_series = cell.scenario == "incast" and cell.seed == 1
-        expected = set(CELL_FILES) - {"losses.csv"} - (set() if with_series else {"series.csv"})
+        expected = (
+            set(CELL_FILES) - {"losses.csv", "streams.csv"} - (set() if with_series else {"series.csv"})
+        )
         assert cell.metrics["dropped_packets"] == 0
         assert {path.name for path in cell.folder.iterdir()} == expected
         flows = rows(cell.folder / "flows.csv")

@@ -59,6 +59,9 @@ KEYS: dict[str, list[str]] = {
         "long_short:traffic.short_start_ns",
         "list:traffic.flows.0.start_ns",
     ],
+    "streams.rate_bps[0]": ["constant_rate:traffic.parts.1.rate_bps"],
+    "streams.start_ns[0]": ["constant_rate:traffic.parts.1.start_ns"],
+    "streams.stop_ns[0]": ["constant_rate:traffic.parts.1.stop_ns"],
     "record.measurement.begin_ns": ["window:measurement.warm_up_ns"],
     "record.measurement.end_ns": ["window:measurement.end_ns"],
     "loss.probability": ["loss_probability"],
@@ -69,6 +72,12 @@ KEYS: dict[str, list[str]] = {
 #: What a kind has to have beside the number.
 KINDS: dict[str, dict[str, Any]] = {
     "dumbbell": {"topology": {"kind": "dumbbell"}},
+    "constant_rate": {
+        "traffic": {
+            "kind": "mix",
+            "parts": [{"kind": "incast"}, {"kind": "constant_rate", "src": 0, "dst": 4, "rate_bps": 1e9}],
+        }
+    },
     "incast": {"traffic": {"kind": "incast"}},
     "per_flow_rtt": {"clock": {"name": "per_flow_rtt"}},
     "poisson_incast": {"traffic": {"kind": "poisson_incast", "fan_in": 1, "load": 0.1}},

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -29,6 +30,13 @@ def kind(example: dict[str, dict[str, str]]) -> str:
     return next(f"{part}-{example[part]['kind']}" for part in ("topology", "traffic") if part in example)
 
 
+def kinds_of(section: dict[str, Any]) -> Iterator[str]:
+    """The kind of a topology or a traffic, and those of a mix's parts."""
+    yield section["kind"]
+    for part in section.get("parts", ()):
+        yield from kinds_of(part)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "topology.txt").write_text(TOPOLOGY)
@@ -45,7 +53,10 @@ def test_each_example_is_a_scenario(example: dict[str, dict[str, str]], folder: 
 
 
 def test_every_kind_has_an_example() -> None:
-    shown = {part: {x[part]["kind"] for x in EXAMPLES if part in x} for part in ("topology", "traffic")}
+    shown = {
+        part: {kind for x in EXAMPLES if part in x for kind in kinds_of(x[part])}
+        for part in ("topology", "traffic")
+    }
     for part, union in (("topology", Topology), ("traffic", Traffic)):
         known = {model.model_fields["kind"].default for model in get_args(get_args(union)[0])}
         assert shown[part] == known

@@ -17,14 +17,15 @@ from ns3_env.measurement import Measurement
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.simulator import Simulator, find_executable
 from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Incast
+from ns3_env.traffic import ConstantRate, Incast, Mix
 
 LARGE = 2**32 + 5
 
 #: In the place of a value, one after the other.
 WRONG: list[Any] = [-1, 1.5, True, "x", None, LARGE, 1e30, -1e30, "1", [], {}]
 
-#: What of it is right after all, by the place's last key. Everything else is refused.
+#: What of it is right after all, by the place's last key, or where that means two things, by its section too.
+#: Everything else is refused.
 RIGHT: dict[str, list[Any]] = {
     **{key: [LARGE] for key in ["seed", "buffer_bytes", "size_bytes", "rate_bps", "kmax_bytes"]},
     **{key: [LARGE] for key in ["time_limit_ns", "delay_ns", "flow_timeout_ns", "start_ns", "end_ns"]},
@@ -44,7 +45,9 @@ RIGHT: dict[str, list[Any]] = {
     "pcap_snaplen": [None],
     "attributes": [{}, None],
     "record": [{}, None],
-    **{key: [None] for key in ["ecn", "loss", "measurement"]},
+    **{key: [None] for key in ["ecn", "loss", "measurement", "streams"]},
+    "streams.rate_bps": [LARGE, 1.5],
+    "stop_ns": [LARGE, -1],
 }
 
 Place = tuple[str | int, ...]
@@ -55,7 +58,12 @@ def valid() -> dict[str, Any]:
     content = Scenario(
         time_limit_ns=200_000,
         topology=Dumbbell(senders=2),
-        traffic=Incast(flows=2, size_bytes=5_000, spread_ns=0),
+        traffic=Mix(
+            parts=[
+                Incast(flows=2, size_bytes=5_000, spread_ns=0),
+                ConstantRate(src=0, dst=2, rate_bps=2e9, stop_ns=100_000),
+            ]
+        ),
         controllers=[Controller(name="dcqcn", attributes={"Gain": 0.5})],
         measurement=Measurement(end_ns=100_000),
     ).to_simulator_json()
@@ -101,8 +109,10 @@ def last_name(place: Place) -> str:
 
 def is_right(place: Place, value: Any) -> bool:
     """Whether that value at that place is one, by the meaning of the key."""
-    whole_list = last_name(place) in ("size_bytes", "start_ns", "slot") and isinstance(place[-1], str)
-    right = [json.dumps(x) for x in RIGHT.get(last_name(place), [])]
+    key = last_name(place)
+    columns = ("size_bytes", "start_ns", "stop_ns", "slot")
+    whole_list = (key in columns or place == ("streams", "rate_bps")) and isinstance(place[-1], str)
+    right = [json.dumps(x) for x in RIGHT.get(f"{place[0]}.{key}", RIGHT.get(key, []))]
     return not whole_list and json.dumps(value) in right
 
 
@@ -148,7 +158,14 @@ def test_each_value_is_right_or_refused_by_its_key() -> None:
 def test_a_missing_key_is_named_or_has_a_default(key: str) -> None:
     content = valid()
     del content[key]
-    optional = ("min_rate_bps", "loss", "retransmission_timeout_ns", "decision_quantum_ns", "record")
+    optional = (
+        "min_rate_bps",
+        "loss",
+        "retransmission_timeout_ns",
+        "decision_quantum_ns",
+        "record",
+        "streams",
+    )
     with Simulator() as simulator:
         if key in optional:
             simulator.play(content)
