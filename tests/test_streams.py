@@ -280,6 +280,17 @@ def test_every_controller_leaves_the_rest_of_the_link_to_a_stream(
     conserved(results)
 
 
+@pytest.mark.parametrize("controller", ["qcn", "bcn", "smcc"])
+def test_what_switches_tell_a_stream_changes_nothing_of_it(simulator: Simulator, controller: str) -> None:
+    flows = [Flow(src=i, dst=4, size_bytes="endless") for i in (1, 2)]
+    played = scenario(stream(0, 0.6e9, stop_ns=None), flows=flows, time_limit_ns=20_000_000)
+    results = simulator.play(played.under(controller))
+    assert results["totals"]["notification_frames"] > 20
+    assert results["streams"]["sent_bytes"] == [1000 * math.ceil(20e-3 * 0.6e9 / 8 / WIRE)]
+    assert results["streams"]["lost_bytes"] == [0]
+    conserved(results)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

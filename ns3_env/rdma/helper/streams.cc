@@ -20,11 +20,10 @@ constexpr uint16_t FIRST_SOURCE_PORT = 40000;
 } // namespace
 
 Streams::Streams(const Scenario& scenario, const Fabric& fabric)
-    : m_scenario(scenario),
-      m_fabric(fabric)
+    : m_fabric(fabric)
 {
     std::map<std::pair<uint32_t, uint32_t>, uint16_t> count; // streams so far per host pair
-    for (const StreamEntry& entry : m_scenario.streams)
+    for (const StreamEntry& entry : scenario.streams)
     {
         SignOfLife::Beat();
         const FlowSpec& spec = entry.flow;
@@ -51,10 +50,7 @@ Streams::Counts
 Streams::Of(size_t stream) const
 {
     const QueuePair& pair = *m_streams[stream];
-    const uint64_t sent = pair.TransmittedBytes();
-    const uint64_t arrived = pair.ReceivedBytes();
-    const uint64_t onTheWay = uint64_t{pair.PacketsOnNetwork()} * m_scenario.payloadBytes;
-    return {sent, arrived, sent - arrived - onTheWay};
+    return {pair.TransmittedBytes(), pair.ReceivedBytes(), pair.LostBytes()};
 }
 
 uint64_t

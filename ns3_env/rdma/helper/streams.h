@@ -24,7 +24,7 @@ class Streams
         uint64_t lost;
     };
 
-    /// Both must outlive this. \throws ScenarioError where there is no path.
+    /// `fabric` must outlive this. \throws ScenarioError where there is no path.
     Streams(const Scenario& scenario, const Fabric& fabric);
 
     Streams(const Streams&) = delete;
@@ -39,7 +39,6 @@ class Streams
     uint64_t TransmittedPayload() const;
 
   private:
-    const Scenario& m_scenario;
     const Fabric& m_fabric;
     std::vector<uint16_t> m_ports;
     std::vector<std::unique_ptr<QueuePair>> m_streams;

@@ -193,6 +193,7 @@ NotificationFrame(const Packet& packet, const FlowHeaders& flow)
 
     Packet about{}; // as far as a frame's beginning says
     about.kind = PacketKind::Data;
+    about.ecnCapable = flow.reliable;
     about.sequence = packet.sequence;
     about.payloadBytes = static_cast<uint32_t>(
         std::min<uint64_t>(flow.payloadBytes, flow.sizeBytes - packet.sequence));

@@ -176,6 +176,10 @@ Port::Lose(Packet* packet, LossCause cause)
     m_lost.Add(cause, packet->payloadBytes); // 0 of an ACK
     ++m_network.droppedPackets;
     m_network.droppedPayload += packet->payloadBytes;
+    if (packet->kind == PacketKind::Data)
+    {
+        packet->flow->OnDataLost(packet->payloadBytes);
+    }
     m_dropTrace(*packet, cause);
     m_network.Release(packet);
 }

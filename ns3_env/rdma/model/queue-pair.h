@@ -106,6 +106,10 @@ class QueuePair : public FlowState
     /// Packets of this flow that are on the network; while there are any, the object must live.
     uint32_t PacketsOnNetwork() const { return m_packetsOut; }
 
+    void OnDataLost(uint32_t payloadBytes) { m_lost += payloadBytes; }
+    /// Payload bytes that were lost on their way, of packets that were sent again too.
+    uint64_t LostBytes() const { return m_lost; }
+
     bool IsFinished() const { return m_endTime >= 0; }
     Picos EndTime() const { return m_endTime; }
     /// In order; of a stream all that arrived.
@@ -160,6 +164,7 @@ class QueuePair : public FlowState
     Picos m_nackInterval{0};
 
     uint32_t m_packetsOut{0};
+    uint64_t m_lost{0};
     uint8_t m_countedHops{0};
 };
 
