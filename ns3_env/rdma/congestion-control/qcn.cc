@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "qcn.h"
 
+#include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
@@ -69,6 +70,13 @@ Qcn::GetTypeId()
                           DoubleValue(0.5),
                           MakeDoubleAccessor(&Qcn::m_minDecrease),
                           MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute(
+                "LatestTarget",
+                "The target is the rate before the latest feedback frame, whatever has been "
+                "increased since the one before; otherwise as the standard has it.",
+                BooleanValue(false),
+                MakeBooleanAccessor(&Qcn::m_latestTarget),
+                MakeBooleanChecker())
             .AddTraceSource("TargetRateBps",
                             "R: where fast recovery leads to.",
                             MakeTraceSourceAccessor(&Qcn::m_target),
@@ -181,8 +189,9 @@ Qcn::OnCongestionNotification(FlowState& flow, const CongestionNotification& fra
         return;
     }
     RunTimer(flow, frame.now);
-    // Frames that come before anything has been increased do not lower the target again (IEEE 802.1Q, 32.14).
-    if (!m_limited || m_byteStage.Get() > 0)
+    // Frames that come before anything has been increased do not lower the target again (IEEE 802.1Q, 32.14);
+    // that of Jiang 2015, sec. 2.2 always is the rate "just before the latest".
+    if (!m_limited || m_byteStage.Get() > 0 || m_latestTarget)
     {
         m_target.Set(flow.RateBps());
         m_bytesLeft = m_byteReset;

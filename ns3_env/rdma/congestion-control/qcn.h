@@ -38,6 +38,7 @@ class Qcn : public CongestionControl
     double m_hyperFraction;  ///< attribute HyperIncrease (rpgHaiRate)
     double m_gd;             ///< attribute Gd (rpgGd)
     double m_minDecrease;    ///< attribute MinDecrease (rpgMinDecFac)
+    bool m_latestTarget;     ///< attribute LatestTarget (Jiang 2015, sec. 2.2)
 
     bool m_limited{false};           ///< below line rate since a feedback frame
     TracedValue<double> m_target{0}; ///< R (rpTargetRate)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Does QCN's reaction point do what IEEE 802.1Q says? Hand-made feedback against hand-computed rates.
+#include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/nstime.h"
 #include "ns3/object-factory.h"
@@ -151,6 +152,14 @@ class TargetTest : public QcnCase
         Is(562.5, "750 * 0.75");
         Send(151);
         Is((562.5 + 1000) / 2, "back towards line rate");
+
+        m_law = ObjectFactory("rdma::qcn").Create<CongestionControl>();
+        m_law->SetAttribute("LatestTarget", BooleanValue(true));
+        Start();
+        Told(32);
+        Told(32);
+        Send(151);
+        Is((562.5 + 750) / 2, "with LatestTarget: back to the rate before the second");
     }
 };
 
