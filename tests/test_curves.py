@@ -12,7 +12,9 @@ from ns3_env.eval.__main__ import main
 from ns3_env.eval.show.curves import CURVES, draw_curves, read_curve
 from ns3_env.simulator import list_controllers
 
-BUILT_IN = {"dcqcn", "dctcp", "fixed-window", "hpcc", "mpcc", "swift", "timely"}
+BUILT_IN = {
+    *("bcn", "dcqcn", "dctcp", "fixed-window", "hpcc", "mpcc", "qcn", "smcc", "swift", "timely"),
+}
 #: Controllers of which curves lie in the source tree.
 PINNED = {path.name.rsplit("-", 1)[0] for path in CURVES.glob("*to1.csv")}
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -202,7 +202,7 @@ def test_an_interrupted_write_leaves_no_folder(
 @pytest.mark.parametrize(
     ("controllers", "text"),
     [
-        ("dctcp,cubic", "unknown controller 'cubic'; known: dcqcn, dctcp,"),
+        ("dctcp,cubic", "unknown controller 'cubic'; known: bcn, dcqcn, dctcp,"),
         ("agent", "unknown controller 'agent'; known:"),
         ("hpcc,,dctcp", "unknown controller ''; known:"),
         ("hpcc,hpcc", "'hpcc' is there twice"),

@@ -48,7 +48,10 @@ def place(lost: Results) -> dict[str, Any]:
     return {name: lost[name] for name in UPLINK}
 
 
-@pytest.mark.parametrize("controller", ["dcqcn", "hpcc", "timely", "dctcp", "swift", "mpcc", "fixed-window"])
+@pytest.mark.parametrize(
+    "controller",
+    ["dcqcn", "hpcc", "timely", "dctcp", "swift", "mpcc", "fixed-window", "qcn", "bcn", "smcc"],
+)
 def test_flows_finish_on_a_shallow_buffer_without_pfc(simulator: Simulator, controller: str) -> None:
     results = simulator.play(incast(controller))
     totals, flows = results["totals"], results["flows"]

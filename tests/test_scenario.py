@@ -313,7 +313,19 @@ def test_explicit_marking_stands_whatever_the_controllers() -> None:
 
 
 def test_of_the_built_in_controllers_two_declare_marks() -> None:
-    built_in = {"dcqcn", "dctcp", "fixed-window", "hpcc", "mpcc", "swift", "timely", "agent"}
+    built_in = {
+        "bcn",
+        "qcn",
+        "smcc",
+        "dcqcn",
+        "dctcp",
+        "fixed-window",
+        "hpcc",
+        "mpcc",
+        "swift",
+        "timely",
+        "agent",
+    }
     assert {"dcqcn", "dctcp"} == set(published_ecn()) & built_in
 
 

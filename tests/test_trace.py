@@ -124,7 +124,7 @@ def test_an_earlier_trace_is_replaced_and_nothing_else(
 @pytest.mark.parametrize(
     ("more", "controller", "named"),
     [
-        ((), "mpc", "known: dcqcn"),
+        ((), "mpc", "known: bcn, dcqcn"),
         (("--seed", "-1"), "mpcc", "--seed"),
         (("--sample-ns", "0"), "mpcc", "--sample-ns"),
     ],

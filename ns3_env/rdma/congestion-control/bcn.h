@@ -5,6 +5,7 @@
 
 #include "associated-point.h"
 
+#include "ns3/traced-value.h"
 #include "ns3_env/rdma/contract/congestion-control.h"
 
 namespace ns3::rdma
@@ -29,6 +30,7 @@ class Bcn : public CongestionControl
     double m_minDecrease;  ///< attribute MinDecrease
 
     AssociatedPoint m_point;
+    TracedValue<double> m_feedback{0}; ///< Fb of the last frame, in levels of -63 to 63
 };
 
 } // namespace ns3::rdma

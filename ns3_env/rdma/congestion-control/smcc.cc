@@ -2,6 +2,7 @@
 #include "smcc.h"
 
 #include "ns3/double.h"
+#include "ns3/trace-source-accessor.h"
 
 #include <algorithm>
 #include <cmath>
@@ -48,7 +49,16 @@ Smcc::GetTypeId()
                           "T_1 in bytes: between the two stages.",
                           DoubleValue(8e3),
                           MakeDoubleAccessor(&Smcc::m_deltaThreshold),
-                          MakeDoubleChecker<double>(0.0, 1e12));
+                          MakeDoubleChecker<double>(0.0, 1e12))
+            .AddTraceSource("OffsetBytes",
+                            "Q_off of the last frame; with DeltaBytes the phase plane, of which "
+                            "quadrants 1 and 3 are state A.",
+                            MakeTraceSourceAccessor(&Smcc::m_offset),
+                            "ns3::TracedValueCallback::Double")
+            .AddTraceSource("DeltaBytes",
+                            "dQ of the last frame.",
+                            MakeTraceSourceAccessor(&Smcc::m_delta),
+                            "ns3::TracedValueCallback::Double");
     return tid;
 }
 
@@ -82,6 +92,8 @@ Smcc::Cut(double offsetBytes, double deltaBytes) const
 void
 Smcc::OnCongestionNotification(FlowState& flow, const CongestionNotification& frame)
 {
+    m_offset.Set(frame.offsetBytes);
+    m_delta.Set(frame.deltaBytes);
     const PathFacts& path = flow.Path();
     const double cut = Cut(frame.offsetBytes, frame.deltaBytes) * path.hostRateBps;
     if (cut == 0 || !m_point.Obeys(frame.congestionPoint, cut < 0))

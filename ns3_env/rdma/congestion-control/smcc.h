@@ -5,6 +5,7 @@
 
 #include "associated-point.h"
 
+#include "ns3/traced-value.h"
 #include "ns3_env/rdma/contract/congestion-control.h"
 
 namespace ns3::rdma
@@ -31,6 +32,8 @@ class Smcc : public CongestionControl
     double m_deltaThreshold; ///< attribute DeltaThreshold: T_1
 
     AssociatedPoint m_point;
+    TracedValue<double> m_offset{0}; ///< Q_off of the last frame
+    TracedValue<double> m_delta{0};  ///< dQ of it
 };
 
 } // namespace ns3::rdma

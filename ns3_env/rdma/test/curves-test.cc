@@ -4,6 +4,7 @@
 
 #include "ns3/test.h"
 #include "ns3_env/rdma/decision/deciding-controller.h"
+#include "ns3_env/rdma/helper/controller-factory.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +30,7 @@ constexpr const char* HEADER = "time_ns,rate_bps,window_bytes,queue_bytes";
 
 /// Controllers that must not lose their curves; any other is pinned by the curves that lie there.
 constexpr const char* BUILT_IN[] =
-    {"dcqcn", "dctcp", "fixed-window", "hpcc", "mpcc", "swift", "timely"};
+    {"bcn", "dcqcn", "dctcp", "fixed-window", "hpcc", "mpcc", "qcn", "smcc", "swift", "timely"};
 
 /// What one instant looks like; the window is that of flow 0, 0 where it has none.
 struct Sample
@@ -50,7 +51,7 @@ WriteFolder()
 
 /**
  * Flows of 8 MB together start at line rate into 100 Gb/s. ECN as the reference's for DCQCN; DCTCP has a
- * fifth of its threshold, which two windows of a BDP meet.
+ * fifth of its threshold, which two windows of a BDP meet. Congestion points as the controller declares them.
  */
 Scenario
 Incast(const std::string& controller, uint32_t senders)
@@ -61,6 +62,7 @@ Incast(const std::string& controller, uint32_t senders)
     s.controllers[0].name = controller;
     s.ecn = controller == "dctcp" ? EcnConfig{true, 60e3, 60e3, 1.0, 100e9}
                                   : EcnConfig{true, 400e3, 1600e3, 0.2, 100e9};
+    s.congestionPoints = CreateController({controller, {}})->GetCongestionPointConfig();
     for (uint32_t i = 0; i < senders; ++i)
     {
         AddFlow(s, i, senders, BYTES / senders);
