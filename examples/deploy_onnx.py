@@ -52,14 +52,19 @@ def exponential_window(
 
 
 def multiplicative_rate(
-    action: float, flow: Mapping[str, float], alpha: float, least_packets: float
+    action: float,
+    flow: Mapping[str, float],
+    alpha: float,
+    least_packets: float,
+    window: str = "bdp",
 ) -> tuple[float, float]:
-    """Window (B): a BDP. Pacing rate (bit/s): the rate times 1 + alpha a, or / (1 - alpha a) for a < 0."""
+    """Window (B): a BDP, or none. Pacing rate (bit/s): times 1 + alpha a, or / (1 - alpha a) for a < 0."""
     packet, link = flow["packet_bytes"], flow["host_rate_bps"]
     old = flow["rate_bps"]
     changed = old * (1 + alpha * action) if action >= 0 else old / (1 - alpha * action)
     least = min(least_packets * packet * 8e9 / flow["base_rtt_ns"], link)
-    return max(flow["bdp_bytes"], packet), min(max(changed, least), link)
+    kept = max(flow["bdp_bytes"], packet) if window == "bdp" else float("inf")
+    return kept, min(max(changed, least), link)
 
 
 ACTION_MAPS: dict[str, Callable[..., tuple[float, float]]] = {

@@ -107,14 +107,17 @@ class MultiplicativeRate(_Relative):
     """One number in [-1, 1] scales the pacing rate (Tessler et al. 2022).
 
     The factor is 1 + alpha a for a >= 0 and 1 / (1 - alpha a) below; the rate is kept between
-    ``least_packets`` packets per base RTT and the rate of the sender's link. The window is one BDP, as
-    Zhang 2023, sec. 5.3, gives it to every law that has none.
+    ``least_packets`` packets per base RTT and the rate of the sender's link.
+
+    ``window``: "bdp", as Zhang 2023, sec. 5.3, gives it to every law that has none, or "none", as a
+    reaction point of layer 2 sends.
     """
 
     name: ClassVar[str] = "multiplicative_rate"
 
     alpha: float = 0.2
     least_packets: float = 0.01
+    window: Literal["bdp", "none"] = "bdp"
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,19 @@ class Batch:
         return ~(self.terminated | self.truncated)
 
 
+#: Waiting for a decision is given up after so many episodes in a row without any.
+_SILENT_EPISODES = 100
+
+
+def never_decides(episodes: int) -> str:
+    """What is wrong where nothing will ever be decided."""
+    return (
+        f"{episodes} episodes in a row ended without a decision of a flow under 'agent': flows that are over "
+        "before their first ACK decide nothing, nor do those that no feedback frame reaches under the clock "
+        "'per_notification'"
+    )
+
+
 class StreamOptions(TypedDict, total=False):
     """The keywords of :class:`FlowStream`, for what passes them on."""
 
@@ -247,8 +260,12 @@ class FlowStream:
     def _receive(self, i: int, parts: list[tuple[int, Decisions]], *, until_due: bool = False) -> None:
         """Appends the next rows of simulator i; an episode's end leads to the next episode's first rows."""
         wanted = len(parts) + 1
+        last = self._next_episodes[i] + _SILENT_EPISODES * self.num_simulators
         while len(parts) < wanted or (until_due and self._owed[i] is None):
             self._receive_one(i, parts)
+            if self._next_episodes[i] >= last and self._owed[i] is None:
+                self._simulators[i].kill()
+                raise ScenarioError(never_decides(_SILENT_EPISODES))
 
     def _receive_one(self, i: int, parts: list[tuple[int, Decisions]]) -> None:
         self._look()

@@ -128,6 +128,32 @@ class RttTargetReward:
         return RttTarget(self.base_ns, self.margin, self.target, gain=1.0)
 
 
+@register("queue_target")
+@dataclass(frozen=True)
+class QueueTarget:
+    """A fair share of what brings the queue to a congestion point's target: -|ln(N x / d)|.
+
+    x is the pacing rate as a share of its link, N the flows at the most congested hop,
+    d = 1 - Q_off / ``within`` in [0.1, 2] what all of them together should send, as a share of the link, for
+    the queue to be at its target ``within`` base RTTs later; Q_off is that of the last feedback frame, in
+    BDPs. N is the simulator's word alone: a policy that sees feedback frames only can find its share all the
+    same, as flows that slow down by factors and speed up by steps do.
+    """
+
+    within: float = 10.0
+
+    def __post_init__(self) -> None:
+        if not self.within > 0:
+            raise ValueError(f"within: must be above 0, is {self.within}")
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See :class:`Reward`."""
+        wanted = np.clip(1.0 - column(records, "notified_offset") / self.within, 0.1, 2.0)
+        flows = np.maximum(column(records, "flow_count"), 1.0)
+        share = np.maximum(flows * column(records, "pacing_rate"), 1e-4)
+        return -np.abs(np.log(share / wanted))
+
+
 def make_reward(name: str, **settings: Any) -> Reward:
     """The reward of that name, or of ``pkg.module:name``: a class or function that gives a Reward.
 

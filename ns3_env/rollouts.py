@@ -320,6 +320,7 @@ def _scenario(playing: _Playing) -> dict[str, Any]:
         "File": playing.policy.path,
         "ActionNoise": playing.exploration.noise,
         "RandomShare": playing.exploration.random_share,
+        "HopRecords": True,  # a reward may read what the policy does not
     }
     if isinstance(scenario, Scenario):
         content = scenario.with_seed(playing.seed).to_simulator_json()

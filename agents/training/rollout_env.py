@@ -11,6 +11,8 @@ import numpy as np
 
 from ns3_env.agents.training.config import EnvConfig
 from ns3_env.agents.training.spaces_only import SpacesOnly
+from ns3_env.errors import ScenarioError
+from ns3_env.flow_stream import never_decides
 from ns3_env.rewards import Reward
 from ns3_env.rollouts import Exploration, Rollout, Rollouts
 from ns3_env.scenario import Scenario
@@ -18,6 +20,8 @@ from ns3_env.scenario import Scenario
 #: Episodes that are played ahead, under the policy as it was then. A constant: with another one, a run with
 #: the same seed would learn from other transitions.
 AHEAD = 4
+#: Training is given up after so many episodes in a row from which nothing can be learned.
+_SILENT_EPISODES = 100
 
 
 class RolloutEnv(SpacesOnly):
@@ -48,6 +52,7 @@ class RolloutEnv(SpacesOnly):
             hang_timeout_s=env.hang_timeout_s,
         )
         self.results: list[tuple[int, dict[str, Any]]] = []  # of the last episode
+        self._silent = 0  # episodes in a row without a decision
 
     #: What the run's log counts by: all episodes come from one place.
     num_simulators = 1
@@ -68,6 +73,9 @@ class RolloutEnv(SpacesOnly):
         for _ in range(missing):
             self.rollouts.begin(now, exploration)
         rollout = self.rollouts.next()
+        self._silent = 0 if rollout.decisions else self._silent + 1
+        if self._silent >= _SILENT_EPISODES:
+            raise ScenarioError(never_decides(self._silent))
         self.results = [(0, rollout.results)]
         return rollout
 

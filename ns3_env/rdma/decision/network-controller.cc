@@ -3,6 +3,7 @@
 
 #include "policy-shelf.h"
 
+#include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/integer.h"
 #include "ns3/string.h"
@@ -30,6 +31,13 @@ NetworkController::GetTypeId()
                           IntegerValue(-1),
                           MakeIntegerAccessor(&NetworkController::m_telemetryBytes),
                           MakeIntegerChecker<int32_t>(-1, 1000))
+            .AddAttribute(
+                "HopRecords",
+                "Switches write a record per hop even where the policy observes none: for "
+                "whoever reads its flows' telemetry.",
+                BooleanValue(false),
+                MakeBooleanAccessor(&NetworkController::m_hopRecords),
+                MakeBooleanChecker())
             .AddAttribute("ActionNoise",
                           "Standard deviation of the noise on actions in [-1, 1].",
                           DoubleValue(0.0),
@@ -53,7 +61,7 @@ NetworkController::GetTelemetryHeader() const
     const Policy& policy = PolicyShelf::Get(m_file);
     return {.wireBytes = m_telemetryBytes < 0 ? policy.TelemetryBytes()
                                               : static_cast<uint32_t>(m_telemetryBytes),
-            .hopRecords = NeedsHops(policy.Fields()),
+            .hopRecords = m_hopRecords || NeedsHops(policy.Fields()),
             .quantised = Quantised()};
 }
 

@@ -28,6 +28,7 @@ class NetworkController final : public DecidingController
   private:
     std::string m_file;
     int32_t m_telemetryBytes{-1};
+    bool m_hopRecords{false};
     double m_noise{0};
     double m_randomShare{0};
 };

@@ -47,7 +47,8 @@ GroupOf(const CongestionControl& control)
 } // namespace
 
 DecidingFlows::DecidingFlows(const Scenario& scenario, SimulatorEnd* channel)
-    : m_seed(scenario.seed)
+    : m_seed(scenario.seed),
+      m_feedback(scenario.congestionPoints.enabled)
 {
     if (channel != nullptr)
     {
@@ -113,6 +114,12 @@ DecidingFlows::Adopt(QueuePair& flow, int32_t slot)
     {
         throw ScenarioError("controller 'agent' needs a policy across the channel; "
                             "name a controller that lives in the simulator");
+    }
+    if (group->second.clock.onNotification && !m_feedback)
+    {
+        throw ScenarioError(
+            "the clock 'per_notification' waits for feedback frames, and no switch sends any: give "
+            "'switch.congestion_points', such as {feedback: both}, as policies declare none");
     }
     if (const auto* network = dynamic_cast<const NetworkController*>(controller))
     {

@@ -60,6 +60,7 @@ class DecidingFlows
     void StartClock(const std::string& name, Network& network);
 
     uint64_t m_seed;
+    bool m_feedback; ///< switches send feedback frames
     std::optional<Interruptible> m_channel;
     std::optional<TransitionLog> m_log;
     std::map<std::string, Group> m_groups; ///< by the policy's file; "" across the channel

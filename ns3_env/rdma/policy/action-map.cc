@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace ns3::rdma
 {
@@ -106,13 +107,15 @@ class ExponentialWindow final : public ActionMap
     double m_leastPackets;
 };
 
-/// The pacing rate times MultiplicativeFactor(); the window stays one BDP (Zhang 2023, sec. 5.3).
+/// The pacing rate times MultiplicativeFactor(); the window stays one BDP (Zhang 2023, sec. 5.3), or there is none.
 class MultiplicativeRate final : public ActionMap
 {
   public:
     explicit MultiplicativeRate(JsonReader& json)
         : m_alpha(json.Has("alpha") ? json.Number("alpha", 1e-6, MOST_ALPHA) : 0.2),
-          m_leastPackets(json.Has("least_packets") ? json.Number("least_packets", 1e-6, 1e6) : 0.01)
+          m_leastPackets(json.Has("least_packets") ? json.Number("least_packets", 1e-6, 1e6)
+                                                   : 0.01),
+          m_windowed(!json.Has("window") || json.OneOf("window", {"bdp", "none"}) == "bdp")
     {
     }
 
@@ -120,16 +123,19 @@ class MultiplicativeRate final : public ActionMap
     {
         const double a = std::clamp(action, -1.0, 1.0);
         const double packet = record[Field::PacketBytes];
+        const double window = m_windowed ? std::max(record[Field::BdpBytes], packet)
+                                         : std::numeric_limits<double>::infinity();
         const double link = record[Field::HostRateBps];
         const double least = PacingRate(m_leastPackets * packet, record);
         const double rate =
             std::clamp(record[Field::RateBps] * MultiplicativeFactor(m_alpha, a), least, link);
-        return {std::max(record[Field::BdpBytes], packet), rate, a};
+        return {window, rate, a};
     }
 
   private:
     double m_alpha;
     double m_leastPackets;
+    bool m_windowed;
 };
 
 /// The action is the window in bytes, as MPCC computes it (Zheng 2024, sec. 4.3).
