@@ -100,9 +100,7 @@ def test_an_unknown_suite_is_answered_with_the_known_ones() -> None:
 
 
 def test_an_unknown_controller_is_answered_with_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(
-        ScenarioError, match=r"controllers.0: unknown controller 'cubic'; known: bcn, dcqcn"
-    ):
+    with pytest.raises(ScenarioError, match=r"controllers.0: unknown controller 'cubic'; known: bcn, dcqcn"):
         check(suite_of(tmp_path, controllers=["cubic"]))
     with pytest.raises(ScenarioError, match="unknown controller 'agent'"):
         check(suite_of(tmp_path, controllers=["agent"]))
