@@ -43,6 +43,14 @@ TINY = {
     "fdcc-fat-tree": 0.001,
     "fdcc-websearch": 0.005,
     "fdcc-hadoop": 0.005,
+    "smcc-phase-plane": 0.02,
+    "smcc-qcn": 0.02,
+    "smcc-parameters": 0.02,
+    "smcc-fairness": 0.02,
+    "smcc-background": 0.02,
+    "smcc-parking-lot": 0.02,
+    "smcc-incast": 0.01,
+    "smcc-incast-100g": 0.01,
 }
 FIGURES = {
     "mpcc-queue-1us": ["fig-3-2", "fig-3-3"],
@@ -57,6 +65,14 @@ FIGURES = {
     "fdcc-fat-tree": ["fdcc-fig-6-3a", "fdcc-fig-6-3b", "fdcc-fig-6-3c"],
     "fdcc-websearch": ["fdcc-fig-6-4"],
     "fdcc-hadoop": ["fdcc-fig-6-5"],
+    "smcc-phase-plane": ["smcc-fig-6-8", "smcc-measured"],
+    "smcc-qcn": ["smcc-fig-5a", "smcc-fig-5b"],
+    "smcc-parameters": ["smcc-fig-15", "smcc-fig-16"],
+    "smcc-fairness": ["smcc-fig-17"],
+    "smcc-background": ["smcc-fig-18", "smcc-fig-19"],
+    "smcc-parking-lot": ["smcc-fig-20", "smcc-fig-21", "smcc-fig-22"],
+    "smcc-incast": ["smcc-fig-23"],
+    "smcc-incast-100g": ["smcc-incast-100g"],
 }
 #: Four senders of 1 Gb/s into 1 Gb/s (Zheng 2024, Fig. 3.1), with a BDP that makes the sums easy.
 LINK = Bottleneck(flows=4, rate_in_bps=1e9, rate_out_bps=1e9, bdp_bytes=4000)

@@ -39,6 +39,14 @@ MODULES = (
     "fdcc.fat_tree",
     "fdcc.websearch",
     "fdcc.hadoop",
+    "smcc.phase_plane",
+    "smcc.cycles",
+    "smcc.parameters",
+    "smcc.fairness",
+    "smcc.background",
+    "smcc.parking_lot",
+    "smcc.incast",
+    "smcc.incast_100g",
 )
 #: Every experiment by its name.
 EXPERIMENTS: Mapping[str, Experiment] = {
