@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from ns3_env.eval.paper.fdcc.incast_numbers import Spread
 from ns3_env.eval.paper.fdcc.theirs import title
 from ns3_env.eval.paper.fdcc.verdicts import value
-from ns3_env.eval.paper.mpcc.panels import finished, panels
+from ns3_env.eval.paper.panels import finished, panels
 from ns3_env.eval.show.plots import styles
 from ns3_env.results import Floats
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ns3_env.eval.paper.fdcc.theirs import TABLE_6_2, title
 from ns3_env.eval.paper.fdcc.verdicts import value
-from ns3_env.eval.paper.mpcc.panels import finished, panels
 from ns3_env.eval.paper.outcome import Measured
+from ns3_env.eval.paper.panels import finished, panels
 from ns3_env.eval.show.plots import styles
 
 #: (name, words, divisor, scale of the axis)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ns3_env.eval.paper.fdcc.contestants import Contestants
-from ns3_env.eval.paper.mpcc.panels import finished, panels
 from ns3_env.eval.paper.mpcc.throughput import measured, shares
 from ns3_env.eval.paper.outcome import Say
+from ns3_env.eval.paper.panels import finished, panels
 from ns3_env.eval.show.plots import time_unit
 from ns3_env.eval.show.table import csv_text
 from ns3_env.eval.trace.knobs import flow_colours

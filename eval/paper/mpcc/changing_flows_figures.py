@@ -9,7 +9,7 @@ import numpy as np
 
 from ns3_env.eval.paper.mpcc.changing_flows import DRAWN, THEIR_BDP_BYTES, Run, intervals
 from ns3_env.eval.paper.mpcc.open_loop import SENDERS
-from ns3_env.eval.paper.mpcc.panels import finished, panels
+from ns3_env.eval.paper.panels import finished, panels
 from ns3_env.eval.show.plots import envelope, styles, time_unit
 from ns3_env.eval.show.table import csv_text
 from ns3_env.eval.trace.knobs import flow_colours

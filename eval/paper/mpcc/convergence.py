@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ns3_env.eval.paper.mpcc.open_loop import BOTTLENECK, RATE_BPS, SENDERS, bottleneck_port
-from ns3_env.eval.paper.mpcc.panels import finished, panels
 from ns3_env.eval.paper.mpcc.throughput import measured, shares
 from ns3_env.eval.paper.outcome import Claim, Experiment, Grid, Outcome, Row, Say
+from ns3_env.eval.paper.panels import finished, panels
 from ns3_env.eval.show.plots import styles
 from ns3_env.eval.show.table import csv_text
 from ns3_env.results import Floats

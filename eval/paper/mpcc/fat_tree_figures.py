@@ -8,7 +8,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
 from ns3_env.eval.paper.mpcc.fat_tree_numbers import Found, cdf
-from ns3_env.eval.paper.mpcc.panels import finished, panels
+from ns3_env.eval.paper.panels import finished, panels
 from ns3_env.eval.show.plots import queue_scale, styles
 
 _NAMES = [name for name, _, _, _ in SIZE_BUCKETS]

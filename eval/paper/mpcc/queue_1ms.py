@@ -7,8 +7,8 @@ import numpy as np
 
 from ns3_env.eval.paper.mpcc.model import Floats, slope_bps
 from ns3_env.eval.paper.mpcc.open_loop import NO_WINDOW, SENDERS, Response, respond, scenario
-from ns3_env.eval.paper.mpcc.panels import FREE, MODEL, SENDER, SWITCH, curve, finished, panels
 from ns3_env.eval.paper.outcome import Claim, Experiment, Outcome, Row, Say
+from ns3_env.eval.paper.panels import FREE, MODEL, SENDER, SWITCH, curve, finished, panels
 from ns3_env.eval.show.table import csv_text
 from ns3_env.simulator import Simulator
 

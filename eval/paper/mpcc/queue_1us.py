@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 
 from ns3_env.eval.paper.mpcc.model import Floats, slope_bps
 from ns3_env.eval.paper.mpcc.open_loop import NO_WINDOW, RATE_BPS, SENDERS, Response, respond, scenario
-from ns3_env.eval.paper.mpcc.panels import MODEL, SWITCH, curve, finished, panels
 from ns3_env.eval.paper.outcome import Claim, Experiment, Outcome, Row, Say
+from ns3_env.eval.paper.panels import MODEL, SWITCH, curve, finished, panels
 from ns3_env.eval.show.table import csv_text
 from ns3_env.simulator import Simulator
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ns3_env.eval.paper.mpcc.panels import finished, panels
+from ns3_env.eval.paper.panels import finished, panels
 from ns3_env.eval.paper.smcc.network import (
     BOTTLENECK,
     BUFFER_BYTES,

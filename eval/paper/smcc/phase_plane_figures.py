@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ns3_env.eval.paper.mpcc.panels import finished, panels
+from ns3_env.eval.paper.panels import finished, panels
 from ns3_env.eval.paper.smcc.fluid import Floats, Law, Trajectory
 from ns3_env.eval.paper.smcc.laws import Smcc
 from ns3_env.eval.paper.smcc.phase_plane_claims import regime

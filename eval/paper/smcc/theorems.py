@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ns3_env.eval.paper.smcc.fluid import STANDS, Mode, Switch, Trajectory, trajectory
-from ns3_env.eval.paper.smcc.laws import STATE_A, STATE_B, Bcn, Smcc
+from ns3_env.eval.paper.smcc.fluid import STANDS, Mode, Trajectory, trajectory
+from ns3_env.eval.paper.smcc.laws import Bcn, Smcc
 from ns3_env.eval.paper.smcc.link import Link
 from ns3_env.eval.paper.smcc.qcn import Qcn, decreasing, recovering
 from ns3_env.eval.paper.smcc.theory import feedback_change, inequality_24, line_y
@@ -191,8 +191,3 @@ def standstill(law: Smcc, x: float, y: float, delay: float) -> float:
     """The offset at which a way comes to stand; NaN where it does not within 200 samples."""
     way = trajectory(law, x, y, 200 * law.link.interval, delay)
     return float(way.x[-1]) if way.stood else math.nan
-
-
-def through(way: Trajectory, names: tuple[str, str] = (STATE_A, STATE_B)) -> list[Switch]:
-    """The changes from the first mode to the second."""
-    return [switch for switch in way.switches if (switch.before, switch.then) == names]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do the paper's figures look? Several panels under one legend, in the style of every other figure."""
+"""How do a paper's figures look? Several panels under one legend, in the style of every other figure."""
 
 from __future__ import annotations
 
