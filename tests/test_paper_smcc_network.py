@@ -62,7 +62,9 @@ def test_a_settled_queue_stays_near_its_target() -> None:
     queue[:100], queue[300:320] = 128e3, 0.0
     assert settled_ns(run_of(queue)) == 320 * 1e5
     assert np.isnan(settled_ns(run_of(np.zeros(1000))))
-    assert _back(np.arange(50) * 1e-3, np.where(np.arange(50) < 10, 20e3, 0.0)) == pytest.approx(9e-3)
+    t = np.arange(50) * 1e-3
+    assert _back(t, np.where(t < 10e-3, 20e3, 0.0), 0.05) == pytest.approx(9e-3)
+    assert np.isnan(_back(t, np.where(t % 10e-3 < 5e-3, 20e3, 0.0), 0.05))
 
 
 def test_rates_are_steps_and_jains_index_is_one_when_they_are_equal() -> None:

@@ -99,8 +99,8 @@ def grid(pairs: Mapping[str, Pair]) -> Grid:
             name,
             1e3 * _below(pair.fluid.t, pair.fluid.y),
             1e3 * _below(pair.t, pair.y),
-            1e3 * _back(pair.fluid.t, pair.fluid.x),
-            1e3 * _back(pair.t, pair.x),
+            1e3 * _back(pair.fluid.t, pair.fluid.x, _WATCHED_NS / 1e9),
+            1e3 * _back(pair.t, pair.x, _WATCHED_NS / 1e9),
         )
         for name, pair in pairs.items()
     ]
@@ -112,10 +112,10 @@ def _below(t: Floats, y: Floats) -> float:
     return float(t[first[0]]) if len(first) else math.nan
 
 
-def _back(t: Floats, x: Floats) -> float:
-    """From when the queue stays near its target for a while, or to the end."""
-    outside = np.flatnonzero(np.abs(x) > _NEAR_BYTES)
-    edges = [0.0, *(float(t[i]) for i in outside), float(t[-1]) + _FOR_S]
-    gaps = np.diff(edges)
-    first = np.flatnonzero(gaps[1:] >= _FOR_S) if len(outside) else np.array([0])
-    return edges[int(first[0]) + 1] if len(outside) else 0.0
+def _back(t: Floats, x: Floats, until: float) -> float:
+    """From when the queue stays near its target for a while; NaN where it does not before ``until``."""
+    outside = t[np.abs(x) > _NEAR_BYTES]
+    if not len(outside):
+        return 0.0
+    first = np.flatnonzero(np.diff([*outside, until]) >= _FOR_S)
+    return float(outside[first[0]]) if len(first) else math.nan

@@ -63,7 +63,7 @@ def run(simulator: Simulator, scale: float, say: Say) -> Outcome:
         "stream "
         "of 500 Mb/s starts; the fluid starts in the same state, with a τ of a sample (0.8 ms). QCN's "
         "regime there is "
-        "for N R(0) − C = 150 Mb/s.",
+        "for N R(0) − C = 150 Mb/s. Back: within 16 kB of the target for 20 ms; –: not within 300 ms.",
     )
     return Outcome(
         claims=claims(max(2, round(scale * _POINTS)), say),
