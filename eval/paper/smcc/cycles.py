@@ -69,15 +69,13 @@ def run(simulator: Simulator, scale: float, say: Say) -> Outcome:
         Row("the same, T = 150 kB beside 500 Mb/s", "", None, busy[QCN].empty),
     )
     notes = (
-        f"{len(runs[QCN])} seeds a law. The paper changes T within a run, at its 4th second; here each T "
-        "has a "
-        "run of its own, alone, with 500 Mb/s beside, alone, and the panels show the paper's four quarters; "
-        "so does the distribution.",
-        "QCN as the paper implements it: byte counter alone (no timer), p = 0.01 (a sample each 100 kB ± "
-        "15 %); "
-        "but with the standard's rule that frames before the first cycle's end do not lower the target "
-        "again. "
-        f"{STANDARD} has timer, hyper increase, and samples each 150 kB down to 18.5 kB.",
+        f"{len(runs[QCN])} seeds a law. The paper changes T within a run, at its 4th second; here each T has "
+        "a run of its own, alone, with 500 Mb/s beside, alone, and the panels show the paper's four "
+        "quarters; so does the distribution.",
+        "QCN as the paper implements it: a byte counter alone (no timer), p = 0.01 (a sample each 100 kB ± "
+        "15 %), and R is the rate just before the latest feedback. "
+        f"{STANDARD} has timer and hyper increase, samples each 150 kB down to 18.5 kB, and lets R be where "
+        "nothing has been increased since the feedback before.",
         "No PFC: what finds 128 kB full is lost, and sent again. Thin in the distribution: samples each "
         "100 µs.",
     )

@@ -23,6 +23,7 @@ from ns3_env.eval.paper.smcc.network import (
     SMCC,
     TARGET_BYTES,
     Background,
+    qcn,
     scenario,
     side_by_side,
 )
@@ -42,6 +43,8 @@ _FLUID: Mapping[str, Law] = {
     QCN_SHORT: Qcn(_LINK, SHORT),
     QCN: Qcn(_LINK, LONG),
 }
+#: R as the fluid's (see Qcn): left where nothing has been increased since the feedback before.
+_LAWS = {**LAWS, QCN: qcn(LONG, latest=False), QCN_SHORT: qcn(SHORT, latest=False)}
 #: Drawn: the whole buffer, and what the stream's start adds.
 _REACH = (66e3, 4.4 * _STREAM_BPS / 32)
 #: Back at the target: within this, for so long.
@@ -63,7 +66,7 @@ def measure(simulator: Simulator, say: Say) -> dict[str, Pair]:
     its switching is late by a sample."""
     cases = {
         name: scenario(
-            LAWS[name],
+            _LAWS[name],
             _START_NS + _WATCHED_NS,
             side_by_side(2),
             (Background(2, 5, _STREAM_BPS, _START_NS),),

@@ -37,14 +37,15 @@ class Law:
     """
 
     controller: str
-    attributes: Mapping[str, float | str] = field(default_factory=dict)
+    attributes: Mapping[str, bool | float | str] = field(default_factory=dict)
     points: Mapping[str, Any] | None = None
 
 
-def qcn(cycle_bytes: float = 150e3) -> Law:
-    """QCN as the paper has it: a byte counter alone (no timer, no hyper increase), p = 0.01."""
+def qcn(cycle_bytes: float = 150e3, latest: bool = True) -> Law:
+    """QCN as the paper has it: a byte counter alone (no timer, no hyper increase), p = 0.01, and R is the rate
+    just before the ``latest`` feedback (sec. 2.2); false: before the first after an increase, as in the standard."""
     points = {"sample_bytes": SAMPLE_BYTES, "adaptive_sampling": False}
-    return Law("qcn", {"ByteReset": cycle_bytes, "TimeReset": "0ns"}, points)
+    return Law("qcn", {"ByteReset": cycle_bytes, "TimeReset": "0ns", "LatestTarget": latest}, points)
 
 
 def smcc(large: float = 256, delta: float = 64, small: float | None = None) -> Law:
