@@ -42,8 +42,9 @@ class Law:
 
 
 def qcn(cycle_bytes: float = 150e3, latest: bool = True) -> Law:
-    """QCN as the paper has it: a byte counter alone (no timer, no hyper increase), p = 0.01, and R is the rate
-    just before the ``latest`` feedback (sec. 2.2); false: before the first after an increase, as in the standard."""
+    """QCN as the paper has it: a byte counter alone (no timer, no hyper increase), p = 0.01, R the rate
+    just before the ``latest`` feedback (sec. 2.2); false: before the first after an increase, as the standard
+    has it."""
     points = {"sample_bytes": SAMPLE_BYTES, "adaptive_sampling": False}
     return Law("qcn", {"ByteReset": cycle_bytes, "TimeReset": "0ns", "LatestTarget": latest}, points)
 

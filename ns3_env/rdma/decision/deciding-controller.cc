@@ -66,9 +66,9 @@ DecidingController::OnAck(FlowState& flow, const AckSample& ack)
     const bool done = flow.AckedBytes() == flow.SizeBytes();
     if (m_clock.rttFraction && !done && ack.now >= m_nextDecision)
     {
-        m_nextDecision =
-            ack.now +
-            static_cast<Picos>(std::min(*m_clock.rttFraction * static_cast<double>(ack.rtt), LONGEST_PS));
+        m_nextDecision = ack.now + static_cast<Picos>(
+                                       std::min(*m_clock.rttFraction * static_cast<double>(ack.rtt),
+                                                LONGEST_PS));
         Decide(ack.now);
     }
 }

@@ -26,10 +26,7 @@ class DecidingController : public CongestionControl
     static TypeId GetTypeId();
 
     /// Joins the flow to its episode; before it starts.
-    void Connect(DecisionBroker& broker,
-                 QueuePair& flow,
-                 int32_t slot,
-                 const ClockSpec& clock);
+    void Connect(DecisionBroker& broker, QueuePair& flow, int32_t slot, const ClockSpec& clock);
 
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;

@@ -16,7 +16,8 @@ ReadClock(JsonReader& root)
 {
     ClockSpec spec;
     JsonReader clock = root.Sub("clock");
-    const auto name = clock.OneOf("name", {"per_flow_rtt", "per_ack", "per_notification", "synchronous"});
+    const auto name =
+        clock.OneOf("name", {"per_flow_rtt", "per_ack", "per_notification", "synchronous"});
     if (name == "per_flow_rtt")
     {
         spec.rttFraction = clock.Number("rtt_fraction", 0.0, 1e6);
