@@ -63,7 +63,7 @@ def with_algorithm(data: dict[str, Any], algorithm: str) -> dict[str, Any]:
     clock = {"name": "synchronous" if synchronous else "per_flow_rtt"}
     if isinstance(env, Mapping):  # what is none is refused where it is read
         of = env.get("clock")
-        fits = isinstance(of, Mapping) and of.get("name") == clock["name"]
+        fits = isinstance(of, Mapping) and (of.get("name") == "synchronous") == synchronous
         env = dict(env) if fits else {**env, "clock": clock}
     return {**data, "agent": {"name": algorithm}, "env": env, "name": algorithm.rpartition(":")[2].lower()}
 
