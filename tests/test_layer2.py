@@ -106,3 +106,20 @@ def test_a_policy_decides_at_each_frame_and_sees_what_it_says() -> None:
 
 def test_what_switches_say_costs_a_data_packet_nothing() -> None:
     assert wire_bytes(NOTIFIED) == 0
+
+
+@pytest.mark.parametrize("law", ["bcn", "qcn", "smcc"])
+def test_a_hundred_times_the_rate_is_the_same_a_hundred_times_as_fast(law: str) -> None:
+    def queue(rate_bps: float, delay_ns: int, end_ns: int) -> float:
+        made = scenario(
+            law,
+            topology={"kind": "dumbbell", "senders": 4, "rate_bps": rate_bps, "delay_ns": delay_ns},
+            traffic={"kind": "incast", "size_bytes": "endless"},
+            switch={"buffer_bytes": 16_000_000},
+            time_limit_ns=end_ns,
+        )
+        with Simulator() as simulator:
+            results = simulator.play(made)
+        return max(float(port["mean_bytes"]) for port in results["queues"])
+
+    assert queue(100e9, 10, 5_000_000) == pytest.approx(queue(1e9, 1000, 500_000_000), rel=0.02)

@@ -118,6 +118,7 @@ def _claims(runs: dict[str, list[Seen]], phase: int, samples: np.ndarray) -> tup
         for i in (0, 1, 2)
     }
     empty, used = float((samples <= 0).mean()), _used(runs[QCN])
+    nearly = float((samples <= FRAME_BYTES).mean())
     return (
         Claim(
             "QCN's queue swings more once background takes half of the link (3.1; here: in the second half "
@@ -134,8 +135,7 @@ def _claims(runs: dict[str, list[Seen]], phase: int, samples: np.ndarray) -> tup
         Claim(
             "QCN's queue is empty with a probability above 10 % (3.1, Fig. 5b)",
             empty > EMPTY,
-            f"{100 * empty:.2g} % of the samples; {100 * float((samples <= FRAME_BYTES).mean()):.2g} % hold a "
-            "packet or nothing",
+            f"{100 * empty:.2g} % of the samples; {100 * nearly:.2g} % hold a packet or nothing",
         ),
         Claim(
             "The link's use falls to 96.8 % beside 500 Mb/s (3.1; here: below 99 %)",
