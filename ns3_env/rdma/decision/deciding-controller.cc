@@ -40,7 +40,7 @@ DecidingController::GetTypeId()
 
 void
 DecidingController::Connect(DecisionBroker& broker,
-                            QueuePair& flow,
+                            LiveFlow& flow,
                             int32_t slot,
                             const ClockSpec& clock)
 {

@@ -8,7 +8,7 @@
 #include "ns3_env/rdma/bridge/channel-layout.h"
 #include "ns3_env/rdma/contract/clock-spec.h"
 #include "ns3_env/rdma/contract/congestion-control.h"
-#include "ns3_env/rdma/model/queue-pair.h"
+#include "ns3_env/rdma/model/live-flow.h"
 
 namespace ns3::rdma
 {
@@ -26,7 +26,7 @@ class DecidingController : public CongestionControl
     static TypeId GetTypeId();
 
     /// Joins the flow to its episode; before it starts.
-    void Connect(DecisionBroker& broker, QueuePair& flow, int32_t slot, const ClockSpec& clock);
+    void Connect(DecisionBroker& broker, LiveFlow& flow, int32_t slot, const ClockSpec& clock);
 
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
@@ -52,7 +52,7 @@ class DecidingController : public CongestionControl
     bool m_initialWindow{true};
 
     DecisionBroker* m_broker{nullptr};
-    QueuePair* m_flow{nullptr};
+    LiveFlow* m_flow{nullptr};
     int32_t m_slot{-1};
     ClockSpec m_clock;
 

@@ -4,6 +4,7 @@
 #include "deciding-controller.h"
 
 #include "ns3/simulator.h"
+#include "ns3_env/rdma/model/now.h"
 
 #include <algorithm>
 

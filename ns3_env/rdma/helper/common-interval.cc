@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common-interval.h"
 
+#include "ns3_env/rdma/model/now.h"
+
 #include <algorithm>
 
 namespace ns3::rdma
 {
 
-CommonInterval::CommonInterval(Network& network)
-    : m_network(network)
+CommonInterval::CommonInterval(FlowRun& run)
+    : m_run(run)
 {
-    NetworkTraces& traces = network.Traces();
+    RunTraces& traces = run.Traces();
     traces.allStarted.ConnectWithoutContext(MakeCallback(&CommonInterval::OnAllStarted, this));
     traces.finished.ConnectWithoutContext(MakeCallback(&CommonInterval::OnFinished, this));
     traces.ended.ConnectWithoutContext(MakeCallback(&CommonInterval::OnRunEnds, this));
@@ -23,15 +25,15 @@ CommonInterval::OnAllStarted()
         return;
     }
     m_begin = NowPicos();
-    m_receivedBytes.resize(m_network.GetScenario().flows.size());
-    for (const QueuePair* flow : m_network.LiveFlows())
+    m_receivedBytes.resize(m_run.GetScenario().flows.size());
+    for (const LiveFlow* flow : m_run.LiveFlows())
     {
         m_receivedBytes[flow->Id()] = flow->ReceivedBytes();
     }
 }
 
 void
-CommonInterval::OnFinished(const QueuePair& flow)
+CommonInterval::OnFinished(const LiveFlow& flow)
 {
     Close(flow.EndTime());
 }
@@ -39,12 +41,12 @@ CommonInterval::OnFinished(const QueuePair& flow)
 void
 CommonInterval::OnRunEnds()
 {
-    const auto& flows = m_network.GetScenario().flows;
+    const auto& flows = m_run.GetScenario().flows;
     if (std::any_of(flows.begin(),
                     flows.end(),
                     [](const FlowEntry& x) { return x.flow.IsEndless(); }))
     {
-        Close(m_network.EndTime());
+        Close(m_run.EndTime());
     }
 }
 
@@ -54,7 +56,7 @@ CommonInterval::Close(Picos end)
     if (!m_over && !m_receivedBytes.empty())
     {
         m_end = end;
-        for (const QueuePair* live : m_network.LiveFlows())
+        for (const LiveFlow* live : m_run.LiveFlows())
         {
             uint64_t& bytes = m_receivedBytes[live->Id()];
             bytes = live->ReceivedBytes() - bytes;

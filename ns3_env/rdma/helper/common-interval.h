@@ -3,7 +3,7 @@
 #ifndef RDMA_COMMON_INTERVAL_H
 #define RDMA_COMMON_INTERVAL_H
 
-#include "network.h"
+#include "flow-run.h"
 
 #include <vector>
 
@@ -16,7 +16,7 @@ namespace ns3::rdma
 class CommonInterval
 {
   public:
-    explicit CommonInterval(Network& network);
+    explicit CommonInterval(FlowRun& run);
 
     CommonInterval(const CommonInterval&) = delete;
     CommonInterval& operator=(const CommonInterval&) = delete;
@@ -29,11 +29,11 @@ class CommonInterval
 
   private:
     void OnAllStarted();
-    void OnFinished(const QueuePair& flow);
+    void OnFinished(const LiveFlow& flow);
     void OnRunEnds();
     void Close(Picos end);
 
-    const Network& m_network;
+    const FlowRun& m_run;
     Picos m_begin{0};
     Picos m_end{0};
     bool m_over{false}; ///< a flow has finished, or the run with endless ones

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "controller-log.h"
 
+#include "ns3_env/rdma/model/now.h"
+
 #include <algorithm>
 
 namespace ns3::rdma
@@ -19,14 +21,14 @@ CallbackOf(ControllerLog::Kind kind)
 
 } // namespace
 
-ControllerLog::ControllerLog(Network& network, Kind kind)
+ControllerLog::ControllerLog(FlowRun& run, Kind kind)
     : m_kind(kind)
 {
-    network.Traces().created.ConnectWithoutContext(MakeCallback(&ControllerLog::OnCreated, this));
+    run.Traces().created.ConnectWithoutContext(MakeCallback(&ControllerLog::OnCreated, this));
 }
 
 void
-ControllerLog::OnCreated(QueuePair& flow)
+ControllerLog::OnCreated(LiveFlow& flow)
 {
     const TypeId tid = flow.Control().GetInstanceTypeId();
     for (size_t i = 0; i < tid.GetTraceSourceN(); ++i)
@@ -40,7 +42,7 @@ ControllerLog::OnCreated(QueuePair& flow)
 }
 
 void
-ControllerLog::Follow(QueuePair& flow, const std::string& source)
+ControllerLog::Follow(LiveFlow& flow, const std::string& source)
 {
     const auto log = [this, id = flow.Id(), name = IndexOf(source)](double value)
     { m_changes.push_back({NowPicos(), id, name, value}); };

@@ -3,7 +3,7 @@
 #ifndef RDMA_CONTROLLER_LOG_H
 #define RDMA_CONTROLLER_LOG_H
 
-#include "network.h"
+#include "flow-run.h"
 
 #include <deque>
 #include <string>
@@ -35,7 +35,7 @@ class ControllerLog
         Counters,
     };
 
-    ControllerLog(Network& network, Kind kind);
+    ControllerLog(FlowRun& run, Kind kind);
 
     ControllerLog(const ControllerLog&) = delete;
     ControllerLog& operator=(const ControllerLog&) = delete;
@@ -44,8 +44,8 @@ class ControllerLog
     const std::vector<std::string>& Names() const { return m_names; }
 
   private:
-    void OnCreated(QueuePair& flow);
-    void Follow(QueuePair& flow, const std::string& source);
+    void OnCreated(LiveFlow& flow);
+    void Follow(LiveFlow& flow, const std::string& source);
     uint32_t IndexOf(const std::string& name);
 
     Kind m_kind;

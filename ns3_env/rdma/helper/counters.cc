@@ -20,14 +20,14 @@ Summary(const DecisionTimes& times)
 
 } // namespace
 
-Counters::Counters(Network& network)
-    : m_flows(network.GetScenario().flows.size())
+Counters::Counters(FlowRun& run)
+    : m_flows(run.GetScenario().flows.size())
 {
-    network.Traces().over.ConnectWithoutContext(MakeCallback(&Counters::Add, this));
+    run.Traces().over.ConnectWithoutContext(MakeCallback(&Counters::Add, this));
 }
 
 void
-Counters::Add(const QueuePair& flow)
+Counters::Add(const LiveFlow& flow)
 {
     for (const auto& [name, value] : flow.Control().GetCounters())
     {
@@ -46,7 +46,7 @@ Counters::Add(const QueuePair& flow)
 }
 
 double&
-Counters::Of(const QueuePair& flow, const std::string& name)
+Counters::Of(const LiveFlow& flow, const std::string& name)
 {
     std::vector<double>& column = m_byFlow[name];
     column.resize(m_flows, std::numeric_limits<double>::quiet_NaN());

@@ -3,7 +3,7 @@
 #ifndef RDMA_COUNTERS_H
 #define RDMA_COUNTERS_H
 
-#include "network.h"
+#include "flow-run.h"
 
 #include "ns3_env/rdma/contract/decision-times.h"
 
@@ -18,7 +18,7 @@ namespace ns3::rdma
 class Counters
 {
   public:
-    explicit Counters(Network& network);
+    explicit Counters(FlowRun& run);
 
     Counters(const Counters&) = delete;
     Counters& operator=(const Counters&) = delete;
@@ -29,8 +29,8 @@ class Counters
     const std::map<std::string, std::vector<double>>& ByFlow() const { return m_byFlow; }
 
   private:
-    void Add(const QueuePair& flow);
-    double& Of(const QueuePair& flow, const std::string& name);
+    void Add(const LiveFlow& flow);
+    double& Of(const LiveFlow& flow, const std::string& name);
 
     size_t m_flows;
     std::map<std::string, double> m_totals;

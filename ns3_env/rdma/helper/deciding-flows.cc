@@ -9,6 +9,7 @@
 #include "ns3_env/rdma/decision/network-controller.h"
 #include "ns3_env/rdma/decision/policy-decider.h"
 #include "ns3_env/rdma/decision/policy-shelf.h"
+#include "ns3_env/rdma/model/now.h"
 
 namespace ns3::rdma
 {
@@ -21,9 +22,9 @@ const std::string ACROSS_THE_CHANNEL;
 /// Works on the controller of each live flow that decides.
 template <typename Work>
 void
-ForEachDeciding(const Network& network, Work work)
+ForEachDeciding(const FlowRun& run, Work work)
 {
-    for (QueuePair* flow : network.LiveFlows())
+    for (LiveFlow* flow : run.LiveFlows())
     {
         if (auto* controller = dynamic_cast<DecidingController*>(&flow->Control()))
         {
@@ -102,7 +103,7 @@ DecidingFlows::AddGroup(const std::string& name,
 }
 
 void
-DecidingFlows::Adopt(QueuePair& flow, int32_t slot)
+DecidingFlows::Adopt(LiveFlow& flow, int32_t slot)
 {
     auto* controller = dynamic_cast<DecidingController*>(&flow.Control());
     if (controller == nullptr)
@@ -129,29 +130,29 @@ DecidingFlows::Adopt(QueuePair& flow, int32_t slot)
 }
 
 void
-DecidingFlows::StartClocks(Network& network)
+DecidingFlows::StartClocks(FlowRun& run)
 {
     for (const auto& [name, group] : m_groups)
     {
-        StartClock(name, network);
+        StartClock(name, run);
     }
 }
 
 void
-DecidingFlows::StartClock(const std::string& name, Network& network)
+DecidingFlows::StartClock(const std::string& name, FlowRun& run)
 {
     const auto& interval = m_groups.at(name).clock.interval;
     if (interval)
     {
-        Simulator::Schedule(Time(*interval), &DecidingFlows::Tick, this, &name, &network);
+        Simulator::Schedule(Time(*interval), &DecidingFlows::Tick, this, &name, &run);
     }
 }
 
 void
-DecidingFlows::Tick(const std::string* name, Network* network)
+DecidingFlows::Tick(const std::string* name, FlowRun* run)
 {
     const Picos now = NowPicos();
-    ForEachDeciding(*network,
+    ForEachDeciding(*run,
                     [&](DecidingController& controller)
                     {
                         if (*GroupOf(controller) == *name)
@@ -159,13 +160,13 @@ DecidingFlows::Tick(const std::string* name, Network* network)
                             controller.Decide(now);
                         }
                     });
-    StartClock(*name, *network);
+    StartClock(*name, *run);
 }
 
 void
-DecidingFlows::CutAll(const Network& network, Picos now)
+DecidingFlows::CutAll(const FlowRun& run, Picos now)
 {
-    ForEachDeciding(network, [now](DecidingController& controller) { controller.OnCut(now); });
+    ForEachDeciding(run, [now](DecidingController& controller) { controller.OnCut(now); });
 }
 
 void

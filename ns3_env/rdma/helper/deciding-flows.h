@@ -3,7 +3,7 @@
 #ifndef RDMA_DECIDING_FLOWS_H
 #define RDMA_DECIDING_FLOWS_H
 
-#include "network.h"
+#include "flow-run.h"
 #include "scenario.h"
 
 #include "ns3_env/rdma/decision/decision-broker.h"
@@ -35,11 +35,11 @@ class DecidingFlows
     DecidingFlows& operator=(const DecidingFlows&) = delete;
 
     /// A flow is there, and will start; one that is under no policy is left alone.
-    void Adopt(QueuePair& flow, int32_t slot);
+    void Adopt(LiveFlow& flow, int32_t slot);
     /// Clocks begin that make all flows of a policy decide at once.
-    void StartClocks(Network& network);
+    void StartClocks(FlowRun& run);
     /// The episode ends here for every live flow.
-    void CutAll(const Network& network, Picos now);
+    void CutAll(const FlowRun& run, Picos now);
     /// Hands over what has been collected.
     void Flush();
 
@@ -56,8 +56,8 @@ class DecidingFlows
 
     void
     AddGroup(const std::string& name, std::unique_ptr<Decider> decider, const ClockSpec& clock);
-    void Tick(const std::string* name, Network* network);
-    void StartClock(const std::string& name, Network& network);
+    void Tick(const std::string* name, FlowRun* run);
+    void StartClock(const std::string& name, FlowRun& run);
 
     uint64_t m_seed;
     bool m_feedback; ///< switches send feedback frames

@@ -57,7 +57,7 @@ RunEpisode(const std::string& scenarioJson, SimulatorEnd* channel)
     const SimulationScope scope;
     DecidingFlows deciding(scenario, channel);
     Network network(std::move(scenario),
-                    [&](QueuePair& flow, const FlowEntry& entry)
+                    [&](LiveFlow& flow, const FlowEntry& entry)
                     { deciding.Adopt(flow, entry.slot); });
     network.SetCutHook([&](Picos now) { deciding.CutAll(network, now); });
     deciding.StartClocks(network);

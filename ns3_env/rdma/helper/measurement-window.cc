@@ -2,16 +2,17 @@
 #include "measurement-window.h"
 
 #include "ns3/simulator.h"
+#include "ns3_env/rdma/model/now.h"
 #include "ns3_env/rdma/model/sign-of-life.h"
 
 namespace ns3::rdma
 {
 
-MeasurementWindow::MeasurementWindow(Network& network, TimeSpan span)
-    : m_network(network),
+MeasurementWindow::MeasurementWindow(FlowRun& run, TimeSpan span)
+    : m_run(run),
       m_span(span)
 {
-    NetworkTraces& traces = network.Traces();
+    RunTraces& traces = run.Traces();
     traces.begin.ConnectWithoutContext(MakeCallback(&MeasurementWindow::OnRunBegins, this));
     traces.ended.ConnectWithoutContext(MakeCallback(&MeasurementWindow::OnRunEnds, this));
 }
@@ -48,13 +49,8 @@ MeasurementWindow::Open()
 {
     m_open = true;
     m_receivedBytes = ReceivedSoFar();
-    for (const auto& [id, sw] : m_network.Switches())
-    {
-        for (const auto& port : sw->Ports())
-        {
-            m_txBytes[{id, port->Index()}] = port->TxBytes();
-        }
-    }
+    m_run.ForEachQueue([this](const EgressQueue& queue)
+                       { m_txBytes[{queue.node, queue.port}] = queue.txBytes; });
 }
 
 void
@@ -68,38 +64,35 @@ MeasurementWindow::Close()
     }
     m_receivedBytes = std::move(received);
     const Picos now = NowPicos();
-    for (const auto& [id, sw] : m_network.Switches())
-    {
-        SignOfLife::Beat();
-        for (const auto& port : sw->Ports())
+    m_run.ForEachQueue(
+        [&](const EgressQueue& queue)
         {
-            if (port->Stats() == nullptr)
+            if (queue.stats == nullptr)
             {
-                continue;
+                return;
             }
-            const std::pair key{id, port->Index()};
-            PortCounts counts{port->TxBytes() - m_txBytes.at(key), *port->Stats()};
+            const std::pair key{queue.node, queue.port};
+            PortCounts counts{queue.txBytes - m_txBytes.at(key), *queue.stats};
             if (now < m_span.end)
             {
                 counts.queue.Update(0, now);
             }
             counts.queue.Finish(m_span.end);
             m_ports.emplace(key, std::move(counts));
-        }
-    }
+        });
 }
 
 std::vector<uint64_t>
 MeasurementWindow::ReceivedSoFar() const
 {
-    const auto& flows = m_network.GetScenario().flows;
+    const auto& flows = m_run.GetScenario().flows;
     std::vector<uint64_t> received(flows.size(), 0);
     for (size_t i = 0; i < flows.size(); ++i)
     {
         SignOfLife::Beat();
-        received[i] = m_network.Records()[i].end >= 0 ? flows[i].flow.sizeBytes : 0;
+        received[i] = m_run.Records()[i].end >= 0 ? flows[i].flow.sizeBytes : 0;
     }
-    for (const QueuePair* flow : m_network.LiveFlows())
+    for (const LiveFlow* flow : m_run.LiveFlows())
     {
         received[flow->Id()] = flow->ReceivedBytes();
     }

@@ -3,7 +3,7 @@
 #ifndef RDMA_MEASUREMENT_WINDOW_H
 #define RDMA_MEASUREMENT_WINDOW_H
 
-#include "network.h"
+#include "flow-run.h"
 
 #include "ns3_env/rdma/model/queue-stats.h"
 
@@ -25,7 +25,7 @@ class MeasurementWindow
         QueueStats queue; ///< zero from the end of a run that is over before the window
     };
 
-    MeasurementWindow(Network& network, TimeSpan span);
+    MeasurementWindow(FlowRun& run, TimeSpan span);
 
     MeasurementWindow(const MeasurementWindow&) = delete;
     MeasurementWindow& operator=(const MeasurementWindow&) = delete;
@@ -44,7 +44,7 @@ class MeasurementWindow
     /// In-order payload until now, by flow.
     std::vector<uint64_t> ReceivedSoFar() const;
 
-    const Network& m_network;
+    const FlowRun& m_run;
     TimeSpan m_span;
     bool m_open{false};
     bool m_closed{false};

@@ -3,38 +3,13 @@
 
 #include "controller-factory.h"
 
-#include "ns3/simulator.h"
 #include "ns3_env/rdma/model/sign-of-life.h"
-
-#include <algorithm>
-#include <numeric>
 
 namespace ns3::rdma
 {
 
-namespace
-{
-
-constexpr uint16_t FIRST_SOURCE_PORT = 10000;
-
-/// FCT of the flow alone: base RTT + bytes and headers at the slowest link (docs/sources/published-simulator.md, "Sender").
-Picos
-Standalone(const FlowSpec& flow, const PathFacts& path)
-{
-    if (flow.IsEndless())
-    {
-        return -1;
-    }
-    const uint64_t packets = (flow.sizeBytes + path.payloadBytes - 1) / path.payloadBytes;
-    return path.baseRtt +
-           IdealTime(flow.sizeBytes + DATA_HEADER_BYTES * packets, path.slowestBps, path.rounding);
-}
-
-} // namespace
-
 Network::Network(Scenario scenario, FlowHook onCreate)
-    : m_scenario(std::move(scenario)),
-      m_onCreate(std::move(onCreate)),
+    : FlowRun(std::move(scenario), std::move(onCreate)),
       m_fabric(m_scenario),
       m_streams(m_scenario, m_fabric)
 {
@@ -42,164 +17,70 @@ Network::Network(Scenario scenario, FlowHook onCreate)
     {
         CreateController(spec); // a bad name or attribute is an error now, not when the flow starts
     }
-    m_order.resize(m_scenario.flows.size());
-    std::iota(m_order.begin(), m_order.end(), 0);
-    std::stable_sort(m_order.begin(),
-                     m_order.end(),
-                     [this](uint32_t a, uint32_t b)
-                     { return m_scenario.flows[a].flow.start < m_scenario.flows[b].flow.start; });
-    m_records.resize(m_scenario.flows.size());
-    m_withEnd =
-        static_cast<size_t>(std::count_if(m_scenario.flows.begin(),
-                                          m_scenario.flows.end(),
-                                          [](const FlowEntry& x) { return !x.flow.IsEndless(); }));
 }
 
 Network::~Network()
 {
-    while (!m_flows.empty()) // very many flows take their time to go, too
-    {
-        SignOfLife::Beat();
-        m_flows.erase(m_flows.begin());
-    }
+    ForgetFlows();
 }
 
-std::unique_ptr<QueuePair>
-Network::CreateFlow(const FlowEntry& entry)
+std::unique_ptr<LiveFlow>
+Network::Connect(const FlowEntry& entry, uint16_t sourcePort)
 {
-    const FlowSpec& spec = entry.flow;
-    const auto sourcePort =
-        static_cast<uint16_t>(FIRST_SOURCE_PORT + m_portCount[{spec.source, spec.destination}]++);
-    auto flow = m_fabric.Connect(spec,
-                                 sourcePort,
-                                 CreateController(m_scenario.controllers[entry.controller]));
-    flow->SetFinishedCallback([this](QueuePair& done) { OnFinished(done); });
+    return m_fabric.Connect(entry.flow,
+                            sourcePort,
+                            CreateController(m_scenario.controllers[entry.controller]));
+}
 
-    m_records[spec.id].sourcePort = sourcePort;
-    m_records[spec.id].baseRtt = flow->Path().baseRtt;
-    m_records[spec.id].headerBytes = flow->Path().packetBytes - flow->Path().payloadBytes;
-    m_records[spec.id].standalone = Standalone(spec, flow->Path());
-    return flow;
+Picos
+Network::Standalone(const FlowSpec& flow, const PathFacts& path) const
+{
+    // base RTT + bytes and headers at the slowest link (docs/sources/published-simulator.md, "Sender")
+    const uint64_t packets = (flow.sizeBytes + path.payloadBytes - 1) / path.payloadBytes;
+    return path.baseRtt +
+           IdealTime(flow.sizeBytes + DATA_HEADER_BYTES * packets, path.slowestBps, path.rounding);
 }
 
 void
-Network::StartFlow(QueuePair& flow)
+Network::StartFlow(LiveFlow& flow)
 {
     m_fabric.Rules().Start([&flow] { flow.Start(); });
 }
 
 void
-Network::StartDueFlows()
+Network::OnRunBegins()
 {
-    const Picos now = NowPicos();
-    SweepRetired();
-    while (m_nextStart < m_order.size())
-    {
-        const FlowEntry& entry = m_scenario.flows[m_order[m_nextStart]];
-        if (entry.flow.start > now)
-        {
-            Simulator::Schedule(Time(entry.flow.start - now), &Network::StartDueFlows, this);
-            return;
-        }
-        ++m_nextStart;
-        SignOfLife::Beat();
-        auto& flow = m_flows[entry.flow.id];
-        flow = CreateFlow(entry);
-        m_live.push_back(flow.get());
-        m_onCreate(*flow, entry);
-        m_traces.created(*flow);
-        StartFlow(*flow);
-    }
-    m_traces.allStarted();
-}
-
-void
-Network::Record(const QueuePair& flow)
-{
-    FlowRecord& record = m_records[flow.Id()];
-    record.end = flow.EndTime();
-    record.ackedBytes = flow.AckedBytes();
-    record.retransmittedBytes = flow.RetransmittedBytes();
-    record.pause = flow.PauseTime();
-    record.timeouts = flow.Timeouts();
-    m_transmittedPayload += flow.TransmittedBytes();
-    m_traces.over(flow);
-}
-
-void
-Network::OnFinished(QueuePair& flow)
-{
-    m_traces.finished(flow);
-    ++m_finished;
-    Record(flow);
-    m_live.erase(std::find(m_live.begin(), m_live.end(), &flow));
-    m_retired.push_back(flow.Id());
-    if (m_finished == m_withEnd)
-    {
-        Cut(); // what is endless goes no further
-    }
-}
-
-void
-Network::SweepRetired()
-{
-    std::erase_if(m_retired,
-                  [this](uint32_t id)
-                  {
-                      if (m_flows.at(id)->PacketsOnNetwork() > 0)
-                      {
-                          return false;
-                      }
-                      m_flows.erase(id);
-                      return true;
-                  });
-}
-
-void
-Network::Cut()
-{
-    if (m_onCut)
-    {
-        m_onCut(NowPicos());
-    }
-    Stop();
-}
-
-void
-Network::Stop()
-{
-    m_endTime = NowPicos();
-    m_ended = true;
-    Simulator::Stop();
-}
-
-void
-Network::Run()
-{
-    Simulator::ScheduleNow(&Network::StartDueFlows, this);
-    Simulator::Schedule(Time(m_scenario.timeLimit), &Network::Cut, this);
     m_streams.Schedule();
-    m_traces.begin();
-    Simulator::Run();
-    if (!m_ended)
-    {
-        m_endTime = NowPicos();
-    }
-    m_traces.ended();
-    for (QueuePair* flow : m_live)
-    {
-        SignOfLife::Beat();
-        flow->Abort();
-        Record(*flow);
-    }
+}
+
+void
+Network::OnRunEnds()
+{
     for (auto& [id, sw] : m_fabric.Switches())
     {
         for (const auto& port : sw->Ports())
         {
             if (port->Stats() != nullptr)
             {
-                port->Stats()->Finish(m_endTime);
+                port->Stats()->Finish(EndTime());
             }
+        }
+    }
+}
+
+void
+Network::ForEachQueue(const QueueVisitor& visit) const
+{
+    for (const auto& [id, sw] : m_fabric.Switches())
+    {
+        SignOfLife::Beat();
+        for (const auto& port : sw->Ports())
+        {
+            visit({.node = id,
+                   .port = port->Index(),
+                   .bytes = port->QueueBytes(),
+                   .txBytes = port->TxBytes(),
+                   .stats = port->Stats()});
         }
     }
 }
@@ -207,7 +88,7 @@ Network::Run()
 uint64_t
 Network::TransmittedPayload() const
 {
-    return m_transmittedPayload + m_streams.TransmittedPayload();
+    return TransmittedByFlows() + m_streams.TransmittedPayload();
 }
 
 } // namespace ns3::rdma

@@ -2,16 +2,17 @@
 #include "queue-series.h"
 
 #include "ns3/simulator.h"
+#include "ns3_env/rdma/model/now.h"
 #include "ns3_env/rdma/model/sign-of-life.h"
 
 namespace ns3::rdma
 {
 
-QueueSampler::QueueSampler(Network& network, Picos interval)
-    : m_network(network),
+QueueSampler::QueueSampler(FlowRun& run, Picos interval)
+    : m_run(run),
       m_interval(interval)
 {
-    network.Traces().begin.ConnectWithoutContext(MakeCallback(&QueueSampler::OnBegin, this));
+    run.Traces().begin.ConnectWithoutContext(MakeCallback(&QueueSampler::OnBegin, this));
 }
 
 void
@@ -24,16 +25,13 @@ void
 QueueSampler::Sample()
 {
     const Picos now = NowPicos();
-    for (const auto& [id, sw] : m_network.Switches())
-    {
-        SignOfLife::Beat();
-        for (const auto& port : sw->Ports())
+    m_run.ForEachQueue(
+        [&](const EgressQueue& queue)
         {
-            QueueSeries& series = m_series[{id, port->Index()}];
+            QueueSeries& series = m_series[{queue.node, queue.port}];
             series.time.push_back(now);
-            series.bytes.push_back(port->QueueBytes());
-        }
-    }
+            series.bytes.push_back(queue.bytes);
+        });
     Simulator::Schedule(Time(m_interval), &QueueSampler::Sample, this);
 }
 

@@ -3,7 +3,7 @@
 #ifndef RDMA_QUEUE_SERIES_H
 #define RDMA_QUEUE_SERIES_H
 
-#include "network.h"
+#include "flow-run.h"
 
 #include <map>
 #include <utility>
@@ -23,7 +23,7 @@ struct QueueSeries
 class QueueSampler
 {
   public:
-    QueueSampler(Network& network, Picos interval);
+    QueueSampler(FlowRun& run, Picos interval);
 
     QueueSampler(const QueueSampler&) = delete;
     QueueSampler& operator=(const QueueSampler&) = delete;
@@ -35,7 +35,7 @@ class QueueSampler
     void OnBegin();
     void Sample();
 
-    const Network& m_network;
+    const FlowRun& m_run;
     Picos m_interval;
     std::map<std::pair<uint32_t, uint32_t>, QueueSeries> m_series;
 };

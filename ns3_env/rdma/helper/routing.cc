@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "routing.h"
 
+#include "ns3_env/rdma/contract/int-record.h"
 #include "ns3_env/rdma/model/sign-of-life.h"
 
 #include <algorithm>

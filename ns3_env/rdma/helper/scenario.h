@@ -8,7 +8,7 @@
 #include "ns3_env/rdma/contract/ecn-config.h"
 #include "ns3_env/rdma/contract/units.h"
 #include "ns3_env/rdma/json/scenario-error.h"
-#include "ns3_env/rdma/model/queue-pair.h"
+#include "ns3_env/rdma/model/flow-spec.h"
 #include "ns3_env/rdma/model/shared-buffer.h"
 
 #include <optional>

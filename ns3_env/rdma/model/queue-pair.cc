@@ -208,7 +208,7 @@ QueuePair::Finish(Picos now)
     ClosePauseAccount(now);
     m_sender->RemoveFlow(*this);
     m_control->OnFlowEnd(*this, now);
-    m_finished(*this);
+    TellFinished();
 }
 
 void

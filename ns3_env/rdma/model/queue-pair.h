@@ -3,33 +3,21 @@
 #ifndef RDMA_QUEUE_PAIR_H
 #define RDMA_QUEUE_PAIR_H
 
+#include "flow-spec.h"
+#include "live-flow.h"
 #include "open-loop.h"
 #include "packet.h"
 #include "port.h"
 
 #include "ns3/event-id.h"
 #include "ns3_env/rdma/contract/congestion-control.h"
-#include "ns3_env/rdma/contract/flow-state.h"
 
-#include <functional>
 #include <memory>
 
 namespace ns3::rdma
 {
 
 class Nic;
-
-/// What a flow is, before it exists.
-struct FlowSpec
-{
-    uint32_t id{0};
-    uint32_t source{0};      ///< node id
-    uint32_t destination{0}; ///< node id
-    uint64_t sizeBytes{0};   ///< ENDLESS_BYTES of one that never ends
-    Picos start{0};
-
-    bool IsEndless() const { return sizeBytes == ENDLESS_BYTES; }
-};
 
 /// A path through the network: the egress port at each switch, sender's side first.
 using Route = std::vector<SwitchPort*>;
@@ -39,13 +27,10 @@ using Route = std::vector<SwitchPort*>;
  * its face to the congestion controller) and the receiver's. Or of an unreliable one, which sends by a time
  * table alone and is answered by nothing (SetOpenLoop).
  */
-class QueuePair : public FlowState
+class QueuePair final : public LiveFlow
 {
   public:
     QueuePair(const FlowSpec& spec, PathFacts path, Ptr<CongestionControl> control);
-
-    QueuePair(const QueuePair&) = delete;
-    QueuePair& operator=(const QueuePair&) = delete;
 
     /// @name Set up by the network builder
     /// @{
@@ -55,13 +40,10 @@ class QueuePair : public FlowState
     /// Makes it a stream: full packets at `rateBps` (on the wire) until `stop`, whatever comes of them. What the NIC's
     /// other flows or a pause hold back leaves as soon as it can, but not after the stop.
     void SetOpenLoop(double rateBps, Picos stop);
-    /// Called when the last byte was acknowledged.
-    void SetFinishedCallback(std::function<void(QueuePair&)> done) { m_finished = std::move(done); }
     /// @}
 
-    void Start();
-    /// The episode ends with this flow unfinished: no callback, no further event.
-    void Abort();
+    void Start() override;
+    void Abort() override;
 
     /// @name Sender
     /// @{
@@ -75,8 +57,7 @@ class QueuePair : public FlowState
     void OnFeedback(const Packet& packet, Picos now);
     /// A switch's feedback frame has come; releases nothing.
     void OnNotification(const Packet& packet, Picos now);
-    /// Holds the flow back (an agent's decision is pending) or lets it go on.
-    void SetHeld(bool held) { m_held = held; }
+    void SetHeld(bool held) override { m_held = held; }
     void KnobsWritten() override;
     /// What was written since the NIC last asked: it tells whoever traces it.
     Pacing& Knobs() { return m_pacing; }
@@ -97,7 +78,7 @@ class QueuePair : public FlowState
     /// The port by which the switch at `hop` sends to the source what is about a data packet: the one it came in by.
     SwitchPort& TowardsSource(uint8_t hop) const;
     const TelemetryHeader& Telemetry() const { return m_telemetry; }
-    CongestionControl& Control() const { return *m_control; }
+    CongestionControl& Control() const override { return *m_control; }
 
     /// One packet more is on the network that is about this flow, though it did not send it.
     void OnPacketOnNetwork() { ++m_packetsOut; }
@@ -105,20 +86,20 @@ class QueuePair : public FlowState
     void OnPacketOffNetwork() { --m_packetsOut; }
     /// Packets of this flow that are on the network; while there are any, the object must live.
     uint32_t PacketsOnNetwork() const { return m_packetsOut; }
+    bool IsOnNetwork() const override { return m_packetsOut > 0; }
 
     void OnDataLost(uint32_t payloadBytes) { m_lost += payloadBytes; }
     /// Payload bytes that were lost on their way, of packets that were sent again too.
     uint64_t LostBytes() const { return m_lost; }
 
     bool IsFinished() const { return m_endTime >= 0; }
-    Picos EndTime() const { return m_endTime; }
+    Picos EndTime() const override { return m_endTime; }
     /// In order; of a stream all that arrived.
-    uint64_t ReceivedBytes() const { return m_expected; }
-    uint64_t RetransmittedBytes() const { return m_retransmitted; }
-    uint64_t Timeouts() const { return m_timeouts; }
-    /// Payload bytes put on the wire, retransmissions included.
-    uint64_t TransmittedBytes() const { return m_highestSent + m_retransmitted; }
-    Picos PauseTime() const { return m_pauseAtEnd - m_pauseAtStart; }
+    uint64_t ReceivedBytes() const override { return m_expected; }
+    uint64_t RetransmittedBytes() const override { return m_retransmitted; }
+    uint64_t Timeouts() const override { return m_timeouts; }
+    uint64_t TransmittedBytes() const override { return m_highestSent + m_retransmitted; }
+    Picos PauseTime() const override { return m_pauseAtEnd - m_pauseAtStart; }
     void ClosePauseAccount(Picos now);
 
     /// Sets the flow's bit in the table of the switch at `hop`; true where it was not set.
@@ -139,7 +120,6 @@ class QueuePair : public FlowState
     Nic* m_sender{nullptr};
     Route m_forward;
     Route m_backward;
-    std::function<void(QueuePair&)> m_finished;
 
     // sender
     uint64_t m_highestSent{0};

@@ -4,6 +4,7 @@
 #define RDMA_REUSABLE_EVENT_H
 
 #include "event-loop.h"
+#include "now.h"
 
 #include "ns3/nstime.h"
 #include "ns3/ptr.h"
@@ -12,14 +13,6 @@
 
 namespace ns3::rdma
 {
-
-/// Current simulated time.
-inline Picos
-NowPicos()
-{
-    const EventLoop* loop = EventLoop::Current();
-    return loop != nullptr ? loop->NowTicks() : Simulator::Now().GetTimeStep();
-}
 
 /**
  * Calls `(owner->*Method)()` each time it comes due. The same object may stand in the event queue

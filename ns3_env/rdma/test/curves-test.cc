@@ -86,7 +86,7 @@ Simulate(const std::string& controller, uint32_t senders)
                                               0,
                                               0,
                                               static_cast<double>(bottleneck.QueueBytes())};
-                                for (const QueuePair* flow : net->LiveFlows())
+                                for (const LiveFlow* flow : net->LiveFlows())
                                 {
                                     if (flow->Id() == 0)
                                     {

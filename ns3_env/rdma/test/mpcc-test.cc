@@ -209,7 +209,7 @@ class KnobsWrittenTestCase : public TestCase
         AddFlow(s, 0, 1, 100'000);
         uint64_t sent[2] = {};
         TestNetwork net(std::move(s),
-                        [&](QueuePair& flow, const FlowEntry&)
+                        [&](LiveFlow& flow, const FlowEntry&)
                         {
                             const auto open = [&]
                             {
@@ -371,7 +371,7 @@ class MpccPathTestCase : public TestCase
             AddFlow(s, 0, 4, 1000);
             PathFacts path;
             TestNetwork net(std::move(s),
-                            [&](QueuePair& flow, const FlowEntry&) { path = flow.Path(); });
+                            [&](LiveFlow& flow, const FlowEntry&) { path = flow.Path(); });
             net->Run();
             // 2 * three links of 1 us, and a packet's payload into each
             const double rttNs = 2 * 3 * 1000 + 3 * 1000 * 8 * 1e9 / rate;

@@ -257,7 +257,7 @@ class TimerTieTest : public TestCase
             AddFlow(s, i, SENDERS, 2'000'000, START_NS[i] * NS);
         }
         TestNetwork net(std::move(s),
-                        [turns](QueuePair& flow, const FlowEntry&)
+                        [turns](LiveFlow& flow, const FlowEntry&)
                         {
                             if (!turns)
                             {
@@ -321,7 +321,7 @@ class PairPathTest : public TestCase
         }
         std::vector<PathFacts> paths;
         TestNetwork net(std::move(s),
-                        [&paths](QueuePair& flow, const FlowEntry&)
+                        [&paths](LiveFlow& flow, const FlowEntry&)
                         { paths.push_back(flow.Path()); });
         net->Run();
         const Picos serialisation = 4 * SerialisationTimeOfPayload();

@@ -30,7 +30,7 @@ class TestNetwork
   public:
     explicit TestNetwork(
         Scenario scenario,
-        Network::FlowHook hook = [](QueuePair&, const FlowEntry&) {})
+        Network::FlowHook hook = [](LiveFlow&, const FlowEntry&) {})
         : m_network(std::make_unique<Network>(std::move(scenario), std::move(hook))),
           m_recorders(std::make_unique<Recorders>(*m_network))
     {

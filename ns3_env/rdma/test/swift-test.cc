@@ -144,7 +144,7 @@ class SwiftIncastTest : public TestCase
             [&]()
             {
                 queue = static_cast<double>(net.PortTo(FLOWS + 1, FLOWS + 2).QueueBytes());
-                for (const QueuePair* flow : net->LiveFlows())
+                for (const LiveFlow* flow : net->LiveFlows())
                 {
                     window += dynamic_cast<const Swift&>(flow->Control()).WindowPackets() / FLOWS;
                 }

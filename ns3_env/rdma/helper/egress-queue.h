@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does a switch's port stand at this moment? Its queue, and what it has sent, for those who record it.
+#ifndef RDMA_EGRESS_QUEUE_H
+#define RDMA_EGRESS_QUEUE_H
+
+#include "ns3_env/rdma/model/queue-stats.h"
+
+#include <cstdint>
+
+namespace ns3::rdma
+{
+
+struct EgressQueue
+{
+    uint32_t node;
+    uint32_t port; ///< its index at the node
+    uint64_t bytes;
+    uint64_t txBytes;        ///< sent so far
+    const QueueStats* stats; ///< null where no statistics are kept
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_EGRESS_QUEUE_H

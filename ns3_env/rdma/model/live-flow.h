@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What do those need of a flow who start, steer and record it? Both of its ends, whatever carries it.
+#ifndef RDMA_LIVE_FLOW_H
+#define RDMA_LIVE_FLOW_H
+
+#include "ns3_env/rdma/contract/congestion-control.h"
+#include "ns3_env/rdma/contract/flow-state.h"
+
+#include <functional>
+#include <utility>
+
+namespace ns3::rdma
+{
+
+/// A flow under way. FlowState is its face to the congestion controller.
+class LiveFlow : public FlowState
+{
+  public:
+    LiveFlow() = default;
+    LiveFlow(const LiveFlow&) = delete;
+    LiveFlow& operator=(const LiveFlow&) = delete;
+
+    /// Called when the last byte was acknowledged.
+    void SetFinishedCallback(std::function<void(LiveFlow&)> done) { m_finished = std::move(done); }
+
+    virtual void Start() = 0;
+    /// The episode ends with this flow unfinished: no callback, no further event.
+    virtual void Abort() = 0;
+    /// Holds the flow back (an agent's decision is pending) or lets it go on.
+    virtual void SetHeld(bool held) = 0;
+    virtual CongestionControl& Control() const = 0;
+
+    /// Whether anything of it is on the network, for which the object must live.
+    virtual bool IsOnNetwork() const = 0;
+    /// -1 while it has not ended.
+    virtual Picos EndTime() const = 0;
+    /// Payload bytes that its receiver has in order.
+    virtual uint64_t ReceivedBytes() const = 0;
+    virtual uint64_t RetransmittedBytes() const = 0;
+    /// Payload bytes put on the wire, retransmissions included.
+    virtual uint64_t TransmittedBytes() const = 0;
+    virtual uint64_t Timeouts() const = 0;
+    /// How long pauses held its sender's port back while it lived.
+    virtual Picos PauseTime() const = 0;
+
+  protected:
+    void TellFinished() { m_finished(*this); }
+
+  private:
+    std::function<void(LiveFlow&)> m_finished;
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_LIVE_FLOW_H
