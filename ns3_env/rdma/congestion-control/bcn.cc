@@ -55,10 +55,11 @@ Bcn::GetTypeId()
                           DoubleValue(0.5),
                           MakeDoubleAccessor(&Bcn::m_minDecrease),
                           MakeDoubleChecker<double>(0.0, 1.0))
-            .AddTraceSource("Feedback",
-                            "Fb of the last frame, in levels of -63 to 63; below 0: slower.",
-                            MakeTraceSourceAccessor(&Bcn::m_feedback),
-                            "ns3::TracedValueCallback::Double");
+            .AddTraceSource(
+                "Feedback",
+                "Fb of the last frame that it obeyed, in levels of -63 to 63; below 0: slower.",
+                MakeTraceSourceAccessor(&Bcn::m_feedback),
+                "ns3::TracedValueCallback::Double");
     return tid;
 }
 
@@ -84,11 +85,11 @@ Bcn::OnCongestionNotification(FlowState& flow, const CongestionNotification& fra
     const double range = m_targetBytes * (2 * m_weight + 1);
     const double fb = -(frame.offsetBytes + m_weight * frame.deltaBytes); // Jiang 2015, eq. 1
     const double levels = LEVELS * std::clamp(fb / range, -1.0, 1.0);
-    m_feedback.Set(levels);
     if (fb == 0 || !m_point.Obeys(frame.congestionPoint, fb > 0))
     {
         return;
     }
+    m_feedback.Set(levels);
     if (fb < 0) // eq. 2
     {
         const double factor = std::max(1 + m_gd * levels, m_minDecrease);

@@ -50,11 +50,12 @@ Smcc::GetTypeId()
                           DoubleValue(8e3),
                           MakeDoubleAccessor(&Smcc::m_deltaThreshold),
                           MakeDoubleChecker<double>(0.0, 1e12))
-            .AddTraceSource("OffsetBytes",
-                            "Q_off of the last frame; with DeltaBytes the phase plane, of which "
-                            "quadrants 1 and 3 are state A.",
-                            MakeTraceSourceAccessor(&Smcc::m_offset),
-                            "ns3::TracedValueCallback::Double")
+            .AddTraceSource(
+                "OffsetBytes",
+                "Q_off of the last frame that it obeyed; with DeltaBytes the phase plane, of which "
+                "quadrants 1 and 3 are state A.",
+                MakeTraceSourceAccessor(&Smcc::m_offset),
+                "ns3::TracedValueCallback::Double")
             .AddTraceSource("DeltaBytes",
                             "dQ of the last frame.",
                             MakeTraceSourceAccessor(&Smcc::m_delta),
@@ -92,14 +93,14 @@ Smcc::Cut(double offsetBytes, double deltaBytes) const
 void
 Smcc::OnCongestionNotification(FlowState& flow, const CongestionNotification& frame)
 {
-    m_offset.Set(frame.offsetBytes);
-    m_delta.Set(frame.deltaBytes);
     const PathFacts& path = flow.Path();
     const double cut = Cut(frame.offsetBytes, frame.deltaBytes) * path.hostRateBps;
     if (cut == 0 || !m_point.Obeys(frame.congestionPoint, cut < 0))
     {
         return;
     }
+    m_offset.Set(frame.offsetBytes);
+    m_delta.Set(frame.deltaBytes);
     flow.SetRate(std::clamp(flow.RateBps() - cut, path.minRateBps, path.hostRateBps)); // eq. 25
     if (flow.RateBps() >= path.hostRateBps)
     {
