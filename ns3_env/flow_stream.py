@@ -67,7 +67,7 @@ class Batch:
 
 
 #: Waiting for a decision is given up after so many episodes in a row without any.
-_SILENT_EPISODES = 100
+SILENT_EPISODES = 100
 
 
 def never_decides(episodes: int) -> str:
@@ -260,12 +260,12 @@ class FlowStream:
     def _receive(self, i: int, parts: list[tuple[int, Decisions]], *, until_due: bool = False) -> None:
         """Appends the next rows of simulator i; an episode's end leads to the next episode's first rows."""
         wanted = len(parts) + 1
-        last = self._next_episodes[i] + _SILENT_EPISODES * self.num_simulators
+        last = self._next_episodes[i] + SILENT_EPISODES * self.num_simulators
         while len(parts) < wanted or (until_due and self._owed[i] is None):
             self._receive_one(i, parts)
             if self._next_episodes[i] >= last and self._owed[i] is None:
                 self._simulators[i].kill()
-                raise ScenarioError(never_decides(_SILENT_EPISODES))
+                raise ScenarioError(never_decides(SILENT_EPISODES))
 
     def _receive_one(self, i: int, parts: list[tuple[int, Decisions]]) -> None:
         self._look()

@@ -35,6 +35,13 @@ class Strict(BaseModel):
         return data
 
 
+def auto_none_or_given(value: Any) -> str:
+    """Which of its three a setting is: "auto", "none" or "given", for pydantic's discriminator."""
+    if value is None:
+        return "none"
+    return "auto" if isinstance(value, str) else "given"
+
+
 #: Faults that an error names, the rest is counted.
 MAX_FAULTS = 20
 _MAX_TEXT = 200

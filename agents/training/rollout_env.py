@@ -12,7 +12,7 @@ import numpy as np
 from ns3_env.agents.training.config import EnvConfig
 from ns3_env.agents.training.spaces_only import SpacesOnly
 from ns3_env.errors import ScenarioError
-from ns3_env.flow_stream import never_decides
+from ns3_env.flow_stream import SILENT_EPISODES, never_decides
 from ns3_env.rewards import Reward
 from ns3_env.rollouts import Exploration, Rollout, Rollouts
 from ns3_env.scenario import Scenario
@@ -20,8 +20,6 @@ from ns3_env.scenario import Scenario
 #: Episodes that are played ahead, under the policy as it was then. A constant: with another one, a run with
 #: the same seed would learn from other transitions.
 AHEAD = 4
-#: Training is given up after so many episodes in a row from which nothing can be learned.
-_SILENT_EPISODES = 100
 
 
 class RolloutEnv(SpacesOnly):
@@ -74,7 +72,7 @@ class RolloutEnv(SpacesOnly):
             self.rollouts.begin(now, exploration)
         rollout = self.rollouts.next()
         self._silent = 0 if rollout.decisions else self._silent + 1
-        if self._silent >= _SILENT_EPISODES:
+        if self._silent >= SILENT_EPISODES:
             raise ScenarioError(never_decides(self._silent))
         self.results = [(0, rollout.results)]
         return rollout

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
 from ns3_env.bounds import RealBufferBytes
-from ns3_env.strict import Strict
+from ns3_env.strict import Strict, auto_none_or_given
 
 
 class CongestionPoints(Strict):
@@ -39,16 +39,10 @@ class CongestionPoints(Strict):
     )
 
 
-def _tag(value: Any) -> str:
-    if value is None:
-        return "none"
-    return "auto" if isinstance(value, str) else "points"
-
-
 #: "auto", how they are, or none.
 CongestionPointsSetting = Annotated[
     Annotated[Literal["auto"], Tag("auto")]
-    | Annotated[CongestionPoints, Tag("points")]
+    | Annotated[CongestionPoints, Tag("given")]
     | Annotated[None, Tag("none")],
-    Discriminator(_tag),
+    Discriminator(auto_none_or_given),
 ]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
@@ -16,7 +16,7 @@ from ns3_env.bounds import (
     ReserveBytes,
 )
 from ns3_env.scenario.congestion_points import CongestionPointsSetting
-from ns3_env.strict import Strict
+from ns3_env.strict import Strict, auto_none_or_given
 
 
 class Ecn(Strict):
@@ -38,18 +38,10 @@ class Ecn(Strict):
         return self
 
 
-def _ecn_tag(value: Any) -> str:
-    if value is None:
-        return "none"
-    return "auto" if isinstance(value, str) else "thresholds"
-
-
 #: "auto", thresholds, or none.
 EcnSetting = Annotated[
-    Annotated[Literal["auto"], Tag("auto")]
-    | Annotated[Ecn, Tag("thresholds")]
-    | Annotated[None, Tag("none")],
-    Discriminator(_ecn_tag),
+    Annotated[Literal["auto"], Tag("auto")] | Annotated[Ecn, Tag("given")] | Annotated[None, Tag("none")],
+    Discriminator(auto_none_or_given),
 ]
 
 
