@@ -3,8 +3,6 @@
 
 #include "deciding-flows.h"
 #include "network.h"
-#include "pcap.h"
-#include "rate-check.h"
 #include "recorders.h"
 #include "results.h"
 
@@ -45,8 +43,14 @@ PrepareSimulator()
     RngSeedManager::SetSeed(1); // an episode's seed is the run number
 }
 
+std::unique_ptr<FlowRun>
+MakeNetwork(Scenario scenario, FlowRun::FlowHook onCreate)
+{
+    return std::make_unique<Network>(std::move(scenario), std::move(onCreate));
+}
+
 EpisodeOutcome
-RunEpisode(const std::string& scenarioJson, SimulatorEnd* channel)
+RunEpisode(const std::string& scenarioJson, SimulatorEnd* channel, const RunMaker& make)
 {
     std::optional<SignOfLife::Listener> listener;
     if (channel != nullptr)
@@ -56,21 +60,21 @@ RunEpisode(const std::string& scenarioJson, SimulatorEnd* channel)
     Scenario scenario = Scenario::FromJson(scenarioJson);
     const SimulationScope scope;
     DecidingFlows deciding(scenario, channel);
-    Network network(std::move(scenario),
-                    [&](LiveFlow& flow, const FlowEntry& entry)
-                    { deciding.Adopt(flow, entry.slot); });
-    network.SetCutHook([&](Picos now) { deciding.CutAll(network, now); });
-    deciding.StartClocks(network);
-    const Recorders recorders(network);
-    std::optional<PcapRecorder> pcap;
-    if (network.GetScenario().pcap)
+    const std::unique_ptr<FlowRun> run =
+        make(std::move(scenario),
+             [&](LiveFlow& flow, const FlowEntry& entry) { deciding.Adopt(flow, entry.slot); });
+    run->SetCutHook([&](Picos now) { deciding.CutAll(*run, now); });
+    deciding.StartClocks(*run);
+    const Recorders recorders(*run);
+    std::unique_ptr<Capture> capture;
+    if (run->GetScenario().pcap)
     {
-        pcap.emplace(network, *network.GetScenario().pcap);
+        capture = run->MakeCapture();
     }
-    network.Run();
-    if (pcap)
+    run->Run();
+    if (capture)
     {
-        pcap->Close();
+        capture->Close();
     }
 
     EpisodeOutcome outcome;
@@ -79,8 +83,8 @@ RunEpisode(const std::string& scenarioJson, SimulatorEnd* channel)
     outcome.close = deciding.Interrupted() == Interruption::Close;
     if (!outcome.reset && !outcome.close)
     {
-        outcome.results = ResultsToJson(network, recorders);
-        outcome.warning = LeastRateWarning(network);
+        outcome.results = ResultsToJson(*run, recorders);
+        outcome.warning = run->Warning();
     }
     return outcome;
 }

@@ -3,12 +3,22 @@
 #ifndef RDMA_EPISODE_H
 #define RDMA_EPISODE_H
 
+#include "flow-run.h"
+
+#include <functional>
+#include <memory>
 #include <string>
 
 namespace ns3::rdma
 {
 
 class SimulatorEnd;
+
+/// Builds what a scenario describes. \throws ScenarioError
+using RunMaker = std::function<std::unique_ptr<FlowRun>(Scenario, FlowRun::FlowHook)>;
+
+/// The RDMA network.
+std::unique_ptr<FlowRun> MakeNetwork(Scenario scenario, FlowRun::FlowHook onCreate);
 
 /// What came of an episode.
 struct EpisodeOutcome
@@ -24,7 +34,9 @@ struct EpisodeOutcome
  * \param channel where agent flows ask for their decisions; null refuses scenarios with agents
  * \throws ScenarioError
  */
-EpisodeOutcome RunEpisode(const std::string& scenarioJson, SimulatorEnd* channel);
+EpisodeOutcome RunEpisode(const std::string& scenarioJson,
+                          SimulatorEnd* channel,
+                          const RunMaker& make = MakeNetwork);
 
 /// Global settings of the process: picosecond time, the event scheduler. Once, before anything else.
 void PrepareSimulator();

@@ -3,7 +3,7 @@
 #ifndef RDMA_EVENT_LOG_H
 #define RDMA_EVENT_LOG_H
 
-#include "network.h"
+#include "flow-run.h"
 
 #include <deque>
 
@@ -26,11 +26,11 @@ struct PauseEvent
     bool paused;
 };
 
-/// Collects the events of a network from the ports' traces, in the order in which they happen.
+/// Collects the events of a network, in the order in which they happen.
 class EventLog
 {
   public:
-    explicit EventLog(const Network& network);
+    explicit EventLog(FlowRun& run);
 
     EventLog(const EventLog&) = delete;
     EventLog& operator=(const EventLog&) = delete;
@@ -39,9 +39,6 @@ class EventLog
     const std::deque<PauseEvent>& Pauses() const { return m_pauses; }
 
   private:
-    void OnMark(const Packet& packet);
-    static void OnPause(EventLog* log, const Port* port, bool paused);
-
     std::deque<MarkEvent> m_marks;
     std::deque<PauseEvent> m_pauses;
 };

@@ -3,7 +3,9 @@
 #ifndef RDMA_FLOW_RUN_H
 #define RDMA_FLOW_RUN_H
 
+#include "capture.h"
 #include "egress-queue.h"
+#include "run-report.h"
 #include "scenario.h"
 
 #include "ns3/traced-callback.h"
@@ -12,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -50,6 +53,9 @@ class FlowRun
     /// Called for each flow when it is created, before it starts.
     using FlowHook = std::function<void(LiveFlow&, const FlowEntry&)>;
     using QueueVisitor = std::function<void(const EgressQueue&)>;
+    using KnobCallback = Callback<void, const FlowState&, Picos>;
+    using MarkCallback = std::function<void(uint32_t flow)>;
+    using PauseCallback = std::function<void(uint32_t node, uint32_t port, bool paused)>;
 
     FlowRun(Scenario scenario, FlowHook onCreate);
     virtual ~FlowRun();
@@ -73,8 +79,22 @@ class FlowRun
     /// Of the flows that have an end.
     uint64_t Unfinished() const { return m_withEnd - m_finished; }
 
+    /// @name What those see of the network who record it
+    /// @{
     /// The egress queues of all switches, by node and port.
     virtual void ForEachQueue(const QueueVisitor& visit) const = 0;
+    virtual std::vector<LossRecord> LossRecords() const = 0;
+    virtual StreamCounts CountsOf(size_t stream) const = 0;
+    virtual RunTotals Totals() const = 0;
+    /// What whoever reads the results should know; "" for nothing.
+    virtual std::string Warning() const { return {}; }
+    /// `tell` hears of each flow that starts, and of each change of a flow's window or rate.
+    virtual void TraceKnobs(const KnobCallback& tell) = 0;
+    /// `marked` hears of each packet that a switch marks, `paused` of each port that is paused or resumed.
+    virtual void TraceEvents(const MarkCallback& marked, const PauseCallback& paused) = 0;
+    /// Captures frames as the scenario says, from now on. \throws ScenarioError
+    virtual std::unique_ptr<Capture> MakeCapture() = 0;
+    /// @}
 
   protected:
     /// Both ends of a flow, not started.

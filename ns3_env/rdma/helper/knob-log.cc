@@ -4,15 +4,9 @@
 namespace ns3::rdma
 {
 
-KnobLog::KnobLog(const Network& network)
+KnobLog::KnobLog(FlowRun& run)
 {
-    for (const auto& nic : network.Nics())
-    {
-        if (nic)
-        {
-            nic->TraceConnectWithoutContext("Knobs", MakeCallback(&KnobLog::OnKnobs, this));
-        }
-    }
+    run.TraceKnobs(MakeCallback(&KnobLog::OnKnobs, this));
 }
 
 void

@@ -3,7 +3,7 @@
 #ifndef RDMA_KNOB_LOG_H
 #define RDMA_KNOB_LOG_H
 
-#include "network.h"
+#include "flow-run.h"
 
 #include <deque>
 
@@ -19,11 +19,11 @@ struct KnobChange
     double rateBps;
 };
 
-/// Collects the changes of all flows from the trace source "Knobs" of their NICs.
+/// Collects the changes of all flows.
 class KnobLog
 {
   public:
-    explicit KnobLog(const Network& network);
+    explicit KnobLog(FlowRun& run);
 
     KnobLog(const KnobLog&) = delete;
     KnobLog& operator=(const KnobLog&) = delete;

@@ -2,7 +2,10 @@
 #include "network.h"
 
 #include "controller-factory.h"
+#include "pcap.h"
+#include "rate-check.h"
 
+#include "ns3_env/rdma/model/now.h"
 #include "ns3_env/rdma/model/sign-of-life.h"
 
 namespace ns3::rdma
@@ -78,11 +81,103 @@ Network::ForEachQueue(const QueueVisitor& visit) const
         {
             visit({.node = id,
                    .port = port->Index(),
+                   .peer = port->Peer().NodeId(),
+                   .rateBps = port->RateBps(),
                    .bytes = port->QueueBytes(),
                    .txBytes = port->TxBytes(),
+                   .paused = port->PausedTime(NowPicos()),
+                   .pauseFrames = port->PauseFramesReceived(),
+                   .pauseFramesSent = port->PauseFramesSent(),
                    .stats = port->Stats()});
         }
     }
+}
+
+std::vector<LossRecord>
+Network::LossRecords() const
+{
+    std::vector<LossRecord> records;
+    for (const Port* port : Ports())
+    {
+        SignOfLife::Beat();
+        for (const LossCause cause : LOSS_CAUSES)
+        {
+            const Losses& lost = port->Lost().By(cause);
+            if (lost.packets > 0)
+            {
+                records.push_back(
+                    {port->NodeId(), port->Index(), port->Peer().NodeId(), cause, lost});
+            }
+        }
+    }
+    return records;
+}
+
+RunTotals
+Network::Totals() const
+{
+    const NetworkContext& context = Context();
+    RunTotals totals;
+    totals.packetsSent = context.packetsSent;
+    totals.packetHops = context.packetHops;
+    totals.droppedPackets = context.droppedPackets;
+    totals.droppedPayload = context.droppedPayload;
+    totals.transmittedPayload = TransmittedPayload();
+    totals.deliveredPayload = DeliveredPayload();
+    totals.packetsLeft = context.pool.LiveCount();
+    totals.pauseFrames = context.pfcFrames;
+    totals.notificationFrames = context.notifications;
+    for (const auto& nic : Nics())
+    {
+        totals.hostPauseNs += nic ? static_cast<double>(nic->PausedTime(EndTime())) / PS_PER_NS : 0;
+    }
+    return totals;
+}
+
+void
+Network::TraceKnobs(const KnobCallback& tell)
+{
+    for (const auto& nic : Nics())
+    {
+        if (nic)
+        {
+            nic->TraceConnectWithoutContext("Knobs", tell);
+        }
+    }
+}
+
+void
+Network::TraceEvents(const MarkCallback& marked, const PauseCallback& paused)
+{
+    for (Port* port : Ports())
+    {
+        port->TraceConnectWithoutContext(
+            "Pause",
+            Callback<void, bool>([paused, node = port->NodeId(), index = port->Index()](bool on)
+                                 { paused(node, index, on); }));
+    }
+    for (const auto& [id, sw] : Switches())
+    {
+        for (const auto& port : sw->Ports())
+        {
+            port->TraceConnectWithoutContext(
+                "Mark",
+                Callback<void, const Packet&>([marked](const Packet& packet)
+                                              { marked(packet.flow->Id()); }));
+        }
+    }
+}
+
+std::string
+Network::Warning() const
+{
+    return LeastRateWarning(*this);
+}
+
+std::unique_ptr<Capture>
+Network::MakeCapture()
+{
+    return std::make_unique<PcapRecorder>(*this, *m_scenario.pcap);
 }
 
 uint64_t

@@ -8,6 +8,7 @@
 #include "streams.h"
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -36,7 +37,15 @@ class Network final : public FlowRun
     /// Every port, by node and index.
     std::vector<Port*> Ports() const { return m_fabric.Ports(); }
     const Streams& GetStreams() const { return m_streams; }
+
     void ForEachQueue(const QueueVisitor& visit) const override;
+    std::vector<LossRecord> LossRecords() const override;
+    StreamCounts CountsOf(size_t stream) const override { return m_streams.Of(stream); }
+    RunTotals Totals() const override;
+    std::string Warning() const override;
+    void TraceKnobs(const KnobCallback& tell) override;
+    void TraceEvents(const MarkCallback& marked, const PauseCallback& paused) override;
+    std::unique_ptr<Capture> MakeCapture() override;
 
     /// Payload bytes that senders put on the wire, retransmissions and streams included.
     uint64_t TransmittedPayload() const;

@@ -20,18 +20,18 @@ namespace ns3::rdma
  * are in the sender's file only. The same frames are in PREFIX.pcapng, in the order of time, with an
  * interface for each of the ports: "h0-p0" of host 0, "s8-p3" of switch 8.
  */
-class PcapRecorder
+class PcapRecorder final : public Capture
 {
   public:
     /// The network must live as long. \throws ScenarioError for a port or a folder that is not there
     PcapRecorder(const Network& network, const PcapSpec& spec);
-    ~PcapRecorder();
+    ~PcapRecorder() override;
 
     PcapRecorder(const PcapRecorder&) = delete;
     PcapRecorder& operator=(const PcapRecorder&) = delete;
 
     /// Completes the files. \throws std::runtime_error naming one that could not be written
-    void Close();
+    void Close() override;
 
   private:
     class Tap;

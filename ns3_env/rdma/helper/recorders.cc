@@ -4,34 +4,34 @@
 namespace ns3::rdma
 {
 
-Recorders::Recorders(Network& network)
-    : counters(network),
-      commonInterval(network)
+Recorders::Recorders(FlowRun& run)
+    : counters(run),
+      commonInterval(run)
 {
-    const Scenario& scenario = network.GetScenario();
+    const Scenario& scenario = run.GetScenario();
     if (scenario.measurement)
     {
-        measurement.emplace(network, *scenario.measurement);
+        measurement.emplace(run, *scenario.measurement);
     }
     if (scenario.recordWindows)
     {
-        knobs.emplace(network);
+        knobs.emplace(run);
     }
     if (scenario.queueSeriesInterval > 0)
     {
-        queues.emplace(network, scenario.queueSeriesInterval);
+        queues.emplace(run, scenario.queueSeriesInterval);
     }
     if (scenario.recordEvents)
     {
-        events.emplace(network);
+        events.emplace(run);
     }
     if (scenario.recordControllerState)
     {
-        states.emplace(network, ControllerLog::Kind::States);
+        states.emplace(run, ControllerLog::Kind::States);
     }
     if (scenario.recordControllerCounters)
     {
-        counts.emplace(network, ControllerLog::Kind::Counters);
+        counts.emplace(run, ControllerLog::Kind::Counters);
     }
 }
 

@@ -16,10 +16,10 @@
 namespace ns3::rdma
 {
 
-/// The recorders of one network; made before it runs.
+/// The recorders of one run; made before it runs.
 struct Recorders
 {
-    explicit Recorders(Network& network);
+    explicit Recorders(FlowRun& run);
 
     Recorders(const Recorders&) = delete;
     Recorders& operator=(const Recorders&) = delete;

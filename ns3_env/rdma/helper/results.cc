@@ -42,7 +42,7 @@ ArrayOf(size_t count)
 }
 
 Json
-FlowsToJson(const Network& network)
+FlowsToJson(const FlowRun& run)
 {
     Json columns;
     for (const char* name : {"src",
@@ -62,8 +62,8 @@ FlowsToJson(const Network& network)
     {
         columns[name] = Json::array();
     }
-    const auto& flows = network.GetScenario().flows;
-    const std::optional<TimeSpan>& measured = network.GetScenario().measurement;
+    const auto& flows = run.GetScenario().flows;
+    const std::optional<TimeSpan>& measured = run.GetScenario().measurement;
     if (measured)
     {
         columns["counted"] = Json::array();
@@ -79,7 +79,7 @@ FlowsToJson(const Network& network)
     {
         SignOfLife::Beat();
         const FlowSpec& flow = flows[i].flow;
-        const FlowRecord& record = network.Records()[i];
+        const FlowRecord& record = run.Records()[i];
         columns["src"].push_back(flow.source);
         columns["dst"].push_back(flow.destination);
         columns["size_bytes"].push_back(flow.IsEndless() ? 0 : flow.sizeBytes);
@@ -88,7 +88,7 @@ FlowsToJson(const Network& network)
         columns["fct_ns"].push_back(record.end < 0 ? Json(-1) : Nanos(record.end - flow.start));
         columns["standalone_ns"].push_back(Nanos(record.standalone));
         columns["base_rtt_ns"].push_back(Nanos(record.baseRtt));
-        columns["payload_bytes"].push_back(network.GetScenario().payloadBytes);
+        columns["payload_bytes"].push_back(run.GetScenario().payloadBytes);
         columns["header_bytes"].push_back(record.headerBytes);
         columns["acked_bytes"].push_back(record.ackedBytes);
         columns["retransmitted_bytes"].push_back(record.retransmittedBytes);
@@ -109,7 +109,7 @@ FlowsToJson(const Network& network)
 
 /// Background, one row each; payload bytes.
 Json
-StreamsToJson(const Network& network)
+StreamsToJson(const FlowRun& run)
 {
     Json columns;
     for (const char* name : {"src",
@@ -123,12 +123,12 @@ StreamsToJson(const Network& network)
     {
         columns[name] = Json::array();
     }
-    const auto& streams = network.GetScenario().streams;
+    const auto& streams = run.GetScenario().streams;
     for (size_t i = 0; i < streams.size(); ++i)
     {
         SignOfLife::Beat();
         const StreamEntry& stream = streams[i];
-        const Streams::Counts counts = network.GetStreams().Of(i);
+        const StreamCounts counts = run.CountsOf(i);
         columns["src"].push_back(stream.flow.source);
         columns["dst"].push_back(stream.flow.destination);
         columns["rate_bps"].push_back(stream.rateBps);
@@ -142,81 +142,78 @@ StreamsToJson(const Network& network)
 }
 
 Json
-QueuesToJson(const Network& network, const Recorders& recorders)
+SeriesToJson(const QueueSeries& series)
+{
+    Json times = ArrayOf(series.time.size());
+    for (Picos t : series.time)
+    {
+        SignOfLife::Beat();
+        times.push_back(Nanos(t));
+    }
+    SignOfLife::Beat();
+    Json json;
+    json["t_ns"] = std::move(times);
+    SignOfLife::Beat();
+    json["bytes"] = series.bytes;
+    return json;
+}
+
+Json
+QueuesToJson(const FlowRun& run, const Recorders& recorders)
 {
     const std::optional<QueueSampler>& sampler = recorders.queues;
     Json queues = Json::array();
-    for (const auto& [id, sw] : network.Switches())
-    {
-        for (const auto& port : sw->Ports())
+    run.ForEachQueue(
+        [&](const EgressQueue& port)
         {
             SignOfLife::Beat();
-            const QueueStats* stats = port->Stats();
-            if (stats == nullptr || port->TxBytes() == 0)
+            if (port.stats == nullptr || port.txBytes == 0)
             {
-                continue;
+                return;
             }
             const MeasurementWindow::PortCounts* window =
-                recorders.measurement ? &recorders.measurement->Of(id, port->Index()) : nullptr;
-            stats = window != nullptr ? &window->queue : stats;
-            Json queue{{"node", id},
-                       {"port", port->Index()},
-                       {"peer", port->Peer().NodeId()},
-                       {"rate_bps", port->RateBps()},
-                       {"mean_bytes", stats->Mean()},
-                       {"p50_bytes", stats->Percentile(0.50)},
-                       {"p95_bytes", stats->Percentile(0.95)},
-                       {"p99_bytes", stats->Percentile(0.99)},
-                       {"max_bytes", stats->Max()},
-                       {"tx_bytes", port->TxBytes()},
-                       {"paused_ns", Nanos(port->PausedTime(network.EndTime()))},
-                       {"pause_frames", port->PauseFramesReceived()},
-                       {"pause_frames_sent", port->PauseFramesSent()}};
+                recorders.measurement ? &recorders.measurement->Of(port.node, port.port) : nullptr;
+            const QueueStats& stats = window != nullptr ? window->queue : *port.stats;
+            Json queue{{"node", port.node},
+                       {"port", port.port},
+                       {"peer", port.peer},
+                       {"rate_bps", port.rateBps},
+                       {"mean_bytes", stats.Mean()},
+                       {"p50_bytes", stats.Percentile(0.50)},
+                       {"p95_bytes", stats.Percentile(0.95)},
+                       {"p99_bytes", stats.Percentile(0.99)},
+                       {"max_bytes", stats.Max()},
+                       {"tx_bytes", port.txBytes},
+                       {"paused_ns", Nanos(port.paused)},
+                       {"pause_frames", port.pauseFrames},
+                       {"pause_frames_sent", port.pauseFramesSent}};
             if (window != nullptr)
             {
                 queue["window_tx_bytes"] = window->txBytes;
             }
             if (sampler)
             {
-                const QueueSeries& series = sampler->Of(id, port->Index());
-                Json times = ArrayOf(series.time.size());
-                for (Picos t : series.time)
-                {
-                    SignOfLife::Beat();
-                    times.push_back(Nanos(t));
-                }
-                SignOfLife::Beat();
-                queue["series"]["t_ns"] = std::move(times);
-                SignOfLife::Beat();
-                queue["series"]["bytes"] = series.bytes;
+                queue["series"] = SeriesToJson(sampler->Of(port.node, port.port));
             }
             queues.push_back(std::move(queue));
-        }
-    }
+        });
     return queues;
 }
 
 /// A record for each port and cause that lost anything, hosts' ports included.
 Json
-LossesToJson(const Network& network)
+LossesToJson(const FlowRun& run)
 {
     Json losses = Json::array();
-    for (const Port* port : network.Ports())
+    for (const LossRecord& record : run.LossRecords())
     {
         SignOfLife::Beat();
-        for (const LossCause cause : LOSS_CAUSES)
-        {
-            const Losses& lost = port->Lost().By(cause);
-            if (lost.packets > 0)
-            {
-                losses.push_back({{"node", port->NodeId()},
-                                  {"port", port->Index()},
-                                  {"peer", port->Peer().NodeId()},
-                                  {"cause", NameOf(cause)},
-                                  {"packets", lost.packets},
-                                  {"payload_bytes", lost.payloadBytes}});
-            }
-        }
+        losses.push_back({{"node", record.node},
+                          {"port", record.port},
+                          {"peer", record.peer},
+                          {"cause", NameOf(record.cause)},
+                          {"packets", record.lost.packets},
+                          {"payload_bytes", record.lost.payloadBytes}});
     }
     return losses;
 }
@@ -237,17 +234,16 @@ ChangesToJson(const ControllerLog& log)
 } // namespace
 
 std::string
-ResultsToJson(const Network& network, const Recorders& recorders)
+ResultsToJson(const FlowRun& run, const Recorders& recorders)
 {
-    const NetworkContext& context = network.Context();
     Json json;
-    json["flows"] = FlowsToJson(network);
-    if (!network.GetScenario().streams.empty())
+    json["flows"] = FlowsToJson(run);
+    if (!run.GetScenario().streams.empty())
     {
-        json["streams"] = StreamsToJson(network);
+        json["streams"] = StreamsToJson(run);
     }
-    json["queues"] = QueuesToJson(network, recorders);
-    json["losses"] = LossesToJson(network);
+    json["queues"] = QueuesToJson(run, recorders);
+    json["losses"] = LossesToJson(run);
     const CommonInterval& all = recorders.commonInterval;
     const bool overlap = all.End() > all.Begin();
     json["all_active"] = {
@@ -293,24 +289,20 @@ ResultsToJson(const Network& network, const Recorders& recorders)
     {
         json["controller_counters"] = ChangesToJson(*recorders.counts);
     }
-    double hostPause = 0;
-    for (const auto& nic : network.Nics())
-    {
-        hostPause += nic ? static_cast<double>(nic->PausedTime(network.EndTime())) / PS_PER_NS : 0;
-    }
-    json["totals"] = {{"packets_sent", context.packetsSent},
-                      {"packet_hops", context.packetHops},
+    const RunTotals totals = run.Totals();
+    json["totals"] = {{"packets_sent", totals.packetsSent},
+                      {"packet_hops", totals.packetHops},
                       {"events", Simulator::GetEventCount()},
-                      {"dropped_packets", context.droppedPackets},
-                      {"dropped_payload_bytes", context.droppedPayload},
-                      {"transmitted_payload_bytes", network.TransmittedPayload()},
-                      {"delivered_payload_bytes", network.DeliveredPayload()},
-                      {"packets_left", context.pool.LiveCount()},
-                      {"end_ns", Nanos(network.EndTime())},
-                      {"unfinished", network.Unfinished()},
-                      {"pfc_frames", context.pfcFrames},
-                      {"notification_frames", context.notifications},
-                      {"host_pause_ns", hostPause}};
+                      {"dropped_packets", totals.droppedPackets},
+                      {"dropped_payload_bytes", totals.droppedPayload},
+                      {"transmitted_payload_bytes", totals.transmittedPayload},
+                      {"delivered_payload_bytes", totals.deliveredPayload},
+                      {"packets_left", totals.packetsLeft},
+                      {"end_ns", Nanos(run.EndTime())},
+                      {"unfinished", run.Unfinished()},
+                      {"pfc_frames", totals.pauseFrames},
+                      {"notification_frames", totals.notificationFrames},
+                      {"host_pause_ns", totals.hostPauseNs}};
     json["counters"] = recorders.counters.Totals();
     json["flow_counters"] = recorders.counters.ByFlow();
     return WriteJson(std::move(json));

@@ -3,7 +3,7 @@
 #ifndef RDMA_RESULTS_H
 #define RDMA_RESULTS_H
 
-#include "network.h"
+#include "flow-run.h"
 #include "recorders.h"
 
 #include <string>
@@ -12,11 +12,11 @@ namespace ns3::rdma
 {
 
 /**
- * The results of a network that has run: times in ns, sizes in bytes, -1 for what did not happen.
+ * The results of a run that is over: times in ns, sizes in bytes, -1 for what did not happen.
  * `counters` holds what controllers counted, over all flows, `flow_counters` by flow (null: not this one's).
  * Series stand there where the scenario asked for them.
  */
-std::string ResultsToJson(const Network& network, const Recorders& recorders);
+std::string ResultsToJson(const FlowRun& run, const Recorders& recorders);
 
 } // namespace ns3::rdma
 

@@ -46,7 +46,7 @@ Streams::Schedule()
     }
 }
 
-Streams::Counts
+StreamCounts
 Streams::Of(size_t stream) const
 {
     const QueuePair& pair = *m_streams[stream];

@@ -4,6 +4,7 @@
 #define RDMA_STREAMS_H
 
 #include "fabric.h"
+#include "run-report.h"
 #include "scenario.h"
 
 #include <memory>
@@ -16,14 +17,6 @@ namespace ns3::rdma
 class Streams
 {
   public:
-    /// Payload bytes of one stream. What is neither received nor lost is on its way.
-    struct Counts
-    {
-        uint64_t sent;
-        uint64_t received;
-        uint64_t lost;
-    };
-
     /// `fabric` must outlive this. \throws ScenarioError where there is no path.
     Streams(const Scenario& scenario, const Fabric& fabric);
 
@@ -33,7 +26,7 @@ class Streams
     /// Each will start when its time has come.
     void Schedule();
 
-    Counts Of(size_t stream) const;
+    StreamCounts Of(size_t stream) const;
     uint16_t SourcePort(size_t stream) const { return m_ports[stream]; } ///< UDP
     /// Payload bytes put on the wire, of all streams.
     uint64_t TransmittedPayload() const;
