@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ns3_env.eval.metrics.fairness import jain_index
 from ns3_env.eval.paper.smcc import incast_100g, parking_lot, tree
 from ns3_env.eval.paper.smcc.fairness import _decreases
 from ns3_env.eval.paper.smcc.incast_100g import LAWS as LAWS_100G
@@ -23,7 +24,7 @@ from ns3_env.eval.paper.smcc.network import (
     shorter,
     side_by_side,
 )
-from ns3_env.eval.paper.smcc.seen import Floats, Seen, jain, numbers, seen, settled_ns
+from ns3_env.eval.paper.smcc.seen import Floats, Seen, numbers, seen, settled_ns
 from ns3_env.simulator import Simulator
 from ns3_env.topology import Network
 
@@ -71,8 +72,8 @@ def test_rates_are_steps_and_jains_index_is_one_when_they_are_equal() -> None:
     rates = [(0.0, 0, 1e9), (0.0, 1, 1e9), (5e6, 0, 2e8), (8e6, 1, 4e8)]
     found = run_of(np.zeros(100), rates).rates_at(np.array([1e6, 5e6, 9e6]))
     assert found.tolist() == [[1e9, 2e8, 2e8], [1e9, 1e9, 4e8]]
-    assert jain(np.array([3.0, 3.0, 3.0])) == pytest.approx(1)
-    assert jain(np.array([1.0, 0.0])) == pytest.approx(0.5)
+    assert jain_index(np.array([3.0, 3.0, 3.0])) == pytest.approx(1)
+    assert jain_index(np.array([1.0, 0.0])) == pytest.approx(0.5)
     assert numbers(np.array([0.0, 64e3])).empty == 0.5
 
 

@@ -156,15 +156,16 @@ def recorded(scenario: Scenario) -> Scenario:
     ports = 2 * len(network.links)
     low, high = _PORT_SAMPLES
     samples = min(max(_SAMPLES // ports, low), high)
-    interval = scenario.record.queue_series_ns or max(100, round(_duration_ns(scenario, network) / samples))
+    interval = scenario.record.queue_series_ns or max(
+        100, round(_duration_ns(scenario, network, flows) / samples)
+    )
     packets = sum(size / scenario.payload_bytes for size in _sizes(scenario, network, flows))
     record = Record(queue_series_ns=interval, windows=packets <= _MAX_PACKETS)
     return scenario.model_copy(update={"record": record})
 
 
-def _duration_ns(scenario: Scenario, network: Network) -> float:
+def _duration_ns(scenario: Scenario, network: Network, flows: Flows) -> float:
     """A guess: the last start, and the time that the busiest receiver's link needs for its bytes."""
-    flows = scenario.flows()
     into: Counter[int] = Counter()
     ending: Counter[int] = Counter()
     for dst, size in zip(flows.dst, flows.size_bytes, strict=True):
@@ -185,7 +186,7 @@ def _sizes(scenario: Scenario, network: Network, flows: Flows) -> list[float]:
     """Bytes of each flow; a guess of an endless one: its share of the receiver's link until the end."""
     if ENDLESS_BYTES not in flows.size_bytes:
         return [float(size) for size in flows.size_bytes]
-    end = _duration_ns(scenario, network)
+    end = _duration_ns(scenario, network, flows)
     sharing = Counter(flows.dst)
     return [
         max(end - start, 0.0) * network.access[dst].rate_bps / 8e9 / sharing[dst]
@@ -207,7 +208,7 @@ def cost(scenario: Scenario, who: Contestant) -> float:
         neighbours.setdefault(link.b, []).append(link.a)
     hops: dict[int, dict[int, int]] = {}  # from each access switch
     flows, work = scenario.flows(), 0.0
-    end = _duration_ns(scenario, network) if flows.streams else 0.0
+    end = _duration_ns(scenario, network, flows) if flows.streams else 0.0
     streams = [
         (x.src, x.dst, max(min(end, x.stop_ns or end) - x.start_ns, 0.0) * x.rate_bps / 8e9)
         for x in flows.streams

@@ -22,7 +22,7 @@ from ns3_env.eval.paper.smcc.network import (
     shorter,
     side_by_side,
 )
-from ns3_env.eval.paper.smcc.seen import Queue, Seen, play, pooled
+from ns3_env.eval.paper.smcc.seen import Queue, grouped, play, pooled
 from ns3_env.simulator import Simulator
 
 #: Mb/s of the stream (5.3.2), and when it starts.
@@ -63,9 +63,7 @@ def run(simulator: Simulator, scale: float, say: Say) -> Outcome:
         for seed in seeds(scale, _SEEDS)
     }
     found = play(simulator, cases, say)
-    runs: dict[Key, list[Seen]] = {}
-    for (name, stream, _), own in found.items():
-        runs.setdefault((name, stream), []).append(own)
+    runs = grouped(found, lambda case: case[:2])
     late = {key: pooled(own, steady, end) for key, own in runs.items()}
     alone = pooled(runs[SMCC, STREAMS[0]], 0.5 * start, start)
     rows: list[tuple[str | float, ...]] = [

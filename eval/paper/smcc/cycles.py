@@ -19,7 +19,7 @@ from ns3_env.eval.paper.smcc.network import (
     shorter,
     side_by_side,
 )
-from ns3_env.eval.paper.smcc.seen import Seen, play, pooled
+from ns3_env.eval.paper.smcc.seen import Seen, grouped, play, pooled
 from ns3_env.simulator import Simulator
 
 #: Repetitions (sec. 3.1), and what the paper prints there.
@@ -53,7 +53,7 @@ def run(simulator: Simulator, scale: float, say: Say) -> Outcome:
         for seed in seeds(scale, REPETITIONS)
     }
     found = play(simulator, cases, say)
-    runs = {name: [own for (one, _), own in found.items() if one == name] for name in laws}
+    runs = grouped(found, lambda case: case[0])
     drawn = [
         panel("T = 150 kB, two flows", runs[QCN][0], 0, phase),
         panel("T = 150 kB, 500 Mb/s beside", runs[QCN][0], phase, 2 * phase),

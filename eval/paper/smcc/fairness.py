@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from ns3_env.eval.metrics.fairness import jain_index
 from ns3_env.eval.paper.outcome import Claim, Experiment, Grid, Outcome, Say
 from ns3_env.eval.paper.smcc.figures import rates
 from ns3_env.eval.paper.smcc.network import (
@@ -23,7 +24,7 @@ from ns3_env.eval.paper.smcc.network import (
     shorter,
     side_by_side,
 )
-from ns3_env.eval.paper.smcc.seen import Floats, Seen, jain, play
+from ns3_env.eval.paper.smcc.seen import Seen, grouped, play
 from ns3_env.eval.show.table import csv_text
 from ns3_env.simulator import Simulator
 
@@ -43,12 +44,15 @@ def run(simulator: Simulator, scale: float, say: Say) -> Outcome:
         for seed in seeds(scale, _SEEDS)
     }
     found = play(simulator, cases, say)
-    runs = {name: [own for (one, _), own in found.items() if one == name] for name in _SHOWN}
-    shares = {name: np.array([_late(own, end) for own in several]) for name, several in runs.items()}
-    index = {name: float(np.mean([jain(one) for one in own])) for name, own in shares.items()}
+    runs = grouped(found, lambda case: case[0])
+    shares = {
+        name: np.array([own.mean_rates(0.75 * end, end) for own in several]) for name, several in runs.items()
+    }
+    index = {name: float(np.mean([jain_index(one) for one in own])) for name, own in shares.items()}
     worst = {name: float(np.abs(own / (RATE_BPS / SOURCES) - 1).max()) for name, own in shares.items()}
     early = {
-        name: float(np.mean([jain(_early(own, end)) for own in several])) for name, several in runs.items()
+        name: float(np.mean([jain_index(own.mean_rates(0, 0.25 * end)) for own in several]))
+        for name, several in runs.items()
     }
     rows: list[tuple[str | float, ...]] = [
         (name, early[name], index[name], worst[name], *(float(x) / 1e6 for x in np.sort(shares[name][0])))
@@ -94,21 +98,11 @@ def run(simulator: Simulator, scale: float, say: Say) -> Outcome:
     )
 
 
-def _late(run: Seen, end: int) -> Floats:
-    found: Floats = run.rates_at(np.linspace(0.75 * end, end, 2000)).mean(axis=1)
-    return found
-
-
-def _early(run: Seen, end: int) -> Floats:
-    found: Floats = run.rates_at(np.linspace(0, 0.25 * end, 2000)).mean(axis=1)
-    return found
-
-
 def _decreases(run: Seen) -> tuple[float, float]:
     """How many times as large a decrease is of the source that sends most as of the one that sends least, on
     average over the second half, and how many times as large its rate is."""
     half = run.end_ns / 2
-    rates = run.rates_at(np.linspace(half, run.end_ns, 2000)).mean(axis=1)
+    rates = run.mean_rates(half, run.end_ns)
     most, least = int(rates.argmax()), int(rates.argmin())
     mean = []
     for flow in (most, least):

@@ -22,7 +22,7 @@ from ns3_env.eval.show.table import csv_text
 from ns3_env.eval.trace.knobs import flow_colours
 
 _QUEUE, _TARGET = OTHERS[3], "#D55E00"
-#: Panel of a figure: a title, a run, its port, and (begin, end) in ns; drawn from ``shown_from`` on.
+#: Panel of a figure: a title, a run, its port, begin and end in ns.
 Panel = tuple[str, Seen, Port, float, float]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ns3_env.eval.metrics.fairness import jain_index
 from ns3_env.eval.paper.outcome import Claim, Experiment, Grid, Outcome, Say
 from ns3_env.eval.paper.smcc.figures import panel, queues, series
 from ns3_env.eval.paper.smcc.network import (
@@ -24,7 +25,7 @@ from ns3_env.eval.paper.smcc.network import (
     shorter,
     switch,
 )
-from ns3_env.eval.paper.smcc.seen import Seen, jain, numbers, play, settled_ns
+from ns3_env.eval.paper.smcc.seen import Seen, grouped, numbers, play, response_ms
 from ns3_env.eval.paper.smcc.tree import TO_RECEIVER, endless, mixed, shared_until_ns, topology
 from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.simulator import Simulator
@@ -37,7 +38,6 @@ _LONG, _MIXED = "long-lived", "mixed sizes"
 #: Held: a mean so near to the target in the second half.
 _HELD_BYTES = 16e3
 _SHOWN = (TWO_STAGES, QCN, STANDARD, SMCC, BCN)
-Key = tuple[str, str]
 
 
 def _scenario(law: Law, flows: FlowList, end_ns: int) -> Scenario:
@@ -60,9 +60,7 @@ def run(simulator: Simulator, scale: float, say: Say) -> Outcome:
             cases[_LONG, name, seed] = _scenario(LAWS[name], endless(), end).with_seed(seed)
             cases[_MIXED, name, seed] = _scenario(LAWS[name], mixed(seed, scale), limit).with_seed(seed)
     found = play(simulator, cases, say)
-    runs: dict[Key, list[Seen]] = {}
-    for (kind, name, _), own in found.items():
-        runs.setdefault((kind, name), []).append(own)
+    runs = grouped(found, lambda case: case[:2])
     long = {name: _long(runs[_LONG, name], end) for name in _SHOWN}
     ended = {name: _ended(runs[_MIXED, name]) for name in _SHOWN}
     drawn = [panel(f"{name}, long-lived", runs[_LONG, name][0], 0, end, TO_RECEIVER) for name in _SHOWN[:2]]
@@ -107,15 +105,14 @@ def run(simulator: Simulator, scale: float, say: Say) -> Outcome:
 def _long(runs: list[Seen], end: int) -> dict[str, float]:
     """Of long-lived flows: the response, and the second half."""
     late = numbers(np.concatenate([own.fine(0.5 * end, end, TO_RECEIVER) for own in runs]))
-    settled = np.array([settled_ns(own, TO_RECEIVER) for own in runs]) / 1e6
-    rates = [own.rates_at(np.linspace(0.5 * end, end, 1000)).mean(axis=1) for own in runs]
+    rates = [own.mean_rates(0.5 * end, end, 1000) for own in runs]
     return {
-        "settled": float(np.nanmean(settled)) if np.isfinite(settled).any() else float("nan"),
+        "settled": response_ms(runs, TO_RECEIVER),
         "longest": float(np.mean([own.queues[TO_RECEIVER].max() for own in runs])) / 1e3,
         "mean": late.mean / 1e3,
         "std": late.std / 1e3,
         "empty": late.empty,
-        "jain": float(np.mean([jain(own) for own in rates])),
+        "jain": float(np.mean([jain_index(own) for own in rates])),
         "lost": float(np.mean([own.lost for own in runs])),
     }
 

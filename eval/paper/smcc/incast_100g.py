@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ns3_env.eval.metrics import measure, without_nan
+from ns3_env.eval.metrics.fairness import jain_index
 from ns3_env.eval.paper.outcome import Claim, Experiment, Grid, Outcome, Say
 from ns3_env.eval.paper.smcc.figures import panel, queues
 from ns3_env.eval.paper.smcc.network import SAMPLE_BYTES, TARGET_BYTES, Law, seeds, switch
-from ns3_env.eval.paper.smcc.seen import Seen, jain, numbers, play_with, seen, settled_ns
+from ns3_env.eval.paper.smcc.seen import Seen, grouped, numbers, play_with, response_ms, seen
 from ns3_env.eval.paper.smcc.tree import TO_RECEIVER, endless, mixed, shared_until_ns, topology
 from ns3_env.eval.show.table import csv_text
 from ns3_env.scenario import Controller, Record, Scenario
@@ -70,9 +71,7 @@ def run(simulator: Simulator, scale: float, say: Say) -> Outcome:
             cases[_LONG, name, seed] = _scenario(law, endless(), end).with_seed(seed)
             cases[_MIXED, name, seed] = _scenario(law, mixed(seed, scale), _LIMIT_NS).with_seed(seed)
     found = play_with(simulator, cases, _seen, say)
-    runs: dict[tuple[str, str], list[Run]] = {}
-    for (kind, name, _), own in found.items():
-        runs.setdefault((kind, name), []).append(own)
+    runs = grouped(found, lambda case: case[:2])
     long = {name: _long([x for x, _ in runs[_LONG, name]], end) for name in LAWS}
     ended = {name: _ended(runs[_MIXED, name]) for name in LAWS}
     drawn = [panel(name, runs[_LONG, name][0][0], 0, end, TO_RECEIVER) for name in LAWS]
@@ -113,14 +112,13 @@ def run(simulator: Simulator, scale: float, say: Say) -> Outcome:
 
 def _long(runs: list[Seen], end: int) -> dict[str, float]:
     late = numbers(np.concatenate([own.fine(0.5 * end, end, TO_RECEIVER) for own in runs]))
-    settled = np.array([settled_ns(own, TO_RECEIVER, _TARGET) for own in runs]) / 1e6
     return {
-        "settled_ms": float(np.nanmean(settled)) if np.isfinite(settled).any() else float("nan"),
+        "settled_ms": response_ms(runs, TO_RECEIVER, _TARGET),
         "longest_kb": float(np.mean([own.queues[TO_RECEIVER].max() for own in runs])) / 1e3,
         "mean_kb": late.mean / 1e3,
         "std_kb": late.std / 1e3,
         "empty": late.empty,
-        "jain": float(np.mean([jain(np.array(own.acked_bytes)) for own in runs])),
+        "jain": float(np.mean([jain_index(np.array(own.acked_bytes)) for own in runs])),
         "pauses": float(np.mean([own.pauses for own in runs])),
     }
 

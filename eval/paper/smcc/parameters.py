@@ -21,7 +21,7 @@ from ns3_env.eval.paper.smcc.network import (
     side_by_side,
     smcc,
 )
-from ns3_env.eval.paper.smcc.seen import Seen, numbers, settled_ns
+from ns3_env.eval.paper.smcc.seen import Seen, grouped, numbers, response_ms
 from ns3_env.eval.paper.smcc.seen import play as play_all
 from ns3_env.simulator import Simulator
 
@@ -53,14 +53,14 @@ def run(simulator: Simulator, scale: float, say: Say) -> Outcome:
         for seed in seeds(scale, REPETITIONS)
     }
     found = play_all(simulator, cases, say)
-    runs = {name: [own for (one, _), own in found.items() if one == name] for name in laws}
+    runs = grouped(found, lambda case: case[0])
     drawn = [panel(name, runs[name][0], 0, end) for name in map(_named, PAIRS)]
     drawn += [panel(name, runs[name][0], 0, end) for name in (QCN, BCN)]
     chosen = {SMCC: runs[named(256, 64)], QCN: runs[QCN], BCN: runs[BCN]}
     coarse = {name: np.concatenate([x.coarse(0, end) for x in own]) for name, own in chosen.items()}
     fine = {name: np.concatenate([x.fine(0, end) for x in own]) for name, own in chosen.items()}
     steady = {name: _steady(own, end) for name, own in runs.items()}
-    response = {name: _response(own) for name, own in runs.items()}
+    response = {name: response_ms(own) for name, own in runs.items()}
     rows = (
         Row("steady queue, R_a 64, R_b 64", "B", STUCK_BYTES, float(steady[named(64, 64)].mean()), "Fig. 15"),
         Row("samples with an empty queue, QCN", "", 0.1, float((coarse[QCN] <= 0).mean()), "Fig. 16"),
@@ -111,12 +111,6 @@ def _named(pair: tuple[float, float]) -> str:
 
 def _steady(runs: list[Seen], end: int) -> np.ndarray:
     return np.concatenate([own.fine(_STEADY * end, end) for own in runs])
-
-
-def _response(runs: list[Seen]) -> float:
-    """Mean of the runs that settle, ms."""
-    found = np.array([settled_ns(own) for own in runs]) / 1e6
-    return float(np.nanmean(found)) if np.isfinite(found).any() else float("nan")
 
 
 def _near(samples: np.ndarray) -> float:

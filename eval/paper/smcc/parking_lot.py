@@ -19,7 +19,7 @@ from ns3_env.eval.paper.smcc.network import (
     shorter,
     smcc,
 )
-from ns3_env.eval.paper.smcc.seen import Port, Queue, Seen, play, pooled
+from ns3_env.eval.paper.smcc.seen import Port, Queue, Seen, grouped, play, pooled
 from ns3_env.simulator import Simulator
 from ns3_env.topology import Graph, GraphLink
 
@@ -95,9 +95,7 @@ def run(simulator: Simulator, scale: float, say: Say) -> Outcome:
         for seed in seeds(scale, _SEEDS)
     }
     found = play(simulator, cases, say)
-    runs: dict[Key, list[Seen]] = {}
-    for (pattern_name, name, _), own in found.items():
-        runs.setdefault((pattern_name, name), []).append(own)
+    runs = grouped(found, lambda case: case[:2])
     late = {
         (pattern.name, name): _both(runs[pattern.name, name], pattern, scale)
         for pattern in PATTERNS

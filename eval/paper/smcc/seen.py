@@ -20,6 +20,7 @@ from ns3_env.simulator import Simulator
 
 Floats = npt.NDArray[np.float64]
 Case = TypeVar("Case", bound=Hashable)
+Key = TypeVar("Key", bound=Hashable)
 T = TypeVar("T")
 Port = tuple[int, int]
 #: A queue has settled where it stays so near to its target, of which this is a share, for so many samples.
@@ -73,6 +74,11 @@ class Seen:
             found[flow] = rates[np.searchsorted(changes, times_ns, side="right")]
         return found
 
+    def mean_rates(self, begin_ns: float, end_ns: float, moments: int = 2000) -> Floats:
+        """Each flow's sending rate in an interval, the mean over so many moments, bit/s: (flows,)."""
+        means: Floats = self.rates_at(np.linspace(begin_ns, end_ns, moments)).mean(axis=1)
+        return means
+
 
 def seen(results: Mapping[str, Any]) -> Seen:
     """What is kept of a run's results."""
@@ -117,6 +123,14 @@ def play_with(
     return {case: found[case] for case in cases}
 
 
+def grouped(found: Mapping[Case, T], of: Callable[[Case], Key]) -> dict[Key, list[T]]:
+    """What was found, together for cases that are one but for their seed: by ``of`` a case."""
+    groups: dict[Key, list[T]] = {}
+    for case, own in found.items():
+        groups.setdefault(of(case), []).append(own)
+    return groups
+
+
 @dataclass(frozen=True)
 class Queue:
     """A queue in an interval, bytes: its mean, standard deviation, the 5 % and 95 % points, and the share of
@@ -154,6 +168,7 @@ def settled_ns(run: Seen, port: Port = BOTTLENECK, target: float = TARGET_BYTES)
     return float(first[0] * run.fine_ns) if len(first) else float("nan")
 
 
-def jain(rates: Floats) -> float:
-    """Jain's index of mean rates: (flows,)."""
-    return float(rates.sum() ** 2 / (len(rates) * (rates**2).sum()))
+def response_ms(runs: Sequence[Seen], port: Port = BOTTLENECK, target: float = TARGET_BYTES) -> float:
+    """Mean of :func:`settled_ns` of the runs that settle, ms; NaN where none does."""
+    found = np.array([settled_ns(run, port, target) for run in runs]) / 1e6
+    return float(np.nanmean(found)) if np.isfinite(found).any() else float("nan")

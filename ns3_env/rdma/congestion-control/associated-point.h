@@ -3,6 +3,8 @@
 #ifndef RDMA_ASSOCIATED_POINT_H
 #define RDMA_ASSOCIATED_POINT_H
 
+#include "ns3_env/rdma/contract/congestion-point-config.h"
+
 #include <cstdint>
 #include <optional>
 
@@ -33,6 +35,17 @@ class AssociatedPoint
   private:
     std::optional<uint32_t> m_point;
 };
+
+/// The congestion points that BCN and SMCC are published with: a sample for each hundred packets (p = 0.01), of
+/// either sign.
+inline CongestionPointConfig
+SamplesOfEitherSign()
+{
+    return {.enabled = true,
+            .sampleBytes = 100e3,
+            .adaptiveSampling = false,
+            .negativeOnly = false};
+}
 
 } // namespace ns3::rdma
 

@@ -66,11 +66,7 @@ Smcc::GetTypeId()
 CongestionPointConfig
 Smcc::GetCongestionPointConfig() const
 {
-    // A sample for each hundred packets (p = 0.01), of either sign.
-    return {.enabled = true,
-            .sampleBytes = 100e3,
-            .adaptiveSampling = false,
-            .negativeOnly = false};
+    return SamplesOfEitherSign();
 }
 
 void

@@ -74,6 +74,7 @@ Network::OnRunEnds()
 void
 Network::ForEachQueue(const QueueVisitor& visit) const
 {
+    const Picos now = NowPicos();
     for (const auto& [id, sw] : m_fabric.Switches())
     {
         SignOfLife::Beat();
@@ -85,7 +86,7 @@ Network::ForEachQueue(const QueueVisitor& visit) const
                    .rateBps = port->RateBps(),
                    .bytes = port->QueueBytes(),
                    .txBytes = port->TxBytes(),
-                   .paused = port->PausedTime(NowPicos()),
+                   .paused = port->PausedTime(now),
                    .pauseFrames = port->PauseFramesReceived(),
                    .pauseFramesSent = port->PauseFramesSent(),
                    .stats = port->Stats()});

@@ -6,6 +6,7 @@
 #include "ns3_env/rdma/model/sign-of-life.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -41,27 +42,35 @@ ArrayOf(size_t count)
     return array;
 }
 
+/// A table without rows.
 Json
-FlowsToJson(const FlowRun& run)
+Columns(std::initializer_list<const char*> names)
 {
     Json columns;
-    for (const char* name : {"src",
-                             "dst",
-                             "size_bytes",
-                             "start_ns",
-                             "end_ns",
-                             "fct_ns",
-                             "standalone_ns",
-                             "base_rtt_ns",
-                             "payload_bytes",
-                             "header_bytes",
-                             "acked_bytes",
-                             "retransmitted_bytes",
-                             "pause_ns",
-                             "timeouts"})
+    for (const char* name : names)
     {
         columns[name] = Json::array();
     }
+    return columns;
+}
+
+Json
+FlowsToJson(const FlowRun& run)
+{
+    Json columns = Columns({"src",
+                            "dst",
+                            "size_bytes",
+                            "start_ns",
+                            "end_ns",
+                            "fct_ns",
+                            "standalone_ns",
+                            "base_rtt_ns",
+                            "payload_bytes",
+                            "header_bytes",
+                            "acked_bytes",
+                            "retransmitted_bytes",
+                            "pause_ns",
+                            "timeouts"});
     const auto& flows = run.GetScenario().flows;
     const std::optional<TimeSpan>& measured = run.GetScenario().measurement;
     if (measured)
@@ -111,18 +120,14 @@ FlowsToJson(const FlowRun& run)
 Json
 StreamsToJson(const FlowRun& run)
 {
-    Json columns;
-    for (const char* name : {"src",
-                             "dst",
-                             "rate_bps",
-                             "start_ns",
-                             "stop_ns",
-                             "sent_bytes",
-                             "received_bytes",
-                             "lost_bytes"})
-    {
-        columns[name] = Json::array();
-    }
+    Json columns = Columns({"src",
+                            "dst",
+                            "rate_bps",
+                            "start_ns",
+                            "stop_ns",
+                            "sent_bytes",
+                            "received_bytes",
+                            "lost_bytes"});
     const auto& streams = run.GetScenario().streams;
     for (size_t i = 0; i < streams.size(); ++i)
     {
