@@ -10,9 +10,9 @@ BIN := $(VENV)/bin
 BUILD := build/dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-CXX_FILES = $(shell find ns3_env/rdma -name '*.cc' -o -name '*.h')
+CXX_FILES = $(shell find ns3_env/rdma ns3_env/tcp -name '*.cc' -o -name '*.h')
 MODULES := $(sort $(shell find ns3_env agents eval -name '*.py'))
-CXX_PRODUCT_FILES = $(filter-out ns3_env/rdma/test/%,$(CXX_FILES))
+CXX_PRODUCT_FILES = $(filter-out ns3_env/rdma/test/% ns3_env/tcp/test/%,$(CXX_FILES))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -68,8 +68,9 @@ docs: setup
 test: test-cpp test-python test-attacks lint
 
 test-cpp: setup
-	$(BIN)/cmake --build $(BUILD) --target rdma-tests
+	$(BIN)/cmake --build $(BUILD) --target rdma-tests tcp-tests
 	$(BUILD)/rdma-tests
+	$(BUILD)/tcp-tests
 
 test-python: setup
 	$(BIN)/python -m pytest

@@ -60,7 +60,7 @@ struct CongestionNotification
  * A new controller is one file in congestion-control/, its test and one line of CMake, or a plugin
  * (docs/extending.md); every parameter is an ns-3 attribute. What goes on inside is shown by trace sources: states are
  * TracedValue<double>, counters TracedValue<uint64_t>, and a run can record either over time without
- * knowing the controller (helper/controller-log.h).
+ * knowing the controller (episode/controller-log.h).
  */
 class CongestionControl : public Object
 {

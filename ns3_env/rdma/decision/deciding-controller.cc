@@ -42,12 +42,14 @@ void
 DecidingController::Connect(DecisionBroker& broker,
                             LiveFlow& flow,
                             int32_t slot,
-                            const ClockSpec& clock)
+                            const ClockSpec& clock,
+                            bool telling)
 {
     m_broker = &broker;
     m_flow = &flow;
     m_slot = slot;
     m_clock = clock;
+    m_telling = telling;
 }
 
 void
@@ -115,6 +117,10 @@ DecidingController::MakeRow(Picos now)
     row.slot = m_slot;
     row.flags = m_decided ? 0U : static_cast<uint32_t>(ROW_FIRST);
     row.record = m_telemetry.Take(*m_flow, now, m_lastAction);
+    if (!m_telling)
+    {
+        row.record.ForgetSwitches();
+    }
     m_decided = true;
     return row;
 }

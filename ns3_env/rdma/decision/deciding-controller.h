@@ -26,7 +26,12 @@ class DecidingController : public CongestionControl
     static TypeId GetTypeId();
 
     /// Joins the flow to its episode; before it starts.
-    void Connect(DecisionBroker& broker, LiveFlow& flow, int32_t slot, const ClockSpec& clock);
+    /// \param telling false where no switch ever tells of itself: those fields are no numbers then
+    void Connect(DecisionBroker& broker,
+                 LiveFlow& flow,
+                 int32_t slot,
+                 const ClockSpec& clock,
+                 bool telling);
 
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
@@ -55,6 +60,7 @@ class DecidingController : public CongestionControl
     LiveFlow* m_flow{nullptr};
     int32_t m_slot{-1};
     ClockSpec m_clock;
+    bool m_telling{true};
 
     AgentTelemetry m_telemetry;
     Picos m_nextDecision{0};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "controller-description.h"
 
-#include "controller-factory.h"
 #include "plugins.h"
 
-#include "ns3/nstime.h"
+#include "ns3_env/rdma/episode/attributes.h"
+#include "ns3_env/rdma/episode/controller-factory.h"
 
 #include <nlohmann/json.hpp>
 
@@ -46,19 +46,6 @@ CongestionPointsToJson(const CongestionPointConfig& points)
             {"feedback", points.negativeOnly ? "negative" : "both"}};
 }
 
-/// As text that a scenario may hold; a time in nanoseconds where they are whole.
-std::string
-DefaultOf(const TypeId::AttributeInformation& attribute)
-{
-    if (const auto* time = dynamic_cast<const TimeValue*>(PeekPointer(attribute.initialValue)))
-    {
-        const int64_t ps = time->Get().GetPicoSeconds();
-        return ps % PS_PER_NS == 0 ? "+" + std::to_string(ps / PS_PER_NS) + "ns"
-                                   : "+" + std::to_string(ps) + "ps";
-    }
-    return attribute.initialValue->SerializeToString(attribute.checker);
-}
-
 } // namespace
 
 std::string
@@ -67,16 +54,11 @@ DescribeControllers()
     Json all = Json::object();
     for (const std::string& name : ListControllers())
     {
-        Json defaults = Json::object();
-        for (const TypeId::AttributeInformation& attribute : AttributesOf(name))
-        {
-            defaults[attribute.name] = DefaultOf(attribute);
-        }
         const Ptr<CongestionControl> control = CreateController({name, {}});
         all[name] = {
             {"ecn", EcnToJson(control->GetEcnConfig())},
             {"congestion_points", CongestionPointsToJson(control->GetCongestionPointConfig())},
-            {"attributes", std::move(defaults)}};
+            {"attributes", DefaultsOf(AttributesOf(name))}};
         if (const auto plugin = PluginControllers().find(name); plugin != PluginControllers().end())
         {
             all[name]["plugin"] = plugin->second;

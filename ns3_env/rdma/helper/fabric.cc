@@ -2,6 +2,7 @@
 #include "fabric.h"
 
 #include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
 #include "ns3_env/rdma/model/published/rules.h"
 #include "ns3_env/rdma/model/sign-of-life.h"
 
@@ -45,9 +46,9 @@ Fabric::Fabric(const Scenario& scenario)
     m_context.rounding = m_rules->GetRounding();
     m_context.linkEvents = m_rules->GetLinkEvents();
     m_context.random = m_rules->MakeRandomSource(m_scenario.isSwitch.size());
+    SetGrain();
     BuildNodes();
     ConfigureSwitches();
-    SetGrain();
     m_timeout = m_scenario.retransmissionTimeout.value_or(DefaultTimeout());
 }
 
@@ -122,6 +123,7 @@ Fabric::BuildNodes()
 void
 Fabric::SetGrain() const
 {
+    Simulator::Now(); // there is a loop from here on, and no event in it
     EventLoop* loop = EventLoop::Current();
     if (loop == nullptr)
     {
@@ -144,12 +146,7 @@ Fabric::ConfigureSwitches()
     {
         hostRate = nic ? std::max(hostRate, nic->RateBps()) : hostRate;
     }
-    const Picos firstStart = std::min_element(m_scenario.flows.begin(),
-                                              m_scenario.flows.end(),
-                                              [](const FlowEntry& x, const FlowEntry& y)
-                                              { return x.flow.start < y.flow.start; })
-                                 ->flow.start;
-    const Picos counted = m_scenario.measurement ? m_scenario.measurement->begin : firstStart;
+    const Picos counted = m_scenario.CountedFrom();
     for (auto& [id, sw] : m_switches)
     {
         sw->ConfigureBuffer(hostRate, m_scenario.payloadBytes + MAX_HEADER_BYTES);

@@ -3,10 +3,9 @@
 #ifndef RDMA_FABRIC_H
 #define RDMA_FABRIC_H
 
-#include "routing.h"
-#include "scenario.h"
-
 #include "ns3/node.h"
+#include "ns3_env/rdma/episode/routing.h"
+#include "ns3_env/rdma/episode/scenario.h"
 #include "ns3_env/rdma/model/network-rules.h"
 #include "ns3_env/rdma/model/nic.h"
 #include "ns3_env/rdma/model/queue-pair.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "network.h"
 
-#include "controller-factory.h"
 #include "pcap.h"
 #include "rate-check.h"
 
+#include "ns3_env/rdma/episode/controller-factory.h"
 #include "ns3_env/rdma/model/now.h"
 #include "ns3_env/rdma/model/sign-of-life.h"
 
@@ -36,12 +36,13 @@ Network::Connect(const FlowEntry& entry, uint16_t sourcePort)
 }
 
 Picos
-Network::Standalone(const FlowSpec& flow, const PathFacts& path) const
+Network::Standalone(const FlowSpec& spec, const LiveFlow& flow) const
 {
+    const PathFacts& path = flow.Path();
     // base RTT + bytes and headers at the slowest link (docs/sources/published-simulator.md, "Sender")
-    const uint64_t packets = (flow.sizeBytes + path.payloadBytes - 1) / path.payloadBytes;
+    const uint64_t packets = (spec.sizeBytes + path.payloadBytes - 1) / path.payloadBytes;
     return path.baseRtt +
-           IdealTime(flow.sizeBytes + DATA_HEADER_BYTES * packets, path.slowestBps, path.rounding);
+           IdealTime(spec.sizeBytes + DATA_HEADER_BYTES * packets, path.slowestBps, path.rounding);
 }
 
 void

@@ -4,8 +4,9 @@
 #define RDMA_NETWORK_H
 
 #include "fabric.h"
-#include "flow-run.h"
 #include "streams.h"
+
+#include "ns3_env/rdma/episode/flow-run.h"
 
 #include <memory>
 #include <string>
@@ -57,7 +58,7 @@ class Network final : public FlowRun
     void StartFlow(LiveFlow& flow) override;
     void OnRunBegins() override;
     void OnRunEnds() override;
-    Picos Standalone(const FlowSpec& flow, const PathFacts& path) const override;
+    Picos Standalone(const FlowSpec& spec, const LiveFlow& flow) const override;
 
     Fabric m_fabric;
     Streams m_streams;

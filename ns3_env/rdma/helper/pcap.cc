@@ -3,66 +3,29 @@
 
 #include "wire-frame.h"
 
-#include "ns3/pcap-file.h"
-
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <set>
-#include <stdexcept>
-
 namespace ns3::rdma
 {
 
 namespace
 {
 
-constexpr uint32_t LINKTYPE_ETHERNET = 1;
+constexpr uint16_t LINKTYPE_ETHERNET = 1;
 
-Port*
-FindPort(const std::vector<Port*>& all, uint32_t node, uint32_t index)
+std::vector<CapturePort>
+PortsOf(const Network& network)
 {
-    uint32_t count = 0;
-    for (Port* port : all)
+    const Scenario& scenario = network.GetScenario();
+    std::vector<CapturePort> ports;
+    for (Port* port : network.Ports())
     {
-        if (port->NodeId() == node && port->Index() == index)
-        {
-            return port;
-        }
-        count += port->NodeId() == node ? 1 : 0;
+        const Port& peer = port->Peer();
+        ports.push_back({port->NodeId(),
+                         port->Index(),
+                         PortName(scenario, port->NodeId(), port->Index()),
+                         PortName(scenario, peer.NodeId(), peer.Index()),
+                         port->RateBps()});
     }
-    if (count == 0)
-    {
-        throw ScenarioError("'record.pcap_ports': there is no node " + std::to_string(node) +
-                            "; nodes are 0 to " + std::to_string(all.back()->NodeId()));
-    }
-    throw ScenarioError("'record.pcap_ports': there is no port " + std::to_string(index) +
-                        " at node " + std::to_string(node) + ", whose ports are 0 to " +
-                        std::to_string(count - 1));
-}
-
-std::vector<Port*>
-ChosenPorts(const Network& network, const PcapSpec& spec)
-{
-    const std::vector<Port*> all = network.Ports();
-    if (!spec.ports)
-    {
-        return all;
-    }
-    std::vector<Port*> chosen;
-    for (const auto& [node, index] : std::set(spec.ports->begin(), spec.ports->end()))
-    {
-        chosen.push_back(FindPort(all, node, index));
-    }
-    return chosen;
-}
-
-/// "s8-p3": port 3 of switch 8.
-std::string
-InterfaceName(const Scenario& scenario, const Port& port)
-{
-    return (scenario.isSwitch[port.NodeId()] ? "s" : "h") + std::to_string(port.NodeId()) + "-p" +
-           std::to_string(port.Index());
+    return ports;
 }
 
 } // namespace
@@ -71,24 +34,12 @@ InterfaceName(const Scenario& scenario, const Port& port)
 class PcapRecorder::Tap
 {
   public:
-    Tap(const Network& network, Port& port, const PcapSpec& spec, PcapngFile& merged)
+    Tap(const Network& network, Port& port, CaptureFiles& files, size_t place)
         : m_network(network),
           m_port(port),
-          m_merged(merged),
-          m_interface(
-              merged.AddInterface(InterfaceName(network.GetScenario(), port),
-                                  "link to " + InterfaceName(network.GetScenario(), port.Peer()),
-                                  port.RateBps())),
-          m_name(spec.prefix + "-" + std::to_string(port.NodeId()) + "-" +
-                 std::to_string(port.Index()) + ".pcap")
+          m_files(files),
+          m_place(place)
     {
-        m_file.Open(m_name, std::ios::out | std::ios::trunc);
-        if (m_file.Fail())
-        {
-            throw ScenarioError("'record.pcap': cannot write '" + m_name +
-                                "': " + std::strerror(errno));
-        }
-        m_file.Init(LINKTYPE_ETHERNET, spec.snapLength, PcapFile::ZONE_DEFAULT, false, true);
         port.TraceConnectWithoutContext("Tx", MakeCallback(&Tap::OnTx, this));
         port.TraceConnectWithoutContext("Rx", MakeCallback(&Tap::OnRx, this));
     }
@@ -97,11 +48,6 @@ class PcapRecorder::Tap
     {
         m_port.TraceDisconnectWithoutContext("Tx", MakeCallback(&Tap::OnTx, this));
         m_port.TraceDisconnectWithoutContext("Rx", MakeCallback(&Tap::OnRx, this));
-        m_file.Close();
-        if (m_file.Fail())
-        {
-            throw std::runtime_error("cannot write '" + m_name + "'");
-        }
     }
 
   private:
@@ -112,13 +58,7 @@ class PcapRecorder::Tap
     {
         const uint32_t sender = from.NodeId();
         const uint32_t receiver = from.Peer().NodeId();
-        const std::vector<uint8_t> frame = FrameOf(packet, sender, receiver);
-        const int64_t now = ToNanos(NowPicos());
-        m_file.Write(static_cast<uint32_t>(now / NS_PER_SECOND),
-                     static_cast<uint32_t>(now % NS_PER_SECOND),
-                     frame.data(),
-                     static_cast<uint32_t>(frame.size()));
-        m_merged.Write(m_interface, now, direction, frame);
+        m_files.Write(m_place, direction, FrameOf(packet, sender, receiver));
     }
 
     std::vector<uint8_t> FrameOf(const Packet& packet, uint32_t sender, uint32_t receiver) const
@@ -149,28 +89,19 @@ class PcapRecorder::Tap
                 !open};
     }
 
-    static constexpr int64_t NS_PER_SECOND = 1'000'000'000;
-
     const Network& m_network;
     Port& m_port;
-    PcapngFile& m_merged;
-    uint32_t m_interface;
-    std::string m_name;
-    PcapFile m_file;
+    CaptureFiles& m_files;
+    size_t m_place; ///< among the chosen ports
 };
 
 PcapRecorder::PcapRecorder(const Network& network, const PcapSpec& spec)
+    : m_files(spec, {LINKTYPE_ETHERNET, "rdma-sim"}, PortsOf(network))
 {
-    const auto folder = std::filesystem::path(spec.prefix).parent_path();
-    if (!folder.empty() && !std::filesystem::is_directory(folder))
+    const std::vector<Port*> ports = network.Ports();
+    for (const size_t port : m_files.Chosen())
     {
-        throw ScenarioError("'record.pcap': there is no folder '" + folder.string() + "'");
-    }
-    const std::vector<Port*> ports = ChosenPorts(network, spec);
-    m_merged.emplace(spec.prefix + ".pcapng", spec.snapLength);
-    for (Port* port : ports)
-    {
-        m_taps.push_back(std::make_unique<Tap>(network, *port, spec, *m_merged));
+        m_taps.push_back(std::make_unique<Tap>(network, *ports[port], m_files, m_taps.size()));
     }
 }
 
@@ -183,7 +114,7 @@ PcapRecorder::Close()
     {
         tap->Close();
     }
-    m_merged->Close();
+    m_files.Close();
 }
 
 } // namespace ns3::rdma

@@ -4,21 +4,19 @@
 #define RDMA_PCAP_H
 
 #include "network.h"
-#include "pcapng.h"
-#include "scenario.h"
+
+#include "ns3_env/rdma/episode/capture-files.h"
+#include "ns3_env/rdma/episode/scenario.h"
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace ns3::rdma
 {
 
 /**
- * Writes PREFIX-NODE-PORT.pcap (nanoseconds) for each port asked for, from its Tx and Rx traces: frames sent
- * at the time their transmission begins, frames received when they have arrived. Frames lost on the link
- * are in the sender's file only. The same frames are in PREFIX.pcapng, in the order of time, with an
- * interface for each of the ports: "h0-p0" of host 0, "s8-p3" of switch 8.
+ * Writes the CaptureFiles of RoCEv2's frames from the ports' Tx and Rx traces: frames sent at the time their
+ * transmission begins, frames received when they have arrived. Frames lost on the link are in the sender's file only.
  */
 class PcapRecorder final : public Capture
 {
@@ -35,7 +33,7 @@ class PcapRecorder final : public Capture
 
   private:
     class Tap;
-    std::optional<PcapngFile> m_merged;
+    CaptureFiles m_files;
     std::vector<std::unique_ptr<Tap>> m_taps;
 };
 

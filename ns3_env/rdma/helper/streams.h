@@ -4,8 +4,9 @@
 #define RDMA_STREAMS_H
 
 #include "fabric.h"
-#include "run-report.h"
-#include "scenario.h"
+
+#include "ns3_env/rdma/episode/run-report.h"
+#include "ns3_env/rdma/episode/scenario.h"
 
 #include <memory>
 #include <vector>

@@ -3,7 +3,9 @@
 #ifndef RDMA_LIVE_FLOW_H
 #define RDMA_LIVE_FLOW_H
 
-#include "ns3_env/rdma/contract/congestion-control.h"
+#include "rtt-samples.h"
+
+#include "ns3/object.h"
 #include "ns3_env/rdma/contract/flow-state.h"
 
 #include <functional>
@@ -28,7 +30,9 @@ class LiveFlow : public FlowState
     virtual void Abort() = 0;
     /// Holds the flow back (an agent's decision is pending) or lets it go on.
     virtual void SetHeld(bool held) = 0;
-    virtual CongestionControl& Control() const = 0;
+    /// The law that steers it: its TypeId and trace sources tell what goes on inside. A CongestionControl, or what the
+    /// transport's own stack has in its place.
+    virtual Object& Law() const = 0;
 
     /// Whether anything of it is on the network, for which the object must live.
     virtual bool IsOnNetwork() const = 0;
@@ -42,9 +46,17 @@ class LiveFlow : public FlowState
     virtual uint64_t Timeouts() const = 0;
     /// How long pauses held its sender's port back while it lived.
     virtual Picos PauseTime() const = 0;
+    /// Of its data, as its sender measured them; null where nobody keeps them.
+    virtual const RttSamples* Rtts() const { return nullptr; }
 
   protected:
-    void TellFinished() { m_finished(*this); }
+    void TellFinished()
+    {
+        if (m_finished)
+        {
+            m_finished(*this);
+        }
+    }
 
   private:
     std::function<void(LiveFlow&)> m_finished;

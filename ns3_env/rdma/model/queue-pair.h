@@ -78,7 +78,8 @@ class QueuePair final : public LiveFlow
     /// The port by which the switch at `hop` sends to the source what is about a data packet: the one it came in by.
     SwitchPort& TowardsSource(uint8_t hop) const;
     const TelemetryHeader& Telemetry() const { return m_telemetry; }
-    CongestionControl& Control() const override { return *m_control; }
+    CongestionControl& Control() const { return *m_control; }
+    Object& Law() const override { return *m_control; }
 
     /// One packet more is on the network that is about this flow, though it did not send it.
     void OnPacketOnNetwork() { ++m_packetsOut; }

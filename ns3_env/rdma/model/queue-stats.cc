@@ -30,6 +30,20 @@ QueueStats::UpperEdge(uint32_t bin)
     return ((mantissa + 1) << shift) - 1;
 }
 
+void
+QueueStats::Append(const QueueStats& later)
+{
+    m_time.resize(std::max(m_time.size(), later.m_time.size()), 0);
+    for (size_t bin = 0; bin < later.m_time.size(); ++bin)
+    {
+        m_time[bin] += later.m_time[bin];
+    }
+    m_area += later.m_area;
+    m_max = std::max(m_max, later.m_max);
+    m_bytes = later.m_bytes;
+    m_since += later.m_since - later.m_origin;
+}
+
 double
 QueueStats::Mean() const
 {

@@ -35,6 +35,9 @@ class QueueStats
     /// Closes the account at `end`: times after it do not count.
     void Finish(Picos end) { Account(end); }
 
+    /// What `later` has counted comes behind this, both closed.
+    void Append(const QueueStats& later);
+
     double Mean() const;
     /// Bytes not exceeded for the fraction `p` in [0, 1] of the time; upper edge of the bin, at most the maximum.
     uint64_t Percentile(double p) const;

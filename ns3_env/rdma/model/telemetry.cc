@@ -2,6 +2,7 @@
 #include "telemetry.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace ns3::rdma
 {
@@ -63,23 +64,35 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
     {Field::Attained, "attained", "1", "BDP of the path", 0.0, 1e9, FieldSource::Own},
     {Field::Remaining, "remaining", "1", "BDP of the path", 0.0, 1e9, FieldSource::Own},
     // Layer 2: 0 before the first frame. Data packets carry nothing for it.
-    {Field::NotifiedOffset, "notified_offset", "1", "BDP of the path", -1e4, 1e4, FieldSource::Own},
-    {Field::NotifiedDelta, "notified_delta", "1", "BDP of the path", -1e4, 1e4, FieldSource::Own},
+    {Field::NotifiedOffset,
+     "notified_offset",
+     "1",
+     "BDP of the path",
+     -1e4,
+     1e4,
+     FieldSource::Frames},
+    {Field::NotifiedDelta,
+     "notified_delta",
+     "1",
+     "BDP of the path",
+     -1e4,
+     1e4,
+     FieldSource::Frames},
     {Field::NotifiedFeedback,
      "notified_feedback",
      "1",
      "63 levels of -Fb",
      0.0,
      1.0,
-     FieldSource::Own},
+     FieldSource::Frames},
     {Field::NotificationRecency,
      "notification_recency",
      "1",
      "base RTT / (base RTT + age of the last frame)",
      0.0,
      1.0,
-     FieldSource::Own},
-    {Field::Notifications, "notifications", "frames", "", 0.0, 1e6, FieldSource::Own},
+     FieldSource::Frames},
+    {Field::Notifications, "notifications", "frames", "", 0.0, 1e6, FieldSource::Frames},
     {Field::WindowBytes, "window_bytes", "B", "", 0.0, TERA, FieldSource::Own},
     {Field::RateBps, "rate_bps", "bit/s", "", 0.0, 1e15, FieldSource::Own},
     {Field::RttNs, "rtt_ns", "ns", "", 0.0, TERA, FieldSource::Timestamp},
@@ -168,6 +181,18 @@ TelemetryRecord::Clip()
     for (size_t i = 0; i < FIELD_COUNT; ++i)
     {
         values[i] = std::clamp(values[i], FIELDS[i].low, FIELDS[i].high);
+    }
+}
+
+void
+TelemetryRecord::ForgetSwitches()
+{
+    for (size_t i = 0; i < FIELD_COUNT; ++i)
+    {
+        if (!KnownWithoutSwitches(FIELDS[i].source))
+        {
+            values[i] = std::numeric_limits<double>::quiet_NaN();
+        }
     }
 }
 

@@ -67,7 +67,15 @@ enum class FieldSource : uint8_t
     Bottleneck, ///< queue and rate of the most congested hop alone
     Flows,      ///< and how many flows share it
     HopRecords, ///< a record of every hop
+    Frames,     ///< nothing: a feedback frame of a switch
 };
+
+/// Whether the sender knows it where no switch tells anything of itself.
+inline bool
+KnownWithoutSwitches(FieldSource source)
+{
+    return source == FieldSource::Own || source == FieldSource::Timestamp;
+}
 
 /// A field's declaration; it travels to Python in the shared region's header.
 struct FieldSpec
@@ -98,6 +106,8 @@ struct TelemetryRecord
     double operator[](Field f) const { return values[static_cast<size_t>(f)]; }
     /// Cuts every value to its declared range.
     void Clip();
+    /// What only switches can tell is no number (NaN).
+    void ForgetSwitches();
 };
 
 /// What is to be done with a flow at one decision.

@@ -4,7 +4,7 @@
 
 #include "ns3/test.h"
 #include "ns3_env/rdma/decision/deciding-controller.h"
-#include "ns3_env/rdma/helper/controller-factory.h"
+#include "ns3_env/rdma/episode/controller-factory.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #include "scenarios.h"
 
 #include "ns3/test.h"
-#include "ns3_env/rdma/helper/routing.h"
+#include "ns3_env/rdma/episode/routing.h"
 
 #include <algorithm>
 #include <map>

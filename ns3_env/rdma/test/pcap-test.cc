@@ -277,7 +277,7 @@ class PcapngTest : public TestCase
     void DoRun() override
     {
         const TemporaryFolder folder;
-        PcapngFile file(folder / "x.pcapng", 6);
+        PcapngFile file(folder / "x.pcapng", 6, {1, "rdma-sim"});
         NS_TEST_EXPECT_MSG_EQ(file.AddInterface("h0-p0", "to s2", 100e9), 0, "first");
         NS_TEST_EXPECT_MSG_EQ(file.AddInterface("s2-p0", "to h0", 100e9), 1, "second");
         file.Write(1, 0x1'0000'0002, FrameDirection::Sent, Bytes{1, 2, 3, 4, 5, 6, 7});

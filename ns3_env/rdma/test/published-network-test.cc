@@ -261,7 +261,7 @@ class TimerTieTest : public TestCase
                         {
                             if (!turns)
                             {
-                                flow.Control().SetAttribute("TimerEvents", BooleanValue(false));
+                                flow.Law().SetAttribute("TimerEvents", BooleanValue(false));
                             }
                         });
         net->Run();

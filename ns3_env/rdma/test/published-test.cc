@@ -5,7 +5,7 @@
 #include "ns3/rng-stream.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
-#include "ns3_env/rdma/helper/routing.h"
+#include "ns3_env/rdma/episode/routing.h"
 #include "ns3_env/rdma/model/published/ecn-marker.h"
 #include "ns3_env/rdma/model/published/next-hop-order.h"
 #include "ns3_env/rdma/model/published/stream-per-draw.h"

@@ -4,8 +4,8 @@
 #define RDMA_TEST_SCENARIOS_H
 
 #include "ns3/simulator.h"
+#include "ns3_env/rdma/episode/recorders.h"
 #include "ns3_env/rdma/helper/network.h"
-#include "ns3_env/rdma/helper/recorders.h"
 
 #include <functional>
 #include <memory>

@@ -146,7 +146,7 @@ class SwiftIncastTest : public TestCase
                 queue = static_cast<double>(net.PortTo(FLOWS + 1, FLOWS + 2).QueueBytes());
                 for (const LiveFlow* flow : net->LiveFlows())
                 {
-                    window += dynamic_cast<const Swift&>(flow->Control()).WindowPackets() / FLOWS;
+                    window += dynamic_cast<const Swift&>(flow->Law()).WindowPackets() / FLOWS;
                 }
             });
         net->Run();

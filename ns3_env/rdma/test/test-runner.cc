@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does the C++ side keep its promises? Runs the ns-3 TestSuites linked into this program, each in turn.
+// Does the C++ side keep its promises? Runs the ns-3 TestSuites linked into this program (TEST_SUITES begins their
+// names), each in turn.
 #include "ns3/test.h"
-#include "ns3_env/rdma/helper/episode.h"
+#include "ns3_env/rdma/episode/episode.h"
 
 #include <array>
 #include <cstdio>
@@ -53,7 +54,7 @@ main(int argc, char* argv[])
     std::istringstream names(OutputOf(Command(argv[0], "--print-test-name-list")));
     for (std::string name; names >> name;)
     {
-        if (name.starts_with("rdma-"))
+        if (name.starts_with(TEST_SUITES))
         {
             const std::string run = Command(argv[0], "--verbose --test-name=" + name);
             (std::system(run.c_str()) == 0 ? passed : failed) += 1;

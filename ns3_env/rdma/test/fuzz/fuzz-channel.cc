@@ -6,7 +6,8 @@
 #include "guard.h"
 
 #include "ns3/command-line.h"
-#include "ns3_env/rdma/helper/episode.h"
+#include "ns3_env/rdma/episode/episode.h"
+#include "ns3_env/rdma/helper/rdma-transport.h"
 
 #include <algorithm>
 #include <fstream>
@@ -196,7 +197,8 @@ class ChannelFuzz
             {
                 try
                 {
-                    RunEpisode(m_scenario, &simulator);
+                    RdmaTransport transport;
+                    RunEpisode(m_scenario, &simulator, transport);
                     simulator.Publish(Message::EpisodeEnd);
                 }
                 catch (const ChannelError&)

@@ -7,7 +7,8 @@
 #include "oracle.h"
 
 #include "ns3/command-line.h"
-#include "ns3_env/rdma/helper/episode.h"
+#include "ns3_env/rdma/episode/episode.h"
+#include "ns3_env/rdma/helper/rdma-transport.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -42,7 +43,7 @@ ReadCorpus(const std::string& folder)
     {
         std::ifstream in(file);
         corpus.push_back(Json::parse(in));
-        Scenario::FromJson(corpus.back().dump()); // good to begin with
+        RdmaTransport().Read(corpus.back().dump()); // good to begin with
     }
     return corpus;
 }
@@ -64,7 +65,7 @@ class JsonFuzz
         m_guard.Begin(number, text);
         try
         {
-            const Scenario scenario = Scenario::FromJson(text);
+            const Scenario scenario = RdmaTransport().Read(text);
             ++taken;
             for (const std::string& fault : m_oracle.Faults(text, scenario))
             {
@@ -92,7 +93,7 @@ class JsonFuzz
             json["record"].erase("pcap"); // files
             json["record"].erase("pcap_ports");
         }
-        const EpisodeOutcome outcome = RunEpisode(json.dump(), nullptr);
+        const EpisodeOutcome outcome = RunEpisode(json.dump(), nullptr, m_transport);
         ++played;
         const Json results = Json::parse(outcome.results);
         for (const auto& [key, value] : results["totals"].items())
@@ -116,6 +117,7 @@ class JsonFuzz
     std::vector<Json> m_corpus;
     Oracle m_oracle;
     Guard& m_guard;
+    RdmaTransport m_transport;
 };
 
 } // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "oracle.h"
 
+#include "ns3_env/rdma/helper/rdma-transport.h"
+
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -64,7 +66,7 @@ DeclaredRange(Json scenario, const Json::json_pointer& at)
     scenario[at] = Json::object();
     try
     {
-        Scenario::FromJson(scenario.dump());
+        RdmaTransport().Read(scenario.dump());
     }
     catch (const ScenarioError& error)
     {

@@ -3,7 +3,7 @@
 #ifndef RDMA_FUZZ_ORACLE_H
 #define RDMA_FUZZ_ORACLE_H
 
-#include "ns3_env/rdma/helper/scenario.h"
+#include "ns3_env/rdma/episode/scenario.h"
 
 #include <nlohmann/json.hpp>
 #include <set>

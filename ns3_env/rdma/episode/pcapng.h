@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How do frames of many ports stand in one capture? A pcapng file, an interface for each port.
+#ifndef RDMA_PCAPNG_H
+#define RDMA_PCAPNG_H
+
+#include <cstdint>
+#include <fstream>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ns3::rdma
+{
+
+/// Which way a frame went at its interface; the values are those of epb_flags.
+enum class FrameDirection : uint32_t
+{
+    Received = 1,
+    Sent = 2,
+};
+
+/// What the frames of a capture are, and who wrote them.
+struct CaptureFormat
+{
+    uint16_t linkType; ///< what a frame begins with (tcpdump.org/linktypes.html)
+    std::string application;
+};
+
+/**
+ * A pcapng file (IETF draft-ietf-opsawg-pcapng), written as it grows. Times are whole
+ * nanoseconds: Wireshark 4.0 reads times beyond 18 ms wrong where they are picoseconds.
+ */
+class PcapngFile
+{
+  public:
+    /// Keeps at most `snapLength` bytes of a frame. \throws ScenarioError where the file cannot be made
+    PcapngFile(const std::string& name, uint32_t snapLength, const CaptureFormat& format);
+
+    /// Describes an interface; returns its number, 0 for the first.
+    uint32_t AddInterface(const std::string& name, const std::string& description, double rateBps);
+    /// Adds a frame; times must not descend.
+    void Write(uint32_t interface,
+               int64_t timeNs,
+               FrameDirection direction,
+               std::span<const uint8_t> frame);
+    /// Completes the file. \throws std::runtime_error naming it where something could not be written
+    void Close();
+
+  private:
+    /// One block's bytes, from its type to its second length.
+    class Block;
+    void Write(Block& block);
+
+    std::string m_name;
+    uint32_t m_snapLength;
+    uint16_t m_linkType;
+    uint32_t m_interfaces{0};
+    std::vector<uint8_t> m_bytes; ///< of the block that is being written; kept to save allocations
+    std::ofstream m_file;
+};
+
+} // namespace ns3::rdma
+
+#endif // RDMA_PCAPNG_H

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tcp-path.h"
+
+#include "queue-factory.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace ns3::tcp
+{
+
+namespace
+{
+
+constexpr uint32_t WORD_BYTES = 4;
+constexpr uint32_t WINDOW_SCALE_BYTES = 3;
+constexpr uint32_t SACK_PERMITTED_BYTES = 2;
+constexpr uint32_t TIMESTAMP_BYTES = 10;
+
+/// TCP's header ends with a whole word.
+uint32_t
+Padded(uint32_t bytes)
+{
+    return (bytes + WORD_BYTES - 1) / WORD_BYTES * WORD_BYTES;
+}
+
+Picos
+Serialisation(uint64_t bytes, double rateBps)
+{
+    return rdma::IdealTime(bytes, rateBps, rdma::Rounding::Exact);
+}
+
+/// Frames one behind the other over links that pass on what they have whole.
+class Pipeline
+{
+  public:
+    /// The first one may leave at time 0.
+    explicit Pipeline(const rdma::Hops& hops)
+        : m_hops(hops),
+          m_free(hops.size(), 0)
+    {
+    }
+
+    /// So many frames of this size, one at least.
+    void Pass(uint64_t bytes, uint64_t count = 1)
+    {
+        if (count == 0)
+        {
+            return;
+        }
+        const Picos further = static_cast<Picos>(count) - 1;
+        Picos first = 0; // when the first of them is at the link
+        Picos last = 0;  // when the last one has left it
+        for (size_t i = 0; i < m_hops.size(); ++i)
+        {
+            const auto& [node, link] = m_hops[i];
+            const Picos each = Serialisation(bytes, link->rateBps);
+            first = std::max(first, m_free[i]) + each;
+            // The others leave behind the first one, or as they come from the link before: whatever is later.
+            last = std::max(first + further * each, i == 0 ? 0 : last + each);
+            m_free[i] = last;
+            first += link->delay;
+            last += link->delay;
+        }
+        m_arrival = last;
+    }
+
+    /// When the last frame is at the path's end.
+    Picos Arrival() const { return m_arrival; }
+
+  private:
+    const rdma::Hops& m_hops;
+    std::vector<Picos> m_free; ///< when each link has nothing more to send
+    Picos m_arrival{0};
+};
+
+} // namespace
+
+TcpPath::TcpPath(rdma::Hops forward, rdma::Hops backward, const TcpSettings& settings)
+    : m_forward(std::move(forward)),
+      m_backward(std::move(backward)),
+      m_segmentBytes(settings.segmentBytes)
+{
+    const uint32_t always = settings.timestamps ? TIMESTAMP_BYTES : 0;
+    m_headerBytes = HEADER_BYTES + LINK_HEADER_BYTES + Padded(always);
+    m_synOptionBytes =
+        Padded(always + WINDOW_SCALE_BYTES + (settings.sack ? SACK_PERMITTED_BYTES : 0)) -
+        Padded(always);
+}
+
+Picos
+TcpPath::Travel(const rdma::Hops& hops, uint64_t frameBytes)
+{
+    Picos time = 0;
+    for (const auto& [node, link] : hops)
+    {
+        time += link->delay + Serialisation(frameBytes, link->rateBps);
+    }
+    return time;
+}
+
+Picos
+TcpPath::RoundTrip(uint64_t frameBytes) const
+{
+    return Travel(m_forward, frameBytes) + Travel(m_backward, m_headerBytes);
+}
+
+rdma::PathFacts
+TcpPath::Facts(Picos maxBaseRtt) const
+{
+    rdma::PathFacts facts;
+    facts.payloadBytes = m_segmentBytes;
+    facts.packetBytes = m_segmentBytes + m_headerBytes;
+    facts.hostRateBps = m_forward.front().second->rateBps;
+    facts.slowestBps = facts.hostRateBps;
+    facts.minRateBps = facts.hostRateBps / 100;
+    facts.baseRtt = RoundTrip(facts.packetBytes);
+    facts.maxBaseRtt = maxBaseRtt;
+    Picos oneWay = 0;
+    for (const auto& [node, link] : m_forward)
+    {
+        if (node != m_forward.front().first)
+        {
+            facts.hops.push_back({link->rateBps, oneWay, facts.baseRtt - oneWay});
+        }
+        oneWay += link->delay + Serialisation(facts.packetBytes, link->rateBps);
+        facts.slowestBps = std::min(facts.slowestBps, link->rateBps);
+    }
+    const double scale = 8.0 * rdma::PS_PER_SECOND;
+    facts.bdpBytes = std::floor(static_cast<double>(facts.baseRtt) * facts.hostRateBps / scale);
+    facts.maxBdpBytes =
+        std::floor(static_cast<double>(facts.maxBaseRtt) * facts.hostRateBps / scale);
+    return facts;
+}
+
+Picos
+TcpPath::Handshake() const
+{
+    const uint64_t syn = m_headerBytes + m_synOptionBytes;
+    return Travel(m_forward, syn) + Travel(m_backward, syn);
+}
+
+Picos
+TcpPath::Standalone(uint64_t sizeBytes) const
+{
+    const uint64_t full = sizeBytes / m_segmentBytes;
+    const uint64_t rest = sizeBytes % m_segmentBytes;
+    Pipeline links(m_forward);
+    links.Pass(m_headerBytes); // of the handshake
+    links.Pass(m_segmentBytes + m_headerBytes, full);
+    links.Pass(rest + m_headerBytes, rest > 0 ? 1 : 0);
+    return Handshake() + links.Arrival() + Travel(m_backward, m_headerBytes);
+}
+
+} // namespace ns3::tcp
