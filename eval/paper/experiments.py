@@ -47,6 +47,12 @@ MODULES = (
     "smcc.parking_lot",
     "smcc.incast",
     "smcc.incast_100g",
+    "lynn.sharing",
+    "lynn.buffers",
+    "lynn.ten_gigabit",
+    "tdctcp.incast",
+    "tdctcp.flows",
+    "tdctcp.ten_gigabit",
 )
 #: Every experiment by its name.
 EXPERIMENTS: Mapping[str, Experiment] = {

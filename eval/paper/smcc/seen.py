@@ -111,9 +111,14 @@ def play(simulator: Simulator, cases: Mapping[Case, Scenario], say: Say) -> dict
 
 
 def play_with(
-    simulator: Simulator, cases: Mapping[Case, Scenario], then: Callable[[dict[str, Any]], T], say: Say
+    simulator: Simulator,
+    cases: Mapping[Case, Scenario | Mapping[str, Any]],
+    then: Callable[[dict[str, Any]], T],
+    say: Say,
 ) -> dict[Case, T]:
-    """What ``then`` makes of each scenario's results. Raises ScenarioError, SimulatorError."""
+    """What ``then`` makes of each scenario's results, or of a scenario's as the simulator reads it.
+
+    Raises ScenarioError, SimulatorError."""
     with Players(hang_timeout_s=simulator.hang_timeout_s) as players:
         running = {players.submit(scenario, then): case for case, scenario in cases.items()}
         found = {}
