@@ -23,8 +23,8 @@ CELL_COLUMNS = ("suite", "scenario", "scenario_family", "group", "controller", "
 #: Columns that say whose a flow is, before those of flows.csv.
 FLOW_KEYS = ("scenario", "controller", "seed", "flow")
 FILE = "results.parquet"
-#: Columns of flows.csv that are -1 where a flow did not finish.
-_ENDS = ("fct_ns", "end_ns")
+#: Columns of flows.csv that are -1 where a flow did not finish, or has no RTT.
+_MAY_LACK = ("fct_ns", "end_ns", "rtt_mean_ns", "rtt_p50_ns", "rtt_p99_ns", "rtt_max_ns")
 
 
 def load_results(folder: str | Path) -> pandas.DataFrame:
@@ -53,12 +53,17 @@ def load_results(folder: str | Path) -> pandas.DataFrame:
         )
     )
     rows = [_row(found, cell, scenarios[cell.scenario], controllers[cell.controller]) for cell in found.cells]
-    frame = pandas.DataFrame(rows, columns=[*CELL_COLUMNS, *parameters, *METRICS])
-    frame = frame.astype({"seed": "int64", **dict.fromkeys(METRICS, "float64")})
+    metrics = [
+        name
+        for name, metric in METRICS.items()
+        if not metric.section or any(name in cell.metrics for cell in found.cells)
+    ]
+    frame = pandas.DataFrame(rows, columns=[*CELL_COLUMNS, *parameters, *metrics])
+    frame = frame.astype({"seed": "int64", **dict.fromkeys(metrics, "float64")})
     for name in parameters:  # "auto" beside 5: a column has one kind of values
         if frame[name].map(type).isin([str]).any():
             frame[name] = frame[name].map(str, na_action="ignore")
-    frame.attrs["units"] = {name: metric.unit for name, metric in METRICS.items() if metric.unit}
+    frame.attrs["units"] = {name: METRICS[name].unit for name in metrics if METRICS[name].unit}
     return frame
 
 
@@ -117,7 +122,9 @@ def _flows_of(pandas: Any, cell: Cell) -> Any:
     path = cell.folder / "flows.csv"
     try:
         frame = pandas.read_csv(path)
-        for name in _ENDS:
+        for name in _MAY_LACK:
+            if name not in frame and name.startswith("rtt_"):
+                continue
             frame[name] = frame[name].astype("float64").where(frame[name] >= 0)
         frame["finished"] = frame["finished"].astype(bool)
         frame["counted"] = frame["counted"].astype(bool) if "counted" in frame else True

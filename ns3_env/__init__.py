@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What stands between a policy and ns-3? Gymnasium environments over RDMA networks."""
+"""What stands between a policy and ns-3? Gymnasium environments over RDMA networks, and over TCP."""
 
 from __future__ import annotations
 
@@ -28,5 +28,11 @@ if "ns3_env/RdmaIncast-v0" not in gym.registry:
         id="ns3_env/RdmaIncast-v0",
         entry_point="ns3_env.flow_env:RdmaIncastEnv",
         vector_entry_point="ns3_env.vector_env:RdmaIncastVectorEnv",
+        nondeterministic=False,
+    )
+    gym.register(
+        id="ns3_env/TcpBottleneck-v0",
+        entry_point="ns3_env.tcp_env:TcpBottleneckEnv",
+        vector_entry_point="ns3_env.tcp_env:TcpBottleneckVectorEnv",
         nondeterministic=False,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from queue import SimpleQueue
@@ -39,14 +39,14 @@ class Players:
             self._free.put(simulator)
         self._threads = ThreadPoolExecutor(len(self._simulators))
 
-    def submit(self, scenario: Scenario, then: Callable[[Results], T]) -> Future[T]:
+    def submit(self, scenario: Scenario | Mapping[str, Any], then: Callable[[Results], T]) -> Future[T]:
         """Plays an episode; the future holds what ``then`` makes of its results.
 
         It raises ScenarioError where the simulator refuses the scenario, SimulatorError where it fails.
         """
         return self._threads.submit(self._play, scenario, then)
 
-    def _play(self, scenario: Scenario, then: Callable[[Results], T]) -> T:
+    def _play(self, scenario: Scenario | Mapping[str, Any], then: Callable[[Results], T]) -> T:
         simulator = self._free.get()
         try:
             results = simulator.play(scenario)

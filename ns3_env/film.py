@@ -42,6 +42,9 @@ _PANELS = (
     _Panel("pacing rate / link", "pacing_rate", None, True),
     _Panel("window / BDP", "window_bytes", "bdp_bytes", True),
 )
+#: Drawn in the place of the first where the transport does not know it.
+_INSTEAD = _Panel("RTT / base RTT", "rtt", None, True)
+_KNOWN = (*_PANELS, _INSTEAD)
 
 
 class Film:
@@ -73,7 +76,7 @@ class Film:
             values = tuple(
                 float(record[INDEX[panel.field]])
                 / (1.0 if panel.over is None else max(float(record[INDEX[panel.over]]), 1.0))
-                for panel in _PANELS
+                for panel in _KNOWN
             )
             self._points.append((int(flow), (float(record[INDEX["time_ns"]]), *values)))
 
@@ -85,19 +88,21 @@ class Film:
 
         image = Image.new("RGB", (WIDTH, HEIGHT), "white")
         draw = ImageDraw.Draw(image)
-        seen = np.array([values for _, values in self._points]).reshape(-1, 1 + len(_PANELS))
+        seen = np.array([values for _, values in self._points]).reshape(-1, 1 + len(_KNOWN))
         flows = np.array([flow for flow, _ in self._points], dtype=np.int64)
         end = float(seen[:, 0].max()) if len(seen) else 0.0
         begin = max(end - SPAN_NS, float(seen[:, 0].min()) if len(seen) else 0.0)
         inside = seen[:, 0] >= begin
         seen, flows = seen[inside], flows[inside]
         height = (HEIGHT - _TOP - _BOTTOM - _GAP * (len(_PANELS) - 1)) // len(_PANELS)
-        for i, panel in enumerate(_PANELS):
+        no_queue = len(seen) > 0 and bool(np.isnan(seen[:, 1]).all())
+        for i, panel in enumerate((_INSTEAD, *_PANELS[1:]) if no_queue else _PANELS):
+            values = seen[:, 1 + _KNOWN.index(panel)]
             top = _TOP + i * (height + _GAP)
-            high = _round_up(float(seen[:, i + 1].max()) if len(seen) else 1.0)
+            high = _round_up(float(values.max()) if len(seen) else 1.0)
             _axes(draw, panel.title, top, height, high)
             x = _LEFT + (seen[:, 0] - begin) / max(end - begin, 1.0) * (WIDTH - _LEFT - _RIGHT)
-            y = top + height - seen[:, i + 1] / high * height
+            y = top + height - values / high * height
             groups = np.unique(flows) if panel.of_each else [None]
             for group in groups:
                 own = slice(None) if group is None else flows == group

@@ -18,6 +18,7 @@ from ns3_env.companions import Companions
 from ns3_env.errors import ScenarioError
 from ns3_env.film import FPS, RENDER_MODES, Film
 from ns3_env.flow_stream import episode_seed
+from ns3_env.observable import Watched
 from ns3_env.policy import Policy
 from ns3_env.rewards import Reward, make_reward
 from ns3_env.scenario import AGENT, Controller, Scenario
@@ -46,7 +47,8 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
 
     An episode is the controlled flow's life: terminated when it is done, truncated at the scenario's time
     limit. A step runs until the flow's next decision. ``info["time_ns"]`` holds the simulated time,
-    ``info["telemetry"]`` every field by name and ``info["record"]`` the same as an array.
+    ``info["telemetry"]`` every field by name and ``info["record"]`` the same as an array; where the transport
+    does not know some fields (TCP), these are absent from the former, and there is no latter.
 
     Read again after pickling, it is a new environment of the same arguments.
 
@@ -97,6 +99,9 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
         self.observation_space = self._box  # type: ignore[assignment]
         self.action_space = self.action.space
         self._indices = telemetry.field_indices(self.fields)
+        observed = self.fields if isinstance(others, str) else (*self.fields, *others.fields)
+        self._watched = Watched(observed, self.reward)
+        self._watched.check(self.scenario)
         self._executable, self._hang_timeout_s = executable, hang_timeout_s
         self._simulator = self._simulator_for(self.scenario)
         self._last: Decisions | None = None
@@ -119,7 +124,9 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
             raise ValueError(f"options: there is no {unknown[0]!r}; reset() knows 'scenario'")
         if "scenario" not in options:
             return
-        self.scenario = self._controlled(options["scenario"])
+        scenario = self._controlled(options["scenario"])
+        self._watched.check(scenario)
+        self.scenario = scenario
         if self.scenario.agent_flow_count > self._capacity:
             self._simulator.close()
             self._simulator = self._simulator_for(self.scenario)
@@ -216,7 +223,8 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
     def _info(self, rows: Decisions, own: int) -> dict[str, Any]:
         record = rows.records[own]
         self._film.see([self._flow], record[None])
-        return {"time_ns": rows.time_ns, "telemetry": telemetry.named(record.tolist()), "record": record}
+        info = {"time_ns": rows.time_ns, "telemetry": telemetry.named(record.tolist())}
+        return info if np.isnan(record).any() else {**info, "record": record}
 
     def render(self) -> NDArray[np.uint8] | None:
         """A picture (480, 640, 3) of the controlled flow; None where ``render_mode`` is."""

@@ -16,6 +16,7 @@ from ns3_env import telemetry
 from ns3_env.actions import ActionMap, MultiplicativeWindow
 from ns3_env.errors import ScenarioError
 from ns3_env.lanes import Lanes
+from ns3_env.observable import Watched
 from ns3_env.rewards import Reward, make_reward
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Decisions, EpisodeEnd, Lookout, Simulator, wait_any
@@ -104,7 +105,8 @@ class FlowStream:
     Simulator i of n plays the episodes i, i + n, i + 2n, ...; an episode depends on the base seed and its
     number only, so the episodes are the same however many simulators there are.
 
-    After a SimulatorError, :meth:`start` starts what is missing and goes on with the next episodes.
+    After a SimulatorError, :meth:`start` starts what is missing and goes on with the next episodes. A
+    scenario whose transport does not know a field, or what the reward reads, is a ScenarioError.
 
     Args:
         sampler: scenario of each episode, or one for all. Its seed is replaced by the episode's.
@@ -154,6 +156,7 @@ class FlowStream:
         self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
         self.action: ActionMap = MultiplicativeWindow() if action is None else action
         self._indices = telemetry.field_indices(self.fields)
+        self._watched = Watched(self.fields, self.reward)
         self.telemetry_bytes = telemetry.wire_bytes(fields) if telemetry_bytes is None else telemetry_bytes
         self._box = telemetry.observation_space(self.fields)
         self._simulators = [
@@ -212,6 +215,7 @@ class FlowStream:
         given = self._given_seeds
         seed = given[min(episode, len(given) - 1)] if given else episode_seed(self._base_seed, episode)
         scenario = self.sampler(episode)
+        self._watched.check(scenario)
         seeded: Scenario | Mapping[str, Any]
         if isinstance(scenario, Mapping):
             seeded = {**scenario, "seed": seed}

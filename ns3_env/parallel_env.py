@@ -19,6 +19,7 @@ from ns3_env.errors import ScenarioError
 from ns3_env.film import FPS, RENDER_MODES, Film
 from ns3_env.flow_env import incast_scenario
 from ns3_env.flow_stream import episode_seed
+from ns3_env.observable import Watched
 from ns3_env.rewards import Reward, make_reward
 from ns3_env.scenario import Scenario, Synchronous
 from ns3_env.simulator import Decisions, Simulator
@@ -89,6 +90,7 @@ class RdmaParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
         self.observation_spaces = dict.fromkeys(self.possible_agents, self._observation_space)
         self.action_spaces = dict.fromkeys(self.possible_agents, self.action.space)
         self._indices = telemetry.field_indices(self.fields)
+        Watched(self.fields, self.reward).check(scenario)
         self._simulator = Simulator(max(64, 2 * count), executable=executable, hang_timeout_s=hang_timeout_s)
         self._random = np.random.default_rng()
         self._due: Decisions | None = None

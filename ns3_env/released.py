@@ -7,10 +7,12 @@ from pathlib import Path
 
 from ns3_env.data_files import DATA
 from ns3_env.errors import ConfigError
-from ns3_env.policy_file import POLICY_FILE
+from ns3_env.observable import unknown_fields
+from ns3_env.policy_file import POLICY_FILE, read_policy
 from ns3_env.scenario import AGENT, NETWORK, Controller
 from ns3_env.simulator import list_controllers
 from ns3_env.strict import nearest
+from ns3_env.transport import Transport
 
 #: One folder for each: the policy's file, a model card, its learning curve.
 FOLDER = DATA / "checkpoints"
@@ -35,9 +37,21 @@ def released(name: str) -> Path:
     return FOLDER / name / POLICY_FILE
 
 
-def controller_names() -> list[str]:
-    """Names that ``named_controller`` takes: the simulator's own controllers', and released policies'."""
-    return [*(name for name in list_controllers() if name not in (AGENT, NETWORK)), *released_names()]
+def controller_names(transport: Transport = "rdma") -> list[str]:
+    """Names that ``named_controller`` takes: those of the transport's controllers, and of released policies
+    that read nothing which it does not know."""
+    own = [name for name in list_controllers(transport=transport) if name not in (AGENT, NETWORK)]
+    return [*own, *released_under(transport)]
+
+
+def released_under(transport: Transport) -> list[str]:
+    """Names of the released policies that read nothing which the transport does not know."""
+    return [name for name in released_names() if unfit(name, transport) is None]
+
+
+def unfit(name: str, transport: Transport) -> str | None:
+    """Why a released policy cannot play under a transport; None where it can."""
+    return None if transport == "rdma" else unknown_fields(transport, read_policy(released(name)).spec.fields)
 
 
 def named_controller(name: str) -> Controller:

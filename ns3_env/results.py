@@ -9,6 +9,12 @@
     0 for a flow that never started), payload_bytes and header_bytes (of a full data packet; headers include
     in-band telemetry), acked_bytes, retransmitted_bytes, pause_ns, timeouts. Where flows never end there is a
     column ``endless`` (1: this one); their size_bytes is 0, standalone_ns −1 once they have started.
+    Under TCP there are columns rtt_samples (how many), rtt_mean_ns, rtt_p50_ns, rtt_p99_ns, rtt_max_ns: of
+    the flow's data segments as its sender measures them; −1 where there was no sample.
+``rtt``
+    under TCP: samples, mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns over all flows' samples; −1 where
+    there was none. ``percentiles_ns``: the 1 % to the 99 % point, a distribution to draw; empty without
+    samples.
 ``streams``
     where the scenario has background of a constant rate: columns src, dst, rate_bps (on the wire), start_ns,
     stop_ns (−1: never), sent_bytes, received_bytes, lost_bytes (payload; the rest was on its way at the end).
@@ -28,6 +34,8 @@
     the flow starts within the window), the queues ``window_tx_bytes``, and queue lengths are those within it.
 ``totals``
     sums over the network.
+
+Of TCP's flows ``pause_ns`` is 0, and so is all that queues and totals say of PFC.
 
 ``windows``, ``marks``, ``pauses`` and the queues' ``series`` are there where the scenario records them.
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,11 @@ from ns3_env.telemetry import column
 
 
 class Reward(Protocol):
-    """Maps records (k, fields), one per flow at the end of an interval, to rewards (k,)."""
+    """Maps records (k, fields), one per flow at the end of an interval, to rewards (k,).
+
+    It may have ``fields``, the names of those that it reads: where the transport does not know one of them,
+    the reward is refused.
+    """
 
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
@@ -57,6 +61,8 @@ class Staged:
     RTT in base RTTs, QLEN in BDPs, rates in shares of the most congested hop, N the flows there.
     """
 
+    fields: ClassVar[tuple[str, ...]] = ("rtt", "qlen", "switch_rate", "throughput", "flow_count")
+
     threshold: float = 0.5
 
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -73,10 +79,30 @@ class Staged:
 class Power:
     """Kleinrock's power, per flow: (throughput x N) / RTT, so that a fair share at the base RTT gives 1."""
 
+    fields: ClassVar[tuple[str, ...]] = ("rtt", "throughput", "flow_count")
+
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
         """See :class:`Reward`."""
         share = column(records, "throughput") * np.maximum(column(records, "flow_count"), 1.0)
         return share * _inverse_rtt(records)
+
+
+@register("goodput_delay")
+@dataclass(frozen=True)
+class GoodputDelay:
+    """Goodput at a price of delay: goodput - ``delay_weight`` (RTT - 1), as a sender by itself can tell.
+
+    The goodput is a share of the receiver's link, the RTT in base RTTs. It asks for no fairness.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("goodput", "rtt")
+
+    delay_weight: float = 0.1
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See :class:`Reward`."""
+        delay = np.maximum(column(records, "rtt") - 1.0, 0.0)
+        return column(records, "goodput") - self.delay_weight * delay
 
 
 @register("proportional")
@@ -92,6 +118,8 @@ class Proportional:
     its window from its RTT. Were delay charged N-fold, the RTT would say nothing of N; once, queues would
     grow with N.
     """
+
+    fields: ClassVar[tuple[str, ...]] = ("rtt", "pacing_rate", "flow_count")
 
     delay_weight: float = 1.0
 
@@ -119,6 +147,11 @@ class RttTargetReward:
     def __post_init__(self) -> None:
         self._distance()  # settings out of range are refused here
 
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Those that the distance is worked out from."""
+        return tuple(self._distance().fields)
+
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
         """See :class:`Reward`."""
         distance = self._distance()
@@ -139,6 +172,8 @@ class QueueTarget:
     BDPs. N is the simulator's word alone: a policy that sees feedback frames only can find its share all the
     same, as flows that slow down by factors and speed up by steps do.
     """
+
+    fields: ClassVar[tuple[str, ...]] = ("notified_offset", "flow_count", "pacing_rate")
 
     within: float = 10.0
 

@@ -22,9 +22,11 @@ from typing_extensions import Self
 
 from ns3_env import telemetry
 from ns3_env.flow_stream import Sampler, episode_seed
+from ns3_env.observable import Watched
 from ns3_env.rewards import Reward, make_reward
 from ns3_env.scenario import AGENT, NETWORK, Scenario
 from ns3_env.simulator import EpisodeEnd, Lookout, Simulator, Transitions, wait_any
+from ns3_env.transport import transport_of
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,7 @@ class Rollouts:
         self.fields = tuple(fields)
         self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
         self._indices = telemetry.field_indices(self.fields)
+        self._watched = Watched(self.fields, self.reward)
         self._box = telemetry.observation_space(self.fields)
         self._seed = seed
         self.next_episode = 0
@@ -200,6 +203,9 @@ class Rollouts:
 
         Returns:
             The episode's number.
+
+        Raises:
+            ScenarioError: the scenario's transport does not know a field, or what the reward reads.
         """
         episode = self.next_episode
         self.next_episode += 1
@@ -207,6 +213,7 @@ class Rollouts:
         # Asked for here and not when a simulator is free: what a sampler has learned of earlier episodes by
         # now is the same however many simulators there are.
         scenario = self.sampler(episode) if callable(self.sampler) else self.sampler
+        self._watched.check(scenario)
         seed = episode_seed(self._seed, episode)
         self._begun.append(_Playing(episode, seed, scenario, kept, exploration or Exploration()))
         self._assign()
@@ -320,12 +327,13 @@ def _scenario(playing: _Playing) -> dict[str, Any]:
         "File": playing.policy.path,
         "ActionNoise": playing.exploration.noise,
         "RandomShare": playing.exploration.random_share,
-        "HopRecords": True,  # a reward may read what the policy does not
     }
     if isinstance(scenario, Scenario):
         content = scenario.with_seed(playing.seed).to_simulator_json()
     else:
         content = {**scenario, "seed": playing.seed}
+    if transport_of(content) == "rdma":
+        attributes["HopRecords"] = True  # a reward may read what the policy does not
     content["controllers"] = [
         {"name": NETWORK, "attributes": {**(entry.get("attributes") or {}), **attributes}}
         if entry["name"] == AGENT

@@ -97,5 +97,5 @@ def column(records: NDArray[np.float64], name: str) -> NDArray[np.float64]:
 
 
 def named(record: Iterable[float]) -> dict[str, float]:
-    """The values of a record (fields,), by the fields' names."""
-    return dict(zip(INDEX, record, strict=True))
+    """The values of a record (fields,), by name, without those that its transport does not know."""
+    return {name: value for name, value in zip(INDEX, record, strict=True) if value == value}

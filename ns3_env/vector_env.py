@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -35,11 +35,13 @@ class RdmaIncastVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[A
         "render_fps": FPS,
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
+    #: What each of them is.
+    env_class: ClassVar[type[RdmaIncastEnv]] = RdmaIncastEnv
 
     def __init__(self, num_envs: int = 1, render_mode: str | None = None, **arguments: Any) -> None:
         self.num_envs = num_envs
         self.render_mode = render_mode
-        self.envs = [RdmaIncastEnv(render_mode=render_mode, **arguments) for _ in range(num_envs)]
+        self.envs = [self.env_class(render_mode=render_mode, **arguments) for _ in range(num_envs)]
         self.single_observation_space = self.envs[0].observation_space
         self.single_action_space = self.envs[0].action_space
         self.observation_space = batch_space(self.single_observation_space, num_envs)

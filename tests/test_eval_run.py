@@ -202,7 +202,8 @@ def test_an_interrupted_write_leaves_no_folder(
 @pytest.mark.parametrize(
     ("controllers", "text"),
     [
-        ("dctcp,cubic", "unknown controller 'cubic'; known: bcn, dcqcn, dctcp,"),
+        ("dctcp,reno", "unknown controller 'reno'; known: bcn, dcqcn, dctcp,"),
+        ("dctcp,cubic", "'cubic' is TCP's, and the scenario's transport is rdma; known: bcn, dcqcn, dctcp,"),
         ("agent", "unknown controller 'agent'; known:"),
         ("hpcc,,dctcp", "unknown controller ''; known:"),
         ("hpcc,hpcc", "'hpcc' is there twice"),

@@ -16,6 +16,7 @@ import pytest
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.__main__ import main
 from ns3_env.eval.paper.experiments import EXPERIMENTS, list_experiments, paper
+from ns3_env.eval.paper.lynn import buffers, sharing
 from ns3_env.eval.paper.mpcc import convergence
 from ns3_env.eval.paper.mpcc.convergence import empty_ns
 from ns3_env.eval.paper.mpcc.model import Bottleneck, slope_bps
@@ -51,6 +52,12 @@ TINY = {
     "smcc-parking-lot": 0.02,
     "smcc-incast": 0.01,
     "smcc-incast-100g": 0.01,
+    "lynn-sharing": 1e-4,
+    "lynn-buffers": 1e-4,
+    "lynn-10g": 0.004,
+    "tdctcp-incast": 0.01,
+    "tdctcp-flows": 0.01,
+    "tdctcp-10g": 0.01,
 }
 FIGURES = {
     "mpcc-queue-1us": ["fig-3-2", "fig-3-3"],
@@ -73,6 +80,12 @@ FIGURES = {
     "smcc-parking-lot": ["smcc-fig-20", "smcc-fig-21", "smcc-fig-22"],
     "smcc-incast": ["smcc-fig-23"],
     "smcc-incast-100g": ["smcc-incast-100g"],
+    "lynn-sharing": ["lynn-fig-3"],
+    "lynn-buffers": ["lynn-fig-5-6", "lynn-fig-7-8", "lynn-fig-9"],
+    "lynn-10g": ["lynn-10g"],
+    "tdctcp-incast": ["tdctcp-fig-4-2"],
+    "tdctcp-flows": ["tdctcp-fig-4-3-4-4"],
+    "tdctcp-10g": ["tdctcp-10g"],
 }
 #: Four senders of 1 Gb/s into 1 Gb/s (Zheng 2024, Fig. 3.1), with a BDP that makes the sums easy.
 LINK = Bottleneck(flows=4, rate_in_bps=1e9, rate_out_bps=1e9, bdp_bytes=4000)
@@ -88,6 +101,8 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         options = ["--scale", str(TINY[name]), "--out", str(folder / "new" / "out")]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(convergence, "BENCHMARKS", 1)
+            patch.setattr(sharing, "SECONDS", 3.0)
+            patch.setattr(buffers, "SECONDS", 1.0)
             assert main(["paper", name, *options, "--json", str(folder / "copy.json")]) == 0
         return folder
 

@@ -13,7 +13,7 @@ from ns3_env.agents.training.config import EnvConfig, EvaluationConfig
 from ns3_env.agents.training.environment import check_evaluation
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.suite import Contestant, Suite
-from ns3_env.eval.play.scenario import check_names
+from ns3_env.eval.play.names import check_names
 from ns3_env.network_policy import NetworkPolicy
 from ns3_env.policy_file import write_policy
 from ns3_env.released import is_released, named_controller, released, released_names

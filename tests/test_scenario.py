@@ -336,6 +336,6 @@ def test_controllers_that_declare_the_same_marks_can_share_a_network(monkeypatch
     }
     declared = {name: dict(own) for name, own in describe_controllers().items()}
     declared["hpcc"]["ecn"] = declared["dcqcn"]["ecn"]
-    monkeypatch.setattr("ns3_env.scenario.declared.describe_controllers", lambda: declared)
+    monkeypatch.setattr("ns3_env.scenario.declared.describe_controllers", lambda **_: declared)
     dcqcn = published_ecn()["dcqcn"]
     assert Scenario.from_mapping(data, "x").to_simulator_json()["switch"]["ecn"] == dcqcn.model_dump()

@@ -29,6 +29,7 @@ from ns3_env.results import Results, endless
 from ns3_env.scenario import AGENT, NETWORK, Controller
 from ns3_env.simulator import list_controllers
 from ns3_env.strict import nearest
+from ns3_env.transport import Transport
 
 #: The logarithm of the ratio where the candidate alone does not define a metric: 20 times as bad.
 _UNDEFINED = 3.0
@@ -71,17 +72,20 @@ class Metrics:
 class MetricsObjective:
     """Metrics against those of baselines, which play each episode once, however many are judged on it."""
 
-    def __init__(self, config: MetricsConfig, metrics: Metrics, source: str) -> None:
+    def __init__(
+        self, config: MetricsConfig, metrics: Metrics, source: str, transport: Transport = "rdma"
+    ) -> None:
         """
         Args:
             config: which baselines, and which metrics with their weights.
             metrics: those that there are.
             source: what errors begin with.
+            transport: of the episodes.
 
         Raises:
             ConfigError: there is no such baseline or metric, or the metric has no better direction.
         """
-        known = [name for name in list_controllers() if name not in (AGENT, NETWORK)]
+        known = [name for name in list_controllers(transport=transport) if name not in (AGENT, NETWORK)]
         for name in config.baselines:
             if name not in known:
                 raise ConfigError(

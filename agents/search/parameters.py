@@ -8,13 +8,14 @@ from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.scenario import AGENT, Controller, Scenario
 from ns3_env.simulator import Simulator, default_attributes, list_controllers
 from ns3_env.strict import nearest
+from ns3_env.transport import Transport
 
 #: Where a range is tried beside its ends: a point that is no whole number in any range of whole numbers.
 _INSIDE = 0.3819
 
 
 def with_starts(
-    controller: ControllerConfig, source: str, hang_timeout_s: float = 0.9
+    controller: ControllerConfig, source: str, hang_timeout_s: float = 0.9, transport: Transport = "rdma"
 ) -> dict[str, Parameter]:
     """The parameters, each with a ``start``: its own, or the attribute's default.
 
@@ -22,13 +23,14 @@ def with_starts(
         controller: which, and the ranges of its attributes.
         source: what errors begin with.
         hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
+        transport: whose controller it is.
 
     Raises:
         ConfigError: there is no such controller or attribute, or it does not take the values of its range;
             nothing has run.
     """
-    _check_names(controller, source)
-    known = default_attributes(controller.name)
+    _check_names(controller, source, transport)
+    known = default_attributes(controller.name, transport)
     found = {}
     for name, parameter in controller.parameters.items():
         place = f"{source}: controller.parameters.{name}"
@@ -44,7 +46,7 @@ def with_starts(
     with Simulator(hang_timeout_s=hang_timeout_s) as simulator:
         for section, fixed in (("attributes", controller.attributes), ("compare", controller.compare)):
             given = Controller(name=controller.name, attributes=fixed)
-            _try(simulator, given, f"{source}: controller.{section}")
+            _try(simulator, given, f"{source}: controller.{section}", transport)
         for name, parameter in found.items():
             place = f"{source}: controller.parameters.{name}"
             inside = parameter.low + _INSIDE * (parameter.high - parameter.low)
@@ -52,19 +54,19 @@ def with_starts(
                 number = round(value) if parameter.integer else value
                 text = f"{place}: {parameter.attribute(number)} is refused"
                 given = Controller(name=controller.name, attributes={name: parameter.attribute(number)})
-                _try(simulator, given, text)
+                _try(simulator, given, text, transport)
     return found
 
 
-def _check_names(controller: ControllerConfig, source: str) -> None:
+def _check_names(controller: ControllerConfig, source: str, transport: Transport) -> None:
     """Raises ConfigError where the controller or one of the attributes does not exist."""
-    controllers = [name for name in list_controllers() if name != AGENT]
+    controllers = [name for name in list_controllers(transport=transport) if name != AGENT]
     if controller.name not in controllers:
         raise ConfigError(
             f"{source}: controller.name: there is no {controller.name!r} in the simulator"
             f"{nearest(controller.name, controllers)} of {', '.join(controllers)}"
         )
-    known = sorted(default_attributes(controller.name))
+    known = sorted(default_attributes(controller.name, transport))
     for section in ("parameters", "attributes", "compare"):
         for name in getattr(controller, section):
             if name not in known:
@@ -74,14 +76,16 @@ def _check_names(controller: ControllerConfig, source: str) -> None:
                 )
 
 
-def try_controller(controller: Controller, place: str, hang_timeout_s: float = 0.9) -> None:
+def try_controller(
+    controller: Controller, place: str, hang_timeout_s: float = 0.9, transport: Transport = "rdma"
+) -> None:
     """Raises ConfigError, beginning with ``place``, where the simulator refuses the controller."""
     with Simulator(hang_timeout_s=hang_timeout_s) as simulator:
-        _try(simulator, controller, place)
+        _try(simulator, controller, place, transport)
 
 
-def _try(simulator: Simulator, controller: Controller, place: str) -> None:
-    scenario = Scenario(time_limit_ns=1, controllers=[controller])
+def _try(simulator: Simulator, controller: Controller, place: str, transport: Transport) -> None:
+    scenario = Scenario(transport=transport, time_limit_ns=1, controllers=[controller])
     try:
         simulator.send_reset(scenario)
         simulator.receive()

@@ -23,6 +23,7 @@ from ns3_env.agents.training.inputs import Inputs
 from ns3_env.agents.training.run_folder import RunFolder
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.strict import validate
+from ns3_env.transport import Transport
 
 #: Keys of the configuration that change no score, and so may change when a run goes on.
 _SCORELESS_KEYS = (
@@ -69,13 +70,24 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), metrics: Metrics | None 
     check_evaluation(env, config.evaluation, source)
     stages = validate(inputs.curriculum, CurriculumConfig, inputs.curriculum_source)
     curriculum = Curriculum(stages, env, config.seed, inputs.curriculum_source)
+    transport = _transport_of(curriculum)
     objective = _objective(config, curriculum, metrics or Metrics(), inputs)
-    return Plan(config, curriculum, _subject(config, source), objective, inputs.resume)
+    return Plan(config, curriculum, _subject(config, source, transport), objective, inputs.resume)
+
+
+def _transport_of(curriculum: Curriculum) -> Transport:
+    """That of all stages: what is searched is a controller of one transport. Raises ScenarioError."""
+    found = {scenario.transport for scenario in curriculum.scenarios} or {"rdma"}
+    if len(found) > 1:
+        named = " and ".join(sorted(found))
+        raise ScenarioError(f"{curriculum.source}: stages are of {named}: a controller is of one transport")
+    return found.pop()
 
 
 def _objective(config: TuneConfig, curriculum: Curriculum, metrics: Metrics, inputs: Inputs) -> Objective:
     if config.objective is not None:
-        return MetricsObjective(config.objective, metrics, inputs.config_source)
+        transport = _transport_of(curriculum)
+        return MetricsObjective(config.objective, metrics, inputs.config_source, transport)
     for stage, scenario in zip(curriculum.config.stages, curriculum.scenarios, strict=True):
         if len(set(scenario.flows().dst)) > 1:
             raise ScenarioError(
@@ -86,11 +98,13 @@ def _objective(config: TuneConfig, curriculum: Curriculum, metrics: Metrics, inp
     return RewardObjective(config.env)
 
 
-def _subject(config: TuneConfig, source: str) -> Subject:
+def _subject(config: TuneConfig, source: str, transport: Transport) -> Subject:
     """What is searched. Raises ConfigError where the simulator refuses it."""
     patience = config.env.hang_timeout_s
     if config.controller is not None:
-        return AttributesSubject(config.controller, with_starts(config.controller, source, patience))
+        return AttributesSubject(
+            config.controller, with_starts(config.controller, source, patience, transport)
+        )
     assert config.network is not None
     subject: LawSubject | NetworkSubject
     if config.law is not None:
@@ -99,7 +113,7 @@ def _subject(config: TuneConfig, source: str) -> Subject:
         subject = NetworkSubject(config.network, config.name, config.seed, source)
     with tempfile.TemporaryDirectory() as folder:
         start = subject.controller(subject.space.start, Path(folder))
-        try_controller(start, f"{source}: network", patience)
+        try_controller(start, f"{source}: network", patience, transport)
     return subject
 
 

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ns3_env import telemetry
 from ns3_env.actions import ActionMap, make_action_map
 from ns3_env.agents.training.config import EnvConfig, EvaluationConfig
 from ns3_env.errors import ConfigError
+from ns3_env.observable import Watched
 from ns3_env.released import controller_names
 from ns3_env.rewards import Reward, make_reward
 from ns3_env.scenario import Scenario
@@ -59,25 +60,35 @@ def check_env(env: EnvConfig, source: str) -> None:
         raise ConfigError(f"{source}: env.fields: {error.args[0]}") from error
 
 
-def check_evaluation(env: EnvConfig, evaluation: EvaluationConfig | None, source: str) -> None:
-    """What will be compared at the end is checked at the beginning.
+def check_observable(env: EnvConfig, scenarios: Iterable[Scenario]) -> None:
+    """Raises ScenarioError where a scenario's transport does not know a field, or what the reward reads."""
+    watched = Watched(env.fields, make_action_and_reward(env, "configuration")[1])
+    for scenario in scenarios:
+        watched.check(scenario)
+
+
+def check_evaluation(env: EnvConfig, evaluation: EvaluationConfig | None, source: str) -> list[Scenario]:
+    """What will be compared at the end is checked at the beginning; returns its scenarios.
 
     Raises:
         ScenarioError: a scenario of it is wrong, naming ``source`` and key.
         ConfigError: the simulator has no such controller.
     """
     if evaluation is None:
-        return
-    for key in ("scenario", "returns"):
-        if (data := getattr(evaluation, key)) is not None:
-            make_scenario(env, data, f"{source}: evaluation.{key}")
-    known = controller_names()
+        return []
+    made = [
+        make_scenario(env, data, f"{source}: evaluation.{key}")
+        for key in ("scenario", "returns")
+        if (data := getattr(evaluation, key)) is not None
+    ]
+    known = controller_names(made[0].transport)
     for i, name in enumerate(evaluation.controllers):
         if name not in known:
             raise ConfigError(
                 f"{source}: evaluation.controllers.{i}: there is no {shown(name)}"
                 f"{nearest(name, known)} of {', '.join(known)}"
             )
+    return made
 
 
 def make_env(

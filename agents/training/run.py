@@ -20,6 +20,7 @@ from ns3_env.agents.training.curriculum import Curriculum, CurriculumConfig, Cur
 from ns3_env.agents.training.environment import (
     check_env,
     check_evaluation,
+    check_observable,
     make_action_and_reward,
     make_training_env,
 )
@@ -87,7 +88,7 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), algorithm: str | None = 
     inputs = inputs.with_overrides(overrides)
     config = validate(inputs.config, RunConfig, inputs.config_source)
     check_env(config.env, inputs.config_source)
-    check_evaluation(config.env, config.evaluation, inputs.config_source)
+    compared = check_evaluation(config.env, config.evaluation, inputs.config_source)
     source = inputs.curriculum_source
     stages = validate(inputs.curriculum, CurriculumConfig, source)
     if not find_agent(config.agent.name).trainer.exports() or is_code(config.env.action.name):
@@ -95,7 +96,9 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), algorithm: str | None = 
     inside = config.env.rollout == "inside"  # across the channel episodes overlap: stages are left by count
     if inputs.resume is not None:
         inputs.resume.latest_checkpoint()
-    return Plan(config, Curriculum(stages, config.env, config.seed, source, by_score=inside), inputs.resume)
+    curriculum = Curriculum(stages, config.env, config.seed, source, by_score=inside)
+    check_observable(config.env, [*curriculum.scenarios, *compared])
+    return Plan(config, curriculum, inputs.resume)
 
 
 def run(plan: Plan, parent: Path, measure: Measure | None = None, console: Console | None = None) -> Outcome:

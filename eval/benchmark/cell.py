@@ -159,7 +159,7 @@ def recorded(scenario: Scenario) -> Scenario:
     interval = scenario.record.queue_series_ns or max(
         100, round(_duration_ns(scenario, network, flows) / samples)
     )
-    packets = sum(size / scenario.payload_bytes for size in _sizes(scenario, network, flows))
+    packets = sum(size / scenario.packet_payload_bytes for size in _sizes(scenario, network, flows))
     record = Record(queue_series_ns=interval, windows=packets <= _MAX_PACKETS)
     return scenario.model_copy(update={"record": record})
 

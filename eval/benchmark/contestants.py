@@ -14,6 +14,7 @@ from ns3_env.actions import make_action_map
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.suite import Contestant, Suite
 from ns3_env.named_code import import_named
+from ns3_env.observable import unknown_fields
 from ns3_env.policy import Policy
 from ns3_env.scenario import Controller
 
@@ -71,15 +72,21 @@ def check(suite: Suite) -> Suite:
         ScenarioError: a controller, module, factory or checkpoint is not there or is not what it should be.
     """
     suite.check_controllers()
-    return suite.model_copy(update={"controllers": [_checked(entry) for entry in suite.controllers]})
+    under_tcp = suite.played_under("tcp")
+    return suite.model_copy(
+        update={"controllers": [_checked(entry, under_tcp.get(entry.name)) for entry in suite.controllers]}
+    )
 
 
-def _checked(entry: Contestant) -> Contestant:
+def _checked(entry: Contestant, under_tcp: str | None) -> Contestant:
+    """``under_tcp``: a scenario of TCP that it plays, if there is one."""
     if entry.controller is not None:
         return entry
     found = _of_module(entry) if entry.policy is not None else _of_checkpoint(entry)
     if isinstance(found, Controller):
         return Contestant(name=entry.name, controller=found.name, attributes=found.attributes)
+    if under_tcp is not None and (fault := unknown_fields("tcp", found.policy.fields)) is not None:
+        raise ScenarioError(f"{entry.name} cannot play {under_tcp}: it observes {fault}")
     return entry.model_copy(update={"content": _content(entry)})
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -18,12 +19,13 @@ import yaml
 from ns3_env.agents.training.run_folder import versions
 from ns3_env.command_line import typed
 from ns3_env.durable import write_atomically
-from ns3_env.errors import ScenarioError
+from ns3_env.errors import ScenarioError, SimulatorNotFound
 from ns3_env.eval.benchmark.suite import LABELS, Contestant, Suite
 from ns3_env.eval.play.folders import refuse_links
 from ns3_env.files import read_text
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import find_executable
+from ns3_env.transport import TRANSPORTS, Transport, other
 from ns3_env.yaml_files import parse
 
 #: Layout of the folder; another number is another layout.
@@ -143,10 +145,12 @@ def failure_file(path: Path, scenario: str, controller: str, seed: int) -> Path:
 def fingerprint(scenario: Scenario, who: Contestant, seed: int, used: Mapping[str, str]) -> str:
     """Hash of all that a cell's result depends on: scenario, controller, seed, versions, and the layout.
 
-    A plugin's content is part of it where a controller of the cell came from there.
+    A plugin's content is part of it where a controller of the cell came from there, a simulator where it is
+    the one of the scenario's transport.
     """
     names = {who.controller, *(controller.name for controller in scenario.controllers)}
     others = [key for key in used if key.startswith("plugin ") and key.removeprefix("plugin ") not in names]
+    others.append(_program(other(scenario.transport)))
     content = {
         "format": FORMAT,
         "scenario": _as_json(scenario),
@@ -170,11 +174,19 @@ def versions_in_use() -> dict[str, str]:
 
 @functools.cache
 def _hashes() -> dict[str, str]:
-    program = hashlib.sha256(find_executable().read_bytes()).hexdigest()[:16]
+    programs = {}
+    for transport in TRANSPORTS:
+        with contextlib.suppress(SimulatorNotFound):  # whoever plays its scenarios will say so
+            content = find_executable(transport).read_bytes()
+            programs[_program(transport)] = hashlib.sha256(content).hexdigest()[:16]
     metrics = hashlib.sha256()
     for file in sorted((Path(__file__).parents[1] / "metrics").glob("*.py")):
         metrics.update(file.read_bytes())
-    return {"rdma-sim": program, "metrics": metrics.hexdigest()[:16]}
+    return {**programs, "metrics": metrics.hexdigest()[:16]}
+
+
+def _program(transport: Transport) -> str:
+    return f"{transport}-sim"
 
 
 def claim(path: Path) -> None:

@@ -32,6 +32,8 @@ HEADLINES = (
     "pfc_pause_fraction",
     "unfinished_flows",
 )
+#: The one of TCP's scenarios, and the one that says nothing there.
+_OF_TCP, _OF_RDMA = "rtt_p99_us", "pfc_pause_fraction"
 #: Said where the seeds leave it open.
 UNDECIDED = "no clear winner"
 
@@ -115,6 +117,15 @@ def standings(folder: BenchFolder, metrics: Iterable[str] | None = None) -> list
     """
     names = list(METRICS) if metrics is None else list(metrics)
     return [_Scenario(folder, entry).standing(names) for entry in folder.suite.scenarios]
+
+
+def headlines(summary: Sequence[Standing]) -> tuple[str, ...]:
+    """``HEADLINES`` of these scenarios: with the RTT where one is measured, without PFC where all are."""
+    scores = [[row.scores[_OF_TCP] for row in x.rows if _OF_TCP in row.scores] for x in summary]
+    measured = [any(not math.isnan(score.mean) for score in of_scenario) for of_scenario in scores]
+    if not any(measured):
+        return HEADLINES
+    return (*(name for name in HEADLINES if name != _OF_RDMA or not all(measured)), _OF_TCP)
 
 
 def values_of(cells: Sequence[Cell], metric: str) -> FloatArray:

@@ -13,10 +13,12 @@ from ns3_env.bounds import WallSeconds
 from ns3_env.data_files import DATA
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.entries import controllers_of, scenarios_of
-from ns3_env.released import released_names
+from ns3_env.eval.play.names import wrong
+from ns3_env.released import released_names, released_under
 from ns3_env.scenario import AGENT, Scenario
 from ns3_env.simulator import default_attributes, list_controllers
 from ns3_env.strict import Strict, nearest, validate
+from ns3_env.transport import TRANSPORTS, Transport
 from ns3_env.yaml_files import read_mapping
 
 #: Suites that come with the project: NAME.yaml.
@@ -197,24 +199,42 @@ class Suite(Strict):
         return made
 
     def check_controllers(self) -> None:
-        """Raises ScenarioError for a controller that this simulator does not have, naming the known ones."""
-        known = [name for name in list_controllers() if name != AGENT]
-        faults = [
-            f"{self.source}: controllers.{i}: unknown controller {entry.controller!r}; "
-            f"known: {', '.join([*known, *released_names()])}"
-            for i, entry in enumerate(self.controllers)
-            if entry.controller is not None and entry.controller not in known
-        ]
-        faults = faults or [
-            f"{self.source}: controllers: {entry.of}: {entry.controller} has no attribute {name!r}"
-            f"{nearest(name, list(default_attributes(entry.controller)))}"
-            for entry in self.controllers
-            if entry.controller is not None
-            for name in entry.attributes
-            if name not in default_attributes(entry.controller)
-        ]
+        """Raises ScenarioError for a controller that the simulator of a scenario that it plays does not have,
+        naming the known ones."""
+        faults: list[str] = []
+        for transport in TRANSPORTS:
+            if played := self.played_under(transport):
+                faults += self._unknown_to(transport, played)
         if faults:
             raise ScenarioError("\n".join(dict.fromkeys(faults)))
+
+    def _unknown_to(self, transport: Transport, played: Mapping[str, str]) -> list[str]:
+        """What is wrong with the controllers that play a transport's scenarios, a line each."""
+        known = [name for name in list_controllers(transport=transport) if name != AGENT]
+        faults = [
+            f"{self.source}: controllers.{i}: "
+            f"{wrong(entry.controller, transport, f'the transport of {played[entry.name]}')}; "
+            f"known: {', '.join([*known, *released_under(transport)])}"
+            for i, entry in enumerate(self.controllers)
+            if entry.name in played and entry.controller is not None and entry.controller not in known
+        ]
+        return faults or [
+            f"{self.source}: controllers: {entry.of}: {entry.controller} has no attribute {name!r}"
+            f"{nearest(name, list(default_attributes(entry.controller, transport)))}"
+            for entry in self.controllers
+            if entry.name in played and entry.controller is not None
+            for name in entry.attributes
+            if name not in default_attributes(entry.controller, transport)
+        ]
+
+    def played_under(self, transport: Transport) -> dict[str, str]:
+        """Names of the controllers that play a scenario of the transport, each with the first of those."""
+        found: dict[str, str] = {}
+        for entry in self.scenarios:
+            if entry.scenario.transport == transport:
+                for who in self.contestants_of(entry):
+                    found.setdefault(who.name, entry.name)
+        return found
 
     def contestant(self, name: str) -> Contestant:
         """The controller of this name. Raises KeyError."""

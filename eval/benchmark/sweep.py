@@ -12,6 +12,7 @@ from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.axes import parse_axes
 from ns3_env.eval.benchmark.grid import short_names
 from ns3_env.eval.benchmark.suite import SUITE_FOLDER, Suite, in_full, known_suites
+from ns3_env.eval.play.names import is_known
 from ns3_env.released import controller_names
 from ns3_env.scenario import AGENT, NETWORK, Scenario
 from ns3_env.strict import nearest
@@ -52,11 +53,7 @@ def sweep_suite(
         return Suite.from_mapping(data, str(file), file.parent), Path()  # says what is wrong with it
     own = list(data.get("controllers") or [])
     own += [name for name in controllers if name not in map(_name, own)]
-    own += [
-        name
-        for name in _whose_attributes(values)
-        if name not in [*map(_name, own)] and name in controller_names()
-    ]
+    own += [name for name in _whose_attributes(values) if name not in [*map(_name, own)] and is_known(name)]
     if not own:
         raise ScenarioError("--controllers: name those that the scenario is played under, e.g. hpcc,dcqcn")
     of_scenario, of_controllers = _sorted(values, [str(_name(entry)) for entry in own])

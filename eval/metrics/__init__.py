@@ -12,7 +12,17 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ns3_env.eval.metrics import convergence, duration, fairness, goodput, losses, pauses, queues, slowdown  # noqa: F401, the tables' order
+from ns3_env.eval.metrics import (  # noqa: F401, the order of tables
+    convergence,
+    duration,
+    fairness,
+    goodput,
+    losses,
+    pauses,
+    queues,
+    rtt,
+    slowdown,
+)
 from ns3_env.eval.metrics.registry import METRICS, Metric, Shared
 from ns3_env.results import Results
 
@@ -36,17 +46,23 @@ TABLE = (
 
 
 def measure(results: Results, names: Iterable[str] | None = None) -> dict[str, float]:
-    """Metrics of one episode by name, all of them by default; NaN where the results do not define one.
+    """Metrics of one episode by name; NaN where the results do not define one.
+
+    By default all of them, but for those of a section (``Metric.section``) that the results have not got.
 
     Raises KeyError for an unknown name.
     """
     shared = Shared(results)
-    return {name: float(METRICS[name].of(shared)) for name in (METRICS if names is None else names)}
+    if names is None:
+        names = [name for name, metric in METRICS.items() if not metric.section or metric.section in results]
+    return {name: float(METRICS[name].of(shared)) for name in names}
 
 
 def line(results: Results) -> dict[str, float]:
-    """The metrics of ``TABLE`` for one episode. Percentiles interpolate linearly between order statistics."""
-    return measure(results, TABLE)
+    """The metrics of ``TABLE`` for one episode, and those of sections that not all results have. Percentiles
+    interpolate linearly between order statistics."""
+    more = [name for name, metric in METRICS.items() if metric.section and metric.section in results]
+    return measure(results, (*TABLE, *more))
 
 
 def mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:

@@ -48,6 +48,7 @@ class Metric:
         of_finished: only finished flows count, so that leaving flows unfinished flatters.
         resolution: a difference that says little; added to both sides where values are compared as a ratio.
             0 of a metric that is never 0.
+        section: of the results, without which there is no such metric; "" where it is always there.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Metric:
     over_episodes: Literal["mean", "sum"] = "mean"
     of_finished: bool = False
     resolution: float = 0.0
+    section: str = ""
 
 
 #: Every metric, by name, in the order in which a table shows them.

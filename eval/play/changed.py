@@ -8,10 +8,11 @@ from pathlib import Path
 
 from ns3_env.agents.training.inputs import apply_overrides
 from ns3_env.errors import ScenarioError
-from ns3_env.released import controller_names
+from ns3_env.eval.play.names import check_names, is_known
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.simulator import default_attributes, list_controllers
 from ns3_env.strict import nearest, validate
+from ns3_env.transport import Transport
 from ns3_env.yaml_files import read_mapping
 
 #: Controller -> its attributes and their values.
@@ -27,7 +28,7 @@ def overridden(file: Path, names: Sequence[str], overrides: Sequence[str]) -> tu
         overrides: "key=value" of the scenario, dotted, and "NAME.ATTRIBUTE=value" of one of the controllers.
 
     Raises:
-        ScenarioError: the file, a key or a value is wrong; names the nearest known one.
+        ScenarioError: the file, a key or a value is wrong, or a name is none of the scenario's transport.
         ConfigError: an override is not of the form key=value.
     """
     data = read_mapping(file, ScenarioError)
@@ -35,6 +36,8 @@ def overridden(file: Path, names: Sequence[str], overrides: Sequence[str]) -> tu
     rest = [text for text in overrides if text not in of_controllers]
     changed = apply_overrides(data, rest)
     source = f"{file}, with {', '.join(rest)}" if rest else str(file)
+    scenario = Scenario.from_mapping(changed, source, file.parent)
+    check_names(names, scenario.transport)
     given = apply_overrides({}, of_controllers)
     attributes: Attributes = {}
     for name, values in given.items():
@@ -42,18 +45,19 @@ def overridden(file: Path, names: Sequence[str], overrides: Sequence[str]) -> tu
             raise ScenarioError(f"command line: {name}: is not among --controllers, {', '.join(names)}")
         whole = {"name": name, "attributes": values}
         attributes[name] = validate(whole, Controller, "command line", raises=ScenarioError).attributes
-        _check(name, attributes[name])
-    return Scenario.from_mapping(changed, source, file.parent), attributes
+        _check(name, attributes[name], scenario.transport)
+    return scenario, attributes
 
 
 def _is_attribute(text: str) -> bool:
     """Whether the text is "NAME.ATTRIBUTE=value" of a controller, and no key of a scenario."""
     first, dot, _ = text.partition("=")[0].partition(".")
-    return bool(dot) and first in controller_names() and first not in Scenario.model_fields
+    return bool(dot) and first not in Scenario.model_fields and is_known(first)
 
 
-def _check(name: str, attributes: dict[str, bool | int | float | str]) -> None:
-    known = list(default_attributes(name)) if name in list_controllers() else []
+def _check(name: str, attributes: dict[str, bool | int | float | str], transport: Transport) -> None:
+    has_some = name in list_controllers(transport=transport)
+    known = list(default_attributes(name, transport)) if has_some else []
     for attribute in attributes:
         if attribute not in known:
             raise ScenarioError(

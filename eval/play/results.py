@@ -54,6 +54,16 @@ STREAM_COLUMNS = (
     "received_bytes",
     "lost_bytes",
 )
+#: Columns of flows.csv that are there where the results have them.
+MORE_COLUMNS = (
+    "counted",
+    "endless",
+    "rtt_samples",
+    "rtt_mean_ns",
+    "rtt_p50_ns",
+    "rtt_p99_ns",
+    "rtt_max_ns",
+)
 #: What such a folder may hold.
 FILES = (
     "flows.csv",
@@ -82,7 +92,8 @@ def write_results(
     row for each switch port that sent anything; lengths are time-weighted. losses.csv, where packets were
     lost: a row for each port and cause (``ns3_env.results`` has the causes). counters.csv, where a controller
     counts something: a row per flow, empty where its controller does not. With a measurement window flows.csv
-    has ``counted``, queues.csv ``window_tx_bytes``, and its lengths are those within the window.
+    has ``counted``, queues.csv ``window_tx_bytes``, and its lengths are those within the window. Under TCP
+    flows.csv has each flow's RTTs, −1 where none was measured.
 
     Args:
         folder: where.
@@ -92,7 +103,7 @@ def write_results(
         used: keys of config.yaml beside the scenario; versions by default.
     """
     flows = results["flows"]
-    names = [*FLOW_COLUMNS, *more_columns, *(name for name in ("counted", "endless") if name in flows)]
+    names = [*FLOW_COLUMNS, *more_columns, *(name for name in MORE_COLUMNS if name in flows)]
     rows = [[*row, int(row[4] >= 0)] for row in zip(*(flows[name] for name in names), strict=True)]
     (folder / "flows.csv").write_text(table.csv_text([*names, "finished"], rows), encoding="utf-8")
     if streams := results.get("streams"):
@@ -120,18 +131,31 @@ def resolved(scenario: Scenario) -> dict[str, Any]:
     """Every value that the simulator ran with, defaults and attributes of controllers included."""
     sent = scenario.to_simulator_json()
     values = scenario.model_dump(mode="json")
-    values["timing"] = sent["timing"]
-    values["switch"] = sent["switch"]
+    values.update(_resolved_sections(scenario, sent))
     if (span := scenario.measured_ns()) is not None:
         values["measurement"] = {"warm_up_ns": span[0], "end_ns": span[1]}
-    rates = {link.rate_bps for link in scenario.topology.build().access.values()}
-    hundredth = rates.pop() / 100 if len(rates) == 1 else None
-    values["min_rate_bps"] = sent.get("min_rate_bps", hundredth)
     values["controllers"] = [
         {
             "name": controller.name,
-            "attributes": {**default_attributes(controller.name), **controller.attributes},
+            "attributes": {
+                **default_attributes(controller.name, scenario.transport),
+                **controller.attributes,
+            },
         }
         for controller in scenario.controllers
     ]
     return values
+
+
+def _resolved_sections(scenario: Scenario, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """What the transport's own sections are beside what the user wrote."""
+    if scenario.transport == "tcp":
+        tcp = scenario.resolved_tcp().model_dump(mode="json")
+        return {"tcp": tcp}
+    rates = {link.rate_bps for link in scenario.topology.build().access.values()}
+    hundredth = rates.pop() / 100 if len(rates) == 1 else None
+    return {
+        "timing": sent["timing"],
+        "switch": sent["switch"],
+        "min_rate_bps": sent.get("min_rate_bps", hundredth),
+    }

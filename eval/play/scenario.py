@@ -21,7 +21,7 @@ from ns3_env.eval.play.results import FILES, write_results
 from ns3_env.eval.play.series import write_series
 from ns3_env.eval.play.trained import trained_policies
 from ns3_env.eval.show import table
-from ns3_env.released import controller_names, named_controller
+from ns3_env.released import named_controller
 from ns3_env.scenario import AGENT, Record, Scenario
 from ns3_env.simulator import Simulator
 
@@ -61,7 +61,6 @@ def run(
         SimulatorError: the simulator failed.
     """
     file = find_file(scenario_file, "configs/scenarios")
-    check_names(names)
     scenario, attributes = overridden(file, names, overrides)
     policies = trained_policies(checkpoints, names)
     record = _record(scenario, queue_series_ns, pcap)
@@ -119,17 +118,6 @@ def run(
     if json_file is not None:
         table.write_json(json_file, {name: without_nan(metrics) for name, metrics in rows.items()})
     return rows
-
-
-def check_names(names: Sequence[str]) -> None:
-    """Raises ScenarioError for a controller that is neither the simulator's nor a released policy, or that is
-    there twice."""
-    known = controller_names()
-    for i, name in enumerate(names):
-        if name not in known:
-            raise ScenarioError(f"--controllers: unknown controller {name!r}; known: {', '.join(known)}")
-        if name in names[:i]:
-            raise ScenarioError(f"--controllers: {name!r} is there twice")
 
 
 def _record(scenario: Scenario, queue_series_ns: int | None, pcap: bool) -> Record:

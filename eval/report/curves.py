@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
 from ns3_env.eval.benchmark.grid import short_names
-from ns3_env.eval.benchmark.standings import HEADLINES, Score, Standing
+from ns3_env.eval.benchmark.standings import Score, Standing, headlines
 from ns3_env.eval.benchmark.suite import OfGrid, Parameter, Suite, SuiteScenario
 from ns3_env.eval.metrics import METRICS, Metric
 from ns3_env.eval.report.figures import Panel
@@ -97,7 +97,7 @@ def _over_attribute(suite: Suite, family: str, axis: str) -> Panels:
 def of_sweep(sweep: Sweep, summary: Sequence[Standing], looks: Mapping[str, Style]) -> Iterator[Panel]:
     """A figure for each main metric that is not the same everywhere."""
     scores = {(scenario.name, row.controller): row.scores for scenario in summary for row in scenario.rows}
-    for name in HEADLINES:
+    for name in headlines(summary):
         cells = {cell for lines in sweep.panels.values() for line in lines.values() for cell in line.values()}
         means = {scores[cell][name].mean for cell in cells if cell in scores}
         known = {mean for mean in means if not math.isnan(mean)}

@@ -11,7 +11,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ns3_env.eval.benchmark.folder import BenchFolder
-from ns3_env.eval.benchmark.standings import HEADLINES, Standing
+from ns3_env.eval.benchmark.standings import Standing, headlines
 from ns3_env.eval.benchmark.statistics import FloatArray
 from ns3_env.eval.metrics import METRICS
 from ns3_env.eval.report.curves import sweeps
@@ -47,7 +47,7 @@ def render(
         groups=[(group, list(several)) for group, several in groupby(summary, key=lambda s: s.group)],
         anchors={scenario.name: f"scenario-{number}" for number, scenario in enumerate(summary, start=1)},
         metrics=METRICS,
-        headlines=HEADLINES,
+        headlines=headlines(summary),
         looks=looks,
         dashes={name: _dashes(look.line) for name, look in looks.items()},
         pictures=pictures,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ns3_env.eval.benchmark.standings import HEADLINES, Standing
+from ns3_env.eval.benchmark.standings import Standing, headlines
 from ns3_env.eval.metrics import METRICS
 from ns3_env.eval.report.facts import Facts
 from ns3_env.eval.report.losses import HEADINGS, LostRow
@@ -40,7 +40,7 @@ def render(facts: Facts, summary: Sequence[Standing], lost: Mapping[str, Sequenc
 
 
 def _table(scenario: Standing) -> list[str]:
-    infos = [METRICS[name] for name in HEADLINES]
+    infos = [METRICS[name] for name in headlines([scenario])]
     headings = [info.heading + (f" ({info.unit})" if info.unit else "") for info in infos]
     lines = [
         "| controller | seeds | " + " | ".join(headings) + " |",

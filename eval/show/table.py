@@ -33,6 +33,11 @@ COLUMNS: tuple[tuple[str, str, str], ...] = (
 LOST = ("dropped_packets", "packets\nlost", ",.0f")
 
 
+#: The column of round trips, where there are some, and what it takes the place of.
+RTT = ("rtt_p99_us", "RTT µs\np99", ",.0f")
+_OF_RDMA = "pfc_frames"
+
+
 def cell(value: float, form: str) -> str:
     """The number as shown; "–" where it is not defined."""
     return "–" if math.isnan(value) else format(value, form)
@@ -43,7 +48,9 @@ def show(title: str, rows: Mapping[str, Mapping[str, float]], console: Console |
     # The box itself keeps columns a space apart: with no padding, queues of 100 MB still fit 80 columns.
     table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
     table.add_column("\ncontroller", no_wrap=True)
-    columns = [*COLUMNS, LOST] if any(metrics[LOST[0]] > 0 for metrics in rows.values()) else COLUMNS
+    columns = [*COLUMNS, LOST] if any(metrics[LOST[0]] > 0 for metrics in rows.values()) else [*COLUMNS]
+    if any(RTT[0] in metrics for metrics in rows.values()):
+        columns = [RTT if column[0] == _OF_RDMA else column for column in columns]
     for _, heading, _ in columns:
         table.add_column(heading, justify="right", no_wrap=True)
     for name, metrics in rows.items():

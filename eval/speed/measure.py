@@ -61,7 +61,8 @@ def measure(
 
     Returns:
         ``packet_hops_per_s``: transmissions of data packets and ACKs per CPU second of the simulator,
-        a 4-to-1 incast at 100 Gb/s without controller. ``decisions_per_s``: rows answered per wall
+        a 4-to-1 incast at 100 Gb/s without controller. ``tcp_packets_per_s``: segments per CPU second, a
+        4-to-1 incast over three links of 10 Gb/s under CUBIC. ``decisions_per_s``: rows answered per wall
         second, by number of simulators, for 64 flows that decide at the same instants.
         ``front_end_steps_per_s``: decisions a wall second of each way to step an environment, on a 4-to-1
         incast of 1 MB flows, resets included. ``mpcc_us`` and
@@ -78,6 +79,8 @@ def measure(
     """
     say("packet-hops of the plain network")
     hops = median(_packet_hops_per_s() for _ in range(repeats))
+    say("packets of TCP")
+    segments = median(_tcp_packets_per_s() for _ in range(repeats))
     decisions = {}
     for count in SIMULATORS:
         say(f"decisions through the channel, {count} simulator{'s' * (count > 1)}")
@@ -113,6 +116,7 @@ def measure(
         cpu[key] = median(_reference_cpu_s(scenario, controller) for _ in range(repeats))
     return {
         "packet_hops_per_s": hops,
+        "tcp_packets_per_s": segments,
         "decisions_per_s": decisions,
         "front_end_steps_per_s": front_ends,
         **solver,
@@ -127,6 +131,7 @@ def table(figures: dict[str, Any]) -> Table:
     """The figures of :func:`measure`, to be printed."""
     drawn = Table("what", "measured", title="Speed on this machine")
     drawn.add_row("packet-hops/s, one core", f"{figures['packet_hops_per_s'] / 1e6:.1f} M")
+    drawn.add_row("TCP packets/s, one core", f"{figures['tcp_packets_per_s'] / 1e3:.0f} k")
     for count, rate in figures["decisions_per_s"].items():
         drawn.add_row(f"decisions/s, {count} simulator{'s' * (count != '1')}", f"{rate / 1e3:.0f} k")
     for name, rate in figures["front_end_steps_per_s"].items():
@@ -171,6 +176,19 @@ def _packet_hops_per_s() -> float:
     return float(results["totals"]["packet_hops"]) / spent
 
 
+def _tcp_packets_per_s() -> float:
+    keys = {
+        "transport": "tcp",
+        "topology": {"kind": "dumbbell", "senders": 4, "rate_bps": "10Gbps", "delay_ns": "5us"},
+        "traffic": {"kind": "incast", "size_bytes": "20MB"},
+        "tcp": {"queue": {"limit": "100 packets"}},
+        "controllers": [{"name": "cubic"}],
+        "time_limit_ns": "10s",
+    }
+    results, spent = _run_alone(Scenario.from_mapping(keys, "speed"))
+    return float(results["totals"]["packets_sent"]) / spent
+
+
 def _mpcc_us(horizon: int, shortcut: bool) -> float:
     """Mean microseconds of an incast's decisions."""
     attributes: dict[str, bool | int | float | str] = {
@@ -200,7 +218,8 @@ def _run_alone(scenario: Scenario) -> tuple[dict[str, Any], float]:
         path = Path(folder, "scenario.json")
         path.write_text(json.dumps(scenario.to_simulator_json()), encoding="utf-8")
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run([str(find_executable()), str(path)], capture_output=True, check=True, text=True)
+        program = str(find_executable(scenario.transport))
+        done = subprocess.run([program, str(path)], capture_output=True, check=True, text=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
     return json.loads(done.stdout), spent

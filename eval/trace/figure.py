@@ -37,7 +37,8 @@ class Panel:
 
 
 def panels(results: Results) -> list[Panel]:
-    """Rates, windows, the bottleneck's queue, ECN marks, PFC pauses, and each state of the controllers."""
+    """Rates, windows, the bottleneck's queue, ECN marks, PFC pauses (of RDMA), and each state of the
+    controllers."""
     end = float(results["totals"]["end_ns"])
     unit, _ = time_unit(end)
     knobs = np.asarray(results.get("windows", []), dtype=np.float64).reshape(-1, 4)
@@ -47,8 +48,9 @@ def panels(results: Results) -> list[Panel]:
         Panel("windows", 3, partial(_draw_windows, results=results, knobs=knobs, end=end, unit=unit)),
         Panel("queue", 3, partial(_draw_queue, results=results, unit=unit)),
         Panel("marks", 1.6, partial(_draw_marks, results=results, end=end, unit=unit)),
-        Panel("pauses", 1.6, partial(_draw_pauses, results=results, end=end, unit=unit)),
     ]
+    if not _is_tcp(results):
+        found.append(Panel("pauses", 1.6, partial(_draw_pauses, results=results, end=end, unit=unit)))
     for state in sorted({name for _, _, name, _ in changes}):
         rows = [(time, flow, value) for time, flow, name, value in changes if name == state]
         of_state = np.asarray(rows, dtype=np.float64)
@@ -60,14 +62,15 @@ def panels(results: Results) -> list[Panel]:
 def draw(results: Results, title: str) -> Figure:
     """All panels above one time axis."""
     own = panels(results)
-    states = len(own) - 5
+    states = sum(panel.name.startswith("state-") for panel in own)
     figure = Figure(figsize=(10, 11 + 2 * states), layout="constrained", facecolor="white")
     several = figure.subplots(len(own), 1, sharex=True, height_ratios=[panel.height for panel in own])
     figure.suptitle(title, fontsize=11)
     for axes, panel in zip(several, own, strict=True):
         panel.draw(axes)
         _finish(axes)
-    handles, labels = several[0].get_legend_handles_labels()
+    named = (axes.get_legend_handles_labels() for axes in several)
+    handles, labels = next((found for found in named if found[1]), ([], []))
     if labels:
         columns = min(6, len(labels)) if len(results["flows"]["src"]) > MANY_FLOWS else len(labels)
         figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=8)
@@ -101,6 +104,11 @@ def separately(results: Results) -> list[tuple[str, Figure]]:
     return found
 
 
+def _is_tcp(results: Results) -> bool:
+    """Only TCP's senders measure RTTs for the results."""
+    return "rtt" in results
+
+
 def _finish(axes: Axes) -> None:
     axes.grid(alpha=0.3, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
@@ -116,12 +124,15 @@ def _draw_rates(axes: Axes, results: Results, knobs: Floats, end: float, unit: f
     axes.set(ylabel="pacing rate (Gb/s)", title="What each flow is allowed to send: rate")
     if 0 < len(knobs) <= len(results["flows"]["src"]):
         axes.set_title("Rate: no change after the start")
-    if not draw_knob(axes, results, knobs, 3, 1e9, end, unit):
+    if _is_tcp(results) and len(np.unique(knobs[:, 3])) <= 1:  # the link's rate, whatever the window
+        _say(axes, "this law does not pace")
+    elif not draw_knob(axes, results, knobs, 3, 1e9, end, unit):
         _say(axes, "this controller sets none")
 
 
 def _draw_windows(axes: Axes, results: Results, knobs: Floats, end: float, unit: float) -> None:
-    axes.set(ylabel="window (kB)", title="What each flow is allowed to have under way: window")
+    name = "cwnd" if _is_tcp(results) else "window"
+    axes.set(ylabel=f"{name} (kB)", title=f"What each flow is allowed to have under way: {name}")
     if not draw_knob(axes, results, knobs, 2, 1e3, end, unit):
         _say(axes, "this controller sets none")
 

@@ -13,8 +13,8 @@ from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.cell import played_by, recorded
 from ns3_env.eval.benchmark.suite import Contestant
 from ns3_env.eval.play.folders import refuse_foreign, replace_folder
+from ns3_env.eval.play.names import check_names
 from ns3_env.eval.play.results import FILES, write_results
-from ns3_env.eval.play.scenario import check_names
 from ns3_env.eval.play.series import COLUMNS, recorded_series, write_series
 from ns3_env.eval.play.trained import policy_of
 from ns3_env.eval.show.files import FOLDER as FIGURES
@@ -122,14 +122,14 @@ def _load(file: Path, controller: str, checkpoint: Path | None) -> tuple[Scenari
     if not (isinstance(data.get("scenario"), dict)):
         scenario = Scenario.from_mapping(data, str(file), file.parent)
         if given is None:
-            check_names([controller])
+            check_names([controller], scenario.transport)
         return scenario, given or Contestant.model_validate(controller)
     scenario = Scenario.from_mapping(data["scenario"], str(data.get("source") or file), file.parent)
     who = given
     if who is None and "controller" in data:
         who = validate(data["controller"], Contestant, f"{file}: controller", raises=ScenarioError)
     if who is None or controller != who.name:
-        check_names([controller])
+        check_names([controller], scenario.transport)
         who = Contestant.model_validate(controller)
     return scenario, who
 

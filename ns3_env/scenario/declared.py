@@ -1,40 +1,47 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What do switches do where a scenario says ``auto``? What the flows' controllers declare that they need."""
+"""What do ports do where a scenario says ``auto``? What the flows' controllers declare that they need."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ns3_env.scenario.congestion_points import CongestionPoints
 from ns3_env.scenario.switch import Ecn
+from ns3_env.scenario.tcp_queue import QueueLength, RedMarking, Threshold
 from ns3_env.simulator.executable import describe_controllers
-from ns3_env.strict import Strict
+from ns3_env.transport import Transport
 
 if TYPE_CHECKING:
     from ns3_env.scenario.scenario import Scenario
 
-T = TypeVar("T", bound=Strict)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Declared(Generic[T]):
-    """A setting of switches that each controller may declare.
+    """A setting of ports that each controller may declare.
 
     Attributes:
-        key: in a scenario's ``switch``, and in what the simulator says of its controllers.
-        model: of its value.
+        key: in what the simulator says of its controllers.
+        place: in a scenario.
+        given: the scenario's own value; "auto" where controllers say it.
+        read: what a controller declares as a value.
         what: the setting in words.
         shown: a value in words, for whoever has to choose between two.
         instead: the keys to give where controllers differ.
+        transport: whose controllers.
     """
 
     key: str
-    model: type[T]
+    place: str
+    given: Callable[[Scenario], Any]
+    read: Callable[[Any], T]
     what: str
     shown: Callable[[T], str]
     instead: str
+    transport: Transport = "rdma"
 
     def published(self, names: Iterable[str] | None = None) -> dict[str, T]:
         """What controllers are published with; those not named need nothing.
@@ -44,16 +51,16 @@ class Declared(Generic[T]):
 
         Raises SimulatorNotFound, SimulatorDied.
         """
-        all_of_them = describe_controllers()
+        all_of_them = describe_controllers(transport=self.transport)
         return {
-            name: self.model.model_validate(all_of_them[name][self.key])
+            name: self.read(all_of_them[name][self.key])
             for name in (all_of_them if names is None else names)
             if name in all_of_them and all_of_them[name][self.key] is not None
         }
 
     def of(self, scenario: Scenario, controllers: list[int]) -> T | None:
         """The scenario's setting, for flows under these controllers (indices)."""
-        setting: Any = getattr(scenario.switch, self.key)
+        setting = self.given(scenario)
         if setting != "auto":
             chosen: T | None = setting
             return chosen
@@ -65,7 +72,7 @@ class Declared(Generic[T]):
 
         ``controllers()``: each flow's, as an index.
         """
-        if getattr(scenario.switch, self.key) != "auto" or len(scenario.controllers) < 2:
+        if self.given(scenario) != "auto" or len(scenario.controllers) < 2:
             return []
         published = self.published(sorted({scenario.controllers[i].name for i in set(controllers())}))
         first = next(iter(published.values()), None)
@@ -73,7 +80,7 @@ class Declared(Generic[T]):
             return []
         needs = ", ".join(f"{name} {self.shown(value)}" for name, value in published.items())
         return [
-            f"switch.{self.key}: flows under {' and '.join(published)} need different {self.what} ({needs}): "
+            f"{self.place}: flows under {' and '.join(published)} need different {self.what} ({needs}): "
             f"give {self.instead} instead of 'auto'"
         ]
 
@@ -86,16 +93,53 @@ def _samples(points: CongestionPoints) -> str:
     return f"{points.feedback} feedback each {points.sample_bytes:g} B"
 
 
-MARKING = Declared("ecn", Ecn, "marking", _thresholds, "kmin_bytes, kmax_bytes, pmax and at_rate_bps")
+MARKING = Declared(
+    "ecn",
+    "switch.ecn",
+    lambda scenario: scenario.switch.ecn,
+    Ecn.model_validate,
+    "marking",
+    _thresholds,
+    "kmin_bytes, kmax_bytes, pmax and at_rate_bps",
+)
 CONGESTION_POINTS = Declared(
     "congestion_points",
-    CongestionPoints,
+    "switch.congestion_points",
+    lambda scenario: scenario.switch.congestion_points,
+    CongestionPoints.model_validate,
     "congestion points",
     _samples,
     "feedback, sample_bytes and what else matters",
 )
-#: Every setting of switches that ``auto`` takes from controllers.
-DECLARED: tuple[Declared[Ecn] | Declared[CongestionPoints], ...] = (MARKING, CONGESTION_POINTS)
+
+
+def _threshold(declared: Mapping[str, Any]) -> Threshold | RedMarking:
+    """What a law of TCP declares: a threshold of a port of some rate."""
+    rest = {key: value for key, value in declared.items() if key != "threshold_packets"}
+    packets = QueueLength(amount=declared["threshold_packets"], unit="packets")
+    return Threshold(threshold=packets, **rest)
+
+
+def _packets(marking: Threshold | RedMarking) -> str:
+    assert isinstance(marking, Threshold)
+    rate = f" at {marking.at_rate_bps / 1e9:g} Gb/s" if marking.at_rate_bps is not None else ""
+    return f"from {marking.threshold.text()}{rate}"
+
+
+def _of_queue(place: str, given: Callable[[Scenario], Any]) -> Declared[Threshold | RedMarking]:
+    return Declared("marking", place, given, _threshold, "marking", _packets, "{threshold: ..}", "tcp")
+
+
+QUEUE_MARKING = _of_queue("tcp.queue.marking", lambda scenario: scenario.tcp.queue.marking)
+HOST_QUEUE_MARKING = _of_queue(
+    "tcp.host_queue.marking", lambda scenario: scenario.tcp.host_queue and scenario.tcp.host_queue.marking
+)
+
+#: Every setting of ports that ``auto`` takes from controllers, by transport.
+DECLARED: dict[Transport, tuple[Declared[Any], ...]] = {
+    "rdma": (MARKING, CONGESTION_POINTS),
+    "tcp": (QUEUE_MARKING, HOST_QUEUE_MARKING),
+}
 
 published_ecn = MARKING.published
 published_congestion_points = CONGESTION_POINTS.published

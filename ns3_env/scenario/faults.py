@@ -12,6 +12,7 @@ from ns3_env.errors import ScenarioWarning
 from ns3_env.scenario.controller import AGENT, NETWORK
 from ns3_env.scenario.declared import DECLARED
 from ns3_env.scenario.derived import buffer_bytes, controller_indices, draw_flows, headroom_frames, timing
+from ns3_env.scenario.transport_faults import transport_faults
 from ns3_env.topology import Network
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ _MAX_HEADER_BYTES = 90
 
 def faults_of(scenario: Scenario, network: Network) -> list[str]:
     """What is wrong with it, a line each, by key."""
-    faults = [f"topology.{fault}" for fault in scenario.topology.faults(network)]
+    faults = transport_faults(scenario)
+    faults += [f"topology.{fault}" for fault in scenario.topology.faults(network)]
     if not faults:
         faults = [f"traffic.{fault}" for fault in scenario.traffic.faults(network)]
         if scenario.traffic.is_background():
@@ -31,7 +33,7 @@ def faults_of(scenario: Scenario, network: Network) -> list[str]:
                 "traffic: streams alone are no episode, which ends with its flows: put them into a mix with "
                 "at least one flow (of the size endless, if it is to go on until time_limit_ns)"
             )
-        faults += buffer_faults(scenario, network)
+        faults += buffer_faults(scenario, network) if scenario.transport == "rdma" else []
     if not faults and (many := scenario.traffic.expected_flows(network)) > MAX_FLOWS:
         faults = [f"traffic: about {many:.3g} flows; there may be at most {MAX_FLOWS}: {WHY_FLOWS}"]
     faults += time_faults(scenario)
@@ -115,7 +117,8 @@ def controller_faults(scenario: Scenario, network: Network | None) -> list[str]:
 
 def declared_faults(scenario: Scenario, controllers: Callable[[], list[int]]) -> list[str]:
     """Where the controllers of flows (``controllers()``: their indices) need different things of a port."""
-    return [fault for setting in DECLARED for fault in setting.faults(scenario, controllers)]
+    settings = DECLARED[scenario.transport]
+    return [fault for setting in settings for fault in setting.faults(scenario, controllers)]
 
 
 def warn_of_rates(scenario: Scenario, network: Network, source: str | None) -> None:

@@ -7,7 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PrivateAttr, ValidationInfo, model_validator
+from pydantic import (
+    Field,
+    PrivateAttr,
+    SerializerFunctionWrapHandler,
+    ValidationInfo,
+    model_serializer,
+    model_validator,
+)
 
 from ns3_env.bounds import (
     MAX_CONTROLLERS,
@@ -27,9 +34,13 @@ from ns3_env.scenario.faults import faults_of, warn_of_rates
 from ns3_env.scenario.record import Record
 from ns3_env.scenario.simulator_json import simulator_json
 from ns3_env.scenario.switch import Switch
+from ns3_env.scenario.tcp import Tcp
+from ns3_env.scenario.tcp_json import resolved
+from ns3_env.scenario.transport_faults import keys_of
 from ns3_env.strict import Strict, validate
 from ns3_env.topology import Dumbbell, Topology
 from ns3_env.traffic import Flows, Incast, Traffic
+from ns3_env.transport import Transport, other
 from ns3_env.yaml_files import read_mapping
 
 
@@ -44,8 +55,13 @@ class Scenario(Strict):
     The preset gives ``timing`` its default: "exact" (picoseconds) in ``default``, "published" (whole
     nanoseconds and the published simulator's other accidents) in ``reference``. ``switch.ecn: auto`` marks as
     the controllers that the flows are under are published with, as each declares it (``published_ecn``).
+
+    ``transport`` says what carries the flows, and with it who simulates them, which controllers there are,
+    and which keys: ``tcp`` is TCP's; ``preset``, ``timing``, ``payload_bytes``, ``min_rate_bps``, ``switch``
+    and ``retransmission_timeout_ns`` are RDMA's.
     """
 
+    transport: Transport = "rdma"
     preset: Literal["default", "reference"] = "default"
     seed: int = Field(default=1, ge=0, lt=2**63)
     time_limit_ns: Nanoseconds = Field(default=10_000_000, gt=0)
@@ -61,6 +77,7 @@ class Scenario(Strict):
     switch: Switch = Switch()
     loss_probability: float = Field(default=0.0, ge=0, le=1, description="of each packet on each link")
     retransmission_timeout_ns: Nanoseconds = Field(default=0, ge=0, description="0: by the simulator")
+    tcp: Tcp = Tcp()
     controllers: Annotated[list[Controller], few(MAX_CONTROLLERS, WHY_FLOWS)] = Field(
         default=[Controller(name=AGENT)], min_length=1
     )
@@ -145,7 +162,12 @@ class Scenario(Strict):
         return self.model_copy(update={"controllers": controllers})
 
     def carrying(self, telemetry_bytes: int) -> Scenario:
-        """The scenario with so many bytes of telemetry in packets of the agent's flows, unless it says it."""
+        """The scenario with so many bytes of telemetry in packets of the agent's flows, unless it says it.
+
+        TCP's packets carry none.
+        """
+        if self.transport == "tcp":
+            return self
         controllers = [
             x.model_copy(update={"attributes": {"TelemetryBytes": telemetry_bytes, **x.attributes}})
             if x.name == AGENT
@@ -161,6 +183,17 @@ class Scenario(Strict):
             raise ValueError("\n".join(faults))
         warn_of_rates(self, network, (info.context or {}).get("source"))
         return self
+
+    @model_serializer(mode="wrap")
+    def _without_the_other_transport(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """The other transport's keys say nothing here."""
+        content: dict[str, Any] = handler(self)
+        return {key: content[key] for key in content if key not in keys_of(other(self.transport))}
+
+    @property
+    def packet_payload_bytes(self) -> int:
+        """Payload of a full packet."""
+        return self.payload_bytes if self.transport == "rdma" else self.tcp.payload_bytes
 
     def measured_ns(self) -> tuple[int, int] | None:
         """Begin and end of what counts; None where the whole run does."""
@@ -191,6 +224,10 @@ class Scenario(Strict):
         indices = controller_indices(self, draw_flows(self, self.topology.build()))
         return sum(self.controllers[i].name == AGENT for i in indices)
 
+    def resolved_tcp(self) -> Tcp:
+        """The section ``tcp`` with what the flows' laws declare in the place of ``auto``."""
+        return resolved(self, controller_indices(self, self.flows()))
+
     def to_simulator_json(self) -> dict[str, Any]:
-        """What rdma-sim reads. Traffic is drawn from the scenario's seed."""
+        """What the transport's simulator reads. Traffic is drawn from the scenario's seed."""
         return simulator_json(self)

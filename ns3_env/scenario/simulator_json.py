@@ -3,31 +3,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario.controller import AGENT
-from ns3_env.scenario.declared import DECLARED
-from ns3_env.scenario.derived import (
-    buffer_bytes,
-    controller_indices,
-    draw_flows,
-    headroom_frames,
-    min_rate_bps,
-    timing,
-)
+from ns3_env.scenario.derived import controller_indices, draw_flows
 from ns3_env.scenario.faults import declared_faults
+from ns3_env.scenario.rdma_json import rdma_sections
+from ns3_env.scenario.tcp_json import tcp_sections
+from ns3_env.scenario.transport_faults import controllers_faults
+from ns3_env.topology import Network
+from ns3_env.transport import Transport
 
 if TYPE_CHECKING:
     from ns3_env.scenario.scenario import Scenario
 
+#: What a transport's simulator reads beside what both do.
+_SECTIONS: dict[Transport, Callable[[Scenario, Network, list[int]], dict[str, Any]]] = {
+    "rdma": rdma_sections,
+    "tcp": tcp_sections,
+}
+
 
 def simulator_json(scenario: Scenario) -> dict[str, Any]:
-    """What rdma-sim reads. Traffic is drawn from the scenario's seed."""
+    """What the transport's simulator reads. Traffic is drawn from the scenario's seed."""
     network = scenario.topology.build()
     flows = draw_flows(scenario, network)
     controllers = controller_indices(scenario, flows)
-    if faults := declared_faults(scenario, lambda: controllers):
+    faults = controllers_faults(scenario) or declared_faults(scenario, lambda: controllers)
+    if faults:
         place = f"{scenario.source}: " if scenario.source else ""
         raise ScenarioError("\n".join(place + fault for fault in faults))
     slots = []
@@ -36,25 +41,15 @@ def simulator_json(scenario: Scenario) -> dict[str, Any]:
         under_agent = scenario.controllers[index].name == AGENT
         slots.append(taken if under_agent else -1)
         taken += under_agent
-    declared = {setting.key: setting.of(scenario, controllers) for setting in DECLARED}
     content: dict[str, Any] = {
         "seed": scenario.seed,
         "time_limit_ns": scenario.time_limit_ns,
-        "timing": timing(scenario),
-        "payload_bytes": scenario.payload_bytes,
         "nodes": network.nodes,
         "links": [
             {"a": link.a, "b": link.b, "rate_bps": link.rate_bps, "delay_ns": link.delay_ns}
             for link in network.links
         ],
-        "switch": {
-            **scenario.switch.model_dump(),
-            "buffer_bytes": buffer_bytes(scenario, network),
-            "headroom_frames": headroom_frames(scenario),
-            **{key: None if value is None else value.model_dump() for key, value in declared.items()},
-        },
         "loss": {"probability": scenario.loss_probability},
-        "retransmission_timeout_ns": scenario.retransmission_timeout_ns,
         "controllers": [
             {
                 "name": controller.name,
@@ -84,10 +79,7 @@ def simulator_json(scenario: Scenario) -> dict[str, Any]:
         }
     if (span := scenario.measured_ns()) is not None:
         content["record"]["measurement"] = {"begin_ns": span[0], "end_ns": span[1]}
-    min_rate = min_rate_bps(scenario, network)
-    if min_rate is not None:
-        content["min_rate_bps"] = min_rate
-    return content
+    return {**content, **_SECTIONS[scenario.transport](scenario, network, controllers)}
 
 
 def _text(value: bool | int | float | str) -> str:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How is one rdma-sim process run from Python? Its program, its process, and the talk in turns."""
+"""How is one simulator's process run from Python? Its program, its process, and the talk in turns."""
 
 from ns3_env.simulator.executable import (
     EXECUTABLE_VARIABLE,
     PLUGINS_VARIABLE,
+    TCP_EXECUTABLE_VARIABLE,
     default_attributes,
     describe_controllers,
     find_executable,
@@ -17,6 +18,7 @@ from ns3_env.simulator.simulator import Simulator, wait_any
 __all__ = [
     "EXECUTABLE_VARIABLE",
     "PLUGINS_VARIABLE",
+    "TCP_EXECUTABLE_VARIABLE",
     "Decisions",
     "EpisodeEnd",
     "Lookout",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where is the simulator's program, and which controllers and attributes does it know?"""
+"""Where is a transport's simulator, and which controllers and attributes does it know?"""
 
 from __future__ import annotations
 
@@ -13,28 +13,36 @@ from typing import Any
 
 from ns3_env import _native
 from ns3_env.errors import ConfigError, SimulatorDied, SimulatorNotFound
+from ns3_env.transport import Transport
 
-#: Names the simulator's program; overrides the one installed with the package.
+#: Names the simulator of RDMA; overrides the one installed with the package.
 EXECUTABLE_VARIABLE = "NS3_ENV_RDMA_SIM"
+#: The same of TCP's.
+TCP_EXECUTABLE_VARIABLE = "NS3_ENV_TCP_SIM"
 #: Names plugins, a list of paths as PATH is; :func:`ns3_env.simulator.load_plugins` adds to it.
 PLUGINS_VARIABLE = "NS3_ENV_PLUGINS"
-#: What rdma-sim ends with where the mistake is its caller's.
+#: What a simulator ends with where the mistake is its caller's.
 EXIT_BAD_INPUT = 2
 
 
-def find_executable() -> Path:
-    """Path of rdma-sim: that in NS3_ENV_RDMA_SIM, or the one installed beside the compiled module.
+#: Each transport's program, and the variable that names another one.
+_PROGRAMS: dict[Transport, tuple[str, str]] = {
+    "rdma": ("rdma-sim", EXECUTABLE_VARIABLE),
+    "tcp": ("tcp-sim", TCP_EXECUTABLE_VARIABLE),
+}
+
+
+def find_executable(transport: Transport = "rdma") -> Path:
+    """Path of the transport's program, rdma-sim or tcp-sim: that in NS3_ENV_RDMA_SIM or NS3_ENV_TCP_SIM, or
+    the one installed beside the compiled module.
 
     Raises SimulatorNotFound.
     """
-    named = os.environ.get(EXECUTABLE_VARIABLE)
-    path = Path(named) if named else Path(_native.__file__).parent / "bin" / "rdma-sim"
+    program, variable = _PROGRAMS[transport]
+    named = os.environ.get(variable)
+    path = Path(named) if named else Path(_native.__file__).parent / "bin" / program
     if not os.access(path, os.X_OK) or path.is_dir():
-        hint = (
-            f"{EXECUTABLE_VARIABLE} names it"
-            if named
-            else f"install the package, or set {EXECUTABLE_VARIABLE}"
-        )
+        hint = f"{variable} names it" if named else f"install the package, or set {variable}"
         raise SimulatorNotFound(f"no simulator at {path} ({hint})")
     return path
 
@@ -45,39 +53,51 @@ def named_plugins() -> list[Path]:
     return [Path(part).absolute() for part in parts if part]
 
 
-def plugin_options() -> list[str]:
-    """The same, as rdma-sim takes them."""
-    return [f"--plugin={path}" for path in named_plugins()]
+def plugins_of(transport: Transport) -> list[Path]:
+    """Those that a simulator of the transport loads: plugins are controllers of RDMA."""
+    return named_plugins() if transport == "rdma" else []
 
 
-def list_controllers(executable: str | os.PathLike[str] | None = None) -> list[str]:
-    """Names of the congestion controllers that the simulator knows, those of plugins among them.
+def plugin_options(transport: Transport = "rdma") -> list[str]:
+    """The same, as the simulator takes them."""
+    return [f"--plugin={path}" for path in plugins_of(transport)]
+
+
+def list_controllers(
+    executable: str | os.PathLike[str] | None = None, *, transport: Transport = "rdma"
+) -> list[str]:
+    """Names of the congestion controllers that the transport's simulator knows, those of plugins among them.
 
     Raises ConfigError, SimulatorNotFound, SimulatorDied.
     """
-    return list(describe_controllers(executable))
+    return list(describe_controllers(executable, transport=transport))
 
 
 def describe_controllers(
-    executable: str | os.PathLike[str] | None = None,
+    executable: str | os.PathLike[str] | None = None, *, transport: Transport = "rdma"
 ) -> Mapping[str, Mapping[str, Any]]:
     """What each congestion controller of the simulator declares, by name, sorted.
 
-    ``attributes``: its ns-3 attributes and their defaults, as text. ``ecn``: the marking that it is published
-    with, by the keys of a scenario's ``switch.ecn``; None where it ignores marks.
+    ``attributes``: its ns-3 attributes and their defaults, as text. Under RDMA, ``ecn``: the marking that it
+    is published with, by the keys of a scenario's ``switch.ecn``; None where it ignores marks.
     ``congestion_points``: the same of ``switch.congestion_points``. ``plugin``: the file it came from, where
-    it is one's own. The program is asked once, and again when it or a plugin has changed.
+    it is one's own. Under TCP, ``marking``: the threshold from which on queues mark for it, None where it
+    needs none. The program is asked once, and again when it or a plugin has changed.
+
+    Args:
+        executable: the program; default :func:`find_executable` of the transport.
+        transport: whose controllers.
 
     Raises:
         ConfigError: a plugin cannot be loaded; the message says why.
         SimulatorNotFound, SimulatorDied: there is no simulator, or it fails.
     """
-    path = find_executable() if executable is None else Path(executable)
+    path = find_executable(transport) if executable is None else Path(executable)
     try:
         changed_ns = path.stat().st_mtime_ns
     except OSError as error:
         raise SimulatorNotFound(f"no simulator at {path}: {error.strerror}") from None
-    return _described(path, changed_ns, tuple(_stamp(plugin) for plugin in named_plugins()))
+    return _described(path, changed_ns, tuple(_stamp(plugin) for plugin in plugins_of(transport)))
 
 
 def _stamp(plugin: Path) -> tuple[Path, int, int]:
@@ -94,18 +114,19 @@ def _described(
     path: Path, changed_ns: int, plugins: tuple[tuple[Path, int, int], ...]
 ) -> Mapping[str, Mapping[str, Any]]:
     """Of the program as it was written at ``changed_ns``, with these plugins."""
-    return dict(json.loads(_output(path, "--describe-controllers")))
+    options = [f"--plugin={plugin}" for plugin, _, _ in plugins]
+    return dict(json.loads(_output(path, options, "--describe-controllers")))
 
 
-def default_attributes(controller: str) -> dict[str, str]:
+def default_attributes(controller: str, transport: Transport = "rdma") -> dict[str, str]:
     """A controller's ns-3 attributes and their defaults, as text. Raises SimulatorNotFound, SimulatorDied."""
-    return dict(describe_controllers()[controller]["attributes"])
+    return dict(describe_controllers(transport=transport)[controller]["attributes"])
 
 
-def _output(path: Path, option: str) -> str:
-    command = [os.fspath(path), *plugin_options(), option]
+def _output(path: Path, options: list[str], option: str) -> str:
+    command = [os.fspath(path), *options, option]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    if done.returncode == EXIT_BAD_INPUT and named_plugins():
+    if done.returncode == EXIT_BAD_INPUT and options:
         raise ConfigError(done.stderr.strip().removeprefix("rdma-sim: "))
     if done.returncode != 0:
         raise SimulatorDied(f"{path} {option} ended with exit code {done.returncode}:\n{done.stderr}")

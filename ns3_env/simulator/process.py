@@ -15,6 +15,7 @@ from pathlib import Path
 from ns3_env import _native
 from ns3_env.errors import SimulatorNotFound
 from ns3_env.simulator.executable import plugin_options
+from ns3_env.transport import Transport
 
 #: One sleep while waiting, s; between two, the process is looked at and Python's signal handlers run.
 SLICE_S = 0.02
@@ -25,15 +26,15 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 class SimulatorProcess:
-    """One rdma-sim process. It ends with this object, and at the interpreter's exit."""
+    """One process of rdma-sim or tcp-sim. It ends with this object, and at the interpreter's exit."""
 
-    def __init__(self, executable: Path, agent: _native.AgentEnd) -> None:
-        """Starts it at our end of the channel. Raises SimulatorNotFound."""
+    def __init__(self, executable: Path, agent: _native.AgentEnd, transport: Transport = "rdma") -> None:
+        """Starts it at our end of the channel, with the transport's plugins. Raises SimulatorNotFound."""
         words_fd = os.memfd_create("ns3_env-stderr", os.MFD_CLOEXEC)
         fcntl.fcntl(words_fd, fcntl.F_SETFL, os.O_APPEND)
         try:
             process = subprocess.Popen(
-                [os.fspath(executable), *plugin_options(), f"--channel-fd={agent.channel_fd}"],
+                [os.fspath(executable), *plugin_options(transport), f"--channel-fd={agent.channel_fd}"],
                 stdin=subprocess.DEVNULL,
                 stdout=words_fd,
                 stderr=words_fd,

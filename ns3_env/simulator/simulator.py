@@ -16,10 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ns3_env import _native
 from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung
-from ns3_env.simulator.executable import describe_controllers, find_executable, named_plugins
+from ns3_env.simulator.executable import describe_controllers, find_executable, plugins_of
 from ns3_env.simulator.messages import Decisions, EpisodeEnd, Transitions
 from ns3_env.simulator.plugins import load_plugins
 from ns3_env.simulator.process import SLICE_S, SimulatorProcess, Watch
+from ns3_env.transport import Transport, transport_of
 
 if TYPE_CHECKING:
     from ns3_env.scenario import Scenario
@@ -28,15 +29,15 @@ _CLOSE_PATIENCE_S = 1.0
 
 
 class Simulator:
-    """One rdma-sim process and the channel to it.
+    """One simulator's process and the channel to it: rdma-sim or tcp-sim, as the scenario's transport is.
 
     Used in turns: :meth:`send_reset`, then :meth:`receive`, then :meth:`send_actions`, and so on until
     :class:`EpisodeEnd`. A reset may take the place of any other message, and starts the process if there is
-    none. Not for use by two threads at once.
+    none, or one of another transport. Not for use by two threads at once.
 
     Args:
         capacity: most rows of one message.
-        executable: the program; default :func:`find_executable`.
+        executable: the program, for whatever transport; default :func:`find_executable`.
         hang_timeout_s: a simulator that is stopped, asleep, or computing without a sign of life for longer
             is killed.
             One that waits for a core is left alone.
@@ -76,6 +77,7 @@ class Simulator:
         self._turns = 0
         self._due = -1  # actions expected; -1: only a reset is
         self._transitions = False  # the scenario asks for them
+        self._transport: Transport = "rdma"  # that of the process
 
     @property
     def pid(self) -> int | None:
@@ -87,18 +89,19 @@ class Simulator:
         """The simulator has the turn: :meth:`receive` will give its answer."""
         return self._process is not None and not self._our_turn
 
-    def start(self) -> None:
-        """Starts the process, if there is none.
+    def start(self, transport: Transport = "rdma") -> None:
+        """Starts the transport's process, if there is none.
 
         Raises SimulatorNotFound, SimulatorDied, SimulatorHung; ConfigError where a plugin cannot be loaded.
         """
         if self._process is not None:
             return
-        executable = find_executable() if self._executable is None else Path(self._executable)
-        if named_plugins():
+        executable = find_executable(transport) if self._executable is None else Path(self._executable)
+        if plugins_of(transport):
             describe_controllers(executable)  # loads them: what is wrong is a line, not a process that dies
         agent = _native.AgentEnd(self._capacity)
-        self._process, self._agent = SimulatorProcess(executable, agent), agent
+        self._process, self._agent = SimulatorProcess(executable, agent, transport), agent
+        self._transport = transport
         self._flows, self._slots, self._flags = agent.flows, agent.slots, agent.flags
         self._records, self._actions = agent.records, agent.actions
         self._our_turn = False
@@ -123,13 +126,16 @@ class Simulator:
         else:
             self._source, content = scenario.source, scenario.to_simulator_json()
         text = json.dumps(content, separators=(",", ":")).encode()
+        transport = transport_of(content)
+        if transport != self._transport:
+            self.kill()  # another program, and a channel of its own
         if self.waiting:
             # Left over from an episode that was given up; a process that does not answer is replaced.
             with contextlib.suppress(SimulatorDied, SimulatorHung):
                 self._await()
         if replace and self._process is not None and self._process.has_ended():
             self.kill()  # while it had nothing to do
-        self.start()
+        self.start(transport)
         assert self._agent is not None
         assert self._process is not None
         self._process.forget_words()

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How long were the round trips, as TCP's senders measured them? Over the data segments of all flows."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from ns3_env.eval.metrics.registry import Metric, Shared, declare
+
+
+def _of_samples(shared: Shared, key: str) -> float:
+    """In µs; NaN where the results have no RTTs, or not one was measured."""
+    value = float(shared.results.get("rtt", {}).get(key, -1))
+    return value / 1e3 if value >= 0 else math.nan
+
+
+for _name, _key, _word in (
+    ("rtt_mean_us", "mean_ns", "mean"),
+    ("rtt_p50_us", "p50_ns", "p50"),
+    ("rtt_p99_us", "p99_ns", "p99"),
+):
+    declare(
+        Metric(
+            _name,
+            f"RTT, {_word}",
+            f"{_word} over all data segments of the RTT as senders measure it",
+            partial(_of_samples, key=_key),
+            "lower",
+            "µs",
+            ",.1f",
+            resolution=1,
+            section="rtt",
+        )
+    )

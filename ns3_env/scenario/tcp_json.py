@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What does the simulator of TCP read beside what both transports do? Sockets, segments and queues."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from ns3_env.errors import ScenarioError, ScenarioWarning
+from ns3_env.scenario.controller import NETWORK
+from ns3_env.scenario.declared import HOST_QUEUE_MARKING, QUEUE_MARKING
+from ns3_env.scenario.tcp import Tcp
+from ns3_env.scenario.tcp_queue import Queue, RedMarking, Threshold
+from ns3_env.topology import Link, Network
+
+if TYPE_CHECKING:
+    from ns3_env.scenario.scenario import Scenario
+
+
+def tcp_sections(scenario: Scenario, network: Network, controllers: list[int]) -> dict[str, Any]:
+    """TCP's keys; ``controllers``: each flow's, as an index."""
+    tcp = resolved(scenario, controllers)
+    _warn_of_thresholds(scenario, tcp, network)
+    _refuse_unseen(scenario)
+    own = tcp.model_dump(exclude={"mtu_bytes", "queue", "host_queue"})
+    own["queue"] = _content(tcp.queue)
+    own["host_queue"] = None if tcp.host_queue is None else _content(tcp.host_queue)
+    return {"transport": "tcp", "payload_bytes": tcp.payload_bytes, "tcp": own}
+
+
+def _warn_of_thresholds(scenario: Scenario, tcp: Tcp, network: Network) -> None:
+    """A queue that is full before it is as long as its threshold marks nothing, and drops instead."""
+    marking, limit = tcp.queue.marking, tcp.queue.limit
+    packets = {"packets": limit.amount, "bytes": limit.amount / tcp.mtu_bytes, "bdps": math.inf}[limit.unit]
+    if not isinstance(marking, Threshold):
+        return
+    rates = [link.rate_bps for link in network.links if "switch" in _ends(link, network)]
+    rate = max(rates, default=0.0)
+    threshold = marking.packets_at(rate)
+    if packets <= threshold < math.inf:
+        warnings.warn(
+            (f"{scenario.source}: " if scenario.source else "")
+            + f"tcp.queue.limit: {limit.text()} are full before the threshold of a port of {rate / 1e9:g} "
+            f"Gb/s, {threshold:g} packets: it drops and never marks; {2 * threshold:g} packets would do",
+            ScenarioWarning,
+            stacklevel=2,
+        )
+
+
+def _ends(link: Link, network: Network) -> tuple[str, str]:
+    return network.nodes[link.a], network.nodes[link.b]
+
+
+def _refuse_unseen(scenario: Scenario) -> None:
+    """Raises ScenarioError where a policy's file observes what TCP does not know."""
+    from ns3_env.observable import unknown_fields  # they need a Scenario
+    from ns3_env.policy_file import read_policy
+
+    for controller in scenario.controllers:
+        file = controller.attributes.get("File") if controller.name == NETWORK else None
+        fault = unknown_fields("tcp", read_policy(str(file)).spec.fields) if file else None
+        if fault is not None:
+            raise ScenarioError(f"{scenario.source or 'scenario'}: {file}: observes {fault}")
+
+
+def resolved(scenario: Scenario, controllers: list[int]) -> Tcp:
+    """The section ``tcp`` with what the flows' laws declare in the place of ``auto``."""
+    tcp = scenario.tcp
+    update: dict[str, Queue] = {
+        "queue": _with_marking(tcp.queue, QUEUE_MARKING.of(scenario, controllers)),
+    }
+    if tcp.host_queue is not None:
+        update["host_queue"] = _with_marking(tcp.host_queue, HOST_QUEUE_MARKING.of(scenario, controllers))
+    return tcp.model_copy(update=update)
+
+
+def _with_marking(queue: Queue, marking: Threshold | RedMarking | None) -> Queue:
+    return queue.model_copy(update={"marking": marking})
+
+
+def _content(queue: Queue) -> dict[str, Any]:
+    marking = queue.marking
+    assert marking != "auto"
+    return {"limit": queue.limit.content, "marking": None if marking is None else marking.content}

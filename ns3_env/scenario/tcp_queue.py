@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What are TCP's queues like? How much they hold, and when they mark or drop before they are full."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_serializer, model_validator
+from pydantic_core import PydanticCustomError
+
+from ns3_env.bounds import MAX_BUFFER_BYTES, MAX_SETTING, WHY_BUFFER, WHY_SETTING, BitsPerSecond, Real, excess
+from ns3_env.strict import Strict, shown
+from ns3_env.units import SIZE, Dimension, quantity
+
+Unit = Literal["packets", "bytes", "bdps"]
+
+_PACKETS = Dimension(
+    "a number of packets",
+    "packets",
+    dict.fromkeys(("packet", "packets"), Fraction(1)),
+    "packets",
+    "100 packets",
+)
+_BDPS = Dimension(
+    "a number of BDPs", "bdp", dict.fromkeys(("bdp", "bdps", "BDP", "BDPs"), Fraction(1)), "bdp", "1.5 bdp"
+)
+_DIMENSIONS: dict[Unit, Dimension] = {"packets": _PACKETS, "bytes": SIZE, "bdps": _BDPS}
+_MOST: dict[Unit, tuple[float, str]] = {
+    "packets": (MAX_SETTING, WHY_SETTING),
+    "bytes": (MAX_BUFFER_BYTES, WHY_BUFFER),
+    "bdps": (MAX_SETTING, WHY_SETTING),
+}
+
+
+class QueueLength(Strict):
+    """How long a queue is: in packets, in bytes of their IP datagrams, or in BDPs of its port.
+
+    A BDP is the port's rate times the longest base RTT of two hosts. Written as text, "100 packets", "150kB"
+    or "1.5 bdp", which is also how a file has it.
+    """
+
+    amount: float = Field(ge=0)
+    unit: Unit
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_text(cls, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return value
+        return _read(value) if isinstance(value, str) else _wrong(value)
+
+    @model_validator(mode="after")
+    def _is_sane(self) -> QueueLength:
+        if (text := excess(self.amount, *_MOST[self.unit])) is not None:
+            raise ValueError(f"{text} ({self.unit})")
+        return self
+
+    @model_serializer
+    def text(self) -> str:
+        """As a user writes it."""
+        number = f"{self.amount:.17g}" if self.amount != round(self.amount, 6) else f"{self.amount:.12g}"
+        return f"{number} {'B' if self.unit == 'bytes' else 'bdp' if self.unit == 'bdps' else 'packets'}"
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """As the simulator reads it."""
+        return {"amount": self.amount, "unit": self.unit}
+
+
+def _read(text: str) -> dict[str, Any]:
+    """Amount and unit of a length as text."""
+    found = re.search(r"[^\W\d_]\w*\s*$", text)
+    named = found[0].strip() if found else ""
+    for unit, dimension in _DIMENSIONS.items():
+        if named in dimension.units:
+            try:
+                return {"amount": float(quantity(text, dimension)), "unit": unit}
+            except ValueError:
+                break
+    return _wrong(text)
+
+
+def _wrong(value: object) -> dict[str, Any]:
+    text = (
+        f"{shown(value)} is no length of a queue: write packets ('100 packets'), bytes ('150kB') "
+        "or BDPs of the port ('1.5 bdp')"
+    )
+    raise PydanticCustomError("wrong_unit", "{text}", {"text": text})
+
+
+class Threshold(Strict):
+    """ECN-capable packets that find the queue longer than this are marked (DCTCP's marking).
+
+    With ``at_rate_bps`` the threshold is of a port of that rate and grows with a port's rate, but is at least
+    ``least_packets``.
+    """
+
+    threshold: QueueLength
+    at_rate_bps: BitsPerSecond | None = Field(default=None, description="none: the same at any rate")
+    least_packets: Real | None = Field(default=None, ge=0, description="at ports of any rate")
+
+    @model_validator(mode="after")
+    def _grows_in_packets(self) -> Threshold:
+        if self.at_rate_bps is None and self.least_packets is not None:
+            raise ValueError("least_packets: bounds a threshold that changes with the rate: give at_rate_bps")
+        if self.at_rate_bps is not None and self.threshold.unit != "packets":
+            raise ValueError("at_rate_bps: a threshold that grows with a port's rate is given in packets")
+        return self
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """As the simulator reads it."""
+        grows = {"at_rate_bps": self.at_rate_bps, "least_packets": self.least_packets}
+        given = {key: value for key, value in grows.items() if value is not None}
+        return {"kind": "threshold", "threshold": self.threshold.content, **given}
+
+    def packets_at(self, rate_bps: float) -> float:
+        """The threshold at a port of that rate; infinite where it is not in packets."""
+        if self.threshold.unit != "packets":
+            return math.inf
+        growth = rate_bps / self.at_rate_bps if self.at_rate_bps is not None else 1.0
+        return max(self.threshold.amount * growth, self.least_packets or 0.0)
+
+
+class Red(Strict):
+    """Random early detection (Floyd and Jacobson 1993): drops, or marks, as the average queue grows."""
+
+    least: QueueLength = Field(description="average queue up to which nothing is dropped")
+    most: QueueLength = Field(description="average queue at which highest_probability is reached")
+    highest_probability: float = Field(default=0.1, gt=0, le=1)
+    average_weight: float = Field(default=0.002, gt=0, le=1, description="of one arrival in the average")
+    gentle: bool = Field(default=True, description="grows on to 1 at twice `most`; false: 1 from `most` on")
+    ecn: bool = Field(default=False, description="marks what is ECN-capable instead of dropping it")
+
+    @model_validator(mode="after")
+    def _ascends(self) -> Red:
+        if self.least.unit == self.most.unit and self.most.amount < self.least.amount:
+            raise ValueError(f"most ({self.most.text()}) is below least ({self.least.text()})")
+        return self
+
+
+class RedMarking(Strict):
+    """RED, by its name."""
+
+    red: Red
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """As the simulator reads it."""
+        lengths = {"least": self.red.least.content, "most": self.red.most.content}
+        return {"kind": "red", **self.red.model_dump(exclude=set(lengths)), **lengths}
+
+
+def _kind(value: Any) -> str:
+    if value is None or value == "none":
+        return "none"
+    if isinstance(value, str):
+        return "auto"
+    is_red = "red" in value if isinstance(value, Mapping) else isinstance(value, RedMarking)
+    return "red" if is_red else "threshold"
+
+
+def _nothing(value: Any) -> Any:
+    return None if value == "none" else value
+
+
+def _is_some_kind(value: Any) -> Any:
+    if value is None or value in ("auto", "none") or isinstance(value, Mapping | Threshold | RedMarking):
+        return value
+    text = (
+        f"{shown(value)} is no marking: write auto, none, {{threshold: 65 packets}} "
+        "or {red: {least: 5 packets, most: 15 packets}}"
+    )
+    raise PydanticCustomError("wrong_unit", "{text}", {"text": text})
+
+
+#: "auto", none, a threshold, or RED.
+Marking = Annotated[
+    Annotated[Literal["auto"], Tag("auto")]
+    | Annotated[None, BeforeValidator(_nothing), Tag("none")]
+    | Annotated[Threshold, Tag("threshold")]
+    | Annotated[RedMarking, Tag("red")],
+    Discriminator(_kind),
+    BeforeValidator(_is_some_kind),
+]
+
+
+class Queue(Strict):
+    """The queue of an egress. One packet more waits in the device, and one is on its way to the link."""
+
+    limit: QueueLength = Field(
+        default=QueueLength(amount=1000, unit="packets"), description="what finds no room is dropped"
+    )
+    marking: Marking = Field(
+        default="auto",
+        description="auto: as the flows' laws declare it; none: drop-tail; {threshold: ..}; {red: ..}",
+    )
+
+    @model_validator(mode="after")
+    def _holds_something(self) -> Queue:
+        if self.limit.amount < (1 if self.limit.unit == "packets" else math.ulp(0)):
+            raise ValueError(f"limit: {self.limit.text()}: a queue holds at least a packet")
+        return self
