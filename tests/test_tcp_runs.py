@@ -226,3 +226,11 @@ def test_a_trace_and_a_benchmark_s_report_have_what_tcp_has(scenario_file: Path,
     out = tmp_path / "trace"
     assert main(["trace", str(cell / "config.yaml"), "--controller", "cubic", "--out", str(out)]) == 0
     assert (out / "windows.csv").read_text().count("\n") > 5
+
+
+def test_the_first_packets_are_paced_as_is_told() -> None:
+    keys = {**KEYS, "controllers": [{"name": "rttmpc", "attributes": {"InitialRate": "500Mbps"}}]}
+    scenario = Scenario.from_mapping({**keys, "record": {"windows": True}}, "my.yaml")
+    with Simulator() as simulator:
+        first = simulator.play(scenario)["windows"][0]
+    assert first[3] == pytest.approx(500e6 * 1502 / 1460)  # on the wire

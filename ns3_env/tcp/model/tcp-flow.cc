@@ -234,15 +234,20 @@ TcpFlow::TraceKnobs(std::function<void(const FlowState&)> tell)
                                                  SetWindow(bytes);
                                                  TellKnobs();
                                              }));
+    const auto pace = [this](double payloadBps) // which is what ns-3 paces
+    {
+        const double wire = payloadBps * m_facts.packetBytes / m_facts.payloadBytes;
+        SetRate(std::min(wire, m_facts.hostRateBps));
+    };
+    if (m_sender->IsPaced())
+    {
+        pace(m_sender->PacingRateBps()); // the first packets'
+    }
     m_sender->TraceConnectWithoutContext("PacingRate",
                                          Callback<void, DataRate, DataRate>(
-                                             [this](DataRate, DataRate rate)
+                                             [this, pace](DataRate, DataRate rate)
                                              {
-                                                 // ns-3 paces payload.
-                                                 const double wire =
-                                                     static_cast<double>(rate.GetBitRate()) *
-                                                     m_facts.packetBytes / m_facts.payloadBytes;
-                                                 SetRate(std::min(wire, m_facts.hostRateBps));
+                                                 pace(static_cast<double>(rate.GetBitRate()));
                                                  TellKnobs();
                                              }));
 }
