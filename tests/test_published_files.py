@@ -17,7 +17,12 @@ from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 
-SCENARIOS = sorted((DATA / "configs" / "scenarios").glob("*.yaml"))
+#: Those of RDMA: the format knows no other transport.
+SCENARIOS = [
+    path
+    for path in sorted((DATA / "configs" / "scenarios").glob("*.yaml"))
+    if Scenario.load(path).transport == "rdma"
+]
 
 TOPOLOGY = """5 2 4
 3 4
