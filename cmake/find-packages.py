@@ -64,3 +64,11 @@ for variable, (distribution, marker, levels) in PACKAGES.items():
             print(f'set({variable} "{fetched(Path(sys.argv[1])).as_posix()}")')
             continue
     print(f'set({variable} "{root_of(distribution, marker, levels).as_posix()}")')
+
+# Boost's headers may be missing: there is no ns3_env.ns3ai then.
+try:
+    boost = root_of("cmeel-boost", "include/boost/interprocess/managed_shared_memory.hpp", 3)
+except SystemExit:
+    pass
+else:
+    print(f'set(BOOST_INCLUDE "{boost.as_posix()}")')

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How do ns3-ai and this package work together? Its Python on our networks, our Python on its simulations."""
+
+from __future__ import annotations
+
+from ns3_env.extras import install
+
+try:
+    from ns3_env._ns3ai import SegmentError
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "this ns3-env was built without Boost's headers, and so without ns3-ai's wire: build it again where "
+        "the package cmeel-boost is installed",
+        name=error.name,
+    ) from None
+try:
+    from ns3_env.ns3ai.env import Ns3AiEnv
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(f"this needs protobuf: {install('ns3ai')}", name=error.name) from None
+from ns3_env.ns3ai.gym_wire import MessageTooLargeError, WireError
+from ns3_env.ns3ai.targets import TARGETS
+from ns3_env.ns3ai.tree import path
+
+__all__ = ["TARGETS", "MessageTooLargeError", "Ns3AiEnv", "SegmentError", "WireError", "path"]

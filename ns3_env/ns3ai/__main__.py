@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What does the script ``ns3`` run? ``run TARGET -- --key=value``; by hand also ``path`` and ``structs TARGET``."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+from ns3_env._ns3ai import SegmentError
+from ns3_env.errors import ConfigError
+from ns3_env.exit_codes import guarded
+from ns3_env.ns3ai.settings import read_command_line
+from ns3_env.ns3ai.targets import TARGETS, find_target, read_settings
+from ns3_env.ns3ai.tree import path
+
+_USAGE = "ns3 run TARGET [-- --key=value ...] | path | structs TARGET [-- --fields=...]; targets:\n" + "\n".join(
+    f"  {name:15} {target.what}" for name, target in TARGETS.items()
+)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit code: 0; 2 where what was asked cannot be, or the segment is not there; 1 where a simulator failed."""
+    return guarded(lambda: _answer(list(arguments)))
+
+
+def _answer(arguments: list[str]) -> int:
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(_USAGE)
+        return 0
+    if arguments == ["path"]:
+        print(path())
+        return 0
+    if arguments[0] == "structs":
+        from ns3_env.ns3ai.flows_player import DEFAULT_FIELDS, element_structs
+
+        name, given = read_command_line(["run", *arguments[1:]])
+        settings = read_settings(given, name)
+        fields = DEFAULT_FIELDS[find_target(name).transport]
+        print(element_structs(fields if settings.fields is None else settings.fields.split(",")))
+        return 0
+    name, given = read_command_line(arguments)
+    target, settings = find_target(name), read_settings(given, name)
+    from ns3_env.ns3ai.player import PeerGone
+
+    try:
+        importlib.import_module(f"ns3_env.ns3ai.{target.player}").play(target, settings)
+    except (PeerGone, SegmentError, ValueError) as error:
+        raise ConfigError(f"ns3 run {name}: {error}") from None
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

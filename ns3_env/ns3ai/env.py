@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How does Gymnasium step a simulation that was built with ns3-ai? Its Gym interface, as an environment."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium as gym
+from gymnasium.utils import EzPickle
+
+from ns3_env._ns3ai import Names
+from ns3_env.ns3ai.gym_wire import WireError
+from ns3_env.ns3ai.messages import Reason, message
+from ns3_env.ns3ai.session import Session
+from ns3_env.ns3ai.spaces import space_of
+from ns3_env.ns3ai.values import contain, value_of
+
+#: Of the names that are drawn; the process's id makes them distinct among processes.
+_DRAWN = iter(range(2**62))
+
+_ARGUMENTS = (
+    *("target", "ns3_path", "settings", "segment", "segment_key", "seed_key", "object_names"),
+    *("segment_bytes", "timeout_s", "show_output"),
+)
+
+
+class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
+    """A simulation that speaks ns3-ai's Gym interface, unchanged.
+
+    It is started here, for its spaces, and again by each :meth:`reset` but a first one without a seed. An episode
+    ends as the simulation says: ``terminated`` for its reason GameOver, ``truncated`` for SimulationEnd.
+    ``info["info"]`` is the text that it sends along. Values have the shapes and dtypes of the spaces that it
+    announces: int32, uint32, float32 or float64 where it says INT, UINT, FLOAT or DOUBLE.
+
+    Several may live at once. While a simulation starts, the segment's name is its own; environments of the same name
+    start one after the other. Read again after pickling, it is a new environment of the same arguments.
+
+    Args:
+        target: what ``ns3 run`` runs.
+        ns3_path: the folder in which ``ns3`` is: of an ns-3 source tree, or :func:`ns3_env.ns3ai.path`.
+        settings: handed to the simulation as ``--key=value``.
+        segment: name of the shared-memory segment; the simulation must use the same. None: with
+            ``segment_key`` one is drawn, otherwise it is ns3-ai's own, "My Seg".
+        segment_key: the setting by which the simulation is told the name, where it has one.
+        seed_key: the setting that takes an episode's seed: ns-3's command line knows ``RngRun``. A value in
+            ``settings`` is that of every episode for which reset() is given no seed. None: no seed is handed over.
+        object_names: of the two messages and the synchronisation block: ``to_python``, ``to_simulator``,
+            ``lockable``, where the simulation has others than ns3-ai's.
+        segment_bytes: size of the segment.
+        timeout_s: the longest that the simulation may take to say something, to be built and started
+            included; None: as long as it lives.
+        show_output: what the simulation prints is shown; otherwise errors have its last words.
+
+    Raises, from here, reset and step:
+        SimulatorNotFound: no ``ns3`` in that folder.
+        SimulatorDied: the simulation ended out of turn, within 0.1 s of its end. The next reset starts another one.
+        SimulatorHung: it took longer than ``timeout_s``, and was killed.
+        MessageTooLargeError: an action that takes more than 1 KiB, which is not sent; or a message of the
+            simulation that did.
+        WireError: it sent something else.
+        SegmentError: the segment cannot be made.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 (Gymnasium declares it so)
+
+    def __init__(
+        self,
+        target: str,
+        ns3_path: str | os.PathLike[str],
+        settings: Mapping[str, Any] | None = None,
+        *,
+        segment: str | None = None,
+        segment_key: str | None = None,
+        seed_key: str | None = "RngRun",
+        object_names: Mapping[str, str] | None = None,
+        segment_bytes: int = 4096,
+        timeout_s: float | None = None,
+        show_output: bool = False,
+    ) -> None:
+        EzPickle.__init__(self, **{name: value for name, value in locals().items() if name in _ARGUMENTS})
+        if segment is None and segment_key is not None:
+            segment = f"ns3_env-{os.getpid()}-{next(_DRAWN)}"
+        self._names = Names(**({} if segment is None else {"segment": segment}), **(object_names or {}))
+        self._settings = dict(settings or {})
+        if segment_key is not None:
+            self._settings[segment_key] = self._names.segment
+        self._seed_key = seed_key
+        self._target, self._ns3_path = target, ns3_path
+        self._options: dict[str, Any] = {
+            "segment_bytes": segment_bytes,
+            "timeout_s": timeout_s,
+            "show_output": show_output,
+        }
+        self._session: Session | None = None
+        self._playing = False  # a step may follow
+        self._begin(None)
+        self._fresh = True  # no reset has used the simulation that was started for its spaces
+
+    def _begin(self, seed: int | None) -> None:
+        """Starts the simulation, and learns its spaces."""
+        settings = dict(self._settings)
+        if self._seed_key is not None and (seed is not None or self._seed_key not in settings):
+            settings[self._seed_key] = int(self.np_random.integers(2**31)) if seed is None else seed
+        self._fresh = self._playing = False
+        session = Session(self._target, self._ns3_path, settings, names=self._names, **self._options)
+        self._session = session
+        weakref.finalize(self, session.end)
+        said = self._received("SimInitMsg")
+        try:
+            spaces = space_of(said.obsSpace), space_of(said.actSpace)
+        except ValueError as error:
+            raise self._broken(f"spaces that cannot be: {error}") from None
+        if hasattr(self, "observation_space") and spaces != (self.observation_space, self.action_space):
+            raise self._broken(f"other spaces than at its first start: {spaces[0]}, {spaces[1]}")
+        self.observation_space, self.action_space = spaces
+
+    def _received(self, name: str) -> Any:
+        assert self._session is not None
+        try:
+            return self._session.receive(name)
+        except BaseException:
+            self._end()
+            raise
+
+    def _broken(self, what: str) -> WireError:
+        self._end()
+        return WireError(f"the simulation {self._target!r} announced {what}")
+
+    def _end(self) -> None:
+        self._playing = False
+        if self._session is not None:
+            self._session.end()
+            self._session = None
+
+    def _stop(self) -> None:
+        """Asks the simulation to stop, where it waits for an answer; ends it."""
+        session = self._session
+        if session is None:
+            return
+        self._session = None
+        try:
+            if self._playing:
+                session.send(message("EnvActMsg", stopSimReq=True))
+            elif self._fresh:
+                session.send(message("SimInitAck", done=True, stopSimReq=True))
+            session.stop()
+        except Exception:
+            session.end()  # it is dead already
+        finally:
+            self._playing = self._fresh = False
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Starts the simulation anew, with the seed; without one, with the next of the environment's own generator.
+
+        Args:
+            seed: of the episode, and of those that follow.
+            options: {"settings": {...}}: change the simulation's settings, from now on.
+        """
+        super().reset(seed=seed)
+        given = dict(options or {})
+        changed = given.pop("settings", {})
+        if given:
+            raise ValueError(f"options: there is no {min(given)!r}; reset() knows 'settings'")
+        self._settings.update(changed)
+        if seed is not None or changed or not self._fresh or self._session is None:
+            self._stop()
+            self._begin(seed)
+        self._fresh = False
+        assert self._session is not None
+        self._session.send(message("SimInitAck", done=True, stopSimReq=False))
+        state = self._received("EnvStateMsg")
+        observation = self._observation(state)
+        self._after(state)
+        return observation, {"info": state.info}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Sends the action; what comes back is the simulation's next state."""
+        if not self._playing or self._session is None:
+            raise RuntimeError("the episode is over: reset() comes first")
+        answer = message("EnvActMsg", actData=contain(self.action_space, action))
+        try:
+            self._session.send(answer)
+        except RuntimeError:  # it has died, or hung; an action that is too large has ended nothing
+            self._end()
+            raise
+        state = self._received("EnvStateMsg")
+        observation = self._observation(state)
+        self._after(state)
+        over = bool(state.isGameOver)
+        terminated = over and state.reason == Reason.GameOver
+        return observation, float(state.reward), terminated, over and not terminated, {"info": state.info}
+
+    def _observation(self, state: Any) -> Any:
+        try:
+            return value_of(self.observation_space, state.obsData)
+        except ValueError as error:
+            self._end()
+            raise WireError(f"the simulation {self._target!r} sent an observation of {error}") from None
+
+    def _after(self, state: Any) -> None:
+        """The simulation waits for an action, or to be told to stop."""
+        self._playing = True
+        if state.isGameOver:
+            assert self._session is not None
+            self._session.send(message("EnvActMsg", stopSimReq=True))
+            self._playing = False
+
+    def close(self) -> None:
+        """Ends the simulation; may be called again."""
+        self._stop()

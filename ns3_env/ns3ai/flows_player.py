@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How do many flows play a simulation of ns3-ai? Its vector interface: an element of the vectors for each flow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ns3_env import _ns3ai, telemetry
+from ns3_env.errors import ScenarioError
+from ns3_env.ns3ai.gym_wire import SLICE_S
+from ns3_env.ns3ai.peer import Peer
+from ns3_env.ns3ai.player import leave_if_gone
+from ns3_env.ns3ai.targets import Settings, Target
+from ns3_env.parallel_env import RdmaParallelEnv
+from ns3_env.scenario import Synchronous
+from ns3_env.tcp_env import TCP_FIELDS, bottleneck_scenario
+
+#: Bits of an element's ``state``; 0: no flow, or one that waits.
+DUE, TERMINATED, TRUNCATED = 1, 2, 4
+
+
+def element_dtypes(fields: Sequence[str]) -> tuple[np.dtype[Any], np.dtype[Any]]:
+    """What the vectors hold: of the simulator's, of Python's."""
+    return (
+        np.dtype([("state", np.uint32), ("reward", np.float32), *((field, np.float32) for field in fields)]),
+        np.dtype([("action", np.float32)]),
+    )
+
+
+def element_structs(fields: Sequence[str]) -> str:
+    """The same as C++, for the bindings that ns3-ai's vector interface is built with."""
+    lines = [f"    float {field};" for field in fields]
+    return "\n".join(
+        (
+            "// The vectors' elements, one for each flow. state: 1 an action is due, 2 done, 4 cut; 0 waits.",
+            *("struct FlowState", "{", "    uint32_t state;", "    float reward;", *lines, "};", ""),
+            *("struct FlowAction", "{", "    float action;", "};"),
+        )
+    )
+
+
+def play(target: Target, settings: Settings) -> None:
+    """One episode of all flows, until the last one has ended; then the segment says finished.
+
+    Raises as :func:`ns3_env.ns3ai.player.play`; ScenarioError where the vectors have fewer elements than there are
+    flows.
+    """
+    env = _environment(target, settings)
+    state_dtype, action_dtype = element_dtypes(env.fields)
+    end = _ns3ai.SegmentEnd.open_vectors(settings.names, state_dtype.itemsize, action_dtype.itemsize)
+    peer = Peer(settings.segment)
+    flows = len(env.possible_agents)
+    if end.rows < flows:
+        raise ScenarioError(
+            f"the vectors have {end.rows} elements, and the scenario {flows} flows under 'agent': resize both "
+            f"vectors to {flows}"
+        )
+
+    def look() -> None:
+        leave_if_gone(end, peer)
+
+    states = np.zeros(end.rows, dtype=state_dtype)
+    try:
+        observations, infos = env.reset(seed=settings.seed)
+        _fill(states, env, observations, {}, {}, {}, infos)
+        while True:
+            _until(lambda: end.send(states.tobytes(), SLICE_S), look)
+            answer = _until(lambda: end.receive(SLICE_S), look)
+            if not env.agents:
+                break
+            actions: NDArray[Any] = np.frombuffer(answer, dtype=action_dtype)["action"]
+            chosen = {agent: actions[i : i + 1] for i, agent in enumerate(env.possible_agents)}
+            observations, rewards, terminated, truncated, infos = env.step(chosen)
+            _fill(states, env, observations, rewards, terminated, truncated, infos)
+        _until(lambda: end.finish(SLICE_S), look)
+    finally:
+        env.close()
+
+
+def _environment(target: Target, settings: Settings) -> RdmaParallelEnv:
+    given = settings.arguments()
+    if target.transport == "tcp":
+        plain = bottleneck_scenario(given.pop("flows", 2)).model_copy(update={"clock": Synchronous()})
+        given = {"scenario": plain, "fields": TCP_FIELDS, "reward": "goodput_delay", **given}
+    env = RdmaParallelEnv(**given)
+    if env.action.space.shape != (1,):
+        raise ScenarioError("an action of a flow is one number on the wire")
+    return env
+
+
+def _fill(
+    states: NDArray[Any],
+    env: RdmaParallelEnv,
+    observations: dict[str, NDArray[np.float32]],
+    rewards: dict[str, float],
+    terminated: dict[str, bool],
+    truncated: dict[str, bool],
+    infos: dict[str, dict[str, Any]],
+) -> None:
+    """Writes the elements of the flows that are there; those of others become 0."""
+    states[:] = np.zeros(1, dtype=states.dtype)
+    for i, agent in enumerate(env.possible_agents):
+        if agent not in observations:
+            continue
+        state = DUE * bool(infos[agent]["due"])
+        state |= TERMINATED * terminated.get(agent, False) | TRUNCATED * truncated.get(agent, False)
+        states[i] = (state, rewards.get(agent, 0.0), *observations[agent])
+
+
+def _until(attempt: Callable[[], Any], look: Callable[[], object]) -> Any:
+    """What an attempt gives, as soon as it gives something."""
+    while (got := attempt()) in (None, False):
+        look()
+    return got
+
+
+#: Fields of an element where none are named, by transport.
+DEFAULT_FIELDS = {"rdma": telemetry.FDCC_FIELDS, "tcp": TCP_FIELDS}

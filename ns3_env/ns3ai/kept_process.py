@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How does a foreign simulator's process live and die? Kept by a program that outlives a killed Python."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import signal
+import subprocess
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+
+from ns3_env import _ns3ai
+from ns3_env.errors import SimulatorNotFound
+
+_LAST_WORDS_BYTES = 4096
+_END_PATIENCE_S = 2.0
+_MOST_BYTES_KEPT = 1 << 20
+
+
+class KeptProcess:
+    """A command, and all that descends from it. It ends with this object, and with this process, kill -9 included.
+
+    Args:
+        command: with its arguments; no shell reads it.
+        folder: in which it runs.
+        segment: the name that goes, too, where this process ends without a word.
+        show_output: what it prints goes where ours goes; otherwise its end is kept for errors.
+
+    Raises SimulatorNotFound where the keeper is not installed.
+    """
+
+    def __init__(self, command: Sequence[str], *, folder: Path, segment: str, show_output: bool) -> None:
+        keeper = Path(_ns3ai.__file__).parent / "bin" / "ns3ai-keeper"
+        words_fd = os.memfd_create("ns3_env-ns3ai-output", os.MFD_CLOEXEC)
+        fcntl.fcntl(words_fd, fcntl.F_SETFL, os.O_APPEND)
+        output = None if show_output else words_fd
+        try:
+            process = subprocess.Popen(
+                [str(keeper), str(os.getpid()), segment, *command],
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                # A session of its own: Ctrl-C at the terminal is ours to handle.
+                start_new_session=True,
+            )
+        except OSError as error:
+            os.close(words_fd)
+            raise SimulatorNotFound(f"cannot start {keeper}: {error.strerror}") from error
+        self._process, self._words_fd = process, words_fd
+        self.end = weakref.finalize(self, _end, process, words_fd, os.getpid())
+
+    @property
+    def pid(self) -> int:
+        """The keeper's; it ends when the command does."""
+        return self._process.pid
+
+    def death(self) -> str | None:
+        """How it ended, with its last words; None while it lives."""
+        code = self._process.poll()
+        if code is None:
+            return None
+        if code < 0:
+            how = f"was killed by signal {-code} ({signal.strsignal(-code)})"
+        elif code > 128 and code != 255:
+            how = f"was killed by signal {code - 128} ({signal.strsignal(code - 128)})"  # as a shell says it
+        else:
+            how = f"ended with exit code {code}"
+        return f"the simulation (pid {self.pid}) {how}{self.last_words()}"
+
+    def last_words(self) -> str:
+        """The end of what it printed, as the end of a sentence."""
+        size = os.fstat(self._words_fd).st_size
+        text = os.pread(self._words_fd, _LAST_WORDS_BYTES, max(0, size - _LAST_WORDS_BYTES))
+        words = text.decode(errors="replace").strip()
+        return f"; its last words:\n{words}" if words else "; it left no last words"
+
+    def forget_old_words(self) -> None:
+        """To be called now and then: a simulation that prints for hours fills no memory."""
+        if os.fstat(self._words_fd).st_size > _MOST_BYTES_KEPT:
+            os.ftruncate(self._words_fd, 0)
+
+    def wait(self, seconds: float) -> None:
+        """Until it has ended, but no longer than that."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+
+
+def _end(process: subprocess.Popen[bytes], words_fd: int, owner: int) -> None:
+    """Ends and reaps it, unless this is a fork of the process that owns it."""
+    if os.getpid() == owner:
+        process.terminate()  # the keeper kills what it keeps
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_END_PATIENCE_S)
+        process.kill()
+        process.wait()
+    os.close(words_fd)

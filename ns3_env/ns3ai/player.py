@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How does one of our environments play a simulation of ns3-ai? One episode, as the simulator's end of the wire."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ns3_env import _ns3ai
+from ns3_env.flow_env import RdmaIncastEnv
+from ns3_env.ns3ai.gym_wire import GymWire
+from ns3_env.ns3ai.messages import Reason, message
+from ns3_env.ns3ai.peer import Peer
+from ns3_env.ns3ai.spaces import describe
+from ns3_env.ns3ai.targets import Settings, Target
+from ns3_env.ns3ai.values import contain, value_of
+from ns3_env.tcp_env import TcpBottleneckEnv
+
+
+class PeerGone(Exception):  # noqa: N818
+    """The Python on the other end has ended: nobody will say so."""
+
+
+def play(target: Target, settings: Settings) -> None:
+    """One episode, until its end or until Python asks for a stop.
+
+    Raises PeerGone, ScenarioError, SimulatorError, SegmentError, and ValueError for what Python sends.
+    """
+    end = _ns3ai.SegmentEnd.open(settings.names)
+    peer = Peer(settings.segment)
+    wire = GymWire(end, "Python", lambda: leave_if_gone(end, peer))
+    kind = {"rdma": RdmaIncastEnv, "tcp": TcpBottleneckEnv}[target.transport]
+    env = kind(**settings.arguments("flow", "others"))
+    try:
+        wire.send(
+            message("SimInitMsg", obsSpace=describe(env.observation_space), actSpace=describe(env.action_space))
+        )
+        if wire.receive("SimInitAck").stopSimReq:
+            return
+        observation, info = env.reset(seed=settings.seed)
+        state = message("EnvStateMsg", info=_said(info))
+        while True:
+            state.obsData.CopyFrom(contain(env.observation_space, observation))
+            wire.send(state)
+            answer = wire.receive("EnvActMsg")
+            if state.isGameOver or answer.stopSimReq:
+                return
+            action = value_of(env.action_space, answer.actData)
+            observation, reward, terminated, truncated, info = env.step(action)
+            over = Reason.GameOver if terminated else Reason.SimulationEnd
+            state = message(
+                "EnvStateMsg", reward=reward, isGameOver=terminated or truncated, reason=over, info=_said(info)
+            )
+    finally:
+        env.close()
+
+
+def _said(info: dict[str, Any]) -> str:
+    """What goes along as text: the simulated time. Telemetry takes more than a message holds."""
+    return f"time_ns={info['time_ns']:.3f}"
+
+
+def leave_if_gone(end: _ns3ai.SegmentEnd, peer: Peer) -> None:
+    """Raises PeerGone, and takes the segment's name away, which a Python that was killed has left."""
+    if peer.is_gone():
+        end.unlink()
+        raise PeerGone(f"the Python that made the segment (pid {peer.pid}) has ended")

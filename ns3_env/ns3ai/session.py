@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How does a simulation built with ns3-ai run under our Python? A segment, a process, and the end of both."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ns3_env import _ns3ai
+from ns3_env.errors import SimulatorDied, SimulatorHung, SimulatorNotFound
+from ns3_env.ns3ai.gym_wire import GymWire
+from ns3_env.ns3ai.kept_process import KeptProcess
+from ns3_env.ns3ai.name_lock import NameLock
+from ns3_env.ns3ai.settings import command_line
+
+#: What a simulator that has been told to stop may take, s.
+_STOP_PATIENCE_S = 1.0
+_MESSAGES_BETWEEN_TIDYING = 1000
+
+
+class Session:
+    """One run of a simulation: from its start, with a segment of its own, to its end.
+
+    The segment's name is there only until the simulation has said its first words: from then on both ends have the
+    segment, nobody else finds it, and it is gone when they are, however they end.
+
+    Args:
+        target: what ``ns3 run`` runs.
+        ns3_path: the folder in which ``ns3`` is.
+        settings: handed over as ``--key=value``.
+        names: of the segment and what lies in it.
+        segment_bytes: its size.
+        timeout_s: the longest wait for a message, its start included; None: as long as the process lives.
+        show_output: what the simulation prints is seen, and not kept for errors.
+
+    Raises:
+        SimulatorNotFound: there is no ``ns3`` in that folder.
+        SegmentError: the segment cannot be made.
+    """
+
+    def __init__(
+        self,
+        target: str,
+        ns3_path: str | os.PathLike[str],
+        settings: Mapping[str, Any],
+        *,
+        names: _ns3ai.Names,
+        segment_bytes: int = 4096,
+        timeout_s: float | None = None,
+        show_output: bool = False,
+    ) -> None:
+        program = Path(ns3_path).absolute() / "ns3"
+        if not os.access(program, os.X_OK) or program.is_dir():
+            raise SimulatorNotFound(f"no program {program}: ns3_path is the folder in which ns-3's `ns3` is")
+        self._timeout_s = timeout_s
+        self._asked = time.monotonic()
+        self._lock: NameLock | None = NameLock(names.segment, timeout_s)
+        try:
+            self._end = _ns3ai.SegmentEnd.create(names, segment_bytes)
+            self._process = KeptProcess(
+                [str(program), "run", target, *command_line(settings)],
+                folder=program.parent,
+                segment=names.segment,
+                show_output=show_output,
+            )
+        except BaseException:
+            self._lock.release()
+            raise
+        self._received = 0
+        self._wire = GymWire(self._end, f"the simulation (pid {self._process.pid})", self._look)
+
+    @property
+    def pid(self) -> int:
+        """Of the process that keeps the simulation; it ends when the simulation does."""
+        return self._process.pid
+
+    def send(self, message: Any) -> None:
+        """See :meth:`GymWire.send`. Raises SimulatorDied, SimulatorHung, MessageTooLargeError."""
+        self._asked = time.monotonic()
+        self._wire.send(message)
+
+    def receive(self, name: str) -> Any:
+        """See :meth:`GymWire.receive`. Raises SimulatorDied, SimulatorHung and what that raises."""
+        self._asked = time.monotonic()
+        message = self._wire.receive(name)
+        if self._lock is not None:
+            self._name_is_free()
+        self._received += 1
+        if self._received % _MESSAGES_BETWEEN_TIDYING == 0:
+            self._process.forget_old_words()
+        return message
+
+    def _name_is_free(self) -> None:
+        """Others may make a segment of the name."""
+        self._end.unlink()
+        assert self._lock is not None
+        self._lock.release()
+        self._lock = None
+
+    def _look(self) -> None:
+        """Looks after the process, while it is waited for."""
+        if (message := self._process.death()) is not None:
+            self.end()
+            raise SimulatorDied(message)
+        waited_s = time.monotonic() - self._asked
+        if self._timeout_s is not None and waited_s > self._timeout_s:
+            words = self._process.last_words()
+            self.end()
+            raise SimulatorHung(f"the simulation said nothing for {waited_s:.1f} s and was killed{words}")
+
+    def stop(self) -> None:
+        """Waits a moment for a process that has been told to stop; then :meth:`end`."""
+        self._process.wait(_STOP_PATIENCE_S)
+        self.end()
+
+    def end(self) -> None:
+        """Ends the processes at once; the segment goes with them. May be called again."""
+        self._process.end()
+        if self._lock is not None:
+            self._name_is_free()
