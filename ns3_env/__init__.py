@@ -36,3 +36,4 @@ if "ns3_env/RdmaIncast-v0" not in gym.registry:
         vector_entry_point="ns3_env.tcp_env:TcpBottleneckVectorEnv",
         nondeterministic=False,
     )
+    gym.register(id="ns3_env/Ns3Ai-v0", entry_point="ns3_env.ns3ai:Ns3AiEnv", nondeterministic=True)

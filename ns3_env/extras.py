@@ -9,7 +9,11 @@ EXTRAS = {
     **dict.fromkeys(("matplotlib", "jinja2", "scipy", "pandas", "pyarrow"), "report"),
     **dict.fromkeys(("onnx", "onnxruntime"), "onnx"),
     "sb3_contrib": "contrib",
+    "google": "ns3ai",
 }
+
+#: Distributions that bring a package of another name.
+DISTRIBUTIONS = {"google": "protobuf"}
 
 
 def install(extra: str) -> str:
@@ -22,4 +26,4 @@ def missing(error: ModuleNotFoundError) -> str | None:
     package = (error.name or "").partition(".")[0]
     if package not in EXTRAS:
         return None
-    return f"this needs {package}: {install(EXTRAS[package])}"
+    return f"this needs {DISTRIBUTIONS.get(package, package)}: {install(EXTRAS[package])}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ns3_env.extras import EXTRAS
+from ns3_env.extras import DISTRIBUTIONS, EXTRAS
 
 ROOT = Path(__file__).parents[1]
 
@@ -74,11 +74,18 @@ def test_a_missing_extra_is_named(tmp_path: Path, command: str, said: str) -> No
     assert done.stderr.count("\n") == 1
 
 
+def test_ns3_ais_wire_names_its_extra() -> None:
+    done = light("import ns3_env; import ns3_env.ns3ai")
+    assert done.returncode == 1
+    assert "this needs protobuf: pip install 'ns3-env[ns3ai]'" in done.stderr
+
+
 def test_every_package_of_an_extra_is_known_by_it() -> None:
     tomllib = pytest.importorskip("tomllib")  # of Python 3.11
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     given = project["optional-dependencies"]
     for package, extra in EXTRAS.items():
-        assert any(line.replace("-", "_").startswith(package) for line in given[extra]), package
+        brought = DISTRIBUTIONS.get(package, package)
+        assert any(line.replace("-", "_").startswith(brought) for line in given[extra]), package
     core = " ".join(project["dependencies"])
     assert not any(package.replace("_", "-") in core for package in EXTRAS)

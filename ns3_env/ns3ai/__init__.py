@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ns3_env.extras import install
+from ns3_env.extras import missing
 
 try:
     from ns3_env._ns3ai import SegmentError
@@ -16,7 +16,7 @@ except ModuleNotFoundError as error:
 try:
     from ns3_env.ns3ai.env import Ns3AiEnv
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(f"this needs protobuf: {install('ns3ai')}", name=error.name) from None
+    raise ModuleNotFoundError(missing(error) or str(error), name=error.name) from None
 from ns3_env.ns3ai.gym_wire import MessageTooLargeError, WireError
 from ns3_env.ns3ai.targets import TARGETS
 from ns3_env.ns3ai.tree import path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does the script ``ns3`` run? ``run TARGET -- --key=value``; by hand also ``path`` and ``structs TARGET``."""
+"""What does the script ``ns3`` run? ``run TARGET -- --key=value``; also ``path`` and ``structs TARGET``."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from ns3_env.ns3ai.settings import read_command_line
 from ns3_env.ns3ai.targets import TARGETS, find_target, read_settings
 from ns3_env.ns3ai.tree import path
 
-_USAGE = "ns3 run TARGET [-- --key=value ...] | path | structs TARGET [-- --fields=...]; targets:\n" + "\n".join(
-    f"  {name:15} {target.what}" for name, target in TARGETS.items()
+_USAGE = (
+    "ns3 run TARGET [-- --key=value ...] | path | structs TARGET [-- --fields=...]; targets:\n"
+    + "\n".join(f"  {name:15} {target.what}" for name, target in TARGETS.items())
 )
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit code: 0; 2 where what was asked cannot be, or the segment is not there; 1 where a simulator failed."""
+    """Exit code: 2 where what was asked cannot be, or no segment is there; 1 where a simulator failed."""
     return guarded(lambda: _answer(list(arguments)))
 
 

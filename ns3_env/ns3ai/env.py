@@ -30,13 +30,14 @@ _ARGUMENTS = (
 class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
     """A simulation that speaks ns3-ai's Gym interface, unchanged.
 
-    It is started here, for its spaces, and again by each :meth:`reset` but a first one without a seed. An episode
-    ends as the simulation says: ``terminated`` for its reason GameOver, ``truncated`` for SimulationEnd.
-    ``info["info"]`` is the text that it sends along. Values have the shapes and dtypes of the spaces that it
-    announces: int32, uint32, float32 or float64 where it says INT, UINT, FLOAT or DOUBLE.
+    It is started here, for its spaces, and again by each :meth:`reset` but a first one without a seed. An
+    episode ends as the simulation says: ``terminated`` for its reason GameOver, ``truncated`` for
+    SimulationEnd. ``info["info"]`` is the text that it sends along. Values have the shapes and dtypes of the
+    spaces that it announces: int32, uint32, float32 or float64 for INT, UINT, FLOAT or DOUBLE.
 
-    Several may live at once. While a simulation starts, the segment's name is its own; environments of the same name
-    start one after the other. Read again after pickling, it is a new environment of the same arguments.
+    Several may live at once. While a simulation starts, the segment's name is its own; environments of the
+    same name start one after the other. Read again after pickling, it is a new environment of the same
+    arguments.
 
     Args:
         target: what ``ns3 run`` runs.
@@ -46,7 +47,8 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
             ``segment_key`` one is drawn, otherwise it is ns3-ai's own, "My Seg".
         segment_key: the setting by which the simulation is told the name, where it has one.
         seed_key: the setting that takes an episode's seed: ns-3's command line knows ``RngRun``. A value in
-            ``settings`` is that of every episode for which reset() is given no seed. None: no seed is handed over.
+            ``settings`` is that of every episode for which reset() is given no seed. None: no seed is handed
+            over.
         object_names: of the two messages and the synchronisation block: ``to_python``, ``to_simulator``,
             ``lockable``, where the simulation has others than ns3-ai's.
         segment_bytes: size of the segment.
@@ -56,7 +58,7 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
 
     Raises, from here, reset and step:
         SimulatorNotFound: no ``ns3`` in that folder.
-        SimulatorDied: the simulation ended out of turn, within 0.1 s of its end. The next reset starts another one.
+        SimulatorDied: the simulation ended out of turn; told within 0.1 s. The next reset starts another one.
         SimulatorHung: it took longer than ``timeout_s``, and was killed.
         MessageTooLargeError: an action that takes more than 1 KiB, which is not sent; or a message of the
             simulation that did.
@@ -155,7 +157,7 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Starts the simulation anew, with the seed; without one, with the next of the environment's own generator.
+        """Starts the simulation anew, with the seed, or the next of the environment's own generator.
 
         Args:
             seed: of the episode, and of those that follow.

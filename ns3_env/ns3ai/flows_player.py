@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do many flows play a simulation of ns3-ai? Its vector interface: an element of the vectors for each flow."""
+"""How do many flows play a simulation of ns3-ai? Its vector interface: an element for each flow."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def element_structs(fields: Sequence[str]) -> str:
 def play(target: Target, settings: Settings) -> None:
     """One episode of all flows, until the last one has ended; then the segment says finished.
 
-    Raises as :func:`ns3_env.ns3ai.player.play`; ScenarioError where the vectors have fewer elements than there are
-    flows.
+    Raises as :func:`ns3_env.ns3ai.player.play`; ScenarioError where the vectors have fewer elements than
+    there are flows.
     """
     env = _environment(target, settings)
     state_dtype, action_dtype = element_dtypes(env.fields)
@@ -56,8 +56,8 @@ def play(target: Target, settings: Settings) -> None:
     flows = len(env.possible_agents)
     if end.rows < flows:
         raise ScenarioError(
-            f"the vectors have {end.rows} elements, and the scenario {flows} flows under 'agent': resize both "
-            f"vectors to {flows}"
+            f"the vectors have {end.rows} elements, and the scenario {flows} flows under 'agent': resize "
+            f"both vectors to {flows}"
         )
 
     def look() -> None:

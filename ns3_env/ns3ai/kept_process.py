@@ -21,7 +21,8 @@ _MOST_BYTES_KEPT = 1 << 20
 
 
 class KeptProcess:
-    """A command, and all that descends from it. It ends with this object, and with this process, kill -9 included.
+    """A command, and all that descends from it. It ends with this object, and with this process, kill -9
+    included.
 
     Args:
         command: with its arguments; no shell reads it.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does one of our environments play a simulation of ns3-ai? One episode, as the simulator's end of the wire."""
+"""How does one of our environments play a simulation of ns3-ai? One episode, as the simulator's end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def play(target: Target, settings: Settings) -> None:
     env = kind(**settings.arguments("flow", "others"))
     try:
         wire.send(
-            message("SimInitMsg", obsSpace=describe(env.observation_space), actSpace=describe(env.action_space))
+            message(
+                "SimInitMsg", obsSpace=describe(env.observation_space), actSpace=describe(env.action_space)
+            )
         )
         if wire.receive("SimInitAck").stopSimReq:
             return
@@ -48,7 +50,11 @@ def play(target: Target, settings: Settings) -> None:
             observation, reward, terminated, truncated, info = env.step(action)
             over = Reason.GameOver if terminated else Reason.SimulationEnd
             state = message(
-                "EnvStateMsg", reward=reward, isGameOver=terminated or truncated, reason=over, info=_said(info)
+                "EnvStateMsg",
+                reward=reward,
+                isGameOver=terminated or truncated,
+                reason=over,
+                info=_said(info),
             )
     finally:
         env.close()

@@ -19,13 +19,18 @@ from ns3_env.ns3ai.settings import command_line
 #: What a simulator that has been told to stop may take, s.
 _STOP_PATIENCE_S = 1.0
 _MESSAGES_BETWEEN_TIDYING = 1000
+#: Boost's headers changed where objects lie; one that looks for them in the wrong place finds nothing.
+_OTHER_LAYOUT = (
+    "; it had said nothing yet: where it is built with Boost 1.87 or newer, build it with "
+    "-DBOOST_INTERPROCESS_SEGMENT_MANAGER_ABI=1"
+)
 
 
 class Session:
     """One run of a simulation: from its start, with a segment of its own, to its end.
 
-    The segment's name is there only until the simulation has said its first words: from then on both ends have the
-    segment, nobody else finds it, and it is gone when they are, however they end.
+    The segment's name is there only until the simulation has said its first words: from then on both ends
+    have the segment, nobody else finds it, and it is gone when they are, however they end.
 
     Args:
         target: what ``ns3 run`` runs.
@@ -103,8 +108,9 @@ class Session:
     def _look(self) -> None:
         """Looks after the process, while it is waited for."""
         if (message := self._process.death()) is not None:
+            hint = _OTHER_LAYOUT if "signal 11" in message and self._received == 0 else ""
             self.end()
-            raise SimulatorDied(message)
+            raise SimulatorDied(message + hint)
         waited_s = time.monotonic() - self._asked
         if self._timeout_s is not None and waited_s > self._timeout_s:
             words = self._process.last_words()

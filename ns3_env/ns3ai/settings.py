@@ -10,7 +10,7 @@ from ns3_env.errors import ConfigError
 
 
 def command_line(settings: Mapping[str, Any]) -> list[str]:
-    """What stands behind ``ns3 run TARGET``: nothing, or ``--`` and the settings. True and False are 1 and 0."""
+    """What stands behind ``ns3 run TARGET``: nothing, or ``--`` and the settings; True is 1, False 0."""
     if not settings:
         return []
     plain = {key: int(value) if isinstance(value, bool) else value for key, value in settings.items()}
@@ -20,7 +20,8 @@ def command_line(settings: Mapping[str, Any]) -> list[str]:
 def read_command_line(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
     """Target and settings of ``run TARGET [-- --key=value ...]``.
 
-    What ns-3's script takes before ``--`` (``--no-build``) is passed over; target and settings may be one text.
+    What ns-3's script takes before ``--`` (``--no-build``) is passed over; target and settings may be one
+    text.
 
     Raises ConfigError.
     """

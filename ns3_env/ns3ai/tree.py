@@ -21,8 +21,8 @@ exec {python} -m ns3_env.ns3ai "$@"
 def path() -> Path:
     """The folder to give to ns3-ai's Python, or to :class:`Ns3AiEnv`, as that of ns-3.
 
-    It lies in the user's cache (``XDG_CACHE_HOME``), or in a temporary folder where that cannot be written, and
-    stays; each Python installation has one. The targets of ``ns3 run`` there: :data:`ns3_env.ns3ai.TARGETS`.
+    It lies in the user's cache (``XDG_CACHE_HOME``), or in a temporary folder where that cannot be written,
+    and stays; each Python installation has one. What ``ns3 run`` runs there: :data:`ns3_env.ns3ai.TARGETS`.
     """
     script = _SCRIPT.format(python=shlex.quote(sys.executable))
     name = hashlib.sha256(script.encode()).hexdigest()[:12]

@@ -19,7 +19,7 @@ namespace
 {
 
 constexpr int64_t LEAST_NAP_NS = 20'000;
-constexpr int64_t LONGEST_NAP_NS = 1'000'000;
+constexpr int64_t LONGEST_NAP_NS = 2'000'000;
 constexpr int64_t WAITED_TO_NAP = 8; ///< a nap is this part of what was waited already
 
 static_assert(offsetof(SyncBlock, toPythonEmpty) == 0 && offsetof(SyncBlock, finished) == 4,

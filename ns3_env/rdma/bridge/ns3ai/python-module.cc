@@ -103,5 +103,7 @@ PYBIND11_MODULE(_ns3ai, module)
              py::arg("timeout_s"),
              py::call_guard<py::gil_scoped_release>(),
              "Says that nothing more comes.")
-        .def("unlink", &SegmentEnd::Unlink, "Nobody finds the segment any more; who has it keeps it.");
+        .def("unlink",
+             &SegmentEnd::Unlink,
+             "Nobody finds the segment any more; who has it keeps it.");
 }

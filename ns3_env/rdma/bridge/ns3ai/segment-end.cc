@@ -122,8 +122,7 @@ SegmentEnd::Create(const Names& names, size_t bytes)
     try
     {
         bip::shared_memory_object::remove(names.segment.c_str());
-        state->memory =
-            bip::managed_shared_memory(bip::create_only, names.segment.c_str(), bytes);
+        state->memory = bip::managed_shared_memory(bip::create_only, names.segment.c_str(), bytes);
         state->file = FileOf(names.segment);
         auto& in = *state->memory.construct<GymBuffer>(names.toPython.c_str())();
         auto& out = *state->memory.construct<GymBuffer>(names.toSimulator.c_str())();
@@ -189,16 +188,18 @@ SegmentEnd::OpenVectors(const Names& names, size_t stateBytes, size_t actionByte
     state->file = FileOf(names.segment);
     auto& block = Find<SyncBlock>(state->memory, names.segment, names.lockable);
     state->block = &block;
-    state->in = state->VectorLane(
-        names.toSimulator, actionBytes, block.toSimulatorEmpty, block.toSimulatorFull);
+    state->in = state->VectorLane(names.toSimulator,
+                                  actionBytes,
+                                  block.toSimulatorEmpty,
+                                  block.toSimulatorFull);
     const size_t actions = state->rows;
     state->out =
         state->VectorLane(names.toPython, stateBytes, block.toPythonEmpty, block.toPythonFull);
     if (actions != state->rows)
     {
         throw SegmentError("the vector '" + names.toPython + "' has " +
-                           std::to_string(state->rows) + " elements, '" + names.toSimulator +
-                           "' " + std::to_string(actions) + ": they must be as many");
+                           std::to_string(state->rows) + " elements, '" + names.toSimulator + "' " +
+                           std::to_string(actions) + ": they must be as many");
     }
     return SegmentEnd(std::move(state));
 }

@@ -52,8 +52,8 @@ class TooLarge : public std::length_error
 /**
  * One end of a segment. Messages go to and fro in turns; each is copied out before the peer may write the next.
  *
- * The Boost of the segment is of the older layout (BOOST_INTERPROCESS_SEGMENT_MANAGER_ABI 1), that of all
- * releases before 1.88.
+ * Objects lie in it as in Boost's releases up to 1.84, and in newer ones with
+ * BOOST_INTERPROCESS_SEGMENT_MANAGER_ABI=1.
  */
 class SegmentEnd
 {

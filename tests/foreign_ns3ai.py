@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What stands in for ns3-ai itself? Its Python and a simulation, from the wire's description alone.
+
+Nothing here is shared with ``ns3_env.ns3ai``: the segment is made and spun on by a library of its own
+(``ns3_env/rdma/test/ns3ai``), messages are taken apart by hand.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+ROOT = Path(__file__).parents[1]
+BUILD = ROOT / "build" / "dev"
+_SPIN_S = 20.0  # the real one spins for ever
+_TYPES = "type.googleapis.com/ns3_ai_gym."
+
+
+@functools.cache
+def built() -> Path:
+    """The folder of the stand-ins, which are made where they are not there yet."""
+    cmake = str(Path(sys.executable).parent / "cmake")
+    targets = ["ns3ai-foreign-simulator", "ns3ai-foreign-python"]
+    done = subprocess.run(
+        [cmake, "--build", str(BUILD), "--target", *targets], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return BUILD
+
+
+def foreign_tree(folder: Path) -> Path:
+    """A folder whose ``ns3`` runs the foreign simulation, as a child of a script as ns-3's is."""
+    script = folder / "ns3"
+    program = built() / "ns3ai-foreign-simulator"
+    script.write_text(f'#!/bin/sh\nshift; shift; [ "$1" = -- ] && shift\n"{program}" "$@"\nexit $?\n')
+    script.chmod(0o755)
+    return folder
+
+
+@functools.cache
+def _library() -> Any:
+    library = ctypes.CDLL(str(built() / "ns3ai-foreign-python.so"))
+    for name in ("ForeignMake", "ForeignToPython", "ForeignToSimulator"):
+        getattr(library, name).restype = ctypes.c_void_p
+    for name in ("ForeignFinished", "ForeignRecvBegin", "ForeignSendBegin"):
+        getattr(library, name).restype = ctypes.c_bool
+    return library
+
+
+class Interface:
+    """The segment as ns3-ai's Python has it, by its names; ``elements`` of vectors, or none."""
+
+    def __init__(self, elements: int = 0, segment: str = "My Seg", segment_bytes: int = 4096) -> None:
+        self.handle = ctypes.c_void_p(_library().ForeignMake(segment.encode(), segment_bytes, elements))
+
+    def receive_begin(self) -> int:
+        """Spins; the address of the simulator's message."""
+        assert _library().ForeignRecvBegin(self.handle, ctypes.c_double(_SPIN_S)), (
+            "the simulator said nothing"
+        )
+        return int(_library().ForeignToPython(self.handle))
+
+    def receive_end(self) -> None:
+        _library().ForeignRecvEnd(self.handle)
+
+    def send_begin(self) -> int:
+        assert _library().ForeignSendBegin(self.handle, ctypes.c_double(_SPIN_S)), (
+            "the simulator reads nothing"
+        )
+        return int(_library().ForeignToSimulator(self.handle))
+
+    def send_end(self) -> None:
+        _library().ForeignSendEnd(self.handle)
+
+    @property
+    def finished(self) -> bool:
+        return bool(_library().ForeignFinished(self.handle))
+
+    def receive(self) -> bytes:
+        """A message of the Gym interface."""
+        address = self.receive_begin()
+        (size,) = struct.unpack("<I", ctypes.string_at(address + 1024, 4))
+        content = ctypes.string_at(address, size)
+        self.receive_end()
+        return content
+
+    def send(self, content: bytes) -> None:
+        ctypes.memmove(
+            self.send_begin(), content + bytes(1024 - len(content)) + struct.pack("<I", len(content)), 1028
+        )
+        self.send_end()
+
+    def remove(self) -> None:
+        _library().ForeignRemove(self.handle)
+
+
+def start(command: str) -> subprocess.Popen[str]:
+    """In a shell, in its own process group; it must live for half a second."""
+    process = subprocess.Popen(
+        command, shell=True, preexec_fn=os.setpgrp, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    time.sleep(0.5)
+    if process.poll() is not None:
+        raise RuntimeError(f"the simulator ended: {process.communicate()}")
+    return process
+
+
+class ForeignNs3Env:
+    """ns3-ai's Gym environment: one box observed, one box of actions."""
+
+    def __init__(self, target: str, path: Path, settings: dict[str, Any]) -> None:
+        given = "".join(f" --{key}={value}" for key, value in settings.items())
+        self.command = f"{path}/ns3 run {target}" + (f" --{given}" if given else "")
+        self.interface = Interface()
+        self.begin()
+
+    def begin(self) -> None:
+        self.process = start(self.command)
+        init = dict(fields(self.interface.receive()))
+        self.observation_box, self.action_box = box_space(init[1]), box_space(init[2])
+        self.interface.send(b"\x08\x01")  # SimInitAck: done
+
+    def state(self) -> tuple[NDArray[Any], float, bool, int, str]:
+        message = dict(fields(self.interface.receive()))
+        over = bool(message.get(3, 0))
+        if over:
+            self.interface.send(b"\x10\x01")  # EnvActMsg: stopSimReq
+        (reward,) = struct.unpack("<f", message.get(2, bytes(4)))
+        said = message.get(5, b"").decode()
+        return floats(message[1]), reward, over, message.get(4, 0), said
+
+    def step(self, action: list[float]) -> tuple[NDArray[Any], float, bool, int, str]:
+        packed = struct.pack(f"<{len(action)}f", *action)
+        box = b"\x08\x03" + text(2, bytes([len(action)])) + text(5, packed)
+        held = text(1, (_TYPES + "BoxDataContainer").encode()) + text(2, box)
+        self.interface.send(text(1, b"\x08\x02" + text(2, held)))
+        return self.state()
+
+    def stop(self) -> None:
+        """Asks it to stop, in the place of an action."""
+        self.interface.send(b"\x10\x01")
+
+    def wait(self) -> int:
+        """Its exit code."""
+        return self.process.wait(10)
+
+    def kill(self) -> None:
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        self.interface.remove()
+
+
+def text(number: int, content: bytes) -> bytes:
+    """A field of bytes."""
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def varint(value: int) -> bytes:
+    written = b""
+    while value > 127:
+        written, value = written + bytes([value & 127 | 128]), value >> 7
+    return written + bytes([value])
+
+
+def read_varint(content: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = content[at]
+        value, shift, at = value | (byte & 127) << shift, shift + 7, at + 1
+        if byte < 128:
+            return value, at
+
+
+def fields(content: bytes) -> Iterator[tuple[int, Any]]:
+    """Number and content of each field; numbers as such, all else as bytes."""
+    at = 0
+    while at < len(content):
+        key, at = read_varint(content, at)
+        kind = key & 7
+        if kind == 0:
+            value, at = read_varint(content, at)
+            yield key >> 3, value
+            continue
+        size = {1: 8, 5: 4}.get(kind, 0)
+        if kind == 2:
+            size, at = read_varint(content, at)
+        yield key >> 3, content[at : at + size]
+        at += size
+
+
+def _any(content: bytes, kind: int, name: str) -> dict[int, Any]:
+    """What is in the Any of a SpaceDescription or a DataContainer of that kind."""
+    outer = dict(fields(content))
+    assert outer[1] == kind
+    inner = dict(fields(outer[2]))
+    assert inner[1].decode() == _TYPES + name
+    return dict(fields(inner[2]))
+
+
+def box_space(content: bytes) -> tuple[float, float, int, tuple[int, ...]]:
+    """low, high, dtype, shape."""
+    box = _any(content, 2, "BoxSpace")
+    low, high = (struct.unpack("<f", box.get(i, bytes(4)))[0] for i in (1, 2))
+    return low, high, box[3], tuple(box.get(4, b""))
+
+
+def floats(content: bytes) -> NDArray[Any]:
+    """The numbers of a box of floats."""
+    box = _any(content, 2, "BoxDataContainer")
+    assert box[1] == 3
+    return np.frombuffer(box[5], dtype="<f4")

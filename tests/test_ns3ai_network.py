@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Does ns3-ai's own Python step our flows, unchanged: observations, rewards, ends, resets, stop requests?"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ns3_env.flow_env import RdmaIncastEnv
+from ns3_env.ns3ai import path
+from ns3_env.ns3ai.__main__ import main
+from ns3_env.ns3ai.flows_player import element_dtypes, element_structs
+from ns3_env.parallel_env import RdmaParallelEnv
+from ns3_env.scenario import Scenario
+from ns3_env.simulator.process import process_state
+from ns3_env.tcp_env import TcpBottleneckEnv
+from ns3_env.telemetry import FDCC_FIELDS, FIELDS
+from tests.foreign_ns3ai import ROOT, ForeignNs3Env, Interface, start
+from tests.helpers import alive, shared_memory
+
+ACTIONS = [(-1.0) ** k * (k % 5) / 4 for k in range(200)]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    before = shared_memory()
+    yield
+    assert shared_memory() == before
+
+
+def played(foreign: ForeignNs3Env, steps: int) -> list[tuple[Any, ...]]:
+    """What it saw, was paid and was told of, from a reset on."""
+    seen = [foreign.state()]
+    for action in ACTIONS[:steps]:
+        if seen[-1][2]:
+            break
+        seen.append(foreign.step([action]))
+    return seen
+
+
+def played_here(env: RdmaIncastEnv, seed: int, steps: int) -> list[tuple[Any, ...]]:
+    observation, info = env.reset(seed=seed)
+    seen: list[tuple[Any, ...]] = [(observation, 0.0, False, 0, f"time_ns={info['time_ns']:.3f}")]
+    for action in ACTIONS[:steps]:
+        if seen[-1][2]:
+            break
+        observation, reward, terminated, truncated, info = env.step(np.array([action], dtype=np.float32))
+        over = terminated or truncated
+        said = f"time_ns={info['time_ns']:.3f}"
+        seen.append((observation, float(np.float32(reward)), over, int(terminated), said))
+    env.close()
+    return seen
+
+
+def assert_same(one: list[tuple[Any, ...]], other: list[tuple[Any, ...]]) -> None:
+    assert len(one) == len(other)
+    for left, right in zip(one, other, strict=True):
+        assert left[0].tobytes() == right[0].tobytes()
+        assert left[1:] == right[1:]
+
+
+def test_its_environment_steps_an_rdma_flow_to_its_end_is_reset_and_stops_it() -> None:
+    foreign = ForeignNs3Env("rdma-incast", path(), {"flows": 3, "RngRun": 5})
+    try:
+        assert foreign.observation_box[2:] == (3, (len(FDCC_FIELDS),))
+        assert foreign.action_box == (-1.0, 1.0, 3, (1,))
+        whole = played(foreign, 200)
+        assert whole[-1][2:4] == (True, 1), "the flow is done: GameOver"
+        assert_same(whole, played_here(RdmaIncastEnv(flows=3), 5, 200))
+        assert foreign.wait() == 0
+        foreign.begin()
+        assert_same(played(foreign, 3), whole[:4])
+        foreign.stop()
+        assert foreign.wait() == 0
+    finally:
+        foreign.kill()
+
+
+def test_its_environment_steps_a_tcp_flow_until_the_time_limit(tmp_path: Path) -> None:
+    scenario = tmp_path / "tcp.yaml"
+    scenario.write_text(
+        "transport: tcp\ntime_limit_ns: 1ms\n"
+        "topology: {kind: dumbbell, senders: 2, rate_bps: 10Gbps, delay_ns: 5us}\n"
+        "traffic: {kind: incast, size_bytes: 20MB}\n"
+    )
+    foreign = ForeignNs3Env("tcp-bottleneck", path(), {"scenario": scenario, "seed": 2})
+    try:
+        whole = played(foreign, 200)
+        assert whole[-1][2:4] == (True, 0), "cut at the time limit: SimulationEnd"
+        assert_same(whole, played_here(TcpBottleneckEnv(Scenario.load(scenario)), 2, 200))
+        assert foreign.wait() == 0
+    finally:
+        foreign.kill()
+
+
+def test_its_vector_interface_steps_every_flow_until_the_segment_says_finished() -> None:
+    count, spare = 3, 1
+    states, actions = element_dtypes(FDCC_FIELDS)
+    interface = Interface(count + spare)
+    process = start(f"{path()}/ns3 run rdma-flows -- --flows={count} --seed=4")
+    env = RdmaParallelEnv(flows=count)
+    try:
+        observations, infos = env.reset(seed=4)
+        rewards, terminated = dict.fromkeys(env.agents, 0.0), dict.fromkeys(env.agents, False)
+        messages = 0
+        while True:
+            seen = np.frombuffer(
+                ctypes.string_at(interface.receive_begin(), states.itemsize * (count + spare)), dtype=states
+            )
+            interface.receive_end()
+            if interface.finished:
+                break
+            messages += 1
+            for i, agent in enumerate(env.possible_agents):
+                if agent in observations:
+                    assert seen["state"][i] == infos[agent]["due"] + 2 * terminated[agent]
+                    assert seen["reward"][i] == np.float32(rewards[agent])
+                    assert [seen[field][i] for field in FDCC_FIELDS] == observations[agent].tolist()
+            assert not seen[count:]["state"].any()
+            chosen = np.array([((i + messages) % 5 - 2) / 2 for i in range(count + spare)], dtype=actions)
+            ctypes.memmove(interface.send_begin(), chosen.tobytes(), chosen.nbytes)
+            interface.send_end()
+            if env.agents:
+                given = {f"flow_{i}": chosen["action"][i : i + 1] for i in range(count)}
+                observations, rewards, terminated, _, infos = env.step(given)
+        assert messages > 10
+        assert process.wait(10) == 0
+    finally:
+        env.close()
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        interface.remove()
+
+
+def test_the_structs_that_are_printed_are_those_of_the_bindings(capsys: pytest.CaptureFixture[str]) -> None:
+    """The stand-in of the test before was compiled with them."""
+    assert main(["structs", "rdma-flows"]) == 0
+    printed = capsys.readouterr().out
+    source = (ROOT / "ns3_env/rdma/test/ns3ai/foreign-python.cc").read_text()
+    for struct in re.findall(r"struct \w+\n\{.*?\};", printed, re.DOTALL):
+        assert struct in source
+    assert printed.strip() == element_structs(FDCC_FIELDS)
+    assert main(["structs", "tcp-flows", "--", "--fields=rtt"]) == 0
+    assert "float rtt;\n};" in capsys.readouterr().out
+
+
+def test_vectors_that_are_too_short_are_refused_with_what_would_do(capfd: pytest.CaptureFixture[str]) -> None:
+    interface = Interface(2)
+    try:
+        assert main(["run", "rdma-flows", "--", "--flows=3"]) == 2
+        assert "the vectors have 2 elements, and the scenario 3 flows" in capfd.readouterr().err
+        fields = ",".join(field.name for field in FIELDS)
+        assert main(["run", "rdma-flows", "--", "--flows=2", f"--fields={fields}"]) == 2
+        assert "no room for elements of" in capfd.readouterr().err
+    finally:
+        interface.remove()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("run rdma-incas", "the nearest known one is 'rdma-incast'"),
+        ("run rdma-incast -- --sed=3", "unknown key 'sed'; the nearest known one is 'seed'"),
+        ("run rdma-incast -- flows=3", "a setting is --key=value"),
+        ("run rdma-incast -- --segment=ns3_env-none", "there is no segment 'ns3_env-none'"),
+        ("build", "ns3 run TARGET"),
+    ],
+)
+def test_what_cannot_be_run_is_said(arguments: str, said: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments.split()) == 2
+    assert said in capfd.readouterr().err
+
+
+WAITS = """
+import sys, time
+from tests.foreign_ns3ai import ForeignNs3Env
+from ns3_env.ns3ai import path
+foreign = ForeignNs3Env("rdma-incast", path(), {})
+foreign.state()
+print(foreign.process.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def descendants(pid: int) -> list[int]:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *(below for child in children for below in descendants(int(child)))]
+
+
+def test_it_sleeps_while_its_python_learns_and_ends_when_that_is_killed() -> None:
+    python = subprocess.Popen([sys.executable, "-c", WAITS], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert python.stdout is not None
+    processes = descendants(int(python.stdout.readline()))
+    assert any("rdma-sim" in Path(f"/proc/{pid}/comm").read_text() for pid in processes)
+    time.sleep(0.2)
+    used = sum(process_state(pid)[1] for pid in processes)
+    time.sleep(0.8)
+    assert sum(process_state(pid)[1] for pid in processes) - used < 0.1
+    python.kill()
+    python.wait()
+    ended = time.monotonic()
+    while any(alive(pid) for pid in processes):
+        assert time.monotonic() - ended < 3, "they outlive their Python"
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_examples_of_its_page_run(number: int) -> None:
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / "docs/ns3-ai.md").read_text(), re.DOTALL)
+    assert len(examples) == 2
+    exec(compile(examples[number], "docs/ns3-ai.md", "exec"), {})
