@@ -68,7 +68,7 @@ docs: setup
 test: test-cpp test-python test-attacks lint
 
 test-cpp: setup
-	$(BIN)/cmake --build $(BUILD) --target rdma-tests tcp-tests
+	$(BIN)/cmake --build $(BUILD) --target rdma-tests tcp-tests ns3ai-foreign
 	$(BUILD)/rdma-tests
 	$(BUILD)/tcp-tests
 

@@ -6,29 +6,42 @@ target_link_libraries(ns3ai-keeper PRIVATE rdma-options)
 install(TARGETS ns3ai-keeper DESTINATION ns3_env/bin)
 
 if(NOT BOOST_INCLUDE)
-  find_path(BOOST_INCLUDE boost/interprocess/managed_shared_memory.hpp)
-endif()
-if(NOT BOOST_INCLUDE)
-  message(STATUS "No Boost headers (cmeel-boost has them): built without ns3_env.ns3ai")
+  message(STATUS "No Boost headers (the package cmeel-boost has them): built without ns3_env.ns3ai")
   return()
 endif()
 
-pybind11_add_module(
-  _ns3ai "${RDMA}/bridge/ns3ai/byte-semaphore.cc" "${RDMA}/bridge/ns3ai/python-module.cc"
-  "${RDMA}/bridge/ns3ai/segment-end.cc" "${RDMA}/bridge/adaptive-spin.cc" "${RDMA}/bridge/futex.cc")
-target_include_directories(_ns3ai SYSTEM PRIVATE "${BOOST_INCLUDE}")
-# The layout of segments that every Boost up to 1.84 has, and so what distributions' ns-3 is built with.
-target_compile_definitions(_ns3ai PRIVATE BOOST_INTERPROCESS_SEGMENT_MANAGER_ABI=1)
-target_link_libraries(_ns3ai PRIVATE rdma-options rt)
-install(TARGETS _ns3ai DESTINATION ns3_env)
+# A module for each layout of segments, by BOOST_INTERPROCESS_SEGMENT_MANAGER_ABI: that of Boost's releases up to 1.84, which
+# distributions' ns-3 is built with, and that of newer ones.
+function(add_ns3ai_module name layout)
+  pybind11_add_module(
+    ${name} "${RDMA}/bridge/ns3ai/byte-semaphore.cc" "${RDMA}/bridge/ns3ai/python-module.cc"
+    "${RDMA}/bridge/ns3ai/segment-end.cc" "${RDMA}/bridge/adaptive-spin.cc" "${RDMA}/bridge/futex.cc")
+  target_compile_definitions(${name} PRIVATE NS3AI_MODULE=${name})
+  set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden)
+  use_boost(${name} ${layout})
+  install(TARGETS ${name} DESTINATION ns3_env)
+endfunction()
+
+function(use_boost target layout)
+  target_include_directories(${target} SYSTEM PRIVATE "${BOOST_INCLUDE}")
+  target_compile_definitions(${target} PRIVATE BOOST_INTERPROCESS_SEGMENT_MANAGER_ABI=${layout})
+  target_link_libraries(${target} PRIVATE rdma-options rt)
+endfunction()
+
+add_ns3ai_module(_ns3ai 1)
+add_ns3ai_module(_ns3ai_boost187 2)
 
 # Stand-ins for the other ends, for tests/test_ns3ai_*.py: written from the wire's description, nothing of the above.
-add_executable(ns3ai-foreign-simulator EXCLUDE_FROM_ALL "${RDMA}/test/ns3ai/foreign-simulator.cc")
-add_library(ns3ai-foreign-python MODULE EXCLUDE_FROM_ALL "${RDMA}/test/ns3ai/foreign-python.cc")
-set_target_properties(ns3ai-foreign-python PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hidden)
-foreach(foreign ns3ai-foreign-simulator ns3ai-foreign-python)
-  target_include_directories(${foreign} SYSTEM PRIVATE "${BOOST_INCLUDE}")
-  target_compile_definitions(${foreign} PRIVATE BOOST_INTERPROCESS_SEGMENT_MANAGER_ABI=1)
-  target_compile_options(${foreign} PRIVATE -O1) # quick to compile
-  target_link_libraries(${foreign} PRIVATE rdma-options rt)
+add_custom_target(ns3ai-foreign)
+foreach(layout 1 2)
+  set(simulator ns3ai-foreign-simulator-${layout})
+  set(python ns3ai-foreign-python-${layout})
+  add_executable(${simulator} EXCLUDE_FROM_ALL "${RDMA}/test/ns3ai/foreign-simulator.cc")
+  add_library(${python} MODULE EXCLUDE_FROM_ALL "${RDMA}/test/ns3ai/foreign-python.cc")
+  set_target_properties(${python} PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hidden)
+  foreach(foreign ${simulator} ${python})
+    use_boost(${foreign} ${layout})
+    target_compile_options(${foreign} PRIVATE -O1) # quick to compile
+    add_dependencies(ns3ai-foreign ${foreign})
+  endforeach()
 endforeach()

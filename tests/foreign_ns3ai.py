@@ -32,26 +32,27 @@ _TYPES = "type.googleapis.com/ns3_ai_gym."
 def built() -> Path:
     """The folder of the stand-ins, which are made where they are not there yet."""
     cmake = str(Path(sys.executable).parent / "cmake")
-    targets = ["ns3ai-foreign-simulator", "ns3ai-foreign-python"]
-    done = subprocess.run(
-        [cmake, "--build", str(BUILD), "--target", *targets], capture_output=True, text=True, check=False
-    )
+    command = [cmake, "--build", str(BUILD), "--target", "ns3ai-foreign"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return BUILD
 
 
-def foreign_tree(folder: Path) -> Path:
-    """A folder whose ``ns3`` runs the foreign simulation, as a child of a script as ns-3's is."""
+def foreign_tree(folder: Path, layout: int = 1) -> Path:
+    """A folder whose ``ns3`` runs the foreign simulation, as a child of a script as ns-3's is.
+
+    ``layout``: of Boost's segments.
+    """
     script = folder / "ns3"
-    program = built() / "ns3ai-foreign-simulator"
+    program = built() / f"ns3ai-foreign-simulator-{layout}"
     script.write_text(f'#!/bin/sh\nshift; shift; [ "$1" = -- ] && shift\n"{program}" "$@"\nexit $?\n')
     script.chmod(0o755)
     return folder
 
 
 @functools.cache
-def _library() -> Any:
-    library = ctypes.CDLL(str(built() / "ns3ai-foreign-python.so"))
+def _library(layout: int = 1) -> Any:
+    library = ctypes.CDLL(str(built() / f"ns3ai-foreign-python-{layout}.so"))
     for name in ("ForeignMake", "ForeignToPython", "ForeignToSimulator"):
         getattr(library, name).restype = ctypes.c_void_p
     for name in ("ForeignFinished", "ForeignRecvBegin", "ForeignSendBegin"):
@@ -62,31 +63,34 @@ def _library() -> Any:
 class Interface:
     """The segment as ns3-ai's Python has it, by its names; ``elements`` of vectors, or none."""
 
-    def __init__(self, elements: int = 0, segment: str = "My Seg", segment_bytes: int = 4096) -> None:
-        self.handle = ctypes.c_void_p(_library().ForeignMake(segment.encode(), segment_bytes, elements))
+    def __init__(
+        self, elements: int = 0, segment: str = "My Seg", segment_bytes: int = 4096, layout: int = 1
+    ) -> None:
+        self._library = _library(layout)
+        self.handle = ctypes.c_void_p(self._library.ForeignMake(segment.encode(), segment_bytes, elements))
 
     def receive_begin(self) -> int:
         """Spins; the address of the simulator's message."""
-        assert _library().ForeignRecvBegin(self.handle, ctypes.c_double(_SPIN_S)), (
+        assert self._library.ForeignRecvBegin(self.handle, ctypes.c_double(_SPIN_S)), (
             "the simulator said nothing"
         )
-        return int(_library().ForeignToPython(self.handle))
+        return int(self._library.ForeignToPython(self.handle))
 
     def receive_end(self) -> None:
-        _library().ForeignRecvEnd(self.handle)
+        self._library.ForeignRecvEnd(self.handle)
 
     def send_begin(self) -> int:
-        assert _library().ForeignSendBegin(self.handle, ctypes.c_double(_SPIN_S)), (
+        assert self._library.ForeignSendBegin(self.handle, ctypes.c_double(_SPIN_S)), (
             "the simulator reads nothing"
         )
-        return int(_library().ForeignToSimulator(self.handle))
+        return int(self._library.ForeignToSimulator(self.handle))
 
     def send_end(self) -> None:
-        _library().ForeignSendEnd(self.handle)
+        self._library.ForeignSendEnd(self.handle)
 
     @property
     def finished(self) -> bool:
-        return bool(_library().ForeignFinished(self.handle))
+        return bool(self._library.ForeignFinished(self.handle))
 
     def receive(self) -> bytes:
         """A message of the Gym interface."""
@@ -103,7 +107,7 @@ class Interface:
         self.send_end()
 
     def remove(self) -> None:
-        _library().ForeignRemove(self.handle)
+        self._library.ForeignRemove(self.handle)
 
 
 def start(command: str) -> subprocess.Popen[str]:
@@ -120,10 +124,10 @@ def start(command: str) -> subprocess.Popen[str]:
 class ForeignNs3Env:
     """ns3-ai's Gym environment: one box observed, one box of actions."""
 
-    def __init__(self, target: str, path: Path, settings: dict[str, Any]) -> None:
+    def __init__(self, target: str, path: Path, settings: dict[str, Any], layout: int = 1) -> None:
         given = "".join(f" --{key}={value}" for key, value in settings.items())
         self.command = f"{path}/ns3 run {target}" + (f" --{given}" if given else "")
-        self.interface = Interface()
+        self.interface = Interface(layout=layout)
         self.begin()
 
     def begin(self) -> None:

@@ -91,6 +91,14 @@ def test_episodes_rewards_ends_and_seeds_are_the_simulations(tree: Path) -> None
     env.close()
 
 
+def test_a_simulation_built_with_a_newer_boost_is_stepped_alike(tmp_path: Path) -> None:
+    """1.87 and later lay a segment out otherwise: it crashes on the first, and is started on the other."""
+    env = Ns3AiEnv("any", foreign_tree(tmp_path, layout=2), {"steps": 3})
+    assert env.reset(seed=7)[0].tolist() == [0.0, 7.0]
+    assert rewards(env, [4]) == [(1.0, 7.0, 4.0, False, False, "step 1")]
+    env.close()
+
+
 def test_shapes_and_dtypes_are_those_announced(tree: Path) -> None:
     env = Ns3AiEnv("any", tree, {"rich": 1})
     most = np.iinfo(np.int32)

@@ -87,6 +87,15 @@ def test_its_environment_steps_an_rdma_flow_to_its_end_is_reset_and_stops_it() -
         foreign.kill()
 
 
+def test_its_environment_may_be_built_with_a_newer_boost() -> None:
+    """1.87 and later lay a segment out otherwise."""
+    foreign = ForeignNs3Env("rdma-incast", path(), {"flows": 3, "RngRun": 5}, layout=2)
+    try:
+        assert_same(played(foreign, 3), played_here(RdmaIncastEnv(flows=3), 5, 3))
+    finally:
+        foreign.kill()
+
+
 def test_its_environment_steps_a_tcp_flow_until_the_time_limit(tmp_path: Path) -> None:
     scenario = tmp_path / "tcp.yaml"
     scenario.write_text(
@@ -155,8 +164,11 @@ def test_the_structs_that_are_printed_are_those_of_the_bindings(capsys: pytest.C
     assert "float rtt;\n};" in capsys.readouterr().out
 
 
-def test_vectors_that_are_too_short_are_refused_with_what_would_do(capfd: pytest.CaptureFixture[str]) -> None:
-    interface = Interface(2)
+@pytest.mark.parametrize("layout", [1, 2])
+def test_vectors_that_are_too_short_are_refused_with_what_would_do(
+    layout: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    interface = Interface(2, layout=layout)
     try:
         assert main(["run", "rdma-flows", "--", "--flows=3"]) == 2
         assert "the vectors have 2 elements, and the scenario 3 flows" in capfd.readouterr().err

@@ -6,7 +6,7 @@ from __future__ import annotations
 from ns3_env.extras import missing
 
 try:
-    from ns3_env._ns3ai import SegmentError
+    from ns3_env.ns3ai.segments import SegmentError
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
         "this ns3-env was built without Boost's headers, and so without ns3-ai's wire: build it again where "

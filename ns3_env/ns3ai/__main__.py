@@ -7,9 +7,9 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from ns3_env._ns3ai import SegmentError
 from ns3_env.errors import ConfigError
 from ns3_env.exit_codes import guarded
+from ns3_env.ns3ai.segments import SegmentError
 from ns3_env.ns3ai.settings import read_command_line
 from ns3_env.ns3ai.targets import TARGETS, find_target, read_settings
 from ns3_env.ns3ai.tree import path

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import weakref
 from collections.abc import Mapping
 from typing import Any
@@ -11,13 +12,16 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.utils import EzPickle
 
-from ns3_env._ns3ai import Names
+from ns3_env.errors import SimulatorDied
 from ns3_env.ns3ai.gym_wire import WireError
 from ns3_env.ns3ai.messages import Reason, message
+from ns3_env.ns3ai.segments import MAKERS, Names
 from ns3_env.ns3ai.session import Session
 from ns3_env.ns3ai.spaces import space_of
 from ns3_env.ns3ai.values import contain, value_of
 
+#: How it is told that a simulation has crashed, by us or by ns-3's script: it has looked for objects in vain.
+_CRASHED = re.compile("signal|SIG[A-Z]{3,4}|Segmentation|assert|dumped", re.IGNORECASE)
 #: Of the names that are drawn; the process's id makes them distinct among processes.
 _DRAWN = iter(range(2**62))
 
@@ -96,6 +100,7 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
             "timeout_s": timeout_s,
             "show_output": show_output,
         }
+        self._makers = MAKERS  # of segments, one of which the simulation finds its objects in
         self._session: Session | None = None
         self._playing = False  # a step may follow
         self._begin(None)
@@ -107,10 +112,7 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
         if self._seed_key is not None and (seed is not None or self._seed_key not in settings):
             settings[self._seed_key] = int(self.np_random.integers(2**31)) if seed is None else seed
         self._fresh = self._playing = False
-        session = Session(self._target, self._ns3_path, settings, names=self._names, **self._options)
-        self._session = session
-        weakref.finalize(self, session.end)
-        said = self._received("SimInitMsg")
+        said = self._first_words(settings)
         try:
             spaces = space_of(said.obsSpace), space_of(said.actSpace)
         except ValueError as error:
@@ -118,6 +120,27 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
         if hasattr(self, "observation_space") and spaces != (self.observation_space, self.action_space):
             raise self._broken(f"other spaces than at its first start: {spaces[0]}, {spaces[1]}")
         self.observation_space, self.action_space = spaces
+
+    def _first_words(self, settings: Mapping[str, Any]) -> Any:
+        """Of a simulation that is started now; again, in Boost's other layout, where it crashes at once."""
+        first: SimulatorDied | None = None
+        for maker in self._makers:
+            session = Session(
+                self._target, self._ns3_path, settings, names=self._names, maker=maker, **self._options
+            )
+            self._session = session
+            weakref.finalize(self, session.end)
+            try:
+                said = self._received("SimInitMsg")
+            except SimulatorDied as error:
+                if not _CRASHED.search(str(error)):
+                    raise
+                first = first or error
+            else:
+                self._makers = (maker,)
+                return said
+        assert first is not None
+        raise first
 
     def _received(self, name: str) -> Any:
         assert self._session is not None

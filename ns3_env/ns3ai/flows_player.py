@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ns3_env import _ns3ai, telemetry
+from ns3_env import telemetry
 from ns3_env.errors import ScenarioError
 from ns3_env.ns3ai.gym_wire import SLICE_S
 from ns3_env.ns3ai.peer import Peer
 from ns3_env.ns3ai.player import leave_if_gone
+from ns3_env.ns3ai.segments import opened
 from ns3_env.ns3ai.targets import Settings, Target
 from ns3_env.parallel_env import RdmaParallelEnv
 from ns3_env.scenario import Synchronous
@@ -51,7 +52,7 @@ def play(target: Target, settings: Settings) -> None:
     """
     env = _environment(target, settings)
     state_dtype, action_dtype = element_dtypes(env.fields)
-    end = _ns3ai.SegmentEnd.open_vectors(settings.names, state_dtype.itemsize, action_dtype.itemsize)
+    end = opened(settings.names, (state_dtype.itemsize, action_dtype.itemsize))
     peer = Peer(settings.segment)
     flows = len(env.possible_agents)
     if end.rows < flows:

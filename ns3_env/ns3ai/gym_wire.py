@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ns3_env import _ns3ai
 from ns3_env.ns3ai.messages import parsed
+from ns3_env.ns3ai.segments import MOST_BYTES, SegmentEnd, TooLarge
 
 #: Between two looks at the peer, s.
 SLICE_S = 0.02
@@ -24,7 +24,7 @@ class WireError(RuntimeError):
 def too_large(name: str, size: int | str, who: str) -> MessageTooLargeError:
     """What is wrong with a message of that size."""
     return MessageTooLargeError(
-        f"{who}: {name} takes {size} B, and a message of ns3-ai holds {_ns3ai.GYM_BUFFER_BYTES} B: "
+        f"{who}: {name} takes {size} B, and a message of ns3-ai holds {MOST_BYTES} B: "
         "smaller boxes, float32 instead of float64, or fewer elements"
     )
 
@@ -38,7 +38,7 @@ class GymWire:
         look: called every 0.02 s while the other end is waited for; what it raises ends the wait.
     """
 
-    def __init__(self, end: _ns3ai.SegmentEnd, peer: str, look: Callable[[], object]) -> None:
+    def __init__(self, end: SegmentEnd, peer: str, look: Callable[[], object]) -> None:
         self._end = end
         self._peer = peer
         self._look = look
@@ -49,7 +49,7 @@ class GymWire:
         Raises MessageTooLargeError: nothing is sent then.
         """
         content = message.SerializeToString()
-        if len(content) > _ns3ai.GYM_BUFFER_BYTES:
+        if len(content) > MOST_BYTES:
             raise too_large(message.DESCRIPTOR.name, len(content), "refused, and not sent")
         while not self._end.send(content, SLICE_S):
             self._look()
@@ -62,7 +62,7 @@ class GymWire:
         try:
             while (content := self._end.receive(SLICE_S)) is None:
                 self._look()
-        except _ns3ai.TooLarge as error:
+        except TooLarge as error:
             raise too_large(name, str(error), f"{self._peer} wrote past its buffer's end") from None
         try:
             return parsed(name, content)

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
-from ns3_env import _ns3ai
+from ns3_env import _native
 from ns3_env.errors import SimulatorNotFound
 
 _LAST_WORDS_BYTES = 4096
@@ -34,7 +34,7 @@ class KeptProcess:
     """
 
     def __init__(self, command: Sequence[str], *, folder: Path, segment: str, show_output: bool) -> None:
-        keeper = Path(_ns3ai.__file__).parent / "bin" / "ns3ai-keeper"
+        keeper = Path(_native.__file__).parent / "bin" / "ns3ai-keeper"
         words_fd = os.memfd_create("ns3_env-ns3ai-output", os.MFD_CLOEXEC)
         fcntl.fcntl(words_fd, fcntl.F_SETFL, os.O_APPEND)
         output = None if show_output else words_fd

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ns3_env import _ns3ai
 from ns3_env.flow_env import RdmaIncastEnv
 from ns3_env.ns3ai.gym_wire import GymWire
 from ns3_env.ns3ai.messages import Reason, message
 from ns3_env.ns3ai.peer import Peer
+from ns3_env.ns3ai.segments import SegmentEnd, opened
 from ns3_env.ns3ai.spaces import describe
 from ns3_env.ns3ai.targets import Settings, Target
 from ns3_env.ns3ai.values import contain, value_of
@@ -25,7 +25,7 @@ def play(target: Target, settings: Settings) -> None:
 
     Raises PeerGone, ScenarioError, SimulatorError, SegmentError, and ValueError for what Python sends.
     """
-    end = _ns3ai.SegmentEnd.open(settings.names)
+    end = opened(settings.names)
     peer = Peer(settings.segment)
     wire = GymWire(end, "Python", lambda: leave_if_gone(end, peer))
     kind = {"rdma": RdmaIncastEnv, "tcp": TcpBottleneckEnv}[target.transport]
@@ -65,7 +65,7 @@ def _said(info: dict[str, Any]) -> str:
     return f"time_ns={info['time_ns']:.3f}"
 
 
-def leave_if_gone(end: _ns3ai.SegmentEnd, peer: Peer) -> None:
+def leave_if_gone(end: SegmentEnd, peer: Peer) -> None:
     """Raises PeerGone, and takes the segment's name away, which a Python that was killed has left."""
     if peer.is_gone():
         end.unlink()

@@ -5,25 +5,20 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ns3_env import _ns3ai
 from ns3_env.errors import SimulatorDied, SimulatorHung, SimulatorNotFound
 from ns3_env.ns3ai.gym_wire import GymWire
 from ns3_env.ns3ai.kept_process import KeptProcess
 from ns3_env.ns3ai.name_lock import NameLock
+from ns3_env.ns3ai.segments import MAKERS, Names, SegmentEnd, made
 from ns3_env.ns3ai.settings import command_line
 
 #: What a simulator that has been told to stop may take, s.
 _STOP_PATIENCE_S = 1.0
 _MESSAGES_BETWEEN_TIDYING = 1000
-#: Boost's headers changed where objects lie; one that looks for them in the wrong place finds nothing.
-_OTHER_LAYOUT = (
-    "; it had said nothing yet: where it is built with Boost 1.87 or newer, build it with "
-    "-DBOOST_INTERPROCESS_SEGMENT_MANAGER_ABI=1"
-)
 
 
 class Session:
@@ -37,6 +32,7 @@ class Session:
         ns3_path: the folder in which ``ns3`` is.
         settings: handed over as ``--key=value``.
         names: of the segment and what lies in it.
+        maker: of the segment, in one of Boost's layouts.
         segment_bytes: its size.
         timeout_s: the longest wait for a message, its start included; None: as long as the process lives.
         show_output: what the simulation prints is seen, and not kept for errors.
@@ -52,7 +48,8 @@ class Session:
         ns3_path: str | os.PathLike[str],
         settings: Mapping[str, Any],
         *,
-        names: _ns3ai.Names,
+        names: Names,
+        maker: Callable[[Names, int], SegmentEnd] = MAKERS[0],
         segment_bytes: int = 4096,
         timeout_s: float | None = None,
         show_output: bool = False,
@@ -64,7 +61,7 @@ class Session:
         self._asked = time.monotonic()
         self._lock: NameLock | None = NameLock(names.segment, timeout_s)
         try:
-            self._end = _ns3ai.SegmentEnd.create(names, segment_bytes)
+            self._end = made(maker, names, segment_bytes)
             self._process = KeptProcess(
                 [str(program), "run", target, *command_line(settings)],
                 folder=program.parent,
@@ -108,9 +105,8 @@ class Session:
     def _look(self) -> None:
         """Looks after the process, while it is waited for."""
         if (message := self._process.death()) is not None:
-            hint = _OTHER_LAYOUT if "signal 11" in message and self._received == 0 else ""
             self.end()
-            raise SimulatorDied(message + hint)
+            raise SimulatorDied(message)
         waited_s = time.monotonic() - self._asked
         if self._timeout_s is not None and waited_s > self._timeout_s:
             words = self._process.last_words()

@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from ns3_env._ns3ai import Names
 from ns3_env.actions import make_action_map
 from ns3_env.errors import ConfigError
+from ns3_env.ns3ai.segments import Names
 from ns3_env.scenario import Scenario
 from ns3_env.strict import Strict, nearest, validate
 

@@ -4,6 +4,8 @@
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <string>
+#include <tuple>
 
 namespace py = pybind11;
 using namespace ns3::rdma::ns3ai;
@@ -11,13 +13,13 @@ using namespace ns3::rdma::ns3ai;
 namespace
 {
 
+/// (segment, message to Python, message to the simulator, lockable)
+using NameTuple = std::tuple<std::string, std::string, std::string, std::string>;
+
 Names
-NamesOf(const std::string& segment,
-        const std::string& toPython,
-        const std::string& toSimulator,
-        const std::string& lockable)
+NamesOf(const NameTuple& names)
 {
-    return {segment, toPython, toSimulator, lockable};
+    return {std::get<0>(names), std::get<1>(names), std::get<2>(names), std::get<3>(names)};
 }
 
 /// Runs pending Python signal handlers (Ctrl-C).
@@ -32,40 +34,35 @@ CheckSignals()
 
 } // namespace
 
-PYBIND11_MODULE(_ns3ai, module)
+// A module for each layout of segments: both are loaded at once, so nothing of them is global.
+PYBIND11_MODULE(NS3AI_MODULE, module)
 {
     module.doc() = "Either end of a shared-memory segment as ns3-ai has it.";
-    py::register_exception<SegmentError>(module, "SegmentError", PyExc_RuntimeError);
-    py::register_exception<TooLarge>(module, "TooLarge", PyExc_ValueError);
+    py::register_local_exception<SegmentError>(module, "SegmentError", PyExc_RuntimeError);
+    py::register_local_exception<TooLarge>(module, "TooLarge", PyExc_ValueError);
     module.attr("GYM_BUFFER_BYTES") = sizeof(GymBuffer::buffer);
 
-    py::class_<Names>(module, "Names", "What a segment and the objects in it are called.")
-        .def(py::init(&NamesOf),
-             py::arg("segment") = Names{}.segment,
-             py::arg("to_python") = Names{}.toPython,
-             py::arg("to_simulator") = Names{}.toSimulator,
-             py::arg("lockable") = Names{}.lockable)
-        .def_readonly("segment", &Names::segment)
-        .def_readonly("to_python", &Names::toPython)
-        .def_readonly("to_simulator", &Names::toSimulator)
-        .def_readonly("lockable", &Names::lockable);
-
-    py::class_<SegmentEnd>(module, "SegmentEnd", "One end of a segment.")
-        .def_static("create",
-                    &SegmentEnd::Create,
-                    py::arg("names"),
-                    py::arg("segment_bytes"),
-                    "Python's end of the Gym interface: makes the segment.")
-        .def_static("open",
-                    &SegmentEnd::Open,
-                    py::arg("names"),
-                    "The simulator's end of the Gym interface.")
-        .def_static("open_vectors",
-                    &SegmentEnd::OpenVectors,
-                    py::arg("names"),
-                    py::arg("state_bytes"),
-                    py::arg("action_bytes"),
-                    "The simulator's end of the vector interface.")
+    py::class_<SegmentEnd>(module, "SegmentEnd", py::module_local(), "One end of a segment.")
+        .def_static(
+            "create",
+            [](const NameTuple& names, size_t bytes)
+            { return SegmentEnd::Create(NamesOf(names), bytes); },
+            py::arg("names"),
+            py::arg("segment_bytes"),
+            "Python's end of the Gym interface: makes the segment.")
+        .def_static(
+            "open",
+            [](const NameTuple& names) { return SegmentEnd::Open(NamesOf(names)); },
+            py::arg("names"),
+            "The simulator's end of the Gym interface.")
+        .def_static(
+            "open_vectors",
+            [](const NameTuple& names, size_t stateBytes, size_t actionBytes)
+            { return SegmentEnd::OpenVectors(NamesOf(names), stateBytes, actionBytes); },
+            py::arg("names"),
+            py::arg("state_bytes"),
+            py::arg("action_bytes"),
+            "The simulator's end of the vector interface.")
         .def_property_readonly("rows", &SegmentEnd::Rows, "Elements of the vectors.")
         .def_property_readonly("finished", &SegmentEnd::Finished)
         .def(

@@ -16,13 +16,13 @@
 namespace ns3::rdma::ns3ai
 {
 
-/// What the segment and the objects in it are called; ns3-ai's own names are the defaults.
+/// What the segment and the objects in it are called.
 struct Names
 {
-    std::string segment{"My Seg"};
-    std::string toPython{"My Cpp to Python Msg"};
-    std::string toSimulator{"My Python to Cpp Msg"};
-    std::string lockable{"My Lockable"};
+    std::string segment;
+    std::string toPython;
+    std::string toSimulator;
+    std::string lockable;
 };
 
 /// The message of ns3-ai's Gym interface: what a Protocol Buffers message takes, at most 1 KiB of it.
@@ -52,8 +52,8 @@ class TooLarge : public std::length_error
 /**
  * One end of a segment. Messages go to and fro in turns; each is copied out before the peer may write the next.
  *
- * Objects lie in it as in Boost's releases up to 1.84, and in newer ones with
- * BOOST_INTERPROCESS_SEGMENT_MANAGER_ABI=1.
+ * Where objects lie in it depends on the Boost: BOOST_INTERPROCESS_SEGMENT_MANAGER_ABI is 1 for releases up to
+ * 1.84, 2 for those from 1.87 on. This is compiled for both, into a module each.
  */
 class SegmentEnd
 {

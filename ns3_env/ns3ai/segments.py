@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is a segment called, and in which of Boost's two layouts do objects lie in it? Either."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from ns3_env import _ns3ai, _ns3ai_boost187
+
+#: Most bytes of a message of the Gym interface.
+MOST_BYTES = _ns3ai.GYM_BUFFER_BYTES
+
+
+class Names(NamedTuple):
+    """Of the segment and the objects in it: ns3-ai's own."""
+
+    segment: str = "My Seg"
+    to_python: str = "My Cpp to Python Msg"
+    to_simulator: str = "My Python to Cpp Msg"
+    lockable: str = "My Lockable"
+
+
+class SegmentEnd(Protocol):
+    """One end of a segment, in either layout."""
+
+    @property
+    def rows(self) -> int:
+        """Elements of the vectors."""
+        ...
+
+    def send(self, message: bytes, timeout_s: float) -> bool:
+        """False where the peer has not read the last message for so long."""
+        ...
+
+    def receive(self, timeout_s: float) -> bytes | None:
+        """None where the peer has not written for so long."""
+        ...
+
+    def finish(self, timeout_s: float) -> bool:
+        """Says that nothing more comes; False as :meth:`send`."""
+        ...
+
+    def unlink(self) -> None:
+        """Nobody finds the segment any more; who has it keeps it."""
+        ...
+
+
+class SegmentError(RuntimeError):
+    """No such segment, one that cannot be made, or one in which something else lies than should."""
+
+
+#: What a message that no buffer holds raises, in either layout; its text is the bytes it takes.
+TooLarge = (_ns3ai.TooLarge, _ns3ai_boost187.TooLarge)
+
+#: Makes Python's end, of so many bytes: as Boost up to 1.84 does, which most simulations are built with, and
+#: as from 1.87 on.
+MAKERS: Sequence[Callable[[Names, int], SegmentEnd]] = (
+    _ns3ai.SegmentEnd.create,
+    _ns3ai_boost187.SegmentEnd.create,
+)
+
+
+def made(maker: Callable[[Names, int], SegmentEnd], names: Names, segment_bytes: int) -> SegmentEnd:
+    """Python's end of the Gym interface. Raises SegmentError."""
+    try:
+        return maker(names, segment_bytes)
+    except (_ns3ai.SegmentError, _ns3ai_boost187.SegmentError) as error:
+        raise SegmentError(str(error)) from None
+
+
+def opened(names: Names, element_bytes: tuple[int, int] | None = None) -> SegmentEnd:
+    """The simulator's end, in the layout in which the objects are found.
+
+    Args:
+        names: of the segment and its objects.
+        element_bytes: of the vector interface: of the simulator's vector and of Python's; None: Gym's.
+
+    Raises SegmentError.
+    """
+    try:
+        if element_bytes is None:
+            return _ns3ai.SegmentEnd.open(names)
+        return _ns3ai.SegmentEnd.open_vectors(names, *element_bytes)
+    except _ns3ai.SegmentError as older:
+        try:
+            if element_bytes is None:
+                return _ns3ai_boost187.SegmentEnd.open(names)
+            return _ns3ai_boost187.SegmentEnd.open_vectors(names, *element_bytes)
+        except _ns3ai_boost187.SegmentError as newer:
+            # Where the newer layout has found them, what it says of them is what is wrong.
+            found = "has no object" in str(older) and "has no object" not in str(newer)
+            raise SegmentError(str(newer if found else older)) from None
