@@ -194,6 +194,20 @@ def test_several_live_at_once_under_one_name_or_under_many(tree: Path, names: di
         env.close()
 
 
+def test_resets_leave_nothing_open(tree: Path) -> None:
+    def held() -> tuple[int, int]:
+        maps = Path("/proc/self/maps").read_text().count("/dev/shm/")
+        return len(os.listdir("/proc/self/fd")), maps
+
+    env = Ns3AiEnv("any", tree, segment="ns3_env-" + "long" * 40, segment_key="segment")
+    env.reset()
+    before = held()
+    for _ in range(15):
+        env.reset()
+    assert held() == before
+    env.close()
+
+
 @pytest.mark.parametrize(
     ("fault", "said"),
     [

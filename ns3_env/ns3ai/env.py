@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import weakref
 from collections.abc import Mapping
 from typing import Any
 
@@ -129,7 +128,6 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
                 self._target, self._ns3_path, settings, names=self._names, maker=maker, **self._options
             )
             self._session = session
-            weakref.finalize(self, session.end)
             try:
                 said = self._received("SimInitMsg")
             except SimulatorDied as error:
@@ -172,10 +170,11 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
             elif self._fresh:
                 session.send(message("SimInitAck", done=True, stopSimReq=True))
             session.stop()
-        except Exception:
-            session.end()  # it is dead already
+        except (RuntimeError, ValueError):
+            pass  # it is dead already
         finally:
             self._playing = self._fresh = False
+            session.end()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

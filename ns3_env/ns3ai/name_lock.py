@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import socket
 import time
 
@@ -23,11 +24,12 @@ class NameLock:
     """
 
     def __init__(self, segment: str, timeout_s: float | None) -> None:
+        name = hashlib.sha256(segment.encode()).hexdigest()  # as long as the kernel takes it
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         began = time.monotonic()
         while True:
             try:
-                self._socket.bind(f"\0ns3_env/ns3ai/{segment}")
+                self._socket.bind(f"\0ns3_env/ns3ai/{name}")
                 return
             except OSError as error:
                 if error.errno != errno.EADDRINUSE:

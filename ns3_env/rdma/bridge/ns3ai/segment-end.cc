@@ -8,6 +8,7 @@
 #include <cstring>
 #include <sys/stat.h>
 #include <type_traits>
+#include <unistd.h>
 
 namespace ns3::rdma::ns3ai
 {
@@ -74,6 +75,7 @@ struct SegmentEnd::State
     Names names;
     bip::managed_shared_memory memory;
     ino_t file{0};
+    pid_t owner{0}; ///< the process that made the segment; 0: it was opened
     SyncBlock* block{nullptr};
     Lane out;
     Lane in;
@@ -110,7 +112,14 @@ SegmentEnd::SegmentEnd(std::unique_ptr<State> state)
 {
 }
 
-SegmentEnd::~SegmentEnd() = default;
+SegmentEnd::~SegmentEnd()
+{
+    if (m_state && m_state->owner == getpid())
+    {
+        Unlink();
+    }
+}
+
 SegmentEnd::SegmentEnd(SegmentEnd&&) noexcept = default;
 SegmentEnd& SegmentEnd::operator=(SegmentEnd&&) noexcept = default;
 
@@ -124,6 +133,7 @@ SegmentEnd::Create(const Names& names, size_t bytes)
         bip::shared_memory_object::remove(names.segment.c_str());
         state->memory = bip::managed_shared_memory(bip::create_only, names.segment.c_str(), bytes);
         state->file = FileOf(names.segment);
+        state->owner = getpid();
         auto& in = *state->memory.construct<GymBuffer>(names.toPython.c_str())();
         auto& out = *state->memory.construct<GymBuffer>(names.toSimulator.c_str())();
         SyncBlock& block = *state->memory.construct<SyncBlock>(names.lockable.c_str())();
@@ -133,7 +143,7 @@ SegmentEnd::Create(const Names& names, size_t bytes)
     }
     catch (const bip::interprocess_exception& error)
     {
-        if (state->file != 0)
+        if (state->owner != 0)
         {
             bip::shared_memory_object::remove(names.segment.c_str());
         }

@@ -65,6 +65,7 @@ class SegmentEnd
     /// The simulator's end, of the vector interface; elements of so many bytes. \throws SegmentError
     static SegmentEnd OpenVectors(const Names& names, size_t stateBytes, size_t actionBytes);
 
+    /// Whoever made the segment takes its name along.
     ~SegmentEnd();
     SegmentEnd(SegmentEnd&&) noexcept;
     SegmentEnd& operator=(SegmentEnd&&) noexcept;
