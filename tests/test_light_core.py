@@ -80,6 +80,23 @@ def test_ns3_ais_wire_names_its_extra() -> None:
     assert "this needs protobuf: pip install 'ns3-env[ns3ai]'" in done.stderr
 
 
+def test_a_build_without_boost_says_what_it_lacks() -> None:
+    done = light(
+        """
+class Unbuilt:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("ns3_env._ns3ai"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Unbuilt())
+import ns3_env.flow_env
+import ns3_env.ns3ai
+"""
+    )
+    assert done.returncode == 1
+    assert "built without Boost's headers" in done.stderr
+    assert "cmeel-boost" in done.stderr
+
+
 def test_every_package_of_an_extra_is_known_by_it() -> None:
     tomllib = pytest.importorskip("tomllib")  # of Python 3.11
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -229,10 +229,10 @@ def test_a_dead_simulation_is_an_exception_within_a_second(tree: Path, fault: st
 
 
 def test_one_that_dies_between_two_steps_or_at_its_start_is_told_too(tree: Path, tmp_path: Path) -> None:
-    env = Ns3AiEnv("any", tree)
     before = running()
+    env = Ns3AiEnv("any", tree)
     env.reset()
-    (pid,) = running() - (before - running())
+    (pid,) = running() - before
     os.kill(pid, signal.SIGKILL)
     with pytest.raises(SimulatorDied, match="signal 9"):
         env.step(0)

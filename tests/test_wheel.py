@@ -63,7 +63,9 @@ def test_the_wheel_is_whole(wheel: Path) -> None:
             if path.is_file() and path.suffix not in (".pyc",):
                 assert f"ns3_env/data/{path.relative_to(ROOT)}" in held
     assert any(name.startswith("ns3_env/lib/libns3") for name in held)
-    assert {"ns3_env/bin/rdma-sim", "ns3_env/py.typed"} <= held
+    assert {"ns3_env/bin/rdma-sim", "ns3_env/bin/ns3ai-keeper", "ns3_env/py.typed"} <= held
+    for module in ("ns3_env/_ns3ai.", "ns3_env/_ns3ai_boost187."):
+        assert any(name.startswith(module) and name.endswith(".so") for name in held)
     assert not any(name.endswith((".cc", "-test.py", ".pyc")) for name in held)
 
 

@@ -7,11 +7,11 @@ from ns3_env.extras import missing
 
 try:
     from ns3_env.ns3ai.segments import SegmentError
-except ModuleNotFoundError as error:
+except ImportError:
     raise ModuleNotFoundError(
         "this ns3-env was built without Boost's headers, and so without ns3-ai's wire: build it again where "
         "the package cmeel-boost is installed",
-        name=error.name,
+        name="ns3_env._ns3ai",
     ) from None
 try:
     from ns3_env.ns3ai.env import Ns3AiEnv

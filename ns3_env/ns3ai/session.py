@@ -61,7 +61,7 @@ class Session:
         self._asked = time.monotonic()
         self._lock: NameLock | None = NameLock(names.segment, timeout_s)
         try:
-            self._end = made(maker, names, segment_bytes)
+            end: SegmentEnd = made(maker, names, segment_bytes)
             self._process = KeptProcess(
                 [str(program), "run", target, *command_line(settings)],
                 folder=program.parent,
@@ -72,7 +72,8 @@ class Session:
             self._lock.release()
             raise
         self._received = 0
-        self._wire = GymWire(self._end, f"the simulation (pid {self._process.pid})", self._look)
+        self._wire: GymWire | None = GymWire(end, f"the simulation (pid {self.pid})", self._look)
+        self._end: SegmentEnd | None = end
 
     @property
     def pid(self) -> int:
@@ -82,12 +83,12 @@ class Session:
     def send(self, message: Any) -> None:
         """See :meth:`GymWire.send`. Raises SimulatorDied, SimulatorHung, MessageTooLargeError."""
         self._asked = time.monotonic()
-        self._wire.send(message)
+        self._living().send(message)
 
     def receive(self, name: str) -> Any:
         """See :meth:`GymWire.receive`. Raises SimulatorDied, SimulatorHung and what that raises."""
         self._asked = time.monotonic()
-        message = self._wire.receive(name)
+        message = self._living().receive(name)
         if self._lock is not None:
             self._name_is_free()
         self._received += 1
@@ -95,10 +96,16 @@ class Session:
             self._process.forget_old_words()
         return message
 
+    def _living(self) -> GymWire:
+        if self._wire is None:
+            raise SimulatorDied("the simulation has been ended")
+        return self._wire
+
     def _name_is_free(self) -> None:
         """Others may make a segment of the name."""
-        self._end.unlink()
+        assert self._end is not None
         assert self._lock is not None
+        self._end.unlink()
         self._lock.release()
         self._lock = None
 
@@ -123,3 +130,4 @@ class Session:
         self._process.end()
         if self._lock is not None:
             self._name_is_free()
+        self._wire = self._end = None  # our part of the segment's memory goes, too
