@@ -183,7 +183,7 @@ def test_sb3_learns_and_gymnasiums_vectors_step(tree: Path) -> None:
 def test_several_live_at_once_under_one_name_or_under_many(tree: Path, names: dict[str, str]) -> None:
     before = shared_memory()
     settings = {"segment": "ns3_env-mine"} if "segment" in names else {}
-    envs = [Ns3AiEnv("any", tree, settings, **names) for _ in range(3)]  # type: ignore[arg-type]
+    envs = [Ns3AiEnv("any", tree, settings, timeout_s=5, **names) for _ in range(3)]  # type: ignore[arg-type]
     assert shared_memory() == before, "a segment has its name while the simulation starts only"
     for i, env in enumerate(envs):
         assert env.reset(seed=i + 1)[0].tolist() == [0, i + 1]
@@ -216,7 +216,7 @@ def test_resets_leave_nothing_open(tree: Path) -> None:
     ],
 )
 def test_a_dead_simulation_is_an_exception_within_a_second(tree: Path, fault: str, said: str) -> None:
-    env = Ns3AiEnv("any", tree, {"at": 2, "fault": fault})
+    env = Ns3AiEnv("any", tree, {"at": 2, "fault": fault}, timeout_s=5)
     env.reset()
     env.step(0)
     began = time.monotonic()
