@@ -315,8 +315,8 @@ def test_nothing_outlives_a_python_that_is_killed(when: str, tree: Path, tmp_pat
 
 
 def test_both_ends_of_ours_play_the_flow_that_gymnasium_plays() -> None:
-    env, plain = Ns3AiEnv("rdma-incast", path(), {"flows": 3}), RdmaIncastEnv(flows=3)
-    seen, expected = env.reset(seed=6)[0], plain.reset(seed=6)[0]
+    env, plain = Ns3AiEnv("rdma-incast", path(), {"flows": 3, "RngRun": 6}), RdmaIncastEnv(flows=3)
+    seen, expected = env.reset()[0], plain.reset(seed=6)[0]
     over = False
     while not over:
         assert seen.tobytes() == expected.tobytes()

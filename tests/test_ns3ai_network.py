@@ -227,8 +227,7 @@ def test_it_sleeps_while_its_python_learns_and_ends_when_that_is_killed() -> Non
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("number", [0, 1])
-def test_the_examples_of_its_page_run(number: int) -> None:
-    examples = re.findall(r"```python\n(.*?)```", (ROOT / "docs/ns3-ai.md").read_text(), re.DOTALL)
-    assert len(examples) == 2
-    exec(compile(examples[number], "docs/ns3-ai.md", "exec"), {})
+def test_the_ten_lines_of_its_page_run() -> None:
+    example = re.search(r"```python\n(.*?)```", (ROOT / "docs/ns3-ai.md").read_text(), re.DOTALL)
+    assert example is not None
+    exec(compile(example[1], "docs/ns3-ai.md", "exec"), {})
