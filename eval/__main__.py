@@ -356,6 +356,7 @@ def _names(text: str) -> list[str]:
 def _cells(options: argparse.ArgumentParser) -> None:
     """Options of commands that play a suite's cells."""
     options.add_argument("--jobs", type=int, metavar="N", help="cells at a time (default: cores)")
+    _ray(options)
     options.add_argument("--policy", action="append", default=[], metavar="NAME=PKG.MODULE:FACTORY")
     options.add_argument("--checkpoint", action="append", default=[], metavar="NAME=PATH")
     _plugin(options)
@@ -375,6 +376,7 @@ def _play_cells(suite: Suite | Path, out: Path, given: argparse.Namespace) -> in
         given.checkpoint,
         allow_imports=given.allow_imports,
         hang_timeout_s=given.hang_timeout,
+        ray=given.ray,
     )
     return 0 if done else 1
 
@@ -399,6 +401,15 @@ def _seconds(text: str) -> float:
 
 def _json(options: argparse.ArgumentParser) -> None:
     options.add_argument("--json", type=Path, metavar="FILE", help="write the numbers shown to this file too")
+
+
+def _ray(options: argparse.ArgumentParser) -> None:
+    options.add_argument(
+        "--ray",
+        metavar="ADDRESS|auto|local",
+        help="as tasks of a Ray cluster: HOST:PORT of its head, auto: that of this machine, local: one for "
+        "as long as this runs",
+    )
 
 
 def _plugin(options: argparse.ArgumentParser) -> None:

@@ -27,7 +27,7 @@ def is_code(name: str) -> bool:
 
 def trust(names: Iterable[str]) -> None:
     """These names may be imported from now on, in this process and those that it starts."""
-    os.environ[_VARIABLE] = "\n".join(sorted(_trusted() | {name for name in names if is_code(name)}))
+    os.environ[_VARIABLE] = "\n".join(sorted(trusted() | {name for name in names if is_code(name)}))
 
 
 def trust_all() -> None:
@@ -35,7 +35,8 @@ def trust_all() -> None:
     trust([_EVERYTHING])
 
 
-def _trusted() -> set[str]:
+def trusted() -> set[str]:
+    """What may be imported so far."""
     return set(os.environ.get(_VARIABLE, "").split("\n"))
 
 
@@ -45,7 +46,7 @@ def named_code(name: str) -> object:
     Raises:
         ConfigError: nobody but a file has named it, there is no such thing, or its module does not import.
     """
-    if not _trusted() & {name, _EVERYTHING}:
+    if not trusted() & {name, _EVERYTHING}:
         raise ConfigError(
             f"would run the code of {name!r}; if you trust it, name it on the command line (key=value) or "
             "allow all that the files name: --allow-imports"

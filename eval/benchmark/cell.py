@@ -9,7 +9,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -81,18 +81,47 @@ class Job:
         return self.name, self.who.name, self.seed
 
 
+class Elsewhere(Protocol):
+    """A job on another machine, where the files that it reads have other paths."""
+
+    who: Contestant
+    scenario: Scenario
+
+    def told(self, played: Scenario) -> Scenario:
+        """The scenario that was played, with the paths that the job's files have at home."""
+        ...
+
+
 def run(job: Job, simulator: Simulator) -> float:
     """Plays a cell and writes its folder, complete or not at all.
 
     Returns:
         Wall seconds.
 
+    Raises: see ``play``.
+    """
+    seconds, write = play(job, simulator)
+    replace_folder(cell_folder(job.out, *job.key), write)
+    return seconds
+
+
+def play(
+    job: Job, simulator: Simulator, elsewhere: Elsewhere | None = None
+) -> tuple[float, Callable[[Path], None]]:
+    """Plays a cell.
+
+    Returns:
+        Wall seconds, and what writes the cell's files into a folder.
+
     Raises:
         ScenarioError: the simulator refuses the scenario, or there is no such policy.
         SimulatorError: the simulator died or hung; the next cell starts another one.
     """
     began = time.monotonic()
-    scenario, results = played_by(job.who, job.scenario, simulator, recorded)
+    given = job if elsewhere is None else elsewhere
+    scenario, results = played_by(given.who, given.scenario, simulator, recorded)
+    if elsewhere is not None:
+        scenario = elsewhere.told(scenario)
     metrics = measure(results)
     seconds = time.monotonic() - began
 
@@ -111,8 +140,7 @@ def run(job: Job, simulator: Simulator) -> float:
         }
         (folder / "metrics.json").write_text(json.dumps(content, indent=1, allow_nan=False), encoding="utf-8")
 
-    replace_folder(cell_folder(job.out, *job.key), write)
-    return seconds
+    return seconds, write
 
 
 def played_by(

@@ -22,6 +22,7 @@ from ns3_env.durable import write_atomically
 from ns3_env.errors import ScenarioError
 from ns3_env.eval import report, results
 from ns3_env.eval.benchmark import workers
+from ns3_env.eval.benchmark.backend import Backend, Event
 from ns3_env.eval.benchmark.cell import Job, cost
 from ns3_env.eval.benchmark.contestants import check, join, refuse_imports
 from ns3_env.eval.benchmark.folder import (
@@ -51,6 +52,7 @@ def benchmark(
     allow_imports: bool = False,
     *,
     hang_timeout_s: float = 0.9,
+    ray: str | None = None,
 ) -> bool:
     """Runs what the folder does not hold yet, prints the summary and writes the report.
 
@@ -64,15 +66,18 @@ def benchmark(
         console: where it is shown.
         allow_imports: policies that only the suite's file names may run their modules' code.
         hang_timeout_s: of each simulator; see :class:`ns3_env.simulator.Simulator`.
+        ray: the Ray cluster whose tasks the cells are: its address, "auto" or "local"; None: processes here.
 
     Returns:
         Whether every cell is done.
 
     Raises:
+        ConfigError: no Ray cluster answers there.
         ScenarioError: the suite, a controller, a policy or the folder is wrong; nothing has run.
         KeyboardInterrupt: Ctrl-C; the folder can be gone on with.
     """
     _check_jobs(jobs)
+    backend = _backend(ray, jobs)
     suite = given if isinstance(given, Suite) else Suite.load(given)
     console = console or Console()
     if not allow_imports:
@@ -88,7 +93,7 @@ def benchmark(
             shutil.rmtree(partial, ignore_errors=True)
         todo = _todo(out, suite)
         try:
-            _play(todo, jobs or os.cpu_count() or 1, suite.timeout_s, hang_timeout_s, out, console)
+            _play(todo, backend, suite.timeout_s, hang_timeout_s, out, console)
         except KeyboardInterrupt:
             folder = BenchFolder.read(out)
             done, total = len(folder.cells), sum(1 for _ in suite.cells())
@@ -108,6 +113,16 @@ def _check_jobs(jobs: int | None) -> None:
         raise ScenarioError(f"--jobs: must be at least 1, not {jobs}")
     if jobs is not None and (text := excess(jobs, MAX_PROCESSES, WHY_PROCESSES)) is not None:
         raise ScenarioError(f"--jobs: {text}")
+
+
+def _backend(ray: str | None, jobs: int | None) -> Backend:
+    """Where cells are played. Raises ConfigError where no Ray cluster answers."""
+    if ray is None:
+        return workers.LocalPool(jobs or os.cpu_count() or 1)
+    from ns3_env.cluster.address import find
+    from ns3_env.eval.benchmark.ray_cells import RayCells
+
+    return RayCells(find(ray), jobs)
 
 
 def _say_where(suite: Suite, console: Console) -> None:
@@ -144,7 +159,7 @@ def _todo(out: Path, suite: Suite) -> list[tuple[float, Job]]:
 
 def _play(
     todo: list[tuple[float, Job]],
-    processes: int,
+    backend: Backend,
     timeout_s: float,
     hang_timeout_s: float,
     out: Path,
@@ -154,12 +169,15 @@ def _play(
     if not todo:
         return
     view = _View({job.key: weight for weight, job in todo})
-    playing = closing(workers.play_all([job for _, job in todo], processes, timeout_s, hang_timeout_s))
+    playing = closing(backend.play_all([job for _, job in todo], timeout_s, hang_timeout_s))
     with (
         playing as events,
         Live(view.render(), console=console, transient=True, refresh_per_second=4) as live,
     ):
         for event in events:
+            if event.what == "joined":
+                live.console.print(event.text, markup=False, highlight=False)
+                continue
             failure = failure_file(out, *event.key)
             if event.what == "done":
                 failure.unlink(missing_ok=True)
@@ -182,7 +200,7 @@ class _View:
         self._running: dict[Key, float] = {}
         self._began = time.monotonic()
 
-    def note(self, event: workers.Event) -> None:
+    def note(self, event: Event) -> None:
         """Takes what has happened into account."""
         if event.what == "started":
             self._running[event.key] = time.monotonic()

@@ -13,38 +13,30 @@ import traceback
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
-from typing import Literal
 
 from ns3_env.errors import ScenarioError, SimulatorError
+from ns3_env.eval.benchmark.backend import TICK_S, Event, too_long
 from ns3_env.eval.benchmark.cell import Job, run
-from ns3_env.eval.benchmark.folder import Key
 from ns3_env.simulator import Simulator
 
-#: How often the time limits are looked at, and the caller gets to redraw.
-_TICK_S = 0.2
 _END_PATIENCE_S = 3.0
 _START_PATIENCE_S = 60.0
 
 
-@dataclass(frozen=True)
-class Event:
-    """What happened to a cell. A tick happens to none: time has passed.
+class LocalPool:
+    """Processes of this machine."""
 
-    Attributes:
-        what: the event.
-        key: of the cell.
-        text: why it failed.
-        seconds: wall time of a cell that is done.
-    """
+    def __init__(self, processes: int) -> None:
+        self._processes = processes
 
-    what: Literal["started", "done", "failed", "tick"]
-    key: Key = ("", "", 0)
-    text: str = ""
-    seconds: float = 0.0
+    def play_all(
+        self, jobs: Sequence[Job], timeout_s: float, hang_timeout_s: float
+    ) -> Generator[Event, None, None]:
+        """See ``Backend``."""
+        return play_all(jobs, self._processes, timeout_s, hang_timeout_s)
 
 
 def play_all(
@@ -75,7 +67,7 @@ def play_all(
 def _news(workers: Sequence[_Worker], timeout_s: float) -> Iterator[Event]:
     """What the workers have to say, waiting for it a moment."""
     busy = [worker for worker in workers if worker.job is not None]
-    ready = wait([x for worker in busy for x in (worker.pipe, worker.process.sentinel)], _TICK_S)
+    ready = wait([x for worker in busy for x in (worker.pipe, worker.process.sentinel)], TICK_S)
     for worker in busy:
         assert worker.job is not None
         key = worker.job.key
@@ -90,7 +82,7 @@ def _news(workers: Sequence[_Worker], timeout_s: float) -> Iterator[Event]:
             yield event
         elif worker.limit_passed(timeout_s):
             worker.replace()
-            yield Event("failed", key, f"took longer than the suite's timeout_s, {timeout_s:g} s")
+            yield Event("failed", key, too_long(timeout_s))
 
 
 def _death(code: int | None) -> str:

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How is a Ray cluster joined, and left? Quietly, without telemetry or dashboard; nothing stays behind."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from ns3_env.cluster.address import LOCAL
+from ns3_env.errors import ConfigError
+
+#: Of a cluster of this machine's own; what does not fit goes to its temporary folder.
+_OBJECTS_BYTES = 80 << 20
+#: Telemetry off, and no warnings of what is of no use here, unless the user says otherwise.
+_QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
+#: What says with which token a cluster is talked to.
+_TOKEN = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What has been joined.
+
+    Attributes:
+        address: of its head, or "local".
+        nodes: machines, or what stands for one.
+        cores: of all of them.
+    """
+
+    address: str
+    nodes: int
+    cores: int
+
+    def __str__(self) -> str:
+        nodes = f"{self.nodes} node{'s' if self.nodes > 1 else ''}"
+        return f"Ray ({self.address}): {nodes}, {self.cores} core{'s' if self.cores != 1 else ''}"
+
+
+@contextmanager
+def joined(address: str, cores: int | None = None) -> Iterator[Cluster]:
+    """This process is a driver of the cluster within the block; what it has begun there ends with it.
+
+    Args:
+        address: what :func:`ns3_env.cluster.address.find` gave.
+        cores: of a local cluster; by default those that this process may use.
+
+    Raises:
+        ConfigError: Ray does not let us in, e.g. without the cluster's token.
+        ModuleNotFoundError: Ray is not installed.
+    """
+    for name, value in _QUIET.items():
+        os.environ.setdefault(name, value)
+    import ray
+
+    if ray.is_initialized():  # by whoever calls: theirs to end
+        yield _joined(address)
+        return
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    folder = None
+    if address == LOCAL:
+        _have_a_token()
+        folder = tempfile.mkdtemp(prefix="ray-")
+        options |= {
+            "num_cpus": cores or len(os.sched_getaffinity(0)),
+            "object_store_memory": _OBJECTS_BYTES,
+            "include_dashboard": False,
+            "_temp_dir": folder,
+        }
+    try:
+        try:
+            ray.init(address=address, **options)
+        except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+            said = " ".join(str(error).split())
+            raise ConfigError(f"Ray at {address}: {type(error).__name__}: {said}") from error
+        yield _joined(address)
+    finally:
+        with suppress(Exception):  # whatever state Ctrl-C left it in
+            ray.shutdown()
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _joined(address: str) -> Cluster:
+    import ray
+
+    nodes = sum(bool(node["Alive"]) for node in ray.nodes())  # type: ignore[no-untyped-call]
+    resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+    return Cluster(address, nodes, int(resources.get("CPU", 0)))
+
+
+def _have_a_token() -> None:
+    """A local cluster's token is this process's; without one Ray would write one into the home."""
+    if not any(name in os.environ for name in _TOKEN):
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)

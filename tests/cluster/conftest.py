@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which cluster do these tests have? One head for all of them, whose start takes seconds."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+if find_spec("ray") is None:
+    pytest.skip("the extra ray is not installed", allow_module_level=True)
+
+#: Where tests and what runs on nodes tell each other of it.
+MEETING = "NS3_ENV_TEST_MEETING"
+
+
+@pytest.fixture(scope="session")
+def meeting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder that this process and the cluster's workers know."""
+    folder = tmp_path_factory.mktemp("meeting")
+    os.environ[MEETING] = str(folder)
+    yield folder
+    del os.environ[MEETING]
+
+
+@pytest.fixture(scope="session")
+def head(meeting: Path) -> Iterator[object]:
+    """The head of a cluster, with one core."""
+    from tests.cluster.nodes import Head
+
+    # Ray reads them when it is imported.
+    os.environ.update({"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)})
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # sockets' paths are short
+    made = Head(folder)
+    yield made
+    made.kill()
+    shutil.rmtree(folder, ignore_errors=True)
+    for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN"):
+        os.environ.pop(name, None)
+
+
+@pytest.fixture(autouse=True)
+def _empty(meeting: Path) -> None:
+    """Nothing of the test before is left at the meeting place."""
+    for path in meeting.iterdir():
+        path.unlink()

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is a Ray cluster on one machine? Nodes of one core each, `ray start` for each, that can be killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from ns3_env.cluster.address import find
+from ns3_env.errors import ConfigError
+
+ROOT = Path(__file__).parents[2]
+_START = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-cpus=1"]
+_OPTIONS = ["--object-store-memory=80000000", "--disable-usage-stats"]
+#: A node that says nothing for a second and a half is dead; Ray's own patience is ten times as long.
+_WATCHFUL = {"RAY_health_check_period_ms": "500", "RAY_health_check_failure_threshold": "3"}
+
+
+class Node:
+    """A node, and the processes that it consists of."""
+
+    def __init__(self, *options: str) -> None:
+        self.process = subprocess.Popen(
+            [*_START, *_OPTIONS, *options],
+            cwd=ROOT,
+            env={**os.environ, **_WATCHFUL},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def kill(self) -> None:
+        """As a power cut does: all its processes at once."""
+        found = [self.process.pid, *descendants(self.process.pid)]
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+
+
+class Head(Node):
+    """The node that knows the others."""
+
+    def __init__(self, folder: str) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.address = f"127.0.0.1:{port}"
+        super().__init__(
+            "--head",
+            f"--port={port}",
+            "--node-ip-address=127.0.0.1",
+            "--include-dashboard=false",
+            f"--temp-dir={folder}",
+        )
+        deadline = time.monotonic() + 90
+        while not self._answers():
+            assert time.monotonic() < deadline, "Ray's head does not start"
+            time.sleep(0.2)
+
+    def _answers(self) -> bool:
+        try:
+            return bool(find(self.address))
+        except ConfigError:
+            return False
+
+    def another(self) -> Node:
+        """One more node, of which nothing is known before Ray says so."""
+        return Node(f"--address={self.address}", "--node-ip-address=127.0.0.1")
+
+
+def descendants(pid: int) -> Iterator[int]:
+    """Processes below ``pid``."""
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(status.read_text().rpartition(") ")[2].split()[1])
+        except OSError:
+            continue
+        if parent == pid:
+            yield int(status.parent.name)
+            yield from descendants(int(status.parent.name))

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What may happen to a worker while it plays? Policies that tell of it, or are the cause."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from examples.target_queue import TargetQueue
+from ns3_env.policy import FloatArray, State
+from tests.cluster.conftest import MEETING
+
+
+class Waits(TargetQueue):
+    """Says that it plays, and waits until "go" is there."""
+
+    def predict(
+        self,
+        observation: FloatArray,
+        state: State | None = None,
+        episode_start: FloatArray | None = None,
+        deterministic: bool = False,
+    ) -> tuple[FloatArray, State | None]:
+        self.meet(Path(os.environ[MEETING]))
+        return super().predict(observation, state, episode_start, deterministic)
+
+    def meet(self, folder: Path) -> None:
+        (folder / f"{os.getpid()}.plays").touch()
+        while not (folder / "go").exists():
+            time.sleep(0.05)
+
+
+class DiesOnce(Waits):
+    """Its worker is killed the first time, as the kernel does when memory runs out."""
+
+    def meet(self, folder: Path) -> None:
+        if not (folder / "died").exists():
+            (folder / "died").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class DiesAlways(Waits):
+    """Its worker is killed each time."""
+
+    def meet(self, folder: Path) -> None:
+        (folder / f"{os.getpid()}.died").touch()
+        os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Are a benchmark's cells on Ray those of the local pool, and is none lost with a worker, node or driver?"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ns3_env.eval.__main__ import main
+from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.benchmark.ray_task import RETRIES
+from tests.cluster.nodes import ROOT, Head, descendants
+from tests.test_benchmark import SUITE, contents
+
+pytestmark = pytest.mark.usefixtures("without_report")
+
+
+@pytest.fixture
+def without_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report has tests of its own."""
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
+
+
+def suite_file(folder: Path, **changes: Any) -> Path:
+    path = folder / "tiny.yaml"
+    path.write_text(yaml.safe_dump({**SUITE, **changes}))
+    return path
+
+
+def options(suite: Path, out: Path, *more: str) -> list[str]:
+    return ["benchmark", "--suite", str(suite), "--out", str(out), *more]
+
+
+def until(happened: Callable[[], bool], what: str, patience_s: float = 60.0) -> None:
+    deadline = time.monotonic() + patience_s
+    while not happened():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
+def test_cells_are_those_of_the_local_pool_and_a_killed_node_loses_none(
+    head: Head, meeting: Path, tmp_path: Path
+) -> None:
+    policies = ["--policy=waits=tests.cluster.policies:Waits", "--checkpoint=c=courier"]
+    suite = suite_file(tmp_path)
+    second = head.another()
+    try:
+        driver = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "eval",
+                *options(suite, tmp_path / "ray", "--ray", head.address),
+                *policies,
+            ],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        # Each node has one core: two that play, and wait, are one on each.
+        until(lambda: len(list(meeting.glob("*.plays"))) == 2, "both nodes get work")
+        ours = set(descendants(second.process.pid))
+        players = {int(path.stem) for path in meeting.glob("*.plays")}
+        assert len(players & ours) == 1
+    finally:
+        second.kill()
+    (meeting / "go").touch()
+    shown, _ = driver.communicate(timeout=90)
+    assert driver.returncode == 0, shown
+    assert BenchFolder.read(tmp_path / "ray").complete
+    assert main(options(suite, tmp_path / "local", *policies)) == 0
+    here, there = contents(tmp_path / "local"), contents(tmp_path / "ray")
+    assert here == there
+    assert len(BenchFolder.read(tmp_path / "local").cells) == 16
+
+
+def test_a_worker_that_dies_costs_a_retry_and_what_fails_fails_alone(
+    head: Head, meeting: Path, tmp_path: Path
+) -> None:
+    suite = suite_file(tmp_path, seeds=[1], controllers=["hpcc"], scenarios=SUITE["scenarios"][:1])
+    policies = [f"--policy={name}=tests.cluster.policies:{name}" for name in ("DiesOnce", "DiesAlways")]
+    assert main(options(suite, tmp_path / "out", "--ray", head.address, *policies)) == 1
+    folder = BenchFolder.read(tmp_path / "out")
+    assert [cell.controller for cell in folder.cells] == ["hpcc", "DiesOnce"]
+    assert "the worker process died, and again" in folder.failed["incast", "DiesAlways", 1]
+    assert len(list(meeting.glob("*.died"))) == 1 + RETRIES
+
+
+def test_a_cell_that_takes_too_long_is_ended(head: Head, tmp_path: Path) -> None:
+    traffic = {"kind": "incast", "size_bytes": 10**12}
+    endless = {"name": "endless", "scenario": {"traffic": traffic, "time_limit_ns": 10**9}}
+    changes = {"seeds": [1], "controllers": ["dctcp"], "timeout_s": 1}
+    suite = suite_file(tmp_path, scenarios=[SUITE["scenarios"][0], endless], **changes)
+    assert main(options(suite, tmp_path / "out", "--ray", head.address)) == 1
+    folder = BenchFolder.read(tmp_path / "out")
+    assert [cell.scenario for cell in folder.cells] == ["incast"]
+    assert folder.failed["endless", "dctcp", 1] == "took longer than the suite's timeout_s, 1 s\n"
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["ctrl-c", "lost driver"])
+def test_the_same_command_goes_on_after_the_driver_s_end(
+    head: Head, meeting: Path, tmp_path: Path, how: signal.Signals
+) -> None:
+    suite, out = suite_file(tmp_path, seeds=[1], scenarios=SUITE["scenarios"][:1]), tmp_path / "out"
+    command = options(
+        suite, out, "--ray", head.address, "--policy=waits=tests.cluster.policies:Waits", "--jobs=1"
+    )
+    driver = subprocess.Popen(
+        [sys.executable, "-m", "eval", *command],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    until(lambda: len(list(meeting.glob("*.plays"))) == 1, "a cell begins")
+    worker = int(next(meeting.glob("*.plays")).stem)
+    os.kill(driver.pid, how)
+    shown, _ = driver.communicate(timeout=30)
+    if how == signal.SIGINT:
+        assert driver.returncode == 130
+        assert "the same command goes on from here.\ninterrupted\n" in shown
+        assert "Traceback" not in shown
+    until(lambda: not Path(f"/proc/{worker}").exists(), "what the driver began ends with it", 20)
+    assert not list(out.rglob("*.partial"))
+    (meeting / "go").touch()
+    assert main(command) == 0
+    assert BenchFolder.read(out).complete
+
+
+def test_an_address_where_nobody_answers_is_an_error_in_seconds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    suite, out = suite_file(tmp_path), tmp_path / "out"
+    with socket.socket() as mute:
+        mute.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{mute.getsockname()[1]}"
+        for given, text in (
+            (address, f"--ray: no Ray cluster answers at {address} ("),
+            ("nonsense", "--ray: expected local, auto or HOST:PORT of a cluster's head, found 'nonsense'"),
+            ("ray://h:1", "Ray Client"),
+        ):
+            began = time.monotonic()
+            assert main(options(suite, out, "--ray", given)) == 2
+            assert text in capsys.readouterr().err
+            assert time.monotonic() - began < 10
+        mute.listen()
+        assert main(options(suite, out, "--ray", address)) == 2
+        assert "no answer within 3 s" in capsys.readouterr().err
+    assert not out.exists()
