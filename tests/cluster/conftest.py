@@ -16,6 +16,10 @@ import pytest
 if find_spec("ray") is None:
     pytest.skip("the extra ray is not installed", allow_module_level=True)
 
+# Ray reads them when it is imported, and some modules of tests import it.
+os.environ.update({"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)})
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+
 #: Where tests and what runs on nodes tell each other of it.
 MEETING = "NS3_ENV_TEST_MEETING"
 
@@ -34,16 +38,11 @@ def head(meeting: Path) -> Iterator[object]:
     """The head of a cluster, with one core."""
     from tests.cluster.nodes import Head
 
-    # Ray reads them when it is imported.
-    os.environ.update({"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)})
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # sockets' paths are short
     made = Head(folder)
     yield made
     made.kill()
     shutil.rmtree(folder, ignore_errors=True)
-    for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN"):
-        os.environ.pop(name, None)
 
 
 @pytest.fixture(autouse=True)
