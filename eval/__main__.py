@@ -241,11 +241,12 @@ def _ablation(options: argparse.ArgumentParser) -> Work:
     """what makes an agent learn: variants of its configuration, several seeds each"""
     options.add_argument("file", type=Path, help="configs/ablations/*.yaml")
     options.add_argument("--out", type=Path, required=True, metavar="DIR", help="new, or one to go on with")
+    _ray(options)
 
     def work(given: argparse.Namespace) -> None:
         from ns3_env.eval.ablation.run import ablate
 
-        print(ablate(given.file, given.out).read_text(encoding="utf-8"))
+        print(ablate(given.file, given.out, given.ray).read_text(encoding="utf-8"))
 
     return work
 

@@ -9,13 +9,33 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 
+M = TypeVar("M")
 T = TypeVar("T")
 Results = dict[str, Any]
+
+
+class EpisodePool(Protocol):
+    """Plays episodes: simulators of this machine (``Players``), or of a Ray cluster."""
+
+    def submit(self, scenario: Scenario, measure: Callable[[Results], M]) -> Future[M]:
+        """Plays an episode; the future holds what ``measure`` makes of its results.
+
+        ``measure`` runs where the episode was played, and may have to travel there: a function of a module,
+        or what pickles. The future raises ScenarioError where the simulator refuses the scenario,
+        SimulatorError where it fails.
+        """
+        ...
+
+    def submit_then(
+        self, scenario: Scenario, measure: Callable[[Results], M], then: Callable[[M], T]
+    ) -> Future[T]:
+        """As ``submit``; the future holds what ``then``, which runs here, makes of what was measured."""
+        ...
 
 
 class Players:
@@ -39,20 +59,23 @@ class Players:
             self._free.put(simulator)
         self._threads = ThreadPoolExecutor(len(self._simulators))
 
-    def submit(self, scenario: Scenario | Mapping[str, Any], then: Callable[[Results], T]) -> Future[T]:
-        """Plays an episode; the future holds what ``then`` makes of its results.
+    def submit(self, scenario: Scenario | Mapping[str, Any], measure: Callable[[Results], M]) -> Future[M]:
+        """See ``EpisodePool``."""
+        return self._threads.submit(self._play, scenario, measure)
 
-        It raises ScenarioError where the simulator refuses the scenario, SimulatorError where it fails.
-        """
-        return self._threads.submit(self._play, scenario, then)
+    def submit_then(
+        self, scenario: Scenario | Mapping[str, Any], measure: Callable[[Results], M], then: Callable[[M], T]
+    ) -> Future[T]:
+        """See ``EpisodePool``."""
+        return self._threads.submit(lambda: then(self._play(scenario, measure)))
 
-    def _play(self, scenario: Scenario | Mapping[str, Any], then: Callable[[Results], T]) -> T:
+    def _play(self, scenario: Scenario | Mapping[str, Any], measure: Callable[[Results], M]) -> M:
         simulator = self._free.get()
         try:
             results = simulator.play(scenario)
         finally:
             self._free.put(simulator)
-        return then(results)
+        return measure(results)
 
     def close(self) -> None:
         """Ends the simulators; what is still played is given up."""

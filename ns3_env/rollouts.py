@@ -9,6 +9,7 @@ are many times as many of them in a second as through :mod:`ns3_env.flow_stream`
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -103,7 +104,11 @@ class Rollout:
         return [(0, float(total), int(n)) for total, n in zip(returns, lengths, strict=True)]
 
 
-class _MemoryFile:
+#: What is wrong where a simulator asks.
+NO_POLICY = "a flow under 'agent' asked for a decision, but no policy is here"
+
+
+class MemoryFile:
     """A file without a name, which simulators open through this process; nothing is left of it, however that
     ends."""
 
@@ -124,20 +129,20 @@ class _MemoryFile:
 
 
 @dataclass
-class _Playing:
+class Begun:
     """An episode that was begun."""
 
     episode: int
     seed: int
     scenario: Scenario | Mapping[str, Any]
-    policy: _MemoryFile
+    policy: bytes
     exploration: Exploration
     parts: list[Transitions] = field(default_factory=list)
     results: dict[str, Any] | None = None
 
 
-class Rollouts:
-    """Episodes of a policy that decides inside the simulators.
+class EpisodesAhead(ABC):
+    """Episodes of a policy that decides inside the simulators, wherever these are.
 
     :meth:`begin` asks for an episode under a policy as it is now, :meth:`next` gives the oldest one asked
     for. An episode depends on the policy, the base seed and its number, and on nothing else: not on how many
@@ -146,28 +151,19 @@ class Rollouts:
     Args:
         sampler: scenario of each episode, or one for all. Flows under "agent" get the policy; the seed is
             replaced.
-        num_simulators: processes.
         fields: telemetry fields of the observations.
         reward: its name, or the reward.
         seed: base seed.
-        capacity: rows that a simulator collects before it hands them over.
-        executable, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
     """
 
     def __init__(
         self,
         sampler: Sampler | Scenario | Mapping[str, Any],
         *,
-        num_simulators: int = 1,
         fields: Sequence[str] = telemetry.FDCC_FIELDS,
         reward: str | Reward = "staged",
         seed: int = 1,
-        capacity: int = 16_384,
-        executable: str | PathLike[str] | None = None,
-        hang_timeout_s: float = 0.9,
     ) -> None:
-        if num_simulators < 1:
-            raise ValueError(f"num_simulators ({num_simulators}) must be at least 1")
         self.sampler = sampler
         self.fields = tuple(fields)
         self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
@@ -176,18 +172,15 @@ class Rollouts:
         self._box = telemetry.observation_space(self.fields)
         self._seed = seed
         self.next_episode = 0
-        self._simulators = [
-            Simulator(capacity, executable=executable, hang_timeout_s=hang_timeout_s)
-            for _ in range(num_simulators)
-        ]
-        self._playing: list[_Playing | None] = [None] * num_simulators
-        self._begun: deque[_Playing] = deque()  # in the order of their numbers, until they are given out
-        self._look = Lookout(self._simulators)
+        self._begun: deque[Begun] = deque()  # in the order of their numbers, until they are given out
 
-    @property
-    def num_simulators(self) -> int:
-        """Processes."""
-        return len(self._simulators)
+    @abstractmethod
+    def _assign(self) -> None:
+        """Idle simulators get the oldest episodes that nobody plays."""
+
+    @abstractmethod
+    def _receive(self) -> None:
+        """Waits for a simulator, and takes what it has. Raises what ``next`` raises."""
 
     @property
     def pending(self) -> int:
@@ -209,23 +202,15 @@ class Rollouts:
         """
         episode = self.next_episode
         self.next_episode += 1
-        kept = _MemoryFile(policy if isinstance(policy, bytes) else policy.read_bytes())
+        kept = policy if isinstance(policy, bytes) else policy.read_bytes()
         # Asked for here and not when a simulator is free: what a sampler has learned of earlier episodes by
         # now is the same however many simulators there are.
         scenario = self.sampler(episode) if callable(self.sampler) else self.sampler
         self._watched.check(scenario)
         seed = episode_seed(self._seed, episode)
-        self._begun.append(_Playing(episode, seed, scenario, kept, exploration or Exploration()))
+        self._begun.append(Begun(episode, seed, scenario, kept, exploration or Exploration()))
         self._assign()
         return episode
-
-    def _assign(self) -> None:
-        """Idle simulators get the oldest episodes that nobody plays."""
-        waiting = [p for p in self._begun if p.results is None and all(p is not q for q in self._playing)]
-        for i, simulator in enumerate(self._simulators):
-            if self._playing[i] is None and waiting:
-                playing = self._playing[i] = waiting.pop(0)
-                simulator.send_reset(_scenario(playing))
 
     def next(self) -> Rollout:
         """The oldest episode begun, whole; waits for it.
@@ -246,26 +231,7 @@ class Rollouts:
             raise
         return self._rollout(self._begun.popleft())
 
-    def _receive(self) -> None:
-        """Waits for a simulator, and takes what it has."""
-        at_work = [i for i, playing in enumerate(self._playing) if playing is not None]
-        i = at_work[wait_any([self._simulators[j] for j in at_work], self._look)]
-        self._look()
-        message = self._simulators[i].receive(self._look)
-        playing = self._playing[i]
-        assert playing is not None
-        if isinstance(message, EpisodeEnd):
-            playing.results = message.results
-            playing.policy.close()
-            self._playing[i] = None
-            self._assign()
-            return
-        if not isinstance(message, Transitions):
-            raise RuntimeError("a flow under 'agent' asked for a decision, but no policy is here")
-        playing.parts.append(message)
-        self._simulators[i].send_actions(())
-
-    def _rollout(self, playing: _Playing) -> Rollout:
+    def _rollout(self, playing: Begun) -> Rollout:
         parts = playing.parts
         flows = np.concatenate([part.flows for part in parts]) if parts else np.empty(0, np.int64)
         order = np.argsort(flows, kind="stable")
@@ -297,21 +263,16 @@ class Rollouts:
 
     def give_up(self) -> None:
         """Forgets the episodes begun; the next one has the number that follows."""
-        for playing in self._begun:
-            playing.policy.close()
         self._begun.clear()
-        self._playing = [None] * len(self._simulators)
 
     def go_on_with(self, episode: int) -> None:
         """Forgets the episodes begun; the next one has this number."""
         self.give_up()
         self.next_episode = episode
 
+    @abstractmethod
     def close(self) -> None:
         """Ends all simulators; may be called again."""
-        self.give_up()
-        for simulator in self._simulators:
-            simulator.close()
 
     def __enter__(self) -> Self:
         return self
@@ -320,11 +281,97 @@ class Rollouts:
         self.close()
 
 
-def _scenario(playing: _Playing) -> dict[str, Any]:
-    """The episode as the simulator reads it: "network" in the place of "agent", and its decisions told."""
+class Rollouts(EpisodesAhead):
+    """Those in simulators of this machine; see :class:`EpisodesAhead`.
+
+    Args:
+        sampler, fields, reward, seed: see :class:`EpisodesAhead`.
+        num_simulators: processes.
+        capacity: rows that a simulator collects before it hands them over.
+        executable, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
+    """
+
+    def __init__(
+        self,
+        sampler: Sampler | Scenario | Mapping[str, Any],
+        *,
+        num_simulators: int = 1,
+        fields: Sequence[str] = telemetry.FDCC_FIELDS,
+        reward: str | Reward = "staged",
+        seed: int = 1,
+        capacity: int = 16_384,
+        executable: str | PathLike[str] | None = None,
+        hang_timeout_s: float = 0.9,
+    ) -> None:
+        if num_simulators < 1:
+            raise ValueError(f"num_simulators ({num_simulators}) must be at least 1")
+        super().__init__(sampler, fields=fields, reward=reward, seed=seed)
+        self._simulators = [
+            Simulator(capacity, executable=executable, hang_timeout_s=hang_timeout_s)
+            for _ in range(num_simulators)
+        ]
+        self._playing: list[tuple[Begun, MemoryFile] | None] = [None] * num_simulators
+        self._look = Lookout(self._simulators)
+
+    @property
+    def num_simulators(self) -> int:
+        """Processes."""
+        return len(self._simulators)
+
+    def _assign(self) -> None:
+        """See the base class."""
+        played = [now[0] for now in self._playing if now is not None]
+        waiting = [p for p in self._begun if p.results is None and all(p is not q for q in played)]
+        for i, simulator in enumerate(self._simulators):
+            if self._playing[i] is None and waiting:
+                playing = waiting.pop(0)
+                file = MemoryFile(playing.policy)
+                self._playing[i] = playing, file
+                simulator.send_reset(as_simulated(playing, file.path))
+
+    def _receive(self) -> None:
+        """See the base class."""
+        at_work = [i for i, playing in enumerate(self._playing) if playing is not None]
+        i = at_work[wait_any([self._simulators[j] for j in at_work], self._look)]
+        self._look()
+        message = self._simulators[i].receive(self._look)
+        now = self._playing[i]
+        assert now is not None
+        playing, file = now
+        if isinstance(message, EpisodeEnd):
+            playing.results = message.results
+            file.close()
+            self._playing[i] = None
+            self._assign()
+            return
+        if not isinstance(message, Transitions):
+            raise RuntimeError(NO_POLICY)
+        playing.parts.append(message)
+        self._simulators[i].send_actions(())
+
+    def give_up(self) -> None:
+        """See the base class."""
+        super().give_up()
+        for now in self._playing:
+            if now is not None:
+                now[1].close()
+        self._playing = [None] * len(self._simulators)
+
+    def close(self) -> None:
+        """See the base class."""
+        self.give_up()
+        for simulator in self._simulators:
+            simulator.close()
+
+
+def as_simulated(playing: Begun, policy: str) -> dict[str, Any]:
+    """The episode as the simulator reads it: "network" in the place of "agent", and its decisions told.
+
+    ``policy`` is the path of the policy's file.
+    """
     scenario = playing.scenario
     attributes: dict[str, bool | int | float | str] = {
-        "File": playing.policy.path,
+        "File": policy,
         "ActionNoise": playing.exploration.noise,
         "RandomShare": playing.exploration.random_share,
     }

@@ -14,7 +14,7 @@ import numpy as np
 from ns3_env.agents.search.episodes import Episode
 from ns3_env.agents.search.objective import Judgement, Objective
 from ns3_env.agents.search.subject import Point, Subject
-from ns3_env.episode_pool import Players
+from ns3_env.episode_pool import EpisodePool
 from ns3_env.errors import ScenarioError, SimulatorError
 
 #: Where files that live for a generation are best kept: memory, where there is such a folder.
@@ -24,7 +24,7 @@ _MEMORY = Path("/dev/shm")
 class Arena:
     """Plays points of a subject, and judges them."""
 
-    def __init__(self, subject: Subject, objective: Objective, players: Players) -> None:
+    def __init__(self, subject: Subject, objective: Objective, players: EpisodePool) -> None:
         """
         Args:
             subject: what is searched.

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from ns3_env.agents.search.network_config import NetworkConfig
-from ns3_env.agents.training.config import EnvConfig, EvaluationConfig, HangTimeout, Named
+from ns3_env.agents.training.config import EnvConfig, EvaluationConfig, HangTimeout, Named, RayAddress
 from ns3_env.bounds import Processes, Seed, Setting
 from ns3_env.scenario import PerFlowRtt
 from ns3_env.strict import Strict
@@ -151,6 +151,7 @@ class JudgeConfig(Strict):
     simulators: Processes | None = Field(
         default=None, ge=1, description="rdma-sim processes; none: one for each core. Changes no result"
     )
+    ray: RayAddress = None
     hang_timeout_s: HangTimeout = 0.9
     reward: Named = Named(name="staged")
     clock: PerFlowRtt = PerFlowRtt()

@@ -18,15 +18,15 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from ns3_env.agents.search.config import MetricsConfig
 from ns3_env.agents.search.episodes import Episode
 from ns3_env.agents.search.objective import Judgement
-from ns3_env.episode_pool import Players
+from ns3_env.episode_pool import EpisodePool
 from ns3_env.errors import ConfigError
 from ns3_env.results import Results, endless
-from ns3_env.scenario import AGENT, NETWORK, Controller
+from ns3_env.scenario import AGENT, NETWORK, Controller, Scenario
 from ns3_env.simulator import list_controllers
 from ns3_env.strict import nearest
 from ns3_env.transport import Transport
@@ -35,7 +35,6 @@ from ns3_env.transport import Transport
 _UNDEFINED = 3.0
 
 Row = Mapping[str, float]
-T = TypeVar("T")
 
 
 class Metric(Protocol):
@@ -102,19 +101,22 @@ class MetricsObjective:
         self._losses_weigh = config.losses_weigh
         self._baselines = [Controller(name=name) for name in config.baselines]
         self._metrics = metrics
+        self._row = Measuring(metrics, tuple(config.terms))
         self._played: dict[tuple[str, int], list[Future[Row]]] = {}
 
-    def begin(self, players: Players, episode: Episode, controller: Controller) -> Future[Judgement]:
+    def begin(self, players: EpisodePool, episode: Episode, controller: Controller) -> Future[Judgement]:
         """See ``Objective``."""
         if episode.key not in self._played:
-            self._played[episode.key] = [_play(players, episode, x, self._row) for x in self._baselines]
+            self._played[episode.key] = [
+                players.submit(_under(episode, x), self._row) for x in self._baselines
+            ]
         baselines = self._played[episode.key]
 
-        def judge(results: Results) -> Judgement:
+        def judge(row: Row) -> Judgement:
             # They were submitted before, and episodes begin in the order in which they are: no deadlock.
-            return self.judge(self._row(results), [played.result() for played in baselines])
+            return self.judge(row, [played.result() for played in baselines])
 
-        return _play(players, episode, controller, judge)
+        return players.submit_then(_under(episode, controller), self._row, judge)
 
     def judge(self, row: Row, baselines: Sequence[Row]) -> Judgement:
         """The score of values by metric, against those of the baselines."""
@@ -129,18 +131,25 @@ class MetricsObjective:
     def _term(self, ratio: float) -> float:
         return -ratio * (self._losses_weigh if ratio > 0 else 1.0)
 
-    def _row(self, results: Results) -> Row:
-        of_finished = [name for name in self._weights if self._metrics.known[name].of_finished]
-        others = [name for name in self._weights if name not in of_finished]
-        measured = dict(self._metrics.measure(results, others))
-        measured.update(self._metrics.measure(ended_at_the_limit(results), of_finished))
+
+@dataclass(frozen=True)
+class Measuring:
+    """Measures an episode, where it was played."""
+
+    metrics: Metrics
+    names: tuple[str, ...]
+
+    def __call__(self, results: Results) -> Row:
+        """The metrics by name; of finished flows alone with all flows ended."""
+        of_finished = [name for name in self.names if self.metrics.known[name].of_finished]
+        others = [name for name in self.names if name not in of_finished]
+        measured = dict(self.metrics.measure(results, others))
+        measured.update(self.metrics.measure(ended_at_the_limit(results), of_finished))
         return measured
 
 
-def _play(
-    players: Players, episode: Episode, controller: Controller, then: Callable[[Results], T]
-) -> Future[T]:
-    return players.submit(episode.scenario.under(controller.name, controller.attributes), then)
+def _under(episode: Episode, controller: Controller) -> Scenario:
+    return episode.scenario.under(controller.name, controller.attributes)
 
 
 def log_ratio(value: float, baselines: Sequence[float], metric: Metric) -> float:

@@ -12,7 +12,7 @@ from ns3_env.agents.search.config import JudgeConfig
 from ns3_env.agents.search.episodes import Episode
 from ns3_env.agents.search.recorded_reward import recorded_reward, with_recordings
 from ns3_env.agents.training.environment import make_action_and_reward
-from ns3_env.episode_pool import Players
+from ns3_env.episode_pool import EpisodePool
 from ns3_env.results import Results
 from ns3_env.scenario import Controller
 
@@ -33,8 +33,8 @@ class Objective(Protocol):
         """What a score is, in words."""
         ...
 
-    def begin(self, players: Players, episode: Episode, controller: Controller) -> Future[Judgement]:
-        """Plays an episode, all its flows under the controller, and judges it; see ``Players.submit``."""
+    def begin(self, players: EpisodePool, episode: Episode, controller: Controller) -> Future[Judgement]:
+        """Plays an episode, all its flows under the controller, and judges it; see ``EpisodePool.submit``."""
         ...
 
 
@@ -48,7 +48,7 @@ class RewardObjective:
         _, self._reward = make_action_and_reward(judge.of_agent(), "configuration")
         self._rtt_fraction = judge.clock.rtt_fraction
 
-    def begin(self, players: Players, episode: Episode, controller: Controller) -> Future[Judgement]:
+    def begin(self, players: EpisodePool, episode: Episode, controller: Controller) -> Future[Judgement]:
         """See ``Objective``."""
         played = with_recordings(episode.scenario, controller)
         return players.submit(played, self._judge)

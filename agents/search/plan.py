@@ -29,6 +29,7 @@ from ns3_env.transport import Transport
 _SCORELESS_KEYS = (
     "search.trials",
     "env.simulators",
+    "env.ray",
     "env.hang_timeout_s",
     "keep_checkpoints",
     "controller.compare",

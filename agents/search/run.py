@@ -18,12 +18,12 @@ from ns3_env.agents.search.episodes import Episodes
 from ns3_env.agents.search.objective import Judgement
 from ns3_env.agents.search.optimiser import Optimiser
 from ns3_env.agents.search.plan import Plan
+from ns3_env.agents.search.players import players_of
 from ns3_env.agents.search.subject import Point
 from ns3_env.agents.search.trials import Trial, TrialLog
 from ns3_env.agents.training.progress import LiveLine, StopRequest
 from ns3_env.agents.training.run_folder import Outcome, RunFolder
 from ns3_env.command_line import typed
-from ns3_env.episode_pool import Players
 
 
 def run(plan: Plan, parent: Path, console: Console | None = None) -> Outcome:
@@ -49,8 +49,7 @@ def run(plan: Plan, parent: Path, console: Console | None = None) -> Outcome:
     validations = TrialLog(folder.path / "validation.csv", plan.subject.columns, "generation")
     print(f"run folder: {folder.path}", flush=True)
     stop = StopRequest()
-    env = plan.config.env
-    with Players(env.simulators, hang_timeout_s=env.hang_timeout_s) as players, stop.listening():
+    with players_of(plan.config.env) as players, stop.listening():
         arena = Arena(plan.subject, plan.objective, players)
         search = _Search(plan, folder, trials, validations, arena, stop, console or Console())
         try:

@@ -85,6 +85,15 @@ HangTimeout = Annotated[
     ),
 ]
 
+#: Where simulators run.
+RayAddress = Annotated[
+    str | None,
+    Field(
+        description="simulators, env.simulators of them, run on this Ray cluster: HOST:PORT, auto (that of "
+        "this machine) or local; none: processes of this machine. Changes no result",
+    ),
+]
+
 
 class EnvConfig(Strict):
     """The environment (ns3_env.vec_env)."""
@@ -95,6 +104,13 @@ class EnvConfig(Strict):
         description="where an agent that learns decides: across the channel, or inside the simulators, whose "
         "episodes it then learns from as a whole",
     )
+    ahead: Processes = Field(
+        default=4,
+        ge=1,
+        description="of rollout inside: episodes that are played ahead, under the policy as it was then; "
+        "more simulators are of no use",
+    )
+    ray: RayAddress = None
     fields: Annotated[list[str], BeforeValidator(_fields)] = Field(
         min_length=1,
         description="telemetry fields of the observation, or pkg.module:name of a sequence of them",
@@ -184,6 +200,10 @@ class RunConfig(Strict):
         if self.env.rollout == "inside" and is_code(self.env.action.name):
             raise ValueError(
                 f"env.rollout: the simulator does not know the action map {self.env.action.name}: 'channel'"
+            )
+        if self.env.rollout == "channel" and self.env.ray is not None:
+            raise ValueError(
+                "env.ray: across the channel each decision would cross the network: needs env.rollout=inside"
             )
         if self.env.rollout == "inside" and not agent.rollouts:
             raise ValueError(

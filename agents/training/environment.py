@@ -18,6 +18,7 @@ from ns3_env.strict import nearest, shown
 from ns3_env.vec_env import RdmaVecEnv
 
 if TYPE_CHECKING:
+    from ns3_env.agents.training.players import MakeRollouts
     from ns3_env.agents.training.rollout_env import RolloutEnv
 
 
@@ -125,12 +126,18 @@ def make_env(
 
 
 def make_training_env(
-    env: EnvConfig, sampler: Callable[[int], Scenario], slots: int, seed: int
+    env: EnvConfig,
+    sampler: Callable[[int], Scenario],
+    slots: int,
+    seed: int,
+    make_rollouts: MakeRollouts | None = None,
 ) -> RdmaVecEnv | RolloutEnv:
-    """Where an agent learns, as ``env.rollout`` says; arguments as of ``make_env``."""
+    """Where an agent learns, as ``env.rollout`` says; arguments as of ``make_env``, and what gives simulators
+    that play whole episodes (none: processes of this machine)."""
+    from ns3_env.agents.training.players import local_rollouts
     from ns3_env.agents.training.rollout_env import RolloutEnv
 
     if env.rollout == "channel":
         return make_env(env, sampler, slots, seed)
     _, reward = make_action_and_reward(env, "configuration")
-    return RolloutEnv(env, sampler, reward, seed, env.simulators)
+    return RolloutEnv(env, sampler, reward, seed, env.simulators, make_rollouts or local_rollouts)

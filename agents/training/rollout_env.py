@@ -10,45 +10,44 @@ from typing import Any
 import numpy as np
 
 from ns3_env.agents.training.config import EnvConfig
+from ns3_env.agents.training.players import MakeRollouts, local_rollouts
 from ns3_env.agents.training.spaces_only import SpacesOnly
 from ns3_env.errors import ScenarioError
 from ns3_env.flow_stream import SILENT_EPISODES, never_decides
 from ns3_env.rewards import Reward
-from ns3_env.rollouts import Exploration, Rollout, Rollouts
+from ns3_env.rollouts import Exploration, Rollout
 from ns3_env.scenario import Scenario
-
-#: Episodes that are played ahead, under the policy as it was then. A constant: with another one, a run with
-#: the same seed would learn from other transitions.
-AHEAD = 4
 
 
 class RolloutEnv(SpacesOnly):
     """The spaces of ``RdmaVecEnv``, and episodes instead of steps.
 
-    The policy that plays episode n has learned from the episodes up to n - ``AHEAD``, and from no other:
-    simulators play while the learner learns, and what they play does not hang on which of them is faster.
+    The policy that plays episode n has learned from the episodes up to n - ``env.ahead``, and from no
+    other: simulators play while the learner learns, and what they play does not hang on which of them is
+    faster. With another ``env.ahead`` a run with the same seed learns from other transitions.
     """
 
     def __init__(
-        self, env: EnvConfig, sampler: Callable[[int], Scenario], reward: Reward, seed: int, simulators: int
+        self,
+        env: EnvConfig,
+        sampler: Callable[[int], Scenario],
+        reward: Reward,
+        seed: int,
+        simulators: int,
+        make_rollouts: MakeRollouts = local_rollouts,
     ) -> None:
         """
         Args:
-            env: fields, action map and telemetry.
+            env: fields, action map, telemetry, and how many episodes are played ahead.
             sampler: scenario of each episode.
             reward: the reward.
             seed: base seed of the episodes.
-            simulators: processes; more than ``AHEAD`` are of no use.
+            simulators: processes; more than are played ahead are of no use.
+            make_rollouts: gives them, here or elsewhere.
         """
         super().__init__(env.fields, env.action.name, 1)
-        self.rollouts = Rollouts(
-            sampler,
-            num_simulators=min(simulators, AHEAD),
-            fields=env.fields,
-            reward=reward,
-            seed=seed,
-            hang_timeout_s=env.hang_timeout_s,
-        )
+        self._ahead = env.ahead
+        self.rollouts = make_rollouts(env, sampler, reward, seed, min(simulators, env.ahead))
         self.results: list[tuple[int, dict[str, Any]]] = []  # of the last episode
         self._silent = 0  # episodes in a row without a decision
 
@@ -66,7 +65,7 @@ class RolloutEnv(SpacesOnly):
         Raises:
             SimulatorError, ScenarioError: see ``Rollouts.next``.
         """
-        missing = AHEAD - self.rollouts.pending
+        missing = self._ahead - self.rollouts.pending
         now = policy() if missing > 0 else b""
         for _ in range(missing):
             self.rollouts.begin(now, exploration)

@@ -26,6 +26,7 @@ from ns3_env.agents.training.environment import (
 )
 from ns3_env.agents.training.inputs import Inputs
 from ns3_env.agents.training.named_callbacks import named_callbacks
+from ns3_env.agents.training.players import MakeRollouts, players_of
 from ns3_env.agents.training.progress import StopRequest
 from ns3_env.agents.training.run_folder import Outcome, RunFolder
 from ns3_env.agents.training.validation import Validations
@@ -115,7 +116,14 @@ def run(plan: Plan, parent: Path, measure: Measure | None = None, console: Conso
         ConfigError: the checkpoint does not fit the configuration.
         SimulatorError: a simulator failed; a checkpoint was saved.
     """
-    console = console or Console()
+    with players_of(plan.config.env) as make_rollouts:
+        return _run(plan, parent, make_rollouts, measure, console or Console())
+
+
+def _run(
+    plan: Plan, parent: Path, make_rollouts: MakeRollouts, measure: Measure | None, console: Console
+) -> Outcome:
+    """As ``run``, with simulators from ``make_rollouts``."""
     config, curriculum = plan.config, plan.curriculum
     checkpoint = None
     if plan.resume is not None:
@@ -132,11 +140,11 @@ def run(plan: Plan, parent: Path, measure: Measure | None = None, console: Conso
         )
         suffix, state = "", None
     stop = StopRequest()
-    env = make_training_env(config.env, curriculum, curriculum.most_flows, config.seed)
+    env = make_training_env(config.env, curriculum, curriculum.most_flows, config.seed, make_rollouts)
     validations = None
     if curriculum.plateau is not None:
         _, reward = make_action_and_reward(config.env, "configuration")
-        validations = Validations(config.env, reward, config.seed, config.env.simulators)
+        validations = Validations(config.env, reward, config.seed, config.env.simulators, make_rollouts)
     try:
         trainer = find_agent(config.agent.name).trainer(config, env, folder.path, suffix)
         if checkpoint is not None and state is not None:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ns3_env.agents.training.config import EnvConfig
+from ns3_env.agents.training.players import MakeRollouts, local_rollouts
 from ns3_env.rewards import Reward
-from ns3_env.rollouts import Rollouts
 from ns3_env.scenario import Scenario
 
 #: Number of a validation's first episode: no episode that is learned from has it, or one after it.
@@ -15,24 +15,27 @@ HELD_BACK = 2**32
 
 
 class Validations:
-    """Simulators of their own; nothing is learned from what they play."""
+    """Episodes of their own; nothing is learned from what they play."""
 
-    def __init__(self, env: EnvConfig, reward: Reward, seed: int, simulators: int) -> None:
+    def __init__(
+        self,
+        env: EnvConfig,
+        reward: Reward,
+        seed: int,
+        simulators: int,
+        make_rollouts: MakeRollouts = local_rollouts,
+    ) -> None:
         """
         Args:
             env: fields and telemetry.
             reward: what decisions are scored by.
             seed: base seed of the episodes.
             simulators: processes.
+            make_rollouts: gives them, here or elsewhere.
         """
         self._held_back: list[Scenario] = []
-        self._rollouts = Rollouts(
-            lambda episode: self._held_back[episode - HELD_BACK],
-            num_simulators=simulators,
-            fields=env.fields,
-            reward=reward,
-            seed=seed,
-            hang_timeout_s=env.hang_timeout_s,
+        self._rollouts = make_rollouts(
+            env, lambda episode: self._held_back[episode - HELD_BACK], reward, seed, simulators
         )
 
     def validate(self, policy: bytes, scenarios: Sequence[Scenario]) -> list[float]:

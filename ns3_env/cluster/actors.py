@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How do simulators live on a Ray cluster? As actors: each has a core, and Ray starts one that died again."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ns3_env.cluster.luggage import Luggage, pack, unpack
+from ns3_env.cluster.retries import RETRIES, caught
+from ns3_env.rollouts import NO_POLICY, Begun, MemoryFile, as_simulated
+from ns3_env.simulator import EpisodeEnd, Simulator, Transitions
+
+#: Parts of an episode, and its results.
+Played = tuple[list[Transitions], dict[str, Any]]
+
+
+class SimulatorActor:
+    """A simulator on a node."""
+
+    def __init__(self, luggage: Luggage, capacity: int, hang_timeout_s: float) -> None:
+        self._luggage = luggage
+        self._simulator = Simulator(capacity, hang_timeout_s=hang_timeout_s)
+
+    def play(self, begun: Begun) -> Played | Exception:
+        """A whole episode under the policy; the same whenever it is asked for again."""
+        return caught(lambda: self._play(begun))
+
+    def _play(self, begun: Begun) -> Played:
+        unpack(self._luggage)
+        file = MemoryFile(begun.policy)
+        parts: list[Transitions] = []
+        try:
+            self._simulator.send_reset(as_simulated(begun, file.path))
+            while not isinstance(message := self._simulator.receive(), EpisodeEnd):
+                if not isinstance(message, Transitions):
+                    raise RuntimeError(NO_POLICY)
+                parts.append(message)
+                self._simulator.send_actions(())
+        finally:
+            file.close()
+        return parts, message.results
+
+    def pid(self) -> int:
+        """Of the actor's process."""
+        return os.getpid()
+
+
+class SimulatorActors:
+    """Actors, of which the one with the least to do plays the next episode. Within a joined cluster."""
+
+    def __init__(self, count: int, *, capacity: int = 16_384, hang_timeout_s: float = 0.9) -> None:
+        """
+        Args:
+            count: actors, a core each.
+            capacity, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
+        """
+        import ray
+
+        luggage = ray.put(pack())
+        made: Any = ray.remote(SimulatorActor)
+        actor = made.options(num_cpus=1, max_restarts=-1, max_task_retries=RETRIES)
+        self._actors = [actor.remote(luggage, capacity, hang_timeout_s) for _ in range(count)]
+        self._under_way: dict[Any, int] = {}  # by the reference of what is played: the actor's number
+
+    def play(self, begun: Begun) -> Any:
+        """Begins an episode; the reference of what ``ns3_env.cluster.retries.value`` gives."""
+        load = [0] * len(self._actors)
+        for number in self._under_way.values():
+            load[number] += 1
+        number = load.index(min(load))
+        ref = self._actors[number].play.remote(begun)
+        self._under_way[ref] = number
+        return ref
+
+    def forget(self, ref: Any) -> None:
+        """That episode is over."""
+        self._under_way.pop(ref, None)
+
+    def close(self) -> None:
+        """Ends the actors and their simulators; may be called again."""
+        import ray
+
+        if ray.is_initialized():
+            for actor in self._actors:
+                ray.kill(actor)
+        self._actors = []

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How does a learner get episodes from a Ray cluster? The same ones as from simulators of its own machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ns3_env import telemetry
+from ns3_env.cluster.actors import SimulatorActors
+from ns3_env.cluster.retries import value
+from ns3_env.flow_stream import Sampler
+from ns3_env.rewards import Reward
+from ns3_env.rollouts import Begun, EpisodesAhead
+from ns3_env.scenario import Scenario
+
+#: Between two looks whether the caller has to hear of a signal, s.
+_TICK_S = 0.2
+
+
+class RayRollouts(EpisodesAhead):
+    """Episodes that actors play. An episode whose node dies is played again elsewhere, and is the same.
+
+    Args:
+        actors: the simulators; not closed with this.
+        sampler, fields, reward, seed: see :class:`ns3_env.rollouts.EpisodesAhead`.
+    """
+
+    def __init__(
+        self,
+        actors: SimulatorActors,
+        sampler: Sampler | Scenario | Mapping[str, Any],
+        *,
+        fields: Sequence[str] = telemetry.FDCC_FIELDS,
+        reward: str | Reward = "staged",
+        seed: int = 1,
+    ) -> None:
+        super().__init__(sampler, fields=fields, reward=reward, seed=seed)
+        self._actors = actors
+        self._played: dict[Any, Begun] = {}  # by the reference of what is played
+
+    def _assign(self) -> None:
+        """See the base class: Ray keeps what an actor cannot play yet."""
+        given = {id(begun) for begun in self._played.values()}
+        for begun in self._begun:
+            if begun.results is None and id(begun) not in given:
+                self._played[self._actors.play(begun)] = begun
+
+    def _receive(self) -> None:
+        """See the base class."""
+        import ray
+
+        while not (ready := ray.wait(list(self._played), timeout=_TICK_S, fetch_local=False)[0]):
+            pass  # signals are heard between two waits
+        begun = self._played.pop(ready[0])
+        self._actors.forget(ready[0])
+        parts, results = value(ready[0])
+        begun.parts.extend(parts)
+        begun.results = results
+
+    def give_up(self) -> None:
+        """See the base class."""
+        super().give_up()
+        for ref in self._played:
+            self._actors.forget(ref)
+        self._played.clear()
+
+    def close(self) -> None:
+        """See the base class."""
+        self.give_up()
