@@ -81,7 +81,8 @@ def joined(address: str, cores: int | None = None) -> Iterator[Cluster]:
             ray.init(address=address, **options)
         except (ConnectionError, RuntimeError, ValueError, OSError) as error:
             said = " ".join(str(error).split())
-            raise ConfigError(f"Ray at {address}: {type(error).__name__}: {said}") from error
+            token = "" if address == LOCAL else "; does RAY_AUTH_TOKEN hold the cluster's token?"
+            raise ConfigError(f"Ray at {address}: {type(error).__name__}: {said}{token}") from error
         yield _joined(address)
     finally:
         with suppress(Exception):  # whatever state Ctrl-C left it in

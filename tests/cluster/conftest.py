@@ -13,15 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.cluster.policies import MEETING
+
 if find_spec("ray") is None:
     pytest.skip("the extra ray is not installed", allow_module_level=True)
 
 # Ray reads them when it is imported, and some modules of tests import it.
 os.environ.update({"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)})
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-
-#: Where tests and what runs on nodes tell each other of it.
-MEETING = "NS3_ENV_TEST_MEETING"
 
 
 @pytest.fixture(scope="session")

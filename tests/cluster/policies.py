@@ -10,7 +10,9 @@ from pathlib import Path
 
 from examples.target_queue import TargetQueue
 from ns3_env.policy import FloatArray, State
-from tests.cluster.conftest import MEETING
+
+#: Variable that names the folder where tests and what runs on nodes tell each other of it.
+MEETING = "NS3_ENV_TEST_MEETING"
 
 
 class Waits(TargetQueue):

@@ -41,10 +41,14 @@ def options(suite: Path, out: Path, *more: str) -> list[str]:
     return ["benchmark", "--suite", str(suite), "--out", str(out), *more]
 
 
-def until(happened: Callable[[], bool], what: str, patience_s: float = 60.0) -> None:
+def until(
+    happened: Callable[[], bool], what: str, driver: subprocess.Popen[str], patience_s: float = 60.0
+) -> None:
     deadline = time.monotonic() + patience_s
     while not happened():
-        assert time.monotonic() < deadline, what
+        if time.monotonic() > deadline:
+            driver.kill()
+            pytest.fail(f"{what}: {driver.communicate()[0]}")
         time.sleep(0.05)
 
 
@@ -69,7 +73,7 @@ def test_cells_are_those_of_the_local_pool_and_a_killed_node_loses_none(
             text=True,
         )
         # Each node has one core: two that play, and wait, are one on each.
-        until(lambda: len(list(meeting.glob("*.plays"))) == 2, "both nodes get work")
+        until(lambda: len(list(meeting.glob("*.plays"))) == 2, "both nodes get work", driver)
         ours = set(descendants(second.process.pid))
         players = {int(path.stem) for path in meeting.glob("*.plays")}
         assert len(players & ours) == 1
@@ -124,7 +128,7 @@ def test_the_same_command_goes_on_after_the_driver_s_end(
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    until(lambda: len(list(meeting.glob("*.plays"))) == 1, "a cell begins")
+    until(lambda: len(list(meeting.glob("*.plays"))) == 1, "a cell begins", driver)
     worker = int(next(meeting.glob("*.plays")).stem)
     os.kill(driver.pid, how)
     shown, _ = driver.communicate(timeout=30)
@@ -132,7 +136,7 @@ def test_the_same_command_goes_on_after_the_driver_s_end(
         assert driver.returncode == 130
         assert "the same command goes on from here.\ninterrupted\n" in shown
         assert "Traceback" not in shown
-    until(lambda: not Path(f"/proc/{worker}").exists(), "what the driver began ends with it", 20)
+    until(lambda: not Path(f"/proc/{worker}").exists(), "what the driver began ends with it", driver, 20)
     assert not list(out.rglob("*.partial"))
     (meeting / "go").touch()
     assert main(command) == 0
