@@ -45,13 +45,25 @@ class RayCells:
     def play_all(
         self, jobs: Sequence[Job], timeout_s: float, hang_timeout_s: float
     ) -> Generator[Event, None, None]:
-        """See ``Backend``. Raises ConfigError where the cluster does not let us in."""
+        """See ``Backend``.
+
+        Raises:
+            ConfigError: the cluster does not let us in.
+            ConnectionError: its head, or the driver's node, is gone.
+        """
+        from ray.exceptions import RayError
+
         with joined(self._address, self._at_once) as cluster:
             yield Event("joined", text=str(cluster))
             given = self._at_once or max(_GIVEN_PER_CORE * cluster.cores, 4)
             playing = _Playing(given, timeout_s, hang_timeout_s)
             try:
                 yield from playing.play(jobs)
+            except RayError as error:
+                raise ConnectionError(
+                    f"the Ray cluster at {self._address} is gone ({type(error).__name__}); with one "
+                    "that runs, the same command goes on from here"
+                ) from None
             finally:
                 playing.end()
 
