@@ -6,21 +6,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ns3_env import telemetry
+from ns3_env import _native, telemetry
 from ns3_env.errors import ScenarioError
 from ns3_env.rewards import REWARDS, Reward
 from ns3_env.scenario import Scenario
 from ns3_env.transport import SHOWN, TRANSPORTS, Transport, transport_of
 
-#: What a timestamp costs: a field that costs more is read from the hops that a packet passes.
-_TIMESTAMP_BYTES = telemetry.wire_bytes(["rtt"])
-
 
 def knows(transport: Transport, field: str) -> bool:
     """Whether flows of the transport know the field: TCP's sender has its own numbers and its RTT, but no
     telemetry of hops, and no feedback frames of switches. Raises KeyError for an unknown field."""
-    of_frames = field.startswith(("notified_", "notification"))
-    return transport == "rdma" or (telemetry.wire_bytes([field]) <= _TIMESTAMP_BYTES and not of_frames)
+    known = _native.known_without_switches(telemetry.field_indices([field])[0])
+    return transport == "rdma" or known
 
 
 def fields_of(transport: Transport) -> list[str]:

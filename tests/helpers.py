@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from ns3_env import _native
@@ -34,3 +35,15 @@ def alive(pid: int) -> bool:
 def shared_memory() -> set[str]:
     """Names in /dev/shm, less those that any process's temporary files have."""
     return {name for name in os.listdir("/dev/shm") if not name.startswith("tmp")}
+
+
+def descendants(pid: int) -> Iterator[int]:
+    """Processes below ``pid``."""
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(status.read_text().rpartition(") ")[2].split()[1])
+        except OSError:
+            continue
+        if parent == pid:
+            yield int(status.parent.name)
+            yield from descendants(int(status.parent.name))

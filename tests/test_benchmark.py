@@ -13,7 +13,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from ns3_env.eval.benchmark.folder import LOCK, BenchFolder
 from ns3_env.eval.benchmark.standings import standings
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.metrics import METRICS
-from tests.helpers import alive
+from tests.helpers import alive, descendants
 
 ROOT = Path(__file__).parent.parent
 SUITE: dict[str, Any] = {
@@ -321,18 +320,6 @@ def never_sees_ctrl_c(pid: int) -> bool:
     blocked = int(status.split("SigBlk:")[1].split()[0], 16)
     worker = b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
     return worker and bool(blocked >> (signal.SIGINT - 1) & 1)
-
-
-def descendants(pid: int) -> Iterator[int]:
-    """Processes below ``pid``."""
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(status.read_text().rpartition(") ")[2].split()[1])
-        except OSError:
-            continue
-        if parent == pid:
-            yield int(status.parent.name)
-            yield from descendants(int(status.parent.name))
 
 
 def test_a_policy_plays_the_controllers_flows(tmp_path: Path) -> None:

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
-import signal
 import subprocess
 import weakref
 from collections.abc import Sequence
@@ -14,8 +12,8 @@ from pathlib import Path
 
 from ns3_env import _native
 from ns3_env.errors import SimulatorNotFound
+from ns3_env.simulator.last_words import LastWords, killed_by
 
-_LAST_WORDS_BYTES = 4096
 _END_PATIENCE_S = 2.0
 _MOST_BYTES_KEPT = 1 << 20
 
@@ -35,9 +33,8 @@ class KeptProcess:
 
     def __init__(self, command: Sequence[str], *, folder: Path, segment: str, show_output: bool) -> None:
         keeper = Path(_native.__file__).parent / "bin" / "ns3ai-keeper"
-        words_fd = os.memfd_create("ns3_env-ns3ai-output", os.MFD_CLOEXEC)
-        fcntl.fcntl(words_fd, fcntl.F_SETFL, os.O_APPEND)
-        output = None if show_output else words_fd
+        words = LastWords("ns3_env-ns3ai-output")
+        output = None if show_output else words.fd
         try:
             process = subprocess.Popen(
                 [str(keeper), str(os.getpid()), segment, *command],
@@ -49,10 +46,10 @@ class KeptProcess:
                 start_new_session=True,
             )
         except OSError as error:
-            os.close(words_fd)
+            words.close()
             raise SimulatorNotFound(f"cannot start {keeper}: {error.strerror}") from error
-        self._process, self._words_fd = process, words_fd
-        self.end = weakref.finalize(self, _end, process, words_fd, os.getpid())
+        self._process, self._words = process, words
+        self.end = weakref.finalize(self, _end, process, words, os.getpid())
 
     @property
     def pid(self) -> int:
@@ -65,24 +62,21 @@ class KeptProcess:
         if code is None:
             return None
         if code < 0:
-            how = f"was killed by signal {-code} ({signal.strsignal(-code)})"
+            how = killed_by(-code)
         elif code > 128 and code != 255:
-            how = f"was killed by signal {code - 128} ({signal.strsignal(code - 128)})"  # as a shell says it
+            how = killed_by(code - 128)  # as a shell says it
         else:
             how = f"ended with exit code {code}"
         return f"the simulation (pid {self.pid}) {how}{self.last_words()}"
 
     def last_words(self) -> str:
         """The end of what it printed, as the end of a sentence."""
-        size = os.fstat(self._words_fd).st_size
-        text = os.pread(self._words_fd, _LAST_WORDS_BYTES, max(0, size - _LAST_WORDS_BYTES))
-        words = text.decode(errors="replace").strip()
-        return f"; its last words:\n{words}" if words else "; it left no last words"
+        return self._words.end()
 
     def forget_old_words(self) -> None:
         """To be called now and then: a simulation that prints for hours fills no memory."""
-        if os.fstat(self._words_fd).st_size > _MOST_BYTES_KEPT:
-            os.ftruncate(self._words_fd, 0)
+        if len(self._words) > _MOST_BYTES_KEPT:
+            self._words.forget()
 
     def wait(self, seconds: float) -> None:
         """Until it has ended, but no longer than that."""
@@ -90,7 +84,7 @@ class KeptProcess:
             self._process.wait(seconds)
 
 
-def _end(process: subprocess.Popen[bytes], words_fd: int, owner: int) -> None:
+def _end(process: subprocess.Popen[bytes], words: LastWords, owner: int) -> None:
     """Ends and reaps it, unless this is a fork of the process that owns it."""
     if os.getpid() == owner:
         process.terminate()  # the keeper kills what it keeps
@@ -98,4 +92,4 @@ def _end(process: subprocess.Popen[bytes], words_fd: int, owner: int) -> None:
             process.wait(_END_PATIENCE_S)
         process.kill()
         process.wait()
-    os.close(words_fd)
+    words.close()

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
-import signal
 import subprocess
 import time
 import weakref
@@ -15,13 +13,13 @@ from pathlib import Path
 from ns3_env import _native
 from ns3_env.errors import SimulatorNotFound
 from ns3_env.simulator.executable import plugin_options
+from ns3_env.simulator.last_words import LastWords, killed_by
 from ns3_env.transport import Transport
 
 #: One sleep while waiting, s; between two, the process is looked at and Python's signal handlers run.
 SLICE_S = 0.02
 #: Between two looks at a simulator that nobody waits for, s.
 LOOK_S = 0.1
-_LAST_WORDS_BYTES = 4096
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
@@ -30,23 +28,22 @@ class SimulatorProcess:
 
     def __init__(self, executable: Path, agent: _native.AgentEnd, transport: Transport = "rdma") -> None:
         """Starts it at our end of the channel, with the transport's plugins. Raises SimulatorNotFound."""
-        words_fd = os.memfd_create("ns3_env-stderr", os.MFD_CLOEXEC)
-        fcntl.fcntl(words_fd, fcntl.F_SETFL, os.O_APPEND)
+        words = LastWords("ns3_env-stderr")
         try:
             process = subprocess.Popen(
                 [os.fspath(executable), *plugin_options(transport), f"--channel-fd={agent.channel_fd}"],
                 stdin=subprocess.DEVNULL,
-                stdout=words_fd,
-                stderr=words_fd,
+                stdout=words.fd,
+                stderr=words.fd,
                 pass_fds=(agent.channel_fd, agent.blob_fd),
                 # A session of its own: Ctrl-C at the terminal is the parent's to handle.
                 start_new_session=True,
             )
         except OSError as error:
-            os.close(words_fd)
+            words.close()
             raise SimulatorNotFound(f"cannot start {executable}: {error.strerror}") from error
-        self._process, self._words_fd = process, words_fd
-        self.end = weakref.finalize(self, _end_process, process, words_fd, os.getpid())
+        self._process, self._words = process, words
+        self.end = weakref.finalize(self, _end_process, process, words, os.getpid())
 
     @property
     def pid(self) -> int:
@@ -62,22 +59,16 @@ class SimulatorProcess:
         code = self._process.poll()
         if code is None:
             return None
-        if code < 0:
-            how = f"was killed by signal {-code} ({signal.strsignal(-code)})"
-        else:
-            how = f"ended with exit code {code}"
+        how = killed_by(-code) if code < 0 else f"ended with exit code {code}"
         return f"the simulator (pid {self.pid}) {how}{self.last_words()}"
 
     def last_words(self) -> str:
         """The end of what it printed since ``forget_words``, as the end of a sentence."""
-        size = os.fstat(self._words_fd).st_size
-        text = os.pread(self._words_fd, _LAST_WORDS_BYTES, max(0, size - _LAST_WORDS_BYTES))
-        words = text.decode(errors="replace").strip()
-        return f"; its last words:\n{words}" if words else "; it left no last words"
+        return self._words.end()
 
     def forget_words(self) -> None:
         """What was printed so far belongs to an episode that is over."""
-        os.ftruncate(self._words_fd, 0)
+        self._words.forget()
 
     def wait(self, seconds: float) -> None:
         """Until the process has ended, but no longer than that."""
@@ -146,9 +137,9 @@ def process_state(pid: int | None) -> tuple[str, float]:
     return fields[0].decode(), (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
 
 
-def _end_process(process: subprocess.Popen[bytes], words_fd: int, owner: int) -> None:
+def _end_process(process: subprocess.Popen[bytes], words: LastWords, owner: int) -> None:
     """Kills and reaps the process, unless this is a fork of the process that owns it."""
     if os.getpid() == owner:
         process.kill()
         process.wait()
-    os.close(words_fd)
+    words.close()

@@ -9,12 +9,12 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from ns3_env.cluster.address import find
 from ns3_env.errors import ConfigError
+from tests.helpers import descendants
 
 ROOT = Path(__file__).parents[2]
 _START = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-cpus=1"]
@@ -74,15 +74,3 @@ class Head(Node):
     def another(self) -> Node:
         """One more node, of which nothing is known before Ray says so."""
         return Node(f"--address={self.address}", "--node-ip-address=127.0.0.1")
-
-
-def descendants(pid: int) -> Iterator[int]:
-    """Processes below ``pid``."""
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(status.read_text().rpartition(") ")[2].split()[1])
-        except OSError:
-            continue
-        if parent == pid:
-            yield int(status.parent.name)
-            yield from descendants(int(status.parent.name))

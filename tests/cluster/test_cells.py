@@ -19,7 +19,8 @@ import yaml
 from ns3_env.eval.__main__ import main
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.ray_task import RETRIES
-from tests.cluster.nodes import ROOT, Head, descendants
+from tests.cluster.nodes import ROOT, Head
+from tests.helpers import descendants
 from tests.test_benchmark import SUITE, contents
 
 pytestmark = pytest.mark.usefixtures("without_report")

@@ -112,6 +112,18 @@ PYBIND11_MODULE(_native, module)
         },
         "The field table this module was built with: (name, unit, normaliser, low, high) per "
         "field.");
+    module.def(
+        "known_without_switches",
+        [](size_t field)
+        {
+            if (field >= FIELD_COUNT)
+            {
+                throw py::index_error("there is no such field");
+            }
+            return KnownWithoutSwitches(TelemetryFields()[field].source);
+        },
+        py::arg("field"),
+        "Whether a sender knows the field, an index, where no switch tells anything of itself.");
     module.def("channel_layout_hash", &ChannelLayoutHash);
     module.def(
         "wait_any",

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What did a process say before it ended, and how did it end? Its output, in memory, for errors to quote."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+
+_SHOWN_BYTES = 4096
+
+
+class LastWords:
+    """A file in memory that takes a process's output. Whoever starts the process closes it."""
+
+    def __init__(self, name: str) -> None:
+        """``name`` is what /proc shows."""
+        self.fd = os.memfd_create(name, os.MFD_CLOEXEC)
+        fcntl.fcntl(self.fd, fcntl.F_SETFL, os.O_APPEND)
+
+    def __len__(self) -> int:
+        """Bytes kept."""
+        return os.fstat(self.fd).st_size
+
+    def end(self) -> str:
+        """The end of what is kept, as the end of a sentence."""
+        text = os.pread(self.fd, _SHOWN_BYTES, max(0, len(self) - _SHOWN_BYTES))
+        words = text.decode(errors="replace").strip()
+        return f"; its last words:\n{words}" if words else "; it left no last words"
+
+    def forget(self) -> None:
+        """Keeps nothing of what was printed so far."""
+        os.ftruncate(self.fd, 0)
+
+    def close(self) -> None:
+        """Once, when nothing is to be read any more."""
+        os.close(self.fd)
+
+
+def killed_by(number: int) -> str:
+    """How a process ended that a signal killed."""
+    return f"was killed by signal {number} ({signal.strsignal(number)})"
