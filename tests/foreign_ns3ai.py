@@ -39,13 +39,37 @@ def built() -> Path:
 
 
 def foreign_tree(folder: Path, layout: int = 1) -> Path:
-    """A folder whose ``ns3`` runs the foreign simulation, as a child of a script as ns-3's is.
+    """A folder whose ``ns3`` runs the foreign simulation.
 
     ``layout``: of Boost's segments.
     """
+    return tree_of(folder, str(built() / f"ns3ai-foreign-simulator-{layout}"))
+
+
+#: As the script of ns-3.36 to 3.45 behaves: the program is its child, what is wrong with its end is printed,
+#: and the script ends with ``exit(returncode)``, which for death by signal n is -n.
+_SCRIPT = """\
+#!{python} -IS
+import subprocess, sys
+
+assert sys.argv[1] == "run"
+given = sys.argv[3:]
+try:
+    subprocess.run({command!r} + given[given[:1] == ["--"] :], check=True)
+except subprocess.CalledProcessError as error:
+    error.cmd = " ".join(error.cmd)
+    print(error)
+    sys.exit(error.returncode)
+except KeyboardInterrupt:
+    print("interrupted")
+sys.exit(0)
+"""
+
+
+def tree_of(folder: Path, *command: str) -> Path:
+    """The folder, as an ns-3 source tree in which every target runs the command."""
     script = folder / "ns3"
-    program = built() / f"ns3ai-foreign-simulator-{layout}"
-    script.write_text(f'#!/bin/sh\nshift; shift; [ "$1" = -- ] && shift\n"{program}" "$@"\nexit $?\n')
+    script.write_text(_SCRIPT.format(python=sys.executable, command=list(command)))
     script.chmod(0o755)
     return folder
 

@@ -26,10 +26,14 @@ import ns3_env  # noqa: F401 (registers the environments)
 from ns3_env.errors import SimulatorDied, SimulatorHung, SimulatorNotFound
 from ns3_env.flow_env import RdmaIncastEnv
 from ns3_env.ns3ai import MessageTooLargeError, Ns3AiEnv, WireError, path
+
+
+from ns3_env.ns3ai.kept_process import signal_of
 from ns3_env.ns3ai.spaces import describe, space_of
 from ns3_env.ns3ai.values import contain, value_of
+from ns3_env.simulator.last_words import killed_by
 from ns3_env.simulator.process import process_state
-from tests.foreign_ns3ai import ROOT, foreign_tree
+from tests.foreign_ns3ai import ROOT, foreign_tree, tree_of
 from tests.helpers import alive, shared_memory
 
 
@@ -226,6 +230,43 @@ def test_a_dead_simulation_is_an_exception_within_a_second(tree: Path, fault: st
     env.reset()
     env.step(0)
     env.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "number"),
+    [
+        *((-n, n) for n in (1, 6, 9, 11, 15)),  # Python's word for its child's death by signal n
+        *((128 + n, n) for n in (1, 6, 9, 11, 15)),  # a shell's
+        *((256 - n, n) for n in (2, 6, 9, 11, 15)),  # that of ns-3's script: exit(-n)
+        *((code, None) for code in (0, 1, 3, 127, 128, 255, -99)),
+    ],
+)
+def test_a_signal_is_known_by_any_way_in_which_its_code_arrives(code: int, number: int | None) -> None:
+    assert signal_of(code) == number
+
+
+def test_every_exit_code_of_a_script_can_be_told() -> None:
+    for code in range(-128, 256):
+        assert (number := signal_of(code)) is None or "signal" in killed_by(number)
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ("kill -SEGV $$", r"was killed by signal 11 \(Segmentation fault\); its last words:\nCommand '"),
+        ("kill -ABRT $$", r"was killed by signal 6 \(Aborted\)"),
+        ("exit 134", r"was killed by signal 6 \(Aborted\)"),
+        ("exit 77", "ended with exit code 77"),
+        ("exit 255", "ended with exit code 255"),
+    ],
+)
+def test_a_simulation_that_dies_under_ns3s_script_is_told_as_such(
+    end: str, said: str, tmp_path: Path
+) -> None:
+    """The script's own code is 256 - n where a signal n killed its child."""
+    folder = tree_of(tmp_path, "/bin/sh", "-c", end)
+    with pytest.raises(SimulatorDied, match=said):
+        Ns3AiEnv("any", folder, segment="ns3_env-dies", timeout_s=10)
 
 
 def test_one_that_dies_between_two_steps_or_at_its_start_is_told_too(tree: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import weakref
 from collections.abc import Sequence
@@ -61,12 +62,8 @@ class KeptProcess:
         code = self._process.poll()
         if code is None:
             return None
-        if code < 0:
-            how = killed_by(-code)
-        elif code > 128 and code != 255:
-            how = killed_by(code - 128)  # as a shell says it
-        else:
-            how = f"ended with exit code {code}"
+        number = signal_of(code)
+        how = f"ended with exit code {code}" if number is None else killed_by(number)
         return f"the simulation (pid {self.pid}) {how}{self.last_words()}"
 
     def last_words(self) -> str:
@@ -82,6 +79,24 @@ class KeptProcess:
         """Until it has ended, but no longer than that."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
+
+
+def signal_of(code: int) -> int | None:
+    """The signal that ended a process, or its child where it is a script that ends as its child did.
+
+    Args:
+        code: -n is death by signal n, as Python has it; 128 + n is a shell's word for it, 256 - n that of a
+            script in Python, such as ns-3's, which ends with ``exit(returncode)``.
+
+    None where the code is no signal's: -1 is exit code 255, and far more common than a signal 1.
+    """
+    if code < 0:
+        number = -code
+    elif code > 128 and code != 255:
+        number = code - 128 if code <= 192 else 256 - code
+    else:
+        return None
+    return number if number in signal.valid_signals() else None
 
 
 def _end(process: subprocess.Popen[bytes], words: LastWords, owner: int) -> None:
