@@ -26,8 +26,6 @@ import ns3_env  # noqa: F401 (registers the environments)
 from ns3_env.errors import SimulatorDied, SimulatorHung, SimulatorNotFound
 from ns3_env.flow_env import RdmaIncastEnv
 from ns3_env.ns3ai import MessageTooLargeError, Ns3AiEnv, WireError, path
-
-
 from ns3_env.ns3ai.kept_process import signal_of
 from ns3_env.ns3ai.spaces import describe, space_of
 from ns3_env.ns3ai.values import contain, value_of
@@ -127,6 +125,24 @@ def test_shapes_and_dtypes_are_those_announced(tree: Path) -> None:
         env.step((0, np.zeros(4)))
     env.step(action)  # nothing was sent
     env.close()
+
+
+def test_actions_of_doubles_arrive_as_the_floats_that_simulations_read(tree: Path) -> None:
+    """ns3-ai's Python sends floats whatever the box's dtype, and its simulations are written for that."""
+    env = Ns3AiEnv("any", tree, {"wide": 1}, segment="ns3_env-wide", segment_key="segment", timeout_s=10)
+    assert env.action_space == spaces.Box(-1, 1, (2,), np.float64)
+    env.reset()
+    assert env.step(np.array([0.5, 0.125]))[1] == 0.625
+    env.close()
+
+
+def test_boxes_of_floats_are_read_of_either_width() -> None:
+    for dtype in (np.float32, np.float64):
+        box = spaces.Box(-1, 1, (2,), dtype)
+        for doubles in (False, True):
+            back = value_of(box, contain(box, [0.5, -0.25], doubles=doubles))
+            assert back.tolist() == [0.5, -0.25]
+            assert back.dtype == dtype
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,7 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
         """Sends the action; what comes back is the simulation's next state."""
         if not self._playing or self._session is None:
             raise RuntimeError("the episode is over: reset() comes first")
-        answer = message("EnvActMsg", actData=contain(self.action_space, action))
+        answer = message("EnvActMsg", actData=contain(self.action_space, action, doubles=False))
         try:
             self._session.send(answer)
         except RuntimeError:  # it has died, or hung; an action that is too large has ended nothing

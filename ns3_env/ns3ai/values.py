@@ -21,13 +21,16 @@ _DATA = {
 }
 
 
-def contain(space: Space, value: Any, name: str = "") -> Any:
+def contain(space: Space, value: Any, name: str = "", *, doubles: bool = True) -> Any:
     """A ``DataContainer``.
 
     Args:
         space: of the value.
         value: of the space's shape; integers that fit 32 bits.
         name: its key, in a dictionary.
+        doubles: boxes of float64 are sent as doubles, as ns3-ai's C++ does. False: as floats, as its Python
+            does whatever the space says, so that simulations take actions for containers of floats: a box of
+            doubles would be a null pointer to them.
 
     Raises ValueError for another shape, a missing key, or an integer that does not fit.
     """
@@ -37,28 +40,32 @@ def contain(space: Space, value: Any, name: str = "") -> Any:
         put(held.data, message("DiscreteDataContainer", data=int(value)))
     elif isinstance(space, spaces.Box):
         held.type = SpaceType.Box
-        put(held.data, _box(space, value))
+        put(held.data, _box(space, value, doubles))
     elif isinstance(space, spaces.Tuple):
         held.type = SpaceType.Tuple
-        inner = [contain(part, element) for part, element in zip(space.spaces, value, strict=True)]
+        inner = [
+            contain(part, element, doubles=doubles) for part, element in zip(space.spaces, value, strict=True)
+        ]
         put(held.data, message("TupleDataContainer", element=inner))
     elif isinstance(space, spaces.Dict):
         if missing := [key for key in space.spaces if key not in value]:
             raise ValueError(f"{missing[0]!r} is missing; the space has {', '.join(space.spaces)}")
         held.type = SpaceType.Dict
-        inner = [contain(part, value[key], key) for key, part in space.spaces.items()]
+        inner = [contain(part, value[key], key, doubles=doubles) for key, part in space.spaces.items()]
         put(held.data, message("DictDataContainer", element=inner))
     else:
         raise ValueError(f"ns3-ai has no {type(space).__name__}")
     return held
 
 
-def _box(space: spaces.Box, value: Any) -> Any:
+def _box(space: spaces.Box, value: Any, doubles: bool) -> Any:
     """A ``BoxDataContainer``."""
     numbers = np.asarray(value)
     if numbers.shape != space.shape:
         raise ValueError(f"a value of shape {numbers.shape} where the space has {space.shape}")
     dtype = dtype_on_the_wire(space.dtype)
+    if dtype == Dtype.DOUBLE and not doubles:
+        dtype = Dtype.FLOAT
     box = message("BoxDataContainer", dtype=dtype, shape=space.shape)
     getattr(box, _DATA[dtype]).extend(numbers.astype(space.dtype).ravel().tolist())
     return box

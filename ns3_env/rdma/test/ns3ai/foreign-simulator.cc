@@ -5,6 +5,7 @@
 //   segment   name of the segment (My Seg)          RngRun    of what it observes (1)
 //   steps     of an episode (10)                    cut       1: it ends as the simulation's end
 //   rich      1: dictionaries, tuples, every dtype  double    numbers of a box of doubles beside (0)
+//   wide      1: the action is a box of two doubles, read as ns3-ai's simulations do, as a container of floats
 //   at        the state before which ... (-1)       fault     ... it does: die, exit, hang, overflow, garbage
 //
 // Plain: it observes (step, what RngRun says), float32; the action is one of 5, and the reward is the action.
@@ -44,6 +45,7 @@ std::map<std::string, std::string> g_options{{"segment", "My Seg"},
                                              {"cut", "0"},
                                              {"rich", "0"},
                                              {"double", "0"},
+                                             {"wide", "0"},
                                              {"at", "-1"},
                                              {"fault", "die"}};
 
@@ -72,7 +74,8 @@ Init()
 {
     if (!Option("rich"))
     {
-        return Message().Inner(1, BoxSpace(-4e9F, 4e9F, FLOAT, {2})).Inner(2, Discrete(5));
+        const Message action = Option("wide") ? BoxSpace(-1, 1, DOUBLE, {2}) : Discrete(5);
+        return Message().Inner(1, BoxSpace(-4e9F, 4e9F, FLOAT, {2})).Inner(2, action);
     }
     Message observed;
     observed.Inner(1, BoxSpace(0, 10, UINT, {2}).Text(3, "pair"));
@@ -141,6 +144,10 @@ Sum(std::string_view container)
         return static_cast<double>(NumberOf(data, 1));
     case BOX:
     {
+        if (NumberOf(data, 1) != FLOAT)
+        {
+            raise(SIGSEGV); // the cast to a container of floats has given a null pointer
+        }
         const std::string_view floats = FieldOf(data, 5);
         for (size_t at = 0; at + sizeof(float) <= floats.size(); at += sizeof(float))
         {
