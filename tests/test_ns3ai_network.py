@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ns3_env.errors import ConfigError, SimulatorDied
 from ns3_env.flow_env import RdmaIncastEnv
-from ns3_env.ns3ai import path
+from ns3_env.ns3ai import Ns3AiEnv, path
 from ns3_env.ns3ai.__main__ import main
 from ns3_env.ns3ai.flows_player import element_dtypes, element_structs
+from ns3_env.ns3ai.messages import parsed
 from ns3_env.parallel_env import RdmaParallelEnv
 from ns3_env.scenario import Scenario
 from ns3_env.simulator.process import process_state
@@ -179,12 +181,122 @@ def test_vectors_that_are_too_short_are_refused_with_what_would_do(
         interface.remove()
 
 
+#: What takes time to load, of all that playing takes.
+HEAVY = {"numpy", "gymnasium", "google", "torch", "pettingzoo"}
+
+
+def loaded(arguments: str, folder: Path | None = None) -> tuple[str, set[str]]:
+    """What the script says of arguments that cannot be, and the packages that it has loaded for that."""
+    command = [str((folder or path()) / "ns3"), *arguments.split()]
+    env = {**os.environ, "PYTHONPROFILEIMPORTTIME": "1"}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2, done.stderr
+    lines = done.stderr.splitlines()
+    times = [line for line in lines if line.startswith("import time:")]
+    said = "\n".join(line for line in lines if line not in times)
+    return said, {line.rpartition("|")[2].strip().partition(".")[0] for line in times}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("run rdma-incas", "the nearest known one is 'rdma-incast'"),
+        ("run rdma-incast -- --sed=3", "unknown key 'sed'; the nearest known one is 'seed'"),
+        ("run rdma-incast -- --flows=0", "flows: Input should be greater than or equal to 1"),
+        ("run rdma-flows -- --flows=3", "the vectors have 2 elements, and the scenario 3 flows"),
+        ("run tcp-flows -- --flows=3", "the vectors have 2 elements, and the scenario 3 flows"),
+    ],
+)
+def test_a_mistake_ends_it_before_anything_heavy_is_loaded(arguments: str, said: str) -> None:
+    """Its Python looks once, half a second after the start, whether the simulation has died."""
+    interface = Interface(2, segment="ns3_env-early")
+    try:
+        if "flows --" in arguments:
+            arguments += " --segment=ns3_env-early"
+        message, packages = loaded(arguments)
+    finally:
+        interface.remove()
+    assert message.startswith("error: ")
+    assert said in message
+    assert "ns3_env" in packages
+    assert not packages & HEAVY
+
+
+def test_a_scenarios_faults_are_said_before_gymnasium_is_loaded(tmp_path: Path) -> None:
+    file = tmp_path / "my.yaml"
+    file.write_text("topology: {kind: dumbbell, sendrs: 2}\ntraffic: {kind: incast, size_bytes: 1MB}\n")
+    message, packages = loaded(f"run rdma-incast -- --scenario={file}")
+    assert f"{file}: topology.sendrs" in message or "unknown key 'sendrs'" in message
+    assert not packages & (HEAVY - {"numpy"})
+
+
+def test_what_goes_wrong_later_is_heard_by_its_python(capfd: pytest.CaptureFixture[str]) -> None:
+    """It would wait for ever: the Gym interface gets what cannot be parsed, the vectors are finished."""
+    interface = Interface(segment="ns3_env-late")
+    try:
+        assert main(["run", "rdma-incast", "--", "--reward=stagd", "--segment=ns3_env-late"]) == 2
+        assert "ns3 run rdma-incast: unknown reward 'stagd'" in capfd.readouterr().err
+        with pytest.raises(ValueError, match="no SimInitMsg"):
+            parsed("SimInitMsg", interface.receive())
+    finally:
+        interface.remove()
+    interface = Interface(4, segment="ns3_env-late")
+    try:
+        assert main(["run", "rdma-flows", "--", "--reward=stagd", "--segment=ns3_env-late"]) == 2
+        interface.receive_begin()
+        assert interface.finished
+    finally:
+        interface.remove()
+
+
+def test_our_own_environment_tells_the_last_words_of_what_goes_wrong_later() -> None:
+    with pytest.raises(SimulatorDied, match=r"(?s)exit code 2; its last words:.*stagd"):
+        Ns3AiEnv("rdma-incast", path(), {"reward": "stagd"}, timeout_s=60)
+
+
+def test_the_settings_of_a_path_survive_its_reset(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It hands its own settings over at the first start alone; given ones win, key by key."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    held = path({"flows": 3, "fields": "rtt,qlen", "seed": 5})
+    assert held == path({"flows": 3, "fields": "rtt,qlen", "seed": 5})
+    assert held != path()
+    foreign = ForeignNs3Env("rdma-incast", held, {"RngRun": 6})
+    try:
+        for seed in (6, 5, 5):  # the first start has its own seed
+            assert foreign.observation_box[3] == (2,)
+            assert_same(
+                played(foreign, 3), played_here(RdmaIncastEnv(flows=3, fields=("rtt", "qlen")), seed, 3)
+            )
+            foreign.stop()
+            assert foreign.wait() == 0
+            foreign.command = f"{held}/ns3 run rdma-incast"
+            foreign.begin()
+        foreign.state()
+        foreign.stop()
+        foreign.wait()
+    finally:
+        foreign.kill()
+
+
+def test_settings_of_a_path_are_looked_at_when_it_is_made(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(ConfigError, match=r"path\(\): unknown key 'sed'; the nearest known one is 'seed'"):
+        path({"sed": 1})
+    monkeypatch.chdir(tmp_path)
+    assert str(tmp_path / "my.yaml") in (path({"scenario": "my.yaml"}) / "ns3").read_text()
+    assert main(["path", "--", "--flows=8"]) == 0
+    assert capfd.readouterr().out.strip() == str(path({"flows": 8}))
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ("run rdma-incas", "the nearest known one is 'rdma-incast'"),
         ("run rdma-incast -- --sed=3", "unknown key 'sed'; the nearest known one is 'seed'"),
         ("run rdma-incast -- flows=3", "a setting is --key=value"),
+        ("run rdma-incast -- --seed", "give it as text, '0'"),
         ("run rdma-incast -- --segment=ns3_env-none", "there is no segment 'ns3_env-none'"),
         ("build", "ns3 run TARGET"),
     ],
@@ -197,7 +309,8 @@ def test_what_cannot_be_run_is_said(arguments: str, said: str, capfd: pytest.Cap
 WAITS = """
 import sys, time
 from tests.foreign_ns3ai import ForeignNs3Env
-from ns3_env.ns3ai import path
+from ns3_env.errors import ConfigError, SimulatorDied
+from ns3_env.ns3ai import Ns3AiEnv, path
 foreign = ForeignNs3Env("rdma-incast", path(), {})
 foreign.state()
 print(foreign.process.pid, flush=True)

@@ -5,43 +5,62 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ns3_env.errors import ConfigError
 from ns3_env.exit_codes import guarded
 from ns3_env.ns3ai.segments import SegmentError
-from ns3_env.ns3ai.settings import read_command_line
-from ns3_env.ns3ai.targets import TARGETS, find_target, read_settings
+from ns3_env.ns3ai.settings import merged, read_command_line
+from ns3_env.ns3ai.targets import TARGETS, check, find_target, read_settings
 from ns3_env.ns3ai.tree import path
 
 _USAGE = (
-    "ns3 run TARGET [-- --key=value ...] | path | structs TARGET [-- --fields=...]; targets:\n"
-    + "\n".join(f"  {name:15} {target.what}" for name, target in TARGETS.items())
+    "ns3 run TARGET [-- --key=value ...] | path [-- --key=value ...] | structs TARGET [-- --fields=...]\n"
+    "targets:\n" + "\n".join(f"  {name:15} {target.what}" for name, target in TARGETS.items())
 )
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Exit code: 2 where what was asked cannot be, or no segment is there; 1 where a simulator failed."""
-    return guarded(lambda: _answer(list(arguments)))
+def main(
+    arguments: Sequence[str],
+    *,
+    held: Mapping[str, str] | None = None,
+    checked: Callable[[], object] = lambda: None,
+) -> int:
+    """Runs the command.
+
+    Args:
+        arguments: of the command line.
+        held: settings of every run, where the arguments have no others.
+        checked: called before a run, when what was asked for is known to be possible.
+
+    Exit code: 2 where what was asked cannot be, or no segment is there; 1 where a simulator failed.
+    """
+    return guarded(lambda: _answer(list(arguments), held or {}, checked))
 
 
-def _answer(arguments: list[str]) -> int:
+def _answer(arguments: list[str], held: Mapping[str, str], checked: Callable[[], object]) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(_USAGE)
         return 0
-    if arguments == ["path"]:
-        print(path())
+    if arguments[0] == "path":
+        print(path(read_command_line(["run", *arguments])[1]))
         return 0
     if arguments[0] == "structs":
+        checked()
         from ns3_env.ns3ai.flows_player import DEFAULT_FIELDS, element_structs
 
         name, given = read_command_line(["run", *arguments[1:]])
-        settings = read_settings(given, name)
+        settings = read_settings(merged(held, given), name)
         fields = DEFAULT_FIELDS[find_target(name).transport]
         print(element_structs(fields if settings.fields is None else settings.fields.split(",")))
         return 0
     name, given = read_command_line(arguments)
-    target, settings = find_target(name), read_settings(given, name)
+    target, settings = find_target(name), read_settings(merged(held, given), name)
+    try:
+        check(target, settings)
+    except (SegmentError, ValueError) as error:
+        raise ConfigError(f"ns3 run {name}: {error}") from None
+    checked()
     from ns3_env.ns3ai.player import PeerGone
 
     try:

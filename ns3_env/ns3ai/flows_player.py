@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,8 +14,8 @@ from ns3_env import telemetry
 from ns3_env.errors import ScenarioError
 from ns3_env.ns3ai.gym_wire import SLICE_S
 from ns3_env.ns3ai.peer import Peer
-from ns3_env.ns3ai.player import leave_if_gone
-from ns3_env.ns3ai.segments import opened
+from ns3_env.ns3ai.player import heard, leave_if_gone
+from ns3_env.ns3ai.segments import SegmentEnd, opened
 from ns3_env.ns3ai.targets import Settings, Target
 from ns3_env.parallel_env import RdmaParallelEnv
 from ns3_env.scenario import Synchronous
@@ -47,45 +48,45 @@ def element_structs(fields: Sequence[str]) -> str:
 def play(target: Target, settings: Settings) -> None:
     """One episode of all flows, until the last one has ended; then the segment says finished.
 
-    Raises as :func:`ns3_env.ns3ai.player.play`; ScenarioError where the vectors have fewer elements than
-    there are flows.
+    The vectors are known to be long enough. Raises as :func:`ns3_env.ns3ai.player.play`.
     """
-    env = _environment(target, settings)
-    state_dtype, action_dtype = element_dtypes(env.fields)
-    end = opened(settings.names, (state_dtype.itemsize, action_dtype.itemsize))
-    peer = Peer(settings.segment)
-    flows = len(env.possible_agents)
-    if end.rows < flows:
-        raise ScenarioError(
-            f"the vectors have {end.rows} elements, and the scenario {flows} flows under 'agent': resize "
-            f"both vectors to {flows}"
+    end = opened(settings.names, (1, 1))
+    with heard(lambda: end.finish(SLICE_S)), contextlib.closing(_environment(target, settings)) as env:
+        state_dtype, action_dtype = element_dtypes(env.fields)
+        _converse(
+            opened(settings.names, (state_dtype.itemsize, action_dtype.itemsize)),
+            Peer(settings.segment),
+            env,
+            settings.seed,
         )
+
+
+def _converse(end: SegmentEnd, peer: Peer, env: RdmaParallelEnv, seed: int | None) -> None:
+    """The episode's messages, in turn."""
+    state_dtype, action_dtype = element_dtypes(env.fields)
 
     def look() -> None:
         leave_if_gone(end, peer)
 
     states = np.zeros(end.rows, dtype=state_dtype)
-    try:
-        observations, infos = env.reset(seed=settings.seed)
-        _fill(states, env, observations, {}, {}, {}, infos)
-        while True:
-            _until(lambda: end.send(states.tobytes(), SLICE_S), look)
-            answer = _until(lambda: end.receive(SLICE_S), look)
-            if not env.agents:
-                break
-            actions: NDArray[Any] = np.frombuffer(answer, dtype=action_dtype)["action"]
-            chosen = {agent: actions[i : i + 1] for i, agent in enumerate(env.possible_agents)}
-            observations, rewards, terminated, truncated, infos = env.step(chosen)
-            _fill(states, env, observations, rewards, terminated, truncated, infos)
-        _until(lambda: end.finish(SLICE_S), look)
-    finally:
-        env.close()
+    observations, infos = env.reset(seed=seed)
+    _fill(states, env, observations, {}, {}, {}, infos)
+    while True:
+        _until(lambda: end.send(states.tobytes(), SLICE_S), look)
+        answer = _until(lambda: end.receive(SLICE_S), look)
+        if not env.agents:
+            break
+        actions: NDArray[Any] = np.frombuffer(answer, dtype=action_dtype)["action"]
+        chosen = {agent: actions[i : i + 1] for i, agent in enumerate(env.possible_agents)}
+        observations, rewards, terminated, truncated, infos = env.step(chosen)
+        _fill(states, env, observations, rewards, terminated, truncated, infos)
+    _until(lambda: end.finish(SLICE_S), look)
 
 
 def _environment(target: Target, settings: Settings) -> RdmaParallelEnv:
     given = settings.arguments()
     if target.transport == "tcp":
-        plain = bottleneck_scenario(given.pop("flows", 2)).model_copy(update={"clock": Synchronous()})
+        plain = bottleneck_scenario(given.pop("flows")).model_copy(update={"clock": Synchronous()})
         given = {"scenario": plain, "fields": TCP_FIELDS, "reward": "goodput_delay", **given}
     env = RdmaParallelEnv(**given)
     if env.action.space.shape != (1,):

@@ -11,6 +11,9 @@ from ns3_env.ns3ai.segments import MOST_BYTES, SegmentEnd, TooLarge
 
 #: Between two looks at the peer, s.
 SLICE_S = 0.02
+#: A number without an end.
+_NO_MESSAGE = b"\xff" * 16
+_NONSENSE_PATIENCE_S = 0.5
 
 
 class MessageTooLargeError(ValueError):
@@ -53,6 +56,10 @@ class GymWire:
             raise too_large(message.DESCRIPTOR.name, len(content), "refused, and not sent")
         while not self._end.send(content, SLICE_S):
             self._look()
+
+    def send_nonsense(self) -> None:
+        """Sends what is no message: ns3-ai's Python, which would wait for ever, raises an error."""
+        self._end.send(_NO_MESSAGE, _NONSENSE_PATIENCE_S)
 
     def receive(self, name: str) -> Any:
         """The next message, which must be one of that name.

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ns3_env.flow_env import RdmaIncastEnv
@@ -20,6 +22,19 @@ class PeerGone(Exception):  # noqa: N818
     """The Python on the other end has ended: nobody will say so."""
 
 
+@contextlib.contextmanager
+def heard(tell: Callable[[], object]) -> Iterator[None]:
+    """Whatever goes wrong in here is told to a Python that waits, and would for ever."""
+    try:
+        yield
+    except PeerGone:
+        raise
+    except BaseException:
+        with contextlib.suppress(Exception):
+            tell()
+        raise
+
+
 def play(target: Target, settings: Settings) -> None:
     """One episode, until its end or until Python asks for a stop.
 
@@ -28,36 +43,36 @@ def play(target: Target, settings: Settings) -> None:
     end = opened(settings.names)
     peer = Peer(settings.segment)
     wire = GymWire(end, "Python", lambda: leave_if_gone(end, peer))
-    kind = {"rdma": RdmaIncastEnv, "tcp": TcpBottleneckEnv}[target.transport]
-    env = kind(**settings.arguments("flow", "others"))
-    try:
-        wire.send(
-            message(
-                "SimInitMsg", obsSpace=describe(env.observation_space), actSpace=describe(env.action_space)
-            )
-        )
-        if wire.receive("SimInitAck").stopSimReq:
+    with heard(wire.send_nonsense):
+        kind = {"rdma": RdmaIncastEnv, "tcp": TcpBottleneckEnv}[target.transport]
+        with contextlib.closing(kind(**settings.arguments("flow", "others"))) as env:
+            _converse(wire, env, settings.seed)
+
+
+def _converse(wire: GymWire, env: RdmaIncastEnv, seed: int | None) -> None:
+    """The episode's messages, in turn."""
+    spaces = {"obsSpace": describe(env.observation_space), "actSpace": describe(env.action_space)}
+    wire.send(message("SimInitMsg", **spaces))
+    if wire.receive("SimInitAck").stopSimReq:
+        return
+    observation, info = env.reset(seed=seed)
+    state = message("EnvStateMsg", info=_said(info))
+    while True:
+        state.obsData.CopyFrom(contain(env.observation_space, observation))
+        wire.send(state)
+        answer = wire.receive("EnvActMsg")
+        if state.isGameOver or answer.stopSimReq:
             return
-        observation, info = env.reset(seed=settings.seed)
-        state = message("EnvStateMsg", info=_said(info))
-        while True:
-            state.obsData.CopyFrom(contain(env.observation_space, observation))
-            wire.send(state)
-            answer = wire.receive("EnvActMsg")
-            if state.isGameOver or answer.stopSimReq:
-                return
-            action = value_of(env.action_space, answer.actData)
-            observation, reward, terminated, truncated, info = env.step(action)
-            over = Reason.GameOver if terminated else Reason.SimulationEnd
-            state = message(
-                "EnvStateMsg",
-                reward=reward,
-                isGameOver=terminated or truncated,
-                reason=over,
-                info=_said(info),
-            )
-    finally:
-        env.close()
+        action = value_of(env.action_space, answer.actData)
+        observation, reward, terminated, truncated, info = env.step(action)
+        over = Reason.GameOver if terminated else Reason.SimulationEnd
+        state = message(
+            "EnvStateMsg",
+            reward=reward,
+            isGameOver=terminated or truncated,
+            reason=over,
+            info=_said(info),
+        )
 
 
 def _said(info: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ns3_env.errors import SimulatorDied, SimulatorHung, SimulatorNotFound
-from ns3_env.ns3ai.gym_wire import GymWire
+from ns3_env.ns3ai.gym_wire import GymWire, WireError
 from ns3_env.ns3ai.kept_process import KeptProcess
 from ns3_env.ns3ai.name_lock import NameLock
 from ns3_env.ns3ai.segments import MAKERS, Names, SegmentEnd, made
@@ -88,7 +88,14 @@ class Session:
     def receive(self, name: str) -> Any:
         """See :meth:`GymWire.receive`. Raises SimulatorDied, SimulatorHung and what that raises."""
         self._asked = time.monotonic()
-        message = self._living().receive(name)
+        try:
+            message = self._living().receive(name)
+        except WireError:
+            self._process.wait(_STOP_PATIENCE_S)  # nonsense may be all that one that ends can say on the wire
+            if (death := self._process.death()) is None:
+                raise
+            self.end()
+            raise SimulatorDied(death) from None
         if self._lock is not None:
             self._name_is_free()
         self._received += 1

@@ -8,13 +8,25 @@ from typing import Any
 
 from ns3_env.errors import ConfigError
 
+#: Other names of settings: ns-3's command line knows a seed as its run.
+ALIASES: Mapping[str, str] = {"RngRun": "seed"}
+
+
+def plain(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Settings as text, as a command line has them; True is 1, False 0."""
+    return {key: str(int(value) if isinstance(value, bool) else value) for key, value in settings.items()}
+
 
 def command_line(settings: Mapping[str, Any]) -> list[str]:
-    """What stands behind ``ns3 run TARGET``: nothing, or ``--`` and the settings; True is 1, False 0."""
-    if not settings:
-        return []
-    plain = {key: int(value) if isinstance(value, bool) else value for key, value in settings.items()}
-    return ["--", *(f"--{key}={value}" for key, value in plain.items())]
+    """What stands behind ``ns3 run TARGET``: nothing, or ``--`` and the settings."""
+    written = [f"--{key}={value}" for key, value in plain(settings).items()]
+    return ["--", *written] if written else []
+
+
+def merged(held: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """All settings; those given win over those held, whatever name each goes by."""
+    own = {ALIASES.get(key, key) for key in given}
+    return {**{key: held[key] for key in held if ALIASES.get(key, key) not in own}, **given}
 
 
 def read_command_line(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
@@ -34,7 +46,10 @@ def read_command_line(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
     for word in given:
         key, equals, value = word.removeprefix("--").partition("=")
         if not word.startswith("--") or not equals:
-            raise ConfigError(f"{word}: a setting is --key=value")
+            raise ConfigError(
+                f"{word}: a setting is --key=value; of a 0 ns3-ai's Python hands over the key alone: "
+                "give it as text, '0'"
+            )
         settings[key] = value
     return words[1], settings
 

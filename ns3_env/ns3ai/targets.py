@@ -5,15 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, model_validator
 
-from ns3_env.actions import make_action_map
-from ns3_env.errors import ConfigError
-from ns3_env.ns3ai.segments import Names
-from ns3_env.scenario import Scenario
+from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.ns3ai.segments import Names, opened
+from ns3_env.ns3ai.settings import ALIASES
 from ns3_env.strict import Strict, nearest, validate
+
+if TYPE_CHECKING:  # start.py says why nothing heavy is imported here
+    from ns3_env.scenario import Scenario
 
 
 class Settings(Strict):
@@ -21,7 +24,7 @@ class Settings(Strict):
 
     Attributes:
         scenario: a file; by default the target's own, of ``flows``.
-        flows: senders of the default scenario.
+        flows: senders of the default scenario; the target's own number where none is given.
         flow: the controlled one, where one is; the others are under ``others``.
         others: their controller.
         fields: telemetry fields of the observation, with commas between.
@@ -49,8 +52,9 @@ class Settings(Strict):
     @model_validator(mode="before")
     @classmethod
     def _ns3_calls_a_seed_a_run(cls, data: Any) -> Any:
-        if isinstance(data, Mapping) and "RngRun" in data:
-            data = {"seed": data["RngRun"], **{key: data[key] for key in data if key != "RngRun"}}
+        if isinstance(data, Mapping):
+            known = {own: data[key] for key, own in ALIASES.items() if key in data}
+            data = {**known, **{key: data[key] for key in data if key not in ALIASES}}
         return data
 
     @property
@@ -58,19 +62,42 @@ class Settings(Strict):
         """Of the segment and its objects."""
         return Names(self.segment, self.to_python, self.to_simulator, self.lockable)
 
+    @cached_property
+    def own_scenario(self) -> Scenario | None:
+        """The one in the file; None: the target's. Raises ScenarioError."""
+        if self.scenario is None:
+            return None
+        from ns3_env.scenario import Scenario
+
+        return Scenario.load(self.scenario)
+
     def arguments(self, *also: str) -> dict[str, Any]:
-        """Keywords of an environment: those that were given, and the settings named besides."""
+        """Keywords of an environment: those that were given, and the settings named besides.
+
+        Raises ScenarioError, and ConfigError for a name that there is not.
+        """
+        from ns3_env.actions import make_action_map
+        from ns3_env.rewards import make_reward
+        from ns3_env.telemetry import field_indices
+
+        fields = None if self.fields is None else tuple(self.fields.split(","))
+        try:
+            field_indices(fields or ())
+            action = make_action_map(self.action)
+            reward = None if self.reward is None else make_reward(self.reward)
+        except KeyError as error:
+            raise ConfigError(error.args[0]) from None
         own: dict[str, Any] = {
-            "scenario": None if self.scenario is None else Scenario.load(self.scenario),
-            "fields": None if self.fields is None else tuple(self.fields.split(",")),
-            "reward": self.reward,
+            "scenario": self.own_scenario,
+            "fields": fields,
+            "reward": reward,
             "flows": self.flows,
             "others": self.others if "others" in also else None,
         }
         given = {key: value for key, value in own.items() if value is not None}
         if "flow" in also:
             given["flow"] = self.flow
-        return {**given, "action": make_action_map(self.action), "hang_timeout_s": self.hang_timeout_s}
+        return {**given, "action": action, "hang_timeout_s": self.hang_timeout_s}
 
 
 @dataclass(frozen=True)
@@ -81,19 +108,23 @@ class Target:
         what: it is, in a line.
         player: module and function that play it, on the settings.
         transport: of its default scenario.
+        flows: senders there.
+        vectors: it speaks the vector interface, an element for each flow.
     """
 
     what: str
     player: str
     transport: str
+    flows: int
+    vectors: bool = False
 
 
 #: By name.
 TARGETS: Mapping[str, Target] = {
-    "rdma-incast": Target("one RDMA flow in an incast; Gym interface", "player", "rdma"),
-    "tcp-bottleneck": Target("one TCP flow at a bottleneck; Gym interface", "player", "tcp"),
-    "rdma-flows": Target("every RDMA flow of an incast; vector interface", "flows_player", "rdma"),
-    "tcp-flows": Target("every TCP flow at a bottleneck; vector interface", "flows_player", "tcp"),
+    "rdma-incast": Target("one RDMA flow in an incast; Gym interface", "player", "rdma", 4),
+    "tcp-bottleneck": Target("one TCP flow at a bottleneck; Gym interface", "player", "tcp", 2),
+    "rdma-flows": Target("every RDMA flow of an incast; vector interface", "flows_player", "rdma", 4, True),
+    "tcp-flows": Target("every TCP flow at a bottleneck; vector interface", "flows_player", "tcp", 2, True),
 }
 
 
@@ -106,4 +137,21 @@ def find_target(name: str) -> Target:
 
 def read_settings(given: Mapping[str, str], target: str) -> Settings:
     """The settings of a command line. Raises ConfigError."""
-    return validate(given, Settings, f"ns3 run {target}")
+    return validate({"flows": find_target(target).flows, **given}, Settings, f"ns3 run {target}")
+
+
+def check(target: Target, settings: Settings) -> None:
+    """Looks at what can be known before anything is played: the scenario's file, the length of the vectors.
+
+    Raises ScenarioError, and SegmentError.
+    """
+    scenario = settings.own_scenario
+    if not target.vectors:
+        return
+    flows = settings.flows if scenario is None else scenario.agent_flow_count
+    rows = opened(settings.names, (1, 1)).rows  # whatever is in an element
+    if flows is not None and rows < flows:
+        raise ScenarioError(
+            f"the vectors have {rows} elements, and the scenario {flows} flows under 'agent': resize "
+            f"both vectors to {flows}"
+        )

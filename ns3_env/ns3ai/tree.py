@@ -4,27 +4,51 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shlex
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+from ns3_env.ns3ai.settings import plain
+from ns3_env.ns3ai.targets import Settings
+from ns3_env.strict import validate
 
 #: The interpreter of the process that asks, whatever PATH says where the script is run.
 _SCRIPT = """\
 #!/bin/sh
 # Runs a simulation of ns3-env as an ns-3 tree does: ns3 run TARGET [-- --key=value ...]
-exec {python} -m ns3_env.ns3ai "$@"
+# The settings in braces are those of every run, where its command line has no others.
+exec {python} {start} {held} "$@"
 """
 
 
-def path() -> Path:
+def path(settings: Mapping[str, Any] | None = None) -> Path:
     """The folder to give to ns3-ai's Python, or to :class:`Ns3AiEnv`, as that of ns-3.
 
     It lies in the user's cache (``XDG_CACHE_HOME``), or in a temporary folder where that cannot be written,
-    and stays; each Python installation has one. What ``ns3 run`` runs there: :data:`ns3_env.ns3ai.TARGETS`.
+    and stays; each Python installation has one, and each choice of settings. What ``ns3 run`` runs there:
+    :data:`ns3_env.ns3ai.TARGETS`.
+
+    Args:
+        settings: of every run in this folder, e.g. ``{"flows": 8, "seed": 1}``, which those of a run's own
+            command line take the place of, key by key. ns3-ai's Python hands its own over at its first start
+            alone, and not at a ``reset()``. A scenario's file is found from where this is called.
+
+    Raises ConfigError for a setting that there is not.
     """
-    script = _SCRIPT.format(python=shlex.quote(sys.executable))
+    held = plain(settings or {})
+    validate(held, Settings, "path()")
+    if "scenario" in held:
+        held["scenario"] = os.path.abspath(held["scenario"])
+    script = _SCRIPT.format(
+        python=shlex.quote(sys.executable),
+        start=shlex.quote(str(Path(__file__).with_name("start.py"))),
+        held=shlex.quote(json.dumps(held)),
+    )
     name = hashlib.sha256(script.encode()).hexdigest()[:12]
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     try:
