@@ -25,13 +25,13 @@ from stable_baselines3.common.env_util import make_vec_env
 import ns3_env  # noqa: F401 (registers the environments)
 from ns3_env.errors import SimulatorDied, SimulatorHung, SimulatorNotFound
 from ns3_env.flow_env import RdmaIncastEnv
-from ns3_env.ns3ai import MessageTooLargeError, Ns3AiEnv, WireError, path
+from ns3_env.ns3ai import MessageTooLargeError, Ns3AiEnv, SegmentError, WireError, path
 from ns3_env.ns3ai.kept_process import signal_of
 from ns3_env.ns3ai.spaces import describe, space_of
 from ns3_env.ns3ai.values import contain, value_of
 from ns3_env.simulator.last_words import killed_by
 from ns3_env.simulator.process import process_state
-from tests.foreign_ns3ai import ROOT, foreign_tree, tree_of
+from tests.foreign_ns3ai import ROOT, ForeignNs3Env, Interface, foreign_tree, tree_of
 from tests.helpers import alive, shared_memory
 
 
@@ -369,6 +369,70 @@ def test_nothing_outlives_a_python_that_is_killed(when: str, tree: Path, tmp_pat
     while any(map(alive, started)) or "ns3_env-killed" in shared_memory():
         assert time.monotonic() - ended < 3, "they outlive their Python"
         time.sleep(0.01)
+
+
+def test_a_segment_that_a_python_of_ns3_ais_uses_is_not_taken_from_it(tree: Path) -> None:
+    """It would spin for ever on memory that nobody else finds, and its next reset would find nothing."""
+    foreign = ForeignNs3Env("rdma-incast", path(), {})
+    try:
+        foreign.state()
+        with pytest.raises(SegmentError, match=r"'My Seg' is in use by this process.*segment_key="):
+            Ns3AiEnv("any", tree, timeout_s=10)
+        beside = Ns3AiEnv("any", tree, segment_key="segment", timeout_s=10)
+        beside.reset()
+        beside.close()
+        foreign.stop()
+        assert foreign.wait() == 0
+        foreign.begin()
+        foreign.state()
+    finally:
+        foreign.kill()
+    env = Ns3AiEnv("any", tree, timeout_s=10)
+    env.close()
+
+
+def test_the_process_that_uses_a_segment_is_named_and_one_left_over_is_taken(tree: Path) -> None:
+    name = f"ns3_env-{os.getpid()}-held"
+    holds = f"""
+import mmap
+file = open("/dev/shm/{name}", "w+b")
+file.truncate(4096)
+memory = mmap.mmap(file.fileno(), 4096)
+print("ready", flush=True)
+input()
+"""
+    command = [sys.executable, "-c", holds]
+    holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "ready\n"
+    with pytest.raises(SegmentError, match=rf"in use by process {holder.pid} \(python"):
+        Ns3AiEnv("any", tree, segment=name, segment_key="segment", timeout_s=10)
+    holder.kill()
+    holder.communicate()
+    assert name in shared_memory()
+    env = Ns3AiEnv("any", tree, segment=name, segment_key="segment", timeout_s=10)
+    env.close()
+
+
+def test_a_killed_python_takes_no_segment_with_it_that_is_not_its_own(tree: Path) -> None:
+    """Its own went when the simulation had spoken; another program may have the name since."""
+    before = running("ns3ai-keeper")
+    python = subprocess.Popen(
+        [sys.executable, "-c", PYTHON, str(tree), "segment"], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    assert python.stdout is not None
+    assert python.stdout.readline() == "ready\n"
+    interface = Interface(segment="ns3_env-killed")
+    try:
+        python.kill()
+        python.wait()
+        ended = time.monotonic()
+        while running("ns3ai-keeper") - before:
+            assert time.monotonic() - ended < 3
+            time.sleep(0.01)
+        assert "ns3_env-killed" in shared_memory()
+    finally:
+        interface.remove()
 
 
 def test_both_ends_of_ours_play_the_flow_that_gymnasium_plays() -> None:

@@ -66,7 +66,7 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
         MessageTooLargeError: an action that takes more than 1 KiB, which is not sent; or a message of the
             simulation that did.
         WireError: it sent something else.
-        SegmentError: the segment cannot be made.
+        SegmentError: the segment cannot be made, or another program uses it.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 (Gymnasium declares it so)

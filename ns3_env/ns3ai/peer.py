@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does the Python that made a segment still live? The process is found by what it has mapped, and watched."""
+"""Which process has a segment, and does it still live? It is found by what it has mapped, and watched."""
 
 from __future__ import annotations
 
@@ -18,20 +18,44 @@ class Peer:
     """
 
     def __init__(self, segment: str) -> None:
-        self._file = f"/dev/shm/{segment}"
-        self.pid = next((pid for pid in (*_ancestors(), *_others()) if self._has(pid)), None)
-
-    def _has(self, pid: int) -> bool:
-        """The process has the segment mapped; False where it may not be looked at."""
-        try:
-            with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps:
-                return any(line.rstrip("\n").removesuffix(" (deleted)").endswith(self._file) for line in maps)
-        except OSError:
-            return False
+        self.pid = next((pid for pid in (*_ancestors(), *_others()) if _mapped(pid, segment)), None)
 
     def is_gone(self) -> bool:
         """It has ended. False where none was found: then nobody is watched."""
         return self.pid is not None and process_state(self.pid)[0] in ("Z", "X")
+
+
+def user_of(segment: str) -> int | None:
+    """A process, this one among them, that has the segment of that name; None for one that was left over."""
+    try:
+        inode = os.stat(_file(segment)).st_ino
+    except OSError:
+        return None
+    return next((pid for pid in (os.getpid(), *_others()) if inode in _mapped(pid, segment)), None)
+
+
+def name_of(pid: int) -> str:
+    """What the process is called; nothing where it has ended."""
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as comm:
+            return comm.read().strip()
+    except OSError:
+        return ""
+
+
+def _file(segment: str) -> str:
+    return f"/dev/shm/{segment}"
+
+
+def _mapped(pid: int, segment: str) -> set[int]:
+    """Inodes of the segments of that name which the process has mapped, those included that nobody finds any
+    more; none where it may not be looked at."""
+    try:
+        with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps:
+            lines = [line.rstrip("\n").removesuffix(" (deleted)").split(maxsplit=5) for line in maps]
+    except OSError:
+        return set()
+    return {int(line[4]) for line in lines if line[5:] == [_file(segment)]}
 
 
 def _ancestors() -> Iterator[int]:

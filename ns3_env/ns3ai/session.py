@@ -13,12 +13,24 @@ from ns3_env.errors import SimulatorDied, SimulatorHung, SimulatorNotFound
 from ns3_env.ns3ai.gym_wire import GymWire, WireError
 from ns3_env.ns3ai.kept_process import KeptProcess
 from ns3_env.ns3ai.name_lock import NameLock
-from ns3_env.ns3ai.segments import MAKERS, Names, SegmentEnd, made
+from ns3_env.ns3ai.peer import name_of, user_of
+from ns3_env.ns3ai.segments import MAKERS, Names, SegmentEnd, SegmentError, made
 from ns3_env.ns3ai.settings import command_line
 
 #: What a simulator that has been told to stop may take, s.
 _STOP_PATIENCE_S = 1.0
 _MESSAGES_BETWEEN_TIDYING = 1000
+
+
+def _refuse_anothers(segment: str) -> None:
+    """Raises SegmentError where a program that is no environment of ours uses the segment."""
+    if (pid := user_of(segment)) is not None:
+        who = "this process" if pid == os.getpid() else f"process {pid} ({name_of(pid)})"
+        raise SegmentError(
+            f"the segment {segment!r} is in use by {who}, ns3-ai's Python or a simulation that it has left "
+            "behind: end that first, or give this environment a segment of its own, where the simulation "
+            "takes the name as a setting: segment_key='NAME OF THE SETTING'"
+        )
 
 
 class Session:
@@ -39,7 +51,7 @@ class Session:
 
     Raises:
         SimulatorNotFound: there is no ``ns3`` in that folder.
-        SegmentError: the segment cannot be made.
+        SegmentError: the segment cannot be made, or is another program's.
     """
 
     def __init__(
@@ -61,6 +73,7 @@ class Session:
         self._asked = time.monotonic()
         self._lock: NameLock | None = NameLock(names.segment, timeout_s)
         try:
+            _refuse_anothers(names.segment)
             end: SegmentEnd = made(maker, names, segment_bytes)
             self._process = KeptProcess(
                 [str(program), "run", target, *command_line(settings)],

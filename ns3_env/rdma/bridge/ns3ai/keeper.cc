@@ -5,7 +5,7 @@
 //
 // Runs COMMAND as its child. When that ends, or the parent process does, or SIGTERM comes, everything that descends
 // from it is killed, a build script's children in process groups of their own, too. When the parent ended, the segment's
-// name goes as well. Ends as COMMAND did.
+// name goes as well, unless another segment has it by then. Ends as COMMAND did.
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,6 +51,14 @@ KillAll()
             return;
         }
     }
+}
+
+/// The inode that has the segment's name; 0 where none has.
+ino_t
+FileOf(const std::string& segment)
+{
+    struct stat info{};
+    return stat(("/dev/shm/" + segment).c_str(), &info) == 0 ? info.st_ino : 0;
 }
 
 /// Ends as the child did.
@@ -102,6 +111,8 @@ main(int argc, char** argv)
         std::fprintf(stderr, "usage: ns3ai-keeper PARENT_PID SEGMENT COMMAND...\n");
         return EXIT_USAGE;
     }
+    const std::string segment = argv[2];
+    const ino_t file = FileOf(segment); // made before we were started
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     sigset_t watched;
     sigset_t before;
@@ -144,6 +155,9 @@ main(int argc, char** argv)
         }
     }
     KillAll();
-    shm_unlink((std::string("/") + argv[2]).c_str());
+    if (file != 0 && FileOf(segment) == file)
+    {
+        shm_unlink(("/" + segment).c_str());
+    }
     _exit(EXIT_SUCCESS);
 }
