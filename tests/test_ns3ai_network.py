@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from ns3_env.scenario import Scenario
 from ns3_env.simulator.process import process_state
 from ns3_env.tcp_env import TcpBottleneckEnv
 from ns3_env.telemetry import FDCC_FIELDS, FIELDS
-from tests.foreign_ns3ai import ROOT, ForeignNs3Env, Interface, start
+from tests.foreign_ns3ai import ROOT, Experiment, ForeignNs3Env, Interface, start
 from tests.helpers import alive, shared_memory
 
 ACTIONS = [(-1.0) ** k * (k % 5) / 4 for k in range(200)]
@@ -340,7 +341,48 @@ def test_it_sleeps_while_its_python_learns_and_ends_when_that_is_killed() -> Non
         time.sleep(0.01)
 
 
+def examples() -> list[str]:
+    return re.findall(r"```python\n(.*?)```", (ROOT / "docs/ns3-ai.md").read_text(), re.DOTALL)
+
+
 def test_the_ten_lines_of_its_page_run() -> None:
-    example = re.search(r"```python\n(.*?)```", (ROOT / "docs/ns3-ai.md").read_text(), re.DOTALL)
-    assert example is not None
-    exec(compile(example[1], "docs/ns3-ai.md", "exec"), {})
+    exec(compile(examples()[0], "docs/ns3-ai.md", "exec"), {})
+
+
+def test_the_example_for_vectors_runs_to_its_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    scenario = tmp_path / "short.yaml"
+    scenario.write_text(
+        "topology: {kind: dumbbell, senders: 100}\ntraffic: {kind: incast, size_bytes: 20kB}\n"
+        "clock: {name: synchronous}\n"
+    )
+    made: list[Experiment] = []
+
+    def experiment(*arguments: Any, **keywords: Any) -> Experiment:
+        made.append(Experiment(*arguments, **keywords))
+        return made[-1]
+
+    for name, holds in (("ns3ai_utils", {"Experiment": experiment}), ("flow_bindings", {})):
+        module = ModuleType(name)
+        vars(module).update(holds)
+        monkeypatch.setitem(sys.modules, name, module)
+    (example,) = (text for text in examples() if "ns3ai_utils" in text)
+    folder = f"folder = {str(path({'scenario': scenario, 'seed': 1}))!r}"
+    example, count = re.subn(r'folder = "[^"]+"', folder, example)
+    assert count == 1
+    try:
+        exec(compile(example, "docs/ns3-ai.md", "exec"), {})
+        assert made[0].messages > 3
+        assert made[0].process.wait(10) == 0
+    finally:
+        made[0].interface.remove()
+
+
+def test_the_segment_holds_as_many_flows_as_the_page_says() -> None:
+    """12 B and 4 B a field for each, and about 600 B besides; else Boost's bad_alloc ends the process."""
+    page = (ROOT / "docs/ns3-ai.md").read_text()
+    assert "shmSize` of 4,096 B, which has room for 79" in page
+    assert sum(dtype.itemsize for dtype in element_dtypes(FDCC_FIELDS)) == 12 + 4 * len(FDCC_FIELDS)
+    for flows, segment_bytes in ((79, 4096), (100, 5000)):
+        for layout in (1, 2):
+            Interface(flows, segment="ns3_env-size", segment_bytes=segment_bytes, layout=layout).remove()
