@@ -60,7 +60,7 @@ FlowRun::Create(const FlowEntry& entry)
     m_records[spec.id].sourcePort = sourcePort;
     m_records[spec.id].baseRtt = flow->Path().baseRtt;
     m_records[spec.id].headerBytes = flow->Path().packetBytes - flow->Path().payloadBytes;
-    m_records[spec.id].standalone = spec.IsEndless() ? -1 : Standalone(spec, *flow);
+    m_records[spec.id].standalone = flow->Standalone();
     return flow;
 }
 

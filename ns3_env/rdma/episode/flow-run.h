@@ -119,8 +119,6 @@ class FlowRun
     virtual void OnRunBegins() {}
     /// All flows are recorded.
     virtual void OnRunEnds() {}
-    /// FCT of the flow alone on its path.
-    virtual Picos Standalone(const FlowSpec& spec, const LiveFlow& flow) const = 0;
 
     /// Payload bytes that the senders of flows put on the wire, retransmissions included.
     uint64_t TransmittedByFlows() const { return m_transmittedPayload; }

@@ -17,9 +17,6 @@
 namespace ns3::rdma
 {
 
-/// Links of a path: each with the node that it leaves.
-using Hops = std::vector<std::pair<uint32_t, const Neighbour*>>;
-
 /// The graph of a scenario and its shortest paths (by hops; hosts do not forward).
 class Routing
 {

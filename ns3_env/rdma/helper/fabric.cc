@@ -287,6 +287,10 @@ Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, Ptr<CongestionControl
     flow->SetPath(*m_nics[spec.source], PortsOf(forward), PortsOf(backward));
     flow->SetRetransmissionTimeout(m_timeout);
     flow->SetNackInterval(m_rules->NackInterval(flow->Path().baseRtt));
+    if (!spec.IsEndless())
+    {
+        flow->SetStandalone(m_rules->Standalone(spec.sizeBytes, flow->Path(), forward, backward));
+    }
     return flow;
 }
 

@@ -35,16 +35,6 @@ Network::Connect(const FlowEntry& entry, uint16_t sourcePort)
                             CreateController(m_scenario.controllers[entry.controller]));
 }
 
-Picos
-Network::Standalone(const FlowSpec& spec, const LiveFlow& flow) const
-{
-    const PathFacts& path = flow.Path();
-    // base RTT + bytes and headers at the slowest link (docs/sources/published-simulator.md, "Sender")
-    const uint64_t packets = (spec.sizeBytes + path.payloadBytes - 1) / path.payloadBytes;
-    return path.baseRtt +
-           IdealTime(spec.sizeBytes + DATA_HEADER_BYTES * packets, path.slowestBps, path.rounding);
-}
-
 void
 Network::StartFlow(LiveFlow& flow)
 {

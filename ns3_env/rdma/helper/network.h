@@ -58,7 +58,6 @@ class Network final : public FlowRun
     void StartFlow(LiveFlow& flow) override;
     void OnRunBegins() override;
     void OnRunEnds() override;
-    Picos Standalone(const FlowSpec& spec, const LiveFlow& flow) const override;
 
     Fabric m_fabric;
     Streams m_streams;

@@ -6,6 +6,7 @@
 #include "ns3_env/rdma/contract/units.h"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace ns3::rdma
@@ -19,6 +20,9 @@ struct Neighbour
     double rateBps;
     Picos delay;
 };
+
+/// Links of a path: each with the node that it leaves.
+using Hops = std::vector<std::pair<uint32_t, const Neighbour*>>;
 
 /// By node id; a node's neighbours in the order of the links.
 struct Graph

@@ -25,6 +25,10 @@ class LiveFlow : public FlowState
     /// Called when the last byte was acknowledged.
     void SetFinishedCallback(std::function<void(LiveFlow&)> done) { m_finished = std::move(done); }
 
+    /// How long it would take alone on its path.
+    void SetStandalone(Picos duration) { m_standalone = duration; }
+    Picos Standalone() const { return m_standalone; } ///< -1: endless
+
     virtual void Start() = 0;
     /// The episode ends with this flow unfinished: no callback, no further event.
     virtual void Abort() = 0;
@@ -59,6 +63,7 @@ class LiveFlow : public FlowState
     }
 
   private:
+    Picos m_standalone{-1};
     std::function<void(LiveFlow&)> m_finished;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "network-rules.h"
 
+#include "pipeline.h"
+
 namespace ns3::rdma
 {
 
@@ -32,6 +34,22 @@ std::unique_ptr<NextHopOrder>
 NetworkRules::MakeNextHopOrder(const Graph&) const
 {
     return std::make_unique<NextHopOrder>();
+}
+
+Picos
+NetworkRules::Standalone(uint64_t sizeBytes,
+                         const PathFacts& facts,
+                         const Hops& forward,
+                         const Hops& backward) const
+{
+    const uint32_t headers = facts.packetBytes - facts.payloadBytes;
+    const uint64_t ack = AckBytes(headers - DATA_HEADER_BYTES);
+    const uint64_t packets = (sizeBytes + facts.payloadBytes - 1) / facts.payloadBytes;
+    const uint64_t last = sizeBytes - (packets - 1) * facts.payloadBytes;
+    Pipeline links{&forward, &backward};
+    links.Pass({facts.packetBytes, ack}, packets - 1);
+    links.Pass({last + headers, ack});
+    return links.Arrival();
 }
 
 Picos

@@ -4,11 +4,14 @@
 #define RDMA_NETWORK_RULES_H
 
 #include "ecn-marker.h"
+#include "graph.h"
 #include "next-hop-order.h"
 #include "nic.h"
 #include "port.h"
 #include "random-source.h"
 #include "shared-buffer.h"
+
+#include "ns3_env/rdma/contract/path-facts.h"
 
 #include <functional>
 #include <memory>
@@ -35,6 +38,11 @@ class NetworkRules
     virtual Ptr<Nic> MakeNic(NetworkContext& network, uint32_t nodeId) const;
     virtual std::unique_ptr<NextHopOrder> MakeNextHopOrder(const Graph& graph) const;
 
+    /// Completion time of a message alone on its path at line rate: no flow's is less.
+    virtual Picos Standalone(uint64_t sizeBytes,
+                             const PathFacts& facts,
+                             const Hops& forward,
+                             const Hops& backward) const;
     /// How long a receiver waits before it repeats a NACK for the same gap.
     virtual Picos NackInterval(Picos baseRtt) const;
     /// Starts a flow whose time has come.

@@ -8,6 +8,7 @@
 #include "ns3_env/rdma/contract/int-record.h"
 #include "ns3_env/rdma/contract/units.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -27,6 +28,13 @@ inline constexpr uint32_t MAX_HEADER_BYTES = DATA_HEADER_BYTES + 42;
 /// The same of an ACK or NACK, before telemetry; frames are padded to MIN_FRAME_BYTES.
 inline constexpr uint32_t ACK_HEADER_BYTES = 46;
 inline constexpr uint32_t MIN_FRAME_BYTES = 60;
+/// An ACK or NACK on the wire.
+inline constexpr uint32_t
+AckBytes(uint32_t telemetryBytes)
+{
+    return std::max(MIN_FRAME_BYTES, ACK_HEADER_BYTES + telemetryBytes);
+}
+
 /// A priority flow control frame.
 inline constexpr uint32_t PFC_FRAME_BYTES = 43;
 /// A congestion notification message: Ethernet's header, 24 B, and the first 64 B of what it is about (IEEE 802.1Q, 33.4).

@@ -276,7 +276,7 @@ QueuePair::OnData(Packet& packet, Picos now)
     packet.kind = answer;
     packet.sequence = m_expected;
     packet.payloadBytes = 0;
-    packet.wireBytes = std::max(MIN_FRAME_BYTES, ACK_HEADER_BYTES + m_telemetry.wireBytes);
+    packet.wireBytes = AckBytes(m_telemetry.wireBytes);
     packet.hop = 0;
     return true;
 }

@@ -35,12 +35,6 @@ Network::Connect(const rdma::FlowEntry& entry, uint16_t sourcePort)
     return m_fabric.Connect(entry.flow, sourcePort, m_scenario.controllers[entry.controller]);
 }
 
-Picos
-Network::Standalone(const rdma::FlowSpec&, const rdma::LiveFlow& flow) const
-{
-    return static_cast<const TcpFlow&>(flow).Standalone();
-}
-
 void
 Network::OnRunBegins()
 {

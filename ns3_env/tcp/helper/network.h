@@ -37,7 +37,6 @@ class Network final : public rdma::FlowRun
                                             uint16_t sourcePort) override;
     void OnRunBegins() override;
     void OnRunEnds() override;
-    Picos Standalone(const rdma::FlowSpec& spec, const rdma::LiveFlow& flow) const override;
     void Count(const rdma::LiveFlow& flow);
 
     Fabric m_fabric;

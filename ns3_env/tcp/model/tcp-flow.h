@@ -46,8 +46,6 @@ class TcpFlow final : public rdma::LiveFlow
 
     /// `controller` steers it through `socket`, the sender's law; before it starts.
     void SetController(Ptr<rdma::CongestionControl> controller, Steered& socket);
-    /// How long it would take alone.
-    void SetStandalone(Picos duration) { m_standalone = duration; }
     /// Called when the flow is destroyed.
     void SetGoneCallback(std::function<void(const TcpFlow&)> gone) { m_gone = std::move(gone); }
     /// `tell` hears of the window and the rate as they are, and of each change.
@@ -76,7 +74,6 @@ class TcpFlow final : public rdma::LiveFlow
     const rdma::FlowSpec& Spec() const { return m_spec; }
     const rdma::FiveTuple& Tuple() const { return m_tuple; }
     bool IsFinished() const { return m_end >= 0; }
-    Picos Standalone() const { return m_standalone; } ///< -1: endless
     uint64_t TransmittedPackets() const { return m_sender->Counts().packets; }
 
     FlowSocket& Sender() const { return *m_sender; }
@@ -104,7 +101,6 @@ class TcpFlow final : public rdma::LiveFlow
     EventId m_start;
     uint64_t m_written{0};
     uint64_t m_received{0};
-    Picos m_standalone{-1};
     Picos m_end{-1};
     bool m_inHook{false};
 };

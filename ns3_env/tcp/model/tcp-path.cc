@@ -3,9 +3,9 @@
 
 #include "queue-factory.h"
 
-#include <algorithm>
+#include "ns3_env/rdma/model/pipeline.h"
+
 #include <cmath>
-#include <vector>
 
 namespace ns3::tcp
 {
@@ -30,50 +30,6 @@ Serialisation(uint64_t bytes, double rateBps)
 {
     return rdma::IdealTime(bytes, rateBps, rdma::Rounding::Exact);
 }
-
-/// Frames one behind the other over links that pass on what they have whole.
-class Pipeline
-{
-  public:
-    /// The first one may leave at time 0.
-    explicit Pipeline(const rdma::Hops& hops)
-        : m_hops(hops),
-          m_free(hops.size(), 0)
-    {
-    }
-
-    /// So many frames of this size, one at least.
-    void Pass(uint64_t bytes, uint64_t count = 1)
-    {
-        if (count == 0)
-        {
-            return;
-        }
-        const Picos further = static_cast<Picos>(count) - 1;
-        Picos first = 0; // when the first of them is at the link
-        Picos last = 0;  // when the last one has left it
-        for (size_t i = 0; i < m_hops.size(); ++i)
-        {
-            const auto& [node, link] = m_hops[i];
-            const Picos each = Serialisation(bytes, link->rateBps);
-            first = std::max(first, m_free[i]) + each;
-            // The others leave behind the first one, or as they come from the link before: whatever is later.
-            last = std::max(first + further * each, i == 0 ? 0 : last + each);
-            m_free[i] = last;
-            first += link->delay;
-            last += link->delay;
-        }
-        m_arrival = last;
-    }
-
-    /// When the last frame is at the path's end.
-    Picos Arrival() const { return m_arrival; }
-
-  private:
-    const rdma::Hops& m_hops;
-    std::vector<Picos> m_free; ///< when each link has nothing more to send
-    Picos m_arrival{0};
-};
 
 } // namespace
 
@@ -146,10 +102,10 @@ TcpPath::Standalone(uint64_t sizeBytes) const
 {
     const uint64_t full = sizeBytes / m_segmentBytes;
     const uint64_t rest = sizeBytes % m_segmentBytes;
-    Pipeline links(m_forward);
-    links.Pass(m_headerBytes); // of the handshake
-    links.Pass(m_segmentBytes + m_headerBytes, full);
-    links.Pass(rest + m_headerBytes, rest > 0 ? 1 : 0);
+    rdma::Pipeline links{&m_forward};
+    links.Pass({m_headerBytes}); // of the handshake
+    links.Pass({m_segmentBytes + m_headerBytes}, full);
+    links.Pass({rest + m_headerBytes}, rest > 0 ? 1 : 0);
     return Handshake() + links.Arrival() + Travel(m_backward, m_headerBytes);
 }
 

@@ -59,6 +59,14 @@ Rules::MakeNextHopOrder(const Graph& graph) const
 }
 
 Picos
+Rules::Standalone(uint64_t sizeBytes, const PathFacts& facts, const Hops&, const Hops&) const
+{
+    const uint64_t packets = (sizeBytes + facts.payloadBytes - 1) / facts.payloadBytes;
+    return facts.baseRtt +
+           IdealTime(sizeBytes + DATA_HEADER_BYTES * packets, facts.slowestBps, GetRounding());
+}
+
+Picos
 Rules::NackInterval(Picos) const
 {
     return NACK_INTERVAL;

@@ -27,6 +27,11 @@ class Rules final : public NetworkRules
     Ptr<rdma::Nic> MakeNic(NetworkContext& network, uint32_t nodeId) const override;
     /// Next hops as a search finds them; the first path speaks for a pair of hosts.
     std::unique_ptr<rdma::NextHopOrder> MakeNextHopOrder(const Graph& graph) const override;
+    /// Base RTT + bytes and headers, without telemetry, at the slowest link: a packet is serialised twice.
+    Picos Standalone(uint64_t sizeBytes,
+                     const PathFacts& facts,
+                     const Hops& forward,
+                     const Hops& backward) const override;
     /// A fixed time, whatever the network.
     Picos NackInterval(Picos baseRtt) const override;
     /// A flow starts two events after its time, in the same nanosecond.
