@@ -170,6 +170,53 @@ def test_least_rates_beyond_the_link_are_a_warning_with_both_rates() -> None:
     assert scenario.to_simulator_json()["min_rate_bps"] == 50e9
 
 
+SHALLOW = {"pfc": False, "buffer_bytes": 300_000}
+
+
+@pytest.mark.parametrize(
+    ("kmin", "kmax", "said"),
+    [
+        (
+            100_000,
+            400_000,
+            r"x: switch.ecn.kmin_bytes: 400000 B at a port of 100 Gb/s .* none is ever marked",
+        ),
+        (
+            10_000,
+            400_000,
+            r"x: switch.ecn.kmax_bytes: 1.6e\+06 B at a port of 100 Gb/s .* 300000 B: no queue",
+        ),
+    ],
+)
+def test_thresholds_above_the_buffer_are_a_warning(kmin: int, kmax: int, said: str) -> None:
+    ecn = {"kmin_bytes": kmin, "kmax_bytes": kmax, "at_rate_bps": 25e9}
+    with pytest.warns(ScenarioWarning, match=said):
+        scenario = Scenario.from_mapping({"switch": {**SHALLOW, "ecn": ecn}}, "x")
+    assert len(scenario.warnings()) == 1
+    assert scenario.to_simulator_json()["switch"]["ecn"]["kmax_bytes"] == kmax  # what is given is played
+
+
+@pytest.mark.filterwarnings("error::ns3_env.errors.ScenarioWarning")
+@pytest.mark.parametrize("name", ["dcqcn", "dctcp"])
+def test_thresholds_by_auto_fit_a_shallow_buffer(name: str) -> None:
+    def ecn(**switch: Any) -> dict[str, float]:
+        scenario = Scenario.from_mapping({"switch": switch, "controllers": [{"name": name}], **more}, "x")
+        marking: dict[str, float] = scenario.to_simulator_json()["switch"]["ecn"]
+        return marking
+
+    more: dict[str, Any] = {}
+    deep, shallow = ecn(), ecn(**SHALLOW)
+    at_port = 100e9 / shallow["at_rate_bps"]
+    assert shallow["kmax_bytes"] * at_port == pytest.approx(150_000)  # half of it
+    assert shallow["kmin_bytes"] / shallow["kmax_bytes"] == pytest.approx(
+        deep["kmin_bytes"] / deep["kmax_bytes"]
+    )
+    assert shallow["pmax"] == deep["pmax"]
+    assert ecn(pfc=False, buffer_bytes=64 << 20) == deep
+    more = {"timing": "published"}
+    assert ecn(buffer_bytes=2_000_000) == deep
+
+
 @pytest.mark.filterwarnings("error::ns3_env.errors.ScenarioWarning")
 def test_large_incast_lowers_the_least_rate() -> None:
     scenario = Scenario.from_mapping({"traffic": {**INCAST, "flows": 1024}}, "x").to_simulator_json()

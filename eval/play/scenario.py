@@ -115,6 +115,8 @@ def run(
     table.show(
         f"{flows} flows, {scenario.topology.kind} ({scenario_file}){scenario.measured_text()}", rows, console
     )
+    for warning in scenario.warnings():
+        console.print(f"warning: {warning}", highlight=False, markup=False)
     if json_file is not None:
         table.write_json(json_file, {name: without_nan(metrics) for name, metrics in rows.items()})
     return rows

@@ -9,6 +9,7 @@ import numpy as np
 
 from ns3_env.bounds import MIN_RATE_BPS
 from ns3_env.scenario.controller import AGENT, NETWORK
+from ns3_env.scenario.switch import Ecn
 from ns3_env.topology import Network
 from ns3_env.traffic import Flows
 
@@ -33,6 +34,26 @@ def buffer_bytes(scenario: Scenario, network: Network) -> int:
         return scenario.switch.buffer_bytes
     fast = max(link.rate_bps for link in network.links) >= 100e9
     return (32 if fast else 16) * MIB
+
+
+def marking(scenario: Scenario, network: Network, ecn: Ecn | None) -> Ecn | None:
+    """The thresholds in use where the scenario or its controllers say ``ecn``.
+
+    By ``auto`` kmax at the fastest port of a switch is at most half of the buffer, and kmin shrinks with it:
+    the other half takes what comes until senders hear of the mark. Published timing keeps what is published.
+    """
+    if ecn is None or scenario.switch.ecn != "auto" or timing(scenario) == "published":
+        return ecn
+    most = buffer_bytes(scenario, network) / 2 / fastest_port_bps(network) * ecn.at_rate_bps
+    factor = min(1.0, most / ecn.kmax_bytes) if ecn.kmax_bytes > 0 else 1.0
+    update = {"kmin_bytes": ecn.kmin_bytes * factor, "kmax_bytes": ecn.kmax_bytes * factor}
+    return ecn if factor == 1 else ecn.model_copy(update=update)
+
+
+def fastest_port_bps(network: Network) -> float:
+    """Rate of the fastest link of a switch, bit/s; 0 where there is no switch."""
+    switched = (link for link in network.links if "switch" in (network.nodes[link.a], network.nodes[link.b]))
+    return max((link.rate_bps for link in switched), default=0.0)
 
 
 def min_rate_bps(scenario: Scenario, network: Network) -> float | None:

@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from ns3_env.bounds import MAX_FLOWS, WHY_FLOWS
-from ns3_env.errors import ScenarioWarning
 from ns3_env.scenario.controller import AGENT, NETWORK
 from ns3_env.scenario.declared import DECLARED
-from ns3_env.scenario.derived import buffer_bytes, controller_indices, draw_flows, headroom_frames, timing
+from ns3_env.scenario.derived import (
+    buffer_bytes,
+    controller_indices,
+    draw_flows,
+    fastest_port_bps,
+    headroom_frames,
+    timing,
+)
 from ns3_env.scenario.transport_faults import transport_faults
 from ns3_env.topology import Network
 
@@ -121,18 +126,39 @@ def declared_faults(scenario: Scenario, controllers: Callable[[], list[int]]) ->
     return [fault for setting in settings for fault in setting.faults(scenario, controllers)]
 
 
-def warn_of_rates(scenario: Scenario, network: Network, source: str | None) -> None:
-    """With such least rates no controller can empty the queue, but one may want to see that."""
+def warnings_of(scenario: Scenario, network: Network) -> list[str]:
+    """What will be played as it says, though hardly anybody wants it, a line each, by key."""
+    return [*_rate_warnings(scenario, network), *_marking_warnings(scenario, network)]
+
+
+def _rate_warnings(scenario: Scenario, network: Network) -> Iterator[str]:
+    """With such least rates no controller can empty the queue."""
     if scenario.min_rate_bps is None:
         return
     for host, flows in scenario.traffic.senders_at(network).items():
         rate = network.access[host].rate_bps
         if flows * scenario.min_rate_bps > rate:
-            warnings.warn(
-                (f"{source}: " if source else "")
-                + f"min_rate_bps: {flows} flows x {scenario.min_rate_bps:g} bit/s = "
+            yield (
+                f"min_rate_bps: {flows} flows x {scenario.min_rate_bps:g} bit/s = "
                 f"{flows * scenario.min_rate_bps:g} bit/s exceed the link of host {host}, {rate:g} bit/s: "
-                f"its queue cannot empty; {rate / flows:g} would do",
-                ScenarioWarning,
-                stacklevel=2,
+                f"its queue cannot empty; {rate / flows:g} would do"
             )
+
+
+def _marking_warnings(scenario: Scenario, network: Network) -> Iterator[str]:
+    """No queue is ever as long as a threshold above the buffer."""
+    ecn = scenario.switch.ecn
+    if scenario.transport != "rdma" or ecn is None or ecn == "auto":
+        return
+    rate, buffer = fastest_port_bps(network), buffer_bytes(scenario, network)
+    for key, comes_of_it in (
+        ("kmin_bytes", "packets are lost or paused, and none is ever marked"),
+        ("kmax_bytes", "no queue is so long that each packet is marked"),
+    ):
+        threshold = getattr(ecn, key) * rate / ecn.at_rate_bps
+        if threshold > buffer:
+            yield (
+                f"switch.ecn.{key}: {threshold:g} B at a port of {rate / 1e9:g} Gb/s are more than "
+                f"buffer_bytes, {buffer} B: {comes_of_it}; `ecn: auto` keeps kmax to half of a buffer"
+            )
+            return

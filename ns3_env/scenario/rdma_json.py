@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ns3_env.scenario.declared import CONGESTION_POINTS, MARKING
-from ns3_env.scenario.derived import buffer_bytes, headroom_frames, min_rate_bps, timing
+from ns3_env.scenario.derived import buffer_bytes, headroom_frames, marking, min_rate_bps, timing
 from ns3_env.topology import Network
 
 if TYPE_CHECKING:
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 def rdma_sections(scenario: Scenario, network: Network, controllers: list[int]) -> dict[str, Any]:
     """RDMA's keys; ``controllers``: each flow's, as an index."""
-    declared = {setting.key: setting.of(scenario, controllers) for setting in (MARKING, CONGESTION_POINTS)}
+    declared = {
+        MARKING.key: marking(scenario, network, MARKING.of(scenario, controllers)),
+        CONGESTION_POINTS.key: CONGESTION_POINTS.of(scenario, controllers),
+    }
     content: dict[str, Any] = {
         "timing": timing(scenario),
         "payload_bytes": scenario.payload_bytes,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -25,12 +26,12 @@ from ns3_env.bounds import (
     Nanoseconds,
     few,
 )
-from ns3_env.errors import ScenarioError
+from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.measurement import Measurement
 from ns3_env.scenario.clock import Clock, PerFlowRtt
 from ns3_env.scenario.controller import AGENT, NETWORK, Controller
 from ns3_env.scenario.derived import controller_indices, draw_flows
-from ns3_env.scenario.faults import faults_of, warn_of_rates
+from ns3_env.scenario.faults import faults_of, warnings_of
 from ns3_env.scenario.record import Record
 from ns3_env.scenario.simulator_json import simulator_json
 from ns3_env.scenario.switch import Switch
@@ -181,7 +182,9 @@ class Scenario(Strict):
         network = self.topology.build()
         if faults := faults_of(self, network):
             raise ValueError("\n".join(faults))
-        warn_of_rates(self, network, (info.context or {}).get("source"))
+        source = (info.context or {}).get("source")
+        for warning in warnings_of(self, network):
+            warnings.warn(f"{source}: {warning}" if source else warning, ScenarioWarning, stacklevel=2)
         return self
 
     @model_serializer(mode="wrap")
@@ -189,6 +192,10 @@ class Scenario(Strict):
         """The other transport's keys say nothing here."""
         content: dict[str, Any] = handler(self)
         return {key: content[key] for key in content if key not in keys_of(other(self.transport))}
+
+    def warnings(self) -> list[str]:
+        """What will be played as the scenario says, though hardly anybody wants it: a line each, by key."""
+        return warnings_of(self, self.topology.build())
 
     @property
     def packet_payload_bytes(self) -> int:

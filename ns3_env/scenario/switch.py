@@ -68,7 +68,9 @@ class Switch(Strict):
         description="full frames beyond 3 x rate x delay; none: 2, or 0 under the preset reference",
     )
     ecn: EcnSetting = Field(
-        default="auto", description="auto: as the flows' controllers are published; none: no marks"
+        default="auto",
+        description="auto: as the flows' controllers are published, kmax at most half of the buffer; "
+        "none: no marks",
     )
     congestion_points: CongestionPointsSetting = Field(
         default="auto",
