@@ -11,6 +11,7 @@ set(TCP_SOURCES
     congestion-control/steered.cc
     congestion-control/tdctcp-law.cc
     congestion-control/tdctcp.cc
+    congestion-control/westwood-plus.cc
     helper/checksums.cc
     helper/law-description.cc
     helper/network.cc
@@ -23,6 +24,7 @@ set(TCP_SOURCES
     model/fabric.cc
     model/flow-socket.cc
     model/queue-factory.cc
+    model/sent-segments.cc
     model/tcp-flow.cc
     model/tcp-path.cc
     model/threshold-queue-disc.cc
@@ -38,6 +40,7 @@ set(TCP_TEST_SOURCES
     test/routing-test.cc
     test/rttmpc-law-test.cc
     test/rttmpc-loop-test.cc
+    test/sent-segments-test.cc
     test/sharing-test.cc
     test/socket-pair.cc
     test/socket-test.cc

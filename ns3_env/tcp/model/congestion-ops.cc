@@ -18,12 +18,13 @@ namespace ns3::tcp
 namespace
 {
 
+constexpr std::string_view PUBLISHED = "ns3::Tcp";
+constexpr std::string_view OWN = "tcp::";
+
 /// "newreno" of ns3::TcpNewReno, "tdctcp" of tcp::tdctcp; empty for what is neither.
 std::string
 NameOf(const TypeId& law)
 {
-    constexpr std::string_view PUBLISHED = "ns3::Tcp";
-    constexpr std::string_view OWN = "tcp::";
     const std::string full = law.GetName();
     std::string name;
     if (full.starts_with(PUBLISHED))
@@ -41,6 +42,7 @@ NameOf(const TypeId& law)
     return name;
 }
 
+/// By name; the project's own where it has one of a name of ns-3's.
 std::map<std::string, TypeId>
 Laws()
 {
@@ -51,7 +53,11 @@ Laws()
         const std::string name = NameOf(law);
         if (!name.empty() && law.IsChildOf(TcpCongestionOps::GetTypeId()) && law.HasConstructor())
         {
-            laws.emplace(name, law);
+            const auto [known, isNew] = laws.emplace(name, law);
+            if (law.GetName().starts_with(OWN))
+            {
+                known->second = law;
+            }
         }
     }
     return laws;

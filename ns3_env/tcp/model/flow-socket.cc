@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "flow-socket.h"
 
+#include "sent-segments.h"
+
 #include "ns3/inet-socket-address.h"
 #include "ns3/ipv4-end-point.h"
 #include "ns3/rtt-estimator.h"
@@ -13,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace ns3::tcp
 {
@@ -193,7 +196,13 @@ uint32_t
 FlowSocket::SendDataPacket(SequenceNumber32 first, uint32_t most, bool withAck)
 {
     const int32_t before = m_tcb->m_highTxMark.Get() - first; // sent already, from here on
+    std::optional<SentSegmentsFrom> again;
+    if (before > 0 && static_cast<uint32_t>(before) >= most)
+    {
+        again.emplace(*m_txBuffer, first);
+    }
     const uint32_t bytes = TcpSocketBase::SendDataPacket(first, most, withAck);
+    again.reset();
     m_counts.sentBytes += bytes;
     ++m_counts.packets;
     const int32_t fresh = m_tcb->m_highTxMark.Get() - m_sent;
