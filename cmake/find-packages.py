@@ -17,6 +17,7 @@ NS3 = "ns3==3.44.post0"
 PACKAGES = {
     "NS3_ROOT": ("ns3", "ns3/include/ns3/object.h", 3),
     "QPOASES_ROOT": ("cmeel-qpoases", "cmeel.prefix/include/qpOASES.hpp", 2),
+    "BOOST_INCLUDE": ("cmeel-boost", "cmeel.prefix/include/boost/hash2/sha2.hpp", 3),
     "NLOHMANN_INCLUDE": ("nlohmann-json", "nlohmann_json/include/nlohmann/json.hpp", 2),
 }
 
@@ -64,11 +65,3 @@ for variable, (distribution, marker, levels) in PACKAGES.items():
             print(f'set({variable} "{fetched(Path(sys.argv[1])).as_posix()}")')
             continue
     print(f'set({variable} "{root_of(distribution, marker, levels).as_posix()}")')
-
-# Boost's headers may be missing: there is no ns3_env.ns3ai then.
-try:
-    boost = root_of("cmeel-boost", "include/boost/interprocess/managed_shared_memory.hpp", 3)
-except SystemExit:
-    pass
-else:
-    print(f'set(BOOST_INCLUDE "{boost.as_posix()}")')

@@ -1,14 +1,9 @@
-# What is built to speak ns3-ai's wire? A module with either end of a segment, where Boost's headers are at hand, and the
-# program that ends a foreign simulator with its Python.
+# What is built to speak ns3-ai's wire? A module with either end of a segment, and the program that ends a foreign
+# simulator with its Python.
 # SPDX-License-Identifier: GPL-2.0-or-later
 add_executable(ns3ai-keeper "${RDMA}/bridge/ns3ai/keeper.cc")
 target_link_libraries(ns3ai-keeper PRIVATE rdma-options)
 install(TARGETS ns3ai-keeper DESTINATION ns3_env/bin)
-
-if(NOT BOOST_INCLUDE)
-  message(STATUS "No Boost headers (the package cmeel-boost has them): built without ns3_env.ns3ai")
-  return()
-endif()
 
 # A module for each layout of segments, by BOOST_INTERPROCESS_SEGMENT_MANAGER_ABI: that of Boost's releases up to 1.84, which
 # distributions' ns-3 is built with, and that of newer ones.

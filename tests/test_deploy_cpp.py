@@ -32,7 +32,9 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cmake = [str(bin_folder / "cmake")]
     ninja = f"-DCMAKE_MAKE_PROGRAM={bin_folder / 'ninja'}"
     source = str(ROOT / "examples" / "deploy_cpp")
-    options = [ninja, f"-DNLOHMANN_INCLUDE={include}", "-DCMAKE_BUILD_TYPE=Debug"]  # quick to compile
+    boost = include.parents[1] / "cmeel.prefix" / "include"
+    includes = [f"-DNLOHMANN_INCLUDE={include}", f"-DBOOST_INCLUDE={boost}"]
+    options = [ninja, *includes, "-DCMAKE_BUILD_TYPE=Debug"]  # quick to compile
     made = [*cmake, "-S", source, "-B", str(folder), "-G", "Ninja", *options]
     subprocess.run(made, check=True, capture_output=True)
     subprocess.run([*cmake, "--build", str(folder)], check=True, capture_output=True)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save
 
+from ns3_env import _native
 from ns3_env.errors import ConfigError
 from ns3_env.policy_file import KEY, MAX_POLICY_BYTES, PolicyFile, read_policy, write_policy
 from ns3_env.policy_tensors import sha256
@@ -256,3 +257,5 @@ def test_a_bit_that_changed_is_seen(path: Path) -> None:
     content[-3] ^= 1
     path.write_bytes(content)
     assert "sha256: the tensors are not those that were written" in refusal(path)
+    with pytest.raises(ValueError, match="sha256: the tensors are not those that were written"):
+        _native.Policy(str(path))  # as the simulator reads it, where a scenario names it

@@ -236,12 +236,16 @@ def test_the_first_packets_are_paced_as_is_told() -> None:
     assert first[3] == pytest.approx(500e6 * 1502 / 1460)  # on the wire
 
 
-@pytest.mark.parametrize("law", [x for x in list_controllers(transport="tcp") if x not in ("agent", "network")])
+LAWS = [name for name in list_controllers(transport="tcp") if name not in ("agent", "network")]
+
+
+@pytest.mark.parametrize("law", LAWS)
 def test_flows_come_and_go_under_each_law(law: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is freed is overwritten at once: whoever uses it after its flow's end crashes."""
     monkeypatch.setenv("MALLOC_PERTURB_", "165")
     traffic = {"kind": "poisson", "sizes": [[10_000, 0], [100_000, 100]], "load": 0.5, "duration_ns": "3ms"}
     topology = {"kind": "dumbbell", "senders": 4, "rate_bps": "10Gbps"}
     flows = {"topology": topology, "traffic": traffic, "controllers": [{"name": law}]}
+    scenario = Scenario.from_mapping({**KEYS, **flows}, "my.yaml")
     with Simulator() as simulator:
-        assert simulator.play(Scenario.from_mapping({**KEYS, **flows}, "my.yaml"))["totals"]["unfinished"] == 0
+        assert simulator.play(scenario)["totals"]["unfinished"] == 0

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "policy.h"
 
+#include "tensor-digest.h"
+
 #include "ns3_env/rdma/json/read-clock.h"
 
 #include <algorithm>
@@ -54,14 +56,19 @@ Policy::Policy(const std::string& path)
         m_clock = ReadClock(root);
         m_telemetryBytes = root.Whole<uint32_t>("telemetry_bytes", 0, 1000);
         root.Has("training"); // for readers
-        root.Text("sha256");
+        const std::string written = root.Text("sha256");
         root.RefuseOthers();
+        const std::string found = Sha256(file.tensors);
         m_network = PolicyNetwork::Make(kind,
                                         m_observation->Width(),
                                         m_historyLength,
                                         hidden,
                                         output,
                                         std::move(file.tensors));
+        if (found != written)
+        {
+            throw ScenarioError("sha256: the tensors are not those that were written");
+        }
     }
     catch (const ScenarioError& error)
     {

@@ -3,6 +3,7 @@
 #include "ns3/test.h"
 #include "ns3_env/rdma/policy/dense.h"
 #include "ns3_env/rdma/policy/policy.h"
+#include "ns3_env/rdma/policy/tensor-digest.h"
 
 #include <cmath>
 #include <cstring>
@@ -161,6 +162,16 @@ class PolicyFileWriter
         return bytes;
     }
 
+    /// The same with the tensors' own digest.
+    std::string Sealed() const
+    {
+        PolicyFileWriter sealed = *this;
+        const std::string zero = R"("sha256":"0")";
+        const std::string digest = Sha256(TensorFile::Read(Write(Bytes())).tensors);
+        sealed.header.replace(header.find(zero), zero.size(), R"("sha256":")" + digest + "\"");
+        return sealed.Bytes();
+    }
+
     static std::string Write(const std::string& bytes)
     {
         const auto path =
@@ -183,7 +194,8 @@ class PolicyFileTestCase : public TestCase
     void DoRun() override
     {
         const PolicyFileWriter whole;
-        const std::string path = PolicyFileWriter::Write(whole.Bytes());
+        const std::string bytes = whole.Sealed();
+        const std::string path = PolicyFileWriter::Write(bytes);
         Policy policy(path);
         NS_TEST_EXPECT_MSG_EQ(policy.TelemetryBytes(), 16, "telemetry");
         NS_TEST_EXPECT_MSG_EQ(*policy.Clock().rttFraction, 0.5, "clock");
@@ -201,7 +213,9 @@ class PolicyFileTestCase : public TestCase
         policy.Decide(flows, {&action, 1});
         NS_TEST_EXPECT_MSG_EQ(action, 1.0F, "the action is cut");
 
-        const std::string bytes = whole.Bytes();
+        std::string changed = bytes;
+        changed.back() ^= 1;
+        Refuse(changed, "sha256: the tensors are not those that were written", "a bit");
         for (size_t length = 0; length < bytes.size(); ++length)
         {
             Refuse(bytes.substr(0, length), "", "cut after " + std::to_string(length));
@@ -296,7 +310,7 @@ class HistoryTestCase : public TestCase
         Put(file.header, "\"history\":1", "\"history\":2");
         file.tensors = R"("layers.0.weight":{"dtype":"F32","shape":[1,4],"data_offsets":[0,16]})";
         file.values = {0.25F, 0.25F, 0.125F, 1.0F};
-        const std::string path = PolicyFileWriter::Write(file.Bytes());
+        const std::string path = PolicyFileWriter::Write(file.Sealed());
         Policy policy(path);
         std::filesystem::remove(path);
         NS_TEST_EXPECT_MSG_EQ(policy.Fields().size(), 2, "rtt once, and the pacing rate");
