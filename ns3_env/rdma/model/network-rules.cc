@@ -42,13 +42,11 @@ NetworkRules::Standalone(uint64_t sizeBytes,
                          const Hops& forward,
                          const Hops& backward) const
 {
-    const uint32_t headers = facts.packetBytes - facts.payloadBytes;
-    const uint64_t ack = AckBytes(headers - DATA_HEADER_BYTES);
     const uint64_t packets = (sizeBytes + facts.payloadBytes - 1) / facts.payloadBytes;
     const uint64_t last = sizeBytes - (packets - 1) * facts.payloadBytes;
     Pipeline links{&forward, &backward};
-    links.Pass({facts.packetBytes, ack}, packets - 1);
-    links.Pass({last + headers, ack});
+    links.Pass({facts.payloadBytes + DATA_HEADER_BYTES, AckBytes(0)}, packets - 1);
+    links.Pass({last + DATA_HEADER_BYTES, AckBytes(0)});
     return links.Arrival();
 }
 

@@ -38,7 +38,8 @@ class NetworkRules
     virtual Ptr<Nic> MakeNic(NetworkContext& network, uint32_t nodeId) const;
     virtual std::unique_ptr<NextHopOrder> MakeNextHopOrder(const Graph& graph) const;
 
-    /// Completion time of a message alone on its path at line rate: no flow's is less.
+    /// Completion time of a message alone on its path at line rate, without telemetry, whose cost is its controller's:
+    /// no flow's is less.
     virtual Picos Standalone(uint64_t sizeBytes,
                              const PathFacts& facts,
                              const Hops& forward,
