@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ns3_env.command_line import AnyOrder, typed
+from ns3_env.command_line import POLICY_HELP, AnyOrder, typed
 from ns3_env.eval.show.json_file import check_json
 from ns3_env.exit_codes import guarded
 from ns3_env.named_code import trust_all
@@ -28,7 +28,7 @@ Work = Callable[[argparse.Namespace], "int | None"]
 
 def _evaluate(options: argparse.ArgumentParser) -> Work:
     """a run's agent, or a policy's file, against the simulator's controllers"""
-    options.add_argument("run", type=Path, help="folder of a training run or checkpoint, or a policy's file")
+    options.add_argument("run", type=Path, help=POLICY_HELP)
     options.add_argument("overrides", nargs="*", metavar="key=value", help="e.g. evaluation.episodes=5")
     _plugin(options)
     _allow_imports(options)
@@ -83,7 +83,11 @@ def _run(options: argparse.ArgumentParser) -> Work:
     )
     options.add_argument("--controllers", default="", metavar="A,B,...", help="e.g. dcqcn,hpcc")
     options.add_argument(
-        "--checkpoint", action="append", default=[], metavar="NAME=PATH", help="a trained policy, inside"
+        "--checkpoint",
+        action="append",
+        default=[],
+        metavar="NAME=PATH",
+        help=f"a trained policy, which the simulator plays: {POLICY_HELP}",
     )
     options.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder per controller")
     options.add_argument(
@@ -178,7 +182,7 @@ def _trace(options: argparse.ArgumentParser) -> Work:
     options.add_argument(
         "--sample-ns", type=nanoseconds, metavar="NS", help="interval of the queue's samples"
     )
-    options.add_argument("--checkpoint", type=Path, metavar="PATH", help="a trained policy; NAME is its")
+    options.add_argument("--checkpoint", type=Path, metavar="PATH", help=f"NAME is its: {POLICY_HELP}")
     _format(options)
     _plugin(options)
     _allow_imports(options)
@@ -207,9 +211,7 @@ def _trace(options: argparse.ArgumentParser) -> Work:
 
 def _map(options: argparse.ArgumentParser) -> Work:
     """what a policy has learned: its action over two fields, as a picture"""
-    options.add_argument(
-        "policy", type=Path, help="a policy's file, checkpoint or run, or a released one's name"
-    )
+    options.add_argument("policy", type=Path, help=POLICY_HELP)
     options.add_argument("given", nargs="*", metavar="FIELD=VALUE", help="e.g. flow_count=16")
     options.add_argument("--out", type=Path, required=True, metavar="FILE", help="a .png or .svg")
     options.add_argument("--x", default="qlen=0..1", metavar="FIELD=LOW..HIGH")
@@ -359,7 +361,13 @@ def _cells(options: argparse.ArgumentParser) -> None:
     options.add_argument("--jobs", type=int, metavar="N", help="cells at a time (default: cores)")
     _ray(options)
     options.add_argument("--policy", action="append", default=[], metavar="NAME=PKG.MODULE:FACTORY")
-    options.add_argument("--checkpoint", action="append", default=[], metavar="NAME=PATH")
+    options.add_argument(
+        "--checkpoint",
+        action="append",
+        default=[],
+        metavar="NAME=PATH",
+        help=f"a trained policy: {POLICY_HELP}",
+    )
     _plugin(options)
     _allow_imports(options)
     _hang_timeout(options)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ns3_env.agents.export.formats import FORMATS
-from ns3_env.command_line import AnyOrder, typed
+from ns3_env.command_line import POLICY_HELP, AnyOrder, typed
 from ns3_env.exit_codes import guarded
 
 
@@ -23,7 +23,7 @@ def parser() -> argparse.ArgumentParser:
         prog=typed("export"),
         description="Writes a trained policy into one file, and compares the file with the original.",
     )
-    made.add_argument("checkpoint", type=Path, help="a run's folder, a checkpoint's, or a policy's file")
+    made.add_argument("checkpoint", type=Path, help=POLICY_HELP)
     made.add_argument(
         "--format",
         choices=tuple(FORMATS),

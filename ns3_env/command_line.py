@@ -28,6 +28,9 @@ class AnyOrder(argparse.ArgumentParser):
             self._within = False
 
 
+#: What stands for a trained policy in every command (``ns3_env.released.policy_path``).
+POLICY_HELP = "a run's folder, a checkpoint's, a policy's file or its folder, or a released policy's name"
+
 #: How each command is typed in a clone; where the package is installed it is ``ns3-env`` and the key.
 _IN_A_CLONE = {"train": "python train.py", "eval": "python -m eval", "export": "python export.py"}
 

@@ -14,6 +14,8 @@ from ns3_env.simulator import list_controllers
 from ns3_env.strict import nearest
 from ns3_env.transport import Transport
 
+#: Says of a checkpoint's folder what is in it; a folder without it is a policy's file and what belongs to it.
+LAYOUT = "layout.json"
 #: One folder for each: the policy's file, a model card, its learning curve.
 FOLDER = DATA / "checkpoints"
 
@@ -35,6 +37,22 @@ def released(name: str) -> Path:
     if name not in known:
         raise ConfigError(f"{name!r} is no released policy{nearest(name, known)} of {', '.join(known)}")
     return FOLDER / name / POLICY_FILE
+
+
+def policy_path(given: Path) -> Path:
+    """What a path stands for wherever a policy is named.
+
+    Args:
+        given: the name of a released policy, a policy's file, a folder that holds one, or the folder of a
+            checkpoint or a run, which ``ns3_env.agents.training.checkpoint`` reads.
+
+    Returns:
+        The policy's file, or ``given`` where it is something else.
+    """
+    if is_released(given):
+        return released(given.name)
+    own = given / POLICY_FILE
+    return own if own.is_file() and not (given / LAYOUT).exists() else given
 
 
 def controller_names(transport: Transport = "rdma") -> list[str]:

@@ -12,11 +12,15 @@ from ns3_env.agents.training.checkpoint import TrainedPolicy, load_checkpoint, p
 from ns3_env.agents.training.config import EnvConfig, EvaluationConfig
 from ns3_env.agents.training.environment import check_evaluation
 from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.eval.__main__ import main as eval_main
+from ns3_env.eval.benchmark.contestants import check, join
 from ns3_env.eval.benchmark.suite import Contestant, Suite
+from ns3_env.eval.export import main as export_main
 from ns3_env.eval.play.names import check_names
+from ns3_env.eval.play.trained import policy_of
 from ns3_env.network_policy import NetworkPolicy
-from ns3_env.policy_file import write_policy
-from ns3_env.released import is_released, named_controller, released, released_names
+from ns3_env.policy_file import read_policy, write_policy
+from ns3_env.released import is_released, named_controller, policy_path, released, released_names
 from tests.policies import tiny
 
 
@@ -49,6 +53,35 @@ def test_a_bare_name_is_the_released_policys_and_a_path_is_a_path(one: Path) -> 
     assert isinstance(found.policy, NetworkPolicy)
     assert found.policy.path == one
     assert policy_files(Path("small")) == [one]
+
+
+@pytest.mark.parametrize("named", ["small", "folder", "folder/policy.safetensors"])
+def test_what_stands_for_a_policy_does_so_in_every_command(
+    one: Path,
+    named: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    one.parent.with_name("folder").symlink_to(one.parent)
+    assert policy_path(Path(named)).resolve() == one
+    assert policy_of(Path(named)).resolve() == one
+    assert export_main([named, "--format", "native", "--out", "copy"]) == 0
+    assert read_policy("copy").sha256 == read_policy(one).sha256
+    assert eval_main(["map", named, "--x", "rtt=1..2", "--y", "qlen=0..1", "--out", "map.png"]) == 0
+    at_once = ["evaluation.scenario.time_limit_ns=100000", "evaluation.controllers=[]"]
+    assert eval_main(["evaluate", named, *at_once]) == 0
+    suite = Suite.from_mapping(
+        {"controllers": ["hpcc"], "scenarios": [{"name": "a", "scenario": {"time_limit_ns": 1000}}]}, "suite"
+    )
+    assert check(join(suite, [], [f"mine={named}"])).contestant("mine").content is not None
+    capsys.readouterr()
+
+
+def test_a_name_that_is_none_says_which_there_are(one: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert export_main(["smal", "--format", "native", "--out", "copy"]) == 2
+    assert "a policy's file or a released policy (small)" in capsys.readouterr().err
 
 
 def test_it_stands_in_a_suite_like_a_controller(one: Path) -> None:

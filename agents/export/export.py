@@ -52,7 +52,7 @@ def export(checkpoint: Path, form: str, out: Path) -> Comparison:
     """Writes the policy into ``out``, which appears only if it answers as the original does.
 
     Args:
-        checkpoint: a run, a checkpoint or a policy's file.
+        checkpoint: a run, a checkpoint, a policy's file or its folder, or the name of a released policy.
         form: one of ``formats.FORMATS``.
         out: the file; replaced only where an earlier export wrote it.
 

@@ -24,6 +24,7 @@ from ns3_env.agents.training.trainer import POLICY, GradientTrainer
 from ns3_env.errors import ConfigError
 from ns3_env.network_policy import NetworkPolicy
 from ns3_env.policy_file import POLICY_FILE, PolicyFile, read_policy
+from ns3_env.released import policy_path
 from ns3_env.scenario import Scenario
 from ns3_env.strict import validate
 
@@ -52,7 +53,7 @@ class Source:
 
 
 def find_source(path: Path) -> Source:
-    """The policy of a run, of a checkpoint or in a file.
+    """The policy of a run, of a checkpoint, or of what ``policy_path`` finds.
 
     The original is the checkpoint's own networks, where they are there and their agent is known here; else
     the policy's file.
@@ -61,6 +62,7 @@ def find_source(path: Path) -> Source:
         ConfigError: there is none, or it is not what it should be.
         ScenarioError: the run's scenario is wrong.
     """
+    path = policy_path(path)
     folder = None if path.is_file() else find_checkpoint(path)
     file = path if folder is None else folder / POLICY_FILE
     if folder is not None:

@@ -28,14 +28,13 @@ from ns3_env.network_policy import NetworkPolicy
 from ns3_env.policy import Policy
 from ns3_env.policy_file import POLICY_FILE, read_policy
 from ns3_env.policy_spec import PolicySpec
-from ns3_env.released import is_released, released
+from ns3_env.released import LAYOUT, policy_path, released_names
 from ns3_env.scenario import Clock, Controller
 from ns3_env.strict import Strict, validate
 
 if TYPE_CHECKING:
     from ns3_env.agents.training.trainer import Trainer
 
-LAYOUT = "layout.json"
 #: Names of files that hold pickled objects, which run code where they are read.
 _PICKLES = (".zip", ".pkl", ".pickle", ".pth", ".pt")
 
@@ -86,17 +85,18 @@ def find_checkpoint(path: Path) -> Path:
     except (ConfigError, OSError):
         what = "is neither a checkpoint nor a training run with one" if path.exists() else "does not exist"
         raise ConfigError(
-            f"checkpoint: {path} {what}: name runs/NAME, runs/NAME/checkpoints/NUMBER or a file"
+            f"checkpoint: {path} {what}: name runs/NAME, runs/NAME/checkpoints/NUMBER, a policy's file or a "
+            f"released policy ({', '.join(released_names())})"
         ) from None
 
 
 def load_checkpoint(path: Path) -> TrainedPolicy | Controller:
-    """What a checkpoint, a run's newest one, a policy's file, or a released policy's name stands for.
+    """What a checkpoint, a run's newest one, or what ``policy_path`` finds, stands for.
 
     Raises:
         ConfigError: there is none, or it is of an agent that is not known here, or could run code.
     """
-    path = released(path.name) if is_released(path) else path
+    path = policy_path(path)
     if path.is_file():
         return _trained(NetworkPolicy.load(path))
     folder = find_checkpoint(path)
@@ -106,7 +106,7 @@ def load_checkpoint(path: Path) -> TrainedPolicy | Controller:
 
 def policy_files(path: Path) -> list[Path]:
     """What decides how a checkpoint plays: the files that ``load_checkpoint`` reads. Raises ConfigError."""
-    path = released(path.name) if is_released(path) else path
+    path = policy_path(path)
     if path.is_file():
         return [path]
     folder = find_checkpoint(path)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from ns3_env.bounds import WallSeconds
+from ns3_env.command_line import POLICY_HELP
 from ns3_env.data_files import DATA
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.entries import controllers_of, scenarios_of
@@ -60,7 +61,7 @@ class Contestant(OfGrid):
     policy: str | None = Field(default=None, description="pkg.module:factory")
     checkpoint: str | None = Field(
         default=None,
-        description="a checkpoint's folder, a training run's, a policy's file, or the name of a released one",
+        description=POLICY_HELP,
     )
     placement: Literal["inside", "channel"] = Field(
         default="inside",

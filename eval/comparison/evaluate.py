@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ns3_env.agents.training.checkpoint import LAYOUT, TrainedPolicy, load_checkpoint
+from ns3_env.agents.training.checkpoint import TrainedPolicy, load_checkpoint
 from ns3_env.agents.training.config import EvaluationConfig, RunConfig
 from ns3_env.agents.training.environment import make_scenario
 from ns3_env.agents.training.inputs import apply_overrides, read_inputs
@@ -15,6 +15,7 @@ from ns3_env.errors import ConfigError
 from ns3_env.eval.comparison.training import after_training, against, as_json
 from ns3_env.eval.metrics import mean
 from ns3_env.eval.show import table
+from ns3_env.released import LAYOUT, policy_path
 from ns3_env.strict import Strict, validate
 
 
@@ -30,6 +31,7 @@ def evaluate(path: Path, overrides: Sequence[str], json_file: Path | None = None
     Raises:
         ConfigError, ScenarioError: there is nothing there to compare, or an override is wrong.
     """
+    path = policy_path(path)
     if path.is_file() or (path / LAYOUT).exists():
         _alone(path, overrides, json_file)
         return

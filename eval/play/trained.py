@@ -30,7 +30,7 @@ def trained_policies(checkpoints: Sequence[str], names: Sequence[str]) -> dict[s
 
 
 def policy_of(path: Path) -> Path:
-    """The policy's file of a run, of a checkpoint, or by itself. Raises ScenarioError."""
+    """The file of a policy, however it is named. Raises ScenarioError."""
     try:
         found = load_checkpoint(path)
     except ConfigError as error:

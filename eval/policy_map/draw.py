@@ -58,7 +58,7 @@ def policy_map(
     """Draws the action over two fields.
 
     Args:
-        path: the policy: a file, a checkpoint, a run, or the name of a released one.
+        path: the policy: what ``ns3_env.released.policy_path`` takes.
         out: the picture's file, .png or .svg.
         x, y: "FIELD=LOW..HIGH".
         panel: "FIELD=A,B,...": a panel for each; None: one panel.
