@@ -12,7 +12,8 @@ def put(data: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
 
     Args:
         data: keys and values, as in a YAML file.
-        key: names from the outside to the inside, with dots between them.
+        key: names from the outside to the inside, with dots between them; ``0`` of what is not there is
+            the first entry of a list.
         value: what is put there.
 
     Raises:
@@ -20,9 +21,10 @@ def put(data: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
     """
     result = dict(data)
     at: dict[str, Any] | list[Any] = result
-    *parents, last = key.split(".")
+    *parents, last = names = key.split(".")
     for depth, parent in enumerate(parents):
-        inner = at[_entry(at, parent)] if isinstance(at, list) else at.get(parent, {})
+        there = at[_entry(at, parent)] if isinstance(at, list) else at.get(parent)
+        inner = _made(names[depth + 1]) if there is None else there
         if not isinstance(inner, dict | list):
             raise ValueError(f"{'.'.join(parents[: depth + 1])!r} holds a value, not keys")
         copied = dict(inner) if isinstance(inner, dict) else list(inner)
@@ -30,6 +32,15 @@ def put(data: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
         at = copied
     _set(at, last, value)
     return result
+
+
+def _made(name: str) -> dict[str, Any] | list[Any]:
+    """What has an entry of this name, where there is nothing yet."""
+    if name == "0":
+        return [None]
+    if name.isascii() and name.isdecimal():
+        raise ValueError(f"{name[:40]!r} is no entry of a list that is not there yet: it begins with 0")
+    return {}
 
 
 def _set(at: dict[str, Any] | list[Any], name: str, value: Any) -> None:

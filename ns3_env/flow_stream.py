@@ -171,6 +171,7 @@ class FlowStream:
         self._owed: list[NDArray[np.int64] | None] = [None] * num_simulators  # slots that wait for actions
         self._owed_records: list[NDArray[np.float64]] = [np.empty((0, 0))] * num_simulators
         self._lanes = [Lanes(slots) for _ in range(num_simulators)]
+        self._scenarios: dict[int, Scenario | Mapping[str, Any]] = {}  # that each simulator plays
         self._cursor = 0
         self._results: list[tuple[int, dict[str, Any]]] = []
         shape = self.action.space.shape
@@ -222,6 +223,7 @@ class FlowStream:
         else:
             seeded = scenario.with_seed(seed).carrying(self.telemetry_bytes)
         self._lanes[i].forget()
+        self._scenarios[i] = seeded
         self._simulators[i].send_reset(seeded, replace=replace)
         self._episodes[i], self._episode_seeds[i] = episode, seed
 
@@ -323,7 +325,8 @@ class FlowStream:
 
         A simulator goes on once all its due slots are answered.
 
-        Raises ValueError for a slot that is not due, or named twice.
+        Raises ValueError for a slot that is not due, or named twice, and for an action that is no number: its
+        slot stays due.
         """
         chosen = np.asarray(slots, dtype=np.int64).reshape(-1)
         owed = np.zeros(len(self._answered), dtype=np.bool_)
@@ -340,10 +343,32 @@ class FlowStream:
         self._answered[chosen] = True
         for i, part in enumerate(self._owed):
             if part is not None and self._answered[part].all():
-                mapped = self.action(self._actions[part], self._owed_records[i])
                 self._answered[part] = False
+                try:
+                    self._simulators[i].send_actions(self.action(self._actions[part], self._owed_records[i]))
+                except ValueError:
+                    self._refuse_nan(part)
+                    raise
                 self._owed[i] = None
-                self._simulators[i].send_actions(mapped)
+
+    def _refuse_nan(self, slots: NDArray[np.int64]) -> None:
+        """Raises ValueError where an action of these slots is NaN, which no action map takes."""
+        wrong = slots[np.isnan(self._actions[slots]).reshape(len(slots), -1).any(axis=1)]
+        if len(wrong):
+            raise ValueError(
+                f"the action of slots {wrong.tolist()} is NaN: the policy gave no number for what it saw "
+                "(weights that have diverged?); nothing was sent"
+            ) from None
+
+    def too_few_slots(self) -> str | None:
+        """What to say of ``slots`` where a scenario under way has more flows under the agent than that."""
+        counts = [x.agent_flow_count for x in self._scenarios.values() if not isinstance(x, Mapping)]
+        if (most := max(counts, default=0)) <= self.slots:
+            return None
+        return (
+            f"slots is {self.slots}, and the scenario has {most} flows under the agent: more than "
+            f"{self.slots} of them at once will not do, slots={most} always does"
+        )
 
     def close(self) -> None:
         """Ends all simulators; may be called again."""

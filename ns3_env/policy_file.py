@@ -34,6 +34,9 @@ VERSION = 1
 #: Largest file; a network of 16 million weights decides too slowly for any flow.
 MAX_POLICY_BYTES = 64 << 20
 
+#: Configurations and scenarios, which stand beside policies on command lines.
+_YAML = (".yaml", ".yml")
+
 
 class Header(PolicySpec):
     """The header: the policy, and what the file is checked by."""
@@ -97,6 +100,11 @@ def read_policy(path: str | Path) -> PolicyFile:
         raise ConfigError(f"{path}: there is no such file") from None
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from None
+    if path.suffix in _YAML:
+        raise ConfigError(
+            f"{path}: is YAML, and a policy is a safetensors file: training leaves {POLICY_FILE} in "
+            "runs/NAME/checkpoints/NUMBER (name the run)"
+        )
     if size > MAX_POLICY_BYTES:
         raise ConfigError(f"{path}: has {size} B; a policy has at most {MAX_POLICY_BYTES} B")
     try:

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
@@ -33,6 +33,36 @@ class Strict(BaseModel):
                     lines.append(f"{len(unknown) - MAX_FAULTS} more unknown keys")
                 raise PydanticCustomError("unknown_key", "{text}", {"text": "\n".join(lines)})
         return data
+
+
+def named_by(key: str, kinds: object) -> Callable[[Any], Any]:
+    """A validator's function that says what to write where ``key`` names none of these kinds.
+
+    Args:
+        key: of each kind's name, as pydantic's discriminator has it.
+        kinds: a union of models, whose defaults of ``key`` are their names.
+    """
+    models = tuple(get_args(kinds))
+
+    def checked(value: Any) -> Any:
+        if isinstance(value, models):
+            return value
+        names = [model.model_fields[key].default for model in models]
+        known = ", ".join(map(repr, names))
+        if isinstance(value, str):
+            near = get_close_matches(value[:_MAX_TEXT], names, n=1, cutoff=0.0)[0]
+            text = f"is {shown(value)}: write {{{key}: {near}, ...}}"
+        elif not isinstance(value, Mapping):
+            text = f"is {shown(value)}: write {{{key}: {names[0]}, ...}}"
+        elif key not in value:
+            text = f"has no {key!r}: one of {known}"
+        elif value[key] not in names:
+            text = f"there is no {key} {shown(value[key])}{nearest(str(value[key]), names)} of {known}"
+        else:
+            return value
+        raise PydanticCustomError("unknown_kind", "{text}", {"text": text})
+
+    return checked
 
 
 def auto_none_or_given(value: Any) -> str:
@@ -100,7 +130,7 @@ def validate(
 
 
 #: Kinds of faults whose text says by itself what was found.
-_COMPLETE = ("unknown_key", "value_error", "missing", "union_tag_not_found", "wrong_unit")
+_COMPLETE = ("unknown_key", "unknown_kind", "value_error", "missing", "union_tag_not_found", "wrong_unit")
 
 
 def describe(error: ValidationError, data: object) -> list[str]:

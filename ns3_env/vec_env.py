@@ -14,7 +14,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 from typing_extensions import Unpack
 
-from ns3_env.errors import SimulatorError
+from ns3_env.errors import PaddingError, SimulatorError
 from ns3_env.film import FPS, RENDER_MODES, Film
 from ns3_env.flow_stream import Batch, FlowStream, Sampler, StreamOptions, episode_seed
 from ns3_env.padding import Mask
@@ -116,7 +116,12 @@ class RdmaVecEnv(FlowStream, VecEnv):
 
     def step_async(self, actions: NDArray[Any]) -> None:
         """Hands over actions (num_envs, A); those of slots that are not due are ignored."""
-        self.mask.before_step(self.due)
+        try:
+            self.mask.before_step(self.due)
+        except PaddingError as error:
+            if (first := self.too_few_slots()) is None:
+                raise
+            raise PaddingError(f"{first}. Then: {error}") from None
         slots = np.flatnonzero(self.due)
         self.send(np.asarray(actions)[slots], slots)
 

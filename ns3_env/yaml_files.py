@@ -33,16 +33,26 @@ class _Loader(_Base):  # type: ignore[misc]
         """Called for each value on the way down, by both of PyYAML's parsers."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            where = "" if node is None else _place(node)
-            raise yaml.YAMLError(f"keys and lists more than {MAX_DEPTH} deep within each other{where}")
+            raise _fault(f"keys and lists more than {MAX_DEPTH} deep within each other", node)
 
     def ascend_resolver(self) -> None:
         """The way up."""
         self._depth -= 1
 
 
-def _place(node: Any) -> str:
-    return f", line {node.start_mark.line + 1}, column {node.start_mark.column + 1}"
+def _fault(text: str, node: Any = None) -> yaml.YAMLError:
+    """What is wrong, where ``node`` begins."""
+    return yaml.MarkedYAMLError(problem=text, problem_mark=None if node is None else node.start_mark)
+
+
+def fault_text(path: str | Path, error: yaml.YAMLError | UnicodeDecodeError) -> str:
+    """``FILE:LINE:COLUMN: not YAML: what is wrong``; without a place where there is none."""
+    place, said = str(path), str(error).replace('"<unicode string>"', "the text")
+    if isinstance(error, yaml.MarkedYAMLError):
+        said = ", ".join(part for part in (error.context, error.problem) if part)
+        if error.problem_mark is not None:
+            place += f":{error.problem_mark.line + 1}:{error.problem_mark.column + 1}"
+    return f"{place}: not YAML: {' '.join(said.split())[:300]}"
 
 
 def _careful(kind: str, construct: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -51,16 +61,14 @@ def _careful(kind: str, construct: Callable[[Any, Any], Any]) -> Callable[[Any, 
     def constructed(loader: Any, node: Any) -> Any:
         text = node.value
         if kind == "int" and len(text) > MAX_DIGITS:
-            raise yaml.YAMLError(
-                f"a number of {len(text)} characters{_place(node)}; none has more than {MAX_DIGITS}"
-            )
+            raise _fault(f"a number of {len(text)} characters; none has more than {MAX_DIGITS}", node)
         try:
             return construct(loader, node)
         except yaml.YAMLError:
             raise
         except Exception:
             shown = text if isinstance(text, str) and len(text) <= 40 else f"{text[:40]}..."
-            raise yaml.YAMLError(f"{shown!r} is no {kind}{_place(node)}") from None
+            raise _fault(f"{shown!r} is no {kind}", node) from None
 
     return constructed
 
@@ -82,10 +90,10 @@ def _check_aliases(root: Any) -> None:
         known = sizes.get(id(node))
         if known is not None:
             if known[1] < 0:
-                raise yaml.YAMLError(f"an alias stands for something that it is part of{_place(node)}")
+                raise _fault("an alias stands for something that it is part of", node)
             repeated += known[0]
             if repeated > MAX_REPEATED:
-                raise yaml.YAMLError(f"aliases repeat more than {MAX_REPEATED} values")
+                raise _fault(f"aliases repeat more than {MAX_REPEATED} values", node)
             return known
         sizes[id(node)] = 0, -1
         size, levels = 1, 0
@@ -99,7 +107,7 @@ def _check_aliases(root: Any) -> None:
                 inner = measure(part)
                 size, levels = size + inner[0], max(levels, inner[1] + 1)
         if levels > MAX_DEPTH:
-            raise yaml.YAMLError(f"keys and lists more than {MAX_DEPTH} deep within each other")
+            raise _fault(f"keys and lists more than {MAX_DEPTH} deep within each other", node)
         sizes[id(node)] = size, levels
         return size, levels
 
@@ -138,8 +146,7 @@ def read_yaml(path: str | Path, raises: type[ValueError] = ConfigError) -> Any:
     except OSError as error:
         raise raises(f"{path}: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        text = " ".join(str(error).split())
-        raise raises(f"{path}: not YAML: {text[:300]}") from error
+        raise raises(fault_text(path, error)) from error
 
 
 def read_mapping(path: str | Path, raises: type[ValueError] = ConfigError) -> dict[str, Any]:

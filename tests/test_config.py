@@ -81,7 +81,7 @@ def test_a_file_that_is_missing_or_no_yaml_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"none\.yaml"):
         read_inputs(tmp_path / "none.yaml", good)
     bad.write_text("a: [1")
-    with pytest.raises(ConfigError, match=r"bad\.yaml: not YAML"):
+    with pytest.raises(ConfigError, match=r"bad\.yaml:\d+:\d+: not YAML"):
         read_inputs(good, bad)
     bad.write_text("- 1")
     with pytest.raises(ConfigError, match="list"):

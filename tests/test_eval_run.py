@@ -204,6 +204,7 @@ def test_an_interrupted_write_leaves_no_folder(
     [
         ("dctcp,reno", "unknown controller 'reno'; known: bcn, dcqcn, dctcp,"),
         ("dctcp,cubic", "'cubic' is TCP's, and the scenario's transport is rdma; known: bcn, dcqcn, dctcp,"),
+        ("network", "'network' plays a policy's file: name it, --checkpoint NAME=FILE; known: "),
         ("agent", "unknown controller 'agent'; known:"),
         ("hpcc,,dctcp", "unknown controller ''; known:"),
         ("hpcc,hpcc", "'hpcc' is there twice"),

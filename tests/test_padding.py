@@ -182,6 +182,14 @@ def test_too_few_slots_are_an_error_that_says_so() -> None:
         masked(TD3("MlpPolicy", env, policy_kwargs=small())).learn(500)
 
 
+def test_too_few_slots_are_said_before_padding_is() -> None:
+    wanted = "^slots is 2, and the scenario has 8 flows under the agent: .* Then: 1 of 2 rows have no flow"
+    with RdmaVecEnv(scenario("per_flow_rtt"), slots=2) as env:
+        env.reset()
+        with pytest.raises(PaddingError, match=wanted):
+            env.step(np.zeros((2, 1)))
+
+
 @pytest.mark.parametrize("number", [-1, 2**31 - 1])
 def test_a_number_that_no_flow_has_is_refused_before_memory_is_taken(number: int) -> None:
     none = np.zeros(1, dtype=np.bool_)

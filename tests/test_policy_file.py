@@ -109,6 +109,8 @@ def test_a_headers_length_that_is_none_is_refused(path: Path, claimed: int) -> N
 
 def test_what_is_no_policy_is_refused(path: Path, tmp_path: Path) -> None:
     assert "no such file" in refusal(path)
+    (tmp_path / "fdcc.yaml").write_text("kind: train")
+    assert refusal(tmp_path / "fdcc.yaml").startswith("is YAML, and a policy is a safetensors file")
     for content in (b"\0" * 100, pickle.dumps({"weights": 1}), b"{}", b"PK\3\4"):
         path.write_bytes(content)
         assert "no safetensors file" in refusal(path)

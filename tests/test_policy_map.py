@@ -49,6 +49,19 @@ def test_the_command_draws_a_panel_for_each_value(tmp_path: Path, capsys: pytest
     assert capsys.readouterr().out.strip() == str(out)
 
 
+@pytest.mark.parametrize("given", [["--panel", "foo=1"], ["foo=1"], ["--x", "foo=0..1"]])
+def test_a_field_that_there_is_not_is_a_line(
+    given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_policy(tmp_path / "policy.safetensors", tiny())
+    out = tmp_path / "map.png"
+    assert main(["map", str(tmp_path / "policy.safetensors"), "--out", str(out), *given]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: unknown telemetry field 'foo'; the nearest known one is ")
+    assert said.count("\n") == 1
+    assert not out.exists()
+
+
 @pytest.mark.parametrize("wrong", ["qlen", "qlen=1..0", "qlen=a..b", "qlen=1"])
 def test_an_axis_says_what_it_expects(wrong: str) -> None:
     with pytest.raises(ConfigError, match=r"expected FIELD=LOW\.\.HIGH, e.g. qlen=0\.\.2"):

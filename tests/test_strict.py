@@ -9,7 +9,9 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field
 
+from ns3_env.dotted import put
 from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.scenario import Controller, Scenario
 from ns3_env.strict import Strict, validate
 from ns3_env.yaml_files import parse, read_mapping
 
@@ -64,13 +66,61 @@ def test_the_union_of_kinds_names_what_is_known() -> None:
         validate({"best": {"kind": "cow"}}, House, "h", raises=ScenarioError)
 
 
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        ({"topology": "dumbbell"}, "topology: is 'dumbbell': write {kind: dumbbell, ...}"),
+        ({"topology": "dumbel"}, "topology: is 'dumbel': write {kind: dumbbell, ...}"),
+        ({"topology": 5}, "topology: is 5: write {kind: dumbbell, ...}"),
+        ({"topology": {"senders": 3}}, "topology: has no 'kind': one of 'dumbbell', 'parking_lot', "),
+        (
+            {"topology": {"kind": "dumbbel"}},
+            "topology: there is no kind 'dumbbel'; the nearest known one is 'dumbbell' of 'dumbbell', ",
+        ),
+        (
+            {"traffic": {"kind": "mix", "parts": ["incast"]}},
+            "traffic.parts.0: is 'incast': write {kind: inca",
+        ),
+        ({"clock": "synchronous"}, "clock: is 'synchronous': write {name: synchronous, ...}"),
+        ({"clock": {"interval_ns": 5}}, "clock: has no 'name': one of 'per_flow_rtt', "),
+    ],
+)
+def test_what_is_chosen_by_name_says_how_to_write_it(data: dict[str, Any], line: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.from_mapping(data, "s.yaml")
+    assert str(caught.value).startswith(f"s.yaml: {line}")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_controller_may_be_its_name_alone() -> None:
+    short = Scenario.from_mapping({"controllers": ["hpcc", {"name": "agent"}]}, "s")
+    assert short.controllers == [Controller(name="hpcc"), Controller(name="agent")]
+    assert short.model_dump()["controllers"][0] == {"name": "hpcc", "attributes": {}}
+
+
+def test_an_override_makes_the_first_entry_of_a_list_that_is_not_there() -> None:
+    assert put({}, "controllers.0.name", "hpcc") == {"controllers": [{"name": "hpcc"}]}
+    assert put({"a": 1}, "seeds.0", 3) == {"a": 1, "seeds": [3]}
+    with pytest.raises(ValueError, match="'1' is no entry of a list that is not there yet: it begins with 0"):
+        put({}, "controllers.1.name", "hpcc")
+
+
+def test_a_fault_of_yaml_has_one_place(tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    file.write_text("a: 1\nb: [1,\nc: 2\n")
+    with pytest.raises(ConfigError) as caught:
+        read_mapping(file)
+    wanted = "while parsing a flow sequence, did not find expected ',' or ']'"
+    assert str(caught.value) == f"{file}:4:1: not YAML: {wanted}"
+
+
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     file = tmp_path / "x.yaml"
     with pytest.raises(ConfigError, match=r"x\.yaml: No such file"):
         read_mapping(file)
-    for text, fault in (("a: [", "not YAML"), ("- 1", "expected keys and values, found list")):
+    for text, fault in (("a: [", ":2:1: not YAML"), ("- 1", ": expected keys and values, found list")):
         file.write_text(text)
-        with pytest.raises(ScenarioError, match=rf"x\.yaml: {fault}"):
+        with pytest.raises(ScenarioError, match=rf"x\.yaml{fault}"):
             read_mapping(file, ScenarioError)
     file.write_bytes(b"a: \xff")
     with pytest.raises(ConfigError, match=r"x\.yaml: not YAML"):

@@ -111,6 +111,7 @@ def test_an_unknown_controller_is_answered_with_the_known_ones(tmp_path: Path) -
     ("policies", "checkpoints", "text"),
     [
         (["mine"], [], "--policy: expected NAME=pkg.module:factory, found 'mine'"),
+        (["x=fdcc"], [], "found 'x=fdcc'; a trained policy is --checkpoint x=fdcc"),
         (["hpcc=a:b"], [], "--policy: there is a controller 'hpcc' already"),
         (["a/b=a:b"], [], "--policy: the name 'a/b'"),
         (["x=no_such_module:make"], [], "policy x: cannot import 'no_such_module': ModuleNotFoundError"),

@@ -23,7 +23,6 @@ from ns3_env.agents.export.networks import Exported
 from ns3_env.agents.registry import find_agent
 from ns3_env.agents.training.arrays import read_arrays, write_arrays
 from ns3_env.agents.training.checkpoint import (
-    LAYOUT,
     PolicyLayout,
     check_layout,
     refuse_pickles,
@@ -51,6 +50,7 @@ from ns3_env.named_code import is_code
 from ns3_env.policy import FloatArray, Policy, State
 from ns3_env.policy_file import POLICY_FILE, PolicyFile, write_policy
 from ns3_env.policy_spec import Training
+from ns3_env.released import LAYOUT
 from ns3_env.strict import Strict, validate
 
 POLICY, OPTIMISERS, REPLAY_BUFFER, STATE = "policy.npz", "optimisers.npz", "replay_buffer.npz", "learner.json"

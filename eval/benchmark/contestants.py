@@ -16,6 +16,7 @@ from ns3_env.eval.benchmark.suite import Contestant, Suite
 from ns3_env.named_code import import_named
 from ns3_env.observable import unknown_fields
 from ns3_env.policy import Policy
+from ns3_env.released import policy_path
 from ns3_env.scenario import Controller
 
 if TYPE_CHECKING:
@@ -37,6 +38,10 @@ def join(suite: Suite, policies: Sequence[str], checkpoints: Sequence[str]) -> S
             name, equals, value = text.partition("=")
             if not (name and equals and value):
                 raise ScenarioError(f"--{option}: expected {form}, found {text!r}")
+            if option == "policy" and policy_path(Path(value)).exists():
+                raise ScenarioError(
+                    f"--policy: expected {form}, found {text!r}; a trained policy is --checkpoint {text}"
+                )
             if option == "policy" and any(entry.name == name and entry.policy == value for entry in taken):
                 continue  # the suite's own, see refuse_imports()
             if name in (entry.name for entry in (*taken, *added)):

@@ -26,7 +26,7 @@ from ns3_env.files import read_text
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import find_executable
 from ns3_env.transport import TRANSPORTS, Transport, other
-from ns3_env.yaml_files import parse
+from ns3_env.yaml_files import fault_text, parse
 
 #: Layout of the folder; another number is another layout.
 FORMAT = 1
@@ -222,7 +222,7 @@ def _read_suite(path: Path) -> tuple[Suite, dict[str, Any]]:
     except OSError as error:
         raise ScenarioError(f"{path}: not a benchmark's folder: {_SUITE}: {error.strerror}; {how}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ScenarioError(f"{path / _SUITE}: not YAML: {' '.join(str(error).split())}") from None
+        raise ScenarioError(fault_text(path / _SUITE, error)) from None
     if not isinstance(data, dict) or "format" not in data:
         raise ScenarioError(f"{path / _SUITE}: no key 'format': not a benchmark's folder; {how}")
     if data["format"] != FORMAT:

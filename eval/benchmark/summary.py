@@ -21,7 +21,7 @@ COLUMNS: tuple[tuple[str, str, str, float], ...] = (
     ("fct_slowdown_p99", "\np99", ".1f", 1),
     ("queue_avg_bytes", "queue\navg kB", ",.0f", 1000),
     ("queue_p99_bytes", "\np99 kB", ",.0f", 1000),
-    ("goodput", "good-\nput", ".3f", 1),
+    ("goodput", "\ngoodput", ".3f", 1),
     ("unfair_ratio", "unfair\nratio", ".1g", 1),
     ("pfc_frames", "PFC\nframes", ",.0f", 1),
     ("unfinished_flows", "not\ndone", ",.1f", 1),
@@ -34,7 +34,7 @@ def show(folder: BenchFolder, console: Console) -> None:
         title=escape(_title(folder)), title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False
     )
     drawn.add_column("\ncontroller", no_wrap=True)
-    for heading in ("slow-\ndown", "of best\n(95 %)", *(heading for _, heading, _, _ in COLUMNS)):
+    for heading in ("\nslowdown", "vs best\n(95 %)", *(heading for _, heading, _, _ in COLUMNS)):
         drawn.add_column(heading, justify="right", no_wrap=True)
     for scenario in standings(folder, [SCORE, *(metric for metric, _, _, _ in COLUMNS)]):
         best = scenario.verdicts[SCORE].winner
@@ -47,7 +47,7 @@ def show(folder: BenchFolder, console: Console) -> None:
             drawn.add_row(f" {name}", *_numbers(row))
     console.print(drawn)
     console.print(
-        "means over seeds; of best: slowdown / that of the best other controller of the simulator, seed by "
+        "means over seeds; vs best: slowdown / that of the best other controller of the simulator, seed by "
         "seed on the same flows, its 95 % interval over all comparisons of a scenario; "
         "*: less than each other one for sure, all flows finished",
         style="dim",

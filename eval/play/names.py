@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ns3_env.errors import ScenarioError, SimulatorNotFound
 from ns3_env.released import controller_names, released_names, unfit
+from ns3_env.scenario import NETWORK
 from ns3_env.transport import SHOWN, TRANSPORTS, Transport, other
 
 
@@ -29,6 +30,8 @@ def wrong(name: str, transport: Transport, whose: str = "the scenario's transpor
         transport: under which it is to play.
         whose: transport that is, for the error.
     """
+    if name == NETWORK:
+        return f"{name!r} plays a policy's file: name it, --checkpoint NAME=FILE"
     if name in released_names():
         return f"{name!r} cannot play: it observes {unfit(name, transport)}"
     if name in _of(other(transport)):

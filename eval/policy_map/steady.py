@@ -42,9 +42,12 @@ def steady(fields: Sequence[str], given: Mapping[str, Floats]) -> Floats:
         given: values (n,) of fields, instead of ``GIVEN``'s.
 
     Raises:
-        ConfigError: what the flow sees of a field does not follow from these.
+        ConfigError: there is no such field, or what the flow sees of one does not follow from these.
     """
-    field_indices(list(given))
+    try:
+        field_indices(list(given))
+    except KeyError as error:
+        raise ConfigError(error.args[0]) from None
     count = max((len(values) for values in given.values()), default=1)
     known: dict[str, Floats] = {name: np.full(count, value) for name, value in GIVEN.items()}
     known |= {name: np.broadcast_to(values, count) for name, values in given.items()}

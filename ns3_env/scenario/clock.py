@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from ns3_env.bounds import Nanoseconds, Rtts
-from ns3_env.strict import Strict
+from ns3_env.strict import Strict, named_by
 
 
 class PerFlowRtt(Strict):
@@ -38,4 +38,5 @@ class PerNotification(Strict):
     name: Literal["per_notification"] = "per_notification"
 
 
-Clock = Annotated[PerFlowRtt | Synchronous | PerAck | PerNotification, Field(discriminator="name")]
+_Clocks = PerFlowRtt | Synchronous | PerAck | PerNotification
+Clock = Annotated[_Clocks, Field(discriminator="name"), BeforeValidator(named_by("name", _Clocks))]

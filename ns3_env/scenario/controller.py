@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Any
+
+from pydantic import Field, model_validator
 
 from ns3_env.strict import Strict
 
@@ -14,7 +16,12 @@ NETWORK = "network"
 
 
 class Controller(Strict):
-    """A congestion controller by name, and its ns-3 attributes."""
+    """A congestion controller by name, and its ns-3 attributes; a name alone stands for {name: NAME}."""
 
     name: str = Field(min_length=1)
     attributes: dict[str, bool | int | float | str] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, data: Any) -> Any:
+        return {"name": data} if isinstance(data, str) else data

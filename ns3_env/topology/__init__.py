@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
+from ns3_env.strict import named_by
 from ns3_env.topology.chains import Dumbbell, ParkingLot
 from ns3_env.topology.fat_trees import FatTree2, FatTree3
 from ns3_env.topology.graph import Graph, GraphLink
@@ -34,7 +35,5 @@ __all__ = [
     "TopologyKind",
 ]
 
-Topology = Annotated[
-    Dumbbell | ParkingLot | FatTree2 | FatTree3 | LeafSpine | Graph | PublishedTopology,
-    Field(discriminator="kind"),
-]
+_Kinds = Dumbbell | ParkingLot | FatTree2 | FatTree3 | LeafSpine | Graph | PublishedTopology
+Topology = Annotated[_Kinds, Field(discriminator="kind"), BeforeValidator(named_by("kind", _Kinds))]

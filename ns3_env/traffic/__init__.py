@@ -10,9 +10,10 @@ from collections import Counter
 from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from ns3_env.bounds import WHY_FLOWS, few
+from ns3_env.strict import named_by
 from ns3_env.topology import Network
 from ns3_env.traffic.constant_rate import ConstantRate
 from ns3_env.traffic.csv_file import FlowFile
@@ -105,7 +106,7 @@ class Mix(TrafficKind):
         return flows
 
 
-Traffic = Annotated[
+_Kinds = (
     Incast
     | LongShort
     | Joining
@@ -115,7 +116,7 @@ Traffic = Annotated[
     | FlowFile
     | PublishedFlows
     | ConstantRate
-    | Mix,
-    Field(discriminator="kind"),
-]
+    | Mix
+)
+Traffic = Annotated[_Kinds, Field(discriminator="kind"), BeforeValidator(named_by("kind", _Kinds))]
 Mix.model_rebuild(_types_namespace={"Traffic": Traffic})
