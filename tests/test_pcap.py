@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 import pytest
 from scapy.utils import RawPcapNgReader
 
+from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Controller, Ecn, Record, Scenario, Switch
-from ns3_env.simulator import find_executable
+from ns3_env.simulator import Simulator, find_executable
 from ns3_env.topology import Dumbbell
 from ns3_env.traffic import Flow, FlowList
+from ns3_env.transport import Transport
 
 HEADERS = 58  # Ethernet, IPv4, UDP, BTH, ICRC
 #: There are marks and pauses, last packets that need padding, and a flow of one packet.
@@ -195,6 +197,29 @@ def test_a_capture_that_cannot_be_is_refused(options: list[str], text: str, tmp_
     assert done.returncode == 2
     assert text.format(tmp_path) in done.stderr
     assert not list(tmp_path.glob("*.pcap*"))
+
+
+@pytest.mark.parametrize("transport", ["rdma", "tcp"])
+@pytest.mark.parametrize("file", ["x-0-0.pcap", "x.pcapng"])
+def test_a_full_disk_is_a_line_that_names_the_file(file: str, transport: Transport, tmp_path: Path) -> None:
+    (tmp_path / file).symlink_to("/dev/full")
+    flow = {"kind": "incast", "flows": 1, "size_bytes": 200_000}
+    law = {"rdma": "hpcc", "tcp": "cubic"}[transport]
+    data = {"transport": transport, "traffic": flow, "controllers": [law]}
+    scenario = Scenario.from_mapping(data, "s.yaml")
+    (tmp_path / "s.json").write_text(json.dumps(scenario.to_simulator_json()))
+    command = [find_executable(transport), tmp_path / "s.json", f"--pcap={tmp_path / 'x'}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    why = f"'record.pcap': cannot write '{tmp_path / file}': No space left on device"
+    assert done.stderr == f"{transport}-sim: {tmp_path / 's.json'}: {why}\n"
+    assert done.returncode == 2
+    record = scenario.record.model_copy(update={"pcap": str(tmp_path / "x")})
+    with Simulator() as simulator:
+        with pytest.raises(ScenarioError, match=r"^s\.yaml: record\.pcap: cannot write .*No space left"):
+            simulator.play(scenario.model_copy(update={"record": record}))
+        pid = simulator.pid
+        assert simulator.play(scenario)["flows"]["fct_ns"][0] > 0  # the process goes on
+        assert simulator.pid == pid
 
 
 def tshark(path: Path, show: str, *fields: str) -> list[tuple[str, ...]]:

@@ -269,3 +269,89 @@ def test_a_whole_number_may_be_written_as_a_fraction_without_one(tmp_path: Path)
     content = valid()
     same = {**content, "payload_bytes": float(content["payload_bytes"])}
     assert run(json.dumps(same), tmp_path).stdout == run(json.dumps(content), tmp_path).stdout
+
+
+#: What Python does not find, and where the simulator finds it: under the keys of the scenario's file.
+FOUND_INSIDE: list[tuple[dict[str, Any], str]] = [
+    ({"controllers": ["hpc"]}, "controllers.0.name: unknown controller 'hpc'"),
+    ({"controllers": [{"name": "hpcc", "attributes": {"Etta": 1}}]}, "controllers.0.attributes.Etta: "),
+    (
+        {"controllers": ["dcqcn", {"name": "hpcc", "attributes": {"Eta": 7}}]},
+        "controllers.1.attributes.Eta: ",
+    ),
+    ({"controllers": ["network"]}, "controllers.0.attributes.File: "),
+    (
+        {"controllers": [{"name": "network", "attributes": {"File": "/nowhere"}}]},
+        "controllers.0.attributes.File: policy /nowhere: there is no such file",
+    ),
+    ({"clock": {"name": "per_notification"}}, "switch.congestion_points: the clock 'per_notification' waits"),
+    ({"record": {"pcap": "/nowhere/x"}}, "record.pcap: there is no folder '/nowhere'"),
+    ({"record": {"pcap": "/tmp/x", "pcap_ports": [[99, 0]]}}, "record.pcap_ports: there is no node 99"),
+    ({"transport": "tcp", "controllers": ["cubi"]}, "controllers.0.name: unknown congestion law 'cubi'"),
+    (
+        {"transport": "tcp", "controllers": [{"name": "cubic", "attributes": {"Beta": "much"}}]},
+        "controllers.0.attributes.Beta: ",
+    ),
+    (
+        {"transport": "tcp", "controllers": ["cubic"], "tcp": {"queue": {"limit": "1000B", "marking": None}}},
+        "tcp.queue.limit: a queue of 1000 bytes holds no full packet",
+    ),
+    (
+        {
+            "transport": "tcp",
+            "controllers": ["cubic"],
+            "tcp": {"host_queue": {"limit": "1 kB", "marking": None}},
+        },
+        "tcp.host_queue.limit: a queue of 1000 bytes holds no full packet",
+    ),
+    (
+        {
+            "transport": "tcp",
+            "controllers": ["cubic"],
+            "tcp": {"queue": {"marking": {"red": {"least": "90kB", "most": "15 packets"}}}},
+        },
+        "tcp.queue.marking: RED marks from ",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Iterator[Simulator]:
+    with Simulator() as made:
+        yield made
+
+
+@pytest.mark.parametrize(("data", "place"), FOUND_INSIDE)
+def test_what_only_the_simulator_finds_names_file_and_key(
+    data: dict[str, Any], place: str, simulator: Simulator
+) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        simulator.play(Scenario.from_mapping(data, "s.yaml"))
+    assert str(caught.value).startswith(f"s.yaml: {place}")
+    assert "\n" not in str(caught.value)
+
+
+def test_the_key_is_the_one_that_was_written_whoever_plays(simulator: Simulator) -> None:
+    controllers = ["dcqcn", {"name": "hpcc", "attributes": {"Eta": 7}}]
+    scenario = Scenario.from_mapping({"controllers": controllers}, "s.yaml")
+    for played, place in (
+        (scenario.under("hpcc"), "controllers.1.attributes.Eta"),
+        (scenario.under("hpcc", {"Eta": 9}), "hpcc.Eta"),
+        (scenario.under("swift", {"BaseTarget": "long"}), "swift.BaseTarget"),
+    ):
+        with pytest.raises(ScenarioError, match=f"^s.yaml: {place}: "):
+            simulator.play(played)
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("'links': there is no path", "s.yaml: topology: there is no path"),
+        ("'flows' row 3: node 2 is no host", "s.yaml: traffic: row 3: node 2 is no host"),
+        ("'loss.probability' is 2, must be", "s.yaml: loss_probability: is 2, must be"),
+        ("'switch.buffer_bytes' is 1, but", "s.yaml: switch.buffer_bytes: is 1, but"),
+        ("without a key", "s.yaml: without a key"),
+    ],
+)
+def test_keys_of_the_json_become_those_of_the_file(said: str, shown: str) -> None:
+    assert Scenario.from_mapping({}, "s.yaml").refusal(said) == shown

@@ -125,9 +125,7 @@ def test_an_action_that_is_no_number_names_its_slot_and_may_be_given_again() -> 
     with make() as env:
         env.start()
         due = env.recv().slots
-        with pytest.raises(
-            ValueError, match=rf"action of slots \[{due[-1]}\] is NaN: the policy"
-        ):
+        with pytest.raises(ValueError, match=rf"action of slots \[{due[-1]}\] is NaN: the policy"):
             env.send([*[[0.0]] * (len(due) - 1), [np.nan]], due)
         env.send(np.zeros((len(due), 1)), due)
         assert len(env.recv().slots)

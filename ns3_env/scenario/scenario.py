@@ -33,7 +33,7 @@ from ns3_env.scenario.controller import AGENT, NETWORK, Controller
 from ns3_env.scenario.derived import controller_indices, draw_flows
 from ns3_env.scenario.faults import faults_of, warnings_of
 from ns3_env.scenario.record import Record
-from ns3_env.scenario.simulator_json import simulator_json
+from ns3_env.scenario.simulator_json import refusal, simulator_json
 from ns3_env.scenario.switch import Switch
 from ns3_env.scenario.tcp import Tcp
 from ns3_env.scenario.tcp_json import resolved
@@ -91,6 +91,7 @@ class Scenario(Strict):
     measurement: Measurement | None = Field(default=None, description="none: the whole run counts")
 
     _source: str | None = PrivateAttr(default=None)
+    _given: tuple[Controller, ...] = PrivateAttr(default=())
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, Any], source: str, folder: str | Path = "") -> Scenario:
@@ -118,6 +119,11 @@ class Scenario(Strict):
     def source(self) -> str | None:
         """The file that errors name."""
         return self._source
+
+    @property
+    def given_controllers(self) -> tuple[Controller, ...]:
+        """``controllers`` as they were read, whoever plays now."""
+        return self._given
 
     def with_seed(self, seed: int) -> Scenario:
         """The same scenario with another seed."""
@@ -182,6 +188,7 @@ class Scenario(Strict):
         network = self.topology.build()
         if faults := faults_of(self, network):
             raise ValueError("\n".join(faults))
+        self._given = tuple(self.controllers)
         source = (info.context or {}).get("source")
         for warning in warnings_of(self, network):
             warnings.warn(f"{source}: {warning}" if source else warning, ScenarioWarning, stacklevel=2)
@@ -234,6 +241,10 @@ class Scenario(Strict):
     def resolved_tcp(self) -> Tcp:
         """The section ``tcp`` with what the flows' laws declare in the place of ``auto``."""
         return resolved(self, controller_indices(self, self.flows()))
+
+    def refusal(self, text: str) -> str:
+        """What the simulator refuses of it, as an error says it: with the file and the key in it."""
+        return refusal(self, text)
 
     def to_simulator_json(self) -> dict[str, Any]:
         """What the transport's simulator reads. Traffic is drawn from the scenario's seed."""

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How is a scenario told to the simulator? As JSON, with its network built and its flows drawn."""
+"""How is a scenario told to the simulator? As JSON, with its network built and its flows drawn.
+
+And what the simulator refuses of it, in the user's words: with the file, and the key as it was written there.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +37,7 @@ def simulator_json(scenario: Scenario) -> dict[str, Any]:
     controllers = controller_indices(scenario, flows)
     faults = controllers_faults(scenario) or declared_faults(scenario, lambda: controllers)
     if faults:
-        place = f"{scenario.source}: " if scenario.source else ""
+        place = _place(scenario)
         raise ScenarioError("\n".join(place + fault for fault in faults))
     slots = []
     taken = 0
@@ -80,6 +84,49 @@ def simulator_json(scenario: Scenario) -> dict[str, Any]:
     if (span := scenario.measured_ns()) is not None:
         content["record"]["measurement"] = {"begin_ns": span[0], "end_ns": span[1]}
     return {**content, **_SECTIONS[scenario.transport](scenario, network, controllers)}
+
+
+#: A key of the simulator's JSON, quoted and first, and what it says of it.
+_REFUSED = re.compile(r"'([^']+)':? (.+)", re.DOTALL)
+#: Keys of that JSON whose content the simulator knows under another name than a scenario.
+_WRITTEN = {"nodes": "topology", "links": "topology", "flows": "traffic", "streams": "traffic"}
+
+
+def refusal(scenario: Scenario, text: str) -> str:
+    """What the simulator refuses: ``FILE: KEY: what is wrong``.
+
+    Args:
+        scenario: that it was told.
+        text: its words, which begin with the key of its JSON where there is one.
+    """
+    found = _REFUSED.fullmatch(text)
+    if found is None:
+        return _place(scenario) + text
+    key, rest = re.sub(r"\[(\d+)\]", r".\1", found[1]), found[2]
+    first = key.partition(".")[0]
+    if first == "controllers":
+        key = _controllers_key(scenario, key)
+    elif first == "loss":
+        key = "loss_probability"
+    elif key == "payload_bytes" and scenario.transport == "tcp":
+        key = "tcp.mtu_bytes"
+    return f"{_place(scenario)}{_WRITTEN.get(first, key)}: {rest}"
+
+
+def _controllers_key(scenario: Scenario, key: str) -> str:
+    """As the file has it; of a controller or an attribute that the command line brought, NAME.ATTRIBUTE."""
+    _, number, section, attribute = (*key.split(".", 3), "", "", "")[:4]
+    if not number:
+        return key
+    played = scenario.controllers[int(number)]
+    for i, given in enumerate(scenario.given_controllers):
+        if given.name == played.name and given.attributes.get(attribute) == played.attributes.get(attribute):
+            return ".".join(filter(None, ("controllers", str(i), section, attribute)))
+    return ".".join(filter(None, (played.name, attribute)))
+
+
+def _place(scenario: Scenario) -> str:
+    return f"{scenario.source}: " if scenario.source else ""
 
 
 def _text(value: bool | int | float | str) -> str:

@@ -57,11 +57,12 @@ def _refuse_unseen(scenario: Scenario) -> None:
     from ns3_env.observable import unknown_fields  # they need a Scenario
     from ns3_env.policy_file import read_policy
 
-    for controller in scenario.controllers:
+    for i, controller in enumerate(scenario.controllers):
         file = controller.attributes.get("File") if controller.name == NETWORK else None
         fault = unknown_fields("tcp", read_policy(str(file)).spec.fields) if file else None
         if fault is not None:
-            raise ScenarioError(f"{scenario.source or 'scenario'}: {file}: observes {fault}")
+            key = f"controllers[{i}].attributes.File"
+            raise ScenarioError(scenario.refusal(f"'{key}': {file}: observes {fault}"))
 
 
 def resolved(scenario: Scenario, controllers: list[int]) -> Tcp:

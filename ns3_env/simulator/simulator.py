@@ -62,7 +62,7 @@ class Simulator:
         self._executable = executable
         self.hang_timeout_s = hang_timeout_s
         self._start_timeout_s = start_timeout_s
-        self._source: str | None = None
+        self._scenario: Scenario | None = None
         self._forget()
 
     def _forget(self) -> None:
@@ -122,9 +122,9 @@ class Simulator:
         Raises what :meth:`start` raises.
         """
         if isinstance(scenario, Mapping):
-            self._source, content = None, scenario
+            self._scenario, content = None, scenario
         else:
-            self._source, content = scenario.source, scenario.to_simulator_json()
+            self._scenario, content = scenario, scenario.to_simulator_json()
         text = json.dumps(content, separators=(",", ":")).encode()
         transport = transport_of(content)
         if transport != self._transport:
@@ -211,7 +211,7 @@ class Simulator:
             text = self._read_blob().decode(errors="replace")
             if not text:
                 self._raise_broken("an error without words")
-            raise ScenarioError(text if self._source is None else f"{self._source}: {text}")
+            raise ScenarioError(text if self._scenario is None else self._scenario.refusal(text))
         self._raise_broken(f"message {kind} out of turn")
 
     def _rows(self) -> dict[str, Any]:

@@ -171,8 +171,9 @@ SetAttributes(ObjectBase& object,
             }
             const std::string what = known ? "it takes " + Takes(*info.checker) + ": " + info.help
                                            : "its attributes: " + all;
-            throw ScenarioError(subject + ": cannot set attribute '" + Shown(name) + "' to '" +
-                                Shown(value) + "'; " + what);
+            throw ScenarioError("attributes." + Shown(name),
+                                subject + ": cannot set attribute '" + Shown(name) + "' to '" +
+                                    Shown(value) + "'; " + what);
         }
     }
 }

@@ -5,12 +5,9 @@
 #include "ns3_env/rdma/model/now.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <numeric>
 #include <set>
-#include <stdexcept>
 
 namespace ns3::rdma
 {
@@ -34,12 +31,14 @@ FindPort(const std::vector<CapturePort>& all, uint32_t node, uint32_t index)
     }
     if (count == 0)
     {
-        throw ScenarioError("'record.pcap_ports': there is no node " + std::to_string(node) +
-                            "; nodes are 0 to " + std::to_string(all.back().node));
+        throw ScenarioError("record.pcap_ports",
+                            "there is no node " + std::to_string(node) + "; nodes are 0 to " +
+                                std::to_string(all.back().node));
     }
-    throw ScenarioError("'record.pcap_ports': there is no port " + std::to_string(index) +
-                        " at node " + std::to_string(node) + ", whose ports are 0 to " +
-                        std::to_string(count - 1));
+    throw ScenarioError("record.pcap_ports",
+                        "there is no port " + std::to_string(index) + " at node " +
+                            std::to_string(node) + ", whose ports are 0 to " +
+                            std::to_string(count - 1));
 }
 
 std::vector<size_t>
@@ -81,12 +80,9 @@ class CaptureFiles::PortFile
                  ".pcap")
     {
         m_file.Open(m_name, std::ios::out | std::ios::trunc);
-        if (m_file.Fail())
-        {
-            throw ScenarioError("'record.pcap': cannot write '" + m_name +
-                                "': " + std::strerror(errno));
-        }
+        Check();
         m_file.Init(format.linkType, spec.snapLength, PcapFile::ZONE_DEFAULT, false, true);
+        Check();
     }
 
     uint32_t Interface() const { return m_interface; }
@@ -97,18 +93,24 @@ class CaptureFiles::PortFile
                      static_cast<uint32_t>(timeNs % NS_PER_SECOND),
                      frame.data(),
                      static_cast<uint32_t>(frame.size()));
+        Check(); // ns-3 ends the program where it is to write on
     }
 
     void Close()
     {
         m_file.Close();
-        if (m_file.Fail())
-        {
-            throw std::runtime_error("cannot write '" + m_name + "'");
-        }
+        Check();
     }
 
   private:
+    void Check() const
+    {
+        if (m_file.Fail())
+        {
+            RefuseCapture(m_name);
+        }
+    }
+
     uint32_t m_interface;
     std::string m_name;
     PcapFile m_file;
@@ -121,7 +123,7 @@ CaptureFiles::CaptureFiles(const PcapSpec& spec,
     const auto folder = std::filesystem::path(spec.prefix).parent_path();
     if (!folder.empty() && !std::filesystem::is_directory(folder))
     {
-        throw ScenarioError("'record.pcap': there is no folder '" + folder.string() + "'");
+        throw ScenarioError("record.pcap", "there is no folder '" + folder.string() + "'");
     }
     m_chosen = ChosenPorts(ports, spec);
     m_merged = std::make_unique<PcapngFile>(spec.prefix + ".pcapng", spec.snapLength, format);

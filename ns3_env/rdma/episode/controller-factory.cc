@@ -28,7 +28,8 @@ CreateController(const ControllerSpec& spec)
         {
             known.append(known.empty() ? "" : ", ").append(name);
         }
-        throw ScenarioError("unknown controller '" + Shown(spec.name) + "'; known: " + known);
+        throw ScenarioError("name",
+                            "unknown controller '" + Shown(spec.name) + "'; known: " + known);
     }
     ObjectFactory factory;
     factory.SetTypeId(tid);

@@ -50,9 +50,10 @@ RefuseUnknown(const std::vector<Field>& fields, const std::string& file)
     }
     if (!unknown.empty())
     {
-        throw ScenarioError("policy '" + Shown(file) +
-                            "' observes what switches would have to tell: " + unknown +
-                            ", and they tell nothing on this network");
+        throw ScenarioError("attributes.File",
+                            "policy '" + Shown(file) +
+                                "' observes what switches would have to tell: " + unknown +
+                                ", and they tell nothing on this network");
     }
 }
 
@@ -84,40 +85,46 @@ DecidingFlows::DecidingFlows(const Scenario& scenario, SimulatorEnd* channel)
     {
         if (!m_channel)
         {
-            throw ScenarioError(
-                "'record.transitions' needs somebody across the channel who takes them");
+            throw ScenarioError("record.transitions",
+                                "needs somebody across the channel who takes them");
         }
         m_log.emplace(*m_channel);
     }
-    for (const ControllerSpec& spec : scenario.controllers)
+    for (size_t i = 0; i < scenario.controllers.size(); ++i)
     {
-        if (spec.name != NETWORK)
+        if (scenario.controllers[i].name == NETWORK)
         {
-            continue;
+            Within(ControllerKey(i), [&] { AddPolicy(scenario.controllers[i]); });
         }
-        const Ptr<CongestionControl> control = CreateController(spec);
-        const auto* network = dynamic_cast<const NetworkController*>(PeekPointer(control));
-        if (network->File().empty())
-        {
-            throw ScenarioError("controller 'network' needs the attribute 'File', a policy's file");
-        }
-        if (m_groups.contains(network->File()))
-        {
-            continue;
-        }
-        Policy& policy = PolicyShelf::Get(network->File());
-        if (!scenario.inBandTelemetry)
-        {
-            RefuseUnknown(policy.Fields(), network->File());
-        }
-        auto decider = std::make_unique<PolicyDecider>(policy, m_seed, m_log ? &*m_log : nullptr);
-        AddGroup(network->File(), std::move(decider), policy.Clock());
     }
 }
 
 DecidingFlows::~DecidingFlows()
 {
     PolicyShelf::Clear();
+}
+
+void
+DecidingFlows::AddPolicy(const ControllerSpec& spec)
+{
+    const Ptr<CongestionControl> control = CreateController(spec);
+    const std::string file = dynamic_cast<const NetworkController&>(*control).File();
+    if (file.empty())
+    {
+        throw ScenarioError("attributes.File",
+                            "controller 'network' needs the attribute 'File', a policy's file");
+    }
+    if (m_groups.contains(file))
+    {
+        return;
+    }
+    Policy& policy = Within("attributes.File", [&]() -> Policy& { return PolicyShelf::Get(file); });
+    if (!m_telling)
+    {
+        RefuseUnknown(policy.Fields(), file);
+    }
+    auto decider = std::make_unique<PolicyDecider>(policy, m_seed, m_log ? &*m_log : nullptr);
+    AddGroup(file, std::move(decider), policy.Clock());
 }
 
 void
@@ -141,14 +148,16 @@ DecidingFlows::Adopt(LiveFlow& flow, int32_t slot)
     const auto group = m_groups.find(*GroupOf(*controller));
     if (group == m_groups.end())
     {
-        throw ScenarioError("controller 'agent' needs a policy across the channel; "
+        throw ScenarioError("controllers",
+                            "controller 'agent' needs a policy across the channel; "
                             "name a controller that lives in the simulator");
     }
     if (group->second.clock.onNotification && !m_feedback)
     {
         throw ScenarioError(
+            "switch.congestion_points",
             "the clock 'per_notification' waits for feedback frames, and no switch sends any: give "
-            "'switch.congestion_points', such as {feedback: both}, as policies declare none");
+            "some, such as {feedback: both}, as policies declare none");
     }
     if (const auto* network = dynamic_cast<const NetworkController*>(controller))
     {

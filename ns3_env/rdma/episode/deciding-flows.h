@@ -54,6 +54,7 @@ class DecidingFlows
         DecisionBroker broker;
     };
 
+    void AddPolicy(const ControllerSpec& spec);
     void
     AddGroup(const std::string& name, std::unique_ptr<Decider> decider, const ClockSpec& clock);
     void Tick(const std::string* name, FlowRun* run);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <stdexcept>
 
 namespace ns3::rdma
 {
@@ -30,6 +29,12 @@ constexpr uint16_t FLAGS = 2;      // of a packet
 constexpr uint8_t NANOSECONDS = 9; // 10^-9 s
 
 } // namespace
+
+void
+RefuseCapture(const std::string& name)
+{
+    throw ScenarioError("record.pcap", "cannot write '" + name + "': " + std::strerror(errno));
+}
 
 class PcapngFile::Block
 {
@@ -99,11 +104,7 @@ PcapngFile::PcapngFile(const std::string& name, uint32_t snapLength, const Captu
       m_linkType(format.linkType),
       m_file(name, std::ios::binary | std::ios::trunc)
 {
-    if (!m_file)
-    {
-        throw ScenarioError("'record.pcap': cannot write '" + m_name +
-                            "': " + std::strerror(errno));
-    }
+    Check();
     Block header(m_bytes, SECTION_HEADER);
     header.Add<uint32_t>(BYTE_ORDER_MAGIC);
     header.Add<uint16_t>(1); // version 1.0
@@ -152,15 +153,22 @@ PcapngFile::Write(Block& block)
     const auto bytes = block.Finish();
     m_file.write(reinterpret_cast<const char*>(bytes.data()),
                  static_cast<std::streamsize>(bytes.size()));
+    Check();
 }
 
 void
 PcapngFile::Close()
 {
     m_file.close();
-    if (m_file.fail())
+    Check();
+}
+
+void
+PcapngFile::Check() const
+{
+    if (!m_file)
     {
-        throw std::runtime_error("cannot write '" + m_name + "'");
+        RefuseCapture(m_name);
     }
 }
 

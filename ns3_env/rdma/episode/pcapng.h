@@ -26,14 +26,18 @@ struct CaptureFormat
     std::string application;
 };
 
+/// What could not be written just now, and why. \throws ScenarioError
+[[noreturn]] void RefuseCapture(const std::string& name);
+
 /**
  * A pcapng file (IETF draft-ietf-opsawg-pcapng), written as it grows. Times are whole
  * nanoseconds: Wireshark 4.0 reads times beyond 18 ms wrong where they are picoseconds.
+ * Whatever is written throws a ScenarioError, naming the file, where it cannot be (a full disk).
  */
 class PcapngFile
 {
   public:
-    /// Keeps at most `snapLength` bytes of a frame. \throws ScenarioError where the file cannot be made
+    /// Keeps at most `snapLength` bytes of a frame.
     PcapngFile(const std::string& name, uint32_t snapLength, const CaptureFormat& format);
 
     /// Describes an interface; returns its number, 0 for the first.
@@ -43,13 +47,14 @@ class PcapngFile
                int64_t timeNs,
                FrameDirection direction,
                std::span<const uint8_t> frame);
-    /// Completes the file. \throws std::runtime_error naming it where something could not be written
+    /// Completes the file.
     void Close();
 
   private:
     /// One block's bytes, from its type to its second length.
     class Block;
     void Write(Block& block);
+    void Check() const;
 
     std::string m_name;
     uint32_t m_snapLength;

@@ -10,6 +10,7 @@
 #include "ns3_env/rdma/json/json-reader.h"
 
 #include <charconv>
+#include <csignal>
 #include <exception>
 #include <fstream>
 #include <iostream>
@@ -232,6 +233,8 @@ Obey(const Options& options, Transport& transport)
 int
 RunProgram(int argc, char** argv, Transport& transport)
 {
+    // A file that may grow no more is an error of its own, as a full disk is.
+    std::signal(SIGXFSZ, SIG_IGN);
     const Options options = Parse(argc, argv, transport);
     try
     {

@@ -27,15 +27,15 @@ Routing::Routing(const Scenario& scenario, const OrderMaker& makeOrder)
     {
         SignOfLife::Beat();
         const LinkSpec& link = scenario.links[i];
-        const std::string where = "links[" + std::to_string(i) + "] joins " +
-                                  std::to_string(link.a) + " and " + std::to_string(link.b);
+        const std::string where = "link " + std::to_string(i) + " joins " + std::to_string(link.a) +
+                                  " and " + std::to_string(link.b);
         if (link.a == link.b)
         {
-            throw ScenarioError(where + ": a link needs two different nodes");
+            throw ScenarioError("links", where + ": a link needs two different nodes");
         }
         if (!seen.emplace(std::minmax(link.a, link.b)).second)
         {
-            throw ScenarioError(where + ": these nodes are already joined");
+            throw ScenarioError("links", where + ": these nodes are already joined");
         }
         for (auto [from, to] : {std::pair{link.a, link.b}, std::pair{link.b, link.a}})
         {
@@ -47,9 +47,10 @@ Routing::Routing(const Scenario& scenario, const OrderMaker& makeOrder)
     {
         if (!m_graph.isSwitch[node] && m_graph.neighbours[node].size() != 1)
         {
-            throw ScenarioError("host " + std::to_string(node) + " has " +
-                                std::to_string(m_graph.neighbours[node].size()) +
-                                " links, a host has exactly one");
+            throw ScenarioError("links",
+                                "host " + std::to_string(node) + " has " +
+                                    std::to_string(m_graph.neighbours[node].size()) +
+                                    " links, a host has exactly one");
         }
     }
 }
@@ -105,14 +106,16 @@ Routing::Path(uint32_t from, uint32_t to, const FiveTuple& tuple) const
     const auto& distance = DistancesTo(to);
     if (distance[from] == UNREACHABLE)
     {
-        throw ScenarioError("there is no path from host " + std::to_string(from) + " to host " +
-                            std::to_string(to));
+        throw ScenarioError("links",
+                            "there is no path from host " + std::to_string(from) + " to host " +
+                                std::to_string(to));
     }
     if (distance[from] > MAX_INT_HOPS + 1)
     {
-        throw ScenarioError("the path from host " + std::to_string(from) + " to host " +
-                            std::to_string(to) + " has " + std::to_string(distance[from] - 1) +
-                            " switches, telemetry can record " + std::to_string(MAX_INT_HOPS));
+        throw ScenarioError("links",
+                            "the path from host " + std::to_string(from) + " to host " +
+                                std::to_string(to) + " has " + std::to_string(distance[from] - 1) +
+                                " switches, telemetry can record " + std::to_string(MAX_INT_HOPS));
     }
     Hops path;
     std::vector<const Neighbour*> choices;

@@ -63,7 +63,7 @@ ReadControllers(JsonReader& root, Scenario& s)
 {
     for (const auto& json : root.List("controllers", MAX_CONTROLLERS))
     {
-        JsonReader section(json, "controllers[" + std::to_string(s.controllers.size()) + "]");
+        JsonReader section(json, ControllerKey(s.controllers.size()));
         ControllerSpec spec{section.Text("name"), {}};
         if (section.Has("attributes"))
         {

@@ -43,6 +43,13 @@ struct ControllerSpec
     std::vector<std::pair<std::string, std::string>> attributes;
 };
 
+/// Where one of Scenario::controllers stands in the JSON.
+inline std::string
+ControllerKey(size_t index)
+{
+    return "controllers[" + std::to_string(index) + "]";
+}
+
 /// Which ports are captured, and where to.
 struct PcapSpec
 {

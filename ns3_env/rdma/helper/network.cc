@@ -16,9 +16,10 @@ Network::Network(Scenario scenario, FlowHook onCreate)
       m_fabric(m_scenario),
       m_streams(m_scenario, m_fabric)
 {
-    for (const ControllerSpec& spec : m_scenario.controllers)
+    for (size_t i = 0; i < m_scenario.controllers.size(); ++i)
     {
-        CreateController(spec); // a bad name or attribute is an error now, not when the flow starts
+        // A bad name or attribute is an error now, not when the flow starts.
+        Within(ControllerKey(i), [&] { CreateController(m_scenario.controllers[i]); });
     }
 }
 

@@ -17,9 +17,10 @@ Network::Network(rdma::Scenario scenario, const TcpSettings& settings, FlowHook 
       m_fabric(m_scenario, settings),
       m_streams(m_scenario, m_fabric)
 {
-    for (const rdma::ControllerSpec& spec : m_scenario.controllers)
+    for (size_t i = 0; i < m_scenario.controllers.size(); ++i)
     {
-        CheckLaw(spec); // a bad name or attribute is an error now, not when the flow starts
+        // A bad name or attribute is an error now, not when the flow starts.
+        rdma::Within(rdma::ControllerKey(i), [&] { CheckLaw(m_scenario.controllers[i]); });
     }
     Traces().over.ConnectWithoutContext(MakeCallback(&Network::Count, this));
 }

@@ -108,8 +108,9 @@ TypeOf(const std::string& name)
     {
         known.append(known.empty() ? "" : ", ").append(other);
     }
-    throw rdma::ScenarioError("unknown congestion law '" + rdma::Shown(name) +
-                              "' for TCP; known: " + known);
+    throw rdma::ScenarioError("name",
+                              "unknown congestion law '" + rdma::Shown(name) +
+                                  "' for TCP; known: " + known);
 }
 
 } // namespace

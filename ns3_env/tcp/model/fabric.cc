@@ -72,26 +72,34 @@ Fabric::Fabric(const rdma::Scenario& scenario, const TcpSettings& settings)
 void
 Fabric::CheckSettings() const
 {
-    const auto check = [](bool good, const std::string& what)
+    const auto check = [](bool good, const std::string& key, const std::string& what)
     {
         if (!good)
         {
-            throw ScenarioError(what);
+            throw ScenarioError(key, what);
         }
     };
     check(m_settings.segmentBytes >= 1 && m_settings.segmentBytes <= MAX_SEGMENT,
+          "payload_bytes",
           "a segment of " + std::to_string(m_settings.segmentBytes) + " bytes: from 1 to " +
               std::to_string(MAX_SEGMENT));
-    check(m_settings.initialWindowSegments >= 1, "an initial window of 0 segments: at least 1");
-    check(m_settings.segmentsPerAck >= 1, "an ACK for 0 segments: for 1, or for more of them");
+    check(m_settings.initialWindowSegments >= 1,
+          "tcp.initial_window_packets",
+          "an initial window of 0 segments: at least 1");
+    check(m_settings.segmentsPerAck >= 1,
+          "tcp.packets_per_ack",
+          "an ACK for 0 segments: for 1, or for more of them");
     check(m_settings.minRto > 0 && m_settings.initialRto > 0 && m_settings.delayedAckTimeout > 0,
+          "tcp",
           "a timeout of 0: timeouts are longer");
     check(m_settings.segmentsPerAck == 1 || m_settings.delayedAckTimeout < m_settings.minRto,
+          "tcp.min_rto_ns",
           "ACKs are delayed by up to " +
               std::to_string(m_settings.delayedAckTimeout / rdma::PS_PER_NS) +
               " ns and the least RTO is " + std::to_string(m_settings.minRto / rdma::PS_PER_NS) +
               " ns: a window of one segment would time out each time; the RTO has to be longer");
     check(m_settings.socketBufferBytes >= LEAST_BUFFER_SEGMENTS * m_settings.segmentBytes,
+          "tcp.socket_buffer_bytes",
           "a socket's buffer of " + std::to_string(m_settings.socketBufferBytes) +
               " bytes: at least " + std::to_string(LEAST_BUFFER_SEGMENTS) + " segments");
 }
@@ -177,7 +185,10 @@ Fabric::AddQueue(uint32_t node, Ptr<PointToPointNetDevice> device, const rdma::L
                             m_streams++};
     const std::optional<QueueSettings> settings =
         m_scenario.isSwitch[node] ? m_settings.queue : m_settings.hostQueue;
-    const Ptr<QueueDisc> queue = settings ? MakeQueue(*settings, facts) : MakeEndlessQueue();
+    const Ptr<QueueDisc> queue =
+        settings ? rdma::Within(m_scenario.isSwitch[node] ? "tcp.queue" : "tcp.host_queue",
+                                [&] { return MakeQueue(*settings, facts); })
+                 : MakeEndlessQueue();
     m_nodes[node]->GetObject<TrafficControlLayer>()->SetRootQueueDiscOnDevice(device, queue);
     return queue;
 }

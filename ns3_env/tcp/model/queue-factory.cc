@@ -89,10 +89,11 @@ class Maker
         const double most = InUnitOf(m_limit, red.most, m_facts);
         if (!(least <= most) || !(red.highestProbability > 0 && red.highestProbability <= 1))
         {
-            throw ScenarioError("RED marks from " + std::to_string(least) + " to " +
-                                std::to_string(most) + " with a probability of " +
-                                std::to_string(red.highestProbability) +
-                                ": the thresholds ascend, and the probability is in (0, 1]");
+            throw ScenarioError("marking",
+                                "RED marks from " + std::to_string(least) + " to " +
+                                    std::to_string(most) + " with a probability of " +
+                                    std::to_string(red.highestProbability) +
+                                    ": the thresholds ascend, and the probability is in (0, 1]");
         }
         auto queue = CreateObjectWithAttributes<RedQueueDisc>(
             "MaxSize",
@@ -134,9 +135,10 @@ MakeQueue(const QueueSettings& settings, const EgressFacts& facts)
     const uint32_t least = limit.GetUnit() == QueueSizeUnit::PACKETS ? 1 : facts.packetBytes;
     if (limit.GetValue() < least)
     {
-        throw ScenarioError("a queue of " + std::to_string(limit.GetValue()) +
-                            (least == 1 ? " packets" : " bytes") +
-                            " holds no full packet: at least " + std::to_string(least));
+        throw ScenarioError("limit",
+                            "a queue of " + std::to_string(limit.GetValue()) +
+                                (least == 1 ? " packets" : " bytes") +
+                                " holds no full packet: at least " + std::to_string(least));
     }
     return std::visit(Maker(limit, facts), settings.discipline);
 }

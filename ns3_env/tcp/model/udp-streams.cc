@@ -62,9 +62,10 @@ UdpStreams::Add(const rdma::StreamEntry& entry)
     uint16_t& begun = m_begun[source];
     if (begun == MOST_STREAMS)
     {
-        throw ScenarioError("more than " + std::to_string(MOST_STREAMS) +
-                            " streams begin at host " + std::to_string(source) +
-                            ": it has no port for another");
+        throw ScenarioError("streams",
+                            "more than " + std::to_string(MOST_STREAMS) +
+                                " streams begin at host " + std::to_string(source) +
+                                ": it has no port for another");
     }
     const rdma::FiveTuple tuple{rdma::NodeAddress(source),
                                 rdma::NodeAddress(destination),
@@ -76,9 +77,10 @@ UdpStreams::Add(const rdma::StreamEntry& entry)
     if (packet > egress.device->GetMtu())
     {
         throw ScenarioError(
+            "streams",
             "a stream's datagrams of " + std::to_string(m_payloadBytes) +
-            " payload bytes fit in no packet: at most " +
-            std::to_string(egress.device->GetMtu() - UDP_HEADER_BYTES - IP_HEADER_BYTES));
+                " payload bytes fit in no packet: at most " +
+                std::to_string(egress.device->GetMtu() - UDP_HEADER_BYTES - IP_HEADER_BYTES));
     }
     const uint32_t frame = packet + LINK_HEADER_BYTES;
     Ptr<Socket> socket = SocketAt(source, tuple.sourcePort);
