@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ns3_env.durable import write_file
 from ns3_env.errors import ConfigError
 from ns3_env.eval.show.plots import Floats, new_axes, picture
 
@@ -76,5 +77,5 @@ def draw_learning(runs: Sequence[Path], out: Path) -> Path:
         axes.legend(frameon=False, fontsize=9)
     axes.set_xlabel(first.counted)
     axes.set_ylabel(first.judged)
-    out.write_bytes(picture(figure, "svg" if out.suffix == ".svg" else "png"))
+    write_file(out, picture(figure, "svg" if out.suffix == ".svg" else "png"))
     return out

@@ -5,11 +5,29 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 #: Files that are flushed at the same time.
 _AT_ONCE = 8
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """What cannot be written in the block is an error with this name, where it has none (a full disk)."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
+def write_file(path: Path, content: str | bytes) -> None:
+    """Writes a file of a folder that is put in place when it is whole. Raises OSError, naming the file."""
+    with naming(path):
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
@@ -19,9 +37,14 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     """
     partial = path.with_name(f".{path.name}.partial")
     partial.unlink(missing_ok=True)
-    with partial.open("xb") as file:
-        file.write(content.encode() if isinstance(content, str) else content)
-    flush(partial)
+    try:
+        with naming(path), partial.open("xb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+        flush(partial)
+    except OSError:
+        with suppress(OSError):
+            partial.unlink()
+        raise
     os.replace(partial, path)
     flush(path.parent)
 
@@ -40,6 +63,7 @@ def flush(path: Path) -> None:
     """Returns when the file's content, or the folder's names, are on the disk. Raises OSError."""
     opened = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(opened)
+        with naming(path):
+            os.fsync(opened)
     finally:
         os.close(opened)

@@ -125,8 +125,9 @@ def test_telemetry_of_an_agent_may_be_nothing_and_a_kilobyte() -> None:
 @pytest.mark.parametrize("value", ["20000000", "5", "0", "1e3"])
 def test_a_time_without_its_unit_is_shown_the_form(value: str) -> None:
     assert refused("swift", "BaseTarget", value).startswith(
-        f"controller 'swift': cannot set attribute 'BaseTarget' to '{value}'; it takes Time 0s:1000s with "
-        "its unit, as in 20us: Target delay before hops and flows are counted"
+        "'controllers[0].attributes.BaseTarget': controller 'swift': cannot set attribute 'BaseTarget' to "
+        f"'{value}'; it takes Time 0s:1000s with its unit, as in 20us: Target delay before hops and flows "
+        "are counted"
     )
 
 

@@ -254,7 +254,9 @@ def test_a_cell_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     assert folder.failed["endless", "dctcp", 1] == "took longer than the suite's timeout_s, 1 s\n"
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["ctrl-c", "crash"])
+@pytest.mark.parametrize(
+    "how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=["ctrl-c", "time is up", "crash"]
+)
 def test_an_end_amid_cells_leaves_a_folder_to_go_on_with(tmp_path: Path, how: signal.Signals) -> None:
     suite, out = suite_file(tmp_path), tmp_path / "out"
     command = [sys.executable, "-m", "eval", "benchmark", "--suite", str(suite), "--out", str(out)]
@@ -281,8 +283,8 @@ def test_an_end_amid_cells_leaves_a_folder_to_go_on_with(tmp_path: Path, how: si
                 break
             time.sleep(0.05)
         assert workers >= 2, "the workers: else they print what interrupted them"
-        if how == signal.SIGINT:
-            os.killpg(process.pid, how)  # as a terminal does
+        if how != signal.SIGKILL:
+            os.killpg(process.pid, how)  # as a terminal does, and a batch system
         else:
             process.kill()
     except BaseException:
@@ -294,7 +296,7 @@ def test_an_end_amid_cells_leaves_a_folder_to_go_on_with(tmp_path: Path, how: si
         left = [Path(f"/proc/{pid}/cmdline").read_text() for pid in (process.pid, *children) if alive(pid)]
         process.kill()
         raise AssertionError(f"20 s later there are still {left}") from None
-    if how == signal.SIGINT:
+    if how != signal.SIGKILL:
         assert process.returncode == 130
         assert shown.split("\n") == [
             "0 of 12 cells are done; the same command goes on from here.",

@@ -5,10 +5,12 @@ dummy."""
 from __future__ import annotations
 
 import gc
+import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
@@ -21,7 +23,8 @@ import pytest
 
 from ns3_env import _native
 from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung, SimulatorNotFound
-from ns3_env.simulator import Decisions, EpisodeEnd, Simulator
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import Decisions, EpisodeEnd, Simulator, find_executable
 from ns3_env.telemetry import FIELDS
 from tests.helpers import alive, dummy_sim, shared_memory
 
@@ -255,6 +258,28 @@ def test_keyboard_interrupt_breaks_a_wait(simulator: Simulator) -> None:
     assert time.monotonic() - begin < 1
     simulator.close()
     assert simulator.pid is None
+
+
+@pytest.mark.parametrize("law", ["hpcc", "agent"])
+def test_a_simulator_s_own_fault_says_how_to_see_it_again(
+    law: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    endless = {"kind": "incast", "flows": 1, "size_bytes": 10**12}
+    data = {"traffic": endless, "time_limit_ns": 10**12, "controllers": [law]}
+    with Simulator() as simulator:
+        simulator.send_reset(Scenario.from_mapping(data, "s.yaml"))
+        assert simulator.pid is not None
+        os.kill(simulator.pid, signal.SIGSEGV)
+        with pytest.raises(SimulatorDied) as caught:
+            simulator.receive()
+    (kept,) = tmp_path.glob("ns3_env-*.json")
+    program = find_executable()
+    assert str(caught.value).partition("; ")[2] == {
+        "hpcc": f"to see it again: `{program} {kept}`; it left no last words",
+        "agent": f"it played {kept} under the policy's actions; it left no last words",
+    }.get(law)
+    assert json.loads(kept.read_text())["controllers"][0]["name"] == law
 
 
 def test_wrong_turns_and_shapes_are_refused(simulator: Simulator) -> None:

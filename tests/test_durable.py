@@ -4,15 +4,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import resource
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ns3_env.agents.search.trials import Trial, TrialLog
+from ns3_env.agents.training.arrays import write_arrays
 from ns3_env.agents.training.run_folder import RunFolder
-from ns3_env.durable import write_atomically
+from ns3_env.durable import write_atomically, write_file
 from ns3_env.eval.play.folders import replace_folder
+from ns3_env.exit_codes import guarded
 
 
 @pytest.fixture
@@ -82,3 +87,71 @@ def test_an_unfinished_file_is_written_through_no_link(tmp_path: Path) -> None:
     assert mine.read_text() == "notes"
     assert (tmp_path / "x").read_text() == "text"
     assert not (tmp_path / "x").is_symlink()
+
+
+@pytest.fixture
+def full_disk() -> Iterator[None]:
+    """No file may have more than 1000 B: what a full disk does, with another reason."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+MUCH = "x" * 5000
+
+
+def cell(folder: Path) -> None:
+    replace_folder(folder / "a", lambda partial: write_file(partial / "flows.csv", MUCH))
+
+
+@pytest.mark.parametrize(
+    ("write", "named"),
+    [
+        (lambda folder: write_atomically(folder / "a.json", MUCH), "a.json"),
+        (lambda folder: write_file(folder / "a.csv", MUCH), "a.csv"),
+        (lambda folder: write_arrays(folder / "a.npz", {"x": np.zeros(9000)}), "a.npz"),
+        (cell, "a/flows.csv"),
+    ],
+)
+def test_what_cannot_be_written_is_a_line_that_names_it(
+    write: Callable[[Path], None],
+    named: str,
+    tmp_path: Path,
+    full_disk: None,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def work() -> int:
+        write(tmp_path)
+        return 0
+
+    assert guarded(work) == 2
+    assert capsys.readouterr().err == f"error: {tmp_path / named}: File too large\n"
+    assert not list(tmp_path.glob(".*"))  # nothing half-written takes room
+
+
+@pytest.mark.parametrize("out", ["file", "file/below"])
+def test_an_output_folder_that_is_a_file_is_said_so(
+    out: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+
+    def work() -> int:
+        (tmp_path / out).mkdir(parents=True, exist_ok=True)
+        return 0
+
+    assert guarded(work) == 2
+    wanted = f"error: {tmp_path / 'file'} is a file, where a folder is to be: name another\n"
+    assert capsys.readouterr().err == wanted
+
+
+def test_sigterm_is_ctrl_c_to_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+
+    def work() -> int:
+        signal.raise_signal(signal.SIGTERM)
+        return 0
+
+    assert guarded(work) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+    assert signal.getsignal(signal.SIGTERM) == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 import yaml
 
 import train
+from ns3_env.agents.training.callback import EpisodeMeter
 from tests.test_train_cli import the_run
 
 CONFIG = """
@@ -113,6 +115,34 @@ def test_it_ends_with_the_same_bits(whole: Path, tmp_path: Path, after: int) -> 
     for one, other in zip(found[after + 1 :], expected[after + 1 :], strict=True):
         for file in sorted(path.name for path in other.iterdir()):
             assert (one / file).read_bytes() == (other / file).read_bytes(), f"{one.name}/{file}"
+
+
+@pytest.mark.parametrize("whole", ["fdcc"], indirect=True)
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_a_run_that_was_asked_to_stop_has_both_checkpoints(
+    whole: Path, tmp_path: Path, how: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own, to go on from at once, and one before, to end with the bits of the run that never stopped."""
+    steps = iter(range(10**9))
+    update = EpisodeMeter.update
+
+    def interrupted(self: EpisodeMeter, step: Any) -> Any:
+        if next(steps) == 100:
+            signal.raise_signal(how)
+        return update(self, step)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(EpisodeMeter, "update", interrupted)
+        assert train.main(files(tmp_path, "fdcc")) == 130
+    run = the_run(tmp_path)
+    *before, own = checkpoints(run)
+    assert own.name not in [path.name for path in checkpoints(whole)]
+    assert len(before) >= 2
+    shutil.rmtree(own)
+    assert train.main(["--resume", str(run)]) == 0
+    for one, other in zip(checkpoints(run), checkpoints(whole), strict=True):
+        for name in ("policy.npz", "optimisers.npz", "replay_buffer.npz", "state.json"):
+            assert (one / name).read_bytes() == (other / name).read_bytes(), f"{one.name}/{name}"
 
 
 @pytest.mark.parametrize("whole", ["fdcc-validated"], indirect=True)

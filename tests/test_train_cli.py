@@ -209,7 +209,19 @@ def test_a_checkpoint_of_other_fields_is_refused(
     assert "fields" in error
 
 
-def test_ctrl_c_saves_a_checkpoint_and_leaves_nothing_behind(files: list[str], tmp_path: Path) -> None:
+def test_what_never_ends_in_learning_is_a_line(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    for option in ("batch_size=-1", "batch_size=0", "train_freq=-1", "buffer_size=0"):
+        assert train.main([*files, "--algo", "td3", f"agent.options.{option}"]) == 2
+        name, _, value = option.partition("=")
+        said = capsys.readouterr().err
+        assert f"agent.options: {name}: must be at least 1, is {value}" in said
+        assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "time is up"])
+def test_an_interrupt_saves_a_checkpoint_and_leaves_nothing_behind(
+    files: list[str], tmp_path: Path, how: signal.Signals
+) -> None:
     shared = shared_memory()
     command = [sys.executable, str(ROOT / "train.py"), *files, "train.decisions=10000000"]
     process = subprocess.Popen(
@@ -224,7 +236,7 @@ def test_ctrl_c_saves_a_checkpoint_and_leaves_nothing_behind(files: list[str], t
             time.sleep(0.05)
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         assert children, "simulators are running"
-        os.kill(process.pid, signal.SIGINT)
+        os.kill(process.pid, how)
         _, error = process.communicate(timeout=20)
     finally:
         process.kill()

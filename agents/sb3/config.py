@@ -12,11 +12,14 @@ from pydantic import Field, field_validator
 from ns3_env.agents.registry import AgentConfig
 from ns3_env.bounds import MAX_COUNT, MAX_TRANSITIONS, WHY_SETTING, excess
 from ns3_env.named_code import is_code
+from ns3_env.strict import shown
 
 #: Algorithms with a name of their own.
 NAMES = ("td3", "sac", "ppo")
 #: Options that say how many transitions are kept: memory is taken for all of them.
 _TRANSITIONS = ("buffer_size", "n_steps")
+#: Options that are counted from 1: an algorithm finds out while it learns, or never comes to an end.
+_COUNTS = ("batch_size", "buffer_size", "n_steps", "n_epochs", "train_freq", "policy_delay")
 
 
 class Sb3Config(AgentConfig):
@@ -37,6 +40,8 @@ class Sb3Config(AgentConfig):
     @classmethod
     def _sane(cls, options: dict[str, Any]) -> dict[str, Any]:
         for key, value in options.items():
+            if key in _COUNTS and isinstance(value, int | float) and not value >= 1:
+                raise ValueError(f"{key}: must be at least 1, is {shown(value)}")
             limit = MAX_TRANSITIONS if key in _TRANSITIONS else MAX_COUNT
             for number in _numbers(value):
                 if (text := excess(abs(number), limit, WHY_SETTING)) is not None:

@@ -17,6 +17,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from ns3_env.durable import naming
 from ns3_env.errors import ConfigError
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -39,7 +40,7 @@ _BROKEN = (
 
 def write_arrays(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Writes the arrays by name; the same arrays make the same bytes. Raises ValueError for objects."""
-    with zipfile.ZipFile(path, "w") as archive:
+    with naming(path), zipfile.ZipFile(path, "w") as archive:
         for name, array in arrays.items():
             with archive.open(zipfile.ZipInfo(name + _SUFFIX), "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, np.asarray(array, order="C"), allow_pickle=False)

@@ -23,6 +23,7 @@ from pydantic import Field
 from ns3_env.agents.registry import find_agent
 from ns3_env.agents.training.config import EnvConfig, Named
 from ns3_env.agents.training.run_folder import RunFolder, read_json
+from ns3_env.durable import write_file
 from ns3_env.errors import ConfigError
 from ns3_env.network_policy import NetworkPolicy
 from ns3_env.policy import Policy
@@ -188,7 +189,7 @@ def controller_layout(controller: Controller) -> dict[str, Any]:
 
 def write_layout(folder: Path, layout: Mapping[str, Any]) -> None:
     """Writes a checkpoint's layout."""
-    (folder / LAYOUT).write_text(json.dumps(layout, indent=1), encoding="utf-8")
+    write_file(folder / LAYOUT, json.dumps(layout, indent=1))
 
 
 def read_layout(folder: Path) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from ns3_env.durable import put_in_place, write_atomically
+from ns3_env.durable import put_in_place, write_atomically, write_file
 from ns3_env.errors import ConfigError
 from ns3_env.files import find_link
 from ns3_env.simulator import plugin_versions
@@ -118,7 +118,7 @@ class RunFolder:
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir()
         write(partial)
-        (partial / "state.json").write_text(json.dumps(state, indent=1), encoding="utf-8")
+        write_file(partial / "state.json", json.dumps(state, indent=1))
         put_in_place(partial, final)
         for old in self._complete()[:-keep]:
             shutil.rmtree(old, ignore_errors=True)

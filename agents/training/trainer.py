@@ -44,6 +44,7 @@ from ns3_env.agents.training.random_state import RandomState
 from ns3_env.agents.training.run_folder import read_json, versions
 from ns3_env.agents.training.spaces_only import SpacesOnly
 from ns3_env.agents.training.stopwatch import Stopwatch
+from ns3_env.durable import write_file
 from ns3_env.errors import ConfigError
 from ns3_env.history import Floats, Ints
 from ns3_env.named_code import is_code
@@ -316,7 +317,7 @@ class GradientTrainer(Trainer):
             write_arrays(folder / REPLAY_BUFFER, buffer_arrays(self.model.replay_buffer))
         random = RandomState.now(self.model.action_space)
         state = LearnerState(counts=Counts.of(self.model), buffer=place, random=random, run=self.run_name)
-        (folder / STATE).write_text(state.model_dump_json(), encoding="utf-8")
+        write_file(folder / STATE, state.model_dump_json())
 
     def restore(self, folder: Path) -> None:
         """See ``Trainer``."""

@@ -11,6 +11,7 @@ from ns3_env.cluster.luggage import Luggage, pack, unpack
 from ns3_env.cluster.retries import RETRIES, caught, value
 from ns3_env.cluster.session import joined
 from ns3_env.cluster.store import scratch
+from ns3_env.durable import write_file
 from ns3_env.eval.ablation.plan import Planned
 from ns3_env.eval.ablation.run import Judged, Run, train_and_judge
 from ns3_env.eval.play.folders import replace_folder
@@ -58,7 +59,7 @@ def _put(runs: Path, name: str, seed: int, files: Mapping[str, bytes]) -> None:
     def write(folder: Path) -> None:
         for path, content in files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_bytes(content)
+            write_file(folder / path, content)
 
     folder = runs / name
     if folder.exists():  # another seed's, begun at the same second elsewhere

@@ -14,7 +14,7 @@ import numpy as np
 from ns3_env.agents.training import run as training
 from ns3_env.agents.training.checkpoint import load_policy
 from ns3_env.agents.training.config import EnvConfig
-from ns3_env.durable import write_atomically
+from ns3_env.durable import naming, write_atomically, write_file
 from ns3_env.eval.ablation.plan import Planned, Variant
 from ns3_env.eval.metrics import measure
 from ns3_env.eval.play.policy import run_policy
@@ -117,7 +117,8 @@ def _write(planned: Planned, out: Path) -> None:
         for seed in planned.of.seeds:
             if (kept := _kept(out, (variant, seed))).exists():
                 done.setdefault(variant.name, {})[seed] = json.loads(kept.read_text(encoding="utf-8"))
-    with (out / "table.csv").open("w", newline="", encoding="utf-8") as file:
+    path = out / "table.csv"
+    with naming(path), path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["variant", "seed", *(f"{scenario}/{metric}" for scenario, metric in columns)])
         for name, runs in done.items():
@@ -131,7 +132,7 @@ def _write(planned: Planned, out: Path) -> None:
     for name, runs in done.items():
         cells = [_cell([run[scenario][metric] for run in runs.values()]) for scenario, metric in columns]
         lines.append(f"| {titles[name]} | {len(runs)} | " + " | ".join(cells) + " |")
-    (out / "table.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_file(out / "table.md", "\n".join(lines) + "\n")
 
 
 def _cell(values: Sequence[float]) -> str:

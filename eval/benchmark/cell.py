@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ns3_env.durable import write_file
 from ns3_env.eval.benchmark.contestants import load
 from ns3_env.eval.benchmark.folder import FORMAT, Key, cell_folder
 from ns3_env.eval.benchmark.suite import Contestant
@@ -128,17 +129,17 @@ def play(
     def write(folder: Path) -> None:
         used = {"controller": job.who.model_dump(mode="json"), "versions": job.versions}
         write_results(folder, scenario, results, MORE_FLOW_COLUMNS, used)
-        (folder / "queue_cdf.csv").write_text(_queue_cdf_text(results), encoding="utf-8")
+        write_file(folder / "queue_cdf.csv", _queue_cdf_text(results))
         if job.series:
             text = csv_text(("t_ns", "kind", "id", "value"), _series_rows(results))
-            (folder / "series.csv").write_text(text, encoding="utf-8")
+            write_file(folder / "series.csv", text)
         content = {
             "format": FORMAT,
             "fingerprint": job.fingerprint,
             "seconds": round(seconds, 3),
             "metrics": without_nan(metrics),
         }
-        (folder / "metrics.json").write_text(json.dumps(content, indent=1, allow_nan=False), encoding="utf-8")
+        write_file(folder / "metrics.json", json.dumps(content, indent=1, allow_nan=False))
 
     return seconds, write
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from ns3_env.cluster.luggage import pack
 from ns3_env.cluster.session import joined
+from ns3_env.durable import write_file
 from ns3_env.eval.benchmark.backend import TICK_S, Event, too_long
 from ns3_env.eval.benchmark.cell import Job
 from ns3_env.eval.benchmark.folder import Key, cell_folder
@@ -190,6 +191,6 @@ class _Playing:
 def _write(job: Job, played: Played) -> None:
     def write(folder: Path) -> None:
         for name, content in played.files.items():
-            (folder / name).write_bytes(content)
+            write_file(folder / name, content)
 
     replace_folder(cell_folder(job.out, *job.key), write)

@@ -20,6 +20,7 @@ from multiprocessing.context import SpawnProcess
 from ns3_env.errors import ScenarioError, SimulatorError
 from ns3_env.eval.benchmark.backend import TICK_S, Event, too_long
 from ns3_env.eval.benchmark.cell import Job, run
+from ns3_env.exit_codes import os_fault
 from ns3_env.simulator import Simulator
 
 _END_PATIENCE_S = 3.0
@@ -193,5 +194,7 @@ def _outcome(job: Job, simulator: Simulator) -> Event:
         return Event("done", job.key, seconds=run(job, simulator))
     except (ScenarioError, SimulatorError) as error:
         return Event("failed", job.key, f"{type(error).__name__}: {error}")
+    except OSError as error:
+        return Event("failed", job.key, os_fault(error))
     except Exception:
         return Event("failed", job.key, traceback.format_exc())

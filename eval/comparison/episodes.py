@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ns3_env.agents.training.run_folder import RunFolder
+from ns3_env.durable import naming, write_file
 from ns3_env.eval.comparison.figure import draw_comparison
 from ns3_env.eval.metrics import mean
 from ns3_env.eval.play.policy import Episode
@@ -27,7 +28,8 @@ def show_played(title: str, played: Mapping[str, Sequence[Episode]], folder: Run
 
 def write_episodes(folder: Path, name: str, episodes: Sequence[Episode]) -> None:
     """NAME.flows.csv (a row per flow) and NAME.queues.json (per port), to draw figures from again."""
-    with (folder / f"{name}.flows.csv").open("w", newline="", encoding="utf-8") as file:
+    path = folder / f"{name}.flows.csv"
+    with naming(path), path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         columns = list(episodes[0].results["flows"])
         writer.writerow(["episode", "seed", *columns])
@@ -41,4 +43,4 @@ def write_episodes(folder: Path, name: str, episodes: Sequence[Episode]) -> None
         {"seed": episode.seed, "queues": episode.results["queues"], "totals": episode.results["totals"]}
         for episode in episodes
     ]
-    (folder / f"{name}.queues.json").write_text(json.dumps(queues), encoding="utf-8")
+    write_file(folder / f"{name}.queues.json", json.dumps(queues))

@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from ns3_env.command_line import typed
+from ns3_env.durable import write_file
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.play.folders import refuse_link
 from ns3_env.eval.show.files import FOLDER, save
@@ -64,7 +65,7 @@ def draw_comparison(evaluation: Path, target: Path | None = None, formats: Seque
     _draw_queues(left, evaluation, names, looks)
     left.suptitle("The queue that the incast builds", fontsize=11)
     _draw_slowdowns(right, evaluation, names, looks).set_title("How long the flows take", fontsize=11)
-    target.write_bytes(picture(figure, "png"))
+    write_file(target, picture(figure, "png"))
     if formats:
         _write_files(evaluation, names, formats)
     return target

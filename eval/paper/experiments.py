@@ -16,6 +16,7 @@ from typing import Any
 from rich.console import Console
 
 from ns3_env.agents.training.run_folder import versions
+from ns3_env.durable import write_file
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.paper.outcome import Experiment, Outcome, Say
 from ns3_env.eval.paper.page import RESULT, refresh
@@ -189,9 +190,9 @@ def _scale(experiment: Experiment, scale: float | None, full: bool) -> float:
 def _write(folder: Path, result: Mapping[str, Any], outcome: Outcome) -> None:
     write_json(folder / RESULT, result)
     for name, image in outcome.pictures.items():
-        (folder / f"{name}.png").write_bytes(image)
+        write_file(folder / f"{name}.png", image)
     for name, text in outcome.series.items():
-        (folder / f"{name}.csv").write_text(text, encoding="utf-8")
+        write_file(folder / f"{name}.csv", text)
 
 
 def _refuse_foreign(folder: Path) -> None:

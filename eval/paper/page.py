@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from ns3_env.durable import write_file
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.paper.claims import summary
 from ns3_env.eval.paper.show import markdown
@@ -58,7 +59,7 @@ def refresh(page: Path, runs: Path, pictures: Path) -> list[str]:
         return found[1] + markdown(result, os.path.relpath(pictures, page.parent) + "/") + found[3]
 
     text = _BLOCK.sub(block, text)
-    page.write_text(_BLOCK.sub(_with_claims(text), text), encoding="utf-8")
+    write_file(page, _BLOCK.sub(_with_claims(text), text))
     return done
 
 

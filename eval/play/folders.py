@@ -27,8 +27,10 @@ def replace_folder(folder: Path, write: Callable[[Path], None]) -> None:
     partial.mkdir(parents=True)
     try:
         write(partial)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(partial, ignore_errors=True)
+        if isinstance(error, OSError) and str(partial) in str(error.filename):
+            error.filename = str(error.filename).replace(str(partial), str(folder))
         raise
     put_in_place(partial, folder)
 

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from ns3_env.agents.training.run_folder import versions
+from ns3_env.durable import write_file
 from ns3_env.eval.play.series import FILES as SERIES_FILES
 from ns3_env.eval.show import table
 from ns3_env.scenario import Scenario
@@ -105,26 +106,26 @@ def write_results(
     flows = results["flows"]
     names = [*FLOW_COLUMNS, *more_columns, *(name for name in MORE_COLUMNS if name in flows)]
     rows = [[*row, int(row[4] >= 0)] for row in zip(*(flows[name] for name in names), strict=True)]
-    (folder / "flows.csv").write_text(table.csv_text([*names, "finished"], rows), encoding="utf-8")
+    write_file(folder / "flows.csv", table.csv_text([*names, "finished"], rows))
     if streams := results.get("streams"):
         rows = [list(row) for row in zip(*(streams[name] for name in STREAM_COLUMNS), strict=True)]
-        (folder / "streams.csv").write_text(table.csv_text(STREAM_COLUMNS, rows), encoding="utf-8")
+        write_file(folder / "streams.csv", table.csv_text(STREAM_COLUMNS, rows))
     columns = [*QUEUE_COLUMNS, *(["window_tx_bytes"] if "measurement" in results else [])]
     rows = [[port[name] for name in columns] for port in results["queues"]]
-    (folder / "queues.csv").write_text(table.csv_text(columns, rows), encoding="utf-8")
+    write_file(folder / "queues.csv", table.csv_text(columns, rows))
     if losses := results["losses"]:
         rows = [[lost[name] for name in LOSS_COLUMNS] for lost in losses]
-        (folder / "losses.csv").write_text(table.csv_text(LOSS_COLUMNS, rows), encoding="utf-8")
+        write_file(folder / "losses.csv", table.csv_text(LOSS_COLUMNS, rows))
     if counters := results["flow_counters"]:
         rows = [[flow, *row] for flow, row in enumerate(zip(*counters.values(), strict=True))]
-        (folder / "counters.csv").write_text(table.csv_text(["flow", *counters], rows), encoding="utf-8")
+        write_file(folder / "counters.csv", table.csv_text(["flow", *counters], rows))
     config = {
         "source": scenario.source,
         **(used or {"versions": versions()}),
         "scenario": resolved(scenario),
     }
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
-    (folder / "config.yaml").write_text(text, encoding="utf-8")
+    write_file(folder / "config.yaml", text)
 
 
 def resolved(scenario: Scenario) -> dict[str, Any]:

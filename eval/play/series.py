@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ns3_env.durable import write_file
 from ns3_env.eval.show.table import csv_text
 
 #: Columns of each series; times are ns, lengths bytes, rates bit/s.
@@ -44,4 +45,4 @@ def recorded_series(results: Mapping[str, Any]) -> dict[str, Sequence[Sequence[A
 def write_series(folder: Path, results: Mapping[str, Any]) -> None:
     """A CSV file for each recorded series."""
     for name, rows in recorded_series(results).items():
-        (folder / f"{name}.csv").write_text(csv_text(COLUMNS[name], rows), encoding="utf-8")
+        write_file(folder / f"{name}.csv", csv_text(COLUMNS[name], rows))

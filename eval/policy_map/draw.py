@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
+from ns3_env.durable import write_file
 from ns3_env.errors import ConfigError
 from ns3_env.eval.play.trained import policy_of
 from ns3_env.eval.policy_map.steady import steady
@@ -93,7 +94,7 @@ def policy_map(
     several[0].set_ylabel(up.field)
     bar = figure.colorbar(mesh, ax=list(several), shrink=0.9)
     bar.set_label("action; black: 0, the window stays")
-    out.write_bytes(picture(figure, "svg" if out.suffix == ".svg" else "png"))
+    write_file(out, picture(figure, "svg" if out.suffix == ".svg" else "png"))
     return out
 
 

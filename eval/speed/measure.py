@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ns3_env.data_files import DATA
+from ns3_env.durable import write_file
 from ns3_env.eval.speed.front_ends import FRONT_ENDS, steps_per_s
 from ns3_env.eval.speed.placement import PLACEMENTS, decision_us
 from ns3_env.eval.speed.policies import NETWORKS, ROLLOUTS, native_us, rollout_decisions_per_s
@@ -160,7 +161,7 @@ def report(
         figures = measure(say=lambda text: status.update(f"measuring: {text}"), hang_timeout_s=hang_timeout_s)
     out.print(table(figures))
     if json_path is not None:
-        json_path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+        write_file(json_path, json.dumps(figures, indent=2) + "\n")
     return figures
 
 

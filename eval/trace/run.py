@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ns3_env.bounds import MAX_TIME_NS, WHY_TIME, excess
+from ns3_env.durable import write_file
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.cell import played_by, recorded
 from ns3_env.eval.benchmark.suite import Contestant
@@ -102,7 +103,7 @@ def trace(
         write_series(folder, results)
         if importlib.util.find_spec("pyarrow") is not None:
             _write_parquet(folder, results)
-        (folder / "trace.png").write_bytes(picture(draw(results, title), "png"))
+        write_file(folder / "trace.png", picture(draw(results, title), "png"))
         if formats:
             with for_paper():
                 for name, figure in separately(results):

@@ -4,13 +4,20 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import os
+import shlex
+import signal
 import subprocess
+import tempfile
 import time
 import weakref
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ns3_env import _native
+from ns3_env.durable import write_atomically
 from ns3_env.errors import SimulatorNotFound
 from ns3_env.simulator.executable import plugin_options
 from ns3_env.simulator.last_words import LastWords, killed_by
@@ -20,6 +27,8 @@ from ns3_env.transport import Transport
 SLICE_S = 0.02
 #: Between two looks at a simulator that nobody waits for, s.
 LOOK_S = 0.1
+#: Signals of a program's own faults.
+FAULTS = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
@@ -29,9 +38,10 @@ class SimulatorProcess:
     def __init__(self, executable: Path, agent: _native.AgentEnd, transport: Transport = "rdma") -> None:
         """Starts it at our end of the channel, with the transport's plugins. Raises SimulatorNotFound."""
         words = LastWords("ns3_env-stderr")
+        self._command = [os.fspath(executable), *plugin_options(transport)]
         try:
             process = subprocess.Popen(
-                [os.fspath(executable), *plugin_options(transport), f"--channel-fd={agent.channel_fd}"],
+                [*self._command, f"--channel-fd={agent.channel_fd}"],
                 stdin=subprocess.DEVNULL,
                 stdout=words.fd,
                 stderr=words.fd,
@@ -54,12 +64,17 @@ class SimulatorProcess:
         """Also in the moment between the death of the main thread and that of the last one."""
         return self._process.poll() is not None or process_state(self.pid)[0] in ("Z", "X")
 
-    def death(self) -> str | None:
-        """How the process ended, with its last words; None while it lives."""
+    def death(self, played: Callable[[], bytes]) -> str | None:
+        """How the process ended, with its last words; None while it lives.
+
+        ``played()``: the JSON of what it played, for the command that shows again what it died of.
+        """
         code = self._process.poll()
         if code is None:
             return None
         how = killed_by(-code) if code < 0 else f"ended with exit code {code}"
+        if -code in FAULTS:
+            how += _shown_again(self._command, played())
         return f"the simulator (pid {self.pid}) {how}{self.last_words()}"
 
     def last_words(self) -> str:
@@ -124,6 +139,22 @@ class Watch:
         if cpu_s - self._cpu_s > timeout_s - SLICE_S:
             return f"computed for {cpu_s - self._cpu_s:.1f} s without a sign of life"
         return None
+
+
+def _shown_again(command: Sequence[str], played: bytes) -> str:
+    """What to type to see a simulator's own fault again; "" where what it played is none, or nowhere kept."""
+    from ns3_env.scenario.controller import AGENT  # scenarios need simulators
+
+    try:
+        content = json.loads(played)
+        under = {content["controllers"][i]["name"] for i in content["flows"]["controller"]}
+        file = Path(tempfile.gettempdir(), f"ns3_env-{hashlib.sha256(played).hexdigest()[:12]}.json")
+        write_atomically(file, played)
+    except (ValueError, LookupError, TypeError, OSError):
+        return ""
+    if AGENT in under:
+        return f"; it played {file} under the policy's actions"
+    return f"; to see it again: `{shlex.join([*command, str(file)])}`"
 
 
 def process_state(pid: int | None) -> tuple[str, float]:

@@ -288,6 +288,12 @@ class Simulator:
         except _native.ChannelError as error:
             self._raise_broken(str(error))
 
+    def _played(self) -> bytes:
+        """The JSON of the scenario that was sent last, as the channel still has it."""
+        assert self._agent is not None
+        blob = self._agent.blob_fd
+        return os.pread(blob, os.fstat(blob).st_size, 0)
+
     def _read_blob(self) -> bytes:
         assert self._agent is not None
         try:
@@ -303,7 +309,7 @@ class Simulator:
 
     def _raise_if_dead(self) -> None:
         assert self._process is not None
-        if (message := self._process.death()) is not None:
+        if (message := self._process.death(self._played)) is not None:
             self.kill()
             raise SimulatorDied(message)
 

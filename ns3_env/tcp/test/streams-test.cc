@@ -277,7 +277,7 @@ class RefusedStreamTest : public TestCase
         }
         Simulator::Destroy();
         NS_TEST_EXPECT_MSG_EQ(what,
-                              "a stream's datagrams of 1448 payload bytes fit in no packet: "
+                              "'streams': a stream's datagrams of 1448 payload bytes fit in no packet: "
                               "at most 1052",
                               "what is wrong");
     }
