@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ns3_env import _native
-from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung
+from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorError, SimulatorHung
 from ns3_env.simulator.executable import describe_controllers, find_executable, plugins_of
 from ns3_env.simulator.messages import Decisions, EpisodeEnd, Transitions
 from ns3_env.simulator.plugins import load_plugins
@@ -92,14 +92,18 @@ class Simulator:
     def start(self, transport: Transport = "rdma") -> None:
         """Starts the transport's process, if there is none.
 
-        Raises SimulatorNotFound, SimulatorDied, SimulatorHung; ConfigError where a plugin cannot be loaded.
+        Raises SimulatorNotFound, SimulatorDied, SimulatorHung, or SimulatorError where there is no memory for
+        the channel; ConfigError where a plugin cannot be loaded.
         """
         if self._process is not None:
             return
         executable = find_executable(transport) if self._executable is None else Path(self._executable)
         if plugins_of(transport):
             describe_controllers(executable)  # loads them: what is wrong is a line, not a process that dies
-        agent = _native.AgentEnd(self._capacity)
+        try:
+            agent = _native.AgentEnd(self._capacity)
+        except _native.ChannelError as error:  # no memory left, or none allowed
+            raise SimulatorError(f"there is no channel to it: {error}") from None
         self._process, self._agent = SimulatorProcess(executable, agent, transport), agent
         self._transport = transport
         self._flows, self._slots, self._flags = agent.flows, agent.slots, agent.flags
