@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What does an agent's action do to a flow? Maps from actions to windows and pacing rates, by name.
 
-An action outside its space's box is cut to the box: -1 or 1 where it is relative, and so is its echo. One that
-is NaN, or a window below 0, is refused.
+An action outside its space's box is cut to the box: -1 or 1 where it is relative, and so is its echo. One
+that is NaN, or a window below 0, is refused.
 
 The arithmetic is the simulator's own (``rdma/policy/action-map.cc``), so an action means the same to the last
 bit wherever the policy that takes it is evaluated.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
 from collections.abc import Callable
@@ -25,7 +26,8 @@ listener: Callable[[int], None] | None = None
 def attempt(kind: str, read: Callable[[], T], source: str) -> T | None:
     """What ``read`` makes of an input; None where it refuses it as it should.
 
-    Fails where it takes long, raises anything else, or says something that does not name its source.
+    Fails where it takes long, raises anything else, or says something that does not name its source
+    (``FILE: ``), or with the place in it (``FILE:LINE:COLUMN: ``).
     """
     count, refused = counts.get(kind, (0, 0))
     counts[kind] = count + 1, refused
@@ -41,7 +43,8 @@ def attempt(kind: str, read: Callable[[], T], source: str) -> T | None:
         text = str(error)
         assert text, "an error without words"
         assert len(text) < _MOST_CHARACTERS
-        assert all(line.startswith(source) for line in text.splitlines()), text
+        place = re.escape(source.removesuffix(": ")) + r"(:\d+:\d+: |: )" * source.endswith(": ")
+        assert all(re.match(place, line) for line in text.splitlines()), text
         return None
     finally:
         assert time.process_time() - began < QUICKLY_S

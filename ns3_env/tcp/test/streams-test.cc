@@ -276,10 +276,11 @@ class RefusedStreamTest : public TestCase
             }
         }
         Simulator::Destroy();
-        NS_TEST_EXPECT_MSG_EQ(what,
-                              "'streams': a stream's datagrams of 1448 payload bytes fit in no packet: "
-                              "at most 1052",
-                              "what is wrong");
+        NS_TEST_EXPECT_MSG_EQ(
+            what,
+            "'streams': a stream's datagrams of 1448 payload bytes fit in no packet: "
+            "at most 1052",
+            "what is wrong");
     }
 };
 
