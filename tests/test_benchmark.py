@@ -166,7 +166,10 @@ def test_what_is_done_is_not_done_again(copy: Path, capsys: pytest.CaptureFixtur
     assert (left / "metrics.json").stat().st_mtime_ns == written
     assert BenchFolder.read(copy).complete
     assert not list(copy.rglob("*.partial"))
-    assert "incast" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "incast" in shown
+    headings = shown.split("───")[0].split()
+    assert {"slowdown", "vs", "best", "goodput"} <= set(headings)
 
 
 def test_a_cell_of_another_version_or_suite_is_stale_and_never_counted(
