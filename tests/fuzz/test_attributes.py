@@ -85,7 +85,9 @@ def test_a_value_is_in_its_range_or_refused(simulator: Simulator, which: tuple[s
     simulator.start()
     pid = simulator.pid
     results = attempt(
-        "attributes", lambda: simulator.play(scenario(controller, {attribute: value})), "controller "
+        "attributes",
+        lambda: simulator.play(scenario(controller, {attribute: value})),
+        f"'controllers[0].attributes.{attribute}': controller ",
     )
     assert simulator.pid == pid
     if results is None:
