@@ -99,7 +99,8 @@ class _Playing:
         self.ray = ray
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         board: Any = ray.remote(Board)
-        self.board = board.options(num_cpus=0, scheduling_strategy=here).remote()
+        always = {"max_restarts": -1, "max_task_retries": -1}
+        self.board = board.options(num_cpus=0, scheduling_strategy=here, **always).remote()
         self.task = ray.remote(play_cell).options(num_cpus=1, max_retries=RETRIES)
         self.luggage = ray.put(pack())
         self.baggage: dict[tuple[str, str], Any] = {}  # by scenario and controller

@@ -59,12 +59,17 @@ def play_cell(
 ) -> Played | str:
     """A task: the cell, played; or why that cannot be.
 
-    A worker that is still at it after ``timeout_s`` says so, and the driver ends it.
+    A worker that is still at it after ``timeout_s`` says so, and the driver ends it. It says so again after as
+    long: what a board that died had heard is lost.
     """
     board.say.remote("begun", job.key)
-    limit = threading.Timer(timeout_s, lambda: board.say.remote("overdue", job.key))
-    limit.daemon = True
-    limit.start()
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(timeout_s):
+            board.say.remote("overdue", job.key)
+
+    threading.Thread(target=watch, daemon=True).start()
     try:
         unpack(luggage)
         _check_versions(job)
@@ -79,7 +84,7 @@ def play_cell(
     except Exception:
         return traceback.format_exc()
     finally:
-        limit.cancel()
+        over.set()
 
 
 def _check_versions(job: Job) -> None:

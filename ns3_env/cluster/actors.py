@@ -16,18 +16,18 @@ Played = tuple[list[Transitions], dict[str, Any]]
 
 
 class SimulatorActor:
-    """A simulator on a node."""
+    """A simulator on a node. Ray makes it again from the arguments of its constructor: numbers, not references,
+    since what those refer to may be gone by then."""
 
-    def __init__(self, luggage: Luggage, capacity: int, hang_timeout_s: float) -> None:
-        self._luggage = luggage
+    def __init__(self, capacity: int, hang_timeout_s: float) -> None:
         self._simulator = Simulator(capacity, hang_timeout_s=hang_timeout_s)
 
-    def play(self, begun: Begun) -> Played | Exception:
+    def play(self, begun: Begun, luggage: Luggage) -> Played | Exception:
         """A whole episode under the policy; the same whenever it is asked for again."""
-        return caught(lambda: self._play(begun))
+        return caught(lambda: self._play(begun, luggage))
 
-    def _play(self, begun: Begun) -> Played:
-        unpack(self._luggage)
+    def _play(self, begun: Begun, luggage: Luggage) -> Played:
+        unpack(luggage)
         file = MemoryFile(begun.policy)
         parts: list[Transitions] = []
         try:
@@ -57,10 +57,10 @@ class SimulatorActors:
         """
         import ray
 
-        luggage = ray.put(pack())
+        self._luggage = ray.put(pack())
         made: Any = ray.remote(SimulatorActor)
         actor = made.options(num_cpus=1, max_restarts=-1, max_task_retries=RETRIES)
-        self._actors = [actor.remote(luggage, capacity, hang_timeout_s) for _ in range(count)]
+        self._actors = [actor.remote(capacity, hang_timeout_s) for _ in range(count)]
         self._under_way: dict[Any, int] = {}  # by the reference of what is played: the actor's number
 
     def play(self, begun: Begun) -> Any:
@@ -69,7 +69,7 @@ class SimulatorActors:
         for number in self._under_way.values():
             load[number] += 1
         number = load.index(min(load))
-        ref = self._actors[number].play.remote(begun)
+        ref = self._actors[number].play.remote(begun, self._luggage)
         self._under_way[ref] = number
         return ref
 

@@ -8,8 +8,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +113,28 @@ def test_a_cell_that_takes_too_long_is_ended(head: Head, tmp_path: Path) -> None
     folder = BenchFolder.read(tmp_path / "out")
     assert [cell.scenario for cell in folder.cells] == ["incast"]
     assert folder.failed["endless", "dctcp", 1] == "took longer than the suite's timeout_s, 1 s\n"
+
+
+def test_a_worker_that_keeps_the_news_may_die(head: Head, tmp_path: Path) -> None:
+    killed: list[int] = []
+
+    def kill() -> None:
+        deadline = time.monotonic() + 60
+        while not killed and time.monotonic() < deadline:
+            for pid in descendants(head.process.pid):
+                with suppress(OSError):
+                    if b"ray::Board" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                        os.kill(pid, signal.SIGKILL)
+                        killed.append(pid)
+            time.sleep(0.02)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    suite = suite_file(tmp_path, seeds=[1], scenarios=SUITE["scenarios"][:1])
+    assert main(options(suite, tmp_path / "out", "--ray", head.address)) == 0
+    killer.join()
+    assert killed
+    assert BenchFolder.read(tmp_path / "out").complete
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["ctrl-c", "lost driver"])
