@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -80,8 +81,9 @@ def test_a_run_leaves_its_folder_and_the_table(
     assert "episode/return" in rows[-1]
     shown = capsys.readouterr().out
     numbers = json.loads((tmp_path / "t.json").read_text())
-    assert set(numbers) == {"fdcc", "hpcc"}
+    assert set(numbers) == {"fdcc", "hpcc", "constant window"}
     assert f"{numbers['hpcc']['fct_slowdown_avg']:.2f}" in shown
+    assert re.search(r"^fdcc .* a constant window of one BDP: slowdown × .* over 1 episode", shown, re.M)
     assert (run / "evaluation" / "hpcc.flows.csv").exists()
     # The resolved configuration is a configuration, and the evaluation can be done again.
     assert eval_main(["evaluate", str(run), "--json", str(tmp_path / "again.json")]) == 0

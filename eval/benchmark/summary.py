@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ns3_env.eval.benchmark.constant_window import within_noise
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import Row, standings
 from ns3_env.eval.show.table import cell
@@ -52,7 +53,7 @@ def show(folder: BenchFolder, console: Console) -> None:
         "*: less than each other one for sure, all flows finished",
         style="dim",
     )
-    for note in notes(folder):
+    for note in (*within_noise(folder), *notes(folder)):
         console.print(note, highlight=False, markup=False)
 
 

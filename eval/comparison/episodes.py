@@ -10,15 +10,24 @@ from pathlib import Path
 
 from ns3_env.agents.training.run_folder import RunFolder
 from ns3_env.durable import naming, write_file
+from ns3_env.eval.benchmark.constant_window import ROW, beside
 from ns3_env.eval.comparison.figure import draw_comparison
 from ns3_env.eval.metrics import mean
 from ns3_env.eval.play.policy import Episode
 from ns3_env.eval.show import table
 
 
-def show_played(title: str, played: Mapping[str, Sequence[Episode]], folder: RunFolder) -> None:
-    """The table; the run's evaluation/ gets every controller's episodes and the figure."""
-    table.show(title, {name: mean([e.metrics for e in episodes]) for name, episodes in played.items()})
+def show_table(title: str, played: Mapping[str, Sequence[Episode]], learned: str) -> None:
+    """The table, and how the one that learned stands beside a constant window, where that has played."""
+    metrics = {name: [episode.metrics for episode in episodes] for name, episodes in played.items()}
+    table.show(title, {name: mean(rows) for name, rows in metrics.items()})
+    if ROW in played:
+        print(beside(learned, metrics[learned], metrics[ROW]))
+
+
+def show_played(title: str, played: Mapping[str, Sequence[Episode]], folder: RunFolder, learned: str) -> None:
+    """The table of ``show_table``; the run's evaluation/ gets every controller's episodes and the figure."""
+    show_table(title, played, learned)
     target = folder.path / "evaluation"
     target.mkdir(exist_ok=True)
     for name, episodes in played.items():

@@ -12,8 +12,8 @@ from ns3_env.agents.training.environment import make_scenario
 from ns3_env.agents.training.inputs import apply_overrides, read_inputs
 from ns3_env.agents.training.run_folder import RunFolder
 from ns3_env.errors import ConfigError
+from ns3_env.eval.comparison.episodes import show_table
 from ns3_env.eval.comparison.training import after_training, against, as_json
-from ns3_env.eval.metrics import mean
 from ns3_env.eval.show import table
 from ns3_env.released import LAYOUT, policy_path
 from ns3_env.strict import Strict, validate
@@ -61,6 +61,6 @@ def _alone(path: Path, overrides: Sequence[str], json_file: Path | None) -> None
     scenario = make_scenario(found.env, evaluation.scenario, f"{source}: evaluation.scenario")
     played = against("policy", found.policy, found.env, scenario, evaluation)
     title = f"{scenario.agent_flow_count} flows, {scenario.topology.kind} ({path}){scenario.measured_text()}"
-    table.show(title, {name: mean([e.metrics for e in episodes]) for name, episodes in played.items()})
+    show_table(title, played, "policy")
     if json_file is not None:
         table.write_json(json_file, as_json(played))

@@ -22,6 +22,7 @@ from ns3_env.agents.training.environment import make_scenario
 from ns3_env.agents.training.run_folder import RunFolder
 from ns3_env.episode_pool import Players
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW, ROW
 from ns3_env.eval.comparison.episodes import show_played
 from ns3_env.eval.metrics import mean, without_nan
 from ns3_env.eval.play.policy import Episode as Played
@@ -57,11 +58,13 @@ def after_tuning(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
         stage.name: scenario
         for stage, scenario in zip(plan.curriculum.config.stages, plan.curriculum.scenarios, strict=True)
     }
+    if all(scenario.transport == "rdma" for scenario in (shown, unseen, *places.values())):
+        players[ROW] = CONSTANT_WINDOW
     with Players(config.env.simulators, hang_timeout_s=config.env.hang_timeout_s) as pool:
         played = _play(pool, shown, players, seeds)
         scores = _scores(pool, {**places, "unseen": unseen}, players, seeds, plan.objective)
     title = f"{shown.flow_count} flows, {shown.topology.kind}, unseen ({folder.path}){shown.measured_text()}"
-    show_played(title, played, folder)
+    show_played(title, played, folder, after)
     Console().print(_score_table(scores, plan.objective.heading))
     gains: dict[str, Any] = {}
     if plan.subject.before is not None:

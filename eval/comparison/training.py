@@ -7,18 +7,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 from ns3_env.agents.training.checkpoint import load_policy
 from ns3_env.agents.training.config import EnvConfig, EvaluationConfig, RunConfig
 from ns3_env.agents.training.environment import make_scenario
 from ns3_env.agents.training.run_folder import RunFolder
 from ns3_env.errors import ConfigError
+from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW, ROW
 from ns3_env.eval.comparison.episodes import show_played
 from ns3_env.eval.metrics import mean, without_nan
 from ns3_env.eval.play.policy import Episode, run_controller, run_policy, summary
 from ns3_env.eval.show import table
+from ns3_env.eval.show.told import told
 from ns3_env.policy import Policy
 from ns3_env.released import released_names
-from ns3_env.scenario import Scenario
+from ns3_env.scenario import Controller, Scenario
 
 
 def evaluation_scenario(config: RunConfig, source: str) -> Scenario:
@@ -38,15 +42,21 @@ def compare(config: RunConfig, checkpoint: Path, source: str) -> dict[str, list[
 def against(
     name: str, policy: Policy, env: EnvConfig, scenario: Scenario, evaluation: EvaluationConfig
 ) -> dict[str, list[Episode]]:
-    """Episodes of the policy, under this name, and of each controller, on the same flows of the scenario."""
+    """Episodes of the policy, under this name, of each controller, and of a constant window of one BDP, on
+    the same flows of the scenario. Under TCP there is no such window."""
     seed, episodes = evaluation.seed, evaluation.episodes
     where = evaluation.placement
-    played = {name: run_policy(policy, env, scenario, seed, episodes, placement=where)}
-    for controller in evaluation.controllers:
-        label = f"{controller} (released)" if controller in released_names() else controller
-        played[label] = run_controller(
-            controller, scenario, seed, episodes, hang_timeout_s=env.hang_timeout_s
-        )
+    others: dict[str, str | Controller] = {
+        f"{controller} (released)" if controller in released_names() else controller: controller
+        for controller in evaluation.controllers
+    }
+    if scenario.transport == "rdma":
+        others[ROW] = CONSTANT_WINDOW
+    played: dict[str, list[Episode]] = {}
+    with told(Console(), lambda: f"comparison: {len(played)} of {1 + len(others)} played"):
+        played[name] = run_policy(policy, env, scenario, seed, episodes, placement=where)
+        for label, who in others.items():
+            played[label] = run_controller(who, scenario, seed, episodes, hang_timeout_s=env.hang_timeout_s)
     return played
 
 
@@ -69,7 +79,7 @@ def after_training(config: RunConfig, folder: RunFolder, json_file: Path | None 
         f"{scenario.agent_flow_count} flows, {scenario.topology.kind}, unseen; {config.agent.name} decides "
         f"{where} ({folder.path})"
     )
-    show_played(title, played, folder)
+    show_played(title, played, folder, config.agent.name)
     content = as_json(played)
     table.write_json(folder.path / "evaluation" / "table.json", content)
     if json_file is not None:

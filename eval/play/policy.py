@@ -16,7 +16,7 @@ from ns3_env.network_policy import NetworkPolicy
 from ns3_env.policy import Policy, SlotStates
 from ns3_env.released import named_controller
 from ns3_env.rollouts import Rollouts
-from ns3_env.scenario import Scenario
+from ns3_env.scenario import Controller, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.vec_env import episode_seed
 
@@ -50,10 +50,10 @@ class Episode:
 
 
 def run_controller(
-    name: str, scenario: Scenario, seed: int, episodes: int = 1, *, hang_timeout_s: float = 0.9
+    name: str | Controller, scenario: Scenario, seed: int, episodes: int = 1, *, hang_timeout_s: float = 0.9
 ) -> list[Episode]:
-    """Episodes of the scenario with every flow of the agent under the simulator's own controller ``name``, or
-    a released policy's.
+    """Episodes of the scenario with every flow of the agent under a controller of the simulator, given by
+    name or with its attributes, or under a released policy.
 
     ``hang_timeout_s`` is the simulator's: see :class:`ns3_env.simulator.Simulator`.
 
@@ -61,7 +61,7 @@ def run_controller(
         ScenarioError: there is no such controller.
         SimulatorError: the simulator failed.
     """
-    who = named_controller(name)
+    who = named_controller(name) if isinstance(name, str) else name
     own = scenario.under(who.name, who.attributes)
     seeds = [episode_seed(seed, number) for number in range(episodes)]
     with Simulator(hang_timeout_s=hang_timeout_s) as simulator:

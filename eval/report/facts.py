@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from ns3_env.eval.benchmark.constant_window import within_noise
 from ns3_env.eval.benchmark.folder import BenchFolder, Key
 
 #: Entries of a list that the page shows; the whole one is in suite.yaml.
@@ -31,6 +32,7 @@ class Facts:
         failed: the error of each cell that failed.
         missing: cells of which there is nothing.
         stale: cells of other versions or settings.
+        within_noise: a line for each policy that is within noise of a constant window in a scenario.
     """
 
     title: str
@@ -43,6 +45,7 @@ class Facts:
     failed: Mapping[Key, str]
     missing: Sequence[Key]
     stale: Sequence[Key]
+    within_noise: Sequence[str]
 
 
 def gather(folder: BenchFolder) -> Facts:
@@ -61,6 +64,7 @@ def gather(folder: BenchFolder) -> Facts:
         failed={key: text.strip() for key, text in folder.failed.items()},
         missing=[key for key in folder.missing if key not in stale],
         stale=stale,
+        within_noise=list(within_noise(folder)),
     )
 
 

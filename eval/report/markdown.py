@@ -25,6 +25,9 @@ def render(facts: Facts, summary: Sequence[Standing], lost: Mapping[str, Sequenc
     lines += _problems("Failed", [(*key, text) for key, text in facts.failed.items()])
     lines += _problems("Missing", facts.missing)
     lines += _problems("Stale (from other versions or settings; not in any number)", facts.stale)
+    if facts.within_noise:
+        lines += ["", "**Within noise of a constant window of one BDP**", ""]
+        lines += [f"- {_safe(text)}" for text in facts.within_noise]
     group = None
     for scenario in summary:
         if scenario.group != group:

@@ -8,7 +8,7 @@
 namespace ns3::rdma
 {
 
-/// Open loop (Zheng 2024, Figs. 3.2 to 3.5): line rate, at most `Window` bytes in flight.
+/// Open loop (Zheng 2024, Figs. 3.2 to 3.5): line rate, at most a constant window in flight.
 class FixedWindow : public CongestionControl
 {
   public:
@@ -19,7 +19,11 @@ class FixedWindow : public CongestionControl
     void OnAck(FlowState& flow, const AckSample& ack) override;
 
   private:
+    /// In bytes of payload; 0 for none.
+    double Window(const FlowState& flow) const;
+
     double m_windowBytes; ///< attribute Window
+    double m_windowBdps;  ///< attribute WindowBdp
 };
 
 } // namespace ns3::rdma

@@ -106,6 +106,16 @@ class FixedWindowTestCase : public TestCase
         control->OnAck(windowed, {});
         NS_TEST_EXPECT_MSG_EQ(windowed.WindowBytes(), 12000, "constant");
         NS_TEST_EXPECT_MSG_EQ(windowed.RateBps(), 100e9, "line rate");
+
+        FakeFlow inBdps(facts);
+        control = Make("fixed-window");
+        control->SetAttribute("WindowBdp", DoubleValue(0.5));
+        control->OnFlowStart(inBdps);
+        NS_TEST_EXPECT_MSG_EQ(inBdps.WindowBytes(), facts.bdpBytes / 2, "of the flow's own path");
+        NS_TEST_EXPECT_MSG_EQ(control->GetWindowFloor(inBdps), facts.bdpBytes / 2, "never less");
+        control->SetAttribute("Window", DoubleValue(12000));
+        control->OnFlowStart(inBdps);
+        NS_TEST_EXPECT_MSG_EQ(inBdps.WindowBytes(), 12000, "bytes come first");
     }
 };
 
