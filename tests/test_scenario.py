@@ -253,6 +253,19 @@ def test_flows_of_a_csv_are_those_of_its_rows(tmp_path: Path) -> None:
     assert flows["start_ns"] == [7, 0, 0]
 
 
+def test_a_csv_may_name_each_flow_s_controller(tmp_path: Path) -> None:
+    path = with_csv(
+        tmp_path, "controller,src,dst,size_bytes,start_ns\nhpcc,0,4,9,0\n,1,4,9,0\n dcqcn ,2,4,9,0\n"
+    )
+    with pytest.raises(ScenarioError, match=r"traffic.controller: 'hpcc' is not among the controllers"):
+        Scenario.load(path)
+    path.write_text(path.read_text() + "\ncontrollers: [{name: dcqcn}, {name: hpcc}]")
+    scenario = Scenario.load(path)
+    assert scenario.flows().controller == ["hpcc", None, "dcqcn"]
+    assert scenario.without_files().flows().controller == ["hpcc", None, "dcqcn"]
+    assert scenario.to_simulator_json()["flows"]["controller"] == [1, 0, 0]
+
+
 def test_a_text_of_a_csv_does_not_end_the_line(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError) as caught:
         Scenario.load(with_csv(tmp_path, "s\x85rc,d\u2028st,size_bytes,start_ns\n"))
@@ -285,6 +298,8 @@ def test_csv_lies_beside_its_scenario(tmp_path: Path, monkeypatch: pytest.Monkey
         (HEADER + "0,4,1,\n", 2, "start_ns is '', must be a whole number"),
         (HEADER + "0,4,1,0\n1,4,1,0\n0,4,2,0\n", 4, "the same src, dst and start_ns as line 2"),
         (HEADER + "0,4,1\n", 2, "3 values, but there are 4 columns"),
+        (HEADER.strip() + ",controller\n0,4,1,0\n", 2, "4 values, but there are 5 columns"),
+        (HEADER.strip() + ",law\n0,4,1,0,x\n", 1, "and may name controller; it names src,dst,size_bytes"),
         (HEADER + "0,4,1,0,9\n", 2, "5 values, but there are 4 columns"),
         (HEADER + '0,"4,1,0\n', 2, "not a CSV"),
         ("src,dst,size_bytes\n0,4,1\n", 1, "the header must name src,dst,size_bytes,start_ns"),

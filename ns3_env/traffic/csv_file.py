@@ -9,14 +9,16 @@ from typing import Literal, TextIO
 from ns3_env.traffic.endless import ENDLESS, ENDLESS_BYTES
 from ns3_env.traffic.flow_file import FlowsInFile
 
-#: Columns of a CSV of flows.
+#: Columns of a CSV of flows, and the one that may be there.
 CSV_COLUMNS = ("src", "dst", "size_bytes", "start_ns")
+CONTROLLER = "controller"
 
 
 class FlowFile(FlowsInFile):
     """Flows as a CSV has them: a header naming src, dst, size_bytes and start_ns, then a row for each flow.
 
-    Columns may come in any order. The size of a flow that never ends is ``endless``.
+    Columns may come in any order. The size of a flow that never ends is ``endless``. A column ``controller``
+    may name each flow's; where it is empty the flow has that of the traffic, or the scenario's.
     """
 
     kind: Literal["csv"] = "csv"
@@ -30,11 +32,17 @@ class FlowFile(FlowsInFile):
         reader = csv.reader(text, strict=True)
         try:
             header = [name.strip() for name in next(reader, [])]
-            if sorted(header) != sorted(CSV_COLUMNS):
+            named = CONTROLLER in header
+            columns = (*CSV_COLUMNS, CONTROLLER) if named else CSV_COLUMNS
+            if sorted(header) != sorted(columns):
                 found = ",".join(header) or "nothing"
-                self._wrong.add(1, f"the header must name {','.join(CSV_COLUMNS)}; it names {found}")
+                self._wrong.add(
+                    1,
+                    f"the header must name {','.join(CSV_COLUMNS)}, and may name {CONTROLLER}; "
+                    f"it names {found}",
+                )
                 return
-            order = [header.index(name) for name in CSV_COLUMNS]
+            order = [header.index(name) for name in columns]
             seen: dict[tuple[int, int, int], int] = {}
             for row in reader:
                 line = reader.line_num
@@ -42,10 +50,11 @@ class FlowFile(FlowsInFile):
                     continue
                 if self._is_full(line):
                     return
-                if len(row) != len(CSV_COLUMNS):
-                    self._wrong.add(line, f"{len(row)} values, but there are {len(CSV_COLUMNS)} columns")
+                if len(row) != len(columns):
+                    self._wrong.add(line, f"{len(row)} values, but there are {len(columns)} columns")
                     continue
-                texts = {name: row[i].strip() for name, i in zip(CSV_COLUMNS, order, strict=True)}
+                texts = {name: row[i].strip() for name, i in zip(columns, order, strict=True)}
+                controller = texts.pop(CONTROLLER, "") or None
                 if endless := texts["size_bytes"] == ENDLESS:
                     texts["size_bytes"] = str(ENDLESS_BYTES)
                 numbers = self._wholes(line, texts)
@@ -55,7 +64,7 @@ class FlowFile(FlowsInFile):
                 if src != dst and (first := seen.setdefault((src, dst, start), line)) != line:
                     self._wrong.add(line, f"the same src, dst and start_ns as line {first}")
                 else:
-                    self._add(line, src, dst, size, start, endless)
+                    self._add(line, src, dst, size, start, endless, controller)
         except csv.Error as error:
             self._wrong.add(reader.line_num, f"not a CSV: {error}")
         if not self._lines and not self._wrong:

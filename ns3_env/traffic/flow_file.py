@@ -73,9 +73,17 @@ class FlowsInFile(TrafficKind):
         return True
 
     def _add(
-        self, line: int, src: int, dst: int, size_bytes: int, start_ns: int, endless: bool = False
+        self,
+        line: int,
+        src: int,
+        dst: int,
+        size_bytes: int,
+        start_ns: int,
+        endless: bool = False,
+        controller: str | None = None,
     ) -> None:
-        """Takes a row, or says what is wrong with it; ``size_bytes`` says nothing of an endless flow."""
+        """Takes a row, or says what is wrong with it; ``size_bytes`` says nothing of an endless flow. A flow
+        without a controller of its own has the traffic's."""
         if not (endless or 1 <= size_bytes <= MAX_BYTES):
             self._wrong.add(line, f"size_bytes is {size_bytes}, must be in [1, {MAX_BYTES}]")
         elif not 0 <= start_ns <= MAX_TIME_NS:
@@ -84,8 +92,12 @@ class FlowsInFile(TrafficKind):
             self._wrong.add(line, f"a flow from host {src} to itself")
         else:
             size = ENDLESS_BYTES if endless else size_bytes
-            self._flows.add(src, dst, size, start_ns, self.controller)
+            self._flows.add(src, dst, size, start_ns, controller or self.controller)
             self._lines.append(line)
+
+    def named_controllers(self) -> set[str]:
+        """See the base class."""
+        return super().named_controllers() | {name for name in self._flows.controller if name is not None}
 
     def faults(self, network: Network) -> list[str]:
         """See the base class: each faulty row, with the file's name and line."""
@@ -121,12 +133,13 @@ class FlowsInFile(TrafficKind):
 
     def without_files(self) -> FlowList:
         """See the base class: the flows, written out."""
-        columns: Sequence[Sequence[int | str]] = (
+        columns: Sequence[Sequence[int | str | None]] = (
             self._flows.src,
             self._flows.dst,
             [size_of(size) for size in self._flows.size_bytes],
             self._flows.start_ns,
+            [None if name == self.controller else name for name in self._flows.controller],
         )
-        names = ("src", "dst", "size_bytes", "start_ns")
+        names = ("src", "dst", "size_bytes", "start_ns", "controller")
         rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
         return FlowList.model_validate({"controller": self.controller, "flows": rows})
