@@ -8,6 +8,7 @@ import dataclasses
 import fcntl
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -98,6 +99,19 @@ def copy(done: Path, tmp_path: Path) -> Path:
 def rows(path: Path) -> list[dict[str, str]]:
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
+
+
+def test_a_log_says_how_many_cells_are_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("FIRST_S", "MOST_S"):
+        monkeypatch.setattr(f"ns3_env.eval.show.told.{name}", 0.01)
+    assert run(suite_file(tmp_path, scenarios=SUITE["scenarios"][:1]), tmp_path / "out") == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"^0 of 4 cells done, \d running, 0 failed; 0:\d\d so far$", shown, re.MULTILINE)
+    assert re.search(
+        r"^[1-3] of 4 cells done, . running, 0 failed, about \d:\d\d left; ", shown, re.MULTILINE
+    )
 
 
 def test_every_cell_has_its_folder(done: Path) -> None:

@@ -296,3 +296,36 @@ def test_each_flow_says_its_base_rtt_and_its_packets(tmp_path: Path, payload: in
         flow = next(csv.DictReader(rows))
     assert float(flow["base_rtt_ns"]) == pytest.approx(6000 + 3 * payload * 8 / 100, abs=0.01)
     assert (flow["payload_bytes"], flow["header_bytes"]) == (str(payload), "90")
+
+
+def test_without_names_the_scenario_s_own_controllers_play(
+    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (scenario.parent / "flows.csv").write_text(
+        "src,dst,size_bytes,start_ns,controller\n0,2,50000,0,\n1,2,50000,0,hpcc\n"
+    )
+    own = {**SCENARIO, "controllers": [*SCENARIO["controllers"], {"name": "hpcc"}]}
+    scenario.write_text(yaml.safe_dump(own))
+    alone = ["run", "--scenario", str(scenario), "--out", str(tmp_path / "out")]
+    assert main([*alone, "hpcc.Eta=0.9"]) == 0
+    assert "\ndcqcn+hpcc " in capsys.readouterr().out
+    (folder,) = (tmp_path / "out").iterdir()
+    written = yaml.safe_load((folder / "config.yaml").read_text())["scenario"]
+    dcqcn, hpcc = written["controllers"]
+    assert (dcqcn["name"], dcqcn["attributes"]["Gain"]) == ("dcqcn", 0.125)
+    assert (hpcc["name"], hpcc["attributes"]["Eta"]) == ("hpcc", 0.9)
+    assert main([*alone, "dctcp.Gain=0.5"]) == 2
+    assert "dctcp: is not among the scenario's controllers, dcqcn, hpcc" in capsys.readouterr().err
+
+    scenario.write_text(yaml.safe_dump({"topology": SCENARIO["topology"]}))
+    assert main(alone) == 2
+    said = capsys.readouterr().err
+    assert "--controllers: name one, or a --checkpoint NAME=PATH; the scenario itself leaves flows to" in said
+
+
+def test_where_no_bar_can_be_drawn_a_line_says_how_far_it_is(
+    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ns3_env.eval.show.told.FIRST_S", 0.001)
+    assert run(scenario, tmp_path / "out", "dctcp") == 0
+    assert "dctcp (1 of 1); 0:00 so far\n" in capsys.readouterr().out

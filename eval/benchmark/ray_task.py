@@ -59,8 +59,8 @@ def play_cell(
 ) -> Played | str:
     """A task: the cell, played; or why that cannot be.
 
-    A worker that is still at it after ``timeout_s`` says so, and the driver ends it. It says so again after as
-    long: what a board that died had heard is lost.
+    A worker that is still at it after ``timeout_s`` says so, and the driver ends it. It says so again after
+    as long: what a board that died had heard is lost.
     """
     board.say.remote("begun", job.key)
     over = threading.Event()

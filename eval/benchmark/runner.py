@@ -37,6 +37,7 @@ from ns3_env.eval.benchmark.folder import (
 )
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.benchmark.summary import show
+from ns3_env.eval.show.told import clock, told
 
 _RUNNING_SHOWN = 8
 
@@ -171,6 +172,7 @@ def _play(
     view = _View({job.key: weight for weight, job in todo})
     playing = closing(backend.play_all([job for _, job in todo], timeout_s, hang_timeout_s))
     with (
+        told(console, view.line),
         playing as events,
         Live(view.render(), console=console, transient=True, refresh_per_second=4) as live,
     ):
@@ -214,6 +216,14 @@ class _View:
         rest = sum(self._weights.values()) - over
         return (time.monotonic() - self._began) * rest / over if over else None
 
+    def line(self) -> str:
+        """Counts and the time that is left, in words."""
+        eta = self.eta_s()
+        return (
+            f"{len(self._done)} of {len(self._weights)} cells done, {len(self._running)} running, "
+            f"{len(self._failed)} failed" + ("" if eta is None else f", about {clock(eta)} left")
+        )
+
     def render(self) -> Group:
         """Counts, a bar and the cells that run."""
         over, count = len(self._done) + len(self._failed), len(self._weights)
@@ -224,7 +234,7 @@ class _View:
             f"{len(self._running)} running",
             f"[red]{len(self._failed)} failed[/]" if self._failed else "0 failed",
             ProgressBar(total=count, completed=over, width=24),
-            "ETA –" if eta is None else f"ETA {int(eta) // 60}:{int(eta) % 60:02d}",
+            "ETA –" if eta is None else f"ETA {clock(eta)}",
         )
         now = time.monotonic()
         running = Table.grid(padding=(0, 2))

@@ -24,6 +24,7 @@ from ns3_env.eval.paper.show import show
 from ns3_env.eval.play.folders import refuse_links, replace_folder
 from ns3_env.eval.play.trained import trained_policies
 from ns3_env.eval.show.table import write_json
+from ns3_env.eval.show.told import told
 from ns3_env.simulator import Simulator, list_controllers
 
 #: A line for each experiment, in the papers' order: a module with an ``EXPERIMENT``.
@@ -124,7 +125,11 @@ def paper(
     _refuse_foreign(out)
     console = console or Console()
     began = time.monotonic()
-    with console.status(experiment.name) as status, Simulator(hang_timeout_s=hang_timeout_s) as simulator:
+    with (
+        console.status(experiment.name) as status,
+        told(console, lambda: str(status.status)),
+        Simulator(hang_timeout_s=hang_timeout_s) as simulator,
+    ):
         outcome = play(simulator, scale, lambda text: status.update(f"{experiment.name}: {text}"))
     seconds = time.monotonic() - began
     result = {

@@ -24,7 +24,7 @@ def overridden(file: Path, names: Sequence[str], overrides: Sequence[str]) -> tu
 
     Args:
         file: the scenario's YAML.
-        names: of the controllers that are played.
+        names: of the controllers that are played; none: the scenario's own.
         overrides: "key=value" of the scenario, dotted, and "NAME.ATTRIBUTE=value" of one of the controllers.
 
     Raises:
@@ -40,9 +40,11 @@ def overridden(file: Path, names: Sequence[str], overrides: Sequence[str]) -> tu
     check_names(names, scenario.transport)
     given = apply_overrides({}, of_controllers)
     attributes: Attributes = {}
+    playing = names or [x.name for x in scenario.controllers]
     for name, values in given.items():
-        if name not in names:
-            raise ScenarioError(f"command line: {name}: is not among --controllers, {', '.join(names)}")
+        if name not in playing:
+            whose = "--controllers" if names else "the scenario's controllers"
+            raise ScenarioError(f"command line: {name}: is not among {whose}, {', '.join(playing)}")
         whole = {"name": name, "attributes": values}
         attributes[name] = validate(whole, Controller, "command line", raises=ScenarioError).attributes
         _check(name, attributes[name], scenario.transport)

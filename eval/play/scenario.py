@@ -15,12 +15,13 @@ from ns3_env.bounds import MAX_TIME_NS, WHY_TIME, excess
 from ns3_env.data_files import find_file
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.metrics import line, without_nan
-from ns3_env.eval.play.changed import overridden
+from ns3_env.eval.play.changed import Attributes, overridden
 from ns3_env.eval.play.folders import refuse_foreign, replace_folder
 from ns3_env.eval.play.results import FILES, write_results
 from ns3_env.eval.play.series import write_series
 from ns3_env.eval.play.trained import trained_policies
 from ns3_env.eval.show import table
+from ns3_env.eval.show.told import told
 from ns3_env.released import named_controller
 from ns3_env.scenario import AGENT, Record, Scenario
 from ns3_env.simulator import Simulator
@@ -46,7 +47,8 @@ def run(
 
     Args:
         scenario_file: the scenario's YAML.
-        names: the simulator's controllers, and released policies.
+        names: the simulator's controllers, and released policies; none, and no checkpoint: the scenario's own
+            ``controllers`` play it as it stands, into one folder, ``out``/A+B for A and B.
         out: parent of the folders; one of an earlier run is replaced.
         json_file: where the table's numbers are written too.
         console: where the table is printed.
@@ -71,6 +73,8 @@ def run(
         variants[name] = scenario.under(who.name, own).model_copy(update={"record": record})
     for name, policy in policies.items():
         variants[name] = scenario.under(AGENT).playing(policy).model_copy(update={"record": record})
+    if not variants:
+        variants = {_together(scenario): _as_it_stands(scenario, attributes, record)}
     if pcap:
         variants = {name: _capturing(variant, out / name) for name, variant in variants.items()}
     out.mkdir(parents=True, exist_ok=True)
@@ -94,7 +98,8 @@ def run(
     )
     with progress, Simulator(hang_timeout_s=hang_timeout_s) as simulator:
         for number, (name, variant) in enumerate(variants.items(), start=1):
-            task = progress.add_task(f"{name} ({number} of {len(variants)})", total=None)
+            what = f"{name} ({number} of {len(variants)})"
+            task = progress.add_task(what, total=None)
             began = time.monotonic()
             results: dict[str, Any] = {}
 
@@ -105,7 +110,8 @@ def run(
                 write_results(folder, variant, results)
                 write_series(folder, results)
 
-            replace_folder(out / name, write)
+            with told(console, what.__str__):
+                replace_folder(out / name, write)
             rows[name] = line(results)
             progress.remove_task(task)
             progress.console.print(
@@ -120,6 +126,26 @@ def run(
     if json_file is not None:
         table.write_json(json_file, {name: without_nan(metrics) for name, metrics in rows.items()})
     return rows
+
+
+def _together(scenario: Scenario) -> str:
+    """The name under which the scenario's own controllers play it. Raises ScenarioError without any."""
+    names = [controller.name for controller in scenario.controllers]
+    if AGENT in names:
+        raise ScenarioError(
+            "--controllers: name one, or a --checkpoint NAME=PATH; the scenario itself leaves flows to a "
+            f"policy ({scenario.source}: controllers: {', '.join(names)})"
+        )
+    return "+".join(names)
+
+
+def _as_it_stands(scenario: Scenario, attributes: Attributes, record: Record) -> Scenario:
+    """Each flow under the controller that the scenario gives it."""
+    controllers = [
+        x.model_copy(update={"attributes": {**x.attributes, **attributes.get(x.name, {})}})
+        for x in scenario.controllers
+    ]
+    return scenario.model_copy(update={"controllers": controllers, "record": record})
 
 
 def _record(scenario: Scenario, queue_series_ns: int | None, pcap: bool) -> Record:
