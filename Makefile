@@ -4,6 +4,8 @@
 PYTHON ?= python3
 # ON turns compiler warnings into errors (as .ci/run does)
 WERROR ?= OFF
+# processes that run tests in Python beside each other
+TESTERS ?= 2
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -73,7 +75,8 @@ test-cpp: setup
 	$(BUILD)/tcp-tests
 
 test-python: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(TESTERS) --dist loadgroup --no-loadscope-reorder -m "not slow and not alone"
+	$(BIN)/python -m pytest -m "alone and not slow"
 
 lint: setup
 	$(BIN)/ruff check .

@@ -28,6 +28,8 @@ from ns3_env.simulator import Decisions, EpisodeEnd, Simulator, find_executable
 from ns3_env.telemetry import FIELDS
 from tests.helpers import alive, dummy_sim, shared_memory
 
+pytestmark = pytest.mark.alone
+
 DUMMY = dummy_sim()
 
 

@@ -168,6 +168,7 @@ def test_a_window_of_nothing_does_not_stop_a_flow_for_good() -> None:
         assert batch.results[0][1]["totals"]["unfinished"] == 0
 
 
+@pytest.mark.alone
 def test_simulators_die_with_their_parent_and_leave_nothing() -> None:
     before = shared_memory()
     program = textwrap.dedent(

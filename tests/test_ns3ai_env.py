@@ -34,6 +34,8 @@ from ns3_env.simulator.process import process_state
 from tests.foreign_ns3ai import ROOT, ForeignNs3Env, Interface, foreign_tree, tree_of
 from tests.helpers import alive, shared_memory
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -32,6 +32,8 @@ from ns3_env.telemetry import FDCC_FIELDS, FIELDS
 from tests.foreign_ns3ai import ROOT, Experiment, ForeignNs3Env, Interface, start
 from tests.helpers import alive, shared_memory
 
+pytestmark = pytest.mark.alone
+
 ACTIONS = [(-1.0) ** k * (k % 5) / 4 for k in range(200)]
 
 

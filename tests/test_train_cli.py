@@ -220,6 +220,7 @@ def test_what_never_ends_in_learning_is_a_line(files: list[str], capsys: pytest.
         assert said.count("\n") == 1
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "time is up"])
 def test_an_interrupt_saves_a_checkpoint_and_leaves_nothing_behind(
     files: list[str], tmp_path: Path, how: signal.Signals

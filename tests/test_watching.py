@@ -22,6 +22,8 @@ from ns3_env.simulator.process import Watch
 from ns3_env.vec_env import RdmaVecEnv
 from tests.helpers import alive, dummy_sim
 
+pytestmark = pytest.mark.alone
+
 DUMMY = dummy_sim()
 LIMIT_S = 1.0
 ERRORS = {signal.SIGKILL: SimulatorDied, signal.SIGSTOP: SimulatorHung}

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.soak.soak import DETECTED_WITHIN_S, Usage, soak
 
 
+@pytest.mark.alone
 def test_nothing_grows() -> None:
     done = soak(steps=8_000, resets=80, kills=20)
     assert done.grown() == []
