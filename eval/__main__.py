@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ns3_env.command_line import POLICY_HELP, AnyOrder, typed
 from ns3_env.eval.show.json_file import check_json
 from ns3_env.exit_codes import guarded
-from ns3_env.named_code import trust_all
+from ns3_env.named_code import trust, trust_all
 from ns3_env.simulator import load_plugins
 from ns3_env.units import nanoseconds
 
@@ -30,6 +30,7 @@ def _evaluate(options: argparse.ArgumentParser) -> Work:
     """a run's agent, or a policy's file, against the simulator's controllers"""
     options.add_argument("run", type=Path, help=POLICY_HELP)
     options.add_argument("overrides", nargs="*", metavar="key=value", help="e.g. evaluation.episodes=5")
+    _metric(options)
     _plugin(options)
     _allow_imports(options)
     _json(options)
@@ -94,6 +95,7 @@ def _run(options: argparse.ArgumentParser) -> Work:
         "--queue-series", type=nanoseconds, metavar="NS", help="sample the queues at this interval, e.g. 10us"
     )
     options.add_argument("--pcap", action="store_true", help="capture every port's frames")
+    _metric(options)
     _plugin(options)
     _hang_timeout(options)
     _json(options)
@@ -156,6 +158,7 @@ def _sweep(options: argparse.ArgumentParser) -> Work:
 def _report(options: argparse.ArgumentParser) -> Work:
     """a benchmark's folder as report.html and report.md"""
     options.add_argument("run", type=Path, help="folder of a benchmark, complete or not")
+    _metric(options)
     _format(options)
 
     def work(given: argparse.Namespace) -> None:
@@ -368,6 +371,7 @@ def _cells(options: argparse.ArgumentParser) -> None:
         metavar="NAME=PATH",
         help=f"a trained policy: {POLICY_HELP}",
     )
+    _metric(options)
     _plugin(options)
     _allow_imports(options)
     _hang_timeout(options)
@@ -431,6 +435,16 @@ def _plugin(options: argparse.ArgumentParser) -> None:
     )
 
 
+def _metric(options: argparse.ArgumentParser) -> None:
+    options.add_argument(
+        "--metric",
+        action="append",
+        default=[],
+        metavar="PKG.MODULE:NAME",
+        help="a metric of your own, a function under @metric; may be repeated",
+    )
+
+
 def _allow_imports(options: argparse.ArgumentParser) -> None:
     options.add_argument(
         "--allow-imports", action="store_true", help="run the code that files and checkpoints name"
@@ -460,6 +474,11 @@ def _do(options: argparse.Namespace) -> int:
     if getattr(options, "allow_imports", False):
         trust_all()
     load_plugins(getattr(options, "plugin", ()))
+    if metrics := getattr(options, "metric", ()):
+        from ns3_env.eval.metrics import load_metrics
+
+        trust(metrics)
+        load_metrics(metrics)
     return options.work(options) or 0
 
 

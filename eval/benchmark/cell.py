@@ -17,7 +17,7 @@ from ns3_env.durable import write_file
 from ns3_env.eval.benchmark.contestants import load
 from ns3_env.eval.benchmark.folder import FORMAT, Key, cell_folder
 from ns3_env.eval.benchmark.suite import Contestant
-from ns3_env.eval.metrics import measure, without_nan
+from ns3_env.eval.metrics import load_metrics, measure, without_nan
 from ns3_env.eval.metrics.convergence import allowed_bps
 from ns3_env.eval.metrics.queues import queue_cdf
 from ns3_env.eval.play.folders import replace_folder
@@ -65,6 +65,7 @@ class Job:
         series: whether series.csv is written.
         fingerprint: of the cell.
         versions: go into config.yaml.
+        metrics: of one's own, ``pkg.module:name``.
     """
 
     out: Path
@@ -75,6 +76,7 @@ class Job:
     series: bool
     fingerprint: str
     versions: dict[str, str]
+    metrics: tuple[str, ...] = ()
 
     @property
     def key(self) -> Key:
@@ -119,6 +121,7 @@ def play(
         SimulatorError: the simulator died or hung; the next cell starts another one.
     """
     began = time.monotonic()
+    load_metrics(job.metrics)
     given = job if elsewhere is None else elsewhere
     scenario, results = played_by(given.who, given.scenario, simulator, recorded)
     if elsewhere is not None:

@@ -21,6 +21,7 @@ from ns3_env.command_line import typed
 from ns3_env.durable import write_atomically
 from ns3_env.errors import ScenarioError, SimulatorNotFound
 from ns3_env.eval.benchmark.suite import LABELS, Contestant, Suite
+from ns3_env.eval.metrics import own_metrics, own_sources
 from ns3_env.eval.play.folders import refuse_links
 from ns3_env.files import read_text
 from ns3_env.scenario import Scenario
@@ -168,8 +169,9 @@ def _as_json(scenario: Scenario) -> dict[str, Any]:
 
 def versions_in_use() -> dict[str, str]:
     """Versions of the packages a result depends on; hashes of the simulator and of the metrics' definitions,
-    which change between versions while one works on them; those of plugins."""
-    return {**versions(), **_hashes()}
+    which change between versions while one works on them; those of plugins, and of metrics of one's own."""
+    own = {"own metrics": own_sources()} if own_metrics() else {}
+    return {**versions(), **_hashes(), **own}
 
 
 @functools.cache

@@ -20,6 +20,7 @@ from ns3_env.errors import ScenarioError, SimulatorError
 from ns3_env.eval.benchmark.cell import Job, play
 from ns3_env.eval.benchmark.folder import Key, versions_in_use
 from ns3_env.eval.benchmark.travel import Baggage, Unpacked
+from ns3_env.eval.metrics import load_metrics
 from ns3_env.simulator import Simulator
 
 #: How often a cell is given to another worker when one died.
@@ -72,6 +73,7 @@ def play_cell(
     threading.Thread(target=watch, daemon=True).start()
     try:
         unpack(luggage)
+        load_metrics(job.metrics)
         _check_versions(job)
         here = Unpacked(job, baggage)
         seconds, write = play(job, _simulator(hang_timeout_s), here)

@@ -37,6 +37,7 @@ from ns3_env.eval.benchmark.folder import (
 )
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.benchmark.summary import show
+from ns3_env.eval.metrics import own_metrics
 from ns3_env.eval.show.told import clock, told
 
 _RUNNING_SHOWN = 8
@@ -153,6 +154,7 @@ def _todo(out: Path, suite: Suite) -> list[tuple[float, Job]]:
             series=entry.series and seed == suite.seeds[0],
             fingerprint=fingerprint(entry.scenario, who, seed, used),
             versions=used,
+            metrics=own_metrics(),
         )
         found.append((cost(scenario, who), job))
     return sorted(found, key=lambda pair: -pair[0])

@@ -20,7 +20,7 @@ from ns3_env.eval.benchmark.statistics import (
     paired,
 )
 from ns3_env.eval.benchmark.suite import SuiteScenario
-from ns3_env.eval.metrics import METRICS, Metric
+from ns3_env.eval.metrics import METRICS, Metric, own_names
 from ns3_env.eval.show.table import cell as shown
 
 #: Metrics of a report's summary; every other one is in the scenario's own table.
@@ -120,12 +120,13 @@ def standings(folder: BenchFolder, metrics: Iterable[str] | None = None) -> list
 
 
 def headlines(summary: Sequence[Standing]) -> tuple[str, ...]:
-    """``HEADLINES`` of these scenarios: with the RTT where one is measured, without PFC where all are."""
+    """``HEADLINES`` of these scenarios, with the RTT where one is measured, without PFC where all are; and
+    metrics of one's own."""
     scores = [[row.scores[_OF_TCP] for row in x.rows if _OF_TCP in row.scores] for x in summary]
     measured = [any(not math.isnan(score.mean) for score in of_scenario) for of_scenario in scores]
     if not any(measured):
-        return HEADLINES
-    return (*(name for name in HEADLINES if name != _OF_RDMA or not all(measured)), _OF_TCP)
+        return (*HEADLINES, *own_names())
+    return (*(name for name in HEADLINES if name != _OF_RDMA or not all(measured)), _OF_TCP, *own_names())
 
 
 def values_of(cells: Sequence[Cell], metric: str) -> FloatArray:

@@ -23,10 +23,25 @@ from ns3_env.eval.metrics import (  # noqa: F401, the order of tables
     rtt,
     slowdown,
 )
-from ns3_env.eval.metrics.registry import METRICS, Metric, Shared
+from ns3_env.eval.metrics.own import load_metrics, own_metrics, own_names, own_sources
+from ns3_env.eval.metrics.registry import METRICS, Metric, Shared, metric
 from ns3_env.results import Results
 
-__all__ = ["METRICS", "TABLE", "Metric", "brief", "line", "mean", "measure", "without_nan"]
+__all__ = [
+    "METRICS",
+    "TABLE",
+    "Metric",
+    "brief",
+    "line",
+    "load_metrics",
+    "mean",
+    "measure",
+    "metric",
+    "own_metrics",
+    "own_names",
+    "own_sources",
+    "without_nan",
+]
 
 #: Metrics of a line of a table that compares on one scenario.
 TABLE = (
@@ -54,15 +69,15 @@ def measure(results: Results, names: Iterable[str] | None = None) -> dict[str, f
     """
     shared = Shared(results)
     if names is None:
-        names = [name for name, metric in METRICS.items() if not metric.section or metric.section in results]
+        names = [name for name, one in METRICS.items() if not one.section or one.section in results]
     return {name: float(METRICS[name].of(shared)) for name in names}
 
 
 def line(results: Results) -> dict[str, float]:
-    """The metrics of ``TABLE`` for one episode, and those of sections that not all results have. Percentiles
-    interpolate linearly between order statistics."""
-    more = [name for name, metric in METRICS.items() if metric.section and metric.section in results]
-    return measure(results, (*TABLE, *more))
+    """The metrics of ``TABLE`` for one episode, those of sections that not all results have, and one's own.
+    Percentiles interpolate linearly between order statistics."""
+    more = [name for name, one in METRICS.items() if one.section and one.section in results]
+    return measure(results, dict.fromkeys((*TABLE, *more, *own_names())))
 
 
 def mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:

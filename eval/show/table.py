@@ -17,6 +17,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ns3_env.durable import write_atomically
+from ns3_env.eval.metrics import METRICS, own_names
 
 #: (metric, heading, format) of the columns, in order.
 COLUMNS: tuple[tuple[str, str, str], ...] = (
@@ -49,12 +50,13 @@ def show(title: str, rows: Mapping[str, Mapping[str, float]], console: Console |
     table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
     table.add_column("\ncontroller", no_wrap=True)
     columns = [*COLUMNS, LOST] if any(metrics[LOST[0]] > 0 for metrics in rows.values()) else [*COLUMNS]
+    columns += [(name, f"\n{name}", METRICS[name].format) for name in own_names()]
     if any(RTT[0] in metrics for metrics in rows.values()):
         columns = [RTT if column[0] == _OF_RDMA else column for column in columns]
     for _, heading, _ in columns:
         table.add_column(heading, justify="right", no_wrap=True)
     for name, metrics in rows.items():
-        table.add_row(name, *(cell(metrics[metric], form) for metric, _, form in columns))
+        table.add_row(name, *(cell(metrics.get(metric, math.nan), form) for metric, _, form in columns))
     (console or Console()).print(table)
 
 

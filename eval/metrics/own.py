@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How does a metric of one's own join? ``--metric pkg.module:name``, a function under ``@metric``."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from ns3_env.errors import ConfigError
+from ns3_env.eval.metrics.registry import METRICS, Metric, Shared
+from ns3_env.named_code import named_code
+
+#: Metrics that joined: by their own name, the one that the command line said, and the file they come from.
+_JOINED: dict[str, tuple[str, Path | None]] = {}
+
+
+def load_metrics(named: Iterable[str]) -> None:
+    """Tables, reports and ``--json`` have these metrics from now on, in this process. May be called again.
+
+    Args:
+        named: ``pkg.module:name`` of functions of an episode's results, declared by ``@metric``.
+
+    Raises:
+        ConfigError: nobody but a file has named it, it does not import, or is not declared.
+    """
+    for name in named:
+        if name not in own_metrics():
+            _join(name)
+
+
+def own_metrics() -> tuple[str, ...]:
+    """What was loaded, as the command line said it."""
+    return tuple(said for said, _ in _JOINED.values())
+
+
+def own_names() -> tuple[str, ...]:
+    """The names of what was loaded, as tables have them."""
+    return tuple(_JOINED)
+
+
+def own_sources() -> str:
+    """Hash of the files that they come from; "" where there are none."""
+    files = [
+        f"{said}\n".encode() + (b"" if file is None else file.read_bytes()) for said, file in _JOINED.values()
+    ]
+    return hashlib.sha256(b"\0".join(sorted(files))).hexdigest()[:16] if files else ""
+
+
+def _join(said: str) -> None:
+    try:
+        function = named_code(said)
+    except ConfigError as error:
+        raise ConfigError(f"--metric: {error}") from error
+    name = getattr(function, "__name__", "")
+    found = METRICS.get(name)
+    if found is None or not inspect.isfunction(function):
+        raise ConfigError(
+            f"--metric: {said} is no metric: expected a function of an episode's results with "
+            "@metric(heading, formula, better) of ns3_env.eval.metrics above it"
+        )
+    METRICS[name] = replace(found, of=lambda shared: _checked(said, found, shared))
+    source = inspect.getsourcefile(function)
+    _JOINED[name] = said, None if source is None else Path(source)
+
+
+def _checked(said: str, metric: Metric, shared: Shared) -> float:
+    """The metric's value. Raises ConfigError where it fails, or gives what is no number."""
+    try:
+        value = float(metric.of(shared))
+    except Exception as error:  # whatever the user's code does
+        raise ConfigError(f"--metric: {said} raised {type(error).__name__}: {error}") from error
+    return value if math.isfinite(value) else math.nan
