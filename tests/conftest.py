@@ -6,10 +6,11 @@ from __future__ import annotations
 import pytest
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads groups in the same hook
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Files, one after the other in each process: the tests of one share what takes long to make. Those of a
     Ray cluster share its head."""
-    if not config.pluginmanager.hasplugin("xdist"):
+    if not hasattr(config, "workerinput"):  # xdist's, in its processes
         return
     for item in items:
         folder = item.path.parent
