@@ -75,7 +75,7 @@ test-cpp: setup
 	$(BUILD)/tcp-tests
 
 test-python: setup
-	$(BIN)/python -m pytest -n $(TESTERS) --dist loadgroup --no-loadscope-reorder -m "not slow and not alone"
+	$(BIN)/python -m pytest -n $(TESTERS) --no-loadscope-reorder -m "not slow and not alone"
 	$(BIN)/python -m pytest -m "alone and not slow"
 
 lint: setup

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which tests run beside each other where there are several processes (`pytest -n 2 --dist loadgroup`)?"""
+"""Which tests run one after the other where there are several processes (`pytest -n 2`)? Those of a file."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads groups in the same hook
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Files, one after the other in each process: the tests of one share what takes long to make. Those of a
-    Ray cluster share its head."""
-    if not hasattr(config, "workerinput"):  # xdist's, in its processes
-        return
-    for item in items:
-        folder = item.path.parent
-        shared = folder if folder.name == "cluster" else item.path
-        item.add_marker(pytest.mark.xdist_group(shared.stem))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Tests of a file share what takes long to make, and those of a Ray cluster its head."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):  # type: ignore[misc, unused-ignore]
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            folder = file.rpartition("/")[0]
+            return folder if folder.endswith("cluster") else file
+
+    return ByFile(config, log)
