@@ -18,6 +18,8 @@ from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from tests import test_train_cli, test_tuning
 
+pytestmark = pytest.mark.alone
+
 SCENARIO = Path(__file__).parents[1] / "configs" / "scenarios" / "dumbbell_100g_4to1.yaml"
 
 #: Commands that start a simulator in this process; {} is a folder.

@@ -14,6 +14,8 @@ from ns3_env.eval.play.scenario import run
 from ns3_env.simulator import Simulator
 from ns3_env.topology import FatTree3
 
+pytestmark = pytest.mark.alone
+
 #: A ninth of the default: what would be too much for it shows on a smaller network.
 STRICT_S = 0.1
 

@@ -114,7 +114,7 @@ def test_tuning_improves_a_bad_start_and_says_what_it_gained(done: Path) -> None
     assert list(done.glob("events.out.tfevents.*"))
     assert "tuning/best" in (done / "progress.csv").read_text()
     numbers = json.loads((done.parent.parent / "t.json").read_text())
-    assert list(numbers) == ["mpcc-tuned", "mpcc-untuned", "hpcc"]
+    assert list(numbers) == ["mpcc-tuned", "mpcc-untuned", "hpcc", "constant window"]
     gained = numbers["mpcc-tuned"]["gain"]["stages, unseen seeds"]
     assert len(gained["by_seed"]) == 2
     assert numbers["hpcc"]["reward"].keys() == {"two", "four", "unseen"}
@@ -321,7 +321,7 @@ def test_any_controller_is_tuned_times_among_its_attributes(files: list[str], tm
     (tmp_path / "config.yaml").write_text(DCQCN)
     assert train.main([*files, "--json", str(tmp_path / "t.json")]) == 0
     numbers = json.loads((tmp_path / "t.json").read_text())
-    assert list(numbers) == ["dcqcn-tuned", "dcqcn-untuned", "hpcc"]
+    assert list(numbers) == ["dcqcn-tuned", "dcqcn-untuned", "hpcc", "constant window"]
     found = load_checkpoint(the_run(tmp_path))
     assert isinstance(found, Controller)
     assert found.name == "dcqcn"
