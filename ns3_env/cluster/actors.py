@@ -16,8 +16,8 @@ Played = tuple[list[Transitions], dict[str, Any]]
 
 
 class SimulatorActor:
-    """A simulator on a node. Ray makes it again from the arguments of its constructor: numbers, not references,
-    since what those refer to may be gone by then."""
+    """A simulator on a node. Ray makes it again from its constructor's arguments: numbers, no references, for
+    what those refer to may be gone by then."""
 
     def __init__(self, capacity: int, hang_timeout_s: float) -> None:
         self._simulator = Simulator(capacity, hang_timeout_s=hang_timeout_s)
