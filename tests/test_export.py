@@ -277,7 +277,7 @@ def test_a_file_plays_wherever_a_checkpoint_does_without_its_agents_code(tmp_pat
              "evaluation.scenario.traffic.size_bytes=20000"]
         )  # fmt: skip
         assert code == 0
-        assert list(json.loads((tmp_path / "t.json").read_text())) == ["policy"]
+        assert list(json.loads((tmp_path / "t.json").read_text())) == ["policy", "constant window"]
 
 
 BLOCKED = """

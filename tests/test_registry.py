@@ -53,7 +53,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_an_agent_that_is_declared_trains_is_compared_and_loaded(files: list[str], tmp_path: Path) -> None:
     assert train.main([*files, "--json", str(tmp_path / "t.json")]) == 0
-    assert set(json.loads((tmp_path / "t.json").read_text())) == {"ddpg", "hpcc"}
+    assert set(json.loads((tmp_path / "t.json").read_text())) == {"ddpg", "hpcc", "constant window"}
     (run,) = (tmp_path / "runs").iterdir()
     loaded = load_checkpoint(run)
     assert isinstance(loaded, TrainedPolicy)
