@@ -44,10 +44,14 @@ def marking(scenario: Scenario, network: Network, ecn: Ecn | None) -> Ecn | None
     """
     if ecn is None or scenario.switch.ecn != "auto" or timing(scenario) == "published":
         return ecn
-    most = buffer_bytes(scenario, network) / 2 / fastest_port_bps(network) * ecn.at_rate_bps
-    factor = min(1.0, most / ecn.kmax_bytes) if ecn.kmax_bytes > 0 else 1.0
-    update = {"kmin_bytes": ecn.kmin_bytes * factor, "kmax_bytes": ecn.kmax_bytes * factor}
-    return ecn if factor == 1 else ecn.model_copy(update=update)
+    longest = ecn.kmax_bytes * fastest_port_bps(network) / ecn.at_rate_bps
+    half = buffer_bytes(scenario, network) / 2
+    if longest <= half:
+        return ecn
+    factor = half / longest
+    return ecn.model_copy(
+        update={"kmin_bytes": ecn.kmin_bytes * factor, "kmax_bytes": ecn.kmax_bytes * factor}
+    )
 
 
 def fastest_port_bps(network: Network) -> float:
