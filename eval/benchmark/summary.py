@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from rich import box
 from rich.console import Console
@@ -14,15 +13,13 @@ from rich.table import Table
 from ns3_env.eval.benchmark.constant_window import within_noise
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import Row, standings
-from ns3_env.eval.metrics import METRICS, own_names
-from ns3_env.eval.show.table import cell
+from ns3_env.eval.metrics import own_names
+from ns3_env.eval.show.table import cell, of_own_metrics
 
 #: The metric that the table compares by.
 SCORE = "fct_slowdown_avg"
-#: (metric, heading, format, what it is divided by).
-Column = tuple[str, str, str, float]
-#: The columns after the score's, in order; metrics of one's own follow.
-COLUMNS: tuple[Column, ...] = (
+#: (metric, heading, format, what it is divided by) of the columns after the score's, in order.
+COLUMNS: tuple[tuple[str, str, str, float], ...] = (
     ("fct_slowdown_p99", "\np99", ".1f", 1),
     ("queue_avg_bytes", "queue\navg kB", ",.0f", 1000),
     ("queue_p99_bytes", "\np99 kB", ",.0f", 1000),
@@ -39,20 +36,23 @@ def show(folder: BenchFolder, console: Console) -> None:
         title=escape(_title(folder)), title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False
     )
     drawn.add_column("\ncontroller", no_wrap=True)
-    own = tuple((name, f"\n{name}", METRICS[name].format, 1.0) for name in own_names())
-    columns = (*COLUMNS, *own)
-    for heading in ("\nslowdown", "vs best\n(95 %)", *(heading for _, heading, _, _ in columns)):
+    for heading in ("\nslowdown", "vs best\n(95 %)", *(heading for _, heading, _, _ in COLUMNS)):
         drawn.add_column(heading, justify="right", no_wrap=True)
-    for scenario in standings(folder, [SCORE, *(metric for metric, _, _, _ in columns)]):
+    own: list[tuple[str, list[float]]] = []
+    for scenario in standings(folder, [SCORE, *(metric for metric, _, _, _ in COLUMNS), *own_names()]):
         best = scenario.verdicts[SCORE].winner
         drawn.add_section()
         drawn.add_row(f"[bold]{scenario.name}[/]")
+        own.append((f"[bold]{scenario.name}[/]", []))
         for row in scenario.rows:
             name = f"{row.controller} *" if row.controller == best else row.controller
             if row.seeds < row.expected:
                 name += f" ({row.seeds}/{row.expected})"
-            drawn.add_row(f" {name}", *_numbers(row, columns))
+            drawn.add_row(f" {name}", *_numbers(row))
+            own.append((f" {row.controller}", [row.scores[metric].mean for metric in own_names()]))
     console.print(drawn)
+    if own_names():
+        console.print(of_own_metrics(own))
     console.print(
         "means over seeds; vs best: slowdown / that of the best other controller of the simulator, seed by "
         "seed on the same flows, its 95 % interval over all comparisons of a scenario; "
@@ -84,7 +84,7 @@ def _title(folder: BenchFolder) -> str:
     return f"{folder.suite.title or folder.source}, {seeds} seed{'s' * (seeds != 1)} ({folder.path})"
 
 
-def _numbers(row: Row, columns: Sequence[Column]) -> list[str]:
+def _numbers(row: Row) -> list[str]:
     score = row.scores[SCORE]
     interval = ""
     if score.edge is not None and not math.isnan(score.edge.difference.low):
@@ -92,5 +92,5 @@ def _numbers(row: Row, columns: Sequence[Column]) -> list[str]:
     return [
         cell(score.mean, ".2f"),
         interval,
-        *(cell(row.scores[metric].mean / scale, form) for metric, _, form, scale in columns),
+        *(cell(row.scores[metric].mean / scale, form) for metric, _, form, scale in COLUMNS),
     ]

@@ -50,14 +50,36 @@ def show(title: str, rows: Mapping[str, Mapping[str, float]], console: Console |
     table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
     table.add_column("\ncontroller", no_wrap=True)
     columns = [*COLUMNS, LOST] if any(metrics[LOST[0]] > 0 for metrics in rows.values()) else [*COLUMNS]
-    columns += [(name, f"\n{name}", METRICS[name].format) for name in own_names()]
     if any(RTT[0] in metrics for metrics in rows.values()):
         columns = [RTT if column[0] == _OF_RDMA else column for column in columns]
     for _, heading, _ in columns:
         table.add_column(heading, justify="right", no_wrap=True)
     for name, metrics in rows.items():
         table.add_row(name, *(cell(metrics.get(metric, math.nan), form) for metric, _, form in columns))
-    (console or Console()).print(table)
+    console = console or Console()
+    console.print(table)
+    if own_names():
+        own = [
+            (name, [metrics.get(metric, math.nan) for metric in own_names()])
+            for name, metrics in rows.items()
+        ]
+        console.print(of_own_metrics(own))
+
+
+def of_own_metrics(rows: Iterable[tuple[str, Sequence[float]]]) -> Table:
+    """A table of the metrics that the user named, beside which the usual columns keep their room.
+
+    Args:
+        rows: a name, and a value for each of ``own_names()``; a name without values is a heading.
+    """
+    table = Table(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    table.add_column("controller", no_wrap=True)
+    for name in own_names():
+        table.add_column(name, justify="right")
+    for name, values in rows:
+        numbers = (cell(x, METRICS[own].format) for own, x in zip(own_names(), values, strict=False))
+        table.add_row(name, *numbers)
+    return table
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
