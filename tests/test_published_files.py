@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +52,7 @@ def published(scenario: Scenario) -> tuple[str, str]:
         topology.append(f"{link.a} {link.b} {rate} {delay} 0.000000")
     rows = [str(len(flows))]
     for src, dst, size, start in zip(flows.src, flows.dst, flows.size_bytes, flows.start_ns, strict=True):
-        seconds = f"{start // 10**9}.{start % 10**9:09d}"
-        assert Fraction(seconds) * 10**9 == start
+        seconds = f"{start // 10**9}.{start % 10**9:09d}5"  # whatever its double is cut off from
         rows.append(f"{src} {dst} 3 100 {size} {seconds}")
     return "\n".join(topology) + "\n", "\n".join(rows) + "\n"
 
@@ -84,13 +82,13 @@ def test_a_scenario_written_in_this_format_gives_the_same_results(file: Path, tm
             assert simulator.play(ours.under("hpcc")) == simulator.play(given.under("hpcc"))
 
 
-def test_eval_run_plays_them_with_starts_to_the_nanosecond(tmp_path: Path) -> None:
+def test_eval_run_plays_them_with_starts_as_their_doubles_are_cut(tmp_path: Path) -> None:
     file, out = written(tmp_path), tmp_path / "out"
     assert main(["run", "--scenario", str(file), "--controllers", "dctcp", "--out", str(out)]) == 0
     rows = [row.split(",") for row in (out / "dctcp" / "flows.csv").read_text().splitlines()]
     assert [row[:4] for row in rows[1:]] == [
         ["0", "2", "200000", "2000000000"],
-        ["1", "2", "64000", "2000000123"],
+        ["1", "2", "64000", "2000000122"],
     ]
     assert [row[-1] for row in rows] == ["finished", "1", "1"]
 
@@ -135,7 +133,7 @@ def test_what_a_topology_has_that_the_simulator_has_not_is_named(
         ("1 2 3", "1 2 4", "flow.txt:3: priority group 4 after 3: the simulator has one data class"),
         ("1 2 3", "1 4 3", "flow.txt:3: dst: there is no host 4; hosts are 0 to 2"),
         ("1 2 3", "1 x 3", "flow.txt:3: dst is 'x', must be a whole number"),
-        ("000123", "0001234", "flow.txt:3: start_time is '2.0000001234', must be seconds with at most nine"),
+        ("2.000000123", "2,000000123", "flow.txt:3: start_time is '2,000000123', must be seconds"),
         ("2\n0", "3\n0", "flow.txt:5: 4 values where one of 3 flows should stand: src dst priority_group"),
         ("2\n0", "1\n0", "flow.txt:3: a row more than the first line announces (1 flows)"),
         ("64000", "0", "flow.txt:3: size_bytes is 0, must be in [1, "),

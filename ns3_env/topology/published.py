@@ -12,13 +12,14 @@ from typing_extensions import Self
 from ns3_env.bounds import MAX_HOSTS, MAX_LINKS, MAX_SWITCHES, WHY_HOSTS
 from ns3_env.files import check_plain
 from ns3_env.named_file import LineFaults, NamedFile
-from ns3_env.published_text import PublishedText
+from ns3_env.published_text import UNITS_NS, PublishedText, nanoseconds
 from ns3_env.strict import describe, shown
 from ns3_env.topology.graph import Graph, GraphLink
 from ns3_env.topology.kind import TopologyKind
 from ns3_env.topology.network import Network
 
 _COLUMNS = ("src", "dst", "rate", "delay", "error_rate")
+_DELAY = re.compile(rf"([0-9]{{1,19}}(?:\.[0-9]{{0,30}})?)({'|'.join(UNITS_NS)})")
 _LINK_FAULT = re.compile(r"links\.(\d+): (.*)", re.DOTALL)
 
 
@@ -68,7 +69,7 @@ class PublishedTopology(TopologyKind):
                 src, dst, rate, delay, error_rate = text.row(_COLUMNS, f"one of {rows} links")
                 self._check(error_rate, delay, text.line)
                 try:
-                    link = {"a": src, "b": dst, "rate_bps": rate, "delay_ns": delay}
+                    link = {"a": src, "b": dst, "rate_bps": rate, "delay_ns": _delay_ns(delay)}
                     links.append(GraphLink.model_validate(link))
                 except ValidationError as error:
                     for fault in describe(error, link):
@@ -124,3 +125,9 @@ class PublishedTopology(TopologyKind):
     def without_files(self) -> Graph:
         """See the base class: the graph, written out."""
         return self._graph
+
+
+def _delay_ns(text: str) -> int | str:
+    """As the published simulator reads it; what is none of its delays stays as it is."""
+    found = _DELAY.fullmatch(text)
+    return text if found is None else nanoseconds(found[1], found[2])

@@ -8,10 +8,9 @@ import warnings
 from typing import Literal, TextIO
 
 from ns3_env.errors import ScenarioWarning
-from ns3_env.published_text import PublishedText
+from ns3_env.published_text import PublishedText, nanoseconds
 from ns3_env.strict import shown
 from ns3_env.traffic.flow_file import FlowsInFile
-from ns3_env.units import TIME, quantity
 
 _COLUMNS = ("src", "dst", "priority_group", "dst_port", "size_bytes", "start_time")
 _SECONDS = re.compile(r"[0-9]{1,10}(\.[0-9]{0,30})?")
@@ -23,7 +22,8 @@ class PublishedFlows(FlowsInFile):
     """A flow.txt of the published simulator, as it is (docs/sources/published-simulator.md, "Files").
 
     The number of flows, then a row for each: src, dst, priority group, destination port, size in bytes, start
-    in seconds, which is taken exactly. The simulator has one data class: priority groups must be the same.
+    in seconds, which is cut to nanoseconds as its double is there. The simulator has one data class: priority
+    groups must be the same.
     """
 
     kind: Literal["published"] = "published"
@@ -45,9 +45,7 @@ class PublishedFlows(FlowsInFile):
                 src, dst, group, port, size = numbers
                 start = _nanoseconds(row[-1])
                 if start is None:
-                    self._wrong.add(
-                        line, f"start_time is {shown(row[-1])}, must be seconds with at most nine decimals"
-                    )
+                    self._wrong.add(line, f"start_time is {shown(row[-1])}, must be seconds")
                     continue
                 groups.add(group)
                 if len(groups) > 1:
@@ -76,8 +74,5 @@ class PublishedFlows(FlowsInFile):
 
 
 def _nanoseconds(seconds: str) -> int | None:
-    """Exactly; None for what is no whole number of nanoseconds."""
-    if not _SECONDS.fullmatch(seconds):
-        return None
-    number = quantity(f"{seconds}s", TIME)
-    return int(number) if number.denominator == 1 else None
+    """None for what is no number of seconds."""
+    return nanoseconds(seconds, "s") if _SECONDS.fullmatch(seconds) else None

@@ -62,6 +62,13 @@ SerialisationTime(uint64_t bytes, double rateBps, Rounding rounding)
     return IdealTime(bytes, rateBps, rounding);
 }
 
+/// Whole bytes that a link carries in a time; multiplied before divided, so that round figures stay exact.
+inline double
+BdpBytes(Picos rtt, double rateBps)
+{
+    return std::floor(static_cast<double>(rtt) * rateBps / (8.0 * PS_PER_SECOND));
+}
+
 /// Whole nanoseconds of a time, cut off.
 inline int64_t
 ToNanos(Picos t)

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <set>
 #include <string>
 
@@ -148,12 +149,12 @@ Routing::MeasuredPath(const Hops& path) const
     return first;
 }
 
-Picos
-Routing::MaxBaseRtt(uint32_t payloadBytes, Rounding rounding) const
+PathExtremes
+Routing::LargestOfPaths(uint32_t payloadBytes, Rounding rounding) const
 {
     const auto nodes = static_cast<uint32_t>(m_graph.isSwitch.size());
     const bool first = m_order->FirstPathSpeaks();
-    Picos longest = 0;
+    PathExtremes largest;
     std::vector<const Neighbour*> choices;
     for (uint32_t to = 0; to < nodes; ++to)
     {
@@ -175,6 +176,8 @@ Routing::MaxBaseRtt(uint32_t payloadBytes, Rounding rounding) const
                   order.end(),
                   [&](uint32_t a, uint32_t b) { return distance[a] < distance[b]; });
         std::vector<Picos> cost(nodes, 0);
+        std::vector<double> slowest(nodes,
+                                    std::numeric_limits<double>::max()); // of the costliest path
         for (uint32_t node : order)
         {
             NearerTo(to, node, choices);
@@ -187,12 +190,20 @@ Routing::MaxBaseRtt(uint32_t payloadBytes, Rounding rounding) const
             {
                 const Picos by =
                     cost[n->node] + 2 * n->delay + IdealTime(payloadBytes, n->rateBps, rounding);
-                cost[node] = std::max(cost[node], by);
+                if (by > cost[node])
+                {
+                    cost[node] = by;
+                    slowest[node] = std::min(slowest[n->node], n->rateBps);
+                }
             }
-            longest = m_graph.isSwitch[node] ? longest : std::max(longest, cost[node]);
+            if (!m_graph.isSwitch[node])
+            {
+                largest.baseRtt = std::max(largest.baseRtt, cost[node]);
+                largest.bdpBytes = std::max(largest.bdpBytes, BdpBytes(cost[node], slowest[node]));
+            }
         }
     }
-    return longest;
+    return largest;
 }
 
 } // namespace ns3::rdma

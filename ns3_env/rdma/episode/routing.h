@@ -17,6 +17,13 @@
 namespace ns3::rdma
 {
 
+/// The largest of any two hosts' paths.
+struct PathExtremes
+{
+    Picos baseRtt{0};   ///< 2 * delays + one-way serialisation of one payload
+    double bdpBytes{0}; ///< such an RTT * the slowest link of its path
+};
+
 /// The graph of a scenario and its shortest paths (by hops; hosts do not forward).
 class Routing
 {
@@ -44,8 +51,8 @@ class Routing
     /// The path that a base RTT is of, for a flow that takes `path`.
     Hops MeasuredPath(const Hops& path) const;
 
-    /// The largest base RTT of two hosts: 2 * delays + one-way serialisation of one payload.
-    Picos MaxBaseRtt(uint32_t payloadBytes, Rounding rounding) const;
+    /// Over all shortest paths, or over those that speak for their pair of hosts.
+    PathExtremes LargestOfPaths(uint32_t payloadBytes, Rounding rounding) const;
 
   private:
     const std::vector<uint16_t>& DistancesTo(uint32_t host) const;

@@ -40,7 +40,7 @@ Fabric::Fabric(const Scenario& scenario)
       m_rules(MakeRules(m_scenario.published)),
       m_routing(m_scenario,
                 [this](const Graph& graph) { return m_rules->MakeNextHopOrder(graph); }),
-      m_maxBaseRtt(m_routing.MaxBaseRtt(m_scenario.payloadBytes, m_rules->GetRounding()))
+      m_extremes(m_routing.LargestOfPaths(m_scenario.payloadBytes, m_rules->GetRounding()))
 {
     RngSeedManager::SetRun(m_scenario.seed); // an episode's seed is the run number
     m_context.rounding = m_rules->GetRounding();
@@ -149,7 +149,7 @@ Fabric::ConfigureSwitches()
     const Picos counted = m_scenario.CountedFrom();
     for (auto& [id, sw] : m_switches)
     {
-        sw->ConfigureBuffer(hostRate, m_scenario.payloadBytes + MAX_HEADER_BYTES);
+        sw->ConfigureBuffer(*m_rules, hostRate, m_scenario.payloadBytes + MAX_HEADER_BYTES);
         CheckBuffer(id, *sw);
         for (const auto& port : sw->Ports())
         {
@@ -210,7 +210,7 @@ Fabric::DefaultTimeout() const
     const size_t hops = std::min<size_t>(MAX_INT_HOPS, m_switches.size());
     const double drain = static_cast<double>(m_scenario.buffer.bufferBytes * hops) * 8 / slowest;
     return 2 * static_cast<Picos>(std::min(drain, LONGEST_DRAIN_S) * PS_PER_SECOND) +
-           2 * m_maxBaseRtt;
+           2 * m_extremes.baseRtt;
 }
 
 Route
@@ -232,7 +232,7 @@ Fabric::DescribePath(const Hops& forward, const Hops& backward) const
     facts.payloadBytes = m_scenario.payloadBytes;
     facts.hostRateBps = forward.front().second->rateBps;
     facts.minRateBps = m_scenario.minRateBps.value_or(facts.hostRateBps / 100);
-    facts.maxBaseRtt = m_maxBaseRtt;
+    facts.maxBaseRtt = m_extremes.baseRtt;
     Picos back = 0;
     for (const auto& [node, link] : backward)
     {
@@ -253,11 +253,8 @@ Fabric::DescribePath(const Hops& forward, const Hops& backward) const
         hop.feedbackDelay += oneWay + back;
     }
     Measure(m_routing.MeasuredPath(forward), facts);
-    // Whole bytes; multiplied before divided, so that round figures stay exact.
-    const double scale = 8.0 * PS_PER_SECOND;
-    facts.bdpBytes = std::floor(static_cast<double>(facts.baseRtt) * facts.hostRateBps / scale);
-    facts.maxBdpBytes =
-        std::floor(static_cast<double>(facts.maxBaseRtt) * facts.hostRateBps / scale);
+    facts.bdpBytes = BdpBytes(facts.baseRtt, facts.hostRateBps);
+    facts.maxBdpBytes = m_rules->MaxBdp(facts, m_extremes.bdpBytes);
     return facts;
 }
 

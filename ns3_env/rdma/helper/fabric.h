@@ -58,7 +58,7 @@ class Fabric
     std::unique_ptr<const NetworkRules> m_rules;
     NetworkContext m_context;
     Routing m_routing;
-    Picos m_maxBaseRtt;
+    PathExtremes m_extremes;
     Picos m_timeout{0};
 
     std::vector<Ptr<Node>> m_nodes;

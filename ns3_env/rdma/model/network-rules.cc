@@ -3,6 +3,9 @@
 
 #include "pipeline.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace ns3::rdma
 {
 
@@ -10,6 +13,19 @@ PoolSharing
 NetworkRules::GetPoolSharing(bool pfc) const
 {
     return pfc ? PoolSharing::Thresholds : PoolSharing::Complete;
+}
+
+uint64_t
+NetworkRules::Headroom(double rateBps, Picos delay) const
+{
+    const double seconds = static_cast<double>(delay) / PS_PER_SECOND;
+    return static_cast<uint64_t>(3.0 * rateBps / 8.0 * seconds);
+}
+
+uint32_t
+NetworkRules::Doublings(double ratio) const
+{
+    return static_cast<uint32_t>(std::log2(std::max(1.0, ratio)));
 }
 
 std::unique_ptr<RandomSource>
@@ -48,6 +64,12 @@ NetworkRules::Standalone(uint64_t sizeBytes,
     links.Pass({facts.payloadBytes + DATA_HEADER_BYTES, AckBytes(0)}, packets - 1);
     links.Pass({last + DATA_HEADER_BYTES, AckBytes(0)});
     return links.Arrival();
+}
+
+double
+NetworkRules::MaxBdp(const PathFacts& facts, double) const
+{
+    return BdpBytes(facts.maxBaseRtt, facts.hostRateBps);
 }
 
 Picos

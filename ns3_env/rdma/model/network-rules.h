@@ -31,6 +31,10 @@ class NetworkRules
     virtual LinkEvents GetLinkEvents() const { return LinkEvents::Merged; }
     /// Of a switch's memory, with or without PFC.
     virtual PoolSharing GetPoolSharing(bool pfc) const;
+    /// Kept for what arrives at a port after it has asked for a pause, bytes: 3 * rate * delay.
+    virtual uint64_t Headroom(double rateBps, Picos delay) const;
+    /// By how much a port's threshold grows, as a shift, where it is so many times as fast as a host.
+    virtual uint32_t Doublings(double ratio) const;
     /// Of marks and losses, in a network of `nodes` nodes.
     virtual std::unique_ptr<RandomSource> MakeRandomSource(uint64_t nodes) const;
     virtual std::unique_ptr<EcnMarker>
@@ -44,6 +48,8 @@ class NetworkRules
                              const PathFacts& facts,
                              const Hops& forward,
                              const Hops& backward) const;
+    /// What windows are at most, bytes: `largestOfPath` is the largest RTT * slowest link of any two hosts' path.
+    virtual double MaxBdp(const PathFacts& facts, double largestOfPath) const;
     /// How long a receiver waits before it repeats a NACK for the same gap.
     virtual Picos NackInterval(Picos baseRtt) const;
     /// Starts a flow whose time has come.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "switch.h"
 
+#include "network-rules.h"
 #include "queue-pair.h"
 
 #include "ns3/trace-source-accessor.h"
@@ -208,20 +209,16 @@ Switch::AddPort(uint32_t nodeId)
 }
 
 void
-Switch::ConfigureBuffer(double hostRateBps, uint32_t frameBytes)
+Switch::ConfigureBuffer(const NetworkRules& rules, double hostRateBps, uint32_t frameBytes)
 {
     for (const auto& port : m_ports)
     {
-        // What may still arrive after a pause was sent: 3 * rate * delay (docs/sources/published-simulator.md, "Switch").
-        const double seconds = static_cast<double>(port->Delay()) / PS_PER_SECOND;
-        const uint64_t headroom =
-            m_config.sharing == PoolSharing::Complete
-                ? 0
-                : static_cast<uint64_t>(3.0 * port->RateBps() / 8.0 * seconds) +
-                      m_config.headroomFrames * frameBytes;
+        const uint64_t headroom = m_config.sharing == PoolSharing::Complete
+                                      ? 0
+                                      : rules.Headroom(port->RateBps(), port->Delay()) +
+                                            m_config.headroomFrames * frameBytes;
         // One shift less for each doubling above the hosts' rate.
-        const double doublings = std::log2(std::max(1.0, port->RateBps() / hostRateBps));
-        const auto less = static_cast<uint32_t>(doublings);
+        const uint32_t less = rules.Doublings(port->RateBps() / hostRateBps);
         m_buffer.AddPort(headroom, m_config.alphaShift > less ? m_config.alphaShift - less : 0);
     }
 }

@@ -17,6 +17,8 @@
 namespace ns3::rdma
 {
 
+class NetworkRules;
+
 class Switch;
 
 /// One port of a switch with its egress queue.
@@ -75,7 +77,7 @@ class Switch : public Object
 
     SwitchPort& AddPort(uint32_t nodeId);
     /// Registers a connected port with the buffer; all ports, in order, before the first packet.
-    void ConfigureBuffer(double hostRateBps, uint32_t frameBytes);
+    void ConfigureBuffer(const NetworkRules& rules, double hostRateBps, uint32_t frameBytes);
 
     const std::vector<Ptr<SwitchPort>>& Ports() const { return m_ports; }
     const SharedBuffer& Buffer() const { return m_buffer; }

@@ -8,6 +8,7 @@
 #include "ns3_env/rdma/episode/routing.h"
 #include "ns3_env/rdma/model/published/ecn-marker.h"
 #include "ns3_env/rdma/model/published/next-hop-order.h"
+#include "ns3_env/rdma/model/published/rules.h"
 #include "ns3_env/rdma/model/published/stream-per-draw.h"
 #include "ns3_env/rdma/model/published/wake-up.h"
 
@@ -48,6 +49,35 @@ class TruncationTest : public TestCase
                                   bytes << " B at " << rate);
         }
         NS_TEST_ASSERT_MSG_EQ(SerialisationTime(1000, 100e9, Rounding::Exact), 80 * NS, "exact");
+    }
+};
+
+/// What a switch keeps for a port, and when it asks for a pause.
+class PortMemoryTest : public TestCase
+{
+  public:
+    PortMemoryTest()
+        : TestCase("headroom is cut before it is tripled, and a part of a doubling counts as one")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const published::Rules published;
+        const NetworkRules exact;
+        NS_TEST_EXPECT_MSG_EQ(published.Headroom(25e9, 1003 * NS), 3 * 3134, "3134.375 B");
+        NS_TEST_EXPECT_MSG_EQ(exact.Headroom(25e9, 1003 * NS), 9403, "9403.125 B");
+        for (const auto& [ratio, floor, ceiling] : {std::tuple{0.25, 0, 0},
+                                                    {1.0, 0, 0},
+                                                    {1.6, 0, 1},
+                                                    {2.0, 1, 1},
+                                                    {2.5, 1, 2},
+                                                    {4.0, 2, 2}})
+        {
+            NS_TEST_EXPECT_MSG_EQ(published.Doublings(ratio), ceiling, ratio);
+            NS_TEST_EXPECT_MSG_EQ(exact.Doublings(ratio), floor, ratio);
+        }
     }
 };
 
@@ -277,6 +307,7 @@ class PublishedTestSuite : public TestSuite
         : TestSuite("rdma-published", Type::UNIT)
     {
         AddTestCase(new TruncationTest, Duration::QUICK);
+        AddTestCase(new PortMemoryTest, Duration::QUICK);
         AddTestCase(new StreamPerDrawTest, Duration::QUICK);
         AddTestCase(new WakeUpTest, Duration::QUICK);
         AddTestCase(new MarkDrawsTest<EcnMarker>("draws for data without a mark", 1),

@@ -47,8 +47,10 @@ Fabric::Fabric(const rdma::Scenario& scenario, const TcpSettings& settings)
     : m_scenario(scenario),
       m_settings(settings),
       m_paths(std::make_shared<const rdma::Routing>(scenario)),
-      m_maxBaseRtt(m_paths->MaxBaseRtt(settings.segmentBytes + HEADER_BYTES + LINK_HEADER_BYTES,
-                                       rdma::Rounding::Exact)),
+      m_maxBaseRtt(m_paths
+                       ->LargestOfPaths(settings.segmentBytes + HEADER_BYTES + LINK_HEADER_BYTES,
+                                        rdma::Rounding::Exact)
+                       .baseRtt),
       m_streams(FIRST_STREAM)
 {
     CheckSettings();

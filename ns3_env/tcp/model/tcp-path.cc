@@ -83,10 +83,8 @@ TcpPath::Facts(Picos maxBaseRtt) const
         oneWay += link->delay + Serialisation(facts.packetBytes, link->rateBps);
         facts.slowestBps = std::min(facts.slowestBps, link->rateBps);
     }
-    const double scale = 8.0 * rdma::PS_PER_SECOND;
-    facts.bdpBytes = std::floor(static_cast<double>(facts.baseRtt) * facts.hostRateBps / scale);
-    facts.maxBdpBytes =
-        std::floor(static_cast<double>(facts.maxBaseRtt) * facts.hostRateBps / scale);
+    facts.bdpBytes = rdma::BdpBytes(facts.baseRtt, facts.hostRateBps);
+    facts.maxBdpBytes = rdma::BdpBytes(facts.maxBaseRtt, facts.hostRateBps);
     return facts;
 }
 

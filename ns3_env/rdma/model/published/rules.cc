@@ -10,6 +10,9 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3_env/rdma/contract/congestion-control.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace ns3::rdma::published
 {
 
@@ -30,6 +33,19 @@ PoolSharing
 Rules::GetPoolSharing(bool) const
 {
     return PoolSharing::Thresholds;
+}
+
+uint64_t
+Rules::Headroom(double rateBps, Picos delay) const
+{
+    constexpr uint64_t BITS = 8 * 1'000'000'000ULL; // of a byte in a second of nanoseconds
+    return static_cast<uint64_t>(rateBps) * static_cast<uint64_t>(ToNanos(delay)) / BITS * 3;
+}
+
+uint32_t
+Rules::Doublings(double ratio) const
+{
+    return static_cast<uint32_t>(std::ceil(std::log2(std::max(1.0, ratio))));
 }
 
 std::unique_ptr<RandomSource>
@@ -64,6 +80,12 @@ Rules::Standalone(uint64_t sizeBytes, const PathFacts& facts, const Hops&, const
     const uint64_t packets = (sizeBytes + facts.payloadBytes - 1) / facts.payloadBytes;
     return facts.baseRtt +
            IdealTime(sizeBytes + DATA_HEADER_BYTES * packets, facts.slowestBps, GetRounding());
+}
+
+double
+Rules::MaxBdp(const PathFacts&, double largestOfPath) const
+{
+    return largestOfPath;
 }
 
 Picos

@@ -18,6 +18,10 @@ class Rules final : public NetworkRules
     LinkEvents GetLinkEvents() const override { return LinkEvents::PerFrame; }
     /// Headroom is kept for pauses, and thresholds rule, without PFC as well.
     PoolSharing GetPoolSharing(bool pfc) const override;
+    /// Cut to whole bytes before it is taken three times.
+    uint64_t Headroom(double rateBps, Picos delay) const override;
+    /// A part of a doubling counts as one.
+    uint32_t Doublings(double ratio) const override;
     /// A new stream for each draw, PFC frames included.
     std::unique_ptr<RandomSource> MakeRandomSource(uint64_t nodes) const override;
     /// A draw for every packet.
@@ -32,6 +36,8 @@ class Rules final : public NetworkRules
                      const PathFacts& facts,
                      const Hops& forward,
                      const Hops& backward) const override;
+    /// Each path's by its own slowest link, whoever sends.
+    double MaxBdp(const PathFacts& facts, double largestOfPath) const override;
     /// A fixed time, whatever the network.
     Picos NackInterval(Picos baseRtt) const override;
     /// A flow starts two events after its time, in the same nanosecond.

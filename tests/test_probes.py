@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Small networks, each about one accident of the published simulator, end at its nanoseconds.
+
+tests/data/probes: topology, flows, scenario, and the published completion times (ns) of each controller.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import Simulator
+
+PROBES = Path(__file__).parent / "data" / "probes"
+#: Link rates that the published simulator knows under HPCC, bit/s; at others its utilisations are wrong.
+HPCC_RATES = {25e9, 50e9, 100e9, 200e9, 400e9}
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Iterator[Simulator]:
+    with Simulator() as started:
+        yield started
+
+
+def ends(name: str) -> dict[str, list[tuple[float, float]]]:
+    """Completion time and standalone time (ns) of each flow, by controller, as published."""
+    published: dict[str, list[tuple[float, float]]] = {}
+    with (PROBES / f"{name}.csv").open() as rows:
+        for row in csv.DictReader(rows):
+            times = float(row["fct_ns"]), float(row["standalone_ns"])
+            published.setdefault(row["controller"], []).append(times)
+    return published
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in PROBES.glob("*.yaml")))
+def test_every_flow_ends_at_the_published_nanosecond(simulator: Simulator, name: str) -> None:
+    scenario = Scenario.load(PROBES / f"{name}.yaml")
+    rates = {link.rate_bps for link in scenario.topology.build().links}
+    for controller, published in ends(name).items():
+        if controller == "hpcc" and not rates <= HPCC_RATES:
+            continue
+        flows = simulator.play(scenario.under(controller))["flows"]
+        assert list(zip(flows["fct_ns"], flows["standalone_ns"], strict=True)) == published, controller
