@@ -83,13 +83,7 @@ def _run(options: argparse.ArgumentParser) -> Work:
         "overrides", nargs="*", metavar="key=value", help="e.g. traffic.load=0.5, or hpcc.Eta=0.9"
     )
     options.add_argument("--controllers", default="", metavar="A,B,...", help="e.g. dcqcn,hpcc")
-    options.add_argument(
-        "--checkpoint",
-        action="append",
-        default=[],
-        metavar="NAME=PATH",
-        help=f"a trained policy, which the simulator plays: {POLICY_HELP}",
-    )
+    _checkpoint(options, "a trained policy, which the simulator plays")
     options.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder per controller")
     options.add_argument(
         "--queue-series", type=nanoseconds, metavar="NS", help="sample the queues at this interval, e.g. 10us"
@@ -293,13 +287,7 @@ def _paper(options: argparse.ArgumentParser) -> Work:
         "--scale", type=float, metavar="X", help="of the paper's size (default: by experiment)"
     )
     options.add_argument("--full", action="store_true", help="the paper's size: --scale 1")
-    options.add_argument(
-        "--checkpoint",
-        action="append",
-        default=[],
-        metavar="NAME=PATH",
-        help="a trained policy, in the place of the released one of that name, or beside them",
-    )
+    _checkpoint(options, "a trained policy, in the place of the released one of that name, or beside them")
     options.add_argument("--page", type=Path, metavar="FILE", help="put what was run (in --out) onto a page")
     _hang_timeout(options)
     _json(options)
@@ -364,13 +352,7 @@ def _cells(options: argparse.ArgumentParser) -> None:
     options.add_argument("--jobs", type=int, metavar="N", help="cells at a time (default: cores)")
     _ray(options)
     options.add_argument("--policy", action="append", default=[], metavar="NAME=PKG.MODULE:FACTORY")
-    options.add_argument(
-        "--checkpoint",
-        action="append",
-        default=[],
-        metavar="NAME=PATH",
-        help=f"a trained policy: {POLICY_HELP}",
-    )
+    _checkpoint(options, "a trained policy")
     _metric(options)
     _plugin(options)
     _allow_imports(options)
@@ -432,6 +414,12 @@ def _plugin(options: argparse.ArgumentParser) -> None:
         default=[],
         metavar="FILE",
         help="a shared object with controllers of your own; may be repeated",
+    )
+
+
+def _checkpoint(options: argparse.ArgumentParser, what: str) -> None:
+    options.add_argument(
+        "--checkpoint", action="append", default=[], metavar="NAME=PATH", help=f"{what}: {POLICY_HELP}"
     )
 
 
