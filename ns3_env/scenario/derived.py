@@ -36,22 +36,16 @@ def buffer_bytes(scenario: Scenario, network: Network) -> int:
     return (32 if fast else 16) * MIB
 
 
-def marking(scenario: Scenario, network: Network, ecn: Ecn | None) -> Ecn | None:
-    """The thresholds in use where the scenario or its controllers say ``ecn``.
+def most_kmax_bytes(scenario: Scenario, network: Network, ecn: Ecn) -> float | None:
+    """What kmax is at most at any port; None where it is less at the fastest one.
 
-    By ``auto`` kmax at the fastest port of a switch is at most half of the buffer, and kmin shrinks with it:
-    the other half takes what comes until senders hear of the mark. Published timing keeps what is published.
+    By ``auto`` half of the buffer: the other half takes what comes until senders hear of the mark. Thresholds
+    that are given are played as they are, and published timing keeps what is published.
     """
-    if ecn is None or scenario.switch.ecn != "auto" or timing(scenario) == "published":
-        return ecn
-    longest = ecn.kmax_bytes * fastest_port_bps(network) / ecn.at_rate_bps
+    if scenario.switch.ecn != "auto" or timing(scenario) == "published":
+        return None
     half = buffer_bytes(scenario, network) / 2
-    if longest <= half:
-        return ecn
-    factor = half / longest
-    return ecn.model_copy(
-        update={"kmin_bytes": ecn.kmin_bytes * factor, "kmax_bytes": ecn.kmax_bytes * factor}
-    )
+    return half if ecn.kmax_bytes * fastest_port_bps(network) / ecn.at_rate_bps > half else None
 
 
 def fastest_port_bps(network: Network) -> float:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ns3_env.scenario.declared import CONGESTION_POINTS, MARKING
-from ns3_env.scenario.derived import buffer_bytes, headroom_frames, marking, min_rate_bps, timing
+from ns3_env.scenario.derived import buffer_bytes, headroom_frames, min_rate_bps, most_kmax_bytes, timing
 from ns3_env.topology import Network
 
 if TYPE_CHECKING:
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 def rdma_sections(scenario: Scenario, network: Network, controllers: list[int]) -> dict[str, Any]:
     """RDMA's keys; ``controllers``: each flow's, as an index."""
-    declared = {
-        MARKING.key: marking(scenario, network, MARKING.of(scenario, controllers)),
-        CONGESTION_POINTS.key: CONGESTION_POINTS.of(scenario, controllers),
-    }
+    points, ecn = CONGESTION_POINTS.of(scenario, controllers), MARKING.of(scenario, controllers)
+    marking = None
+    if ecn is not None:
+        most = most_kmax_bytes(scenario, network, ecn)
+        marking = {**ecn.model_dump(), **({} if most is None else {"most_kmax_bytes": most})}
     content: dict[str, Any] = {
         "timing": timing(scenario),
         "payload_bytes": scenario.payload_bytes,
@@ -26,7 +27,8 @@ def rdma_sections(scenario: Scenario, network: Network, controllers: list[int]) 
             **scenario.switch.model_dump(),
             "buffer_bytes": buffer_bytes(scenario, network),
             "headroom_frames": headroom_frames(scenario),
-            **{key: None if value is None else value.model_dump() for key, value in declared.items()},
+            "ecn": marking,
+            "congestion_points": None if points is None else points.model_dump(),
         },
         "retransmission_timeout_ns": scenario.retransmission_timeout_ns,
     }

@@ -3,6 +3,8 @@
 #ifndef RDMA_ECN_CONFIG_H
 #define RDMA_ECN_CONFIG_H
 
+#include <limits>
+
 namespace ns3::rdma
 {
 
@@ -14,6 +16,8 @@ struct EcnConfig
     double kmaxBytes{400e3};
     double pmax{0.2};
     double atRateBps{25e9};
+    /// At any port; Kmin shrinks with it. Of a shallow buffer, above which no queue is ever marked.
+    double mostKmaxBytes{std::numeric_limits<double>::infinity()};
 };
 
 } // namespace ns3::rdma

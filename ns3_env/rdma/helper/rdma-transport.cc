@@ -58,6 +58,10 @@ ReadSwitch(JsonReader section, Scenario& s)
         s.ecn.kmaxBytes = ecn.Number("kmax_bytes", s.ecn.kminBytes, MAX_BYTES);
         s.ecn.pmax = ecn.Number("pmax", 0.0, 1.0);
         s.ecn.atRateBps = ecn.Number("at_rate_bps", 1.0, MAX_RATE);
+        if (ecn.Has("most_kmax_bytes"))
+        {
+            s.ecn.mostKmaxBytes = ecn.Number("most_kmax_bytes", 0.0, MAX_BYTES);
+        }
         ecn.RefuseOthers();
     }
     if (section.Has("congestion_points"))

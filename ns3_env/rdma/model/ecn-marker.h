@@ -26,6 +26,11 @@ class EcnMarker
           m_pmax(config.pmax),
           m_random(&random)
     {
+        if (m_kmax > config.mostKmaxBytes)
+        {
+            m_kmin *= config.mostKmaxBytes / m_kmax;
+            m_kmax = config.mostKmaxBytes;
+        }
     }
 
     /// Probability of a mark with `queueBytes` left.

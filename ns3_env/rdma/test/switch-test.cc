@@ -102,6 +102,14 @@ class EcnTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ_TOL(marks / 1e5, 0.1, 0.005, "frequency of marks"); // 5 sigma
         packet.ecnCapable = false;
         NS_TEST_ASSERT_MSG_EQ(marker.Marks(packet, UINT32_MAX), false, "not ECN-capable");
+        const EcnConfig shallow{true, 100e3, 400e3, 0.2, 25e9, 800e3};
+        EcnMarker halved(shallow, 100e9, draw);
+        NS_TEST_ASSERT_MSG_EQ(halved.Probability(200'000), 0.0, "at half of Kmin");
+        NS_TEST_ASSERT_MSG_EQ_TOL(halved.Probability(500'000), 0.1, 1e-12, "half way");
+        NS_TEST_ASSERT_MSG_EQ(halved.Probability(800'001), 1.0, "above what Kmax is at most");
+        EcnMarker slower(shallow, 25e9, draw);
+        NS_TEST_ASSERT_MSG_EQ(slower.Probability(100'000), 0.0, "a slower port is as it was");
+        NS_TEST_ASSERT_MSG_EQ_TOL(slower.Probability(250'000), 0.1, 1e-12, "half way there");
         EcnMarker step({true, 3e3, 3e3, 1.0, 1e9}, 1e9, draw);
         NS_TEST_ASSERT_MSG_EQ(step.Probability(3000), 0.0, "one threshold: at it");
         NS_TEST_ASSERT_MSG_EQ(step.Probability(3001), 1.0, "one threshold: above it");
