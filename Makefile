@@ -125,15 +125,14 @@ ADDRESSES = -fno-omit-frame-pointer -fsanitize=address,undefined,float-cast-over
 RACES = -fno-omit-frame-pointer -fsanitize=thread
 REPORTS = $(CURDIR)/build/reports
 SANITIZED = ASAN_OPTIONS=log_path=$(REPORTS)/report:max_free_fill_size=4096 UBSAN_OPTIONS=log_path=$(REPORTS)/report:print_stacktrace=1 \
-	NS3_ENV_RDMA_SIM=$(CURDIR)/build/sanitize/rdma-sim NS3_ENV_DUMMY_SIM=$(CURDIR)/build/sanitize/rdma-dummy-sim \
-	NS3_ENV_TCP_SIM=$(CURDIR)/build/sanitize/tcp-sim
+	NS3_ENV_RDMA_SIM=$(CURDIR)/build/sanitize/rdma-sim NS3_ENV_DUMMY_SIM=$(CURDIR)/build/sanitize/rdma-dummy-sim
 NO_REPORTS = @cat $(REPORTS)/* 2> /dev/null; test -z "$$(ls $(REPORTS))"
 SEED ?= 1
 
 attackers: setup
 	$(call configure,build/sanitize,$(ADDRESSES))
 	$(call configure,build/threads,$(RACES))
-	$(BIN)/cmake --build build/sanitize --target rdma-sim tcp-sim rdma-dummy-sim rdma-fuzz-json rdma-fuzz-channel
+	$(BIN)/cmake --build build/sanitize --target rdma-sim rdma-dummy-sim rdma-fuzz-json rdma-fuzz-channel
 	$(BIN)/cmake --build build/threads --target rdma-channel-threads
 	$(BIN)/python -m tests.fuzz.corpus build/fuzz/corpus
 	@rm -rf $(REPORTS) && mkdir -p $(REPORTS)
@@ -142,7 +141,7 @@ test-attacks: attackers
 	build/sanitize/rdma-fuzz-json --corpus=build/fuzz/corpus --inputs=2500
 	build/sanitize/rdma-fuzz-channel --corpus=build/fuzz/corpus --inputs=8000
 	TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0 build/threads/rdma-channel-threads 2000
-	$(SANITIZED) $(BIN)/python -m pytest -q tests/test_all_controllers.py tests/test_tcp_runs.py -k "plays or come_and_go"
+	$(SANITIZED) $(BIN)/python -m pytest -q tests/test_all_controllers.py
 	$(NO_REPORTS)
 
 fuzz: attackers
@@ -152,11 +151,12 @@ fuzz: attackers
 
 # The suites of C++, and those tests in Python that put the simulator to work. What is freed stays for a while: no test of memory.
 sanitize: attackers
-	$(BIN)/cmake --build build/sanitize --target rdma-tests
+	$(BIN)/cmake --build build/sanitize --target rdma-tests tcp-sim
 	build/sanitize/rdma-tests
 	TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0 build/threads/rdma-channel-threads 50000
 	$(SANITIZED) $(BIN)/python -m pytest -q tests/test_all_controllers.py tests/test_simulator_json.py tests/fuzz $(COVERING) \
 		--deselect tests/test_env_contract.py::test_500_resets_in_one_process_keep_memory_flat
+	NS3_ENV_TCP_SIM=$(CURDIR)/build/sanitize/tcp-sim $(SANITIZED) $(BIN)/python -m pytest -q tests/test_tcp_runs.py -k come_and_go
 	$(NO_REPORTS)
 	@echo "sanitize: nothing was found"
 
