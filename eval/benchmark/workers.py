@@ -22,6 +22,7 @@ from ns3_env.eval.benchmark.backend import TICK_S, Event, too_long
 from ns3_env.eval.benchmark.cell import Job, run
 from ns3_env.exit_codes import os_fault
 from ns3_env.simulator import Simulator
+from ns3_env.simulator.last_words import killed_by
 
 _END_PATIENCE_S = 3.0
 _START_PATIENCE_S = 60.0
@@ -88,7 +89,7 @@ def _news(workers: Sequence[_Worker], timeout_s: float) -> Iterator[Event]:
 
 def _death(code: int | None) -> str:
     if code is not None and code < 0:
-        return f"the worker process was killed by signal {-code} ({signal.strsignal(-code)})"
+        return f"the worker process {killed_by(-code)}"
     return f"the worker process ended with exit code {code}"
 
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.scenario.controller import NETWORK
 from ns3_env.scenario.declared import HOST_QUEUE_MARKING, QUEUE_MARKING
+from ns3_env.scenario.derived import fastest_port_bps
 from ns3_env.scenario.tcp import Tcp
 from ns3_env.scenario.tcp_queue import Queue, RedMarking, Threshold
-from ns3_env.topology import Link, Network
+from ns3_env.topology import Network
 
 if TYPE_CHECKING:
     from ns3_env.scenario.scenario import Scenario
@@ -35,8 +36,7 @@ def _warn_of_thresholds(scenario: Scenario, tcp: Tcp, network: Network) -> None:
     packets = {"packets": limit.amount, "bytes": limit.amount / tcp.mtu_bytes, "bdps": math.inf}[limit.unit]
     if not isinstance(marking, Threshold):
         return
-    rates = [link.rate_bps for link in network.links if "switch" in _ends(link, network)]
-    rate = max(rates, default=0.0)
+    rate = fastest_port_bps(network)
     threshold = marking.packets_at(rate)
     if packets <= threshold < math.inf:
         warnings.warn(
@@ -46,10 +46,6 @@ def _warn_of_thresholds(scenario: Scenario, tcp: Tcp, network: Network) -> None:
             ScenarioWarning,
             stacklevel=2,
         )
-
-
-def _ends(link: Link, network: Network) -> tuple[str, str]:
-    return network.nodes[link.a], network.nodes[link.b]
 
 
 def _refuse_unseen(scenario: Scenario) -> None:
