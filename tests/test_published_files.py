@@ -130,7 +130,7 @@ def test_what_a_topology_has_that_the_simulator_has_not_is_named(
 @pytest.mark.parametrize(
     ("old", "new", "wanted"),
     [
-        ("1 2 3", "1 2 4", "flow.txt:3: priority group 4 after 3: the simulator has one data class"),
+        ("1 2 3", "1 2 4", "flow.txt:3: priority group 4 after 3: a network has one data class"),
         ("1 2 3", "1 4 3", "flow.txt:3: dst: there is no host 4; hosts are 0 to 2"),
         ("1 2 3", "1 x 3", "flow.txt:3: dst is 'x', must be a whole number"),
         ("2.000000123", "2,000000123", "flow.txt:3: start_time is '2,000000123', must be seconds"),

@@ -111,10 +111,10 @@ def test_parts_of_a_mix_do_not_disturb_each_other() -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_hosts_too_far_apart_are_found_in_any_network(seed: int) -> None:
     random = np.random.default_rng(seed)
-    n = int(random.integers(4, 14))
+    n = int(random.integers(30, 90))
     net = Network()
     switches = net.add("switch", n)
-    pairs = {(int(random.integers(0, b)), b) for b in range(1, n)}  # a tree
+    pairs = {(int(random.integers(max(0, b - 4), b)), b) for b in range(1, n)}  # a long tree
     pairs |= {(0, int(random.integers(1, n))) for _ in range(seed % 3)}
     distance = np.where(np.eye(n, dtype=bool), 0, n)
     for a, b in sorted(pairs):
@@ -125,13 +125,13 @@ def test_hosts_too_far_apart_are_found_in_any_network(seed: int) -> None:
         net.link(host, switches[place], 1e9, 1)
     for k in range(n):
         distance = np.minimum(distance, distance[:, [k]] + distance[[k], :])
-    first = next((p for p in places if distance[p, places].max() > 4), None)
+    first = next((p for p in places if distance[p, places].max() > 31), None)
     if first is None:
         assert net.faults() == []
     else:
         (fault,) = net.faults()
         assert fault.startswith(f"links: the path from host {n + places.index(first)} to host ")
-        assert f" has {1 + distance[first, places].max()} switches; telemetry has room for 5" in fault
+        assert f" has {1 + distance[first, places].max()} switches; there may be 32" in fault
 
 
 def test_a_network_near_the_limits_is_checked_in_seconds() -> None:

@@ -33,6 +33,11 @@ def faults_of(scenario: Scenario, network: Network) -> list[str]:
     faults += [f"topology.{fault}" for fault in scenario.topology.faults(network)]
     if not faults:
         faults = [f"traffic.{fault}" for fault in scenario.traffic.faults(network)]
+        if len(groups := sorted(scenario.traffic.priority_groups())) > 1:
+            faults.append(
+                f"traffic: flows of the priority groups {', '.join(map(str, groups))}: a network has one "
+                "data class; give all flows the same"
+            )
         if scenario.traffic.is_background():
             faults.append(
                 "traffic: streams alone are no episode, which ends with its flows: put them into a mix with "

@@ -23,6 +23,7 @@ def rdma_sections(scenario: Scenario, network: Network, controllers: list[int]) 
     content: dict[str, Any] = {
         "timing": timing(scenario),
         "payload_bytes": scenario.payload_bytes,
+        "priority_group": next(iter(scenario.traffic.priority_groups())),
         "switch": {
             **scenario.switch.model_dump(),
             "buffer_bytes": buffer_bytes(scenario, network),

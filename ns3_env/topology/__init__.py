@@ -16,11 +16,11 @@ from ns3_env.topology.fat_trees import FatTree2, FatTree3
 from ns3_env.topology.graph import Graph, GraphLink
 from ns3_env.topology.kind import TopologyKind
 from ns3_env.topology.leaf_spine import LeafSpine
-from ns3_env.topology.network import MAX_TELEMETRY_HOPS, Link, Network
+from ns3_env.topology.network import MAX_PATH_SWITCHES, Link, Network
 from ns3_env.topology.published import PublishedTopology
 
 __all__ = [
-    "MAX_TELEMETRY_HOPS",
+    "MAX_PATH_SWITCHES",
     "Dumbbell",
     "FatTree2",
     "FatTree3",

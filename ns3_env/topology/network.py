@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import or_
 
-#: Switches of which a packet's telemetry has room (docs/sources/mpcc.md).
-MAX_TELEMETRY_HOPS = 5
+#: Switches of the longest path that the simulators have room for.
+MAX_PATH_SWITCHES = 32
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Network:
         return faults or self._hop_faults(neighbours)
 
     def _hop_faults(self, neighbours: list[list[int]]) -> list[str]:
-        """Two hosts further apart than telemetry reaches: their switches beyond would not be seen."""
+        """Two hosts with more switches between them than there may be."""
         edge: dict[int, int] = {}  # a host of each access switch
         for host in self.hosts:
             if self.nodes[at := self.access_switch(host)] == "switch":
@@ -123,11 +123,11 @@ class Network:
         farthest = max(edge, key=lambda node: hops[node])
         return [
             f"links: the path from host {edge[far]} to host {edge[farthest]} has {hops[farthest]} switches; "
-            f"telemetry has room for {MAX_TELEMETRY_HOPS}"
+            f"there may be {MAX_PATH_SWITCHES}"
         ]
 
     def _far_from_others(self, edge: list[int], neighbours: list[list[int]]) -> int | None:
-        """The first access switch that telemetry does not reach all others from.
+        """The first access switch that is too far from some other.
 
         A switch's set of access switches in reach, a bit each, grows with each hop by its neighbours' sets.
         Switches with the same neighbours, as a fat-tree's, grow by the same: that is worked out once.
@@ -141,7 +141,7 @@ class Network:
             if self.nodes[switch] == "switch":
                 between = tuple(sorted(other for other in others if self.nodes[other] == "switch"))
                 alike.setdefault(between, []).append(switch)
-        for _ in range(MAX_TELEMETRY_HOPS - 1):
+        for _ in range(MAX_PATH_SWITCHES - 1):
             if all(reach[switch] == everywhere for switch in edge):
                 break
             gained = {between: reduce(or_, map(reach.__getitem__, between), 0) for between in alike}

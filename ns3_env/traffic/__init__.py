@@ -69,6 +69,10 @@ class Mix(TrafficKind):
         """See the base class."""
         return super().named_controllers().union(*(part.named_controllers() for part in self.parts))
 
+    def priority_groups(self) -> set[int]:
+        """See the base class."""
+        return set().union(*(part.priority_groups() for part in self.parts))
+
     def senders_at(self, network: Network) -> Counter[int]:
         """See the base class."""
         return sum((part.senders_at(network) for part in self.parts), Counter())

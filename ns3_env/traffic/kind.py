@@ -12,6 +12,11 @@ from pydantic import Field
 from ns3_env.strict import Strict
 from ns3_env.topology import Network
 
+#: The class that the published simulator's flows are in, and these.
+DATA_GROUP = 3
+#: The last of eight. In 0 switches send their own frames; they neither pause, mark nor lose what is in it.
+MAX_GROUP = 7
+
 
 class Stream(NamedTuple):
     """Background at a fixed rate on the wire, which nothing steers; ``stop_ns`` None: it goes on."""
@@ -72,6 +77,10 @@ class TrafficKind(Strict):
     def named_controllers(self) -> set[str]:
         """Names of the controllers that this traffic itself gives to flows."""
         return set() if self.controller is None else {self.controller}
+
+    def priority_groups(self) -> set[int]:
+        """PFC classes of its flows, which must be one (``DATA_GROUP``, where nothing says another)."""
+        return set() if self.is_background() else {DATA_GROUP}
 
     def senders_at(self, network: Network) -> Counter[int]:
         """Flows that send to each host at the same time; empty where that is not known beforehand."""

@@ -12,7 +12,7 @@ from ns3_env.bounds import MAX_FLOWS, WHY_FLOWS, Nanoseconds, few
 from ns3_env.strict import Strict
 from ns3_env.topology import Network
 from ns3_env.traffic.endless import FlowSize, bytes_of
-from ns3_env.traffic.kind import Flows, TrafficKind, host_fault
+from ns3_env.traffic.kind import DATA_GROUP, MAX_GROUP, Flows, TrafficKind, host_fault
 
 
 class Flow(Strict):
@@ -29,6 +29,7 @@ class FlowList(TrafficKind):
     """Flows as written."""
 
     kind: Literal["list"] = "list"
+    priority_group: int = Field(default=DATA_GROUP, ge=0, le=MAX_GROUP, description="PFC class of the flows")
     flows: Annotated[list[Flow], few(MAX_FLOWS, WHY_FLOWS)] = Field(min_length=1)
 
     def faults(self, network: Network) -> list[str]:
@@ -44,6 +45,10 @@ class FlowList(TrafficKind):
     def named_controllers(self) -> set[str]:
         """See the base class."""
         return super().named_controllers() | {x.controller for x in self.flows if x.controller is not None}
+
+    def priority_groups(self) -> set[int]:
+        """See the base class."""
+        return {self.priority_group}
 
     def expected_flows(self, network: Network) -> float:
         """See the base class."""

@@ -7,10 +7,14 @@ import re
 import warnings
 from typing import Literal, TextIO
 
+from pydantic import PrivateAttr
+
 from ns3_env.errors import ScenarioWarning
 from ns3_env.published_text import PublishedText, nanoseconds
 from ns3_env.strict import shown
 from ns3_env.traffic.flow_file import FlowsInFile
+from ns3_env.traffic.kind import DATA_GROUP, MAX_GROUP
+from ns3_env.traffic.listed import FlowList
 
 _COLUMNS = ("src", "dst", "priority_group", "dst_port", "size_bytes", "start_time")
 _SECONDS = re.compile(r"[0-9]{1,10}(\.[0-9]{0,30})?")
@@ -22,11 +26,21 @@ class PublishedFlows(FlowsInFile):
     """A flow.txt of the published simulator, as it is (docs/sources/published-simulator.md, "Files").
 
     The number of flows, then a row for each: src, dst, priority group, destination port, size in bytes, start
-    in seconds, which is cut to nanoseconds as its double is there. The simulator has one data class: priority
-    groups must be the same.
+    in seconds, which is cut to nanoseconds as its double is there. A network has one data class: all have the
+    same priority group. Switches neither mark, pause nor lose group 0.
     """
 
     kind: Literal["published"] = "published"
+
+    _group: int = PrivateAttr(default=DATA_GROUP)
+
+    def priority_groups(self) -> set[int]:
+        """See the base class."""
+        return {self._group}
+
+    def without_files(self) -> FlowList:
+        """See the base class."""
+        return super().without_files().model_copy(update={"priority_group": self._group})
 
     def _take(self, text: TextIO) -> None:
         words = PublishedText(text)
@@ -47,14 +61,18 @@ class PublishedFlows(FlowsInFile):
                 if start is None:
                     self._wrong.add(line, f"start_time is {shown(row[-1])}, must be seconds")
                     continue
-                groups.add(group)
-                if len(groups) > 1:
+                if group > MAX_GROUP:
+                    self._wrong.add(line, f"priority_group is {group}, must be in [0, {MAX_GROUP}]")
+                    return
+                if groups and group not in groups:
                     self._wrong.add(
                         line,
-                        f"priority group {group} after {', '.join(map(str, sorted(groups - {group})))}: the "
-                        "simulator has one data class; give all flows the same",
+                        f"priority group {group} after {self._group}: a network has one data class; give "
+                        "all flows the same",
                     )
                     return
+                groups.add(group)
+                self._group = group
                 ports.add(port)
                 self._add(line, src, dst, size, start)
             words.refuse_more_rows(_COLUMNS, f"{flows} flows")

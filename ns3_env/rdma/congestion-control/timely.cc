@@ -115,7 +115,6 @@ Timely::OnAck(FlowState& flow, const AckSample& ack)
     }
     const double rttNs = static_cast<double>(ToNanos(ack.rtt));
     const bool first = m_windowEnd == 0;
-    m_windowEnd = flow.SentBytes();
     if (!first)
     {
         const PathFacts& path = flow.Path();
@@ -134,7 +133,12 @@ Timely::OnAck(FlowState& flow, const AckSample& ack)
             flow.SetRate(std::max(path.minRateBps, reduced));
         }
     }
-    m_lastRttNs = rttNs;
+    // Behind the ACK stands only a flow that sends again what is acknowledged: no window of it ends.
+    if (flow.SentBytes() > m_windowEnd)
+    {
+        m_windowEnd = flow.SentBytes();
+        m_lastRttNs = rttNs;
+    }
 }
 
 } // namespace ns3::rdma

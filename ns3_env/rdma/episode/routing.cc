@@ -111,12 +111,12 @@ Routing::Path(uint32_t from, uint32_t to, const FiveTuple& tuple) const
                             "there is no path from host " + std::to_string(from) + " to host " +
                                 std::to_string(to));
     }
-    if (distance[from] > MAX_INT_HOPS + 1)
+    if (distance[from] > MAX_PATH_SWITCHES + 1)
     {
         throw ScenarioError("links",
                             "the path from host " + std::to_string(from) + " to host " +
                                 std::to_string(to) + " has " + std::to_string(distance[from] - 1) +
-                                " switches, telemetry can record " + std::to_string(MAX_INT_HOPS));
+                                " switches, there may be " + std::to_string(MAX_PATH_SWITCHES));
     }
     Hops path;
     std::vector<const Neighbour*> choices;

@@ -87,6 +87,7 @@ struct Scenario
     std::vector<bool> isSwitch;       ///< by node id
     std::vector<LinkSpec> links;
     SharedBufferConfig buffer;
+    uint32_t priorityGroup{3}; ///< of all packets; switches do not manage group 0
     EcnConfig ecn;
     CongestionPointConfig congestionPoints;
     std::optional<Picos> flowTimeout; ///< count flows by timeout; exactly if absent

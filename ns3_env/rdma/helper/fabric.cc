@@ -24,11 +24,11 @@ constexpr double LONGEST_DRAIN_S =
     4e3; // what is longer than a simulation can be is never waited for
 
 std::unique_ptr<const NetworkRules>
-MakeRules(bool published)
+MakeRules(const Scenario& scenario)
 {
-    if (published)
+    if (scenario.published)
     {
-        return std::make_unique<published::Rules>();
+        return std::make_unique<published::Rules>(scenario.priorityGroup);
     }
     return std::make_unique<NetworkRules>();
 }
@@ -37,7 +37,7 @@ MakeRules(bool published)
 
 Fabric::Fabric(const Scenario& scenario)
     : m_scenario(scenario),
-      m_rules(MakeRules(m_scenario.published)),
+      m_rules(MakeRules(m_scenario)),
       m_routing(m_scenario,
                 [this](const Graph& graph) { return m_rules->MakeNextHopOrder(graph); }),
       m_extremes(m_routing.LargestOfPaths(m_scenario.payloadBytes, m_rules->GetRounding()))
@@ -281,14 +281,35 @@ Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, Ptr<CongestionControl
     const auto backward = m_routing.Path(spec.destination, spec.source, tuple.Reversed());
     m_rules->Prepare(*control);
     auto flow = std::make_unique<QueuePair>(spec, DescribePath(forward, backward), control);
+    if (flow->Telemetry().hopRecords && forward.size() > MAX_INT_HOPS + 1)
+    {
+        CheckRecords(spec, forward);
+        flow->DropRecords();
+    }
     flow->SetPath(*m_nics[spec.source], PortsOf(forward), PortsOf(backward));
     flow->SetRetransmissionTimeout(m_timeout);
-    flow->SetNackInterval(m_rules->NackInterval(flow->Path().baseRtt));
+    flow->SetRecovery({.nackInterval = m_rules->NackInterval(flow->Path().baseRtt),
+                       .acknowledgesDuplicates = m_rules->AcknowledgesDuplicates(),
+                       .skipsAcknowledged = m_rules->SkipsAcknowledged()});
     if (!spec.IsEndless())
     {
         flow->SetStandalone(m_rules->Standalone(spec.sizeBytes, flow->Path(), forward, backward));
     }
     return flow;
+}
+
+void
+Fabric::CheckRecords(const FlowSpec& spec, const Hops& path) const
+{
+    if (!m_rules->DropsLongRecords())
+    {
+        throw ScenarioError(
+            "links",
+            "the path from host " + std::to_string(spec.source) + " to host " +
+                std::to_string(spec.destination) + " has " + std::to_string(path.size() - 1) +
+                " switches; its controller reads a record of each, and a packet holds " +
+                std::to_string(MAX_INT_HOPS));
+    }
 }
 
 uint64_t

@@ -47,6 +47,7 @@ class Fabric
     void BuildNodes();
     void ConfigureSwitches();
     void CheckBuffer(uint32_t id, const Switch& sw) const;
+    void CheckRecords(const FlowSpec& spec, const Hops& path) const;
     void SetGrain() const;
     PathFacts DescribePath(const Hops& forward, const Hops& backward) const;
     void Measure(const Hops& path, PathFacts& facts) const;

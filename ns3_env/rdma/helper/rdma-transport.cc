@@ -22,6 +22,7 @@ constexpr double MAX_RATE = 1e14;
 constexpr double MAX_BYTES = 1e12;
 constexpr double MAX_WEIGHT = 1e6;
 constexpr uint64_t MAX_BUFFER = 1'000'000'000'000;
+constexpr uint64_t UNBOUNDED_BYTES = 1ULL << 50; // more than any run sends
 constexpr uint32_t MAX_RESERVE = 1'000'000'000;
 
 void
@@ -75,6 +76,17 @@ ReadSwitch(JsonReader section, Scenario& s)
         s.flowTimeout = timeout;
     }
     section.RefuseOthers();
+}
+
+/// Group 0, in which switches have their own frames: its packets are not counted, hence neither paused nor lost, and
+/// not marked.
+void
+LeaveUnmanaged(Scenario& scenario)
+{
+    scenario.buffer.bufferBytes = UNBOUNDED_BYTES;
+    scenario.buffer.pfc = false;
+    scenario.ecn = {};
+    scenario.congestionPoints = {};
 }
 
 /// Does each plugin's controller keep the contract, or each of all where there are no plugins?
@@ -160,6 +172,11 @@ RdmaTransport::ReadKeys(JsonReader& root, Scenario& scenario)
         scenario.minRateBps = root.Number("min_rate_bps", 1.0, MAX_RATE);
     }
     ReadSwitch(root.Sub("switch"), scenario);
+    scenario.priorityGroup = root.Whole<uint32_t>("priority_group", 0, 7, 3U);
+    if (scenario.priorityGroup == 0)
+    {
+        LeaveUnmanaged(scenario);
+    }
     const Picos timeout =
         root.Whole<int64_t>("retransmission_timeout_ns", 0, MAX_NS, int64_t{0}) * PS_PER_NS;
     if (timeout > 0)

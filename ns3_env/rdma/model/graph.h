@@ -21,6 +21,9 @@ struct Neighbour
     Picos delay;
 };
 
+/// Switches of the longest path: a flow has a bit for each in their tables (QueuePair::MarkCounted).
+inline constexpr uint32_t MAX_PATH_SWITCHES = 32;
+
 /// Links of a path: each with the node that it leaves.
 using Hops = std::vector<std::pair<uint32_t, const Neighbour*>>;
 

@@ -50,8 +50,14 @@ class NetworkRules
                              const Hops& backward) const;
     /// What windows are at most, bytes: `largestOfPath` is the largest RTT * slowest link of any two hosts' path.
     virtual double MaxBdp(const PathFacts& facts, double largestOfPath) const;
+    /// Whether a controller that reads records of switches may have a path with more of them than a packet holds, which
+    /// then tells it nothing.
+    virtual bool DropsLongRecords() const { return false; }
     /// How long a receiver waits before it repeats a NACK for the same gap.
     virtual Picos NackInterval(Picos baseRtt) const;
+    virtual bool AcknowledgesDuplicates() const { return true; }
+    /// Whether an ACK beyond the next sequence number moves it on.
+    virtual bool SkipsAcknowledged() const { return true; }
     /// Starts a flow whose time has come.
     virtual void Start(const std::function<void()>& flow) const;
     /// Sees a flow's controller before the flow exists.

@@ -38,7 +38,7 @@ QueuePair::SetPath(Nic& sender, Route forward, Route backward)
 void
 QueuePair::SetOpenLoop(double rateBps, Picos stop)
 {
-    constexpr uint8_t EVERY_HOP = UINT8_MAX;
+    constexpr uint32_t EVERY_HOP = UINT32_MAX;
     m_openLoop = std::make_unique<OpenLoop>(rateBps, m_facts.packetBytes, m_startTime, stop);
     m_pacing.SetRate(rateBps);
     m_pacing.TakeChange();     // it has no knobs to tell of
@@ -146,7 +146,10 @@ QueuePair::OnFeedback(const Packet& packet, Picos now)
     {
         newly = static_cast<uint32_t>(packet.sequence - m_ackedBytes);
         m_ackedBytes = packet.sequence;
-        m_sentBytes = std::max(m_sentBytes, m_ackedBytes);
+        if (m_recovery.skipsAcknowledged)
+        {
+            m_sentBytes = std::max(m_sentBytes, m_ackedBytes);
+        }
         m_lastProgress = now;
         m_backoff = 0;
     }
@@ -154,7 +157,6 @@ QueuePair::OnFeedback(const Packet& packet, Picos now)
     {
         GoBack(m_ackedBytes, now);
         m_control->OnNack(*this, now);
-        return;
     }
     AckSample ack;
     ack.now = now;
@@ -204,6 +206,11 @@ void
 QueuePair::Finish(Picos now)
 {
     m_endTime = now;
+    if (!m_recovery.acknowledgesDuplicates)
+    {
+        m_expected = 0;
+        m_nackedGap = UINT64_MAX;
+    }
     m_timer.Cancel();
     ClosePauseAccount(now);
     m_sender->RemoveFlow(*this);
@@ -270,8 +277,12 @@ QueuePair::OnData(Packet& packet, Picos now)
             return false;
         }
         m_nackedGap = m_expected;
-        m_nextNackAt = now + m_nackInterval;
+        m_nextNackAt = now + m_recovery.nackInterval;
         answer = PacketKind::Nack;
+    }
+    else if (!m_recovery.acknowledgesDuplicates && m_timeouts == 0)
+    {
+        return false; // but a sender that had to wait for a timeout must learn what has arrived
     }
     packet.kind = answer;
     packet.sequence = m_expected;
@@ -284,7 +295,7 @@ QueuePair::OnData(Packet& packet, Picos now)
 bool
 QueuePair::MarkCounted(uint8_t hop)
 {
-    const auto bit = static_cast<uint8_t>(1U << hop);
+    const uint32_t bit = 1U << hop;
     const bool fresh = (m_countedHops & bit) == 0;
     m_countedHops |= bit;
     return fresh;
@@ -293,9 +304,9 @@ QueuePair::MarkCounted(uint8_t hop)
 bool
 QueuePair::ClearCounted(uint8_t hop)
 {
-    const auto bit = static_cast<uint8_t>(1U << hop);
+    const uint32_t bit = 1U << hop;
     const bool was = (m_countedHops & bit) != 0;
-    m_countedHops = static_cast<uint8_t>(m_countedHops & ~bit);
+    m_countedHops &= ~bit;
     return was;
 }
 

@@ -4,6 +4,7 @@
 #define RDMA_QUEUE_PAIR_H
 
 #include "flow-spec.h"
+#include "go-back-n.h"
 #include "live-flow.h"
 #include "open-loop.h"
 #include "packet.h"
@@ -36,7 +37,9 @@ class QueuePair final : public LiveFlow
     /// @{
     void SetPath(Nic& sender, Route forward, Route backward);
     void SetRetransmissionTimeout(Picos timeout) { m_timeout = timeout; }
-    void SetNackInterval(Picos interval) { m_nackInterval = interval; }
+    /// No switch writes a record, though there is room for them on the wire.
+    void DropRecords() { m_telemetry.hopRecords = false; }
+    void SetRecovery(const GoBackN& recovery) { m_recovery = recovery; }
     /// Makes it a stream: full packets at `rateBps` (on the wire) until `stop`, whatever comes of them. What the NIC's
     /// other flows or a pause hold back leaves as soon as it can, but not after the stop.
     void SetOpenLoop(double rateBps, Picos stop);
@@ -96,7 +99,7 @@ class QueuePair final : public LiveFlow
     bool IsFinished() const { return m_endTime >= 0; }
     Picos EndTime() const override { return m_endTime; }
     /// In order; of a stream all that arrived.
-    uint64_t ReceivedBytes() const override { return m_expected; }
+    uint64_t ReceivedBytes() const override { return IsFinished() ? m_sizeBytes : m_expected; }
     uint64_t RetransmittedBytes() const override { return m_retransmitted; }
     uint64_t Timeouts() const override { return m_timeouts; }
     uint64_t TransmittedBytes() const override { return m_highestSent + m_retransmitted; }
@@ -122,6 +125,8 @@ class QueuePair final : public LiveFlow
     Route m_forward;
     Route m_backward;
 
+    GoBackN m_recovery;
+
     // sender
     uint64_t m_highestSent{0};
     uint64_t m_retransmitted{0};
@@ -142,11 +147,10 @@ class QueuePair final : public LiveFlow
     uint64_t m_expected{0};
     uint64_t m_nackedGap{UINT64_MAX}; ///< first byte missing at the last NACK
     Picos m_nextNackAt{0};
-    Picos m_nackInterval{0};
 
     uint32_t m_packetsOut{0};
     uint64_t m_lost{0};
-    uint8_t m_countedHops{0};
+    uint32_t m_countedHops{0}; ///< a bit per switch of the path
 };
 
 } // namespace ns3::rdma

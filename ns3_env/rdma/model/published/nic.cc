@@ -17,9 +17,10 @@ Nic::GetTypeId()
     return tid;
 }
 
-Nic::Nic(NetworkContext& network, uint32_t nodeId)
+Nic::Nic(NetworkContext& network, uint32_t nodeId, bool acksPassPause)
     : rdma::Nic(network, nodeId),
       m_wakeUp([this] { Kick(); }),
+      m_acksPassPause(acksPassPause),
       m_dcqcn(TypeId::LookupByName("rdma::dcqcn")),
       m_timely(TypeId::LookupByName("rdma::timely"))
 {
@@ -66,7 +67,7 @@ bool
 Nic::PassesPause(const Packet& ack) const
 {
     const TypeId controller = ack.flow->Control().GetInstanceTypeId();
-    return controller == m_dcqcn || controller == m_timely;
+    return m_acksPassPause || controller == m_dcqcn || controller == m_timely;
 }
 
 Packet*

@@ -20,7 +20,7 @@ class Nic final : public rdma::Nic
   public:
     static TypeId GetTypeId();
 
-    Nic(NetworkContext& network, uint32_t nodeId);
+    Nic(NetworkContext& network, uint32_t nodeId, bool acksPassPause);
 
     void RemoveFlow(QueuePair& flow) override;
 
@@ -36,6 +36,7 @@ class Nic final : public rdma::Nic
 
     size_t m_served{0}; ///< index of the flow served last; null in m_flows where one has ended
     WakeUp m_wakeUp;
+    bool m_acksPassPause; ///< of all controllers
     TypeId m_dcqcn;
     TypeId m_timely;
 };

@@ -65,7 +65,7 @@ Rules::MakeMarker(const EcnConfig& config, double rateBps, RandomSource& random)
 Ptr<rdma::Nic>
 Rules::MakeNic(NetworkContext& network, uint32_t nodeId) const
 {
-    return CreateObject<Nic>(network, nodeId);
+    return CreateObject<Nic>(network, nodeId, m_priorityGroup != ACK_GROUP);
 }
 
 std::unique_ptr<rdma::NextHopOrder>

@@ -8,10 +8,18 @@
 namespace ns3::rdma::published
 {
 
+/// The priority group whose pause holds a host's ACKs, whichever group their flow is in.
+inline constexpr uint32_t ACK_GROUP = 3;
+
 /// What decides where its completion times are to be met to the nanosecond (docs/decisions/0002).
 class Rules final : public NetworkRules
 {
   public:
+    explicit Rules(uint32_t priorityGroup = ACK_GROUP)
+        : m_priorityGroup(priorityGroup)
+    {
+    }
+
     /// Times are cut to whole nanoseconds.
     Rounding GetRounding() const override { return Rounding::TruncateNs; }
     /// Events of one instant run in the order in which transmissions began.
@@ -38,12 +46,21 @@ class Rules final : public NetworkRules
                      const Hops& backward) const override;
     /// Each path's by its own slowest link, whoever sends.
     double MaxBdp(const PathFacts& facts, double largestOfPath) const override;
+    /// What overflows a packet's records is not read.
+    bool DropsLongRecords() const override { return true; }
     /// A fixed time, whatever the network.
     Picos NackInterval(Picos baseRtt) const override;
+    /// A duplicate is answered by nothing; one of a flow that ended meets a new receiver, to which it is a gap.
+    bool AcknowledgesDuplicates() const override { return false; }
+    /// After a second NACK what the receiver has already is sent once more.
+    bool SkipsAcknowledged() const override { return false; }
     /// A flow starts two events after its time, in the same nanosecond.
     void Start(const std::function<void()>& flow) const override;
     /// DCQCN's timers are events, and take their turn among those of their nanosecond.
     void Prepare(CongestionControl& control) const override;
+
+  private:
+    uint32_t m_priorityGroup;
 };
 
 } // namespace ns3::rdma::published
