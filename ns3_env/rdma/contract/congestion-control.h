@@ -91,13 +91,13 @@ class CongestionControl : public Object
     /// one, so a law whose rate moves with time brings it up to date.
     virtual void OnPacketSent(FlowState& flow, Picos now, uint32_t wireBytes);
 
-    /// For every acknowledgement, after the flow's counters were updated, before it may send again.
+    /// For every acknowledgement and every NACK, after the flow's counters were updated, before it may send again.
     virtual void OnAck(FlowState& flow, const AckSample& ack) = 0;
 
     /// A switch's feedback frame has arrived.
     virtual void OnCongestionNotification(FlowState& flow, const CongestionNotification& frame);
 
-    /// The receiver saw a gap: the flow goes back to `ackedBytes`.
+    /// The receiver saw a gap, and the flow has gone back to it. OnAck() follows, with what the NACK carries.
     virtual void OnNack(FlowState& flow, Picos now);
 
     /// Nothing was acknowledged for a retransmission timeout.

@@ -200,6 +200,7 @@ Routing::LargestOfPaths(uint32_t payloadBytes, Rounding rounding) const
             {
                 largest.baseRtt = std::max(largest.baseRtt, cost[node]);
                 largest.bdpBytes = std::max(largest.bdpBytes, BdpBytes(cost[node], slowest[node]));
+                largest.switches = std::max<uint32_t>(largest.switches, distance[node] - 1);
             }
         }
     }

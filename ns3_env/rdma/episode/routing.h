@@ -22,6 +22,7 @@ struct PathExtremes
 {
     Picos baseRtt{0};   ///< 2 * delays + one-way serialisation of one payload
     double bdpBytes{0}; ///< such an RTT * the slowest link of its path
+    uint32_t switches{0};
 };
 
 /// The graph of a scenario and its shortest paths (by hops; hosts do not forward).

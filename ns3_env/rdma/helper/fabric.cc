@@ -207,10 +207,12 @@ Fabric::DefaultTimeout() const
     {
         slowest = std::min(slowest, link.rateBps);
     }
-    const size_t hops = std::min<size_t>(MAX_INT_HOPS, m_switches.size());
+    const size_t hops =
+        std::min<size_t>(std::max(MAX_INT_HOPS, m_extremes.switches), m_switches.size());
     const double drain = static_cast<double>(m_scenario.buffer.bufferBytes * hops) * 8 / slowest;
-    return 2 * static_cast<Picos>(std::min(drain, LONGEST_DRAIN_S) * PS_PER_SECOND) +
-           2 * m_extremes.baseRtt;
+    return m_rules->Timeout(
+        2 * static_cast<Picos>(std::min(drain, LONGEST_DRAIN_S) * PS_PER_SECOND) +
+        2 * m_extremes.baseRtt);
 }
 
 Route

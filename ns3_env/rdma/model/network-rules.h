@@ -55,6 +55,8 @@ class NetworkRules
     virtual bool DropsLongRecords() const { return false; }
     /// How long a receiver waits before it repeats a NACK for the same gap.
     virtual Picos NackInterval(Picos baseRtt) const;
+    /// Of retransmission, where a scenario gives none: `safe` is longer than any packet or ACK is under way.
+    virtual Picos Timeout(Picos safe) const { return safe; }
     virtual bool AcknowledgesDuplicates() const { return true; }
     /// Whether an ACK beyond the next sequence number moves it on.
     virtual bool SkipsAcknowledged() const { return true; }

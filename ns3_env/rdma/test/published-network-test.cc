@@ -63,15 +63,18 @@ class PfcDrawsTest : public TestCase
     uint64_t m_frames{0};
 };
 
-/// A paused host still answers under DCQCN and TIMELY, whose ACKs are in the high-priority queue.
+/// A paused host still answers under DCQCN and TIMELY, whose ACKs are in the high-priority queue, and in other groups
+/// than the one that ACKs wait for.
 class AckClassTest : public TestCase
 {
   public:
-    AckClassTest(bool published, std::string controller, bool passes)
-        : TestCase(Mode(published) + "ACKs of " + controller +
+    AckClassTest(bool published, std::string controller, uint32_t group, bool passes)
+        : TestCase(Mode(published) + "ACKs of " + controller + " in group " +
+                   std::to_string(group) +
                    (passes ? " pass a pause" : " wait for the end of a pause")),
           m_published(published),
           m_controller(std::move(controller)),
+          m_group(group),
           m_passes(passes)
     {
     }
@@ -83,6 +86,7 @@ class AckClassTest : public TestCase
         Scenario s = Dumbbell(2, 100e9);
         s.published = m_published;
         s.controllers[0].name = m_controller;
+        s.priorityGroup = m_group;
         AddFlow(s, 0, 2, 1000);
         AddFlow(s, 2, 1, 20'000, 1500 * NS); // data of the paused host waits in either case
         TestNetwork net(std::move(s));
@@ -97,7 +101,88 @@ class AckClassTest : public TestCase
 
     bool m_published;
     std::string m_controller;
+    uint32_t m_group;
     bool m_passes;
+};
+
+/// A round trip longer than a receiver waits: one gap is answered twice, and the sender goes back twice. What then comes
+/// a second time is answered by nothing, or, where the flow has ended, as by a receiver that never knew it.
+class DuplicateTest : public TestCase
+{
+  public:
+    DuplicateTest()
+        : TestCase(Mode(true) + "answers to duplicates")
+    {
+    }
+
+  private:
+    bool Drops(const Packet& packet)
+    {
+        return packet.flow->Id() == 0 && packet.sequence == 100'000 && ++m_lost == 1;
+    }
+
+    void OnRx(const Packet& packet)
+    {
+        const bool nack = packet.kind == PacketKind::Nack;
+        m_toForgotten += nack && packet.sequence == 0 ? 1 : 0;
+        m_toDuplicates += !nack && packet.sequence <= m_acked ? 1 : 0;
+        m_acked = std::max(m_acked, packet.sequence);
+    }
+
+    void DoRun() override
+    {
+        Scenario s = Dumbbell(2, 100e9, 200'000 * NS);
+        s.published = true;
+        s.controllers[0].attributes = {{"Window", "1000000000"}};
+        s.buffer.bufferBytes = 1ULL << 30;
+        AddFlow(s, 0, 2, 10'000'000);
+        AddFlow(s, 1, 2, 50'000'000); // it goes on longer
+        TestNetwork net(std::move(s));
+        net.PortTo(3, 4).SetDropFilter(MakeCallback(&DuplicateTest::Drops, this));
+        net->Nics()[0]->TraceConnectWithoutContext("Rx", MakeCallback(&DuplicateTest::OnRx, this));
+        net->Run();
+        NS_TEST_ASSERT_MSG_EQ(net->Records()[0].ackedBytes, 10'000'000, "all is acknowledged");
+        NS_TEST_ASSERT_MSG_EQ(m_toDuplicates, 0, "ACKs of duplicates");
+        NS_TEST_ASSERT_MSG_GT(m_toForgotten, 0, "a new receiver's NACKs");
+    }
+
+    uint64_t m_acked{0};
+    uint32_t m_lost{0};
+    uint32_t m_toDuplicates{0};
+    uint32_t m_toForgotten{0};
+};
+
+/// The first packet is lost, and every packet is marked: the NACK is all that the sender hears for a round trip.
+class NackTellsTest : public TestCase
+{
+  public:
+    explicit NackTellsTest(bool published)
+        : TestCase(Mode(published) + "a NACK carries its packet's mark to the controller"),
+          m_published(published)
+    {
+    }
+
+  private:
+    static bool Drops(const Packet& packet) { return packet.sequence == 0 && packet.sentAt == 0; }
+
+    void DoRun() override
+    {
+        Scenario s = Dumbbell(1, 100e9);
+        s.published = m_published;
+        s.controllers[0].name = "dctcp";
+        s.ecn = {.enabled = true, .kminBytes = -1, .kmaxBytes = -1, .pmax = 1};
+        AddFlow(s, 0, 1, 10'000);
+        const LiveFlow* flow = nullptr;
+        TestNetwork net(std::move(s), [&flow](LiveFlow& made, const FlowEntry&) { flow = &made; });
+        net.PortTo(2, 3).SetDropFilter(MakeCallback(&NackTellsTest::Drops));
+        double rate = 0;
+        Simulator::Schedule(Time(7'000 * NS), [&] { rate = flow->RateBps(); });
+        net->Run();
+        NS_TEST_ASSERT_MSG_GT(rate, 0, "asked while the flow ran");
+        NS_TEST_ASSERT_MSG_LT(rate, 100e9, "cut");
+    }
+
+    bool m_published;
 };
 
 /// A packet is lost as often as `losses` says; when do NACKs reach the sender?
@@ -406,14 +491,17 @@ class PublishedNetworkTestSuite : public TestSuite
         for (const bool published : {false, true})
         {
             AddTestCase(new PfcDrawsTest(published), Duration::QUICK);
+            AddTestCase(new NackTellsTest(published), Duration::QUICK);
             for (const char* name : {"dcqcn", "timely", "hpcc", "dctcp"})
             {
                 const bool prioritised =
                     name == std::string("dcqcn") || name == std::string("timely");
-                AddTestCase(new AckClassTest(published, name, published && prioritised),
+                AddTestCase(new AckClassTest(published, name, 3, published && prioritised),
                             Duration::QUICK);
+                AddTestCase(new AckClassTest(published, name, 1, published), Duration::QUICK);
             }
         }
+        AddTestCase(new DuplicateTest, Duration::QUICK);
         AddTestCase(new NackTest("the same gap again", false, {{100'000, 2}}, {2 * 6240}),
                     Duration::QUICK);
         AddTestCase(new NackTest("the same gap again", true, {{100'000, 2}}, {500'000}),

@@ -26,6 +26,7 @@ constexpr uint64_t STREAMS_OF_LOSS = 2;
 
 // docs/sources/published-simulator.md, "Known differences"
 constexpr Picos NACK_INTERVAL = 500'000 * PS_PER_NS;
+constexpr Picos LATE_TIMEOUT = PS_PER_SECOND; // there is none there
 
 } // namespace
 
@@ -92,6 +93,12 @@ Picos
 Rules::NackInterval(Picos) const
 {
     return NACK_INTERVAL;
+}
+
+Picos
+Rules::Timeout(Picos safe) const
+{
+    return std::max(safe, LATE_TIMEOUT);
 }
 
 void

@@ -50,6 +50,8 @@ class Rules final : public NetworkRules
     bool DropsLongRecords() const override { return true; }
     /// A fixed time, whatever the network.
     Picos NackInterval(Picos baseRtt) const override;
+    /// A flow whose last packet is lost goes on at last, long after the others, which it would not meet there.
+    Picos Timeout(Picos safe) const override;
     /// A duplicate is answered by nothing; one of a flow that ended meets a new receiver, to which it is a gap.
     bool AcknowledgesDuplicates() const override { return false; }
     /// After a second NACK what the receiver has already is sent once more.
