@@ -252,13 +252,40 @@ def _ablation(options: argparse.ArgumentParser) -> Work:
 
 def _reference(options: argparse.ArgumentParser) -> Work:
     """flow completion times against the published ones"""
+    options.add_argument(
+        "--published",
+        type=Path,
+        metavar="DIR",
+        help="networks that your build of the published simulator played, too; none: three that come along",
+    )
+    options.add_argument(
+        "--random", type=_count, metavar="N", help="draw so many networks into DIR, where they are not there"
+    )
+    options.add_argument("--seed", type=_count, default=1, help="of the draw (default: 1)")
+    options.add_argument(
+        "--preset", choices=("default", "reference"), help="play it in the place of the scenarios' own"
+    )
     _hang_timeout(options)
     _json(options)
 
-    def work(given: argparse.Namespace) -> None:
-        from ns3_env.eval import reference
+    def work(given: argparse.Namespace) -> int:
+        from ns3_env.errors import ConfigError
+        from ns3_env.eval.reference import networks, published_scenarios
 
-        reference.report(given.json, hang_timeout_s=given.hang_timeout)
+        if given.published is None:
+            if given.random is not None:
+                raise ConfigError("--random: needs --published DIR, where the networks go")
+            published_scenarios.report(given.json, preset=given.preset, hang_timeout_s=given.hang_timeout)
+            return 0
+        exact = networks.report(
+            given.published,
+            given.random,
+            given.seed,
+            given.json,
+            preset=given.preset,
+            hang_timeout_s=given.hang_timeout,
+        )
+        return 0 if exact else 1
 
     return work
 
@@ -391,6 +418,14 @@ def _seconds(text: str) -> float:
     value = float(text)
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return value
+
+
+def _count(text: str) -> int:
+    """A whole number above 0."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
     return value
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ns3_env.eval.reference import (
+from ns3_env.eval.reference import published_scenarios
+from ns3_env.eval.reference.published_scenarios import (
     CONTROLLERS,
     SCENARIO_FOLDER,
     SCENARIOS,
@@ -89,7 +90,7 @@ def test_table_and_json_hold_the_same_figures(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(
-        "ns3_env.eval.reference.compare", lambda name, controller, _: compared[name, controller]
+        published_scenarios, "compare", lambda name, controller, *_: compared[name, controller]
     )
     monkeypatch.setenv("COLUMNS", "80")
     report(tmp_path / "reference.json")

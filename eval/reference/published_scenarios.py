@@ -20,6 +20,7 @@ from rich.table import Table
 
 from ns3_env.data_files import DATA
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.reference.preset import Preset, in_preset
 from ns3_env.eval.show import table
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
@@ -85,9 +86,9 @@ class Comparison:
         return found
 
 
-def compare(name: str, controller: str, simulator: Simulator) -> Comparison:
+def compare(name: str, controller: str, simulator: Simulator, preset: Preset | None = None) -> Comparison:
     """Plays one scenario. Raises ScenarioError, SimulatorError; a flow that does not finish is an error."""
-    scenario = Scenario.load(SCENARIO_FOLDER / f"{name}.yaml")
+    scenario = in_preset(Scenario.load(SCENARIO_FOLDER / f"{name}.yaml"), preset)
     flows = simulator.play(scenario.under(controller))["flows"]
     published = _published(name, controller, flows)
     ours = np.asarray(flows["fct_ns"], dtype=np.float64)
@@ -124,7 +125,9 @@ def _published(name: str, controller: str, flows: dict[str, Any]) -> npt.NDArray
 
 
 def compare_all(
-    say: Callable[[str], None] = lambda text: None, hang_timeout_s: float = 0.9
+    say: Callable[[str], None] = lambda text: None,
+    preset: Preset | None = None,
+    hang_timeout_s: float = 0.9,
 ) -> dict[str, dict[str, Comparison]]:
     """Every scenario under every controller: by scenario, then controller."""
     found: dict[str, dict[str, Comparison]] = {}
@@ -133,7 +136,7 @@ def compare_all(
             found[name] = {}
             for controller in CONTROLLERS:
                 say(f"{name} under {controller}")
-                found[name][controller] = compare(name, controller, simulator)
+                found[name][controller] = compare(name, controller, simulator, preset)
     return found
 
 
@@ -167,12 +170,16 @@ def render_table(name: str, rows: dict[str, Comparison]) -> Table:
 
 
 def report(
-    json_path: Path | None, console: Console | None = None, *, hang_timeout_s: float = 0.9
+    json_path: Path | None,
+    console: Console | None = None,
+    *,
+    preset: Preset | None = None,
+    hang_timeout_s: float = 0.9,
 ) -> dict[str, dict[str, Comparison]]:
     """Compares, prints a table for each scenario and writes the same numbers to ``json_path``."""
     out = console or Console()
     with out.status("simulating") as status:
-        found = compare_all(lambda text: status.update(f"simulating {text}"), hang_timeout_s)
+        found = compare_all(lambda text: status.update(f"simulating {text}"), preset, hang_timeout_s)
     for name, rows in found.items():
         out.print(render_table(name, rows))
         out.print()
