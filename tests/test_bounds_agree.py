@@ -65,6 +65,7 @@ KEYS: dict[str, list[str]] = {
     "record.measurement.begin_ns": ["window:measurement.warm_up_ns"],
     "record.measurement.end_ns": ["window:measurement.end_ns"],
     "loss.probability": ["loss_probability"],
+    "priority_group": ["list:traffic.priority_group"],
     "clock.interval_ns": ["synchronous:clock.interval_ns"],
     "clock.rtt_fraction": ["per_flow_rtt:clock.rtt_fraction"],
 }

@@ -172,7 +172,7 @@ RdmaTransport::ReadKeys(JsonReader& root, Scenario& scenario)
         scenario.minRateBps = root.Number("min_rate_bps", 1.0, MAX_RATE);
     }
     ReadSwitch(root.Sub("switch"), scenario);
-    scenario.priorityGroup = root.Whole<uint32_t>("priority_group", 0, 7, 3U);
+    scenario.priorityGroup = root.Whole<uint32_t>("priority_group", 0, 7);
     if (scenario.priorityGroup == 0)
     {
         LeaveUnmanaged(scenario);
