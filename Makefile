@@ -12,9 +12,9 @@ BIN := $(VENV)/bin
 BUILD := build/dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-CXX_FILES = $(shell find ns3_env/rdma ns3_env/tcp -name '*.cc' -o -name '*.h')
+CXX_FILES = $(shell find ns3_env/cpp -name '*.cc' -o -name '*.h')
 MODULES := $(sort $(shell find ns3_env agents eval -name '*.py'))
-CXX_PRODUCT_FILES = $(filter-out ns3_env/rdma/test/% ns3_env/tcp/test/%,$(CXX_FILES))
+CXX_PRODUCT_FILES = $(filter-out ns3_env/cpp/test/%,$(CXX_FILES))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -109,7 +109,7 @@ coverage-cpp: setup
 	build/coverage/rdma-tests > /dev/null
 	NS3_ENV_RDMA_SIM=build/coverage/rdma-sim $(BIN)/python -m pytest -q $(COVERING)
 	mkdir -p build/coverage/cpp
-	$(BIN)/gcovr --root . --object-directory build/coverage --exclude-directories '.*CompilerId.*' --filter ns3_env/rdma/ --exclude ns3_env/rdma/test/ \
+	$(BIN)/gcovr --root . --object-directory build/coverage --exclude-directories '.*CompilerId.*' --filter ns3_env/cpp/ --exclude ns3_env/cpp/test/ \
 		--print-summary --html-details build/coverage/cpp/index.html --txt build/coverage/cpp.txt
 	@awk '/^TOTAL/ {print "C++: " $$NF " of lines"}' build/coverage/cpp.txt
 

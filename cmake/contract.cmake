@@ -1,6 +1,6 @@
 # What must a plugin agree with? The contract's headers (by their hash) and ns-3's version; what is installed for it.
 # SPDX-License-Identifier: GPL-2.0-or-later
-set(CONTRACT_DIR "${CMAKE_CURRENT_SOURCE_DIR}/ns3_env/rdma/contract")
+set(CONTRACT_DIR "${CMAKE_CURRENT_SOURCE_DIR}/ns3_env/cpp/contract")
 file(GLOB CONTRACT_HEADERS CONFIGURE_DEPENDS "${CONTRACT_DIR}/*.h")
 list(SORT CONTRACT_HEADERS)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CONTRACT_HEADERS})
@@ -17,7 +17,7 @@ string(REGEX REPLACE "^.*/libns([0-9.]+)-core\\.so$" "\\1" CONTRACT_NS3_VERSION 
 
 set(CONTRACT_GENERATED "${CMAKE_CURRENT_BINARY_DIR}/include")
 configure_file("${CMAKE_CURRENT_SOURCE_DIR}/cmake/contract-id.h.in"
-               "${CONTRACT_GENERATED}/ns3_env/rdma/contract/contract-id.h" @ONLY)
+               "${CONTRACT_GENERATED}/ns3_env/cpp/contract/contract-id.h" @ONLY)
 target_include_directories(rdma-options INTERFACE "${CONTRACT_GENERATED}")
 
 # The contract's symbols, and no others: all else of the simulator stays as optimised as in a program without plugins.
@@ -32,6 +32,6 @@ set(CORE_MODULE "${NS3_ROOT}/include/ns3/core-module.h")
 file(STRINGS "${CORE_MODULE}" core_headers REGEX "#include <ns3/.*>")
 list(TRANSFORM core_headers REPLACE "^.*#include <(ns3/.*)>.*$" "${NS3_ROOT}/include/\\1")
 install(FILES "${CORE_MODULE}" ${core_headers} DESTINATION ns3_env/include/ns3)
-install(FILES ${CONTRACT_HEADERS} "${CONTRACT_GENERATED}/ns3_env/rdma/contract/contract-id.h"
-        DESTINATION ns3_env/include/ns3_env/rdma/contract)
+install(FILES ${CONTRACT_HEADERS} "${CONTRACT_GENERATED}/ns3_env/cpp/contract/contract-id.h"
+        DESTINATION ns3_env/include/ns3_env/cpp/contract)
 install(FILES "${CMAKE_CURRENT_SOURCE_DIR}/cmake/ns3_env-config.cmake" DESTINATION ns3_env/cmake)

@@ -1,7 +1,7 @@
 # What is built to speak ns3-ai's wire? A module with either end of a segment, and the program that ends a foreign
 # simulator with its Python.
 # SPDX-License-Identifier: GPL-2.0-or-later
-add_executable(ns3ai-keeper "${RDMA}/bridge/ns3ai/keeper.cc")
+add_executable(ns3ai-keeper "${CPP}/ns3ai/keeper.cc")
 target_link_libraries(ns3ai-keeper PRIVATE rdma-options)
 install(TARGETS ns3ai-keeper DESTINATION ns3_env/bin)
 
@@ -9,8 +9,8 @@ install(TARGETS ns3ai-keeper DESTINATION ns3_env/bin)
 # distributions' ns-3 is built with, and that of newer ones.
 function(add_ns3ai_module name layout)
   pybind11_add_module(
-    ${name} "${RDMA}/bridge/ns3ai/byte-semaphore.cc" "${RDMA}/bridge/ns3ai/python-module.cc"
-    "${RDMA}/bridge/ns3ai/segment-end.cc" "${RDMA}/bridge/adaptive-spin.cc" "${RDMA}/bridge/futex.cc")
+    ${name} "${CPP}/ns3ai/byte-semaphore.cc" "${CPP}/ns3ai/python-module.cc"
+    "${CPP}/ns3ai/segment-end.cc" "${CPP}/channel/adaptive-spin.cc" "${CPP}/channel/futex.cc")
   target_compile_definitions(${name} PRIVATE NS3AI_MODULE=${name})
   set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden)
   use_boost(${name} ${layout})
@@ -31,8 +31,8 @@ add_custom_target(ns3ai-foreign)
 foreach(layout 1 2)
   set(simulator ns3ai-foreign-simulator-${layout})
   set(python ns3ai-foreign-python-${layout})
-  add_executable(${simulator} EXCLUDE_FROM_ALL "${RDMA}/test/ns3ai/foreign-simulator.cc")
-  add_library(${python} MODULE EXCLUDE_FROM_ALL "${RDMA}/test/ns3ai/foreign-python.cc")
+  add_executable(${simulator} EXCLUDE_FROM_ALL "${CPP}/test/ns3ai/foreign-simulator.cc")
+  add_library(${python} MODULE EXCLUDE_FROM_ALL "${CPP}/test/ns3ai/foreign-python.cc")
   set_target_properties(${python} PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hidden)
   foreach(foreign ${simulator} ${python})
     use_boost(${foreign} ${layout})

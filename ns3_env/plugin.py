@@ -27,7 +27,7 @@ def cmake_dir() -> Path:
 
 def include_dir() -> Path:
     """The folder of the contract's headers and of ns-3's core. Raises ConfigError where it is not there."""
-    return _installed(_ROOT / "include", "ns3_env/rdma/contract/congestion-control.h")
+    return _installed(_ROOT / "include", "ns3_env/cpp/contract/congestion-control.h")
 
 
 def compiler_flags() -> list[str]:

@@ -2,7 +2,7 @@
 """What stands in for ns3-ai itself? Its Python and a simulation, from the wire's description alone.
 
 Nothing here is shared with ``ns3_env.ns3ai``: the segment is made and spun on by a library of its own
-(``ns3_env/rdma/test/ns3ai``), messages are taken apart by hand.
+(``ns3_env/cpp/test/ns3ai``), messages are taken apart by hand.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def test_the_new_controller_passes_its_test_and_everyone_s(tree: Path, name: str
 
 
 def test_a_built_in_controller_cannot_lose_its_curve(tree: Path) -> None:
-    curve = tree / "ns3_env/rdma/test/data/curves/dctcp-2to1.csv"
+    curve = tree / "ns3_env/cpp/test/data/curves/dctcp-2to1.csv"
     text = curve.read_bytes()
     curve.unlink()
     done = suite(tree, "rdma-curves")

@@ -161,7 +161,7 @@ def test_the_structs_that_are_printed_are_those_of_the_bindings(capsys: pytest.C
     """The stand-in of the test before was compiled with them."""
     assert main(["structs", "rdma-flows"]) == 0
     printed = capsys.readouterr().out
-    source = (ROOT / "ns3_env/rdma/test/ns3ai/foreign-python.cc").read_text()
+    source = (ROOT / "ns3_env/cpp/test/ns3ai/foreign-python.cc").read_text()
     for struct in re.findall(r"struct \w+\n\{.*?\};", printed, re.DOTALL):
         assert struct in source
     assert printed.strip() == element_structs(FDCC_FIELDS)

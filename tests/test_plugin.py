@@ -92,7 +92,7 @@ def compiled(source: Path) -> Path:
 def twin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The law of dctcp, its file and class as they are, by another name."""
     folder = tmp_path_factory.mktemp("twin")
-    law = ROOT / "ns3_env" / "rdma" / "congestion-control"
+    law = ROOT / "ns3_env" / "cpp" / "rdma" / "controllers"
     (folder / "dctcp.h").write_text((law / "dctcp.h").read_text())
     text = (law / "dctcp.cc").read_text()
     assert text.count('"rdma::dctcp"') == 1
@@ -122,7 +122,7 @@ def patched(plugin: Path, old: bytes, new: bytes, folder: Path) -> Path:
 
 def contract() -> str:
     """What the installed headers say."""
-    text = (headers.include_dir() / "ns3_env/rdma/contract/contract-id.h").read_text()
+    text = (headers.include_dir() / "ns3_env/cpp/contract/contract-id.h").read_text()
     return text.split('#define RDMA_CONTRACT_ID "')[1].split('"')[0]
 
 
@@ -255,13 +255,13 @@ def test_the_contract_s_promises_are_asked_of_it(aimd: Path, tmp_path: Path) -> 
 
 
 SMALL = {
-    "no contract": ("int nothing;", "is no plugin: nothing in it was built against ns3_env/rdma/contract/"),
+    "no contract": ("int nothing;", "is no plugin: nothing in it was built against ns3_env/cpp/contract/"),
     "no controller": (
-        '#include "ns3_env/rdma/contract/contract-id.h"',
+        '#include "ns3_env/cpp/contract/contract-id.h"',
         "brings no controller: a class derived",
     ),
     "a missing symbol": (
-        '#include "ns3_env/rdma/contract/contract-id.h"\nint nowhere();\nint found = nowhere();',
+        '#include "ns3_env/cpp/contract/contract-id.h"\nint nowhere();\nint found = nowhere();',
         "cannot be loaded: undefined symbol: _Z7nowherev",
     ),
 }

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-TABLE = ROOT / "ns3_env" / "rdma" / "model" / "telemetry.cc"
+TABLE = ROOT / "ns3_env/cpp/channel/observation-fields.cc"
 
 
 def compiled(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """What the compiler says of a telemetry.cc with this text."""
-    source = folder / "telemetry.cc"
+    """What the compiler says of a observation-fields.cc with this text."""
+    source = folder / "observation-fields.cc"
     source.write_text(text, encoding="utf-8")
     options = ["-std=c++20", "-fsyntax-only", f"-I{TABLE.parent}", f"-I{ROOT}"]
     command = [os.environ.get("CXX", "c++"), *options, str(source)]

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Does AIMD add a packet per window and halve once per window? Hand-made ACKs (docs/extending.md).
 #include "ns3/test.h"
-#include "ns3_env/rdma/congestion-control/aimd.h"
-#include "ns3_env/rdma/contract/fake-flow.h"
+#include "ns3_env/cpp/contract/fake-flow.h"
+#include "ns3_env/cpp/rdma/controllers/aimd.h"
 
-namespace ns3::rdma::test
+namespace ns3::env::rdma::test
 {
 
 namespace
@@ -49,4 +49,4 @@ AimdTestSuite g_aimdTestSuite;
 
 } // namespace
 
-} // namespace ns3::rdma::test
+} // namespace ns3::env::rdma::test

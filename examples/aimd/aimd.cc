@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace ns3::rdma
+namespace ns3::env::rdma
 {
 
 NS_OBJECT_ENSURE_REGISTERED(Aimd);
@@ -74,4 +74,4 @@ Aimd::OnAck(FlowState& flow, const AckSample& ack)
     }
 }
 
-} // namespace ns3::rdma
+} // namespace ns3::env::rdma

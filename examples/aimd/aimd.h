@@ -4,9 +4,9 @@
 #define RDMA_AIMD_H
 
 #include "ns3/traced-value.h"
-#include "ns3_env/rdma/contract/congestion-control.h"
+#include "ns3_env/cpp/contract/congestion-control.h"
 
-namespace ns3::rdma
+namespace ns3::env::rdma
 {
 
 /// A packet more per window; a share less where a packet of the window was marked, once per window.
@@ -29,6 +29,6 @@ class Aimd : public CongestionControl
     uint64_t m_cutUntil{0}; ///< a cut was made for the data up to this byte
 };
 
-} // namespace ns3::rdma
+} // namespace ns3::env::rdma
 
 #endif // RDMA_AIMD_H

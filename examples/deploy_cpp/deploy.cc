@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What does a trained policy do with a flow? A telemetry record in, a window and a rate out; no ns-3, no Python.
-#include "ns3_env/rdma/policy/policy.h"
+#include "ns3_env/cpp/policy/policy.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-using namespace ns3::rdma;
+using namespace ns3::env;
 
 namespace
 {

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent-end.h"
+
+#include "blob.h"
+#include "futex.h"
+
+#include <algorithm>
+#include <functional>
+#include <new>
+#include <stdexcept>
+#include <unistd.h>
+
+namespace ns3::env
+{
+
+namespace
+{
+
+/// Of a time to wait; a century is long enough.
+int64_t
+ToNs(double seconds)
+{
+    return static_cast<int64_t>(std::min(seconds, 3e9) * 1e9);
+}
+
+} // namespace
+
+AgentEnd::AgentEnd(uint32_t capacity)
+    : m_region(SharedRegion::Create("ns3_env-channel", RegionBytes(capacity)))
+{
+    if (capacity == 0)
+    {
+        throw ChannelError("a channel needs room for at least one row");
+    }
+    m_blobFd = CreateBlobFile();
+    m_header = new (m_region.Data()) ChannelHeader{};
+    m_header->magic = CHANNEL_MAGIC;
+    m_header->version = CHANNEL_VERSION;
+    m_header->capacity = capacity;
+    m_header->agentLayoutHash = ChannelLayoutHash();
+    m_header->regionBytes = m_region.Bytes();
+    m_header->controlOffset = CONTROL_OFFSET;
+    m_header->rowsOffset = ROWS_OFFSET;
+    m_header->actionsOffset = ActionsOffset(capacity);
+    m_header->blobFd = m_blobFd;
+    m_header->agentPid = getpid();
+    m_control = new (m_region.Data() + CONTROL_OFFSET) ChannelControl{};
+    m_rows = {reinterpret_cast<DecisionRow*>(m_region.Data() + ROWS_OFFSET), capacity};
+    m_actions = {reinterpret_cast<ActionRow*>(m_region.Data() + ActionsOffset(capacity)), capacity};
+}
+
+AgentEnd::~AgentEnd()
+{
+    close(m_blobFd);
+}
+
+bool
+AgentEnd::HasMessage() const
+{
+    return m_control->simulatorSequence.load(std::memory_order_acquire) != m_seen;
+}
+
+Message
+AgentEnd::Wait(double timeoutS)
+{
+    if (!HasMessage())
+    {
+        if (!(timeoutS > 0))
+        {
+            return Message::None;
+        }
+        auto& sequence = m_control->simulatorSequence;
+        if (!m_spin.Await(sequence, m_seen))
+        {
+            m_control->agentSleeps.store(1, std::memory_order_seq_cst);
+            if (sequence.load(std::memory_order_seq_cst) == m_seen)
+            {
+                FutexWait(sequence, m_seen, ToNs(timeoutS));
+            }
+            m_control->agentSleeps.store(0, std::memory_order_relaxed);
+            if (!HasMessage())
+            {
+                return Message::None;
+            }
+        }
+    }
+    m_seen = m_control->simulatorSequence.load(std::memory_order_acquire);
+    if (m_header->simulatorLayoutHash != ChannelLayoutHash())
+    {
+        throw ChannelError(DIFFERENT_BUILDS);
+    }
+    // Read once: the other side may write on.
+    const uint32_t rowCount = m_control->rowCount;
+    if (rowCount > m_rows.size())
+    {
+        throw ChannelError("the simulator sent more rows than the channel holds");
+    }
+    m_kind = static_cast<Message>(m_control->message);
+    m_rowCount = rowCount;
+    m_ourTurn = true;
+    return m_kind;
+}
+
+int
+AgentEnd::WaitAny(const std::vector<AgentEnd*>& ends, double timeoutS)
+{
+    const auto find = [&]() -> int
+    {
+        for (size_t i = 0; i < ends.size(); ++i)
+        {
+            if (ends[i]->HasMessage())
+            {
+                return static_cast<int>(i);
+            }
+        }
+        return -1;
+    };
+    int found = find();
+    if (found >= 0 || ends.empty() || !(timeoutS > 0))
+    {
+        return found;
+    }
+    if (ends.front()->m_spin.AwaitUntil([&] { return (found = find()) >= 0; }))
+    {
+        return found;
+    }
+    for (AgentEnd* end : ends)
+    {
+        end->m_control->agentSleeps.store(1, std::memory_order_seq_cst);
+    }
+    found = find();
+    if (found < 0)
+    {
+        std::vector<FutexWord> words(ends.size());
+        for (size_t i = 0; i < ends.size(); ++i)
+        {
+            words[i] = {&ends[i]->m_control->simulatorSequence, ends[i]->m_seen};
+        }
+        FutexWaitAny(words, ToNs(timeoutS));
+        found = find();
+    }
+    for (AgentEnd* end : ends)
+    {
+        end->m_control->agentSleeps.store(0, std::memory_order_relaxed);
+    }
+    return found;
+}
+
+std::span<const SchemaField>
+AgentEnd::Fields() const
+{
+    return {m_header->fields, std::min<size_t>(m_header->fieldCount, FIELD_COUNT)};
+}
+
+void
+AgentEnd::Send(Command command, uint32_t actionCount)
+{
+    if (!m_ourTurn)
+    {
+        throw ChannelError("it is the simulator's turn: wait for its message first");
+    }
+    if (actionCount > m_actions.size())
+    {
+        throw ChannelError(std::to_string(actionCount) + " actions do not fit a channel of " +
+                           std::to_string(m_actions.size()));
+    }
+    const auto actions = m_actions.first(command == Command::Step ? actionCount : 0);
+    if (!std::all_of(actions.begin(), actions.end(), std::mem_fn(&ActionRow::IsRight)))
+    {
+        throw std::invalid_argument(WRONG_ACTION);
+    }
+    m_ourTurn = false;
+    m_control->command = static_cast<uint32_t>(command);
+    m_control->actionCount = actionCount;
+    FutexAdvance(m_control->agentSequence, m_control->simulatorSleeps);
+}
+
+std::string
+AgentEnd::ReadBlob() const
+{
+    return ReadBlobFile(m_blobFd, m_control->simulatorBlobBytes);
+}
+
+void
+AgentEnd::WriteBlob(std::string_view text)
+{
+    WriteBlobFile(m_blobFd, text);
+    m_control->agentBlobBytes = text.size();
+}
+
+} // namespace ns3::env

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does Python speak to the simulator? Its end of the channel.
+#ifndef NS3_ENV_CHANNEL_AGENT_END_H
+#define NS3_ENV_CHANNEL_AGENT_END_H
+
+#include "adaptive-spin.h"
+#include "channel-layout.h"
+#include "shared-region.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// The agent's end of the channel: it owns the region.
+class AgentEnd
+{
+  public:
+    /// Makes the region for `capacity` rows. \throws ChannelError
+    explicit AgentEnd(uint32_t capacity);
+    ~AgentEnd();
+    AgentEnd(const AgentEnd&) = delete;
+    AgentEnd& operator=(const AgentEnd&) = delete;
+
+    /// Memory files the simulator must inherit under the same numbers.
+    int ChannelFd() const { return m_region.Fd(); }
+    int BlobFd() const { return m_blobFd; }
+    uint32_t Capacity() const { return static_cast<uint32_t>(m_rows.size()); }
+
+    /**
+     * Waits for the simulator's next message, at most `timeoutS` seconds (0: looks once).
+     * Returns Message::None when there is none yet, or when a signal came.
+     * \throws ChannelError for a simulator of another build.
+     */
+    Message Wait(double timeoutS);
+    /// Index of an end with a message; -1 when none has one yet. Wait(0) of that end then takes it.
+    static int WaitAny(const std::vector<AgentEnd*>& ends, double timeoutS);
+
+    /// The message taken last.
+    Message Kind() const { return m_kind; }
+    int64_t TimePs() const { return m_control->timePs; }
+    uint32_t RowCount() const { return m_rowCount; }
+    std::span<DecisionRow> Rows() const { return m_rows; }
+    std::span<ActionRow> Actions() const { return m_actions; }
+    /// The schema of the simulator; empty before Ready.
+    std::span<const SchemaField> Fields() const;
+
+    /**
+     * Hands over; for Step, the first `actionCount` of Actions().
+     * \throws ChannelError out of turn
+     * \throws std::invalid_argument for an action that is not right; it is our turn still
+     */
+    void Send(Command command, uint32_t actionCount = 0);
+    std::string ReadBlob() const;
+    void WriteBlob(std::string_view text);
+    uint64_t Heartbeat() const { return m_control->heartbeat.load(std::memory_order_relaxed); }
+
+  private:
+    bool HasMessage() const;
+
+    SharedRegion m_region;
+    int m_blobFd{-1};
+    ChannelHeader* m_header;
+    ChannelControl* m_control;
+    std::span<DecisionRow> m_rows;
+    std::span<ActionRow> m_actions;
+    AdaptiveSpin m_spin;
+    uint32_t m_seen{0};
+    uint32_t m_rowCount{0};
+    Message m_kind{Message::None};
+    bool m_ourTurn{false};
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_CHANNEL_AGENT_END_H

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What do the simulator and Python say to each other, and where does it lie? Turns, rows and the shared region.
+#ifndef NS3_ENV_CHANNEL_CHANNEL_LAYOUT_H
+#define NS3_ENV_CHANNEL_CHANNEL_LAYOUT_H
+
+#include "observation-fields.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+/**
+ * The protocol, in turns:
+ *
+ *   simulator                         agent (Python)
+ *   Ready                         ->
+ *                                 <-  Reset (the blob holds the scenario) or Close
+ *   Decisions (rows)              ->
+ *                                 <-  Step (an action per row that needs one), Reset or Close
+ *   Transitions (rows, actions)   ->
+ *                                 <-  Step (no actions), Reset or Close
+ *   EpisodeEnd (blob: results)    ->
+ *   Error (blob: what was wrong)  ->
+ *
+ * Neither side speaks twice in a row. Both live in one anonymous memory file (memfd) which the agent creates
+ * and the simulator inherits, so nothing is left behind, whoever is killed.
+ */
+namespace ns3::env
+{
+
+/// What the simulator says.
+enum class Message : uint32_t
+{
+    None = 0,
+    Ready = 1,      ///< attached; wants a Reset
+    Decisions = 2,  ///< rows are due
+    EpisodeEnd = 3, ///< the blob holds the episode's results; wants a Reset
+    Error = 4,      ///< the blob says what was wrong; wants a Reset
+    Transitions =
+        5, ///< rows, and the actions that a policy in the simulator took on them; wants a Step of none
+};
+
+/// What the agent says.
+enum class Command : uint32_t
+{
+    None = 0,
+    Step = 1,  ///< actions are there, in the order of the rows that need one
+    Reset = 2, ///< begin the episode of the scenario in the blob (also in mid-episode)
+    Close = 3, ///< end the process
+};
+
+/// Bits of DecisionRow::flags.
+enum RowFlag : uint32_t
+{
+    ROW_FIRST = 1,      ///< the flow's first decision: no reward
+    ROW_TERMINATED = 2, ///< the flow is done: no action
+    ROW_TRUNCATED = 4,  ///< the episode was cut: no action
+};
+
+/// One flow that is due.
+struct DecisionRow
+{
+    uint32_t flow{0};  ///< index in the scenario's flow list
+    int32_t slot{-1};  ///< the flow's slot of that list
+    uint32_t flags{0}; ///< RowFlag
+    uint32_t reserved{0};
+    TelemetryRecord record{};
+
+    bool NeedsAction() const { return (flags & (ROW_TERMINATED | ROW_TRUNCATED)) == 0; }
+};
+
+/// What either end says of an action that is not right.
+inline constexpr const char* WRONG_ACTION =
+    "an action's window and rate must be numbers >= 0, and its echo a finite number";
+
+inline constexpr uint32_t ACTION_WIDTH = 3;
+static_assert(sizeof(ActionRow) == ACTION_WIDTH * sizeof(double));
+static_assert(sizeof(DecisionRow) == 16 + FIELD_COUNT * sizeof(double));
+static_assert(std::is_standard_layout_v<DecisionRow> && std::is_trivially_copyable_v<DecisionRow>);
+
+/// A FieldSpec as it stands in the region.
+struct SchemaField
+{
+    char name[32];
+    char unit[16];
+    char normaliser[64];
+    double low;
+    double high;
+};
+
+/// The region's first part; constant once the simulator has attached.
+struct ChannelHeader
+{
+    // Written by the agent before the simulator starts.
+    uint64_t magic;
+    uint32_t version;
+    uint32_t capacity; ///< rows
+    uint64_t agentLayoutHash;
+    uint64_t regionBytes;
+    uint64_t controlOffset;
+    uint64_t rowsOffset;
+    uint64_t actionsOffset;
+    int32_t blobFd;   ///< of the blob's memory file, the same number in both processes
+    int32_t agentPid; ///< the process whose end is the simulator's end
+    // Written by the simulator when it attaches.
+    uint64_t simulatorLayoutHash;
+    uint32_t fieldCount;
+    uint32_t actionWidth;
+    SchemaField fields[FIELD_COUNT];
+};
+
+/// The words that change hands; each side's own on a cache line of its own.
+struct ChannelControl
+{
+    // The simulator's.
+    alignas(64) std::atomic<uint32_t> simulatorSequence; ///< futex word: messages sent
+    std::atomic<uint32_t> simulatorSleeps;               ///< in futex wait for agentSequence
+    uint32_t message;
+    uint32_t rowCount;
+    int64_t timePs;
+    uint64_t simulatorBlobBytes;
+    // The agent's.
+    alignas(64) std::atomic<uint32_t> agentSequence; ///< futex word: commands sent
+    std::atomic<uint32_t> agentSleeps;               ///< in futex wait for simulatorSequence
+    uint32_t command;
+    uint32_t actionCount;
+    uint64_t agentBlobBytes;
+    // A sign of life, bumped by the simulator while it simulates.
+    alignas(64) std::atomic<uint64_t> heartbeat;
+};
+static_assert(std::atomic<uint32_t>::is_always_lock_free);
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
+
+/// @name Of the region
+/// @{
+inline constexpr uint64_t CHANNEL_MAGIC = 0x6e73335f72646d61; // "ns3_rdma"
+inline constexpr uint32_t CHANNEL_VERSION = 1;
+
+constexpr size_t
+RoundUp(size_t bytes, size_t unit)
+{
+    return (bytes + unit - 1) / unit * unit;
+}
+
+inline constexpr size_t CONTROL_OFFSET = RoundUp(sizeof(ChannelHeader), 64);
+inline constexpr size_t ROWS_OFFSET = RoundUp(CONTROL_OFFSET + sizeof(ChannelControl), 64);
+
+constexpr size_t
+ActionsOffset(uint32_t capacity)
+{
+    return RoundUp(ROWS_OFFSET + size_t{capacity} * sizeof(DecisionRow), 64);
+}
+
+constexpr size_t
+RegionBytes(uint32_t capacity)
+{
+    return RoundUp(ActionsOffset(capacity) + size_t{capacity} * sizeof(ActionRow), 4096);
+}
+/// @}
+
+/// Of everything both ends must agree on: structures, offsets and the field table (FNV-1a).
+uint64_t ChannelLayoutHash();
+
+/// What either end says of a peer whose hash is another.
+inline constexpr const char* DIFFERENT_BUILDS =
+    "the simulator and the Python module ns3_env._native are of different builds: "
+    "install the package again";
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_CHANNEL_CHANNEL_LAYOUT_H

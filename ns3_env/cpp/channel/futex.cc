@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "futex.h"
+
+#include "adaptive-spin.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <ctime>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace ns3::env
+{
+
+namespace
+{
+
+timespec
+ToTimespec(int64_t ns)
+{
+    timespec t{};
+    t.tv_sec = ns / 1'000'000'000;
+    t.tv_nsec = ns % 1'000'000'000;
+    return t;
+}
+
+void
+Wait(const std::atomic<uint32_t>& word, uint32_t seen, const timespec* timeout)
+{
+    syscall(SYS_futex, &word, FUTEX_WAIT, seen, timeout, nullptr, 0);
+}
+
+} // namespace
+
+void
+FutexWait(const std::atomic<uint32_t>& word, uint32_t seen)
+{
+    Wait(word, seen, nullptr);
+}
+
+void
+FutexWait(const std::atomic<uint32_t>& word, uint32_t seen, int64_t timeoutNs)
+{
+    const timespec timeout = ToTimespec(timeoutNs);
+    Wait(word, seen, &timeout);
+}
+
+void
+FutexWaitAny(const std::vector<FutexWord>& words, int64_t timeoutNs)
+{
+#if defined(SYS_futex_waitv) && defined(FUTEX_32)
+    if (words.size() <= 128) // FUTEX_WAITV_MAX
+    {
+        std::vector<futex_waitv> waiters(words.size());
+        for (size_t i = 0; i < words.size(); ++i)
+        {
+            waiters[i].val = words[i].seen;
+            waiters[i].uaddr = reinterpret_cast<uintptr_t>(words[i].word);
+            waiters[i].flags = FUTEX_32;
+        }
+        const timespec deadline = ToTimespec(MonotonicNs() + timeoutNs);
+        const long rc =
+            syscall(SYS_futex_waitv, waiters.data(), waiters.size(), 0, &deadline, CLOCK_MONOTONIC);
+        if (rc >= 0 || errno != ENOSYS)
+        {
+            return;
+        }
+    }
+#endif
+    // Before Linux 5.16: sleep on one of them, briefly; the caller looks at the others between.
+    FutexWait(*words.front().word, words.front().seen, std::min<int64_t>(timeoutNs, 200'000));
+}
+
+void
+FutexAdvance(std::atomic<uint32_t>& sequence, const std::atomic<uint32_t>& peerSleeps)
+{
+    sequence.store(sequence.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
+    if (peerSleeps.load(std::memory_order_seq_cst) != 0)
+    {
+        syscall(SYS_futex, &sequence, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+    }
+}
+
+} // namespace ns3::env

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What can an agent see of a flow? The one table of fields, and the record that holds their values.
+#ifndef NS3_ENV_CHANNEL_OBSERVATION_FIELDS_H
+#define NS3_ENV_CHANNEL_OBSERVATION_FIELDS_H
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace ns3::env
+{
+
+/// Index of each field in a TelemetryRecord; the order of TelemetryFields(), which the compiler checks.
+enum class Field : uint8_t
+{
+    // Normalised features (Zhang 2023, sec. 4.2).
+    Rtt,
+    Qlen,
+    SwitchRate,
+    Goodput,
+    RttSlope,
+    QlenSlope,
+    PacingRate,
+    LastAction,
+    Throughput,
+    FlowCount,
+    EcnFraction,
+    Attained,
+    Remaining,
+    // The last feedback frame of a switch (IEEE 802.1Q, 33.4; Jiang 2015, sec. 2.2).
+    NotifiedOffset,
+    NotifiedDelta,
+    NotifiedFeedback,
+    NotificationRecency,
+    Notifications,
+    // The flow and its path, in units (Zheng 2024, ch. 3).
+    WindowBytes,
+    RateBps,
+    RttNs,
+    BaseRttNs,
+    HostRateBps,
+    BdpBytes,
+    PacketBytes,
+    InflightBytes,
+    AckedBytes,
+    // The state switch (Zheng 2024, Algorithm 1).
+    StateQueueBytes,
+    StateFlows,
+    StateRateBps,
+    StateInputDelayNs,
+    StateFeedbackDelayNs,
+    // Clock.
+    TimeNs,
+    IntervalNs,
+    Count,
+};
+
+inline constexpr size_t FIELD_COUNT = static_cast<size_t>(Field::Count);
+
+/// What packets must carry so that the sender knows a field. Bytes of each: WireBytes().
+enum class FieldSource : uint8_t
+{
+    Own,        ///< nothing: the sender knows it by itself, or by one bit of the ACK
+    Timestamp,  ///< when the packet left
+    Bottleneck, ///< queue and rate of the most congested hop alone
+    Flows,      ///< and how many flows share it
+    HopRecords, ///< a record of every hop
+    Frames,     ///< nothing: a feedback frame of a switch
+};
+
+/// Whether the sender knows it where no switch tells anything of itself.
+inline bool
+KnownWithoutSwitches(FieldSource source)
+{
+    return source == FieldSource::Own || source == FieldSource::Timestamp;
+}
+
+/// A field's declaration; it travels to Python in the shared region's header.
+struct FieldSpec
+{
+    Field field;
+    const char* name;       ///< at most 31 characters
+    const char* unit;       ///< of the value as it stands in the record; "1" where normalised
+    const char* normaliser; ///< what the raw quantity was divided by; "" where none
+    double low;             ///< least value (inclusive)
+    double high;            ///< largest value (inclusive); values are clipped to [low, high]
+    FieldSource source;
+};
+
+std::span<const FieldSpec, FIELD_COUNT> TelemetryFields();
+
+/// What a packet carries on the wire for an agent that observes these fields (docs/architecture.md, "What an observation costs").
+uint32_t WireBytes(std::span<const Field> fields);
+
+/// Whether any of them is of a hop, so that switches have to write records.
+bool NeedsHops(std::span<const Field> fields);
+
+/// One flow's values at one decision.
+struct TelemetryRecord
+{
+    std::array<double, FIELD_COUNT> values{};
+
+    double& operator[](Field f) { return values[static_cast<size_t>(f)]; }
+    double operator[](Field f) const { return values[static_cast<size_t>(f)]; }
+    /// Cuts every value to its declared range.
+    void Clip();
+    /// What only switches can tell is no number (NaN).
+    void ForgetSwitches();
+};
+
+/// What is to be done with a flow at one decision.
+struct ActionRow
+{
+    double windowBytes{0};
+    double rateBps{0};
+    double echo{0}; ///< comes back as the field "last_action"
+
+    /// Window and rate may be infinite: none, and the link's. No number may be a NaN.
+    bool IsRight() const { return windowBytes >= 0 && rateBps >= 0 && std::isfinite(echo); }
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_CHANNEL_OBSERVATION_FIELDS_H

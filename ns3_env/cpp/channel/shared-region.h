@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Where does the channel lie? In an anonymous memory file that dies with its last user.
+#ifndef NS3_ENV_CHANNEL_SHARED_REGION_H
+#define NS3_ENV_CHANNEL_SHARED_REGION_H
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+namespace ns3::env
+{
+
+/// A broken region, a peer of another build, or a turn out of order.
+class ChannelError : public std::runtime_error
+{
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Throws ChannelError: `what`, and what errno says.
+[[noreturn]] void FailWithErrno(const std::string& what);
+
+/// A mapped memory file; unmapped and closed with its owner.
+class SharedRegion
+{
+  public:
+    SharedRegion() = default;
+    /// A new anonymous file of that size (close-on-exec).
+    static SharedRegion Create(const char* name, size_t bytes);
+    /// An inherited file, whole; no channel if it is smaller than `leastBytes`.
+    static SharedRegion Map(int fd, size_t leastBytes);
+    ~SharedRegion();
+    SharedRegion(SharedRegion&& other) noexcept;
+    SharedRegion& operator=(SharedRegion&& other) noexcept;
+    SharedRegion(const SharedRegion&) = delete;
+    SharedRegion& operator=(const SharedRegion&) = delete;
+
+    int Fd() const { return m_fd; }
+    size_t Bytes() const { return m_bytes; }
+    std::byte* Data() const { return m_data; }
+
+  private:
+    int m_fd{-1};
+    std::byte* m_data{nullptr};
+    size_t m_bytes{0};
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_CHANNEL_SHARED_REGION_H

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "simulator-end.h"
+
+#include "blob.h"
+#include "futex.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+namespace ns3::env
+{
+
+namespace
+{
+
+void
+CopyText(char* to, size_t size, const char* from)
+{
+    std::memset(to, 0, size);
+    std::memcpy(to, from, std::min(size - 1, std::strlen(from)));
+}
+
+} // namespace
+
+SimulatorEnd::SimulatorEnd(int channelFd)
+    : m_region(SharedRegion::Map(channelFd, ROWS_OFFSET)),
+      m_header(reinterpret_cast<ChannelHeader*>(m_region.Data()))
+{
+    if (m_header->magic != CHANNEL_MAGIC)
+    {
+        throw ChannelError("file descriptor " + std::to_string(channelFd) + " is no channel");
+    }
+    if (m_header->version != CHANNEL_VERSION || m_header->agentLayoutHash != ChannelLayoutHash())
+    {
+        throw ChannelError(DIFFERENT_BUILDS);
+    }
+    // Read once: what has been checked is what is used, whatever the other side does to the header later.
+    const uint32_t capacity = m_header->capacity;
+    if (capacity == 0 || m_header->regionBytes != m_region.Bytes() ||
+        m_region.Bytes() != RegionBytes(capacity) || m_header->controlOffset != CONTROL_OFFSET ||
+        m_header->rowsOffset != ROWS_OFFSET || m_header->actionsOffset != ActionsOffset(capacity))
+    {
+        throw ChannelError("the channel's region has the wrong size");
+    }
+    m_blobFd = m_header->blobFd;
+    m_control = reinterpret_cast<ChannelControl*>(m_region.Data() + CONTROL_OFFSET);
+    m_rows = {reinterpret_cast<DecisionRow*>(m_region.Data() + ROWS_OFFSET), capacity};
+    m_actionRows = reinterpret_cast<ActionRow*>(m_region.Data() + ActionsOffset(capacity));
+    m_actions.reserve(capacity);
+
+    size_t i = 0;
+    for (const FieldSpec& spec : TelemetryFields())
+    {
+        SchemaField& field = m_header->fields[i++];
+        CopyText(field.name, sizeof field.name, spec.name);
+        CopyText(field.unit, sizeof field.unit, spec.unit);
+        CopyText(field.normaliser, sizeof field.normaliser, spec.normaliser);
+        field.low = spec.low;
+        field.high = spec.high;
+    }
+    m_header->fieldCount = FIELD_COUNT;
+    m_header->actionWidth = ACTION_WIDTH;
+    m_header->simulatorLayoutHash = ChannelLayoutHash();
+}
+
+void
+SimulatorEnd::Publish(Message kind, int64_t timePs, uint32_t rowCount)
+{
+    if (rowCount > m_rows.size())
+    {
+        throw ChannelError(std::to_string(rowCount) + " rows do not fit a channel of " +
+                           std::to_string(m_rows.size()));
+    }
+    const auto rows = m_rows.first(rowCount);
+    m_expected = 0;
+    if (kind != Message::Transitions)
+    {
+        m_expected = static_cast<uint32_t>(std::count_if(rows.begin(),
+                                                         rows.end(),
+                                                         [](const DecisionRow& r)
+                                                         { return r.NeedsAction(); }));
+    }
+    m_said = kind;
+    m_control->message = static_cast<uint32_t>(kind);
+    m_control->rowCount = rowCount;
+    m_control->timePs = timePs;
+    Beat();
+    FutexAdvance(m_control->simulatorSequence, m_control->agentSleeps);
+}
+
+void
+SimulatorEnd::Publish(Message kind, int64_t timePs, std::span<const DecisionRow> rows)
+{
+    if (rows.size() > m_rows.size())
+    {
+        throw ChannelError(std::to_string(rows.size()) + " rows do not fit a channel of " +
+                           std::to_string(m_rows.size()));
+    }
+    std::copy(rows.begin(), rows.end(), m_rows.begin());
+    Publish(kind, timePs, static_cast<uint32_t>(rows.size()));
+}
+
+Command
+SimulatorEnd::Wait()
+{
+    auto& sequence = m_control->agentSequence;
+    if (!m_spin.Await(sequence, m_seen))
+    {
+        m_control->simulatorSleeps.store(1, std::memory_order_seq_cst);
+        while (sequence.load(std::memory_order_seq_cst) == m_seen)
+        {
+            FutexWait(sequence, m_seen);
+        }
+        m_control->simulatorSleeps.store(0, std::memory_order_relaxed);
+    }
+    m_seen = sequence.load(std::memory_order_acquire);
+    Beat();
+    const auto command = static_cast<Command>(m_control->command);
+    m_actions.clear();
+    switch (command)
+    {
+    case Command::Step:
+        if (m_said != Message::Decisions && m_said != Message::Transitions)
+        {
+            throw ChannelError("a step where a reset was due");
+        }
+        if (m_control->actionCount != m_expected)
+        {
+            throw ChannelError("got " + std::to_string(m_control->actionCount) + " actions for " +
+                               std::to_string(m_expected) + " rows that need one");
+        }
+        m_actions.assign(m_actionRows, m_actionRows + m_expected);
+        if (!std::all_of(m_actions.begin(), m_actions.end(), std::mem_fn(&ActionRow::IsRight)))
+        {
+            throw ChannelError(WRONG_ACTION);
+        }
+        return command;
+    case Command::Reset:
+    case Command::Close:
+        return command;
+    case Command::None:
+        break;
+    }
+    throw ChannelError("unknown command " + std::to_string(m_control->command));
+}
+
+std::string
+SimulatorEnd::ReadBlob() const
+{
+    return ReadBlobFile(m_blobFd, m_control->agentBlobBytes);
+}
+
+void
+SimulatorEnd::WriteBlob(std::string_view text)
+{
+    WriteBlobFile(m_blobFd, text, [this] { Beat(); });
+    m_control->simulatorBlobBytes = text.size();
+}
+
+} // namespace ns3::env

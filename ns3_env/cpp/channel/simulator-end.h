@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does the simulator speak to Python? Its end of the channel.
+#ifndef NS3_ENV_CHANNEL_SIMULATOR_END_H
+#define NS3_ENV_CHANNEL_SIMULATOR_END_H
+
+#include "adaptive-spin.h"
+#include "channel-layout.h"
+#include "shared-region.h"
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// The simulator's end of the channel.
+class SimulatorEnd
+{
+  public:
+    /**
+     * Maps the inherited region, checks it and writes the telemetry schema.
+     * Publish(Message::Ready) is left to the program, once it is ready for a scenario.
+     * \throws ChannelError when this is no region of ours, or one of another build.
+     */
+    explicit SimulatorEnd(int channelFd);
+
+    /// Rows one message can hold; send more in several Decisions messages, each answered by its Step.
+    uint32_t Capacity() const { return static_cast<uint32_t>(m_rows.size()); }
+    /// The process that made the channel.
+    int AgentPid() const { return m_header->agentPid; }
+
+    /// The region's rows, to be filled in place before Publish(kind, timePs, count).
+    std::span<DecisionRow> Rows() { return m_rows; }
+    void Publish(Message kind, int64_t timePs, uint32_t rowCount);
+    /// As above, the rows copied. \throws ChannelError for more rows than Capacity().
+    void Publish(Message kind, int64_t timePs = 0, std::span<const DecisionRow> rows = {});
+
+    /**
+     * Sleeps until the agent has answered the last message.
+     * After a Step there are exactly as many Actions() as published rows that need one, and each is right.
+     * \throws ChannelError for a command that breaks the protocol.
+     */
+    Command Wait();
+    /// The actions of the last Step.
+    std::span<const ActionRow> Actions() const { return m_actions; }
+    /// The region's actions, to be filled in place before Publish(Message::Transitions, ...).
+    std::span<ActionRow> ActionsToWrite() { return {m_actionRows, m_rows.size()}; }
+
+    /// What the agent wrote before its last command.
+    std::string ReadBlob() const;
+    /// To be called before the message that refers to it. Beats on the way.
+    void WriteBlob(std::string_view text);
+
+    /// To be called at least every few ms of computing: the agent kills a simulator whose heart stands still.
+    void Beat() noexcept
+    {
+        m_control->heartbeat.store(m_control->heartbeat.load(std::memory_order_relaxed) + 1,
+                                   std::memory_order_relaxed);
+    }
+
+    /// The counter behind Beat(), for the simulation.
+    std::atomic<uint64_t>& Heartbeat() { return m_control->heartbeat; }
+
+  private:
+    SharedRegion m_region;
+    ChannelHeader* m_header;
+    ChannelControl* m_control;
+    std::span<DecisionRow> m_rows;
+    ActionRow* m_actionRows;
+    std::vector<ActionRow> m_actions; ///< a copy: what has been checked no longer changes
+    int m_blobFd;
+    AdaptiveSpin m_spin;
+    uint32_t m_seen{0};     ///< the last command's sequence number
+    uint32_t m_expected{0}; ///< actions due for the last message
+    Message m_said{Message::None};
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_CHANNEL_SIMULATOR_END_H

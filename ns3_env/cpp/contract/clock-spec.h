@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// When do flows under a policy decide?
+#ifndef NS3_ENV_CONTRACT_CLOCK_SPEC_H
+#define NS3_ENV_CONTRACT_CLOCK_SPEC_H
+
+#include "units.h"
+
+#include <optional>
+
+namespace ns3::env
+{
+
+/// One of the first three is there.
+struct ClockSpec
+{
+    std::optional<double>
+        rttFraction; ///< per flow: again after this fraction of its last RTT; 0: every ACK
+    std::optional<Picos> interval; ///< all live flows at a fixed interval
+    bool onNotification{false};    ///< per flow: at each feedback frame of a switch
+    std::optional<Picos> quantum;  ///< decisions due within this time are handed over together;
+                                   ///< absent: each on the spot (the clock per_ack)
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_CONTRACT_CLOCK_SPEC_H

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is a congestion controller? The one interface between a flow and the law that steers it.
+#ifndef NS3_ENV_CONTRACT_CONGESTION_CONTROL_H
+#define NS3_ENV_CONTRACT_CONGESTION_CONTROL_H
+
+#include "congestion-point-config.h"
+#include "ecn-config.h"
+#include "flow-state.h"
+#include "int-record.h"
+
+#include "ns3/object.h"
+#include "ns3_env/cpp/contract/contract-id.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ns3::env
+{
+
+class DecisionTimes;
+
+/// In-band telemetry that a controller asks its packets to carry, as bytes on the wire.
+struct TelemetryHeader
+{
+    uint32_t wireBytes{
+        0}; ///< added to the 48 B of every data packet's headers, and copied into ACKs
+    bool hopRecords{false}; ///< switches write an IntRecord per hop
+    /// fields are rounded to HPCC's header units (docs/sources/published-simulator.md, "Switch")
+    bool quantised{false};
+};
+
+/// An acknowledgement as the sender sees it.
+struct AckSample
+{
+    Picos now{0};                      ///< time of arrival
+    Picos rtt{0};                      ///< now - time the acknowledged packet's transmission began
+    uint64_t ackedBytes{0};            ///< cumulative in-order payload at the receiver
+    uint32_t newlyAckedBytes{0};       ///< payload that this ACK adds (0 for a duplicate)
+    bool ecnMarked{false};             ///< the acknowledged data packet met congestion
+    std::span<const IntRecord> hops{}; ///< one record per switch passed, sender's side first
+};
+
+/// A layer-2 feedback frame of a switch (QCN, BCN, SMCC), as it says it.
+struct CongestionNotification
+{
+    Picos now{0};          ///< time of arrival
+    double offsetBytes{0}; ///< Q_off = q - q0, in units of 64 B
+    double deltaBytes{0};  ///< dQ = q - q_old, likewise
+    /// -Fb of Jiang 2015, eq. 1 in levels of 0 to 63, which stands for q0 (2 w + 1); 0 where Fb >= 0
+    uint32_t feedback{0};
+    uint32_t congestionPoint{0}; ///< which queue speaks
+};
+
+/**
+ * The law that steers one flow. One object per flow, created by name ("rdma::hpcc" is "hpcc" to users).
+ *
+ * A controller writes its flow's window and pacing rate through FlowState and touches nothing else.
+ * A new controller is one file in congestion-control/, its test and one line of CMake, or a plugin
+ * (docs/extending.md); every parameter is an ns-3 attribute. What goes on inside is shown by trace sources: states are
+ * TracedValue<double>, counters TracedValue<uint64_t>, and a run can record either over time without
+ * knowing the controller (episode/controller-log.h).
+ */
+class CongestionControl : public Object
+{
+  public:
+    static TypeId GetTypeId();
+
+    /// The telemetry this controller's packets carry; asked once, before the flow starts.
+    virtual TelemetryHeader GetTelemetryHeader() const;
+
+    /// The marking this controller is published with, which `switch.ecn: auto` gives its flows' switches;
+    /// not enabled where it ignores marks.
+    virtual EcnConfig GetEcnConfig() const;
+
+    /// The switches' feedback this controller is published with, which `switch.congestion_points: auto` gives
+    /// its flows' switches; not enabled where it ignores feedback frames.
+    virtual CongestionPointConfig GetCongestionPointConfig() const;
+
+    /// Least window (bytes of payload) the controller ever sets; below one packet's the flow is paced.
+    virtual double GetWindowFloor(const FlowState& flow) const;
+
+    /// Least pacing rate (bit/s) the controller ever sets.
+    virtual double GetRateFloor(const FlowState& flow) const;
+
+    /// Before the first packet. The flow already sends at line rate with an unlimited window.
+    virtual void OnFlowStart(FlowState& flow);
+
+    /// A data packet's transmission begins (also for retransmissions). The rate left here paces the next
+    /// one, so a law whose rate moves with time brings it up to date.
+    virtual void OnPacketSent(FlowState& flow, Picos now, uint32_t wireBytes);
+
+    /// For every acknowledgement and every NACK, after the flow's counters were updated, before it may send again.
+    virtual void OnAck(FlowState& flow, const AckSample& ack) = 0;
+
+    /// A switch's feedback frame has arrived.
+    virtual void OnCongestionNotification(FlowState& flow, const CongestionNotification& frame);
+
+    /// The receiver saw a gap, and the flow has gone back to it. OnAck() follows, with what the NACK carries.
+    virtual void OnNack(FlowState& flow, Picos now);
+
+    /// Nothing was acknowledged for a retransmission timeout.
+    virtual void OnTimeout(FlowState& flow, Picos now);
+
+    /// After the last byte was acknowledged.
+    virtual void OnFlowEnd(FlowState& flow, Picos now);
+
+    /// Counters worth a row in the run folder, e.g. {"qp_solves", 812}: by flow, and summed over flows.
+    virtual std::vector<std::pair<std::string, double>> GetCounters() const;
+
+    /// How long the decisions took, where that was measured; null otherwise.
+    virtual const DecisionTimes* GetDecisionTimes() const;
+};
+
+/// Names users may write ("hpcc", "mpcc", ...), sorted; every registered child of CongestionControl.
+std::vector<std::string> ListControllers();
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_CONTRACT_CONGESTION_CONTROL_H

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// When may a flow's next packet leave? Its window, its pacing rate, and windows below one packet.
+#ifndef NS3_ENV_CONTRACT_PACING_H
+#define NS3_ENV_CONTRACT_PACING_H
+
+#include "path-facts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace ns3::env
+{
+
+/**
+ * A flow's two knobs and what they mean for its packets:
+ *
+ * - A packet may leave while the payload in flight is less than the window. The test is on what is in flight
+ *   already, so a window may overshoot by less than a packet.
+ * - It leaves no earlier than wire bytes * 8 / rate after the packet before it.
+ * - A window below one packet's payload lets one packet go every packet / window base RTTs, and none before
+ *   the last one's ACK (docs/decisions/0003-windows-below-one-packet.md).
+ */
+class Pacing
+{
+  public:
+    static constexpr double NO_WINDOW = std::numeric_limits<double>::infinity();
+
+    /// Line rate, no window. `path` is read later, as long as the flow lives.
+    void SetPath(const PathFacts& path, double lineRateBps)
+    {
+        m_path = &path;
+        m_rateBps = lineRateBps;
+    }
+
+    double WindowBytes() const { return m_windowBytes; }
+    double RateBps() const { return m_rateBps; }
+    /// No packet leaves before.
+    Picos NextAvailable() const { return m_nextAvailable; }
+
+    void SetWindow(double bytes) { m_windowBytes = bytes; }
+
+    /// Paces from the next packet on.
+    void SetRate(double bps) { m_rateBps = bps; }
+
+    /// As SetRate, and the packet already waiting for its turn is moved by the difference.
+    void SetRateAndRepace(double bps)
+    {
+        m_nextAvailable += SerialisationTime(m_lastWireBytes, bps, m_path->rounding) -
+                           SerialisationTime(m_lastWireBytes, m_rateBps, m_path->rounding);
+        m_rateBps = bps;
+        m_repaced = true;
+    }
+
+    /// A packet leaves at `now`, under the rate as it is.
+    void OnSent(uint32_t wireBytes, Picos now)
+    {
+        m_lastWireBytes = wireBytes;
+        m_lastSentAt = now;
+        m_nextAvailable = now + SerialisationTime(wireBytes, m_rateBps, m_path->rounding);
+    }
+
+    /// Nothing leaves before `now`: the flow starts, or goes back to an earlier packet.
+    void HoldUntil(Picos now) { m_nextAvailable = std::max(m_nextAvailable, now); }
+
+    /// When the next packet may leave; NEVER while an ACK has to come first.
+    Picos ReadyAt(uint64_t inflightBytes) const
+    {
+        return static_cast<double>(inflightBytes) >= m_windowBytes ? NEVER
+                                                                   : PacedUntil(inflightBytes);
+    }
+
+    /// As ReadyAt(), were the window open: what the clock alone says.
+    Picos PacedUntil(uint64_t inflightBytes) const
+    {
+        // Bytes in flight are payload, so a window of one payload still keeps one packet in flight.
+        if (m_windowBytes >= m_path->payloadBytes)
+        {
+            return m_nextAvailable;
+        }
+        if (inflightBytes > 0)
+        {
+            return NEVER;
+        }
+        const auto gap = static_cast<Picos>(static_cast<double>(m_path->baseRtt) *
+                                            m_path->packetBytes / std::max(m_windowBytes, 1.0));
+        const bool first = m_lastWireBytes == 0;
+        return first ? m_nextAvailable : std::max(m_nextAvailable, m_lastSentAt + gap);
+    }
+
+    /// Whether a knob stands otherwise than when this was last asked; at first it does.
+    bool TakeChange()
+    {
+        if (m_windowBytes == m_toldWindowBytes && m_rateBps == m_toldRateBps)
+        {
+            return false;
+        }
+        m_toldWindowBytes = m_windowBytes;
+        m_toldRateBps = m_rateBps;
+        return true;
+    }
+
+    /// Whether SetRateAndRepace was called since this was last asked.
+    bool TakeRepaced() { return std::exchange(m_repaced, false); }
+
+  private:
+    const PathFacts* m_path{nullptr};
+    double m_windowBytes{NO_WINDOW};
+    double m_rateBps{0};
+    Picos m_nextAvailable{0};
+    Picos m_lastSentAt{0};
+    uint32_t m_lastWireBytes{0}; ///< 0 before the first packet
+    bool m_repaced{false};
+    double m_toldWindowBytes{std::numeric_limits<double>::quiet_NaN()};
+    double m_toldRateBps{std::numeric_limits<double>::quiet_NaN()};
+};
+
+/// The window, below one packet's payload, under which a packet leaves every `rtt` / `packets`
+/// (packets < 1; an `rtt` below the path's base RTT counts as that).
+inline double
+WindowOfOnePacketPer(const PathFacts& path, double packets, Picos rtt)
+{
+    // One packet of wire size L leaves every base RTT * L / W, so W = L * packets * base RTT / rtt.
+    const auto base = static_cast<double>(path.baseRtt);
+    const double bytes =
+        packets * path.packetBytes * (base / std::max(base, static_cast<double>(rtt)));
+    return std::min(bytes, std::nextafter(static_cast<double>(path.payloadBytes), 0.0));
+}
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_CONTRACT_PACING_H

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does a policy in another process decide? Its side of the channel is asked, and the simulator waits.
+#ifndef NS3_ENV_DECISION_CHANNEL_DECIDER_H
+#define NS3_ENV_DECISION_CHANNEL_DECIDER_H
+
+#include "decider.h"
+#include "interruption.h"
+
+namespace ns3::env
+{
+
+/// Exchanges rows for actions across the channel.
+class ChannelDecider final : public Decider
+{
+  public:
+    explicit ChannelDecider(Interruptible& channel)
+        : m_channel(channel)
+    {
+    }
+
+    bool
+    Decide(std::span<const DecisionRow> rows, std::span<ActionRow> actions, Picos now) override;
+
+  private:
+    Interruptible& m_channel;
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_DECISION_CHANNEL_DECIDER_H

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does a flow obey a policy? A controller that asks now and then, and lets the flow wait for the answer.
+#ifndef NS3_ENV_DECISION_DECIDING_CONTROLLER_H
+#define NS3_ENV_DECISION_DECIDING_CONTROLLER_H
+
+#include "agent-telemetry.h"
+
+#include "ns3_env/cpp/channel/channel-layout.h"
+#include "ns3_env/cpp/contract/clock-spec.h"
+#include "ns3_env/cpp/contract/congestion-control.h"
+#include "ns3_env/cpp/engine/live-flow.h"
+
+namespace ns3::env
+{
+
+class DecisionBroker;
+
+/**
+ * Hands the flow's telemetry to the broker whenever its clock says so and applies what comes back. Under a per-flow
+ * clock the flow decides at its first ACK and then again after a fraction of its last RTT (Zhang 2023, sec. 4.4),
+ * or at each feedback frame of a switch; otherwise whoever owns the clock calls Decide().
+ */
+class DecidingController : public CongestionControl
+{
+  public:
+    static TypeId GetTypeId();
+
+    /// Joins the flow to its episode; before it starts.
+    /// \param telling false where no switch ever tells of itself: those fields are no numbers then
+    void Connect(DecisionBroker& broker,
+                 LiveFlow& flow,
+                 int32_t slot,
+                 const ClockSpec& clock,
+                 bool telling);
+
+    void OnFlowStart(FlowState& flow) override;
+    void OnAck(FlowState& flow, const AckSample& ack) override;
+    void OnCongestionNotification(FlowState& flow, const CongestionNotification& frame) override;
+    void OnFlowEnd(FlowState& flow, Picos now) override;
+
+    /// Asks for a decision now.
+    void Decide(Picos now);
+    /// The episode is cut while the flow lives.
+    void OnCut(Picos now);
+
+    /// @name For the broker
+    /// @{
+    DecisionRow MakeRow(Picos now);
+    void Apply(const ActionRow& action);
+    /// @}
+
+  protected:
+    bool Quantised() const { return m_quantised; }
+
+  private:
+    bool m_quantised{false};
+    bool m_initialWindow{true};
+
+    DecisionBroker* m_broker{nullptr};
+    LiveFlow* m_flow{nullptr};
+    int32_t m_slot{-1};
+    ClockSpec m_clock;
+    bool m_telling{true};
+
+    AgentTelemetry m_telemetry;
+    Picos m_nextDecision{0};
+    bool m_waiting{false};
+    bool m_decided{false};
+    double m_lastAction{0};
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_DECISION_DECIDING_CONTROLLER_H

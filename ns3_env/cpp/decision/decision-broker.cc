@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "decision-broker.h"
+
+#include "deciding-controller.h"
+
+#include "ns3/simulator.h"
+#include "ns3_env/cpp/engine/now.h"
+
+#include <algorithm>
+
+namespace ns3::env
+{
+
+DecisionBroker::DecisionBroker(Decider& decider, std::optional<Picos> quantum)
+    : m_decider(decider),
+      m_quantum(quantum)
+{
+}
+
+void
+DecisionBroker::ScheduleFlush()
+{
+    if (!m_scheduled)
+    {
+        m_scheduled = true;
+        Simulator::Schedule(Time(m_quantum.value_or(0)), &DecisionBroker::Flush, this);
+    }
+}
+
+void
+DecisionBroker::RequestDecision(DecidingController& agent, Picos now)
+{
+    m_rows.push_back(agent.MakeRow(now));
+    m_agents.push_back(&agent);
+    if (m_quantum)
+    {
+        ScheduleFlush();
+    }
+    else
+    {
+        Exchange();
+    }
+}
+
+void
+DecisionBroker::ReportEnd(DecidingController& agent, uint32_t flag, Picos now)
+{
+    // A decision that was due at this very instant is overtaken by the end.
+    const auto asked = std::find(m_agents.begin(), m_agents.end(), &agent);
+    if (asked != m_agents.end())
+    {
+        m_rows.erase(m_rows.begin() + (asked - m_agents.begin()));
+        m_agents.erase(asked);
+    }
+    DecisionRow row = agent.MakeRow(now);
+    row.flags |= flag;
+    m_rows.push_back(row);
+    m_agents.push_back(nullptr);
+    ScheduleFlush();
+}
+
+void
+DecisionBroker::Flush()
+{
+    m_scheduled = false;
+    Exchange();
+}
+
+void
+DecisionBroker::Exchange()
+{
+    m_askedRows.clear();
+    m_askedAgents.clear();
+    m_askedRows.swap(m_rows);
+    m_askedAgents.swap(m_agents);
+    if (m_askedRows.empty() || m_givenUp)
+    {
+        return;
+    }
+    m_actions.resize(std::max(m_actions.size(), m_askedRows.size()));
+    if (!m_decider.Decide(m_askedRows, m_actions, NowPicos()))
+    {
+        m_givenUp = true;
+        Simulator::Stop();
+        return;
+    }
+    auto action = m_actions.begin();
+    for (DecidingController* agent : m_askedAgents)
+    {
+        if (agent != nullptr)
+        {
+            agent->Apply(*action++);
+        }
+    }
+}
+
+} // namespace ns3::env

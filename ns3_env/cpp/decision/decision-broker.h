@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which flows decide together? Collects those that are due and has one batch answered.
+#ifndef NS3_ENV_DECISION_DECISION_BROKER_H
+#define NS3_ENV_DECISION_DECISION_BROKER_H
+
+#include "decider.h"
+
+#include <optional>
+#include <vector>
+
+namespace ns3::env
+{
+
+class DecidingController;
+
+/**
+ * Between the controllers of one policy and what decides for them. A flow that is due is held back until its action
+ * has come; all flows due at one instant (or within the quantum) make one batch.
+ */
+class DecisionBroker
+{
+  public:
+    /// \param quantum decisions due within this time make one batch; without one each is answered on
+    ///        the spot, inside its ACK's event, as a controller in the simulator decides
+    DecisionBroker(Decider& decider, std::optional<Picos> quantum);
+
+    /// The flow wants a decision; it may not send until it has one.
+    void RequestDecision(DecidingController& agent, Picos now);
+    /// The flow is over: its last row goes with the next batch.
+    void ReportEnd(DecidingController& agent, uint32_t flag, Picos now);
+    /// Hands over what has been collected, now.
+    void Flush();
+
+  private:
+    void ScheduleFlush();
+    void Exchange();
+
+    Decider& m_decider;
+    std::optional<Picos> m_quantum;
+    bool m_scheduled{false};
+    bool m_givenUp{false};
+    // Of the batch that is collected: rows, and who asks (null for a row that needs no action).
+    std::vector<DecisionRow> m_rows;
+    std::vector<DecidingController*> m_agents;
+    // Of the batch that is answered: kept, so that nothing is allocated for each.
+    std::vector<DecisionRow> m_askedRows;
+    std::vector<DecidingController*> m_askedAgents;
+    std::vector<ActionRow> m_actions;
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_DECISION_DECISION_BROKER_H

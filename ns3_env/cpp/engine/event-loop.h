@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How are events kept and run? An ns-3 simulator implementation with a short way for re-armed events.
+#ifndef NS3_ENV_ENGINE_EVENT_LOOP_H
+#define NS3_ENV_ENGINE_EVENT_LOOP_H
+
+#include "event-queue.h"
+
+#include "ns3/event-impl.h"
+#include "ns3/simulator-impl.h"
+#include "ns3_env/cpp/contract/units.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// An event that its owner keeps and arms again and again.
+class RearmedEvent : public EventImpl
+{
+  public:
+    /// Comes due now.
+    virtual void Fire() = 0;
+
+  private:
+    void Notify() final { Fire(); }
+};
+
+/**
+ * Runs events in order of time, and events of one time in the order in which they were scheduled, as ns-3's
+ * own implementations do. A re-armed event is neither allocated, counted nor given an EventId. For one
+ * thread: what other threads schedule is not taken.
+ */
+class EventLoop : public SimulatorImpl
+{
+  public:
+    static TypeId GetTypeId();
+
+    EventLoop();
+    ~EventLoop() override;
+
+    /// The loop that ns3::Simulator uses; null while it uses none or another implementation.
+    static EventLoop* Current() { return s_current; }
+
+    Picos NowTicks() const { return m_now; }
+    /// A hint: events lie about `grain` apart. Taken while no event waits.
+    void SetGrain(Picos grain);
+    /// `event` comes due `delay` from now, in the context of node `context`; it must live until then.
+    void Arm(RearmedEvent& event, Picos delay, uint32_t context);
+
+    /// @name ns3::SimulatorImpl
+    /// @{
+    void Destroy() override;
+    bool IsFinished() const override;
+    void Stop() override;
+    EventId Stop(const Time& delay) override;
+    EventId Schedule(const Time& delay, EventImpl* event) override;
+    void ScheduleWithContext(uint32_t context, const Time& delay, EventImpl* event) override;
+    EventId ScheduleNow(EventImpl* event) override;
+    EventId ScheduleDestroy(EventImpl* event) override;
+    void Remove(const EventId& id) override;
+    void Cancel(const EventId& id) override;
+    bool IsExpired(const EventId& id) const override;
+    void Run() override;
+    Time Now() const override;
+    Time GetDelayLeft(const EventId& id) const override;
+    Time GetMaximumSimulationTime() const override;
+    /// The heap is the loop's own: the factory is not used.
+    void SetScheduler(ObjectFactory schedulerFactory) override;
+    uint32_t GetSystemId() const override;
+    uint32_t GetContext() const override;
+    uint64_t GetEventCount() const override;
+    /// @}
+
+  private:
+    /// \returns the number of the scheduling, as an EventId holds it
+    uint32_t Add(Picos time, uint32_t context, uintptr_t handle);
+    static bool IsRearmed(const EventEntry& entry);
+    static EventImpl* EventOf(const EventEntry& entry);
+    /// Drops cancelled events once they may be half of those far ahead: finished flows' timers.
+    void CountCancelled();
+
+    static EventLoop* s_current;
+
+    EventQueue m_events;   ///< order: (number of the scheduling << 20) | context
+    size_t m_cancelled{0}; ///< since cancelled events were last dropped
+    Picos m_now{0};
+    uint64_t m_scheduled{0};
+    uint64_t m_order{0}; ///< of the event that runs
+    uint64_t m_count{0};
+    bool m_stop{false};
+    std::vector<EventId> m_atDestroy;
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_ENGINE_EVENT_LOOP_H

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which event is next? A wheel of short lists for the near future, a heap for what is later.
+#ifndef NS3_ENV_ENGINE_EVENT_QUEUE_H
+#define NS3_ENV_ENGINE_EVENT_QUEUE_H
+
+#include "ns3_env/cpp/contract/units.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// One appearance of an event.
+struct EventEntry
+{
+    Picos time;       ///< not negative
+    uint64_t order;   ///< decides between entries of one time
+    uintptr_t handle; ///< the event; what it means is its owner's affair
+
+    bool operator<(const EventEntry& other) const { return Key() < other.Key(); }
+
+  private:
+    // one comparison of 128 bits has no branch to mispredict
+    __extension__ using Wide = unsigned __int128;
+    Wide Key() const { return (static_cast<Wide>(time) << 64) | order; }
+};
+
+/**
+ * Gives entries back in order. Time never goes back: no entry lies before the last one taken. The wheel's
+ * slots are a grain wide, so fine that most hold one entry; what lies beyond its end goes into a four-ary
+ * heap and stays there. The order does not depend on the grain, only the speed does.
+ */
+class EventQueue
+{
+  public:
+    EventQueue();
+
+    /// Sets the width of a slot to the power of two at or below `grain`; the queue must be empty.
+    void SetGrain(Picos grain);
+
+    bool IsEmpty() const { return m_inWheel == 0 && m_heap.empty(); }
+    void Push(const EventEntry& entry);
+    /// The least entry, which leaves the queue; call only while there is one.
+    EventEntry Pop();
+
+    /// Entries in the heap: those that ClearHeap looks at.
+    size_t HeapSize() const { return m_heap.size(); }
+    /// Takes out the heap's entries for which `goes` is true.
+    template <class Predicate>
+    void ClearHeap(Predicate goes);
+    /// Shows every entry to `visit`, in no order.
+    template <class Visitor>
+    void ForEach(Visitor visit) const;
+
+  private:
+    static constexpr uint64_t SLOTS = 8192;
+    static constexpr uint64_t WORD_BITS = 64;
+    static constexpr uint64_t WORDS = SLOTS / WORD_BITS;
+    static constexpr uint32_t NONE = 0xffffffff;
+
+    struct Node
+    {
+        EventEntry entry;
+        uint32_t next;
+    };
+
+    uint64_t Turn(Picos time) const { return static_cast<uint64_t>(time) >> m_grainBits; }
+    void PushToSlot(uint64_t slot, const EventEntry& entry);
+    EventEntry PopFromSlot(uint64_t slot);
+    /// The first slot that holds an entry, from the one of the last entry taken; call only if there is one.
+    uint64_t FirstSlot() const;
+    void PushToHeap(const EventEntry& entry);
+    EventEntry PopFromHeap();
+    void RestoreHeap();
+
+    uint32_t m_grainBits{8}; // 256 ps
+    uint64_t m_now{0};       ///< turn of the last entry taken
+    size_t m_inWheel{0};
+    std::array<uint32_t, SLOTS> m_first; ///< of each slot's list, in order
+    std::array<uint64_t, WORDS> m_used;  ///< a bit for each slot that holds an entry
+    std::vector<Node> m_nodes;
+    uint32_t m_free{NONE};
+    std::vector<EventEntry> m_heap;
+};
+
+template <class Predicate>
+void
+EventQueue::ClearHeap(Predicate goes)
+{
+    std::erase_if(m_heap, goes);
+    RestoreHeap();
+}
+
+template <class Visitor>
+void
+EventQueue::ForEach(Visitor visit) const
+{
+    for (uint32_t first : m_first)
+    {
+        for (uint32_t at = first; at != NONE; at = m_nodes[at].next)
+        {
+            visit(m_nodes[at].entry);
+        }
+    }
+    for (const EventEntry& entry : m_heap)
+    {
+        visit(entry);
+    }
+}
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_ENGINE_EVENT_QUEUE_H

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is a flow, before it exists?
+#ifndef NS3_ENV_ENGINE_FLOW_SPEC_H
+#define NS3_ENV_ENGINE_FLOW_SPEC_H
+
+#include "ns3_env/cpp/contract/flow-state.h"
+#include "ns3_env/cpp/contract/units.h"
+
+#include <cstdint>
+
+namespace ns3::env
+{
+
+struct FlowSpec
+{
+    uint32_t id{0};
+    uint32_t source{0};      ///< node id
+    uint32_t destination{0}; ///< node id
+    uint64_t sizeBytes{0};   ///< ENDLESS_BYTES of one that never ends
+    Picos start{0};
+
+    bool IsEndless() const { return sizeBytes == ENDLESS_BYTES; }
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_ENGINE_FLOW_SPEC_H

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What do those need of a flow who start, steer and record it? Both of its ends, whatever carries it.
+#ifndef NS3_ENV_ENGINE_LIVE_FLOW_H
+#define NS3_ENV_ENGINE_LIVE_FLOW_H
+
+#include "rtt-samples.h"
+
+#include "ns3/object.h"
+#include "ns3_env/cpp/contract/flow-state.h"
+
+#include <functional>
+#include <utility>
+
+namespace ns3::env
+{
+
+/// A flow under way. FlowState is its face to the congestion controller.
+class LiveFlow : public FlowState
+{
+  public:
+    LiveFlow() = default;
+    LiveFlow(const LiveFlow&) = delete;
+    LiveFlow& operator=(const LiveFlow&) = delete;
+
+    /// Called when the last byte was acknowledged.
+    void SetFinishedCallback(std::function<void(LiveFlow&)> done) { m_finished = std::move(done); }
+
+    /// How long it would take alone on its path.
+    void SetStandalone(Picos duration) { m_standalone = duration; }
+    Picos Standalone() const { return m_standalone; } ///< -1: endless
+
+    virtual void Start() = 0;
+    /// The episode ends with this flow unfinished: no callback, no further event.
+    virtual void Abort() = 0;
+    /// Holds the flow back (an agent's decision is pending) or lets it go on.
+    virtual void SetHeld(bool held) = 0;
+    /// The law that steers it: its TypeId and trace sources tell what goes on inside. A CongestionControl, or what the
+    /// transport's own stack has in its place.
+    virtual Object& Law() const = 0;
+
+    /// Whether anything of it is on the network, for which the object must live.
+    virtual bool IsOnNetwork() const = 0;
+    /// -1 while it has not ended.
+    virtual Picos EndTime() const = 0;
+    /// Payload bytes that its receiver has in order.
+    virtual uint64_t ReceivedBytes() const = 0;
+    virtual uint64_t RetransmittedBytes() const = 0;
+    /// Payload bytes put on the wire, retransmissions included.
+    virtual uint64_t TransmittedBytes() const = 0;
+    virtual uint64_t Timeouts() const = 0;
+    /// How long pauses held its sender's port back while it lived.
+    virtual Picos PauseTime() const = 0;
+    /// Of its data, as its sender measured them; null where nobody keeps them.
+    virtual const RttSamples* Rtts() const { return nullptr; }
+
+  protected:
+    void TellFinished()
+    {
+        if (m_finished)
+        {
+            m_finished(*this);
+        }
+    }
+
+  private:
+    Picos m_standalone{-1};
+    std::function<void(LiveFlow&)> m_finished;
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_ENGINE_LIVE_FLOW_H

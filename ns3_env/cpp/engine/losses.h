@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Why does a packet not arrive, and how much was lost that way?
+#ifndef NS3_ENV_ENGINE_LOSSES_H
+#define NS3_ENV_ENGINE_LOSSES_H
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace ns3::env
+{
+
+/// What a packet was lost by. Each is counted at the port that would have sent the packet, or has.
+enum class LossCause : uint8_t
+{
+    BufferFull, ///< the switch had no room for what was to wait at this egress port
+    Link,       ///< lost on the link that this port sends on
+};
+
+inline constexpr std::array LOSS_CAUSES{LossCause::BufferFull, LossCause::Link};
+
+/// As results name it.
+constexpr const char*
+NameOf(LossCause cause)
+{
+    return cause == LossCause::BufferFull ? "buffer_full" : "link";
+}
+
+struct Losses
+{
+    uint64_t packets{0};      ///< data, ACKs and NACKs
+    uint64_t payloadBytes{0}; ///< of data packets
+};
+
+/// Losses of one port, by cause.
+class LossCounts
+{
+  public:
+    void Add(LossCause cause, uint32_t payloadBytes)
+    {
+        Losses& losses = m_losses[static_cast<size_t>(cause)];
+        ++losses.packets;
+        losses.payloadBytes += payloadBytes;
+    }
+    const Losses& By(LossCause cause) const { return m_losses[static_cast<size_t>(cause)]; }
+
+  private:
+    std::array<Losses, LOSS_CAUSES.size()> m_losses{};
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_ENGINE_LOSSES_H

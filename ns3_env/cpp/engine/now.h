@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What time is it in the simulation?
+#ifndef NS3_ENV_ENGINE_NOW_H
+#define NS3_ENV_ENGINE_NOW_H
+
+#include "event-loop.h"
+
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+#include "ns3_env/cpp/contract/units.h"
+
+namespace ns3::env
+{
+
+/// Current simulated time.
+inline Picos
+NowPicos()
+{
+    const EventLoop* loop = EventLoop::Current();
+    return loop != nullptr ? loop->NowTicks() : Simulator::Now().GetTimeStep();
+}
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_ENGINE_NOW_H

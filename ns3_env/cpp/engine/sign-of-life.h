@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does whoever waits for this process see that it gets on? Whatever makes progress beats a counter.
+#ifndef NS3_ENV_ENGINE_SIGN_OF_LIFE_H
+#define NS3_ENV_ENGINE_SIGN_OF_LIFE_H
+
+#include <atomic>
+#include <cstdint>
+
+namespace ns3::env
+{
+
+/// The heartbeat of a process, which simulates one network at a time. Nobody need listen.
+class SignOfLife
+{
+  public:
+    /// A piece of work is done. To be called every few ms of computing, and never where work may go round in circles.
+    static void Beat() noexcept
+    {
+        s_counter->store(s_counter->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
+
+    /// Beats are counted here, as long as this object lives.
+    class Listener
+    {
+      public:
+        explicit Listener(std::atomic<uint64_t>& counter) { s_counter = &counter; }
+        ~Listener() { s_counter = &s_unheard; }
+        Listener(const Listener&) = delete;
+        Listener& operator=(const Listener&) = delete;
+    };
+
+  private:
+    inline static std::atomic<uint64_t> s_unheard{0};
+    inline static std::atomic<uint64_t>* s_counter{&s_unheard};
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_ENGINE_SIGN_OF_LIFE_H

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "json-reader.h"
+
+#include "ns3_env/cpp/engine/sign-of-life.h"
+
+#include <algorithm>
+
+namespace ns3::env
+{
+
+namespace
+{
+
+using Json = nlohmann::json;
+
+constexpr size_t DEEPEST = 16;       ///< a scenario needs five
+constexpr size_t LONGEST_SHOWN = 80; ///< characters of a value
+constexpr size_t LONGEST_WHY = 300;  ///< characters of the parser's words
+
+std::string
+Shortened(const std::string& text, size_t most)
+{
+    return text.size() <= most ? text : text.substr(0, most) + "...";
+}
+
+/// All but ASCII escaped (U+0085 and U+2028 end a line, too), and bytes that are no UTF-8 replaced.
+std::string
+OnOneLine(const std::string& text)
+{
+    const std::string quoted = Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
+    return quoted.substr(1, quoted.size() - 2);
+}
+
+/// Looks over the parser's shoulder for what it would take: depth without end, and a key's second value.
+class ParseWatch
+{
+  public:
+    bool operator()(int, Json::parse_event_t event, Json& parsed)
+    {
+        SignOfLife::Beat();
+        switch (event)
+        {
+        case Json::parse_event_t::object_start:
+        case Json::parse_event_t::array_start:
+            m_keys.emplace_back();
+            if (m_keys.size() > DEEPEST)
+            {
+                throw ScenarioError("the scenario is nested more than " + std::to_string(DEEPEST) +
+                                    " deep");
+            }
+            break;
+        case Json::parse_event_t::object_end:
+        case Json::parse_event_t::array_end:
+            m_keys.pop_back();
+            break;
+        case Json::parse_event_t::key:
+            if (!m_keys.back().insert(parsed.get<std::string>()).second)
+            {
+                throw ScenarioError("the key '" + Shown(parsed.get<std::string>()) +
+                                    "' is there twice in one object");
+            }
+            break;
+        case Json::parse_event_t::value:
+            break;
+        }
+        return true;
+    }
+
+  private:
+    std::vector<std::set<std::string>> m_keys; ///< of each object that is open
+};
+
+} // namespace
+
+nlohmann::json
+ParseJson(const std::string& text)
+{
+    try
+    {
+        ParseWatch watch;
+        return Json::parse(text, std::ref(watch));
+    }
+    catch (const Json::exception& e) // a number that no double holds is no parse_error
+    {
+        throw ScenarioError("the scenario is not JSON: " +
+                            OnOneLine(Shortened(e.what(), LONGEST_WHY)));
+    }
+}
+
+std::string
+Shown(const std::string& text)
+{
+    return OnOneLine(Shortened(text, LONGEST_SHOWN));
+}
+
+JsonReader::JsonReader(const Json& json, std::string path)
+    : m_json(json),
+      m_path(std::move(path))
+{
+    if (!json.is_object())
+    {
+        Refuse(m_path.empty() ? "the scenario" : m_path, json, "an object");
+    }
+}
+
+bool
+JsonReader::Has(const std::string& key)
+{
+    m_known.insert(key);
+    const auto found = m_json.find(key);
+    return found != m_json.end() && !found->is_null();
+}
+
+const Json&
+JsonReader::At(const std::string& key)
+{
+    if (!Has(key))
+    {
+        throw ScenarioError("'" + Path(key) + "' is missing");
+    }
+    return m_json.at(key);
+}
+
+bool
+JsonReader::Flag(const std::string& key)
+{
+    const Json& value = At(key);
+    if (!value.is_boolean())
+    {
+        Refuse(Path(key), value, "true or false");
+    }
+    return value.get<bool>();
+}
+
+std::string
+JsonReader::Text(const std::string& key)
+{
+    const Json& value = At(key);
+    if (!value.is_string())
+    {
+        Refuse(Path(key), value, "a text");
+    }
+    return value.get<std::string>();
+}
+
+std::string
+JsonReader::OneOf(const std::string& key, const std::vector<std::string>& choices)
+{
+    const Json& value = At(key);
+    if (!value.is_string() ||
+        std::find(choices.begin(), choices.end(), value.get<std::string>()) == choices.end())
+    {
+        std::string all;
+        for (const std::string& choice : choices)
+        {
+            all.append(all.empty() ? "" : " or ").append("'" + choice + "'");
+        }
+        Refuse(Path(key), value, all);
+    }
+    return value.get<std::string>();
+}
+
+template <typename PathMaker>
+double
+JsonReader::NumberOf(const Json& value, PathMaker path, double low, double high)
+{
+    const double number = value.is_number() ? value.get<double>() : NAN;
+    if (!(number >= low && number <= high))
+    {
+        Refuse(path(), value, "in [" + Json(low).dump() + ", " + Json(high).dump() + "], a number");
+    }
+    return number;
+}
+
+double
+JsonReader::Number(const std::string& key, double low, double high)
+{
+    return NumberOf(At(key), [&] { return Path(key); }, low, high);
+}
+
+std::vector<double>
+JsonReader::Numbers(const std::string& key, size_t most, double low, double high)
+{
+    std::vector<double> values;
+    for (const Json& value : List(key, most))
+    {
+        SignOfLife::Beat();
+        values.push_back(NumberOf(value, [&] { return PathOf(key, values.size()); }, low, high));
+    }
+    return values;
+}
+
+const Json&
+JsonReader::List(const std::string& key, size_t most)
+{
+    const Json& value = At(key);
+    if (!value.is_array())
+    {
+        Refuse(Path(key), value, "a list");
+    }
+    if (value.size() > most)
+    {
+        throw ScenarioError("'" + Path(key) + "' has " + std::to_string(value.size()) +
+                            " entries, must have at most " + std::to_string(most));
+    }
+    return value;
+}
+
+std::vector<std::string>
+JsonReader::Texts(const std::string& key, size_t most)
+{
+    std::vector<std::string> texts;
+    for (const Json& value : List(key, most))
+    {
+        if (!value.is_string())
+        {
+            Refuse(PathOf(key, texts.size()), value, "a text");
+        }
+        texts.push_back(value.get<std::string>());
+    }
+    return texts;
+}
+
+std::vector<std::pair<uint32_t, uint32_t>>
+JsonReader::Pairs(const std::string& key, size_t most, uint32_t high)
+{
+    std::vector<std::pair<uint32_t, uint32_t>> pairs;
+    for (const Json& value : List(key, most))
+    {
+        const bool two = value.is_array() && value.size() == 2;
+        const auto first = two ? WholeNumber<uint32_t>(value[0], 0, high) : std::nullopt;
+        const auto second = two ? WholeNumber<uint32_t>(value[1], 0, high) : std::nullopt;
+        if (!first || !second)
+        {
+            Refuse(PathOf(key, pairs.size()),
+                   value,
+                   "two whole numbers in [0, " + std::to_string(high) + "]");
+        }
+        pairs.emplace_back(*first, *second);
+    }
+    return pairs;
+}
+
+std::vector<std::pair<std::string, std::string>>
+JsonReader::Values(const std::string& key)
+{
+    std::vector<std::pair<std::string, std::string>> values;
+    const JsonReader section = Sub(key);
+    for (const auto& item : section.m_json.items())
+    {
+        const Json& value = item.value();
+        if (value.is_string())
+        {
+            values.emplace_back(item.key(), value.get<std::string>());
+        }
+        else if (value.is_number() || value.is_boolean())
+        {
+            values.emplace_back(item.key(), value.dump());
+        }
+        else
+        {
+            Refuse(section.Path(item.key()), value, "a number, a text, true or false");
+        }
+    }
+    return values;
+}
+
+JsonReader
+JsonReader::Sub(const std::string& key)
+{
+    return {At(key), Path(key)};
+}
+
+std::string
+JsonReader::Path(const std::string& key) const
+{
+    return m_path.empty() ? Shown(key) : m_path + "." + Shown(key);
+}
+
+std::string
+JsonReader::PathOf(const std::string& key, size_t index) const
+{
+    return Path(key) + "[" + std::to_string(index) + "]";
+}
+
+void
+JsonReader::RefuseOthers() const
+{
+    for (const auto& item : m_json.items())
+    {
+        if (!m_known.contains(item.key()))
+        {
+            throw ScenarioError("unknown key '" + Path(item.key()) + "'");
+        }
+    }
+}
+
+void
+JsonReader::Refuse(const std::string& path, const Json& value, const std::string& right)
+{
+    // A list or an object is not shown: what it is is wrong already.
+    const std::string is = value.is_array()    ? "a list"
+                           : value.is_object() ? "an object"
+                                               : Shortened(value.dump(), LONGEST_SHOWN);
+    throw ScenarioError("'" + path + "' is " + is + ", must be " + right);
+}
+
+} // namespace ns3::env

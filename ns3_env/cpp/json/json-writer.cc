@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "json-writer.h"
+
+#include "ns3_env/cpp/engine/sign-of-life.h"
+
+#include <ostream>
+#include <streambuf>
+#include <string_view>
+#include <utility>
+
+namespace ns3::env
+{
+
+namespace
+{
+
+/// Collects text in pieces; each piece is a sign of life.
+class BeatingText : public std::streambuf
+{
+  public:
+    explicit BeatingText(std::string& text)
+        : m_text(text)
+    {
+        setp(m_piece, m_piece + sizeof m_piece);
+    }
+
+    int sync() override
+    {
+        const std::string_view piece(pbase(), pptr());
+        if (m_text.size() + piece.size() > m_text.capacity())
+        {
+            Grow();
+        }
+        m_text += piece;
+        setp(m_piece, m_piece + sizeof m_piece);
+        SignOfLife::Beat();
+        return 0;
+    }
+
+  protected:
+    int_type overflow(int_type c) override
+    {
+        sync();
+        return traits_type::eq_int_type(c, traits_type::eof())
+                   ? traits_type::not_eof(c)
+                   : sputc(traits_type::to_char_type(c));
+    }
+
+  private:
+    /// Twice the room: what is there moves piece by piece.
+    void Grow()
+    {
+        std::string larger;
+        larger.reserve(2 * m_text.capacity() + sizeof m_piece);
+        for (size_t at = 0; at < m_text.size(); at += MOVED_BYTES)
+        {
+            larger.append(m_text, at, MOVED_BYTES);
+            SignOfLife::Beat();
+        }
+        m_text = std::move(larger);
+    }
+
+    static constexpr size_t MOVED_BYTES = size_t{8} << 20;
+
+    std::string& m_text;
+    char m_piece[1 << 16];
+};
+
+/// Frees piece by piece: the destructor of a whole tree, or of a long array, gives no sign of life.
+void
+Free(nlohmann::json& json)
+{
+    if (auto* array = json.get_ptr<nlohmann::json::array_t*>())
+    {
+        while (!array->empty())
+        {
+            SignOfLife::Beat();
+            Free(array->back());
+            array->pop_back();
+        }
+    }
+    else if (json.is_object())
+    {
+        for (nlohmann::json& inner : json)
+        {
+            Free(inner);
+        }
+    }
+}
+
+} // namespace
+
+std::string
+WriteJson(nlohmann::json json)
+{
+    std::string text;
+    BeatingText buffer(text);
+    std::ostream(&buffer) << json << std::flush;
+    Free(json);
+    return text;
+}
+
+} // namespace ns3::env

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "read-clock.h"
+
+namespace ns3::env
+{
+
+namespace
+{
+
+constexpr int64_t MAX_NS = 4'000'000'000'000; // an hour and more: no overflow in picoseconds
+
+} // namespace
+
+ClockSpec
+ReadClock(JsonReader& root)
+{
+    ClockSpec spec;
+    JsonReader clock = root.Sub("clock");
+    const auto name =
+        clock.OneOf("name", {"per_flow_rtt", "per_ack", "per_notification", "synchronous"});
+    if (name == "per_flow_rtt")
+    {
+        spec.rttFraction = clock.Number("rtt_fraction", 0.0, 1e6);
+    }
+    else if (name == "per_ack")
+    {
+        spec.rttFraction = 0.0;
+    }
+    else if (name == "per_notification")
+    {
+        spec.onNotification = true;
+    }
+    else
+    {
+        spec.interval = clock.Whole<int64_t>("interval_ns", 1, MAX_NS) * PS_PER_NS;
+    }
+    clock.RefuseOthers();
+    const Picos quantum =
+        root.Whole<int64_t>("decision_quantum_ns", 0, MAX_NS, int64_t{0}) * PS_PER_NS;
+    if (name != "per_ack" || quantum > 0)
+    {
+        spec.quantum = quantum;
+    }
+    return spec;
+}
+
+} // namespace ns3::env

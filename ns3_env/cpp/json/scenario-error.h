@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is thrown where a scenario makes no sense?
+#ifndef NS3_ENV_JSON_SCENARIO_ERROR_H
+#define NS3_ENV_JSON_SCENARIO_ERROR_H
+
+#include <stdexcept>
+#include <string>
+
+namespace ns3::env
+{
+
+/// A scenario that makes no sense; the message names the key, quoted and first, and says what would be right.
+class ScenarioError : public std::runtime_error
+{
+  public:
+    /// \param message names the key by itself
+    explicit ScenarioError(const std::string& message)
+        : ScenarioError("", message)
+    {
+    }
+
+    /// \param key as the JSON has it: `controllers[0].attributes.Gain` \param text what is wrong with it
+    ScenarioError(const std::string& key, const std::string& text)
+        : std::runtime_error(key.empty() ? text : "'" + key + "': " + text),
+          m_key(key),
+          m_text(text)
+    {
+    }
+
+    /// The same of a key further out.
+    ScenarioError Within(const std::string& key) const
+    {
+        return {m_key.empty() ? key : key + "." + m_key, m_text};
+    }
+
+  private:
+    std::string m_key;
+    std::string m_text;
+};
+
+/// Does the work; what it refuses, it refuses within this key.
+template <typename Work>
+decltype(auto)
+Within(const std::string& key, Work work)
+{
+    try
+    {
+        return work();
+    }
+    catch (const ScenarioError& error)
+    {
+        throw error.Within(key);
+    }
+}
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_JSON_SCENARIO_ERROR_H

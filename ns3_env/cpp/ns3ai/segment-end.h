@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What lies in a segment of ns3-ai, and how does a message cross it? One end of it, Python's or the simulator's.
+#ifndef NS3_ENV_NS3AI_SEGMENT_END_H
+#define NS3_ENV_NS3AI_SEGMENT_END_H
+
+#include "byte-semaphore.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace ns3::env::ns3ai
+{
+
+/// What the segment and the objects in it are called.
+struct Names
+{
+    std::string segment;
+    std::string toPython;
+    std::string toSimulator;
+    std::string lockable;
+};
+
+/// The message of ns3-ai's Gym interface: what a Protocol Buffers message takes, at most 1 KiB of it.
+struct GymBuffer
+{
+    uint8_t buffer[1024];
+    uint32_t size;
+};
+
+/// No such segment, or one in which something else lies than should.
+class SegmentError : public std::runtime_error
+{
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/// A message that a buffer does not hold; what() is the bytes that it takes.
+class TooLarge : public std::length_error
+{
+  public:
+    explicit TooLarge(size_t bytes)
+        : std::length_error(std::to_string(bytes))
+    {
+    }
+};
+
+/**
+ * One end of a segment. Messages go to and fro in turns; each is copied out before the peer may write the next.
+ *
+ * Where objects lie in it depends on the Boost: BOOST_INTERPROCESS_SEGMENT_MANAGER_ABI is 1 for releases up to
+ * 1.84, 2 for those from 1.87 on. This is compiled for both, into a module each.
+ */
+class SegmentEnd
+{
+  public:
+    /// Python's end: makes the segment, in the place of an old one. \throws SegmentError
+    static SegmentEnd Create(const Names& names, size_t bytes);
+    /// The simulator's end, of the Gym interface. \throws SegmentError
+    static SegmentEnd Open(const Names& names);
+    /// The simulator's end, of the vector interface; elements of so many bytes. \throws SegmentError
+    static SegmentEnd OpenVectors(const Names& names, size_t stateBytes, size_t actionBytes);
+
+    /// Whoever made the segment takes its name along.
+    ~SegmentEnd();
+    SegmentEnd(SegmentEnd&&) noexcept;
+    SegmentEnd& operator=(SegmentEnd&&) noexcept;
+
+    /// Most bytes of a message; of a vector, the bytes of every one.
+    size_t SendCapacity() const;
+    /// Elements of the vectors; 1 in the Gym interface.
+    size_t Rows() const;
+
+    /// False where the peer has not read the last one for so long. \throws TooLarge
+    bool Send(std::string_view message, double timeoutS);
+    /// Nothing where the peer has not written for so long. \throws TooLarge for what it cannot have written
+    std::optional<std::string> Receive(double timeoutS);
+    /// Says that nothing more comes, with a last message that holds nothing. False: as Send().
+    bool Finish(double timeoutS);
+    /// The simulator has said so.
+    bool Finished() const;
+
+    /// Nobody finds the segment any more; whoever has it keeps it. Nothing where the name is another's by now.
+    void Unlink() noexcept;
+
+  private:
+    struct State;
+    explicit SegmentEnd(std::unique_ptr<State> state);
+    std::unique_ptr<State> m_state;
+};
+
+} // namespace ns3::env::ns3ai
+
+#endif // NS3_ENV_NS3AI_SEGMENT_END_H

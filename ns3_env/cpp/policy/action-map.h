@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What does an agent's action do to a flow? Maps from an action to a window and a pacing rate, by name.
+#ifndef NS3_ENV_POLICY_ACTION_MAP_H
+#define NS3_ENV_POLICY_ACTION_MAP_H
+
+#include "ns3_env/cpp/channel/observation-fields.h"
+#include "ns3_env/cpp/json/json-reader.h"
+
+#include <memory>
+
+namespace ns3::env
+{
+
+/// One kind of action, with its settings. What the kinds are, and what their settings mean: ns3_env/actions.py.
+class ActionMap
+{
+  public:
+    virtual ~ActionMap() = default;
+
+    /// Window and rate that follow from `action` on the flow of `record`; the echo is the field "last_action".
+    virtual ActionRow operator()(double action, const TelemetryRecord& record) const = 0;
+
+    /// \param json its name and its settings \throws ScenarioError for a name or setting that is none
+    static std::unique_ptr<ActionMap> FromJson(JsonReader json);
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_POLICY_ACTION_MAP_H

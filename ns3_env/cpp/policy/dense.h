@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How is a layer computed fast, and to the same bits however many flows decide together?
+#ifndef NS3_ENV_POLICY_DENSE_H
+#define NS3_ENV_POLICY_DENSE_H
+
+#include "dense-kernels.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// What follows a layer's sums.
+enum class Activation : uint8_t
+{
+    None,
+    Relu,
+    Tanh,
+};
+
+constexpr size_t
+Padded(size_t width)
+{
+    return (width + LANES - 1) / LANES * LANES;
+}
+
+/**
+ * y = W x + b for several x at once. Each sum runs over x in its order, with or without other rows beside it, so a
+ * flow's decision does not hang on who else decides (docs/decisions/0009-inference.md).
+ */
+class DenseLayer
+{
+  public:
+    /**
+     * \param weight (outputs, inputs), row-major
+     * \param bias (outputs), or empty
+     * \param blocks the outputs come in so many blocks of equal width, each of which is padded by itself
+     */
+    DenseLayer(std::span<const float> weight,
+               std::span<const float> bias,
+               size_t inputs,
+               size_t blocks = 1);
+
+    size_t Inputs() const { return m_inputs; }
+    /// Floats of a row of y, padding included.
+    size_t OutputStride() const { return m_stride; }
+
+    /// \param x rows of Inputs() floats, `xStride` apart \param y rows of OutputStride() floats
+    void Apply(const float* x, size_t xStride, float* y, size_t rows) const;
+
+  private:
+    size_t m_inputs;
+    size_t m_stride;
+    std::vector<float> m_weight; ///< (inputs, stride): transposed and padded
+    std::vector<float> m_bias;   ///< (stride)
+};
+
+/// In place, over `count` floats (a multiple of LANES).
+void Activate(Activation activation, float* values, size_t count);
+
+/**
+ * The LSTM's cell: c' = σ(f) c + σ(i) tanh(g), h = σ(o) tanh(c').
+ * \param gates i, f, g, o of `width` floats each (a multiple of LANES)
+ * \param cell (width), in place \param hidden (width), written
+ */
+void LstmCell(const float* gates, float* cell, float* hidden, size_t width);
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_POLICY_DENSE_H

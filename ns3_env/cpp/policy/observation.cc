@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "observation.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace ns3::env
+{
+
+namespace
+{
+
+constexpr size_t MOST_INPUTS = 64;
+
+Field
+FindField(JsonReader& json)
+{
+    const std::string name = json.Text("field");
+    for (const FieldSpec& spec : TelemetryFields())
+    {
+        if (name == spec.name)
+        {
+            return spec.field;
+        }
+    }
+    throw ScenarioError("'" + json.Path("field") + "': there is no telemetry field '" +
+                        Shown(name) + "'");
+}
+
+} // namespace
+
+Observation::Observation(JsonReader& policy)
+{
+    const auto& entries = policy.List("observation", MOST_INPUTS);
+    for (const auto& entry : entries)
+    {
+        JsonReader json(entry, policy.Path("observation[" + std::to_string(m_inputs.size()) + "]"));
+        m_inputs.push_back(json.Has("derived") ? ReadDerived(json) : ReadField(json));
+        json.RefuseOthers();
+    }
+    if (m_inputs.empty())
+    {
+        throw ScenarioError("'" + policy.Path("observation") + "' is empty");
+    }
+}
+
+Observation::Input
+Observation::ReadField(JsonReader& json)
+{
+    const size_t value = Need(FindField(json));
+    if (std::any_of(m_inputs.begin(),
+                    m_inputs.end(),
+                    [value](const Input& input) { return !input.target && input.value == value; }))
+    {
+        throw ScenarioError("'" + json.Path("field") + "' is there twice");
+    }
+    const bool symlog = json.OneOf("transform", {"none", "symlog"}) == "symlog";
+    return {.value = value,
+            .transform = symlog ? Transform::SymLog : Transform::None,
+            .target = std::nullopt};
+}
+
+Observation::Input
+Observation::ReadDerived(JsonReader& json)
+{
+    json.OneOf("derived", {"rtt_target"});
+    const RttTarget target(json);
+    const size_t rtt = Need(target.ReadsNanoseconds() ? Field::RttNs : Field::Rtt);
+    return {.value = rtt,
+            .transform = Transform::None,
+            .rate = Need(Field::PacingRate),
+            .target = target};
+}
+
+size_t
+Observation::Need(Field field)
+{
+    const auto found = std::find(m_fields.begin(), m_fields.end(), field);
+    const auto index = static_cast<size_t>(found - m_fields.begin());
+    if (found == m_fields.end())
+    {
+        m_fields.push_back(field);
+    }
+    return index;
+}
+
+void
+Observation::Read(std::span<const float> values, float* inputs) const
+{
+    std::array<float, FIELD_COUNT> cut;
+    for (size_t i = 0; i < m_fields.size(); ++i)
+    {
+        const FieldSpec& spec = TelemetryFields()[static_cast<size_t>(m_fields[i])];
+        cut[i] = std::clamp(values[i], static_cast<float>(spec.low), static_cast<float>(spec.high));
+    }
+    for (const Input& input : m_inputs)
+    {
+        const float value = cut[input.value];
+        if (input.target)
+        {
+            *inputs++ = static_cast<float>((*input.target)(value, cut[input.rate]));
+        }
+        else
+        {
+            *inputs++ = input.transform == Transform::SymLog
+                            ? std::copysign(std::log1p(std::abs(value)), value)
+                            : value;
+        }
+    }
+}
+
+} // namespace ns3::env

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What does a trained network compute? An MLP, or an LSTM with a shortcut, from observations to outputs.
+#ifndef NS3_ENV_POLICY_POLICY_NETWORK_H
+#define NS3_ENV_POLICY_POLICY_NETWORK_H
+
+#include "dense.h"
+#include "tensor-file.h"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// Layers of which each reads the one before.
+class LayerStack
+{
+  public:
+    /// Takes layers.N.weight and layers.N.bias out of `tensors`. \throws ScenarioError where shapes do not fit
+    LayerStack(std::map<std::string, Tensor>& tensors,
+               size_t inputs,
+               size_t outputs,
+               Activation hidden,
+               Activation output);
+
+    /// \param x rows of `inputs` floats, `xStride` apart \return rows of OutputStride() floats, valid until the next call
+    const float* Apply(const float* x, size_t xStride, size_t rows);
+    size_t OutputStride() const { return m_layers.back().OutputStride(); }
+
+  private:
+    std::vector<DenseLayer> m_layers;
+    Activation m_hidden;
+    Activation m_output;
+    std::vector<float> m_buffers[2];
+};
+
+/// Inputs of one flow, oldest observation first; the last is the current one.
+struct HistoryView
+{
+    const float* inputs; ///< (length, width)
+    size_t length;       ///< 1 to K
+};
+
+/// Not for use by two threads at once.
+class PolicyNetwork
+{
+  public:
+    virtual ~PolicyNetwork() = default;
+
+    /// The output for each of the histories.
+    virtual void Evaluate(std::span<const HistoryView> histories, std::span<float> outputs) = 0;
+
+    /**
+     * \param kind "mlp" or "lstm" \param width of an observation \param history K, of which an MLP reads a row
+     * \param tensors those of the file; all must be of the network
+     * \throws ScenarioError naming a tensor that is missing, is too much, or has another shape
+     */
+    static std::unique_ptr<PolicyNetwork> Make(const std::string& kind,
+                                               size_t width,
+                                               size_t history,
+                                               Activation hidden,
+                                               Activation output,
+                                               std::map<std::string, Tensor> tensors);
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_POLICY_POLICY_NETWORK_H

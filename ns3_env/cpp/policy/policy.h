@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What does a trained policy decide? Its file (docs/policy-format.md), and from observations to actions.
+#ifndef NS3_ENV_POLICY_POLICY_H
+#define NS3_ENV_POLICY_POLICY_H
+
+#include "action-map.h"
+#include "observation.h"
+#include "policy-network.h"
+
+#include "ns3_env/cpp/contract/clock-spec.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// What a flow has seen: the network's inputs of the last K observations, oldest first.
+class FlowHistory
+{
+  public:
+    size_t Length() const { return m_length; }
+    const float* Inputs() const { return m_inputs.data(); }
+
+  private:
+    friend class Policy;
+    std::vector<float> m_inputs;
+    size_t m_length{0};
+};
+
+/// Not for use by two threads at once.
+class Policy
+{
+  public:
+    /// \throws ScenarioError naming the file and what is wrong with it
+    explicit Policy(const std::string& path);
+
+    /// The telemetry that it takes.
+    const std::vector<Field>& Fields() const { return m_observation->Fields(); }
+    size_t HistoryLength() const { return m_historyLength; }
+    const ClockSpec& Clock() const { return m_clock; }
+    uint32_t TelemetryBytes() const { return m_telemetryBytes; }
+    const ActionMap& Actions() const { return *m_actions; }
+
+    /// Adds what the flow observes now.
+    void Observe(FlowHistory& history, const TelemetryRecord& record) const;
+    /// As above, of values in the order of Fields().
+    void Observe(FlowHistory& history, std::span<const float> values) const;
+
+    /// The network's outputs for flows that decide together, cut to [-1, 1].
+    void Decide(std::span<const FlowHistory* const> histories, std::span<float> actions);
+
+  private:
+    std::optional<Observation> m_observation; ///< there once the file is read
+    size_t m_historyLength{1};
+    ClockSpec m_clock;
+    uint32_t m_telemetryBytes{0};
+    std::unique_ptr<ActionMap> m_actions;
+    std::unique_ptr<PolicyNetwork> m_network;
+    std::vector<HistoryView> m_views;
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_POLICY_POLICY_H

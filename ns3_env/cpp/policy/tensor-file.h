@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is in a safetensors file? Named arrays and a header of text; reading it runs nothing.
+#ifndef NS3_ENV_POLICY_TENSOR_FILE_H
+#define NS3_ENV_POLICY_TENSOR_FILE_H
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// An array of float32, row-major.
+struct Tensor
+{
+    std::vector<uint32_t> shape;
+    std::vector<float> values;
+};
+
+/// What a file holds.
+struct TensorFile
+{
+    std::map<std::string, std::string> metadata;
+    std::map<std::string, Tensor> tensors;
+
+    /// \throws ScenarioError for a file that is not there, is cut short, is none of these, or holds numbers that
+    ///         are none
+    static TensorFile Read(const std::string& path);
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_POLICY_TENSOR_FILE_H

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "program.h"
+
+#include "episode.h"
+#include "transport.h"
+
+#include "ns3/command-line.h"
+#include "ns3_env/cpp/channel/lifeline.h"
+#include "ns3_env/cpp/channel/simulator-end.h"
+#include "ns3_env/cpp/json/json-reader.h"
+
+#include <charconv>
+#include <csignal>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+namespace ns3::env
+{
+
+namespace
+{
+
+constexpr int EXIT_BAD_INPUT = 2;
+
+/// Episode after episode, until the agent closes the channel.
+int
+Serve(int channelFd, Transport& transport)
+{
+    SimulatorEnd channel(channelFd);
+    StartLifeline(channel.AgentPid());
+    channel.Publish(Message::Ready);
+    Command command = channel.Wait();
+    while (command != Command::Close)
+    {
+        try
+        {
+            const EpisodeOutcome outcome = RunEpisode(channel.ReadBlob(), &channel, transport);
+            if (outcome.close)
+            {
+                return 0;
+            }
+            if (outcome.reset)
+            {
+                continue; // the next scenario is in the blob already
+            }
+            channel.WriteBlob(outcome.results);
+            channel.Publish(Message::EpisodeEnd);
+        }
+        catch (const ScenarioError& error)
+        {
+            channel.WriteBlob(error.what());
+            channel.Publish(Message::Error);
+        }
+        command = channel.Wait();
+    }
+    return 0;
+}
+
+/// NODE:PORT,... as the scenario has them: [[NODE, PORT], ...].
+nlohmann::json
+ParsePorts(const std::string& text)
+{
+    auto ports = nlohmann::json::array();
+    std::istringstream items(text);
+    for (std::string item; std::getline(items, item, ',');)
+    {
+        uint32_t node = 0;
+        uint32_t port = 0;
+        const char* end = item.data() + item.size();
+        const auto [colon, bad] = std::from_chars(item.data(), end, node);
+        const bool complete = bad == std::errc{} && colon != end && *colon == ':';
+        const auto [rest, worse] = std::from_chars(complete ? colon + 1 : end, end, port);
+        if (!complete || worse != std::errc{} || rest != end)
+        {
+            throw ScenarioError("--pcap-ports: '" + item + "' is no NODE:PORT");
+        }
+        ports.push_back({node, port});
+    }
+    return ports;
+}
+
+/// What the options say, as the scenario's JSON would.
+nlohmann::json
+PcapOverrides(const std::string& prefix, const std::string& ports, uint32_t snapLength)
+{
+    nlohmann::json record = nlohmann::json::object();
+    if (!prefix.empty())
+    {
+        record["pcap"] = prefix;
+        record["pcap_snaplen"] = snapLength;
+    }
+    if (!ports.empty())
+    {
+        record["pcap_ports"] = ParsePorts(ports);
+    }
+    return record.empty() ? record : nlohmann::json{{"record", record}};
+}
+
+/// One scenario file, no policy outside. `overrides` is merged into its JSON.
+int
+RunFile(const std::string& scenarioPath,
+        const std::string& outPath,
+        const nlohmann::json& overrides,
+        Transport& transport)
+{
+    const std::string me = transport.Name() + "-sim: ";
+    std::ifstream in(scenarioPath);
+    if (!in)
+    {
+        std::cerr << me << "cannot read scenario file '" << scenarioPath << "'\n";
+        return EXIT_BAD_INPUT;
+    }
+    std::string text((std::istreambuf_iterator<char>(in)), {});
+    try
+    {
+        if (!overrides.empty())
+        {
+            auto json = ParseJson(text);
+            if (json.is_object())
+            {
+                json.merge_patch(overrides);
+                text = json.dump();
+            }
+        }
+        const EpisodeOutcome outcome = RunEpisode(text, nullptr, transport);
+        if (!outcome.warning.empty())
+        {
+            std::cerr << me << "warning: " << scenarioPath << ": " << outcome.warning << "\n";
+        }
+        if (outPath.empty())
+        {
+            std::cout << outcome.results << "\n";
+            return 0;
+        }
+        std::ofstream out(outPath);
+        out << outcome.results << "\n";
+        out.close();
+        if (!out)
+        {
+            std::cerr << me << "cannot write results to '" << outPath << "'\n";
+            return 1;
+        }
+        return 0;
+    }
+    catch (const ScenarioError& error)
+    {
+        std::cerr << me << scenarioPath << ": " << error.what() << "\n";
+        return EXIT_BAD_INPUT;
+    }
+}
+
+/// What the command line says.
+struct Options
+{
+    int channelFd{-1};
+    bool list{false};
+    bool describe{false};
+    std::string scenario;
+    std::string out;
+    std::string pcap;
+    std::string pcapPorts;
+    uint32_t pcapSnapLength{PcapSpec::LONGEST_FRAME};
+};
+
+Options
+Parse(int argc, char** argv, Transport& transport)
+{
+    Options options;
+    CommandLine cmd(argv[0]);
+    cmd.Usage("Simulates one scenario of " + transport.Title() +
+              ", or serves episodes to a policy outside.");
+    cmd.AddValue("channel-fd", "Serve episodes over this inherited memory file", options.channelFd);
+    cmd.AddValue("controllers", "List the congestion controllers and stop", options.list);
+    cmd.AddValue("describe-controllers",
+                 "As JSON, with what each declares, and stop",
+                 options.describe);
+    cmd.AddValue("out", "Where to write the results (default: standard output)", options.out);
+    cmd.AddValue("pcap",
+                 "Capture frames to PREFIX-NODE-PORT.pcap and, together, PREFIX.pcapng",
+                 options.pcap);
+    cmd.AddValue("pcap-ports", "Capture these ports only: NODE:PORT,...", options.pcapPorts);
+    cmd.AddValue("pcap-snaplen", "Most bytes of a frame that --pcap keeps", options.pcapSnapLength);
+    cmd.AddNonOption("scenario", "Scenario as JSON", options.scenario);
+    transport.AddOptions(cmd);
+    cmd.Parse(argc, argv);
+    return options;
+}
+
+int
+Obey(const Options& options, Transport& transport)
+{
+    PrepareSimulator();
+    if (const auto done = transport.Obey())
+    {
+        return *done;
+    }
+    if (options.list)
+    {
+        for (const auto& name : transport.Controllers())
+        {
+            std::cout << name << "\n";
+        }
+        return 0;
+    }
+    if (options.describe)
+    {
+        std::cout << transport.Describe() << "\n";
+        return 0;
+    }
+    if (options.channelFd >= 0)
+    {
+        return Serve(options.channelFd, transport);
+    }
+    if (options.scenario.empty())
+    {
+        const std::string me = transport.Name() + "-sim";
+        std::cerr << me << ": no scenario given; try " << me << " --help\n";
+        return EXIT_BAD_INPUT;
+    }
+    return RunFile(options.scenario,
+                   options.out,
+                   PcapOverrides(options.pcap, options.pcapPorts, options.pcapSnapLength),
+                   transport);
+}
+
+} // namespace
+
+int
+RunProgram(int argc, char** argv, Transport& transport)
+{
+    // A file that may grow no more is an error of its own, as a full disk is.
+    std::signal(SIGXFSZ, SIG_IGN);
+    const Options options = Parse(argc, argv, transport);
+    try
+    {
+        return Obey(options, transport);
+    }
+    catch (const ScenarioError& error)
+    {
+        std::cerr << transport.Name() << "-sim: " << error.what() << "\n";
+        return EXIT_BAD_INPUT;
+    }
+    catch (const std::exception& error)
+    {
+        std::cerr << transport.Name() << "-sim: " << error.what() << "\n";
+        return 1;
+    }
+}
+
+} // namespace ns3::env

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What does a simulator's program do? One scenario to its end, or episode after episode for a policy outside.
+#ifndef NS3_ENV_PROGRAM_PROGRAM_H
+#define NS3_ENV_PROGRAM_PROGRAM_H
+
+namespace ns3::env
+{
+
+class Transport;
+
+/// Obeys the command line. \returns the exit code: 2 where the mistake is the caller's
+int RunProgram(int argc, char** argv, Transport& transport);
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_PROGRAM_PROGRAM_H

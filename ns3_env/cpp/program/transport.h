@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What carries an episode's packets? All that differs between the simulators of RDMA and of TCP.
+#ifndef NS3_ENV_PROGRAM_TRANSPORT_H
+#define NS3_ENV_PROGRAM_TRANSPORT_H
+
+#include "ns3_env/cpp/run/flow-run.h"
+#include "ns3_env/cpp/run/scenario.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+class CommandLine;
+}
+
+namespace ns3::env
+{
+
+class JsonReader;
+
+class Transport
+{
+  public:
+    virtual ~Transport() = default;
+
+    /// As a scenario's "transport" has it; its program is NAME-sim.
+    virtual std::string Name() const = 0;
+    /// In words.
+    virtual std::string Title() const = 0;
+
+    /// @name Of its program
+    /// @{
+    /// Options that no other program has.
+    virtual void AddOptions(CommandLine&) {}
+    /// What they ask for; an exit code where nothing else is to be done. \throws ScenarioError
+    virtual std::optional<int> Obey() { return {}; }
+    /// The names of its congestion controllers, sorted.
+    virtual std::vector<std::string> Controllers() const = 0;
+    /// What they declare, as JSON: an object for each, by name.
+    virtual std::string Describe() const = 0;
+    /// @}
+
+    /// @name Of an episode
+    /// @{
+    /// The keys of a scenario that no other transport has; of the nodes and links it knows by then. \throws ScenarioError
+    virtual void ReadKeys(JsonReader& root, Scenario& scenario) = 0;
+    /// The network of the scenario that was read last, with its flows. \throws ScenarioError
+    virtual std::unique_ptr<FlowRun> Build(Scenario scenario, FlowRun::FlowHook onCreate) = 0;
+    /// @}
+
+    /// A scenario of this transport. \throws ScenarioError
+    Scenario Read(const std::string& json);
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_PROGRAM_TRANSPORT_H

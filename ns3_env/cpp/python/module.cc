@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What does Python see of the C++ side? The agent's end of the channel, the field table and MPCC's law.
+#include "ns3_env/cpp/channel/agent-end.h"
+
+#include <cstring>
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+namespace py = pybind11;
+using namespace ns3::env;
+
+void BindMpcc(py::module_& module);
+void BindPolicy(py::module_& module);
+
+namespace
+{
+
+/// A writable array over memory that `owner` keeps alive.
+template <typename T>
+py::array
+View(std::vector<py::ssize_t> shape, std::vector<py::ssize_t> strides, T* data, py::handle owner)
+{
+    return py::array(py::dtype::of<T>(), std::move(shape), std::move(strides), data, owner);
+}
+
+/// One member of every row, as an array (capacity,).
+template <typename T>
+py::array
+RowView(py::handle self, T DecisionRow::* member)
+{
+    const auto rows = self.cast<AgentEnd&>().Rows();
+    return View({static_cast<py::ssize_t>(rows.size())},
+                {sizeof(DecisionRow)},
+                &(rows[0].*member),
+                self);
+}
+
+py::tuple
+FieldTuple(const FieldSpec& field)
+{
+    return py::make_tuple(field.name, field.unit, field.normaliser, field.low, field.high);
+}
+
+/// A text of the region, which the other side may have left without an end, or with bytes that are no ASCII.
+template <size_t SIZE>
+std::string
+TextOf(const char (&text)[SIZE])
+{
+    std::string plain(text, strnlen(text, SIZE));
+    for (char& c : plain)
+    {
+        c = static_cast<unsigned char>(c) < 128 ? c : '?';
+    }
+    return plain;
+}
+
+py::tuple
+FieldTuple(const SchemaField& field)
+{
+    return py::make_tuple(TextOf(field.name),
+                          TextOf(field.unit),
+                          TextOf(field.normaliser),
+                          field.low,
+                          field.high);
+}
+
+/// Runs pending Python signal handlers (Ctrl-C) once the GIL is back.
+void
+CheckSignals()
+{
+    if (PyErr_CheckSignals() != 0)
+    {
+        throw py::error_already_set();
+    }
+}
+
+} // namespace
+
+PYBIND11_MODULE(_native, module)
+{
+    module.doc() =
+        "The agent's end of the channel to rdma-sim, the telemetry table, policies and MPCC's law.";
+
+    py::register_exception<ChannelError>(module, "ChannelError", PyExc_RuntimeError);
+
+    module.attr("MESSAGE_NONE") = static_cast<uint32_t>(Message::None);
+    module.attr("MESSAGE_READY") = static_cast<uint32_t>(Message::Ready);
+    module.attr("MESSAGE_DECISIONS") = static_cast<uint32_t>(Message::Decisions);
+    module.attr("MESSAGE_EPISODE_END") = static_cast<uint32_t>(Message::EpisodeEnd);
+    module.attr("MESSAGE_TRANSITIONS") = static_cast<uint32_t>(Message::Transitions);
+    module.attr("MESSAGE_ERROR") = static_cast<uint32_t>(Message::Error);
+    module.attr("COMMAND_STEP") = static_cast<uint32_t>(Command::Step);
+    module.attr("COMMAND_RESET") = static_cast<uint32_t>(Command::Reset);
+    module.attr("COMMAND_CLOSE") = static_cast<uint32_t>(Command::Close);
+    module.attr("ROW_FIRST") = static_cast<uint32_t>(ROW_FIRST);
+    module.attr("ROW_TERMINATED") = static_cast<uint32_t>(ROW_TERMINATED);
+    module.attr("ROW_TRUNCATED") = static_cast<uint32_t>(ROW_TRUNCATED);
+    module.attr("FIELD_COUNT") = FIELD_COUNT;
+    module.attr("ACTION_WIDTH") = ACTION_WIDTH;
+
+    module.def(
+        "telemetry_fields",
+        []
+        {
+            py::list fields;
+            for (const FieldSpec& field : TelemetryFields())
+            {
+                fields.append(FieldTuple(field));
+            }
+            return fields;
+        },
+        "The field table this module was built with: (name, unit, normaliser, low, high) per "
+        "field.");
+    module.def(
+        "known_without_switches",
+        [](size_t field)
+        {
+            if (field >= FIELD_COUNT)
+            {
+                throw py::index_error("there is no such field");
+            }
+            return KnownWithoutSwitches(TelemetryFields()[field].source);
+        },
+        py::arg("field"),
+        "Whether a sender knows the field, an index, where no switch tells anything of itself.");
+    module.def("channel_layout_hash", &ChannelLayoutHash);
+    module.def(
+        "wait_any",
+        [](const std::vector<AgentEnd*>& ends, double timeoutS)
+        {
+            int index = -1;
+            {
+                py::gil_scoped_release unlocked;
+                index = AgentEnd::WaitAny(ends, timeoutS);
+            }
+            CheckSignals();
+            return index;
+        },
+        py::arg("ends"),
+        py::arg("timeout_s"),
+        "Index of an end with a message, or -1 after timeout_s seconds; wait(0) of that end takes "
+        "the message.");
+
+    py::class_<AgentEnd>(module, "AgentEnd", "The agent's end of one channel; it owns the region.")
+        .def(py::init<uint32_t>(), py::arg("capacity"), "Makes a region for `capacity` rows.")
+        .def_property_readonly("channel_fd", &AgentEnd::ChannelFd)
+        .def_property_readonly("blob_fd", &AgentEnd::BlobFd)
+        .def_property_readonly("capacity", &AgentEnd::Capacity)
+        .def(
+            "wait",
+            [](AgentEnd& self, double timeoutS)
+            {
+                Message message = self.Wait(0);
+                if (message == Message::None && timeoutS > 0)
+                {
+                    py::gil_scoped_release unlocked;
+                    message = self.Wait(timeoutS);
+                }
+                CheckSignals();
+                return static_cast<uint32_t>(message);
+            },
+            py::arg("timeout_s"),
+            "The simulator's next message (MESSAGE_*), MESSAGE_NONE after timeout_s seconds. "
+            "Releases the GIL.")
+        .def(
+            "send",
+            [](AgentEnd& self, uint32_t command, uint32_t actionCount)
+            { self.Send(static_cast<Command>(command), actionCount); },
+            py::arg("command"),
+            py::arg("action_count") = 0)
+        .def_property_readonly("time_ps", &AgentEnd::TimePs)
+        .def_property_readonly("row_count", &AgentEnd::RowCount)
+        .def_property_readonly("heartbeat", &AgentEnd::Heartbeat)
+        .def_property_readonly("flows",
+                               [](py::object self) { return RowView(self, &DecisionRow::flow); })
+        .def_property_readonly("slots",
+                               [](py::object self) { return RowView(self, &DecisionRow::slot); })
+        .def_property_readonly("flags",
+                               [](py::object self) { return RowView(self, &DecisionRow::flags); })
+        .def_property_readonly("records",
+                               [](py::object self)
+                               {
+                                   const auto rows = self.cast<AgentEnd&>().Rows();
+                                   return View({static_cast<py::ssize_t>(rows.size()), FIELD_COUNT},
+                                               {sizeof(DecisionRow), sizeof(double)},
+                                               rows[0].record.values.data(),
+                                               self);
+                               })
+        .def_property_readonly("actions",
+                               [](py::object self)
+                               {
+                                   const auto rows = self.cast<AgentEnd&>().Actions();
+                                   return View(
+                                       {static_cast<py::ssize_t>(rows.size()), ACTION_WIDTH},
+                                       {sizeof(ActionRow), sizeof(double)},
+                                       &rows[0].windowBytes,
+                                       self);
+                               })
+        .def_property_readonly("fields",
+                               [](const AgentEnd& self)
+                               {
+                                   py::list fields;
+                                   for (const SchemaField& field : self.Fields())
+                                   {
+                                       fields.append(FieldTuple(field));
+                                   }
+                                   return fields;
+                               })
+        .def("read_blob", [](const AgentEnd& self) { return py::bytes(self.ReadBlob()); })
+        .def("write_blob",
+             [](AgentEnd& self, const py::bytes& text)
+             { self.WriteBlob(static_cast<std::string_view>(text)); });
+
+    BindMpcc(module);
+    BindPolicy(module);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Whose word lets a flow go faster? That of the switch queue that slowed it down last.
+#ifndef NS3_ENV_RDMA_CONTROLLERS_ASSOCIATED_POINT_H
+#define NS3_ENV_RDMA_CONTROLLERS_ASSOCIATED_POINT_H
+
+#include "ns3_env/cpp/contract/congestion-point-config.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace ns3::env::rdma
+{
+
+/**
+ * The congestion point that a reaction point belongs to (Jiang 2015, sec. 2.2: BCN and SMCC identify it).
+ *
+ * Any queue on the path may slow a flow down, and is the one that it belongs to from then on. Only that one
+ * may let it go faster: a queue that is short because another link holds the flow back has no say.
+ */
+class AssociatedPoint
+{
+  public:
+    /// Whether a flow obeys this point's wish to slow down (`faster` false) or to go faster.
+    bool Obeys(uint32_t congestionPoint, bool faster)
+    {
+        if (!faster)
+        {
+            m_point = congestionPoint;
+        }
+        return m_point == congestionPoint;
+    }
+    /// The flow is at line rate again.
+    void Forget() { m_point.reset(); }
+
+  private:
+    std::optional<uint32_t> m_point;
+};
+
+/// The congestion points that BCN and SMCC are published with: a sample for each hundred packets (p = 0.01), of
+/// either sign.
+inline CongestionPointConfig
+SamplesOfEitherSign()
+{
+    return {.enabled = true,
+            .sampleBytes = 100e3,
+            .adaptiveSampling = false,
+            .negativeOnly = false};
+}
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_CONTROLLERS_ASSOCIATED_POINT_H

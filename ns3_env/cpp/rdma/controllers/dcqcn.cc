@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "dcqcn.h"
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/trace-source-accessor.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace ns3::env::rdma
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Dcqcn);
+
+TypeId
+Dcqcn::GetTypeId()
+{
+    const Time LEAST_INTERVAL = NanoSeconds(10); // shorter than a frame: a step per packet and more
+    const Time LONGEST_INTERVAL = Seconds(1000);
+    static TypeId tid =
+        TypeId("rdma::dcqcn")
+            .SetParent<CongestionControl>()
+            .SetGroupName("Rdma")
+            .AddConstructor<Dcqcn>()
+            .AddAttribute("Gain",
+                          "Weight g of a mark in alpha.",
+                          DoubleValue(1.0 / 256),
+                          MakeDoubleAccessor(&Dcqcn::m_gain),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute(
+                "AlphaInterval",
+                "Interval of alpha's average (1 us in the reference, 50 us in the paper).",
+                TimeValue(MicroSeconds(1)),
+                MakeTimeAccessor(&Dcqcn::m_alphaInterval),
+                MakeTimeChecker(LEAST_INTERVAL, LONGEST_INTERVAL))
+            .AddAttribute(
+                "DecreaseInterval",
+                "Least time between two cuts (4 us in the reference, 50 us in the paper).",
+                TimeValue(MicroSeconds(4)),
+                MakeTimeAccessor(&Dcqcn::m_decreaseInterval),
+                MakeTimeChecker(LEAST_INTERVAL, LONGEST_INTERVAL))
+            .AddAttribute("IncreaseInterval",
+                          "Time between increases (300 us in the reference, 55 us in the paper).",
+                          TimeValue(MicroSeconds(300)),
+                          MakeTimeAccessor(&Dcqcn::m_increaseInterval),
+                          MakeTimeChecker(LEAST_INTERVAL, LONGEST_INTERVAL))
+            .AddAttribute("FastRecoveryStages",
+                          "Increases towards the target before the target itself grows (F).",
+                          UintegerValue(1),
+                          MakeUintegerAccessor(&Dcqcn::m_fastRecovery),
+                          MakeUintegerChecker<uint32_t>(0, 1'000'000))
+            .AddAttribute("AdditiveIncrease",
+                          "R_AI as a fraction of the host's link rate (20 Mb/s at 100 Gb/s).",
+                          DoubleValue(2e-4),
+                          MakeDoubleAccessor(&Dcqcn::m_increaseFraction),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("HyperIncrease",
+                          "R_HAI, likewise (200 Mb/s at 100 Gb/s).",
+                          DoubleValue(2e-3),
+                          MakeDoubleAccessor(&Dcqcn::m_hyperFraction),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("BdpWindow",
+                          "Whether a flow has at most a BDP in flight; otherwise it has no window.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&Dcqcn::m_bdpWindow),
+                          MakeBooleanChecker())
+            .AddAttribute("TimerEvents",
+                          "Whether timers are events, which take their turn among those of their "
+                          "instant; otherwise they come first. Always so under timing: published.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&Dcqcn::m_timerEvents),
+                          MakeBooleanChecker())
+            .AddTraceSource("Alpha",
+                            "Estimate of congestion, when a timer's step is worked off.",
+                            MakeTraceSourceAccessor(&Dcqcn::m_alpha),
+                            "ns3::TracedValueCallback::Double")
+            .AddTraceSource("TargetRateBps",
+                            "R_T, the rate that increases lead to.",
+                            MakeTraceSourceAccessor(&Dcqcn::m_targetBps),
+                            "ns3::TracedValueCallback::Double");
+    return tid;
+}
+
+EcnConfig
+Dcqcn::GetEcnConfig() const
+{
+    // Kmin, Kmax and Pmax of the published presets (docs/sources/published-simulator.md, "Switch")
+    return {.enabled = true,
+            .kminBytes = 100e3,
+            .kmaxBytes = 400e3,
+            .pmax = 0.2,
+            .atRateBps = 25e9};
+}
+
+void
+Dcqcn::OnFlowStart(FlowState& flow)
+{
+    if (m_bdpWindow)
+    {
+        flow.SetWindow(flow.Path().bdpBytes);
+    }
+}
+
+void
+Dcqcn::OnPacketSent(FlowState& flow, Picos now, uint32_t)
+{
+    CatchUp(flow, now);
+}
+
+void
+Dcqcn::OnAck(FlowState& flow, const AckSample& ack)
+{
+    CatchUp(flow, ack.now);
+    if (!ack.ecnMarked)
+    {
+        return;
+    }
+    const bool first = m_origin == NEVER;
+    if (first)
+    {
+        m_origin = ack.now;
+        m_rateBps = flow.RateBps();
+        m_targetBps.Set(m_rateBps);
+        if (m_timerEvents)
+        {
+            StartTimers(flow);
+        }
+    }
+    if (m_timers)
+    {
+        m_markedThisStep = m_markedThisStep || !first;
+        m_markedThisCheck = true;
+        return;
+    }
+    if (!first)
+    {
+        AdvanceAlpha(ack.now - 1); // a mark at the very instant of a step still counts in it
+        m_markedThisStep = true;
+    }
+    if (m_nextDecrease == NEVER)
+    {
+        // Checks stand on a grid: the first comes an interval after the first mark, just after alpha's step.
+        const Picos interval = m_decreaseInterval.GetTimeStep();
+        const Picos firstCheck = m_origin + interval + PS_PER_NS;
+        const Picos past = ack.now - firstCheck;
+        m_nextDecrease = past < 0 ? firstCheck : firstCheck + (past / interval + 1) * interval;
+    }
+}
+
+void
+Dcqcn::OnFlowEnd(FlowState&, Picos)
+{
+    m_timers.reset();
+}
+
+void
+Dcqcn::StartTimers(const FlowState& flow)
+{
+    const auto decrease = [this, &flow]
+    {
+        if (std::exchange(m_markedThisCheck, false))
+        {
+            Decrease(flow);
+            m_timers->RestartIncrease();
+        }
+    };
+    m_timers.emplace(published::DcqcnTimers::Timer{m_alphaInterval.GetTimeStep(),
+                                                   [this] { m_alpha.Set(StepAlpha()); }},
+                     published::DcqcnTimers::Timer{m_decreaseInterval.GetTimeStep(), decrease},
+                     published::DcqcnTimers::Timer{m_increaseInterval.GetTimeStep(),
+                                                   [this, &flow] { Increase(flow); }});
+}
+
+void
+Dcqcn::CatchUp(FlowState& flow, Picos now)
+{
+    if (m_origin == NEVER)
+    {
+        return;
+    }
+    while (std::min(m_nextIncrease, m_nextDecrease) <= now)
+    {
+        if (m_nextIncrease <= m_nextDecrease)
+        {
+            const Picos next = m_nextIncrease + m_increaseInterval.GetTimeStep();
+            m_nextIncrease = Increase(flow) ? next : NEVER;
+        }
+        else
+        {
+            const Picos due = std::exchange(m_nextDecrease, NEVER);
+            AdvanceAlpha(due);
+            Decrease(flow);
+            m_nextIncrease = due + m_increaseInterval.GetTimeStep();
+        }
+    }
+    if (flow.RateBps() != m_rateBps)
+    {
+        flow.SetRate(m_rateBps);
+    }
+}
+
+double
+Dcqcn::StepAlpha()
+{
+    // alpha = (1 - g) alpha + g where a mark came in the interval, (1 - g) alpha where none did
+    const bool marked = std::exchange(m_markedThisStep, false);
+    return (1 - m_gain) * m_alpha.Get() + (marked ? m_gain : 0.0);
+}
+
+void
+Dcqcn::AdvanceAlpha(Picos now)
+{
+    const int64_t due = (now - m_origin) / m_alphaInterval.GetTimeStep() - m_alphaSteps;
+    if (due <= 0)
+    {
+        return;
+    }
+    m_alphaSteps += due;
+    m_alpha.Set(StepAlpha() * std::pow(1 - m_gain, static_cast<double>(due - 1)));
+}
+
+void
+Dcqcn::Decrease(const FlowState& flow)
+{
+    if (m_stage > 0) // cuts without an increase between them keep the target
+    {
+        m_targetBps.Set(m_rateBps);
+    }
+    m_rateBps = std::max(flow.Path().minRateBps, std::floor(m_rateBps * (1 - m_alpha.Get() / 2)));
+    m_stage = 0;
+}
+
+bool
+Dcqcn::Increase(const FlowState& flow)
+{
+    const double line = flow.Path().hostRateBps;
+    const double before = m_rateBps;
+    if (m_stage >= m_fastRecovery)
+    {
+        const double step = m_stage == m_fastRecovery ? m_increaseFraction : m_hyperFraction;
+        m_targetBps.Set(std::min(line, m_targetBps.Get() + std::round(step * line)));
+    }
+    // halves in whole bits per second, each cut off, as the published simulator's rates
+    m_rateBps = std::min(line, std::floor(before / 2) + std::floor(m_targetBps.Get() / 2));
+    ++m_stage;
+    return m_targetBps.Get() != line ||
+           m_rateBps != before; // at line rate there is nothing left to do
+}
+
+} // namespace ns3::env::rdma

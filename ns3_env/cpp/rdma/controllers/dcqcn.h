@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does DCQCN steer a flow? Marks cut its rate by alpha/2, a timer brings it back in three stages.
+#ifndef NS3_ENV_RDMA_CONTROLLERS_DCQCN_H
+#define NS3_ENV_RDMA_CONTROLLERS_DCQCN_H
+
+#include "dcqcn-timers.h"
+
+#include "ns3/nstime.h"
+#include "ns3/traced-value.h"
+#include "ns3_env/cpp/contract/congestion-control.h"
+
+#include <optional>
+
+namespace ns3::env::rdma
+{
+
+/**
+ * DCQCN's reaction point (Zhu 2015, sec. 3) as the published simulator runs it: marks come with ACKs,
+ * a timer and no byte counter (docs/sources/published-simulator.md, "Controllers"). Its timers are worked off
+ * when a packet leaves or an ACK comes, for only then does the rate matter: a flow costs no event, unless
+ * the attribute TimerEvents asks for them.
+ */
+class Dcqcn : public CongestionControl
+{
+  public:
+    static TypeId GetTypeId();
+
+    EcnConfig GetEcnConfig() const override;
+    void OnFlowStart(FlowState& flow) override;
+    void OnPacketSent(FlowState& flow, Picos now, uint32_t wireBytes) override;
+    void OnAck(FlowState& flow, const AckSample& ack) override;
+    void OnFlowEnd(FlowState& flow, Picos now) override;
+
+    double Alpha() const { return m_alpha; }
+
+  private:
+    /// What the timers did up to `now`. At one instant the increase, armed long before, comes first.
+    void CatchUp(FlowState& flow, Picos now);
+    void StartTimers(const FlowState& flow);
+    /// Alpha at `now`: one step of its average per elapsed interval, all but the first without a mark.
+    void AdvanceAlpha(Picos now);
+    /// Alpha after one more step of its average.
+    double StepAlpha();
+    void Decrease(const FlowState& flow);
+    /// \returns whether the next increase would do anything
+    bool Increase(const FlowState& flow);
+
+    double m_gain;             ///< attribute Gain
+    Time m_alphaInterval;      ///< attribute AlphaInterval
+    Time m_decreaseInterval;   ///< attribute DecreaseInterval
+    Time m_increaseInterval;   ///< attribute IncreaseInterval
+    uint32_t m_fastRecovery;   ///< attribute FastRecoveryStages
+    double m_increaseFraction; ///< attribute AdditiveIncrease
+    double m_hyperFraction;    ///< attribute HyperIncrease
+    bool m_timerEvents;        ///< attribute TimerEvents
+    bool m_bdpWindow;          ///< attribute BdpWindow (Zhang 2023, sec. 5.3)
+
+    Picos m_origin{NEVER};       ///< the first mark: both timers count from here
+    Picos m_nextDecrease{NEVER}; ///< the check that will find a mark
+    Picos m_nextIncrease{NEVER};
+    TracedValue<double> m_alpha{1.0};
+    int64_t m_alphaSteps{0};
+    bool m_markedThisStep{false};
+    double m_rateBps{
+        0.0}; ///< from the first mark on; the flow has it from the next packet or ACK on
+    TracedValue<double> m_targetBps{0.0};
+    uint32_t m_stage{0}; ///< increases since the last decrease
+
+    std::optional<published::DcqcnTimers> m_timers;
+    bool m_markedThisCheck{false}; ///< with m_timers only
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_CONTROLLERS_DCQCN_H

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "dctcp.h"
+
+#include "ns3/double.h"
+#include "ns3/trace-source-accessor.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3::env::rdma
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Dctcp);
+
+TypeId
+Dctcp::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("rdma::dctcp")
+            .SetParent<CongestionControl>()
+            .SetGroupName("Rdma")
+            .AddConstructor<Dctcp>()
+            .AddAttribute("Gain",
+                          "Weight g of a window's fraction of marks in alpha.",
+                          DoubleValue(1.0 / 16),
+                          MakeDoubleAccessor(&Dctcp::m_gain),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("AdditiveIncrease",
+                          "Rate added per window, as a fraction of the host's link rate "
+                          "(615 Mb/s at 100 Gb/s).",
+                          DoubleValue(6.15e-3),
+                          MakeDoubleAccessor(&Dctcp::m_increaseFraction),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddTraceSource("Alpha",
+                            "Average fraction of marked packets in a window.",
+                            MakeTraceSourceAccessor(&Dctcp::m_alpha),
+                            "ns3::TracedValueCallback::Double");
+    return tid;
+}
+
+EcnConfig
+Dctcp::GetEcnConfig() const
+{
+    // one threshold K (docs/sources/published-simulator.md, "Switch")
+    return {.enabled = true, .kminBytes = 30e3, .kmaxBytes = 30e3, .pmax = 1.0, .atRateBps = 10e9};
+}
+
+void
+Dctcp::OnFlowStart(FlowState& flow)
+{
+    Apply(flow, flow.Path().hostRateBps);
+}
+
+double
+Dctcp::GetWindowFloor(const FlowState& flow) const
+{
+    return std::max<double>(
+        flow.Path().payloadBytes,
+        std::floor(flow.Path().maxBdpBytes * flow.Path().minRateBps / flow.Path().hostRateBps));
+}
+
+void
+Dctcp::Apply(FlowState& flow, double rateBps) const
+{
+    const PathFacts& path = flow.Path();
+    flow.SetRate(rateBps);
+    // W = maxBDP * rate / line rate, integer, never less than a packet (docs/sources/published-simulator.md, "Sender").
+    flow.SetWindow(std::max<double>(path.payloadBytes,
+                                    std::floor(path.maxBdpBytes * rateBps / path.hostRateBps)));
+}
+
+bool
+Dctcp::BeginsWindow(const FlowState& flow)
+{
+    if (flow.AckedBytes() <= m_windowEnd)
+    {
+        return false;
+    }
+    const uint64_t payload = flow.Path().payloadBytes;
+    if (m_windowEnd == 0) // the first window has no end to measure against
+    {
+        m_windowPackets = flow.SentBytes() / payload + 1;
+    }
+    else
+    {
+        // alpha = (1 - g) alpha + g min(1, marks / packets)
+        const double fraction =
+            std::min(1.0, static_cast<double>(m_marks) / static_cast<double>(m_windowPackets));
+        m_alpha.Set((1 - m_gain) * m_alpha.Get() + m_gain * fraction);
+        m_marks = 0;
+        m_windowPackets = (flow.SentBytes() - flow.AckedBytes()) / payload + 1;
+    }
+    m_windowEnd = flow.SentBytes();
+    return true;
+}
+
+void
+Dctcp::OnAck(FlowState& flow, const AckSample& ack)
+{
+    const PathFacts& path = flow.Path();
+    m_marks += ack.ecnMarked ? 1 : 0;
+    const bool newWindow = BeginsWindow(flow);
+    if (m_reduced && flow.AckedBytes() > m_reducedUntil)
+    {
+        m_reduced = false;
+    }
+    double rate = flow.RateBps();
+    if (ack.ecnMarked && !m_reduced)
+    {
+        rate = std::max(path.minRateBps, rate * (1 - m_alpha.Get() / 2)); // once per window
+        m_reduced = true;
+        m_reducedUntil = flow.SentBytes();
+    }
+    if (newWindow && !m_reduced)
+    {
+        rate = std::min(path.hostRateBps, rate + m_increaseFraction * path.hostRateBps);
+    }
+    Apply(flow, rate);
+}
+
+} // namespace ns3::env::rdma

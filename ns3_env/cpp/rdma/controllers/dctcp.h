@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does DCTCP steer an RDMA flow? By the fraction of marked packets in a window.
+#ifndef NS3_ENV_RDMA_CONTROLLERS_DCTCP_H
+#define NS3_ENV_RDMA_CONTROLLERS_DCTCP_H
+
+#include "ns3/traced-value.h"
+#include "ns3_env/cpp/contract/congestion-control.h"
+
+namespace ns3::env::rdma
+{
+
+/**
+ * DCTCP (Alizadeh 2010) as the reference simulator runs it on queue pairs: rate and window together,
+ * line-rate start, no delayed ACK (docs/sources/published-simulator.md, "Controllers").
+ */
+class Dctcp : public CongestionControl
+{
+  public:
+    static TypeId GetTypeId();
+
+    EcnConfig GetEcnConfig() const override;
+    void OnFlowStart(FlowState& flow) override;
+    void OnAck(FlowState& flow, const AckSample& ack) override;
+    double GetWindowFloor(const FlowState& flow) const override;
+
+    double Alpha() const { return m_alpha; }
+
+  private:
+    bool BeginsWindow(const FlowState& flow);
+    void Apply(FlowState& flow, double rateBps) const;
+
+    double m_gain;             ///< attribute Gain
+    double m_increaseFraction; ///< attribute AdditiveIncrease
+
+    TracedValue<double> m_alpha{1.0};
+    uint64_t m_windowEnd{0}; ///< the window ends when this byte is acknowledged
+    uint64_t m_windowPackets{0};
+    uint64_t m_marks{0};
+    bool m_reduced{false}; ///< a cut was made for the data up to m_reducedUntil
+    uint64_t m_reducedUntil{0};
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_CONTROLLERS_DCTCP_H

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does HPCC steer a flow? By the utilisation of the busiest hop on its path (Li 2019).
+#include "hpcc.h"
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/trace-source-accessor.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3::env::rdma
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Hpcc);
+
+TypeId
+Hpcc::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("rdma::hpcc")
+            .SetParent<CongestionControl>()
+            .SetGroupName("Rdma")
+            .AddConstructor<Hpcc>()
+            .AddAttribute("Eta",
+                          "Target utilisation of the busiest hop.",
+                          DoubleValue(0.95),
+                          MakeDoubleAccessor(&Hpcc::m_eta),
+                          MakeDoubleChecker<double>(0.01, 1.0))
+            .AddAttribute("MaxStage",
+                          "Additive steps below the target before a multiplicative one (0 in the "
+                          "reference presets, 5 in the paper).",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&Hpcc::m_maxStage),
+                          MakeUintegerChecker<uint32_t>(0, 1'000'000))
+            .AddAttribute("AdditiveIncrease",
+                          "Rate added per update, as a fraction of the host's link rate "
+                          "(40 Mb/s at 100 Gb/s).",
+                          DoubleValue(4e-4),
+                          MakeDoubleAccessor(&Hpcc::m_increaseFraction),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("FastReact",
+                          "React to every ACK; otherwise once per window.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&Hpcc::m_fastReact),
+                          MakeBooleanChecker())
+            .AddTraceSource("Utilisation",
+                            "u, smoothed utilisation of the busiest hop.",
+                            MakeTraceSourceAccessor(&Hpcc::m_utilisation),
+                            "ns3::TracedValueCallback::Double")
+            .AddTraceSource("ReferenceRateBps",
+                            "The rate that commits once per window.",
+                            MakeTraceSourceAccessor(&Hpcc::m_referenceRateBps),
+                            "ns3::TracedValueCallback::Double");
+    return tid;
+}
+
+TelemetryHeader
+Hpcc::GetTelemetryHeader() const
+{
+    return {.wireBytes = 42, .hopRecords = true, .quantised = true};
+}
+
+double
+Hpcc::GetWindowFloor(const FlowState& flow) const
+{
+    return WindowFor(flow.Path(), flow.Path().minRateBps);
+}
+
+double
+Hpcc::WindowFor(const PathFacts& path, double rateBps) const
+{
+    // W = maxBDP * rate / line rate, integer (docs/sources/published-simulator.md, "Sender"). Below one payload the reference
+    // keeps one packet in flight, which is what a window of one payload does; its rate paces it.
+    const auto bytes = static_cast<uint64_t>(path.maxBdpBytes) * static_cast<uint64_t>(rateBps) /
+                       static_cast<uint64_t>(path.hostRateBps);
+    return static_cast<double>(std::max<uint64_t>(bytes, path.payloadBytes));
+}
+
+void
+Hpcc::OnFlowStart(FlowState& flow)
+{
+    m_referenceRateBps.Set(flow.Path().hostRateBps);
+    flow.SetWindow(WindowFor(flow.Path(), m_referenceRateBps));
+}
+
+void
+Hpcc::StoreRecords(std::span<const IntRecord> hops)
+{
+    m_hopCount = std::min(hops.size(), m_last.size());
+    std::copy_n(hops.begin(), m_hopCount, m_last.begin());
+}
+
+bool
+Hpcc::MeasureInflight(const PathFacts& path, std::span<const IntRecord> hops)
+{
+    const double baseRttNs = static_cast<double>(path.maxBaseRtt) / PS_PER_NS;
+    double maxUtilisation = 0.0; // U
+    double intervalNs = 0.0;     // tau of that hop
+    bool measured = false;
+    for (size_t i = 0; i < m_hopCount; ++i)
+    {
+        const IntRecord& hop = hops[i];
+        const IntRecord& last = m_last[i];
+        const int64_t tauNs = hop.timeNs - last.timeNs;
+        // A reordered, repeated or empty record measures nothing.
+        if (tauNs <= 0 || hop.rateBps == 0)
+        {
+            continue;
+        }
+        measured = true;
+        const double rate = static_cast<double>(hop.rateBps);
+        const double txRate = static_cast<double>(hop.txBytes - last.txBytes) * 8.0 /
+                              (static_cast<double>(tauNs) * 1e-9);
+        // u = txRate / B + min(q, q') * (nicRate / B) / maxBDP (docs/sources/published-simulator.md, "Controllers")
+        const double u = txRate / rate + std::min(hop.queueBytes, last.queueBytes) *
+                                             path.hostRateBps / rate / path.maxBdpBytes;
+        if (u > maxUtilisation)
+        {
+            maxUtilisation = u;
+            intervalNs = static_cast<double>(tauNs);
+        }
+    }
+    if (!measured)
+    {
+        return false;
+    }
+    intervalNs = std::min(intervalNs, baseRttNs);
+    m_utilisation.Set(
+        (m_utilisation.Get() * (baseRttNs - intervalNs) + maxUtilisation * intervalNs) / baseRttNs);
+    return true;
+}
+
+void
+Hpcc::OnAck(FlowState& flow, const AckSample& ack)
+{
+    if (ack.hops.empty())
+    {
+        return;
+    }
+    if (!m_stored || m_hopCount != std::min(ack.hops.size(), m_last.size()))
+    {
+        StoreRecords(ack.hops);
+        m_stored = true;
+        m_lastUpdateSeq = flow.SentBytes();
+        return;
+    }
+
+    const PathFacts& path = flow.Path();
+    const bool commits = flow.AckedBytes() > m_lastUpdateSeq;
+    if (!commits && !m_fastReact)
+    {
+        return;
+    }
+    if (MeasureInflight(path, ack.hops))
+    {
+        const double maxC = m_utilisation.Get() / m_eta;
+        // The reference counts rates in whole bits per second.
+        const double increase = std::round(m_increaseFraction * path.hostRateBps);
+        const bool multiplicative = maxC >= 1.0 || m_incStage >= m_maxStage;
+        const double factor = multiplicative ? maxC : 1.0;
+        // An idle path (u = 0) allows any rate: the clamp takes it to line rate.
+        const double target = std::floor(m_referenceRateBps.Get() / factor) + increase;
+        const double rate = std::min(std::max(target, path.minRateBps), path.hostRateBps);
+        if (commits)
+        {
+            m_referenceRateBps.Set(rate);
+            m_incStage = multiplicative ? 0 : m_incStage + 1;
+        }
+        flow.SetRateAndRepace(rate);
+        flow.SetWindow(WindowFor(path, rate));
+        StoreRecords(ack.hops);
+    }
+    if (commits)
+    {
+        m_lastUpdateSeq = std::max(m_lastUpdateSeq, flow.SentBytes());
+    }
+}
+
+} // namespace ns3::env::rdma

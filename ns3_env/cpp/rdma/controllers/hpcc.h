@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does HPCC steer a flow? By the utilisation of the busiest hop on its path (Li 2019).
+#ifndef NS3_ENV_RDMA_CONTROLLERS_HPCC_H
+#define NS3_ENV_RDMA_CONTROLLERS_HPCC_H
+
+#include "ns3/traced-value.h"
+#include "ns3_env/cpp/contract/congestion-control.h"
+
+#include <array>
+
+namespace ns3::env::rdma
+{
+
+/**
+ * High Precision Congestion Control (Li et al., SIGCOMM 2019) as the reference simulator has it
+ * (docs/sources/published-simulator.md, "Controllers"): one rate for all hops, a reaction on every ACK, a reference rate that
+ * commits once per window. The defaults are those of its published presets.
+ */
+class Hpcc : public CongestionControl
+{
+  public:
+    static TypeId GetTypeId();
+
+    TelemetryHeader GetTelemetryHeader() const override;
+    double GetWindowFloor(const FlowState& flow) const override;
+    void OnFlowStart(FlowState& flow) override;
+    void OnAck(FlowState& flow, const AckSample& ack) override;
+
+    /// Smoothed utilisation u of the busiest hop (1 before the first measurement).
+    double Utilisation() const { return m_utilisation; }
+
+  private:
+    /// MeasureInflight (Li 2019, Algorithm 1): updates u from the hops' records; false if nothing could be told.
+    bool MeasureInflight(const PathFacts& path, std::span<const IntRecord> hops);
+    void StoreRecords(std::span<const IntRecord> hops);
+    double WindowFor(const PathFacts& path, double rateBps) const;
+
+    double m_eta;              ///< attribute Eta
+    uint32_t m_maxStage;       ///< attribute MaxStage
+    double m_increaseFraction; ///< attribute AdditiveIncrease
+    bool m_fastReact;          ///< attribute FastReact
+
+    TracedValue<double> m_utilisation{1.0};
+    TracedValue<double> m_referenceRateBps{0.0};
+    uint32_t m_incStage{0};
+    uint64_t m_lastUpdateSeq{0}; ///< the reference rate commits when this byte is acknowledged
+    bool m_stored{false};        ///< the first ACK only stores
+    std::array<IntRecord, MAX_INT_HOPS> m_last{};
+    size_t m_hopCount{0};
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_CONTROLLERS_HPCC_H

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does MPCC steer a flow? When it decides, from which telemetry, and when the window takes effect.
+#include "mpcc.h"
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/enum.h"
+#include "ns3/integer.h"
+#include "ns3/simulator.h"
+#include "ns3/trace-source-accessor.h"
+#include "ns3_env/cpp/contract/bottleneck-hop.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace ns3::env::rdma
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Mpcc);
+
+TypeId
+Mpcc::GetTypeId()
+{
+    const MpccSettings defaults;
+    static TypeId tid =
+        TypeId("rdma::mpcc")
+            .SetParent<CongestionControl>()
+            .SetGroupName("Rdma")
+            .AddConstructor<Mpcc>()
+            .AddAttribute("WeightQueue",
+                          "W_Q, the cost of the queue in BDPs, squared (Zheng 2024, eq. 4.5).",
+                          DoubleValue(defaults.weightQueue),
+                          MakeDoubleAccessor(&Mpcc::m_weightQueue),
+                          MakeDoubleChecker<double>(1e-9, 1e9))
+            .AddAttribute("WeightWindow",
+                          "W_R, the cost of the window's distance from its fair share in BDPs, "
+                          "squared.",
+                          DoubleValue(defaults.weightWindow),
+                          MakeDoubleAccessor(&Mpcc::m_weightWindow),
+                          MakeDoubleChecker<double>(1e-9, 1e9))
+            .AddAttribute("Horizon",
+                          "P, steps predicted.",
+                          IntegerValue(defaults.horizon),
+                          MakeIntegerAccessor(&Mpcc::m_horizon),
+                          MakeIntegerChecker<int>(1, 100))
+            .AddAttribute("FloorPackets",
+                          "Least window in packets; below one the flow is paced.",
+                          DoubleValue(defaults.floorPackets),
+                          MakeDoubleAccessor(&Mpcc::m_floorPackets),
+                          MakeDoubleChecker<double>(1e-6, 1e6))
+            .AddAttribute("FloorShare",
+                          "Least window as a share of the fair share.",
+                          DoubleValue(defaults.floorShare),
+                          MakeDoubleAccessor(&Mpcc::m_floorShare),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("DelayScale",
+                          "Factor on the delay that is compensated; 0 for none.",
+                          DoubleValue(defaults.delayScale),
+                          MakeDoubleAccessor(&Mpcc::m_delayScale),
+                          MakeDoubleChecker<double>(0.0, 100.0))
+            .AddAttribute("IntervalScale",
+                          "Factor on the model's interval (Zheng 2024, eq. A.1).",
+                          DoubleValue(defaults.intervalScale),
+                          MakeDoubleAccessor(&Mpcc::m_intervalScale),
+                          MakeDoubleChecker<double>(1e-3, 1e3))
+            .AddAttribute("AcksPerDecision",
+                          "Decide on the first ACK and every n-th after it; 0 for once per round "
+                          "trip. The model's step is the time between two decisions.",
+                          IntegerValue(defaults.acksPerDecision),
+                          MakeIntegerAccessor(&Mpcc::m_acksPerDecision),
+                          MakeIntegerChecker<int>(0, 1'000'000))
+            .AddAttribute("Solver",
+                          "Qp: the QP's optimum. Lqr: the closed form inside the constraints, "
+                          "unproven; never qpOASES.",
+                          EnumValue(defaults.solver),
+                          MakeEnumAccessor<MpccSolver>(&Mpcc::m_solver),
+                          MakeEnumChecker(MpccSolver::Qp, "Qp", MpccSolver::Lqr, "Lqr"))
+            .AddAttribute("Shortcut",
+                          "Solver Qp: take the closed form's inputs where they are proven to be "
+                          "the optimum, and ask qpOASES otherwise; false: ask qpOASES always.",
+                          BooleanValue(defaults.shortcut),
+                          MakeBooleanAccessor(&Mpcc::m_shortcut),
+                          MakeBooleanChecker())
+            .AddAttribute("Pacing",
+                          "Send at W / base RTT, as the model assumes (Zheng 2024, eq. 3.3: R_in "
+                          "is linear in W); otherwise at line rate while the window allows.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&Mpcc::m_pacing),
+                          MakeBooleanChecker())
+            .AddAttribute("ComputationTime",
+                          "Simulated time from an ACK until the window decided on it takes effect.",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&Mpcc::m_computationTime),
+                          MakeTimeChecker(Time(0), Seconds(1000)))
+            .AddAttribute("ChargeMeasuredTime",
+                          "Add the time that the decision took on this machine to ComputationTime. "
+                          "Runs are then not reproducible: no two take the same time.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&Mpcc::m_chargeMeasuredTime),
+                          MakeBooleanChecker())
+            .AddAttribute("MeasureTime",
+                          "Count how long decisions take on this machine (counters decision_us_*).",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&Mpcc::m_measureTime),
+                          MakeBooleanChecker())
+            .AddTraceSource(
+                "PredictedQueueBytes",
+                "Q-bar(k), the state queue when windows on their way have arrived (eq. 3.7).",
+                MakeTraceSourceAccessor(&Mpcc::m_predictedQueueBytes),
+                "ns3::TracedValueCallback::Double")
+            .AddTraceSource("FairShareBytes",
+                            "W*, the flow's share of the state switch's rate, as a window.",
+                            MakeTraceSourceAccessor(&Mpcc::m_fairShareBytes),
+                            "ns3::TracedValueCallback::Double")
+            .AddTraceSource("Decisions",
+                            "Windows chosen.",
+                            MakeTraceSourceAccessor(&Mpcc::m_decisions),
+                            "ns3::TracedValueCallback::Uint64")
+            .AddTraceSource("QpSolves",
+                            "Decisions by qpOASES.",
+                            MakeTraceSourceAccessor(&Mpcc::m_qpSolves),
+                            "ns3::TracedValueCallback::Uint64")
+            .AddTraceSource("QpInfeasible",
+                            "Decisions at which eq. 4.3 was softened.",
+                            MakeTraceSourceAccessor(&Mpcc::m_qpInfeasible),
+                            "ns3::TracedValueCallback::Uint64");
+    return tid;
+}
+
+MpccInput
+MakeMpccInput(const FlowState& flow, const StateSwitch& state)
+{
+    const PathFacts& path = flow.Path();
+    return {.baseRttNs = static_cast<double>(path.baseRtt) / PS_PER_NS,
+            .hostRateBps = path.hostRateBps,
+            .bdpBytes = path.bdpBytes,
+            .packetBytes = static_cast<double>(path.packetBytes),
+            .windowBytes = flow.WindowBytes(),
+            .stateQueueBytes = state.queueBytes,
+            .stateFlows = state.flows,
+            .stateRateBps = state.rateBps,
+            .stateInputDelayNs = state.inputDelayNs,
+            .stateFeedbackDelayNs = state.feedbackDelayNs};
+}
+
+TelemetryHeader
+Mpcc::GetTelemetryHeader() const
+{
+    // 5 hops of Q (32 bit) and N (16 bit), and n_hop (16 bit): 32 B (Zheng 2024, Fig. 5.1)
+    return {.wireBytes = 32, .hopRecords = true, .quantised = false};
+}
+
+double
+Mpcc::GetWindowFloor(const FlowState& flow) const
+{
+    return m_floorPackets * flow.Path().packetBytes;
+}
+
+double
+Mpcc::GetRateFloor(const FlowState& flow) const
+{
+    // the least window over a base RTT (Zheng 2024, eq. 3.3)
+    return flow.Path().hostRateBps * GetWindowFloor(flow) / flow.Path().bdpBytes;
+}
+
+void
+Mpcc::Apply(FlowState& flow, double windowBytes) const
+{
+    flow.SetWindow(windowBytes);
+    if (m_pacing)
+    {
+        flow.SetRate(flow.Path().hostRateBps * windowBytes / flow.Path().bdpBytes);
+    }
+}
+
+void
+Mpcc::OnFlowStart(FlowState& flow)
+{
+    m_law.emplace(MpccSettings{.horizon = m_horizon,
+                               .weightQueue = m_weightQueue,
+                               .weightWindow = m_weightWindow,
+                               .floorPackets = m_floorPackets,
+                               .floorShare = m_floorShare,
+                               .delayScale = m_delayScale,
+                               .intervalScale = m_intervalScale,
+                               .acksPerDecision = m_acksPerDecision,
+                               .solver = m_solver,
+                               .shortcut = m_shortcut});
+    m_cost = m_computationTime.GetTimeStep();
+    if (m_measureTime)
+    {
+        m_times = std::make_unique<DecisionTimes>();
+    }
+    Apply(flow, flow.Path().bdpBytes); // line rate (Zheng 2024, sec. 4.3)
+}
+
+bool
+Mpcc::IsDue(const AckSample& ack)
+{
+    if (m_acksPerDecision == 0)
+    {
+        if (ack.now < m_nextDecision)
+        {
+            return false;
+        }
+        m_nextDecision = ack.now + ack.rtt;
+        return true;
+    }
+    if (m_acksToSkip > 0)
+    {
+        --m_acksToSkip;
+        return false;
+    }
+    m_acksToSkip = m_acksPerDecision - 1;
+    return true;
+}
+
+double
+Mpcc::Decide(const FlowState& flow, const AckSample& ack)
+{
+    MpccInput input = MakeMpccInput(flow, SelectStateSwitch(ack.hops, flow.Path()));
+    input.stateInputDelayNs += static_cast<double>(m_cost) / PS_PER_NS;
+    if (!m_pending.empty())
+    {
+        input.windowBytes = m_pending.back().windowBytes;
+    }
+    const double window = m_law->Decide(input);
+    Trace(input.bdpBytes);
+    return window;
+}
+
+void
+Mpcc::Trace(double bdpBytes)
+{
+    const MpccModel& model = m_law->LastModel();
+    m_predictedQueueBytes.Set(model.q * bdpBytes);
+    m_fairShareBytes.Set(model.fairShare * bdpBytes);
+    const MpccCounters& counters = m_law->Counters();
+    m_decisions.Set(counters.decisions);
+    m_qpSolves.Set(counters.qp.solves);
+    m_qpInfeasible.Set(counters.infeasible);
+}
+
+double
+Mpcc::TimedDecide(const FlowState& flow, const AckSample& ack)
+{
+    const auto begin = std::chrono::steady_clock::now();
+    const double window = Decide(flow, ack);
+    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
+    if (m_times)
+    {
+        m_times->Add(took.count());
+    }
+    if (m_chargeMeasuredTime)
+    {
+        m_cost = m_computationTime.GetTimeStep() + static_cast<Picos>(took.count() * 1e6);
+    }
+    return window;
+}
+
+void
+Mpcc::OnAck(FlowState& flow, const AckSample& ack)
+{
+    if (!IsDue(ack))
+    {
+        return;
+    }
+    const double window =
+        m_measureTime || m_chargeMeasuredTime ? TimedDecide(flow, ack) : Decide(flow, ack);
+    if (m_cost == 0 && m_pending.empty())
+    {
+        Apply(flow, window);
+        return;
+    }
+    const Picos due = ack.now + m_cost;
+    m_pending.push_back({m_pending.empty() ? due : std::max(due, m_pending.back().at), window});
+    if (m_pending.size() == 1)
+    {
+        ScheduleNext(flow, ack.now);
+    }
+}
+
+void
+Mpcc::ScheduleNext(FlowState& flow, Picos now)
+{
+    m_effect =
+        Simulator::Schedule(Time(m_pending.front().at - now), &Mpcc::ApplyPending, this, &flow);
+}
+
+void
+Mpcc::ApplyPending(FlowState* flow)
+{
+    const Pending pending = m_pending.front();
+    m_pending.pop_front();
+    if (!m_pending.empty())
+    {
+        ScheduleNext(*flow, pending.at);
+    }
+    const double before = flow->WindowBytes();
+    Apply(*flow, pending.windowBytes);
+    if (flow->WindowBytes() != before)
+    {
+        flow->KnobsWritten();
+    }
+}
+
+void
+Mpcc::OnFlowEnd(FlowState&, Picos)
+{
+    m_effect.Cancel();
+    m_pending.clear();
+}
+
+std::vector<std::pair<std::string, double>>
+Mpcc::GetCounters() const
+{
+    if (!m_law)
+    {
+        return {};
+    }
+    const MpccCounters& c = m_law->Counters();
+    return {{"mpcc_decisions", static_cast<double>(c.decisions)},
+            {"qp_solves", static_cast<double>(c.qp.solves)},
+            {"qp_unconstrained", static_cast<double>(c.unconstrained)},
+            {"qp_saturated", static_cast<double>(c.saturated)},
+            {"qp_infeasible", static_cast<double>(c.infeasible)},
+            {"qp_failures", static_cast<double>(c.qp.failures)},
+            {"qp_working_set_changes", static_cast<double>(c.qp.workingSetChanges)}};
+}
+
+const DecisionTimes*
+Mpcc::GetDecisionTimes() const
+{
+    return m_times.get();
+}
+
+} // namespace ns3::env::rdma

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does MPCC steer a flow? When it decides, from which telemetry, and when the window takes effect.
+#ifndef NS3_ENV_RDMA_CONTROLLERS_MPCC_H
+#define NS3_ENV_RDMA_CONTROLLERS_MPCC_H
+
+#include "ns3/event-id.h"
+#include "ns3/nstime.h"
+#include "ns3/traced-value.h"
+#include "ns3_env/cpp/contract/congestion-control.h"
+#include "ns3_env/cpp/contract/decision-times.h"
+#include "ns3_env/cpp/rdma/mpcc/mpcc-law.h"
+
+#include <deque>
+#include <memory>
+#include <optional>
+
+namespace ns3::env
+{
+struct StateSwitch;
+}
+
+namespace ns3::env::rdma
+{
+
+/// What the law reads, from a flow and its state switch.
+MpccInput MakeMpccInput(const FlowState& flow, const StateSwitch& state);
+
+/**
+ * Model Predictive Congestion Control (Zheng 2024): one QP per ACK, per n ACKs or per round trip.
+ *
+ * Decisions may take simulated time. The window then takes effect that much later, and the model knows:
+ * the time counts as input delay (tau_1), and windows still on their way as inputs. Every decision takes its
+ * own time as if the flow had a processor for it, and all take effect in the order in which they were made:
+ * a quicker one waits for those before it.
+ */
+class Mpcc : public CongestionControl
+{
+  public:
+    static TypeId GetTypeId();
+
+    TelemetryHeader GetTelemetryHeader() const override;
+    double GetWindowFloor(const FlowState& flow) const override;
+    double GetRateFloor(const FlowState& flow) const override;
+    void OnFlowStart(FlowState& flow) override;
+    void OnAck(FlowState& flow, const AckSample& ack) override;
+    void OnFlowEnd(FlowState& flow, Picos now) override;
+    std::vector<std::pair<std::string, double>> GetCounters() const override;
+    const DecisionTimes* GetDecisionTimes() const override;
+
+  private:
+    /// A window on its way.
+    struct Pending
+    {
+        Picos at;
+        double windowBytes;
+    };
+
+    /// Whether this ACK is one to decide on.
+    bool IsDue(const AckSample& ack);
+    double Decide(const FlowState& flow, const AckSample& ack);
+    /// Shows what the law's last decision was made of.
+    void Trace(double bdpBytes);
+    /// As Decide(), with the time it takes counted and charged as the attributes say.
+    double TimedDecide(const FlowState& flow, const AckSample& ack);
+    void Apply(FlowState& flow, double windowBytes) const;
+    void ApplyPending(FlowState* flow);
+    void ScheduleNext(FlowState& flow, Picos now);
+
+    // The attributes of the same names; MpccSettings documents those of the law.
+    double m_weightQueue;
+    double m_weightWindow;
+    int m_horizon;
+    double m_floorPackets;
+    double m_floorShare;
+    double m_delayScale;
+    double m_intervalScale;
+    int m_acksPerDecision;
+    MpccSolver m_solver;
+    bool m_shortcut;
+    bool m_pacing;
+    Time m_computationTime;
+    bool m_chargeMeasuredTime;
+    bool m_measureTime;
+
+    std::optional<MpccLaw> m_law;
+    // of the law's last decision
+    TracedValue<double> m_predictedQueueBytes{0.0};
+    TracedValue<double> m_fairShareBytes{0.0};
+    TracedValue<uint64_t> m_decisions{0};
+    TracedValue<uint64_t> m_qpSolves{0};
+    TracedValue<uint64_t> m_qpInfeasible{0};
+    int m_acksToSkip{0};
+    Picos m_nextDecision{0};
+    Picos m_cost{0}; ///< simulated time that a decision takes; measured: that of the last one
+    std::deque<Pending> m_pending;
+    EventId m_effect;                       ///< the first pending window's
+    std::unique_ptr<DecisionTimes> m_times; ///< with MeasureTime alone
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_CONTROLLERS_MPCC_H

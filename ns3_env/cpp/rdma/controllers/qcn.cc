@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "qcn.h"
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/trace-source-accessor.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3::env::rdma
+{
+
+namespace
+{
+
+constexpr double TIMER_RATE_BPS = 1e9; // of the link that TimeReset is meant for
+
+// Extra fast recovery: a target so far above the rate is brought nearer in the first cycle (IEEE 802.1Q, 32.14).
+constexpr double FAR_TARGET = 10;
+constexpr double NEARER = 8;
+
+} // namespace
+
+NS_OBJECT_ENSURE_REGISTERED(Qcn);
+
+TypeId
+Qcn::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("rdma::qcn")
+            .SetParent<CongestionControl>()
+            .SetGroupName("Rdma")
+            .AddConstructor<Qcn>()
+            .AddAttribute(
+                "ByteReset",
+                "Bytes sent in a cycle of the byte counter; half of it after fast recovery.",
+                DoubleValue(150e3),
+                MakeDoubleAccessor(&Qcn::m_byteReset),
+                MakeDoubleChecker<double>(1.0, 1e12))
+            .AddAttribute(
+                "TimeReset",
+                "A cycle of the timer at 1 Gb/s, in proportion shorter at a faster link; half of "
+                "it after fast recovery; 0: no timer.",
+                TimeValue(MilliSeconds(15)),
+                MakeTimeAccessor(&Qcn::m_timeReset),
+                MakeTimeChecker(Time(0), Seconds(1000)))
+            .AddAttribute("Threshold",
+                          "Cycles of fast recovery.",
+                          UintegerValue(5),
+                          MakeUintegerAccessor(&Qcn::m_threshold),
+                          MakeUintegerChecker<uint32_t>(0, 1'000'000))
+            .AddAttribute("ActiveIncrease",
+                          "R_AI, as a fraction of the host's link rate (1 Mb/s at 1 Gb/s).",
+                          DoubleValue(1e-3),
+                          MakeDoubleAccessor(&Qcn::m_activeFraction),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("HyperIncrease",
+                          "R_HAI, likewise: once counter and timer are both out of fast recovery.",
+                          DoubleValue(1e-2),
+                          MakeDoubleAccessor(&Qcn::m_hyperFraction),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("Gd",
+                          "Decrease per level of the feedback, of which there are 63.",
+                          DoubleValue(1.0 / 128),
+                          MakeDoubleAccessor(&Qcn::m_gd),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("MinDecrease",
+                          "Least factor of one decrease.",
+                          DoubleValue(0.5),
+                          MakeDoubleAccessor(&Qcn::m_minDecrease),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute(
+                "LatestTarget",
+                "The target is the rate before the latest feedback frame, whatever has been "
+                "increased since the one before; otherwise as the standard has it.",
+                BooleanValue(false),
+                MakeBooleanAccessor(&Qcn::m_latestTarget),
+                MakeBooleanChecker())
+            .AddTraceSource("TargetRateBps",
+                            "R: where fast recovery leads to.",
+                            MakeTraceSourceAccessor(&Qcn::m_target),
+                            "ns3::TracedValueCallback::Double")
+            .AddTraceSource("ByteStage",
+                            "Cycles of the byte counter since the last decrease.",
+                            MakeTraceSourceAccessor(&Qcn::m_byteStage),
+                            "ns3::TracedValueCallback::Double")
+            .AddTraceSource("TimeStage",
+                            "Cycles of the timer since the last decrease.",
+                            MakeTraceSourceAccessor(&Qcn::m_timeStage),
+                            "ns3::TracedValueCallback::Double");
+    return tid;
+}
+
+CongestionPointConfig
+Qcn::GetCongestionPointConfig() const
+{
+    return {.enabled = true};
+}
+
+void
+Qcn::OnFlowStart(FlowState& flow)
+{
+    m_target.Set(flow.RateBps());
+}
+
+double
+Qcn::Cycle(double whole, uint64_t stage) const
+{
+    return stage < m_threshold ? whole : whole / 2;
+}
+
+Picos
+Qcn::TimerCycle(const FlowState& flow) const
+{
+    const double whole = static_cast<double>(m_timeReset.GetPicoSeconds()) * TIMER_RATE_BPS /
+                         flow.Path().hostRateBps;
+    return std::max<Picos>(
+        1,
+        static_cast<Picos>(Cycle(whole, static_cast<uint64_t>(m_timeStage.Get()))));
+}
+
+void
+Qcn::OnPacketSent(FlowState& flow, Picos now, uint32_t wireBytes)
+{
+    if (!m_limited)
+    {
+        return;
+    }
+    RunTimer(flow, now);
+    m_bytesLeft -= wireBytes;
+    if (m_limited && m_bytesLeft < 0)
+    {
+        m_byteStage.Set(m_byteStage.Get() + 1);
+        m_bytesLeft = Cycle(m_byteReset, static_cast<uint64_t>(m_byteStage.Get()));
+        Increase(flow);
+    }
+}
+
+void
+Qcn::RunTimer(FlowState& flow, Picos now)
+{
+    while (m_limited && m_timerDue <= now)
+    {
+        m_timeStage.Set(m_timeStage.Get() + 1);
+        m_timerDue += TimerCycle(flow);
+        Increase(flow);
+    }
+}
+
+void
+Qcn::Increase(FlowState& flow)
+{
+    const double line = flow.Path().hostRateBps;
+    const double fastest = std::max(m_byteStage.Get(), m_timeStage.Get());
+    const double slowest = std::min(m_byteStage.Get(), m_timeStage.Get());
+    double step = 0; // fast recovery (Jiang 2015, eq. 3)
+    if (slowest > m_threshold)
+    {
+        step = m_hyperFraction * line * (slowest - m_threshold);
+    }
+    else if (fastest > m_threshold)
+    {
+        step = m_activeFraction * line; // active increase (eq. 4)
+    }
+    const bool first = m_byteStage.Get() == 1 || m_timeStage.Get() == 1;
+    if (first && m_target.Get() > FAR_TARGET * flow.RateBps())
+    {
+        m_target.Set(m_target.Get() / NEARER);
+    }
+    else
+    {
+        m_target.Set(std::min(m_target.Get() + step, line));
+    }
+    flow.SetRate(std::min((flow.RateBps() + m_target.Get()) / 2, line));
+    m_limited = flow.RateBps() < line;
+}
+
+void
+Qcn::OnAck(FlowState&, const AckSample&)
+{
+}
+
+void
+Qcn::OnCongestionNotification(FlowState& flow, const CongestionNotification& frame)
+{
+    if (frame.feedback <= 0)
+    {
+        return;
+    }
+    RunTimer(flow, frame.now);
+    // Frames that come before anything has been increased do not lower the target again (IEEE 802.1Q, 32.14);
+    // that of Jiang 2015, sec. 2.2 always is the rate "just before the latest".
+    if (!m_limited || m_byteStage.Get() > 0 || m_latestTarget)
+    {
+        m_target.Set(flow.RateBps());
+        m_bytesLeft = m_byteReset;
+    }
+    m_limited = true;
+    m_byteStage.Set(0);
+    m_timeStage.Set(0);
+    m_timerDue = m_timeReset.IsZero() ? NEVER : frame.now + TimerCycle(flow);
+    const double factor = std::max(1 - m_gd * frame.feedback, m_minDecrease); // Jiang 2015, eq. 2
+    flow.SetRate(std::max(flow.RateBps() * factor, flow.Path().minRateBps));
+}
+
+} // namespace ns3::env::rdma

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does qpOASES see MPCC's problem? The QP of Zheng 2024, sec. 4.5.2, normalised and hot-started.
+#include "mpcc-qp.h"
+
+#include <algorithm>
+#include <cmath>
+#include <qpOASES.hpp>
+
+namespace ns3::env::rdma
+{
+
+namespace
+{
+
+constexpr int MAX_CHANGES = 200;
+
+/// Relative change of b below which H is left alone.
+constexpr double SAME_B = 1e-12;
+
+} // namespace
+
+MpccQp::MpccQp(int horizon, double weightQueue, double weightWindow)
+    : m_horizon(static_cast<size_t>(horizon)),
+      m_weightQueue(weightQueue),
+      m_weightWindow(weightWindow),
+      m_problem(std::make_unique<qpOASES::SQProblem>(horizon, 0)),
+      m_counts(m_horizon * m_horizon),
+      m_hessian(m_horizon * m_horizon),
+      m_gradient(m_horizon),
+      m_lower(m_horizon),
+      m_upper(m_horizon),
+      m_solution(m_horizon)
+{
+    qpOASES::Options options;
+    options.setToMPC();
+    options.enableFarBounds = qpOASES::BT_FALSE; // every input has two bounds of its own
+    // The default, 1e-9, leaves 1e-7 of the fair share after a thousand hot starts with P = 20.
+    options.terminationTolerance = 1e-12;
+    options.printLevel = qpOASES::PL_NONE;
+    m_problem->setOptions(options);
+    for (size_t i = 0; i < m_horizon; ++i)
+    {
+        for (size_t j = 0; j < m_horizon; ++j)
+        {
+            m_counts[i * m_horizon + j] = static_cast<double>(m_horizon - std::max(i, j));
+        }
+    }
+}
+
+MpccQp::~MpccQp() = default;
+
+bool
+MpccQp::Fill(const MpccModel& model)
+{
+    const bool newHessian = !(std::abs(model.b - m_b) <= SAME_B * model.b);
+    if (newHessian)
+    {
+        // H = 2 (B-bar' W_Q B-bar + W_R) (eq. 4.12)
+        m_b = model.b;
+        const double queueTerm = m_weightQueue * m_b * m_b;
+        m_scale = 1.0 / (m_weightWindow + queueTerm * static_cast<double>(m_horizon));
+        const double factor = 2.0 * m_scale * queueTerm;
+        std::transform(m_counts.begin(),
+                       m_counts.end(),
+                       m_hessian.begin(),
+                       [factor](double count) { return factor * count; });
+        for (size_t i = 0; i < m_horizon; ++i)
+        {
+            m_hessian[i * m_horizon + i] += 2.0 * m_scale * m_weightWindow;
+        }
+    }
+    // g = 2 B-bar' W_Q A-bar x (eq. 4.13 with its factors in order)
+    const double slope = 2.0 * m_scale * m_weightQueue * m_b * model.q;
+    for (size_t i = 0; i < m_horizon; ++i)
+    {
+        m_gradient[i] = slope * static_cast<double>(m_horizon - i);
+        m_lower[i] = model.lower; // eq. 4.15
+        m_upper[i] = model.upper;
+    }
+    // Q <= (N - 1) BDP_max (eqs. 4.16, 4.17), softened
+    double q = model.q;
+    for (size_t i = 0; i < m_horizon && q > model.queueBound; ++i)
+    {
+        m_upper[i] = model.InputUnderBound(q);
+        q += model.b * m_upper[i];
+    }
+    return newHessian;
+}
+
+bool
+MpccQp::KeepsRows(const MpccModel& model) const
+{
+    // qpOASES's inputs are right to 1e-9, and b turns inputs into queues.
+    const double tolerance = 1e-6 * (model.q + model.b);
+    double q = model.q;
+    for (size_t i = 0; i < m_horizon; ++i)
+    {
+        q += model.b * m_solution[i];
+        const bool inside =
+            q >= -tolerance && q <= model.SoftBound(static_cast<int>(i) + 1) + tolerance;
+        if (!inside)
+        {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::optional<double>
+MpccQp::Solve(const MpccModel& model, MpccQpCounters& counters)
+{
+    const bool newHessian = Fill(model);
+    const double* h = m_hessian.data();
+    const double* g = m_gradient.data();
+    const double* low = m_lower.data();
+    const double* high = m_upper.data();
+    const auto cold = [&](qpOASES::int_t& changes)
+    {
+        m_problem->reset();
+        return m_problem->init(h, g, nullptr, low, high, nullptr, nullptr, changes);
+    };
+
+    qpOASES::int_t changes = MAX_CHANGES;
+    qpOASES::returnValue code = qpOASES::RET_QP_NOT_SOLVED;
+    ++counters.solves;
+    if (!m_hot)
+    {
+        code = cold(changes);
+    }
+    else
+    {
+        code = newHessian ? m_problem->hotstart(h, g, nullptr, low, high, nullptr, nullptr, changes)
+                          : m_problem->hotstart(g, low, high, nullptr, nullptr, changes);
+        if (code != qpOASES::SUCCESSFUL_RETURN)
+        {
+            counters.workingSetChanges += static_cast<uint64_t>(changes);
+            changes = MAX_CHANGES;
+            code = cold(changes); // a working set too far away is worth one start from nothing
+        }
+    }
+    counters.workingSetChanges += static_cast<uint64_t>(changes);
+    m_hot = code == qpOASES::SUCCESSFUL_RETURN &&
+            m_problem->getPrimalSolution(m_solution.data()) == qpOASES::SUCCESSFUL_RETURN &&
+            KeepsRows(model);
+    if (!m_hot)
+    {
+        ++counters.failures;
+        return std::nullopt;
+    }
+    return std::clamp(m_solution[0], m_lower[0], m_upper[0]);
+}
+
+} // namespace ns3::env::rdma

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Recovery from loss by go-back-N: what physics leaves open.
+#ifndef NS3_ENV_RDMA_NETWORK_GO_BACK_N_H
+#define NS3_ENV_RDMA_NETWORK_GO_BACK_N_H
+
+#include "ns3_env/cpp/contract/units.h"
+
+namespace ns3::env::rdma
+{
+
+/// A receiver answers a gap with a NACK, and the sender goes on from there. Given by the network's rules.
+struct GoBackN
+{
+    Picos nackInterval{0}; ///< before a receiver repeats a NACK for the same gap
+    /// Whether a duplicate is answered by an ACK. Otherwise by nothing, and a receiver forgets a flow that ended: what
+    /// still comes of it is new to it.
+    bool acknowledgesDuplicates{true};
+    bool skipsAcknowledged{true}; ///< whether an ACK beyond the next sequence number moves it on
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_NETWORK_GO_BACK_N_H

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "nic.h"
+
+#include "queue-pair.h"
+
+#include "ns3/trace-source-accessor.h"
+
+#include <algorithm>
+
+namespace ns3::env::rdma
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Nic);
+
+TypeId
+Nic::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("rdma::Nic")
+            .SetParent<Port>()
+            .SetGroupName("Rdma")
+            .AddTraceSource("Knobs",
+                            "A flow has started, or its window or rate has changed.",
+                            MakeTraceSourceAccessor(&Nic::m_knobTrace),
+                            "ns3::env::rdma::Nic::KnobsTracedCallback");
+    return tid;
+}
+
+Nic::Nic(NetworkContext& network, uint32_t nodeId)
+    : Port(network, nodeId, 0)
+{
+}
+
+void
+Nic::AddFlow(QueuePair& flow)
+{
+    m_flows.push_back(&flow);
+}
+
+void
+Nic::RemoveFlow(QueuePair& flow)
+{
+    const auto at = std::find(m_flows.begin(), m_flows.end(), &flow);
+    const auto index = static_cast<size_t>(at - m_flows.begin());
+    m_flows.erase(at);
+    m_next -= index < m_next ? 1 : 0; // the flows behind it have moved up
+}
+
+void
+Nic::TakeKnobs(QueuePair& flow, Picos now)
+{
+    if (flow.Knobs().TakeRepaced())
+    {
+        OnRepaced(flow, now);
+    }
+    if (flow.Knobs().TakeChange())
+    {
+        m_knobTrace(flow, now);
+    }
+}
+
+QueuePair*
+Nic::NextFlow(Picos now)
+{
+    const size_t count = m_flows.size();
+    size_t index = m_next;
+    for (size_t i = 0; i < count; ++i)
+    {
+        index = index < count ? index : 0;
+        QueuePair* flow = m_flows[index++];
+        if (flow->ReadyAt() <= now)
+        {
+            m_next = index;
+            return flow;
+        }
+    }
+    return nullptr;
+}
+
+Packet*
+Nic::Take(QueuePair& flow, Picos now)
+{
+    Packet* packet = flow.NextPacket(m_network, now);
+    TakeKnobs(flow, now);
+    return packet;
+}
+
+Packet*
+Nic::Dequeue(Picos now)
+{
+    if (IsPaused()) // ACKs share the data class: a pause holds them back, too
+    {
+        return nullptr;
+    }
+    if (Packet* ack = m_acks.Pop(); ack != nullptr)
+    {
+        return ack;
+    }
+    QueuePair* flow = NextFlow(now);
+    return flow != nullptr ? Take(*flow, now) : nullptr;
+}
+
+Picos
+Nic::NextReady(Picos now)
+{
+    if (IsPaused())
+    {
+        return NEVER;
+    }
+    if (!m_acks.IsEmpty())
+    {
+        return now;
+    }
+    Picos next = NEVER;
+    for (const QueuePair* flow : m_flows)
+    {
+        next = std::min(next, flow->ReadyAt());
+    }
+    return next;
+}
+
+void
+Nic::Receive(Packet* packet)
+{
+    QueuePair& flow = *packet->flow;
+    if (packet->kind == PacketKind::Data)
+    {
+        m_deliveredPayload += packet->payloadBytes;
+        if (flow.OnData(*packet, packet->arrival))
+        {
+            m_acks.Push(packet);
+            Kick();
+        }
+        else
+        {
+            m_network.Release(packet);
+        }
+        return;
+    }
+    if (packet->kind == PacketKind::Notification)
+    {
+        flow.OnNotification(*packet, packet->arrival);
+    }
+    else
+    {
+        flow.OnFeedback(*packet, packet->arrival);
+    }
+    TakeKnobs(flow, packet->arrival);
+    m_network.Release(packet);
+    Kick();
+}
+
+} // namespace ns3::env::rdma

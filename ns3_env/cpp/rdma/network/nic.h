@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which packet does a host send next? ACKs first, then its queue pairs, packet by packet in turn.
+#ifndef NS3_ENV_RDMA_NETWORK_NIC_H
+#define NS3_ENV_RDMA_NETWORK_NIC_H
+
+#include "port.h"
+
+#include <vector>
+
+namespace ns3::env
+{
+class FlowState;
+}
+
+namespace ns3::env::rdma
+{
+
+class QueuePair;
+
+/// A host's network card: the host end of its one link.
+class Nic : public Port
+{
+  public:
+    static TypeId GetTypeId();
+
+    Nic(NetworkContext& network, uint32_t nodeId);
+
+    void AddFlow(QueuePair& flow);
+    virtual void RemoveFlow(QueuePair& flow);
+    /// After everything that may write a flow's knobs: its waiting packet may have moved, and whoever traces
+    /// "Knobs" hears of a change.
+    void TakeKnobs(QueuePair& flow, Picos now);
+
+    /// Payload bytes of data packets that arrived here, duplicates included.
+    uint64_t DeliveredPayload() const { return m_deliveredPayload; }
+
+  protected:
+    Packet* Dequeue(Picos now) override;
+    Picos NextReady(Picos now) override;
+    void Receive(Packet* packet) override;
+
+    /// The next packet of a flow that is ready.
+    Packet* Take(QueuePair& flow, Picos now);
+    /// A flow's waiting packet was moved (FlowState::SetRateAndRepace); the card looks again in any case.
+    virtual void OnRepaced(const QueuePair&, Picos) {}
+
+    PacketFifo m_acks;
+    std::vector<QueuePair*> m_flows; ///< in the order they started
+
+  private:
+    /// The flow whose turn it is, or null.
+    QueuePair* NextFlow(Picos now);
+
+    size_t m_next{0}; ///< index after the flow served last
+    uint64_t m_deliveredPayload{0};
+    TracedCallback<const FlowState&, Picos> m_knobTrace;
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_NETWORK_NIC_H

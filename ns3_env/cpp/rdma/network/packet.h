@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What travels? A pooled plain struct; real headers exist only in a pcap.
+#ifndef NS3_ENV_RDMA_NETWORK_PACKET_H
+#define NS3_ENV_RDMA_NETWORK_PACKET_H
+
+#include "ns3_env/cpp/contract/int-record.h"
+#include "ns3_env/cpp/contract/queue-feedback.h"
+#include "ns3_env/cpp/contract/units.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace ns3::env::rdma
+{
+
+class QueuePair;
+class SwitchPort;
+
+/// Bytes of Ethernet, IPv4, UDP and RoCE headers of a data packet (docs/sources/published-simulator.md, "Bytes on the wire").
+inline constexpr uint32_t DATA_HEADER_BYTES = 48;
+/// The most that a controller's telemetry may make of them (HPCC's 42 B).
+inline constexpr uint32_t MAX_HEADER_BYTES = DATA_HEADER_BYTES + 42;
+/// The same of an ACK or NACK, before telemetry; frames are padded to MIN_FRAME_BYTES.
+inline constexpr uint32_t ACK_HEADER_BYTES = 46;
+inline constexpr uint32_t MIN_FRAME_BYTES = 60;
+/// An ACK or NACK on the wire.
+inline constexpr uint32_t
+AckBytes(uint32_t telemetryBytes)
+{
+    return std::max(MIN_FRAME_BYTES, ACK_HEADER_BYTES + telemetryBytes);
+}
+
+/// A priority flow control frame.
+inline constexpr uint32_t PFC_FRAME_BYTES = 43;
+/// A congestion notification message: Ethernet's header, 24 B, and the first 64 B of what it is about (IEEE 802.1Q, 33.4).
+inline constexpr uint32_t NOTIFICATION_BYTES = 14 + 24 + 64;
+
+enum class PacketKind : uint8_t
+{
+    Data,
+    Ack,
+    Nack,
+    Pause,        ///< PFC: stop sending data-class packets on this link
+    Resume,       ///< PFC: go on
+    Notification, ///< a switch's feedback to the source of a data packet, by the way that it came
+};
+
+struct Packet
+{
+    Packet* next;      ///< link of the queue that holds the packet
+    QueuePair* flow;   ///< null for PFC frames
+    Picos arrival;     ///< when it reaches the other end of the link it is on
+    Picos sentAt;      ///< when the sender began to transmit the data packet; echoed by its ACK
+    uint64_t sequence; ///< Data: offset of the first payload byte; Ack, Nack: next byte expected
+    uint32_t payloadBytes;
+    uint32_t wireBytes;
+    uint32_t ingressPort; ///< where it entered the switch that holds it
+    PacketKind kind;
+    bool ecnCapable; ///< Data: may be marked (RFC 3168, "ECT")
+    bool ecnMarked;
+    bool last; ///< carries the flow's last byte (RoCE "Write Last")
+    uint8_t
+        hop; ///< switches passed in this direction; Notification: those still between it and the source
+    uint8_t intHops; ///< records written
+    union
+    {
+        std::array<IntRecord, MAX_INT_HOPS> intRecords;
+        QueueFeedback feedback; ///< Notification
+    };
+
+    std::span<const IntRecord> Telemetry() const { return {intRecords.data(), intHops}; }
+};
+
+/// Recycles packets; memory grows with packets in flight, never with packets sent.
+class PacketPool
+{
+  public:
+    Packet* Allocate()
+    {
+        if (m_free == nullptr)
+        {
+            Grow();
+        }
+        Packet* p = m_free;
+        m_free = p->next;
+        p->next = nullptr;
+        ++m_live;
+        return p;
+    }
+
+    void Release(Packet* p)
+    {
+        p->next = m_free;
+        m_free = p;
+        --m_live;
+    }
+
+    /// Packets handed out and not yet returned.
+    uint64_t LiveCount() const { return m_live; }
+
+  private:
+    static constexpr size_t CHUNK = 1024;
+
+    void Grow()
+    {
+        m_chunks.push_back(std::make_unique<Packet[]>(CHUNK));
+        for (size_t i = CHUNK; i-- > 0;)
+        {
+            Packet* p = &m_chunks.back()[i];
+            p->next = m_free;
+            m_free = p;
+        }
+    }
+
+    std::vector<std::unique_ptr<Packet[]>> m_chunks;
+    Packet* m_free{nullptr};
+    uint64_t m_live{0};
+};
+
+/// First in, first out, linked through the packets themselves.
+class PacketFifo
+{
+  public:
+    bool IsEmpty() const { return m_head == nullptr; }
+    Packet* Front() const { return m_head; }
+
+    void Push(Packet* p)
+    {
+        p->next = nullptr;
+        if (m_head == nullptr)
+        {
+            m_head = p;
+        }
+        else
+        {
+            m_tail->next = p;
+        }
+        m_tail = p;
+    }
+
+    /// Goes before the first packet of this kind.
+    void PushAhead(Packet* p, PacketKind kind)
+    {
+        Packet* before = nullptr;
+        Packet* at = m_head;
+        while (at != nullptr && at->kind != kind)
+        {
+            before = at;
+            at = at->next;
+        }
+        if (at == nullptr)
+        {
+            Push(p);
+            return;
+        }
+        p->next = at;
+        (before == nullptr ? m_head : before->next) = p;
+    }
+
+    Packet* Pop()
+    {
+        Packet* p = m_head;
+        if (p != nullptr)
+        {
+            m_head = p->next;
+        }
+        return p;
+    }
+
+  private:
+    Packet* m_head{nullptr};
+    Packet* m_tail{nullptr};
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_NETWORK_PACKET_H

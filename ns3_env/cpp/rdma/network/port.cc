@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "port.h"
+
+#include "queue-pair.h"
+
+#include "ns3/trace-source-accessor.h"
+#include "ns3_env/cpp/engine/sign-of-life.h"
+
+#include <algorithm>
+
+namespace ns3::env::rdma
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Port);
+
+void
+NetworkContext::Release(Packet* packet)
+{
+    if (packet->flow != nullptr)
+    {
+        packet->flow->OnPacketOffNetwork();
+    }
+    pool.Release(packet);
+}
+
+TypeId
+Port::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("rdma::Port")
+            .SetParent<Object>()
+            .SetGroupName("Rdma")
+            .AddTraceSource("Tx",
+                            "A frame's transmission begins.",
+                            MakeTraceSourceAccessor(&Port::m_txTrace),
+                            "ns3::env::rdma::Packet::TracedCallback")
+            .AddTraceSource("Rx",
+                            "A frame has arrived from the link.",
+                            MakeTraceSourceAccessor(&Port::m_rxTrace),
+                            "ns3::env::rdma::Packet::TracedCallback")
+            .AddTraceSource("Drop",
+                            "A packet that was to leave here, or has left, is lost, and why.",
+                            MakeTraceSourceAccessor(&Port::m_dropTrace),
+                            "ns3::env::rdma::Port::DropTracedCallback")
+            .AddTraceSource("Pause",
+                            "The peer paused (true) or resumed (false) this port's data class.",
+                            MakeTraceSourceAccessor(&Port::m_pauseTrace),
+                            "ns3::TracedValueCallback::Bool");
+    return tid;
+}
+
+Port::Port(NetworkContext& network, uint32_t nodeId, uint32_t index)
+    : m_network(network),
+      m_nodeId(nodeId),
+      m_index(index),
+      m_txEvent(this, nodeId),
+      m_arrivalEvent(this, nodeId)
+{
+}
+
+void
+Port::Connect(Port& a, Port& b, double rateBps, Picos delay)
+{
+    for (auto [from, to] : {std::pair{&a, &b}, std::pair{&b, &a}})
+    {
+        from->m_peer = to;
+        from->m_rateBps = rateBps;
+        from->m_delay = delay;
+    }
+}
+
+void
+Port::Kick()
+{
+    const Picos now = NowPicos();
+    if (now < m_busyUntil)
+    {
+        Arm(m_busyUntil, now);
+        return;
+    }
+    if (now == m_busyUntil && m_armedAt == now)
+    {
+        return; // the end of a transmission stands in the event queue for this very instant
+    }
+    Packet* packet = m_control.Pop();
+    if (packet == nullptr)
+    {
+        packet = Dequeue(now);
+    }
+    if (packet != nullptr)
+    {
+        Transmit(packet, now);
+    }
+    const bool perFrame = m_network.linkEvents == LinkEvents::PerFrame;
+    const bool looksAgain = (perFrame && packet != nullptr) || !m_control.IsEmpty();
+    const Picos next = looksAgain ? now : NextReady(now);
+    if (next != NEVER)
+    {
+        Arm(std::max(next, m_busyUntil), now);
+    }
+    if (packet != nullptr)
+    {
+        if (m_flight.IsEmpty() || perFrame)
+        {
+            m_arrivalEvent.Arm(packet->arrival - now);
+        }
+        m_flight.Push(packet);
+    }
+}
+
+void
+Port::Arm(Picos when, Picos now)
+{
+    if (when < m_armedAt)
+    {
+        m_armedAt = when;
+        m_txEvent.Arm(when - now);
+    }
+}
+
+void
+Port::OnTransmitterFree()
+{
+    if (NowPicos() != m_armedAt)
+    {
+        return; // an earlier look was armed after this one
+    }
+    m_armedAt = NEVER;
+    Kick();
+}
+
+void
+Port::Transmit(Packet* packet, Picos now)
+{
+    if (packet->wireBytes != m_cachedBytes)
+    {
+        m_cachedBytes = packet->wireBytes;
+        m_cachedTime = SerialisationTime(m_cachedBytes, m_rateBps, m_network.rounding);
+    }
+    m_busyUntil = now + m_cachedTime;
+    m_txBytes += packet->wireBytes;
+    m_network.packetHops += packet->flow != nullptr ? 1 : 0;
+    SignOfLife::Beat();
+    m_txTrace(*packet);
+
+    packet->arrival = m_busyUntil + m_delay;
+}
+
+void
+Port::OnArrival()
+{
+    Packet* packet = m_flight.Pop();
+    if (!m_flight.IsEmpty() && m_network.linkEvents == LinkEvents::Merged)
+    {
+        m_arrivalEvent.Arm(m_flight.Front()->arrival - packet->arrival);
+    }
+    if (packet->flow == nullptr) // PFC is handled by the MAC itself
+    {
+        m_peer->m_rxTrace(*packet);
+        m_peer->SetPaused(packet->kind == PacketKind::Pause, packet->arrival);
+        m_network.Release(packet);
+        return;
+    }
+    if (m_lossy && IsLost(*packet))
+    {
+        Lose(packet, LossCause::Link);
+        return;
+    }
+    m_peer->m_rxTrace(*packet);
+    m_peer->Receive(packet);
+}
+
+void
+Port::Lose(Packet* packet, LossCause cause)
+{
+    m_lost.Add(cause, packet->payloadBytes); // 0 of an ACK
+    ++m_network.droppedPackets;
+    m_network.droppedPayload += packet->payloadBytes;
+    if (packet->kind == PacketKind::Data)
+    {
+        packet->flow->OnDataLost(packet->payloadBytes);
+    }
+    m_dropTrace(*packet, cause);
+    m_network.Release(packet);
+}
+
+void
+Port::SendPfc(PacketKind kind)
+{
+    Packet* frame = m_network.pool.Allocate();
+    frame->flow = nullptr;
+    frame->kind = kind;
+    frame->wireBytes = PFC_FRAME_BYTES;
+    frame->payloadBytes = 0;
+    m_control.PushAhead(frame, PacketKind::Notification);
+    m_network.random->OnPfcFrame();
+    m_pauseFramesSent += kind == PacketKind::Pause ? 1 : 0;
+    m_network.pfcFrames += kind == PacketKind::Pause ? 1 : 0;
+    Kick();
+}
+
+void
+Port::SendNotification(Packet* frame)
+{
+    m_control.Push(frame);
+    Kick();
+}
+
+void
+Port::SetPaused(bool paused, Picos now)
+{
+    m_pauseFramesReceived += paused ? 1 : 0;
+    if (paused == m_paused)
+    {
+        return;
+    }
+    m_paused = paused;
+    if (paused)
+    {
+        m_pausedSince = now;
+    }
+    else
+    {
+        m_pausedTotal += now - m_pausedSince;
+    }
+    m_pauseTrace(paused);
+    if (!paused)
+    {
+        Kick();
+    }
+}
+
+Picos
+Port::PausedTime(Picos now) const
+{
+    return m_pausedTotal + (m_paused ? now - m_pausedSince : 0);
+}
+
+void
+Port::SetLoss(double probability)
+{
+    m_lossProbability = probability;
+    m_lossy = m_lossy || probability > 0;
+}
+
+void
+Port::SetDropFilter(Callback<bool, const Packet&> filter)
+{
+    m_dropFilter = filter;
+    m_lossy = true;
+}
+
+bool
+Port::IsLost(const Packet& packet)
+{
+    if (m_lossProbability > 0 && m_network.random->Draw() < m_lossProbability)
+    {
+        return true;
+    }
+    return !m_dropFilter.IsNull() && m_dropFilter(packet);
+}
+
+} // namespace ns3::env::rdma

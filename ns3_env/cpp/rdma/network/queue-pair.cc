@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "queue-pair.h"
+
+#include "nic.h"
+#include "switch.h"
+
+#include <algorithm>
+
+namespace ns3::env::rdma
+{
+
+namespace
+{
+constexpr uint32_t MAX_BACKOFF = 6; // doublings of the retransmission timeout
+}
+
+QueuePair::QueuePair(const FlowSpec& spec, PathFacts path, Ptr<CongestionControl> control)
+    : m_facts(std::move(path)),
+      m_control(control),
+      m_telemetry(control->GetTelemetryHeader())
+{
+    m_facts.packetBytes = m_facts.payloadBytes + DATA_HEADER_BYTES + m_telemetry.wireBytes;
+    m_path = &m_facts;
+    m_id = spec.id;
+    m_sizeBytes = spec.sizeBytes;
+    m_startTime = spec.start;
+    m_pacing.SetPath(m_facts, m_facts.hostRateBps);
+}
+
+void
+QueuePair::SetPath(Nic& sender, Route forward, Route backward)
+{
+    m_sender = &sender;
+    m_forward = std::move(forward);
+    m_backward = std::move(backward);
+}
+
+void
+QueuePair::SetOpenLoop(double rateBps, Picos stop)
+{
+    constexpr uint32_t EVERY_HOP = UINT32_MAX;
+    m_openLoop = std::make_unique<OpenLoop>(rateBps, m_facts.packetBytes, m_startTime, stop);
+    m_pacing.SetRate(rateBps);
+    m_pacing.TakeChange();     // it has no knobs to tell of
+    m_countedHops = EVERY_HOP; // no switch counts it any more
+}
+
+void
+QueuePair::Start()
+{
+    const Picos now = NowPicos();
+    m_pacing.HoldUntil(now);
+    m_lastProgress = now;
+    m_pauseAtStart = m_sender->PausedTime(now);
+    m_control->OnFlowStart(*this);
+    m_sender->AddFlow(*this);
+    m_sender->TakeKnobs(*this, now);
+    if (!m_openLoop)
+    {
+        ArmTimer(m_timeout);
+    }
+    else if (m_openLoop->Stop() != NEVER)
+    {
+        Simulator::Schedule(Time(m_openLoop->Stop() - now), &QueuePair::StopStream, this);
+    }
+    m_sender->Kick();
+}
+
+void
+QueuePair::StopStream()
+{
+    m_sender->RemoveFlow(*this);
+}
+
+void
+QueuePair::Abort()
+{
+    m_timer.Cancel();
+    ClosePauseAccount(NowPicos());
+}
+
+void
+QueuePair::ClosePauseAccount(Picos now)
+{
+    m_pauseAtEnd = m_sender->PausedTime(now);
+}
+
+Picos
+QueuePair::PacedUntil() const
+{
+    return m_sentBytes == m_sizeBytes || m_held ? NEVER : m_pacing.PacedUntil(InflightBytes());
+}
+
+Picos
+QueuePair::ReadyAt() const
+{
+    return m_sentBytes == m_sizeBytes || m_held ? NEVER : m_pacing.ReadyAt(InflightBytes());
+}
+
+Packet*
+QueuePair::NextPacket(NetworkContext& network, Picos now)
+{
+    Packet* p = network.pool.Allocate();
+    const auto payload =
+        static_cast<uint32_t>(std::min<uint64_t>(m_facts.payloadBytes, m_sizeBytes - m_sentBytes));
+    p->flow = this;
+    p->kind = PacketKind::Data;
+    p->sequence = m_sentBytes;
+    p->payloadBytes = payload;
+    p->wireBytes = payload + DATA_HEADER_BYTES + m_telemetry.wireBytes;
+    p->sentAt = now;
+    p->ecnCapable = !m_openLoop;
+    p->ecnMarked = false;
+    p->hop = 0;
+    p->intHops = 0;
+
+    m_sentBytes += payload;
+    p->last = m_sentBytes == m_sizeBytes;
+    const uint64_t fresh = m_sentBytes > m_highestSent ? m_sentBytes - m_highestSent : 0;
+    m_retransmitted += payload - std::min<uint64_t>(fresh, payload);
+    m_highestSent = std::max(m_highestSent, m_sentBytes);
+
+    ++network.packetsSent;
+    ++m_packetsOut;
+    m_control->OnPacketSent(*this, now, p->wireBytes);
+    if (m_openLoop) [[unlikely]]
+    {
+        m_pacing.HoldUntil(m_openLoop->DueAt(m_sentBytes / m_facts.payloadBytes));
+    }
+    else
+    {
+        m_pacing.OnSent(p->wireBytes, now);
+    }
+    return p;
+}
+
+void
+QueuePair::OnFeedback(const Packet& packet, Picos now)
+{
+    if (IsFinished())
+    {
+        return; // a duplicate of a flow that is done
+    }
+    uint32_t newly = 0;
+    if (packet.sequence > m_ackedBytes)
+    {
+        newly = static_cast<uint32_t>(packet.sequence - m_ackedBytes);
+        m_ackedBytes = packet.sequence;
+        if (m_recovery.skipsAcknowledged)
+        {
+            m_sentBytes = std::max(m_sentBytes, m_ackedBytes);
+        }
+        m_lastProgress = now;
+        m_backoff = 0;
+    }
+    if (packet.kind == PacketKind::Nack)
+    {
+        GoBack(m_ackedBytes, now);
+        m_control->OnNack(*this, now);
+    }
+    AckSample ack;
+    ack.now = now;
+    ack.rtt = now - packet.sentAt;
+    ack.ackedBytes = packet.sequence;
+    ack.newlyAckedBytes = newly;
+    ack.ecnMarked = packet.ecnMarked;
+    ack.hops = packet.Telemetry();
+    m_control->OnAck(*this, ack);
+    if (m_ackedBytes == m_sizeBytes)
+    {
+        Finish(now);
+    }
+}
+
+void
+QueuePair::OnNotification(const Packet& packet, Picos now)
+{
+    if (IsFinished())
+    {
+        return;
+    }
+    const QueueFeedback& feedback = packet.feedback;
+    m_control->OnCongestionNotification(*this,
+                                        {.now = now,
+                                         .offsetBytes = static_cast<double>(feedback.offsetBytes),
+                                         .deltaBytes = static_cast<double>(feedback.deltaBytes),
+                                         .feedback = feedback.quantised,
+                                         .congestionPoint = feedback.congestionPoint});
+}
+
+SwitchPort&
+QueuePair::TowardsSource(uint8_t hop) const
+{
+    const Port& into = hop == 0 ? static_cast<const Port&>(*m_sender) : *m_forward[hop - 1];
+    return static_cast<SwitchPort&>(into.Peer());
+}
+
+void
+QueuePair::KnobsWritten()
+{
+    m_sender->TakeKnobs(*this, NowPicos());
+    m_sender->Kick();
+}
+
+void
+QueuePair::Finish(Picos now)
+{
+    m_endTime = now;
+    if (!m_recovery.acknowledgesDuplicates)
+    {
+        m_expected = 0;
+        m_nackedGap = UINT64_MAX;
+    }
+    m_timer.Cancel();
+    ClosePauseAccount(now);
+    m_sender->RemoveFlow(*this);
+    m_control->OnFlowEnd(*this, now);
+    TellFinished();
+}
+
+void
+QueuePair::GoBack(uint64_t sequence, Picos now)
+{
+    m_sentBytes = sequence;
+    m_pacing.HoldUntil(now);
+}
+
+void
+QueuePair::ArmTimer(Picos delay)
+{
+    m_timer = Simulator::Schedule(Time(delay), &QueuePair::OnTimer, this);
+}
+
+void
+QueuePair::OnTimer()
+{
+    const Picos now = NowPicos();
+    const Picos patience = m_timeout << m_backoff;
+    // A flow that has nothing in flight, or whose NIC is paused, is not waiting for an ACK.
+    if (InflightBytes() == 0 || m_sender->IsPaused())
+    {
+        m_lastProgress = now;
+    }
+    if (now - m_lastProgress < patience)
+    {
+        ArmTimer(m_lastProgress + patience - now);
+        return;
+    }
+    ++m_timeouts;
+    m_backoff = std::min(m_backoff + 1, MAX_BACKOFF);
+    m_lastProgress = now;
+    GoBack(m_ackedBytes, now);
+    m_control->OnTimeout(*this, now);
+    m_sender->TakeKnobs(*this, now);
+    ArmTimer(m_timeout << m_backoff);
+    m_sender->Kick();
+}
+
+bool
+QueuePair::OnData(Packet& packet, Picos now)
+{
+    if (m_openLoop) [[unlikely]]
+    {
+        m_expected += packet.payloadBytes;
+        return false;
+    }
+    PacketKind answer = PacketKind::Ack;
+    if (packet.sequence == m_expected)
+    {
+        m_expected += packet.payloadBytes;
+    }
+    else if (packet.sequence > m_expected)
+    {
+        // One NACK is enough while it and its answer are on the way: the sender goes back to the gap at once.
+        if (m_expected == m_nackedGap && now < m_nextNackAt)
+        {
+            return false;
+        }
+        m_nackedGap = m_expected;
+        m_nextNackAt = now + m_recovery.nackInterval;
+        answer = PacketKind::Nack;
+    }
+    else if (!m_recovery.acknowledgesDuplicates && m_timeouts == 0)
+    {
+        return false; // but a sender that had to wait for a timeout must learn what has arrived
+    }
+    packet.kind = answer;
+    packet.sequence = m_expected;
+    packet.payloadBytes = 0;
+    packet.wireBytes = AckBytes(m_telemetry.wireBytes);
+    packet.hop = 0;
+    return true;
+}
+
+bool
+QueuePair::MarkCounted(uint8_t hop)
+{
+    const uint32_t bit = 1U << hop;
+    const bool fresh = (m_countedHops & bit) == 0;
+    m_countedHops |= bit;
+    return fresh;
+}
+
+bool
+QueuePair::ClearCounted(uint8_t hop)
+{
+    const uint32_t bit = 1U << hop;
+    const bool was = (m_countedHops & bit) != 0;
+    m_countedHops &= ~bit;
+    return was;
+}
+
+} // namespace ns3::env::rdma

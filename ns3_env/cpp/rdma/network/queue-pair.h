@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does one flow send and receive? Window, pacing, go-back-N and the retransmission timeout.
+#ifndef NS3_ENV_RDMA_NETWORK_QUEUE_PAIR_H
+#define NS3_ENV_RDMA_NETWORK_QUEUE_PAIR_H
+
+#include "go-back-n.h"
+#include "packet.h"
+#include "port.h"
+
+#include "ns3/event-id.h"
+#include "ns3_env/cpp/contract/congestion-control.h"
+#include "ns3_env/cpp/engine/constant-rate.h"
+#include "ns3_env/cpp/engine/flow-spec.h"
+#include "ns3_env/cpp/engine/live-flow.h"
+
+#include <memory>
+
+namespace ns3::env::rdma
+{
+
+class Nic;
+
+/// A path through the network: the egress port at each switch, sender's side first.
+using Route = std::vector<SwitchPort*>;
+
+/**
+ * Both ends of a reliable connection that carries one message: the sender's queue pair (FlowState is
+ * its face to the congestion controller) and the receiver's. Or of an unreliable one, which sends by a time
+ * table alone and is answered by nothing (SetOpenLoop).
+ */
+class QueuePair final : public LiveFlow
+{
+  public:
+    QueuePair(const FlowSpec& spec, PathFacts path, Ptr<CongestionControl> control);
+
+    /// @name Set up by the network builder
+    /// @{
+    void SetPath(Nic& sender, Route forward, Route backward);
+    void SetRetransmissionTimeout(Picos timeout) { m_timeout = timeout; }
+    /// No switch writes a record, though there is room for them on the wire.
+    void DropRecords() { m_telemetry.hopRecords = false; }
+    void SetRecovery(const GoBackN& recovery) { m_recovery = recovery; }
+    /// Makes it a stream: full packets at `rateBps` (on the wire) until `stop`, whatever comes of them. What the NIC's
+    /// other flows or a pause hold back leaves as soon as it can, but not after the stop.
+    void SetOpenLoop(double rateBps, Picos stop);
+    /// @}
+
+    void Start() override;
+    void Abort() override;
+
+    /// @name Sender
+    /// @{
+    /// Earliest time at which the flow may send; NEVER while nothing is left or the window is closed.
+    Picos ReadyAt() const;
+    /// As ReadyAt(), whatever is in flight: when pacing alone would let the next packet go.
+    Picos PacedUntil() const;
+    /// Takes the next packet; call only when ReadyAt() <= now.
+    Packet* NextPacket(NetworkContext& network, Picos now);
+    /// An ACK or NACK has come; releases nothing.
+    void OnFeedback(const Packet& packet, Picos now);
+    /// A switch's feedback frame has come; releases nothing.
+    void OnNotification(const Packet& packet, Picos now);
+    void SetHeld(bool held) override { m_held = held; }
+    void KnobsWritten() override;
+    /// What was written since the NIC last asked: it tells whoever traces it.
+    Pacing& Knobs() { return m_pacing; }
+    /// @}
+
+    /// @name Receiver
+    /// @{
+    /// Turns a data packet into its ACK or NACK, in place; false where it is answered by nothing.
+    bool OnData(Packet& packet, Picos now);
+    /// @}
+
+    bool IsOpenLoop() const { return m_openLoop != nullptr; }
+    Nic& Sender() const { return *m_sender; }
+    SwitchPort* NextHop(const Packet& packet) const
+    {
+        return packet.kind == PacketKind::Data ? m_forward[packet.hop] : m_backward[packet.hop];
+    }
+    /// The port by which the switch at `hop` sends to the source what is about a data packet: the one it came in by.
+    SwitchPort& TowardsSource(uint8_t hop) const;
+    const TelemetryHeader& Telemetry() const { return m_telemetry; }
+    CongestionControl& Control() const { return *m_control; }
+    Object& Law() const override { return *m_control; }
+
+    /// One packet more is on the network that is about this flow, though it did not send it.
+    void OnPacketOnNetwork() { ++m_packetsOut; }
+    /// One of this flow's packets, in either direction, was dropped or consumed.
+    void OnPacketOffNetwork() { --m_packetsOut; }
+    /// Packets of this flow that are on the network; while there are any, the object must live.
+    uint32_t PacketsOnNetwork() const { return m_packetsOut; }
+    bool IsOnNetwork() const override { return m_packetsOut > 0; }
+
+    void OnDataLost(uint32_t payloadBytes) { m_lost += payloadBytes; }
+    /// Payload bytes that were lost on their way, of packets that were sent again too.
+    uint64_t LostBytes() const { return m_lost; }
+
+    bool IsFinished() const { return m_endTime >= 0; }
+    Picos EndTime() const override { return m_endTime; }
+    /// In order; of a stream all that arrived.
+    uint64_t ReceivedBytes() const override { return IsFinished() ? m_sizeBytes : m_expected; }
+    uint64_t RetransmittedBytes() const override { return m_retransmitted; }
+    uint64_t Timeouts() const override { return m_timeouts; }
+    uint64_t TransmittedBytes() const override { return m_highestSent + m_retransmitted; }
+    Picos PauseTime() const override { return m_pauseAtEnd - m_pauseAtStart; }
+    void ClosePauseAccount(Picos now);
+
+    /// Sets the flow's bit in the table of the switch at `hop`; true where it was not set.
+    bool MarkCounted(uint8_t hop);
+    /// Clears it; true where it was set.
+    bool ClearCounted(uint8_t hop);
+
+  private:
+    void StopStream();
+    void OnTimer();
+    void ArmTimer(Picos delay);
+    void GoBack(uint64_t sequence, Picos now);
+    void Finish(Picos now);
+
+    PathFacts m_facts;
+    Ptr<CongestionControl> m_control;
+    TelemetryHeader m_telemetry;
+    Nic* m_sender{nullptr};
+    Route m_forward;
+    Route m_backward;
+
+    GoBackN m_recovery;
+
+    // sender
+    uint64_t m_highestSent{0};
+    uint64_t m_retransmitted{0};
+    Picos m_endTime{-1};
+    bool m_held{false};
+    std::unique_ptr<const OpenLoop> m_openLoop;
+    Picos m_pauseAtStart{0};
+    Picos m_pauseAtEnd{0};
+
+    // retransmission timer: one pending event, moved on lazily
+    Picos m_timeout{0};
+    Picos m_lastProgress{0};
+    uint32_t m_backoff{0};
+    uint64_t m_timeouts{0};
+    EventId m_timer;
+
+    // receiver
+    uint64_t m_expected{0};
+    uint64_t m_nackedGap{UINT64_MAX}; ///< first byte missing at the last NACK
+    Picos m_nextNackAt{0};
+
+    uint32_t m_packetsOut{0};
+    uint64_t m_lost{0};
+    uint32_t m_countedHops{0}; ///< a bit per switch of the path
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_NETWORK_QUEUE_PAIR_H

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Does a controller keep the contract's promises? Its hooks in any order, on a flow without a network.
+#ifndef NS3_ENV_RDMA_PROGRAM_CONTROLLER_CHECK_H
+#define NS3_ENV_RDMA_PROGRAM_CONTROLLER_CHECK_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ns3::env::rdma
+{
+
+/// Flows that a check plays, and hooks of each.
+inline constexpr uint32_t CHECKED_FLOWS = 30;
+inline constexpr uint32_t CHECKED_HOOKS = 500;
+
+/**
+ * The first promise that a controller breaks under feedback that no network would give (repeated, reordered,
+ * empty, zero and enormous), timers running between the hooks: a window and a rate no lower than the floors
+ * it declares, a rate no higher than the link's, no act after its flow's end, no counter below zero.
+ *
+ * Each flow is a simulation of its own; the same flows at each call. None where all were kept.
+ */
+std::optional<std::string> BrokenPromise(const std::string& controller);
+
+/// The controllers that can be asked so, sorted: all but those that write what a policy says, and need one.
+std::vector<std::string> CheckableControllers();
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_PROGRAM_CONTROLLER_CHECK_H

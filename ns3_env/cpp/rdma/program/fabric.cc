@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fabric.h"
+
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
+#include "ns3_env/cpp/engine/sign-of-life.h"
+#include "ns3_env/cpp/rdma/published/rules.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace ns3::env::rdma
+{
+
+namespace
+{
+
+constexpr uint16_t DESTINATION_PORT = 100;
+constexpr Picos EVENTS_PER_FRAME = 64;
+// Units of quantised telemetry grow with the hosts' rate above this one.
+constexpr double TELEMETRY_REFERENCE_BPS = 25e9;
+constexpr double LONGEST_DRAIN_S =
+    4e3; // what is longer than a simulation can be is never waited for
+
+std::unique_ptr<const NetworkRules>
+MakeRules(const Scenario& scenario)
+{
+    if (scenario.published)
+    {
+        return std::make_unique<published::Rules>(scenario.priorityGroup);
+    }
+    return std::make_unique<NetworkRules>();
+}
+
+} // namespace
+
+Fabric::Fabric(const Scenario& scenario)
+    : m_scenario(scenario),
+      m_rules(MakeRules(m_scenario)),
+      m_routing(m_scenario,
+                [this](const Graph& graph) { return m_rules->MakeNextHopOrder(graph); }),
+      m_extremes(m_routing.LargestOfPaths(m_scenario.payloadBytes, m_rules->GetRounding()))
+{
+    RngSeedManager::SetRun(m_scenario.seed); // an episode's seed is the run number
+    m_context.rounding = m_rules->GetRounding();
+    m_context.linkEvents = m_rules->GetLinkEvents();
+    m_context.random = m_rules->MakeRandomSource(m_scenario.isSwitch.size());
+    SetGrain();
+    BuildNodes();
+    ConfigureSwitches();
+    m_timeout = m_scenario.retransmissionTimeout.value_or(DefaultTimeout());
+}
+
+Port&
+Fabric::PortAt(uint32_t node, uint32_t port) const
+{
+    if (m_scenario.isSwitch[node])
+    {
+        return *m_switchOf[node]->Ports()[port];
+    }
+    return *m_nics[node];
+}
+
+std::vector<Port*>
+Fabric::Ports() const
+{
+    std::vector<Port*> ports;
+    for (uint32_t node = 0; node < m_nodes.size(); ++node)
+    {
+        const size_t count = m_switchOf[node] ? m_switchOf[node]->Ports().size() : 1;
+        for (uint32_t port = 0; port < count; ++port)
+        {
+            ports.push_back(&PortAt(node, port));
+        }
+    }
+    return ports;
+}
+
+void
+Fabric::BuildNodes()
+{
+    const auto count = static_cast<uint32_t>(m_scenario.isSwitch.size());
+    m_nics.resize(count);
+    m_switchOf.resize(count);
+    SharedBufferConfig buffer = m_scenario.buffer;
+    buffer.sharing = m_rules->GetPoolSharing(buffer.pfc);
+    for (uint32_t id = 0; id < count; ++id)
+    {
+        SignOfLife::Beat();
+        Ptr<Node> node = CreateObject<Node>();
+        m_nodes.push_back(node);
+        if (m_scenario.isSwitch[id])
+        {
+            m_switchOf[id] = CreateObject<Switch>(m_context, buffer);
+            m_switches.emplace_back(id, m_switchOf[id]);
+            node->AggregateObject(m_switchOf[id]);
+            for (size_t i = 0; i < m_routing.Neighbours(id).size(); ++i)
+            {
+                SignOfLife::Beat();
+                m_switchOf[id]->AddPort(id);
+            }
+        }
+        else
+        {
+            m_nics[id] = m_rules->MakeNic(m_context, id);
+            node->AggregateObject(m_nics[id]);
+        }
+    }
+    // Ports are numbered in the order of the links at each node, which is how Routing numbers them.
+    std::vector<uint32_t> used(count, 0);
+    for (const LinkSpec& link : m_scenario.links)
+    {
+        SignOfLife::Beat();
+        Port& a = PortAt(link.a, used[link.a]++);
+        Port& b = PortAt(link.b, used[link.b]++);
+        Port::Connect(a, b, link.rateBps, link.delay);
+        a.SetLoss(m_scenario.lossProbability);
+        b.SetLoss(m_scenario.lossProbability);
+    }
+}
+
+void
+Fabric::SetGrain() const
+{
+    Simulator::Now(); // there is a loop from here on, and no event in it
+    EventLoop* loop = EventLoop::Current();
+    if (loop == nullptr)
+    {
+        return;
+    }
+    double fastest = 0;
+    for (const LinkSpec& link : m_scenario.links)
+    {
+        fastest = std::max(fastest, link.rateBps);
+    }
+    // A hop takes the time of a frame; a network has some dozens of events in that time.
+    loop->SetGrain(IdealTime(m_scenario.payloadBytes, fastest, Rounding::Exact) / EVENTS_PER_FRAME);
+}
+
+void
+Fabric::ConfigureSwitches()
+{
+    double hostRate = 0;
+    for (const auto& nic : m_nics)
+    {
+        hostRate = nic ? std::max(hostRate, nic->RateBps()) : hostRate;
+    }
+    const Picos counted = m_scenario.CountedFrom();
+    for (auto& [id, sw] : m_switches)
+    {
+        sw->ConfigureBuffer(*m_rules, hostRate, m_scenario.payloadBytes + MAX_HEADER_BYTES);
+        CheckBuffer(id, *sw);
+        for (const auto& port : sw->Ports())
+        {
+            SignOfLife::Beat();
+            std::unique_ptr<FlowCounter> counter;
+            if (m_scenario.flowTimeout)
+            {
+                counter = std::make_unique<TimeoutFlowCounter>(*m_scenario.flowTimeout);
+            }
+            else
+            {
+                counter = std::make_unique<ExactFlowCounter>();
+            }
+            const auto unit =
+                static_cast<uint32_t>(std::max(1.0, hostRate / TELEMETRY_REFERENCE_BPS));
+            port->Configure(m_rules->MakeMarker(m_scenario.ecn, port->RateBps(), *m_context.random),
+                            std::move(counter),
+                            unit);
+            if (m_scenario.congestionPoints.enabled)
+            {
+                port->Watch(m_scenario.congestionPoints);
+            }
+            if (m_scenario.recordQueues)
+            {
+                port->RecordQueue(counted);
+            }
+        }
+    }
+}
+
+void
+Fabric::CheckBuffer(uint32_t id, const Switch& sw) const
+{
+    const bool headrooms =
+        m_rules->GetPoolSharing(m_scenario.buffer.pfc) == PoolSharing::Thresholds;
+    const uint32_t frame = m_scenario.payloadBytes + MAX_HEADER_BYTES;
+    const uint64_t needed = sw.Buffer().CommittedBytes() + (headrooms ? 0 : frame);
+    if (needed > m_scenario.buffer.bufferBytes)
+    {
+        throw ScenarioError(
+            "'switch.buffer_bytes' is " + std::to_string(m_scenario.buffer.bufferBytes) +
+            ", but switch " + std::to_string(id) + " needs " + std::to_string(needed) + " for " +
+            (headrooms ? "the reserves and headrooms" : "a packet beside the reserves") +
+            " of its " + std::to_string(sw.Ports().size()) + " ports");
+    }
+}
+
+Picos
+Fabric::DefaultTimeout() const
+{
+    // Twice the time in which every full buffer on the longest path drains at the slowest link's
+    // rate: on a lossless network no packet is ever later than that.
+    double slowest = std::numeric_limits<double>::max();
+    for (const LinkSpec& link : m_scenario.links)
+    {
+        slowest = std::min(slowest, link.rateBps);
+    }
+    const size_t hops =
+        std::min<size_t>(std::max(MAX_INT_HOPS, m_extremes.switches), m_switches.size());
+    const double drain = static_cast<double>(m_scenario.buffer.bufferBytes * hops) * 8 / slowest;
+    return m_rules->Timeout(
+        2 * static_cast<Picos>(std::min(drain, LONGEST_DRAIN_S) * PS_PER_SECOND) +
+        2 * m_extremes.baseRtt);
+}
+
+Route
+Fabric::PortsOf(const Hops& path) const
+{
+    Route route;
+    for (size_t i = 1; i < path.size(); ++i) // the first link is the sender's own
+    {
+        route.push_back(PeekPointer(m_switchOf[path[i].first]->Ports()[path[i].second->port]));
+    }
+    return route;
+}
+
+PathFacts
+Fabric::DescribePath(const Hops& forward, const Hops& backward) const
+{
+    PathFacts facts;
+    facts.rounding = m_context.rounding;
+    facts.payloadBytes = m_scenario.payloadBytes;
+    facts.hostRateBps = forward.front().second->rateBps;
+    facts.minRateBps = m_scenario.minRateBps.value_or(facts.hostRateBps / 100);
+    facts.maxBaseRtt = m_extremes.baseRtt;
+    Picos back = 0;
+    for (const auto& [node, link] : backward)
+    {
+        back += link->delay + IdealTime(MIN_FRAME_BYTES, link->rateBps, facts.rounding);
+    }
+    Picos oneWay = 0;
+    for (const auto& [node, link] : forward)
+    {
+        const Picos serialise = IdealTime(facts.payloadBytes, link->rateBps, facts.rounding);
+        if (node != forward.front().first)
+        {
+            facts.hops.push_back({link->rateBps, oneWay, -oneWay});
+        }
+        oneWay += link->delay + serialise;
+    }
+    for (PathHop& hop : facts.hops)
+    {
+        hop.feedbackDelay += oneWay + back;
+    }
+    Measure(m_routing.MeasuredPath(forward), facts);
+    facts.bdpBytes = BdpBytes(facts.baseRtt, facts.hostRateBps);
+    facts.maxBdpBytes = m_rules->MaxBdp(facts, m_extremes.bdpBytes);
+    return facts;
+}
+
+void
+Fabric::Measure(const Hops& path, PathFacts& facts) const
+{
+    facts.slowestBps = facts.hostRateBps;
+    for (const auto& [node, link] : path)
+    {
+        facts.baseRtt +=
+            2 * link->delay + IdealTime(facts.payloadBytes, link->rateBps, facts.rounding);
+        facts.slowestBps = std::min(facts.slowestBps, link->rateBps);
+    }
+}
+
+std::unique_ptr<QueuePair>
+Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, Ptr<CongestionControl> control) const
+{
+    const FiveTuple tuple{NodeAddress(spec.source),
+                          NodeAddress(spec.destination),
+                          sourcePort,
+                          DESTINATION_PORT};
+    const auto forward = m_routing.Path(spec.source, spec.destination, tuple);
+    const auto backward = m_routing.Path(spec.destination, spec.source, tuple.Reversed());
+    m_rules->Prepare(*control);
+    auto flow = std::make_unique<QueuePair>(spec, DescribePath(forward, backward), control);
+    if (flow->Telemetry().hopRecords && forward.size() > MAX_INT_HOPS + 1)
+    {
+        CheckRecords(spec, forward);
+        flow->DropRecords();
+    }
+    flow->SetPath(*m_nics[spec.source], PortsOf(forward), PortsOf(backward));
+    flow->SetRetransmissionTimeout(m_timeout);
+    flow->SetRecovery({.nackInterval = m_rules->NackInterval(flow->Path().baseRtt),
+                       .acknowledgesDuplicates = m_rules->AcknowledgesDuplicates(),
+                       .skipsAcknowledged = m_rules->SkipsAcknowledged()});
+    if (!spec.IsEndless())
+    {
+        flow->SetStandalone(m_rules->Standalone(spec.sizeBytes, flow->Path(), forward, backward));
+    }
+    return flow;
+}
+
+void
+Fabric::CheckRecords(const FlowSpec& spec, const Hops& path) const
+{
+    if (!m_rules->DropsLongRecords())
+    {
+        throw ScenarioError(
+            "links",
+            "the path from host " + std::to_string(spec.source) + " to host " +
+                std::to_string(spec.destination) + " has " + std::to_string(path.size() - 1) +
+                " switches; its controller reads a record of each, and a packet holds " +
+                std::to_string(MAX_INT_HOPS));
+    }
+}
+
+uint64_t
+Fabric::DeliveredPayload() const
+{
+    uint64_t bytes = 0;
+    for (const auto& nic : m_nics)
+    {
+        bytes += nic ? nic->DeliveredPayload() : 0;
+    }
+    return bytes;
+}
+
+} // namespace ns3::env::rdma

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does a scenario become hosts, switches and links, and how does a flow find its way through them?
+#ifndef NS3_ENV_RDMA_PROGRAM_FABRIC_H
+#define NS3_ENV_RDMA_PROGRAM_FABRIC_H
+
+#include "ns3/node.h"
+#include "ns3_env/cpp/rdma/network/network-rules.h"
+#include "ns3_env/cpp/rdma/network/nic.h"
+#include "ns3_env/cpp/rdma/network/queue-pair.h"
+#include "ns3_env/cpp/rdma/network/switch.h"
+#include "ns3_env/cpp/routing/routing.h"
+#include "ns3_env/cpp/run/scenario.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace ns3::env::rdma
+{
+
+/// The network without its flows. The scenario must outlive it.
+class Fabric
+{
+  public:
+    /// \throws ScenarioError where links, nodes or buffers do not fit together.
+    explicit Fabric(const Scenario& scenario);
+
+    Fabric(const Fabric&) = delete;
+    Fabric& operator=(const Fabric&) = delete;
+
+    NetworkContext& Context() { return m_context; }
+    const NetworkContext& Context() const { return m_context; }
+    const std::vector<std::pair<uint32_t, Ptr<Switch>>>& Switches() const { return m_switches; }
+    const std::vector<Ptr<Nic>>& Nics() const { return m_nics; } ///< by node id; null for switches
+    /// Every port, by node and index.
+    std::vector<Port*> Ports() const;
+    const NetworkRules& Rules() const { return *m_rules; }
+
+    /// Both ends of a flow, not started. \throws ScenarioError where there is no path.
+    std::unique_ptr<QueuePair>
+    Connect(const FlowSpec& spec, uint16_t sourcePort, Ptr<CongestionControl> control) const;
+
+    /// Payload bytes of data packets that reached a host.
+    uint64_t DeliveredPayload() const;
+
+  private:
+    void BuildNodes();
+    void ConfigureSwitches();
+    void CheckBuffer(uint32_t id, const Switch& sw) const;
+    void CheckRecords(const FlowSpec& spec, const Hops& path) const;
+    void SetGrain() const;
+    PathFacts DescribePath(const Hops& forward, const Hops& backward) const;
+    void Measure(const Hops& path, PathFacts& facts) const;
+    Route PortsOf(const Hops& path) const;
+    Port& PortAt(uint32_t node, uint32_t port) const;
+    Picos DefaultTimeout() const;
+
+    const Scenario& m_scenario;
+    std::unique_ptr<const NetworkRules> m_rules;
+    NetworkContext m_context;
+    Routing m_routing;
+    PathExtremes m_extremes;
+    Picos m_timeout{0};
+
+    std::vector<Ptr<Node>> m_nodes;
+    std::vector<Ptr<Nic>> m_nics;
+    std::vector<Ptr<Switch>> m_switchOf; ///< by node id; null for hosts
+    std::vector<std::pair<uint32_t, Ptr<Switch>>> m_switches;
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_PROGRAM_FABRIC_H

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "pcap.h"
+
+#include "ns3_env/cpp/rdma/network/wire-frame.h"
+
+namespace ns3::env::rdma
+{
+
+namespace
+{
+
+constexpr uint16_t LINKTYPE_ETHERNET = 1;
+
+std::vector<CapturePort>
+PortsOf(const Network& network)
+{
+    const Scenario& scenario = network.GetScenario();
+    std::vector<CapturePort> ports;
+    for (Port* port : network.Ports())
+    {
+        const Port& peer = port->Peer();
+        ports.push_back({port->NodeId(),
+                         port->Index(),
+                         PortName(scenario, port->NodeId(), port->Index()),
+                         PortName(scenario, peer.NodeId(), peer.Index()),
+                         port->RateBps()});
+    }
+    return ports;
+}
+
+} // namespace
+
+/// The capture of one port.
+class PcapRecorder::Tap
+{
+  public:
+    Tap(const Network& network, Port& port, CaptureFiles& files, size_t place)
+        : m_network(network),
+          m_port(port),
+          m_files(files),
+          m_place(place)
+    {
+        port.TraceConnectWithoutContext("Tx", MakeCallback(&Tap::OnTx, this));
+        port.TraceConnectWithoutContext("Rx", MakeCallback(&Tap::OnRx, this));
+    }
+
+    void Close()
+    {
+        m_port.TraceDisconnectWithoutContext("Tx", MakeCallback(&Tap::OnTx, this));
+        m_port.TraceDisconnectWithoutContext("Rx", MakeCallback(&Tap::OnRx, this));
+    }
+
+  private:
+    void OnTx(const Packet& packet) { Write(packet, m_port, FrameDirection::Sent); }
+    void OnRx(const Packet& packet) { Write(packet, m_port.Peer(), FrameDirection::Received); }
+
+    void Write(const Packet& packet, const Port& from, FrameDirection direction)
+    {
+        const uint32_t sender = from.NodeId();
+        const uint32_t receiver = from.Peer().NodeId();
+        m_files.Write(m_place, direction, FrameOf(packet, sender, receiver));
+    }
+
+    std::vector<uint8_t> FrameOf(const Packet& packet, uint32_t sender, uint32_t receiver) const
+    {
+        if (packet.flow == nullptr)
+        {
+            return PfcFrame(packet.kind, sender);
+        }
+        const FlowHeaders headers = HeadersOf(*packet.flow);
+        return packet.kind == PacketKind::Notification
+                   ? NotificationFrame(packet, headers)
+                   : RoceFrame(packet, headers, sender, receiver);
+    }
+
+    FlowHeaders HeadersOf(const QueuePair& flow) const
+    {
+        const Scenario& scenario = m_network.GetScenario();
+        const bool open = flow.IsOpenLoop();
+        const size_t stream = flow.Id() - (open ? scenario.flows.size() : 0);
+        const FlowSpec& spec = open ? scenario.streams[stream].flow : scenario.flows[stream].flow;
+        return {spec.id,
+                spec.source,
+                spec.destination,
+                open ? m_network.GetStreams().SourcePort(stream)
+                     : m_network.Records()[spec.id].sourcePort,
+                flow.Path().payloadBytes,
+                spec.sizeBytes,
+                !open};
+    }
+
+    const Network& m_network;
+    Port& m_port;
+    CaptureFiles& m_files;
+    size_t m_place; ///< among the chosen ports
+};
+
+PcapRecorder::PcapRecorder(const Network& network, const PcapSpec& spec)
+    : m_files(spec, {LINKTYPE_ETHERNET, "rdma-sim"}, PortsOf(network))
+{
+    const std::vector<Port*> ports = network.Ports();
+    for (const size_t port : m_files.Chosen())
+    {
+        m_taps.push_back(std::make_unique<Tap>(network, *ports[port], m_files, m_taps.size()));
+    }
+}
+
+PcapRecorder::~PcapRecorder() = default;
+
+void
+PcapRecorder::Close()
+{
+    for (const auto& tap : m_taps)
+    {
+        tap->Close();
+    }
+    m_files.Close();
+}
+
+} // namespace ns3::env::rdma

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which frames pass a port, and when? A capture of each port, as tcpdump on it would write, and one of all.
+#ifndef NS3_ENV_RDMA_PROGRAM_PCAP_H
+#define NS3_ENV_RDMA_PROGRAM_PCAP_H
+
+#include "network.h"
+
+#include "ns3_env/cpp/recorders/capture-files.h"
+#include "ns3_env/cpp/run/scenario.h"
+
+#include <memory>
+#include <vector>
+
+namespace ns3::env::rdma
+{
+
+/**
+ * Writes the CaptureFiles of RoCEv2's frames from the ports' Tx and Rx traces: frames sent at the time their
+ * transmission begins, frames received when they have arrived. Frames lost on the link are in the sender's file only.
+ */
+class PcapRecorder final : public Capture
+{
+  public:
+    /// The network must live as long. \throws ScenarioError for a port or a folder that is not there
+    PcapRecorder(const Network& network, const PcapSpec& spec);
+    ~PcapRecorder() override;
+
+    PcapRecorder(const PcapRecorder&) = delete;
+    PcapRecorder& operator=(const PcapRecorder&) = delete;
+
+    /// Completes the files. \throws std::runtime_error naming one that could not be written
+    void Close() override;
+
+  private:
+    class Tap;
+    CaptureFiles m_files;
+    std::vector<std::unique_ptr<Tap>> m_taps;
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_PROGRAM_PCAP_H

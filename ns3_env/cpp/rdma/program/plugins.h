@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does a controller of one's own join without a fork? As a shared object, checked before it runs.
+#ifndef NS3_ENV_RDMA_PROGRAM_PLUGINS_H
+#define NS3_ENV_RDMA_PROGRAM_PLUGINS_H
+
+#include <map>
+#include <string>
+
+namespace ns3::env::rdma
+{
+
+/**
+ * Makes a plugin's controllers known by their names, as if they had been built in. A file that is loaded
+ * already is left alone.
+ *
+ * A plugin is a shared object that includes the contract's headers: they put a mark into it that says which
+ * contract it was built against, and that is read before anything of it runs. One whose start-up fails
+ * (it registers a name that is taken) ends the program: one line on standard error, exit code 2.
+ *
+ * \throws ScenarioError where the file is no plugin, was built against another contract, lacks a symbol, or
+ * brings no controller; it names the file and says what would be right.
+ */
+void LoadPlugin(const std::string& file);
+
+/// The file that each of the loaded controllers came from, by the controller's name.
+const std::map<std::string, std::string>& PluginControllers();
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_PROGRAM_PLUGINS_H

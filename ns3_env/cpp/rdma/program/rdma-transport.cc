@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "rdma-transport.h"
+
+#include "controller-check.h"
+#include "controller-description.h"
+#include "network.h"
+#include "plugins.h"
+
+#include "ns3/command-line.h"
+#include "ns3_env/cpp/json/json-reader.h"
+
+#include <iostream>
+
+namespace ns3::env::rdma
+{
+
+namespace
+{
+
+constexpr int64_t MAX_NS = 4'000'000'000'000; // as a scenario's other times
+constexpr double MAX_RATE = 1e14;
+constexpr double MAX_BYTES = 1e12;
+constexpr double MAX_WEIGHT = 1e6;
+constexpr uint64_t MAX_BUFFER = 1'000'000'000'000;
+constexpr uint64_t UNBOUNDED_BYTES = 1ULL << 50; // more than any run sends
+constexpr uint32_t MAX_RESERVE = 1'000'000'000;
+
+void
+ReadCongestionPoints(JsonReader section, CongestionPointConfig& config)
+{
+    config.enabled = true;
+    config.targetBytes = section.Number("target_bytes", 1.0, MAX_BYTES);
+    config.weight = section.Number("weight", 0.0, MAX_WEIGHT);
+    config.sampleBytes = section.Number("sample_bytes", 1.0, MAX_BYTES);
+    config.sampleJitter = section.Number("sample_jitter", 0.0, 1.0);
+    config.adaptiveSampling = section.Flag("adaptive_sampling");
+    if (section.Has("sample_probability"))
+    {
+        config.sampleProbability = section.Number("sample_probability", 0.0, 1.0);
+    }
+    config.negativeOnly = section.OneOf("feedback", {"negative", "both"}) == "negative";
+    section.RefuseOthers();
+}
+
+void
+ReadSwitch(JsonReader section, Scenario& s)
+{
+    s.buffer.bufferBytes = section.Whole<uint64_t>("buffer_bytes", 1, MAX_BUFFER);
+    s.buffer.pfc = section.Flag("pfc");
+    s.buffer.alphaShift = section.Whole<uint32_t>("pfc_alpha_shift", 0, 30);
+    s.buffer.reserveBytes = section.Whole<uint32_t>("reserve_bytes", 0, MAX_RESERVE);
+    s.buffer.resumeOffsetBytes = section.Whole<uint32_t>("resume_offset_bytes", 0, MAX_RESERVE);
+    s.buffer.headroomFrames = section.Whole<uint32_t>("headroom_frames", 0, 1000);
+    if (section.Has("ecn"))
+    {
+        JsonReader ecn = section.Sub("ecn");
+        s.ecn.enabled = true;
+        s.ecn.kminBytes = ecn.Number("kmin_bytes", 0.0, MAX_BYTES);
+        s.ecn.kmaxBytes = ecn.Number("kmax_bytes", s.ecn.kminBytes, MAX_BYTES);
+        s.ecn.pmax = ecn.Number("pmax", 0.0, 1.0);
+        s.ecn.atRateBps = ecn.Number("at_rate_bps", 1.0, MAX_RATE);
+        if (ecn.Has("most_kmax_bytes"))
+        {
+            s.ecn.mostKmaxBytes = ecn.Number("most_kmax_bytes", 0.0, MAX_BYTES);
+        }
+        ecn.RefuseOthers();
+    }
+    if (section.Has("congestion_points"))
+    {
+        ReadCongestionPoints(section.Sub("congestion_points"), s.congestionPoints);
+    }
+    const auto counter = section.OneOf("flow_counter", {"exact", "timeout"});
+    const Picos timeout = section.Whole<int64_t>("flow_timeout_ns", 1, MAX_NS) * PS_PER_NS;
+    if (counter == "timeout")
+    {
+        s.flowTimeout = timeout;
+    }
+    section.RefuseOthers();
+}
+
+/// Group 0, in which switches have their own frames: its packets are not counted, hence neither paused nor lost, and
+/// not marked.
+void
+LeaveUnmanaged(Scenario& scenario)
+{
+    scenario.buffer.bufferBytes = UNBOUNDED_BYTES;
+    scenario.buffer.pfc = false;
+    scenario.ecn = {};
+    scenario.congestionPoints = {};
+}
+
+/// Does each plugin's controller keep the contract, or each of all where there are no plugins?
+int
+CheckControllers(bool pluginsOnly)
+{
+    bool kept = true;
+    for (const auto& name : CheckableControllers())
+    {
+        if (pluginsOnly && !PluginControllers().contains(name))
+        {
+            continue;
+        }
+        const auto broken = BrokenPromise(name);
+        kept = kept && !broken;
+        std::cout << name << ": "
+                  << broken.value_or("keeps the contract, " + std::to_string(CHECKED_FLOWS) +
+                                     " flows of " + std::to_string(CHECKED_HOOKS) +
+                                     " hooks in any order")
+                  << "\n";
+    }
+    return kept ? 0 : 1;
+}
+
+} // namespace
+
+std::string
+RdmaTransport::Name() const
+{
+    return "rdma";
+}
+
+std::string
+RdmaTransport::Title() const
+{
+    return "RDMA (RoCEv2)";
+}
+
+void
+RdmaTransport::AddOptions(CommandLine& command)
+{
+    command.AddValue("check",
+                     "Do the plugins' controllers keep the contract? (or all), and stop",
+                     m_check);
+    command.AddValue("plugin",
+                     "Load the controllers of this shared object; may be repeated",
+                     Callback<bool, const std::string&>(
+                         [this](const std::string& file)
+                         {
+                             m_plugins.push_back(file);
+                             return !file.empty();
+                         }));
+}
+
+std::optional<int>
+RdmaTransport::Obey()
+{
+    for (const std::string& file : m_plugins)
+    {
+        LoadPlugin(file);
+    }
+    return m_check ? std::optional<int>(CheckControllers(!m_plugins.empty())) : std::nullopt;
+}
+
+std::vector<std::string>
+RdmaTransport::Controllers() const
+{
+    return ListControllers();
+}
+
+std::string
+RdmaTransport::Describe() const
+{
+    return DescribeControllers();
+}
+
+void
+RdmaTransport::ReadKeys(JsonReader& root, Scenario& scenario)
+{
+    scenario.published = root.OneOf("timing", {"exact", "published"}) == "published";
+    if (root.Has("min_rate_bps"))
+    {
+        scenario.minRateBps = root.Number("min_rate_bps", 1.0, MAX_RATE);
+    }
+    ReadSwitch(root.Sub("switch"), scenario);
+    scenario.priorityGroup = root.Whole<uint32_t>("priority_group", 0, 7);
+    if (scenario.priorityGroup == 0)
+    {
+        LeaveUnmanaged(scenario);
+    }
+    const Picos timeout =
+        root.Whole<int64_t>("retransmission_timeout_ns", 0, MAX_NS, int64_t{0}) * PS_PER_NS;
+    if (timeout > 0)
+    {
+        scenario.retransmissionTimeout = timeout;
+    }
+}
+
+std::unique_ptr<FlowRun>
+RdmaTransport::Build(Scenario scenario, FlowRun::FlowHook onCreate)
+{
+    return std::make_unique<Network>(std::move(scenario), std::move(onCreate));
+}
+
+} // namespace ns3::env::rdma

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is RDMA's own of a scenario, and what of the program rdma-sim?
+#ifndef NS3_ENV_RDMA_PROGRAM_RDMA_TRANSPORT_H
+#define NS3_ENV_RDMA_PROGRAM_RDMA_TRANSPORT_H
+
+#include "ns3_env/cpp/program/transport.h"
+
+#include <string>
+#include <vector>
+
+namespace ns3::env::rdma
+{
+
+/// "rdma": RoCEv2 over switches with PFC.
+class RdmaTransport final : public Transport
+{
+  public:
+    std::string Name() const override;
+    std::string Title() const override;
+    /// --plugin and --check.
+    void AddOptions(CommandLine& command) override;
+    std::optional<int> Obey() override;
+    std::vector<std::string> Controllers() const override;
+    std::string Describe() const override;
+    /// The switches, timing, and the sender's limits.
+    void ReadKeys(JsonReader& root, Scenario& scenario) override;
+    std::unique_ptr<FlowRun> Build(Scenario scenario, FlowRun::FlowHook onCreate) override;
+
+  private:
+    bool m_check{false};
+    std::vector<std::string> m_plugins;
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_PROGRAM_RDMA_TRANSPORT_H

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "nic.h"
+
+#include "ns3_env/cpp/rdma/network/queue-pair.h"
+
+#include <algorithm>
+
+namespace ns3::env::rdma::published
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Nic);
+
+TypeId
+Nic::GetTypeId()
+{
+    static TypeId tid = TypeId("rdma::published::Nic").SetParent<rdma::Nic>().SetGroupName("Rdma");
+    return tid;
+}
+
+Nic::Nic(NetworkContext& network, uint32_t nodeId, bool acksPassPause)
+    : rdma::Nic(network, nodeId),
+      m_wakeUp([this] { Kick(); }),
+      m_acksPassPause(acksPassPause),
+      m_dcqcn(TypeId::LookupByName("rdma::dcqcn")),
+      m_timely(TypeId::LookupByName("rdma::timely"))
+{
+}
+
+void
+Nic::RemoveFlow(QueuePair& flow)
+{
+    *std::find(m_flows.begin(), m_flows.end(), &flow) = nullptr;
+}
+
+QueuePair*
+Nic::NextFlow(Picos now)
+{
+    const size_t count = m_flows.size();
+    size_t chosen = count;
+    size_t gap = count;
+    size_t index = m_served < count ? m_served : m_served % std::max<size_t>(count, 1);
+    for (size_t i = 0; i < count && chosen == count; ++i)
+    {
+        index = index + 1 < count ? index + 1 : 0;
+        if (m_flows[index] == nullptr)
+        {
+            gap = std::min(gap, index);
+        }
+        else if (!IsPaused() && m_flows[index]->ReadyAt() <= now)
+        {
+            chosen = index;
+        }
+    }
+    QueuePair* flow = chosen < count ? m_flows[chosen] : nullptr;
+    if (gap < count)
+    {
+        const auto first = m_flows.begin() + static_cast<std::ptrdiff_t>(gap);
+        m_flows.erase(std::remove(first, m_flows.end(), nullptr), m_flows.end());
+        chosen =
+            static_cast<size_t>(std::find(m_flows.begin(), m_flows.end(), flow) - m_flows.begin());
+    }
+    m_served = flow != nullptr ? chosen : m_served;
+    return flow;
+}
+
+bool
+Nic::PassesPause(const Packet& ack) const
+{
+    const TypeId controller = ack.flow->Control().GetInstanceTypeId();
+    return m_acksPassPause || controller == m_dcqcn || controller == m_timely;
+}
+
+Packet*
+Nic::Dequeue(Picos now)
+{
+    const Packet* ack = m_acks.Front();
+    if (ack != nullptr && (!IsPaused() || PassesPause(*ack)))
+    {
+        return m_acks.Pop();
+    }
+    QueuePair* flow = NextFlow(now);
+    return flow != nullptr ? Take(*flow, now) : nullptr;
+}
+
+Picos
+Nic::NextReady(Picos now)
+{
+    Picos earliest = NEVER;
+    for (const QueuePair* flow : m_flows)
+    {
+        earliest = flow != nullptr ? std::min(earliest, flow->PacedUntil()) : earliest;
+    }
+    m_wakeUp.OnIdle(earliest, now);
+    return NEVER;
+}
+
+void
+Nic::OnRepaced(const QueuePair& flow, Picos now)
+{
+    m_wakeUp.OnRepaced(flow.NextAvailable(), now);
+}
+
+} // namespace ns3::env::rdma::published

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture-files.h"
+
+#include "ns3/pcap-file.h"
+#include "ns3_env/cpp/engine/now.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+#include <set>
+
+namespace ns3::env
+{
+
+namespace
+{
+
+constexpr int64_t NS_PER_SECOND = 1'000'000'000;
+
+size_t
+FindPort(const std::vector<CapturePort>& all, uint32_t node, uint32_t index)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < all.size(); ++i)
+    {
+        if (all[i].node == node && all[i].port == index)
+        {
+            return i;
+        }
+        count += all[i].node == node ? 1 : 0;
+    }
+    if (count == 0)
+    {
+        throw ScenarioError("record.pcap_ports",
+                            "there is no node " + std::to_string(node) + "; nodes are 0 to " +
+                                std::to_string(all.back().node));
+    }
+    throw ScenarioError("record.pcap_ports",
+                        "there is no port " + std::to_string(index) + " at node " +
+                            std::to_string(node) + ", whose ports are 0 to " +
+                            std::to_string(count - 1));
+}
+
+std::vector<size_t>
+ChosenPorts(const std::vector<CapturePort>& all, const PcapSpec& spec)
+{
+    std::vector<size_t> chosen;
+    if (!spec.ports)
+    {
+        chosen.resize(all.size());
+        std::iota(chosen.begin(), chosen.end(), 0);
+        return chosen;
+    }
+    for (const auto& [node, index] : std::set(spec.ports->begin(), spec.ports->end()))
+    {
+        chosen.push_back(FindPort(all, node, index));
+    }
+    return chosen;
+}
+
+} // namespace
+
+std::string
+PortName(const Scenario& scenario, uint32_t node, uint32_t port)
+{
+    return (scenario.isSwitch[node] ? "s" : "h") + std::to_string(node) + "-p" +
+           std::to_string(port);
+}
+
+/// The capture of one port, and its interface in that of all.
+class CaptureFiles::PortFile
+{
+  public:
+    PortFile(const CapturePort& port,
+             const PcapSpec& spec,
+             const CaptureFormat& format,
+             PcapngFile& merged)
+        : m_interface(merged.AddInterface(port.name, "link to " + port.peerName, port.rateBps)),
+          m_name(spec.prefix + "-" + std::to_string(port.node) + "-" + std::to_string(port.port) +
+                 ".pcap")
+    {
+        m_file.Open(m_name, std::ios::out | std::ios::trunc);
+        Check();
+        m_file.Init(format.linkType, spec.snapLength, PcapFile::ZONE_DEFAULT, false, true);
+        Check();
+    }
+
+    uint32_t Interface() const { return m_interface; }
+
+    void Write(int64_t timeNs, std::span<const uint8_t> frame)
+    {
+        m_file.Write(static_cast<uint32_t>(timeNs / NS_PER_SECOND),
+                     static_cast<uint32_t>(timeNs % NS_PER_SECOND),
+                     frame.data(),
+                     static_cast<uint32_t>(frame.size()));
+        Check(); // ns-3 ends the program where it is to write on
+    }
+
+    void Close()
+    {
+        m_file.Close();
+        Check();
+    }
+
+  private:
+    void Check() const
+    {
+        if (m_file.Fail())
+        {
+            RefuseCapture(m_name);
+        }
+    }
+
+    uint32_t m_interface;
+    std::string m_name;
+    PcapFile m_file;
+};
+
+CaptureFiles::CaptureFiles(const PcapSpec& spec,
+                           const CaptureFormat& format,
+                           const std::vector<CapturePort>& ports)
+{
+    const auto folder = std::filesystem::path(spec.prefix).parent_path();
+    if (!folder.empty() && !std::filesystem::is_directory(folder))
+    {
+        throw ScenarioError("record.pcap", "there is no folder '" + folder.string() + "'");
+    }
+    m_chosen = ChosenPorts(ports, spec);
+    m_merged = std::make_unique<PcapngFile>(spec.prefix + ".pcapng", spec.snapLength, format);
+    for (const size_t i : m_chosen)
+    {
+        m_files.push_back(std::make_unique<PortFile>(ports[i], spec, format, *m_merged));
+    }
+}
+
+CaptureFiles::~CaptureFiles() = default;
+
+void
+CaptureFiles::Write(size_t i, FrameDirection direction, std::span<const uint8_t> frame)
+{
+    const int64_t now = ToNanos(NowPicos());
+    m_files[i]->Write(now, frame);
+    m_merged->Write(m_files[i]->Interface(), now, direction, frame);
+}
+
+void
+CaptureFiles::Close()
+{
+    for (const auto& file : m_files)
+    {
+        file->Close();
+    }
+    m_merged->Close();
+}
+
+} // namespace ns3::env

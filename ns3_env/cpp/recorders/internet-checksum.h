@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The Internet checksum of IPv4, UDP and TCP headers (RFC 1071).
+#ifndef NS3_ENV_RECORDERS_INTERNET_CHECKSUM_H
+#define NS3_ENV_RECORDERS_INTERNET_CHECKSUM_H
+
+#include <cstdint>
+#include <span>
+
+namespace ns3::env
+{
+
+/// Over bytes whose own checksum field is 0.
+uint16_t InternetChecksum(std::span<const uint8_t> bytes);
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_RECORDERS_INTERNET_CHECKSUM_H

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// When did a flow's window or rate change, and to what?
+#ifndef NS3_ENV_RECORDERS_KNOB_LOG_H
+#define NS3_ENV_RECORDERS_KNOB_LOG_H
+
+#include "ns3_env/cpp/run/flow-run.h"
+
+#include <deque>
+
+namespace ns3::env
+{
+
+/// A flow's window and rate, at its start or after a change.
+struct KnobChange
+{
+    Picos time;
+    uint32_t flow;
+    double windowBytes;
+    double rateBps;
+};
+
+/// Collects the changes of all flows.
+class KnobLog
+{
+  public:
+    explicit KnobLog(FlowRun& run);
+
+    KnobLog(const KnobLog&) = delete;
+    KnobLog& operator=(const KnobLog&) = delete;
+
+    const std::deque<KnobChange>& Changes() const { return m_changes; }
+
+  private:
+    void OnKnobs(const FlowState& flow, Picos now);
+
+    std::deque<KnobChange> m_changes;
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_RECORDERS_KNOB_LOG_H

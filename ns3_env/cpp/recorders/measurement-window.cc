@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "measurement-window.h"
+
+#include "ns3/simulator.h"
+#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/engine/sign-of-life.h"
+
+namespace ns3::env
+{
+
+MeasurementWindow::MeasurementWindow(FlowRun& run, TimeSpan span)
+    : m_run(run),
+      m_span(span)
+{
+    RunTraces& traces = run.Traces();
+    traces.begin.ConnectWithoutContext(MakeCallback(&MeasurementWindow::OnRunBegins, this));
+    traces.ended.ConnectWithoutContext(MakeCallback(&MeasurementWindow::OnRunEnds, this));
+}
+
+void
+MeasurementWindow::OnRunBegins()
+{
+    if (m_span.begin == 0)
+    {
+        Open(); // before anything is sent
+    }
+    else
+    {
+        Simulator::Schedule(Time(m_span.begin), &MeasurementWindow::Open, this);
+    }
+    Simulator::Schedule(Time(m_span.end), &MeasurementWindow::Close, this);
+}
+
+void
+MeasurementWindow::OnRunEnds()
+{
+    if (!m_open)
+    {
+        Open();
+    }
+    if (!m_closed)
+    {
+        Close();
+    }
+}
+
+void
+MeasurementWindow::Open()
+{
+    m_open = true;
+    m_receivedBytes = ReceivedSoFar();
+    m_run.ForEachQueue([this](const EgressQueue& queue)
+                       { m_txBytes[{queue.node, queue.port}] = queue.txBytes; });
+}
+
+void
+MeasurementWindow::Close()
+{
+    m_closed = true;
+    std::vector<uint64_t> received = ReceivedSoFar();
+    for (size_t i = 0; i < received.size(); ++i)
+    {
+        received[i] -= m_receivedBytes[i];
+    }
+    m_receivedBytes = std::move(received);
+    const Picos now = NowPicos();
+    m_run.ForEachQueue(
+        [&](const EgressQueue& queue)
+        {
+            if (queue.stats == nullptr)
+            {
+                return;
+            }
+            const std::pair key{queue.node, queue.port};
+            PortCounts counts{queue.txBytes - m_txBytes.at(key), *queue.stats};
+            if (now < m_span.end)
+            {
+                counts.queue.Update(0, now);
+            }
+            counts.queue.Finish(m_span.end);
+            m_ports.emplace(key, std::move(counts));
+        });
+}
+
+std::vector<uint64_t>
+MeasurementWindow::ReceivedSoFar() const
+{
+    const auto& flows = m_run.GetScenario().flows;
+    std::vector<uint64_t> received(flows.size(), 0);
+    for (size_t i = 0; i < flows.size(); ++i)
+    {
+        SignOfLife::Beat();
+        received[i] = m_run.Records()[i].end >= 0 ? flows[i].flow.sizeBytes : 0;
+    }
+    for (const LiveFlow* flow : m_run.LiveFlows())
+    {
+        received[flow->Id()] = flow->ReceivedBytes();
+    }
+    return received;
+}
+
+} // namespace ns3::env

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What did receivers get, and ports send and hold, between two instants?
+#ifndef NS3_ENV_RECORDERS_MEASUREMENT_WINDOW_H
+#define NS3_ENV_RECORDERS_MEASUREMENT_WINDOW_H
+
+#include "ns3_env/cpp/engine/queue-stats.h"
+#include "ns3_env/cpp/run/flow-run.h"
+
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// Counts of the time in [begin, end), whenever the last flow ends (docs/sources/metrics.md: measurement window).
+class MeasurementWindow
+{
+  public:
+    /// Counts of one port of a switch.
+    struct PortCounts
+    {
+        uint64_t txBytes;
+        QueueStats queue; ///< zero from the end of a run that is over before the window
+    };
+
+    MeasurementWindow(FlowRun& run, TimeSpan span);
+
+    MeasurementWindow(const MeasurementWindow&) = delete;
+    MeasurementWindow& operator=(const MeasurementWindow&) = delete;
+
+    TimeSpan Span() const { return m_span; }
+    /// In-order payload, by flow.
+    const std::vector<uint64_t>& ReceivedBytes() const { return m_receivedBytes; }
+    /// Of a port with queue statistics.
+    const PortCounts& Of(uint32_t node, uint32_t port) const { return m_ports.at({node, port}); }
+
+  private:
+    void OnRunBegins();
+    void OnRunEnds();
+    void Open();
+    void Close();
+    /// In-order payload until now, by flow.
+    std::vector<uint64_t> ReceivedSoFar() const;
+
+    const FlowRun& m_run;
+    TimeSpan m_span;
+    bool m_open{false};
+    bool m_closed{false};
+    std::vector<uint64_t>
+        m_receivedBytes; ///< until the window begins; within it, once it is closed
+    std::map<std::pair<uint32_t, uint32_t>, uint64_t> m_txBytes; ///< until the window begins
+    std::map<std::pair<uint32_t, uint32_t>, PortCounts> m_ports;
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_RECORDERS_MEASUREMENT_WINDOW_H

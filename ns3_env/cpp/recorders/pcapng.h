@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How do frames of many ports stand in one capture? A pcapng file, an interface for each port.
+#ifndef NS3_ENV_RECORDERS_PCAPNG_H
+#define NS3_ENV_RECORDERS_PCAPNG_H
+
+#include <cstdint>
+#include <fstream>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// Which way a frame went at its interface; the values are those of epb_flags.
+enum class FrameDirection : uint32_t
+{
+    Received = 1,
+    Sent = 2,
+};
+
+/// What the frames of a capture are, and who wrote them.
+struct CaptureFormat
+{
+    uint16_t linkType; ///< what a frame begins with (tcpdump.org/linktypes.html)
+    std::string application;
+};
+
+/// What could not be written just now, and why. \throws ScenarioError
+[[noreturn]] void RefuseCapture(const std::string& name);
+
+/**
+ * A pcapng file (IETF draft-ietf-opsawg-pcapng), written as it grows. Times are whole
+ * nanoseconds: Wireshark 4.0 reads times beyond 18 ms wrong where they are picoseconds.
+ * Whatever is written throws a ScenarioError, naming the file, where it cannot be (a full disk).
+ */
+class PcapngFile
+{
+  public:
+    /// Keeps at most `snapLength` bytes of a frame.
+    PcapngFile(const std::string& name, uint32_t snapLength, const CaptureFormat& format);
+
+    /// Describes an interface; returns its number, 0 for the first.
+    uint32_t AddInterface(const std::string& name, const std::string& description, double rateBps);
+    /// Adds a frame; times must not descend.
+    void Write(uint32_t interface,
+               int64_t timeNs,
+               FrameDirection direction,
+               std::span<const uint8_t> frame);
+    /// Completes the file.
+    void Close();
+
+  private:
+    /// One block's bytes, from its type to its second length.
+    class Block;
+    void Write(Block& block);
+    void Check() const;
+
+    std::string m_name;
+    uint32_t m_snapLength;
+    uint16_t m_linkType;
+    uint32_t m_interfaces{0};
+    std::vector<uint8_t> m_bytes; ///< of the block that is being written; kept to save allocations
+    std::ofstream m_file;
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_RECORDERS_PCAPNG_H

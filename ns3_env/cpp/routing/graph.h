@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which nodes are joined by which links? The network as routing sees it.
+#ifndef NS3_ENV_ROUTING_GRAPH_H
+#define NS3_ENV_ROUTING_GRAPH_H
+
+#include "ns3_env/cpp/contract/units.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// One end of a link, as a node sees it.
+struct Neighbour
+{
+    uint32_t node;
+    uint32_t port; ///< index of the local port
+    double rateBps;
+    Picos delay;
+};
+
+/// Switches of the longest path: a flow has a bit for each in their tables (QueuePair::MarkCounted).
+inline constexpr uint32_t MAX_PATH_SWITCHES = 32;
+
+/// Links of a path: each with the node that it leaves.
+using Hops = std::vector<std::pair<uint32_t, const Neighbour*>>;
+
+/// By node id; a node's neighbours in the order of the links.
+struct Graph
+{
+    std::vector<bool> isSwitch;
+    std::vector<std::vector<Neighbour>> neighbours;
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_ROUTING_GRAPH_H

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// By which nodes does a flow travel? Shortest paths with ECMP over the scenario's graph.
+#ifndef NS3_ENV_ROUTING_ROUTING_H
+#define NS3_ENV_ROUTING_ROUTING_H
+
+#include "ecmp.h"
+#include "graph.h"
+#include "next-hop-order.h"
+
+#include "ns3_env/cpp/run/scenario.h"
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// The largest of any two hosts' paths.
+struct PathExtremes
+{
+    Picos baseRtt{0};   ///< 2 * delays + one-way serialisation of one payload
+    double bdpBytes{0}; ///< such an RTT * the slowest link of its path
+    uint32_t switches{0};
+};
+
+/// The graph of a scenario and its shortest paths (by hops; hosts do not forward).
+class Routing
+{
+  public:
+    using OrderMaker = std::function<std::unique_ptr<NextHopOrder>(const Graph&)>;
+
+    /// \throws ScenarioError for duplicate links, self-loops, hosts without exactly one link.
+    explicit Routing(
+        const Scenario& scenario,
+        const OrderMaker& makeOrder = [](const Graph&)
+        { return std::make_unique<NextHopOrder>(); });
+
+    const std::vector<Neighbour>& Neighbours(uint32_t node) const
+    {
+        return m_graph.neighbours[node];
+    }
+
+    /**
+     * Links a packet takes from host `from` to host `to`: out of `from`, then out of each switch. Where
+     * next hops are equal, the hash picks one of them in their order.
+     * \throws ScenarioError where there is no path, or more than MAX_PATH_SWITCHES.
+     */
+    Hops Path(uint32_t from, uint32_t to, const FiveTuple& tuple) const;
+
+    /// The path that a base RTT is of, for a flow that takes `path`.
+    Hops MeasuredPath(const Hops& path) const;
+
+    /// Over all shortest paths, or over those that speak for their pair of hosts.
+    PathExtremes LargestOfPaths(uint32_t payloadBytes, Rounding rounding) const;
+
+  private:
+    const std::vector<uint16_t>& DistancesTo(uint32_t host) const;
+    /// Neighbours of `node` that lie one hop nearer to the host `to`, in the order of the links.
+    void NearerTo(uint32_t to, uint32_t node, std::vector<const Neighbour*>& hops) const;
+
+    Graph m_graph;
+    std::unique_ptr<NextHopOrder> m_order;
+    mutable std::vector<std::vector<uint16_t>> m_distances; ///< by destination, on demand
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_ROUTING_ROUTING_H

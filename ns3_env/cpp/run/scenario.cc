@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "scenario.h"
+
+#include "ns3_env/cpp/engine/sign-of-life.h"
+#include "ns3_env/cpp/json/json-reader.h"
+#include "ns3_env/cpp/json/read-clock.h"
+
+#include <initializer_list>
+#include <unordered_set>
+
+namespace ns3::env
+{
+
+namespace
+{
+
+constexpr int64_t MAX_NS = 4'000'000'000'000; // an hour and more: no overflow in picoseconds
+constexpr int64_t MAX_DELAY_NS = 10'000'000'000;
+constexpr double MIN_LINK_RATE =
+    1e4; // with the longest path, largest frame and delay still in picoseconds
+constexpr double MAX_RATE = 1e14;
+constexpr int64_t MAX_FLOW_BYTES = 1'000'000'000'000'000;
+constexpr int64_t ENDLESS = 0;       ///< the size of a flow without an end
+constexpr size_t MAX_NODES = 65'536; // as many have an address of their own
+constexpr size_t MAX_LINKS = 1'000'000;
+constexpr size_t MAX_FLOWS = 10'000'000;
+constexpr size_t MAX_STREAMS = 1'000'000;
+constexpr int64_t UNSTOPPED = -1; ///< the stop of a stream that goes on
+constexpr double MIN_RATE = 1;
+constexpr size_t MAX_CONTROLLERS = 10'000;
+constexpr const char* AGENT = "agent"; ///< the controller that asks across the channel
+
+void
+ReadNodes(JsonReader& root, Scenario& s)
+{
+    for (const auto& kind : root.Texts("nodes", MAX_NODES))
+    {
+        if (kind != "host" && kind != "switch")
+        {
+            throw ScenarioError("'nodes' has '" + Shown(kind) +
+                                "': a node is a 'host' or a 'switch'");
+        }
+        s.isSwitch.push_back(kind == "switch");
+    }
+    if (s.isSwitch.empty())
+    {
+        throw ScenarioError("'nodes' is empty: a network has at least two hosts");
+    }
+    const auto last = static_cast<uint32_t>(s.isSwitch.size()) - 1;
+    for (const auto& json : root.List("links", MAX_LINKS))
+    {
+        JsonReader link(json, "links[" + std::to_string(s.links.size()) + "]");
+        s.links.push_back({link.Whole<uint32_t>("a", 0, last),
+                           link.Whole<uint32_t>("b", 0, last),
+                           link.Number("rate_bps", MIN_LINK_RATE, MAX_RATE),
+                           link.Whole<int64_t>("delay_ns", 0, MAX_DELAY_NS) * PS_PER_NS});
+        link.RefuseOthers();
+    }
+}
+
+void
+ReadControllers(JsonReader& root, Scenario& s)
+{
+    for (const auto& json : root.List("controllers", MAX_CONTROLLERS))
+    {
+        JsonReader section(json, ControllerKey(s.controllers.size()));
+        ControllerSpec spec{section.Text("name"), {}};
+        if (section.Has("attributes"))
+        {
+            spec.attributes = section.Values("attributes");
+        }
+        section.RefuseOthers();
+        s.controllers.push_back(std::move(spec));
+    }
+    if (s.controllers.empty())
+    {
+        throw ScenarioError("'controllers' is empty: flows need at least one");
+    }
+}
+
+/// What is wrong with the ends of a row of 'flows' or 'streams' is said by its number.
+class Rows
+{
+  public:
+    Rows(const char* section, const Scenario& scenario)
+        : m_section(section),
+          m_scenario(scenario)
+    {
+    }
+
+    void SameLength(size_t rows, std::initializer_list<size_t> others) const
+    {
+        for (size_t other : others)
+        {
+            if (other != rows)
+            {
+                throw ScenarioError("'" + m_section + "' has columns of different lengths");
+            }
+        }
+    }
+
+    [[noreturn]] void Refuse(size_t row, const std::string& why) const
+    {
+        throw ScenarioError("'" + m_section + "' row " + std::to_string(row) + ": " + why);
+    }
+
+    void CheckEnds(size_t row, const char* what, uint32_t source, uint32_t destination) const
+    {
+        for (uint32_t node : {source, destination})
+        {
+            if (m_scenario.isSwitch[node])
+            {
+                Refuse(row, "node " + std::to_string(node) + " is no host");
+            }
+        }
+        if (source == destination)
+        {
+            Refuse(row,
+                   std::string("a ") + what + " from host " + std::to_string(source) +
+                       " to itself");
+        }
+    }
+
+  private:
+    std::string m_section;
+    const Scenario& m_scenario;
+};
+
+void
+ReadFlows(JsonReader section, Scenario& s)
+{
+    const auto lastNode = static_cast<uint32_t>(s.isSwitch.size()) - 1;
+    const auto lastController = static_cast<uint32_t>(s.controllers.size()) - 1;
+    const auto src = section.Wholes<uint32_t>("src", MAX_FLOWS, 0, lastNode);
+    const auto dst = section.Wholes<uint32_t>("dst", MAX_FLOWS, 0, lastNode);
+    const auto size = section.Wholes<int64_t>("size_bytes", MAX_FLOWS, 0, MAX_FLOW_BYTES);
+    const auto start = section.Wholes<int64_t>("start_ns", MAX_FLOWS, 0, MAX_NS);
+    const auto controller = section.Wholes<uint32_t>("controller", MAX_FLOWS, 0, lastController);
+    const auto slot = section.Wholes<int32_t>("slot", MAX_FLOWS, -1, int32_t{MAX_FLOWS} - 1);
+    section.RefuseOthers();
+    const size_t n = src.size();
+    if (n == 0)
+    {
+        throw ScenarioError("'flows' is empty: an episode needs at least one flow");
+    }
+    const Rows rows("flows", s);
+    rows.SameLength(n, {dst.size(), size.size(), start.size(), controller.size(), slot.size()});
+    s.flows.reserve(n);
+    std::unordered_set<int32_t> taken;
+    for (size_t i = 0; i < n; ++i)
+    {
+        SignOfLife::Beat();
+        rows.CheckEnds(i, "flow", src[i], dst[i]);
+        // A slot is where the policy keeps what it knows of the flow.
+        if (s.controllers[controller[i]].name == AGENT)
+        {
+            if (slot[i] < 0)
+            {
+                rows.Refuse(i,
+                            "a flow under '" + std::string(AGENT) + "' needs a slot, 0 or above");
+            }
+            if (!taken.insert(slot[i]).second)
+            {
+                rows.Refuse(i, "slot " + std::to_string(slot[i]) + " is another flow's");
+            }
+        }
+        s.flows.push_back({{static_cast<uint32_t>(i),
+                            src[i],
+                            dst[i],
+                            size[i] == ENDLESS ? ENDLESS_BYTES : static_cast<uint64_t>(size[i]),
+                            start[i] * PS_PER_NS},
+                           controller[i],
+                           slot[i]});
+    }
+}
+
+void
+ReadStreams(JsonReader section, Scenario& s)
+{
+    const auto lastNode = static_cast<uint32_t>(s.isSwitch.size()) - 1;
+    const auto src = section.Wholes<uint32_t>("src", MAX_STREAMS, 0, lastNode);
+    const auto dst = section.Wholes<uint32_t>("dst", MAX_STREAMS, 0, lastNode);
+    const auto rate = section.Numbers("rate_bps", MAX_STREAMS, MIN_RATE, MAX_RATE);
+    const auto start = section.Wholes<int64_t>("start_ns", MAX_STREAMS, 0, MAX_NS);
+    const auto stop = section.Wholes<int64_t>("stop_ns", MAX_STREAMS, UNSTOPPED, MAX_NS);
+    section.RefuseOthers();
+    const Rows rows("streams", s);
+    rows.SameLength(src.size(), {dst.size(), rate.size(), start.size(), stop.size()});
+    for (size_t i = 0; i < src.size(); ++i)
+    {
+        SignOfLife::Beat();
+        rows.CheckEnds(i, "stream", src[i], dst[i]);
+        if (stop[i] != UNSTOPPED && stop[i] <= start[i])
+        {
+            rows.Refuse(i,
+                        "it stops at " + std::to_string(stop[i]) + " ns, not after its start at " +
+                            std::to_string(start[i]) + " ns");
+        }
+        s.streams.push_back({{static_cast<uint32_t>(s.flows.size() + i),
+                              src[i],
+                              dst[i],
+                              ENDLESS_BYTES,
+                              start[i] * PS_PER_NS},
+                             rate[i],
+                             stop[i] == UNSTOPPED ? NEVER : stop[i] * PS_PER_NS});
+    }
+}
+
+void
+ReadRecord(JsonReader section, Scenario& s)
+{
+    s.recordQueues = section.Flag("queues", true);
+    s.recordWindows = section.Flag("windows", false);
+    s.recordEvents = section.Flag("events", false);
+    s.recordControllerState = section.Flag("controller_state", false);
+    s.recordControllerCounters = section.Flag("controller_counters", false);
+    s.recordTransitions = section.Flag("transitions", false);
+    s.queueSeriesInterval =
+        section.Whole<int64_t>("queue_series_ns", 0, MAX_NS, int64_t{0}) * PS_PER_NS;
+    if (section.Has("measurement"))
+    {
+        JsonReader window = section.Sub("measurement");
+        const auto begin = window.Whole<int64_t>("begin_ns", 0, MAX_NS - 1);
+        const auto end = window.Whole<int64_t>("end_ns", begin + 1, MAX_NS);
+        s.measurement = {begin * PS_PER_NS, end * PS_PER_NS};
+        window.RefuseOthers();
+    }
+    PcapSpec pcap;
+    if (section.Has("pcap_ports"))
+    {
+        pcap.ports = section.Pairs("pcap_ports", MAX_LINKS, UINT32_MAX);
+    }
+    pcap.snapLength = section.Whole("pcap_snaplen",
+                                    uint32_t{1},
+                                    uint32_t{PcapSpec::LONGEST_FRAME},
+                                    uint32_t{PcapSpec::LONGEST_FRAME});
+    if (section.Has("pcap"))
+    {
+        pcap.prefix = section.Text("pcap");
+        s.pcap = std::move(pcap);
+    }
+    else if (pcap.ports)
+    {
+        throw ScenarioError("'record.pcap_ports' needs 'record.pcap', the prefix of the files");
+    }
+    section.RefuseOthers();
+}
+
+} // namespace
+
+Picos
+Scenario::CountedFrom() const
+{
+    if (measurement || flows.empty())
+    {
+        return measurement ? measurement->begin : 0;
+    }
+    return std::min_element(flows.begin(),
+                            flows.end(),
+                            [](const FlowEntry& x, const FlowEntry& y)
+                            { return x.flow.start < y.flow.start; })
+        ->flow.start;
+}
+
+Scenario
+Scenario::FromJson(const std::string& text, const OwnKeys& own)
+{
+    const auto json = ParseJson(text);
+    Scenario s;
+    JsonReader root(json, "");
+    s.seed = root.Whole<uint64_t>("seed", 0, UINT64_MAX);
+    s.timeLimit = root.Whole<int64_t>("time_limit_ns", 1, MAX_NS) * PS_PER_NS;
+    s.payloadBytes = root.Whole<uint32_t>("payload_bytes", 1, 65000);
+    ReadNodes(root, s);
+    own(root, s);
+    if (root.Has("loss"))
+    {
+        JsonReader loss = root.Sub("loss");
+        s.lossProbability = loss.Number("probability", 0.0, 1.0);
+        loss.RefuseOthers();
+    }
+    ReadControllers(root, s);
+    s.clock = ReadClock(root);
+    ReadFlows(root.Sub("flows"), s);
+    if (root.Has("streams"))
+    {
+        ReadStreams(root.Sub("streams"), s);
+    }
+    if (root.Has("record"))
+    {
+        ReadRecord(root.Sub("record"), s);
+    }
+    root.RefuseOthers();
+    return s;
+}
+
+} // namespace ns3::env

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What does one episode consist of? The scenario as the simulator reads it from JSON.
+#ifndef NS3_ENV_RUN_SCENARIO_H
+#define NS3_ENV_RUN_SCENARIO_H
+
+#include "ns3_env/cpp/contract/clock-spec.h"
+#include "ns3_env/cpp/contract/congestion-point-config.h"
+#include "ns3_env/cpp/contract/ecn-config.h"
+#include "ns3_env/cpp/contract/switch-buffer-config.h"
+#include "ns3_env/cpp/contract/units.h"
+#include "ns3_env/cpp/engine/flow-spec.h"
+#include "ns3_env/cpp/json/scenario-error.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3::env
+{
+
+class JsonReader;
+
+struct LinkSpec
+{
+    uint32_t a;
+    uint32_t b;
+    double rateBps;
+    Picos delay;
+};
+
+/// From `begin` to before `end`.
+struct TimeSpan
+{
+    Picos begin;
+    Picos end;
+};
+
+struct ControllerSpec
+{
+    std::string name;
+    std::vector<std::pair<std::string, std::string>> attributes;
+};
+
+/// Where one of Scenario::controllers stands in the JSON.
+inline std::string
+ControllerKey(size_t index)
+{
+    return "controllers[" + std::to_string(index) + "]";
+}
+
+/// Which ports are captured, and where to.
+struct PcapSpec
+{
+    static constexpr uint32_t LONGEST_FRAME = 65535;
+
+    std::string prefix;                                              ///< of the files
+    std::optional<std::vector<std::pair<uint32_t, uint32_t>>> ports; ///< node, port; absent: all
+    uint32_t snapLength{LONGEST_FRAME}; ///< the most bytes of a frame that are kept
+};
+
+struct FlowEntry
+{
+    FlowSpec flow;
+    uint32_t controller; ///< index into Scenario::controllers
+    int32_t slot;        ///< for an agent's flow, -1 otherwise
+};
+
+/// Background that nothing steers.
+struct StreamEntry
+{
+    FlowSpec flow;  ///< without an end
+    double rateBps; ///< on the wire
+    Picos stop;     ///< NEVER of one that goes on
+};
+
+struct Scenario
+{
+    uint64_t seed{1};
+    Picos timeLimit{0};
+    bool published{false}; ///< with the published simulator's accidents
+    bool inBandTelemetry{
+        true}; ///< packets may carry records of switches, and switches may answer them
+    uint32_t payloadBytes{1000};
+    std::optional<double> minRateBps; ///< default: 1/100 of the host's link rate
+    std::vector<bool> isSwitch;       ///< by node id
+    std::vector<LinkSpec> links;
+    SharedBufferConfig buffer;
+    uint32_t priorityGroup{3}; ///< of all packets; switches do not manage group 0
+    EcnConfig ecn;
+    CongestionPointConfig congestionPoints;
+    std::optional<Picos> flowTimeout; ///< count flows by timeout; exactly if absent
+    double lossProbability{0};
+    std::optional<Picos> retransmissionTimeout; ///< default: from the network's buffers
+    std::vector<ControllerSpec> controllers;
+    ClockSpec clock;
+    std::vector<FlowEntry> flows;
+    std::vector<StreamEntry> streams;
+    bool recordQueues{true};
+    bool recordWindows{false};
+    bool recordEvents{false};
+    bool recordControllerState{false};
+    bool recordControllerCounters{false};
+    bool recordTransitions{false}; ///< of policies in the simulator, across the channel
+    Picos queueSeriesInterval{0};
+    std::optional<TimeSpan> measurement; ///< what counts; absent: the whole run
+    std::optional<PcapSpec> pcap;
+
+    /// Reads keys that are one transport's alone.
+    using OwnKeys = std::function<void(JsonReader& root, Scenario& scenario)>;
+
+    /// When statistics of queues begin: with the time that is measured, or with the first flow.
+    Picos CountedFrom() const;
+
+    /// Reads and checks a scenario. \throws ScenarioError
+    static Scenario FromJson(const std::string& text, const OwnKeys& own);
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_RUN_SCENARIO_H

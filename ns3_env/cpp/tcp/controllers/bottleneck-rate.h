@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How fast is the bottleneck? r_B of Lynn et al. 2020, eq. 6, from what was sent and how the RTT moved.
+#ifndef NS3_ENV_TCP_CONTROLLERS_BOTTLENECK_RATE_H
+#define NS3_ENV_TCP_CONTROLLERS_BOTTLENECK_RATE_H
+
+#include "compensated-sum.h"
+
+#include <cstdint>
+
+namespace ns3::env::tcp
+{
+
+/**
+ * Eq. 6: r_B(n) = sum of r(k) dt(k), over l(n) - l(0) + t(n) - t(0).
+ *
+ * Both sums are compensated (CompensatedSum): after 1e7 ACKs they differ from sums in long double by no more than their last digits. With a
+ * memory, older terms of both fade together (a factor exp(-dt / memory) each step), which keeps the ratio's
+ * meaning: eq. 6 over the last `memory`.
+ */
+class BottleneckRate
+{
+  public:
+    /// `memoryRtts`: in RTTs; 0 for all that was sent, as eq. 6 has it.
+    explicit BottleneckRate(double memoryRtts);
+
+    /// A new origin t(0), l(0); the estimate stays until the next Add().
+    void Start(double rttNs, double rateBps);
+
+    /// `rateBps` was sent at for `dtNs`; the RTT is now `rttNs`.
+    void Add(double rateBps, double dtNs, double rttNs);
+
+    /// The last estimate that was finite and positive, in bits per second.
+    double Bps() const { return m_bps; }
+
+  private:
+    double m_memoryRtts;
+    CompensatedSum m_sent;   ///< sum of r dt, in bit/s times ns
+    CompensatedSum m_timeNs; ///< sum of dt + dl
+    double m_lastRttNs{0};
+    double m_bps{0};
+};
+
+} // namespace ns3::env::tcp
+
+#endif // NS3_ENV_TCP_CONTROLLERS_BOTTLENECK_RATE_H

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "rttmpc.h"
+
+#include "ns3/double.h"
+#include "ns3/simulator.h"
+#include "ns3/trace-source-accessor.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace ns3::env::tcp
+{
+
+namespace
+{
+
+/// The window in rate x l_B, the most that is ever in flight: twice, so that it does not bind before a rate does.
+constexpr double SPARE = 2;
+/// Packets that delayed ACKs and a rate below a packet per RTT need.
+constexpr double LEAST_PACKETS = 4;
+
+DataRate
+RateOf(double bps)
+{
+    return DataRate(static_cast<uint64_t>(std::min(bps, 1e18))); // an estimate may be anything
+}
+
+} // namespace
+
+NS_OBJECT_ENSURE_REGISTERED(RttMpc);
+
+TypeId
+RttMpc::GetTypeId()
+{
+    static constexpr RttMpcSettings DEFAULTS;
+    static TypeId tid =
+        TypeId("tcp::rttmpc")
+            .SetParent<TcpCongestionOps>()
+            .SetGroupName("Tcp")
+            .AddConstructor<RttMpc>()
+            .AddAttribute("C1",
+                          "Weight of the RTT's distance from its target: c1 (Lynn et al. 2020, "
+                          "eqs. 7 and 8). More is faster, and "
+                          "less stable.",
+                          DoubleValue(DEFAULTS.weightTarget),
+                          MakeDoubleAccessor(&RttMpc::m_weightTarget),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("C2",
+                          "Weight of the RTT's variance: c2; 1 - C1 - C2 is that of the rate's, c3 "
+                          "(Lynn et al. 2020, eqs. 7 and 8).",
+                          DoubleValue(DEFAULTS.weightVariance),
+                          MakeDoubleAccessor(&RttMpc::m_weightVariance),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute(
+                "Alpha",
+                "Weight of the newest RTT in the running average: alpha (Lynn et al. 2020, eq. 8).",
+                DoubleValue(DEFAULTS.smoothing),
+                MakeDoubleAccessor(&RttMpc::m_smoothing),
+                MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("TargetShare",
+                          "Where the target RTT lies between propagation RTT (0) and bottleneck "
+                          "RTT (1): halfway in "
+                          "Lynn et al. 2020, sec. 4.2.",
+                          DoubleValue(DEFAULTS.targetShare),
+                          MakeDoubleAccessor(&RttMpc::m_targetShare),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("DecayRtts",
+                          "Decay time of the least and the largest RTT, in running averages of the "
+                          "RTT: tau_d (Lynn et al. 2020, "
+                          "eq. 3).",
+                          DoubleValue(DEFAULTS.decayRtts),
+                          MakeDoubleAccessor(&RttMpc::m_decayRtts),
+                          MakeDoubleChecker<double>(1.0, 1e12))
+            .AddAttribute("StepRtts",
+                          "From one optimum (Lynn et al. 2020, eq. 7) to the next, in RTTs; 0: at "
+                          "every ACK, which swings where "
+                          "an RTT has many.",
+                          DoubleValue(DEFAULTS.stepRtts),
+                          MakeDoubleAccessor(&RttMpc::m_stepRtts),
+                          MakeDoubleChecker<double>(0.0, 1e6))
+            .AddAttribute("MemoryRtts",
+                          "Memory of the bottleneck rate, in RTTs; 0: all that was sent counts "
+                          "(Lynn et al. 2020, eq. 6).",
+                          DoubleValue(DEFAULTS.memoryRtts),
+                          MakeDoubleAccessor(&RttMpc::m_memoryRtts),
+                          MakeDoubleChecker<double>(0.0, 1e12))
+            .AddAttribute("ProbeRtts",
+                          "From one probe to the next, in running averages of the RTT; 0: none but "
+                          "after losses. Probes of "
+                          "propagation and bottleneck RTT take turns (Lynn et al. 2020, sec. 2).",
+                          DoubleValue(DEFAULTS.probeRtts),
+                          MakeDoubleAccessor(&RttMpc::m_probeRtts),
+                          MakeDoubleChecker<double>(0.0, 1e12))
+            .AddAttribute("ProbeGain",
+                          "A probe sends at 1 + gain or 1 - gain times the rate; a flow that "
+                          "starts grows by 1 + gain per RTT.",
+                          DoubleValue(DEFAULTS.probeGain),
+                          MakeDoubleAccessor(&RttMpc::m_probeGain),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("InitialRate",
+                          "Rate of payload that a flow starts at.",
+                          DataRateValue(RateOf(DEFAULTS.initialBps)),
+                          MakeDataRateAccessor(&RttMpc::m_initialRate),
+                          MakeDataRateChecker())
+            .AddAttribute("MinRate",
+                          "Rate of payload that a flow never falls below (Lynn et al. 2020, Fig. "
+                          "5: 5 Gb/s of 40).",
+                          DataRateValue(RateOf(DEFAULTS.leastBps)),
+                          MakeDataRateAccessor(&RttMpc::m_minRate),
+                          MakeDataRateChecker())
+            .AddAttribute("MaxRate",
+                          "The flow's cap, of payload (Lynn et al. 2020, sec. 3).",
+                          DataRateValue(RateOf(DEFAULTS.largestBps)),
+                          MakeDataRateAccessor(&RttMpc::m_maxRate),
+                          MakeDataRateChecker())
+            .AddTraceSource("BottleneckBps",
+                            "Estimate of the bottleneck's rate (Lynn et al. 2020, eq. 6).",
+                            MakeTraceSourceAccessor(&RttMpc::m_bottleneckBps),
+                            "ns3::TracedValueCallback::Double")
+            .AddTraceSource("TargetRttNs",
+                            "The RTT that is aimed at.",
+                            MakeTraceSourceAccessor(&RttMpc::m_targetRttNs),
+                            "ns3::TracedValueCallback::Double");
+    return tid;
+}
+
+std::string
+RttMpc::GetName() const
+{
+    return "RttMpc";
+}
+
+Ptr<TcpCongestionOps>
+RttMpc::Fork()
+{
+    return CopyObject<RttMpc>(this);
+}
+
+RttMpcLaw&
+RttMpc::Law()
+{
+    if (!m_law)
+    {
+        m_law.emplace(RttMpcSettings{
+            .weightTarget = m_weightTarget,
+            .weightVariance = m_weightVariance,
+            .smoothing = m_smoothing,
+            .targetShare = m_targetShare,
+            .decayRtts = m_decayRtts,
+            .stepRtts = m_stepRtts,
+            .memoryRtts = m_memoryRtts,
+            .probeRtts = m_probeRtts,
+            .probeGain = m_probeGain,
+            .initialBps = static_cast<double>(m_initialRate.GetBitRate()),
+            .leastBps = static_cast<double>(m_minRate.GetBitRate()),
+            .largestBps = static_cast<double>(m_maxRate.GetBitRate()),
+        });
+    }
+    return *m_law;
+}
+
+void
+RttMpc::Apply(TcpSocketState& tcb)
+{
+    const RttMpcLaw& law = Law();
+    tcb.m_pacingRate = RateOf(law.RateBps());
+    const double rttNs =
+        std::max({law.Range().MaxNs(), static_cast<double>(tcb.m_lastRtt.Get().GetNanoSeconds())});
+    const double bytes = SPARE * law.RateBps() * rttNs / 8e9 + LEAST_PACKETS * tcb.m_segmentSize;
+    tcb.m_cWnd = static_cast<uint32_t>(
+        std::min(bytes, static_cast<double>(std::numeric_limits<int32_t>::max())));
+    m_bottleneckBps = law.BottleneckBps();
+    m_targetRttNs = law.TargetNs();
+}
+
+void
+RttMpc::Init(Ptr<TcpSocketState> tcb)
+{
+    tcb->m_pacing = true;
+    tcb->m_paceInitialWindow = true;
+    tcb->m_pacingRate = m_initialRate;
+}
+
+bool
+RttMpc::HasCongControl() const
+{
+    return true;
+}
+
+void
+RttMpc::PktsAcked(Ptr<TcpSocketState> tcb, uint32_t /* segmentsAcked */, const Time& /* smoothed */)
+{
+    // Of a duplicate ACK or a hole that was filled, ns-3's last RTT is an older one, or has the retransmission in it.
+    m_rttIsNew = tcb->m_congState == TcpSocketState::CA_OPEN;
+}
+
+void
+RttMpc::CongControl(Ptr<TcpSocketState> tcb,
+                    const TcpRateOps::TcpRateConnection& /* connection */,
+                    const TcpRateOps::TcpRateSample& /* sample */)
+{
+    if (std::exchange(m_rttIsNew, false))
+    {
+        m_lastAckTime = Simulator::Now();
+        Law().OnAck(m_lastAckTime.GetNanoSeconds(), tcb->m_lastRtt.Get().GetNanoSeconds());
+    }
+    Apply(*tcb);
+}
+
+void
+RttMpc::CongestionStateSet(Ptr<TcpSocketState> tcb, const TcpSocketState::TcpCongState_t newState)
+{
+    if (newState == TcpSocketState::CA_RECOVERY || newState == TcpSocketState::CA_LOSS)
+    {
+        Law().OnLoss();
+        Apply(*tcb);
+    }
+}
+
+void
+RttMpc::CwndEvent(Ptr<TcpSocketState> tcb, const TcpSocketState::TcpCAEvent_t event)
+{
+    if (event != TcpSocketState::CA_EVENT_TX_START)
+    {
+        return;
+    }
+    // Below a packet per RTT nothing is in flight before each packet: the flow was idle where more than a packet's time is over.
+    const Time packet = tcb->m_pacingRate.Get().CalculateBytesTxTime(tcb->m_segmentSize);
+    if (Simulator::Now() - m_lastAckTime > packet)
+    {
+        Law().Resume(Simulator::Now().GetNanoSeconds());
+    }
+    tcb->m_pacingRate = RateOf(Law().RateBps()); // the first packet's, too
+}
+
+uint32_t
+RttMpc::GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t /* bytesInFlight */)
+{
+    return tcb->m_cWnd;
+}
+
+} // namespace ns3::env::tcp

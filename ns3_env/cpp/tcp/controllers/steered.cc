@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "steered.h"
+
+namespace ns3::env::tcp
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Steered);
+
+TypeId
+Steered::GetTypeId()
+{
+    // No constructor: nobody asks for it by name.
+    static TypeId tid = TypeId("tcp::Steered").SetParent<TcpDctcp>().SetGroupName("Tcp");
+    return tid;
+}
+
+Ptr<TcpCongestionOps>
+Steered::Fork()
+{
+    return CreateObject<Steered>();
+}
+
+void
+Steered::CongControl(Ptr<TcpSocketState> /* tcb */,
+                     const TcpRateOps::TcpRateConnection& /* connection */,
+                     const TcpRateOps::TcpRateSample& /* sample */)
+{
+    if (m_events.acknowledged)
+    {
+        m_events.acknowledged();
+    }
+}
+
+void
+Steered::CongestionStateSet(Ptr<TcpSocketState> /* tcb */,
+                            const TcpSocketState::TcpCongState_t newState)
+{
+    if (newState == TcpSocketState::CA_RECOVERY && m_events.recovers)
+    {
+        m_events.recovers();
+    }
+    if (newState == TcpSocketState::CA_LOSS && m_events.timedOut)
+    {
+        m_events.timedOut();
+    }
+}
+
+uint32_t
+Steered::GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t /* bytesInFlight */)
+{
+    return tcb->m_cWnd;
+}
+
+} // namespace ns3::env::tcp

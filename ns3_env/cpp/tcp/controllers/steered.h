@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How does a controller that is none of TCP's steer a TCP socket? It hears of ACKs and losses; window and pace are set for it.
+#ifndef NS3_ENV_TCP_CONTROLLERS_STEERED_H
+#define NS3_ENV_TCP_CONTROLLERS_STEERED_H
+
+#include "ns3/tcp-dctcp.h"
+
+#include <functional>
+#include <string>
+
+namespace ns3::env::tcp
+{
+
+/// What happens to the socket that whoever steers it hears of.
+struct SteeredEvents
+{
+    std::function<void()> acknowledged; ///< an ACK was processed, and nothing is sent yet
+    std::function<void()> recovers;     ///< TCP sees a loss and repairs it
+    std::function<void()> timedOut;
+};
+
+/// A law that does nothing by itself: neither ACKs nor losses move the window. Marks are echoed exactly (ns-3's
+/// TcpDctcp at both ends).
+class Steered final : public TcpDctcp
+{
+  public:
+    static TypeId GetTypeId();
+
+    /// Until then nobody hears anything.
+    void Tell(SteeredEvents events) { m_events = std::move(events); }
+
+    std::string GetName() const override { return "Steered"; }
+    Ptr<TcpCongestionOps> Fork() override;
+    bool HasCongControl() const override { return true; }
+    void PktsAcked(Ptr<TcpSocketState>, uint32_t, const Time&) override {}
+    void CongControl(Ptr<TcpSocketState> tcb,
+                     const TcpRateOps::TcpRateConnection& connection,
+                     const TcpRateOps::TcpRateSample& sample) override;
+    void CongestionStateSet(Ptr<TcpSocketState> tcb,
+                            const TcpSocketState::TcpCongState_t newState) override;
+    uint32_t GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t bytesInFlight) override;
+
+  private:
+    SteeredEvents m_events;
+};
+
+} // namespace ns3::env::tcp
+
+#endif // NS3_ENV_TCP_CONTROLLERS_STEERED_H

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tdctcp.h"
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/trace-source-accessor.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ns3::env::tcp
+{
+
+NS_OBJECT_ENSURE_REGISTERED(TDctcp);
+
+TypeId
+TDctcp::GetTypeId()
+{
+    static constexpr TDctcpSettings DEFAULTS;
+    static TypeId tid =
+        TypeId("tcp::tdctcp")
+            .SetParent<TcpDctcp>()
+            .SetGroupName("Tcp")
+            .AddConstructor<TDctcp>()
+            .AddAttribute(
+                "Beta",
+                "Weight of the newest RTT difference: beta (Liang 2018, Fig. 3-2, line 3).",
+                DoubleValue(DEFAULTS.gradientWeight),
+                MakeDoubleAccessor(&TDctcp::m_gradientWeight),
+                MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute(
+                "G",
+                "Weight of the newest share of marked bytes: g (Liang 2018, Fig. 3-2, line 5).",
+                DoubleValue(DEFAULTS.alphaWeight),
+                MakeDoubleAccessor(&TDctcp::m_alphaWeight),
+                MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("AlphaFactor",
+                          "Running share of marks from which on marks decide, not the RTT (Liang "
+                          "2018, Fig. 3-2, line 6).",
+                          DoubleValue(DEFAULTS.alphaFactor),
+                          MakeDoubleAccessor(&TDctcp::m_alphaFactor),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute(
+                "AddStep",
+                "Packets by which a window grows: addstep (Liang 2018, Fig. 3-2, lines 8 and 16).",
+                DoubleValue(DEFAULTS.addStep),
+                MakeDoubleAccessor(&TDctcp::m_addStep),
+                MakeDoubleChecker<double>(0.0, 1e6))
+            .AddAttribute(
+                "Decrement",
+                "Strength of the RTT's reductions: decre (Liang 2018, Fig. 3-2, lines 12 and 18).",
+                DoubleValue(DEFAULTS.decrement),
+                MakeDoubleAccessor(&TDctcp::m_decrement),
+                MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("Theta",
+                          "Divisor of alpha / 2 where marks meet a short or falling RTT (Liang "
+                          "2018, Fig. 3-2, lines 22 "
+                          "and 30): above 1 the cut is smaller than DCTCP's, at the default 1/2 it "
+                          "is twice as large.",
+                          DoubleValue(DEFAULTS.theta),
+                          MakeDoubleAccessor(&TDctcp::m_theta),
+                          MakeDoubleChecker<double>(0.5, 1e6))
+            .AddAttribute("LowThreshold",
+                          "RTT at 100 Mb/s below which nothing is congested: T_low (Liang 2018, "
+                          "sec. 3.4); see LineRate.",
+                          TimeValue(MilliSeconds(5)),
+                          MakeTimeAccessor(&TDctcp::m_low),
+                          MakeTimeChecker(Time(0), Seconds(1000)))
+            .AddAttribute("HighThreshold",
+                          "RTT at 100 Mb/s above which all is congested: T_high (Liang 2018, sec. "
+                          "3.4); see LineRate.",
+                          TimeValue(MilliSeconds(50)),
+                          MakeTimeAccessor(&TDctcp::m_high),
+                          MakeTimeChecker(Time(0), Seconds(1000)))
+            .AddAttribute("LineRate",
+                          "Rate of the host's link: both thresholds are scaled by 100 Mb/s / "
+                          "LineRate, since they are times of "
+                          "a window at 100 Mb/s. At 100 Mb/s they are taken as they are.",
+                          DataRateValue(DataRate("100Mb/s")),
+                          MakeDataRateAccessor(&TDctcp::m_lineRate),
+                          MakeDataRateChecker())
+            .AddAttribute("HurryAfter",
+                          "Windows in a row with a falling RTT that make growth hurry (Liang 2018, "
+                          "Fig. 3-2, line 16).",
+                          UintegerValue(DEFAULTS.hurryAfter),
+                          MakeUintegerAccessor(&TDctcp::m_hurryAfter),
+                          MakeUintegerChecker<uint32_t>(1, 1'000'000))
+            .AddAttribute("Hurry",
+                          "Steps at once then: N (Liang 2018, Fig. 3-2, line 16).",
+                          DoubleValue(DEFAULTS.hurry),
+                          MakeDoubleAccessor(&TDctcp::m_hurry),
+                          MakeDoubleChecker<double>(1.0, 1e6))
+            .AddAttribute("InitialAlpha",
+                          "Share of marks before the first window. From DCTCP's 1 it would take 33 "
+                          "windows without a mark to "
+                          "come below AlphaFactor, and no window would grow until then.",
+                          DoubleValue(DEFAULTS.initialAlpha),
+                          MakeDoubleAccessor(&TDctcp::m_initialAlpha),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("LeastWindow",
+                          "Packets; no reduction goes below.",
+                          DoubleValue(DEFAULTS.leastPackets),
+                          MakeDoubleAccessor(&TDctcp::m_leastPackets),
+                          MakeDoubleChecker<double>(1.0, 1e6))
+            .AddAttribute("CutUnmarked",
+                          "Whether cases 5 to 8 (Liang 2018, Fig. 3-2) cut at the end of each "
+                          "window of data as long as alpha is "
+                          "high; otherwise once in each window that has a mark, through the slow "
+                          "start threshold "
+                          "(Liang 2018, sec. 3.3), as DCTCP does.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&TDctcp::m_cutUnmarked),
+                          MakeBooleanChecker())
+            .AddTraceSource("Alpha",
+                            "Running share of marked bytes.",
+                            MakeTraceSourceAccessor(&TDctcp::m_alpha),
+                            "ns3::TracedValueCallback::Double")
+            .AddTraceSource("RttGradient",
+                            "Smoothed difference of RTTs, over the least RTT.",
+                            MakeTraceSourceAccessor(&TDctcp::m_gradient),
+                            "ns3::TracedValueCallback::Double");
+    return tid;
+}
+
+std::string
+TDctcp::GetName() const
+{
+    return "TDctcp";
+}
+
+Ptr<TcpCongestionOps>
+TDctcp::Fork()
+{
+    return CopyObject<TDctcp>(this);
+}
+
+TDctcpSettings
+TDctcp::Settings() const
+{
+    const auto lineRateBps = static_cast<double>(m_lineRate.GetBitRate());
+    const auto threshold = [&](const Time& time)
+    { return ThresholdNs(static_cast<double>(time.GetNanoSeconds()), lineRateBps); };
+    return {.gradientWeight = m_gradientWeight,
+            .alphaWeight = m_alphaWeight,
+            .alphaFactor = m_alphaFactor,
+            .addStep = m_addStep,
+            .decrement = m_decrement,
+            .theta = m_theta,
+            .lowNs = threshold(m_low),
+            .highNs = threshold(m_high),
+            .hurryAfter = m_hurryAfter,
+            .hurry = m_hurry,
+            .initialAlpha = m_initialAlpha,
+            .leastPackets = m_leastPackets};
+}
+
+uint32_t
+TDctcp::WindowOf(double packets, const TcpSocketState& tcb) const
+{
+    const double bytes = std::max(packets, m_leastPackets) * tcb.m_segmentSize;
+    return static_cast<uint32_t>(
+        std::min(bytes, static_cast<double>(std::numeric_limits<uint32_t>::max())));
+}
+
+TDctcpDecision
+TDctcp::Decide(const TcpSocketState& tcb) const
+{
+    const double packets = static_cast<double>(tcb.m_cWnd.Get()) / tcb.m_segmentSize;
+    const TDctcpState state =
+        m_estimate ? m_estimate->State() : TDctcpState{.alpha = m_initialAlpha};
+    return DecideWindow(Settings(), state, packets);
+}
+
+void
+TDctcp::PktsAcked(Ptr<TcpSocketState> tcb, uint32_t segmentsAcked, const Time& /* smoothed */)
+{
+    const uint64_t bytes = static_cast<uint64_t>(segmentsAcked) * tcb->m_segmentSize;
+    m_ackedBytes += bytes;
+    m_markedBytes += tcb->m_ecnState == TcpSocketState::ECN_ECE_RCVD ? bytes : 0;
+    if (!m_estimate)
+    {
+        m_estimate.emplace(Settings());
+    }
+    const Time rtt = tcb->m_lastRtt;
+    if (rtt.IsStrictlyPositive())
+    {
+        m_estimate->SeeRtt(static_cast<double>(rtt.GetNanoSeconds()));
+    }
+    if (m_windowEnd && tcb->m_lastAckedSeq >= *m_windowEnd)
+    {
+        EndWindow(tcb);
+    }
+    if (!m_windowEnd || tcb->m_lastAckedSeq >= *m_windowEnd)
+    {
+        m_windowEnd = tcb->m_nextTxSequence.Get();
+        m_ackedBytes = 0;
+        m_markedBytes = 0;
+    }
+}
+
+void
+TDctcp::EndWindow(Ptr<TcpSocketState> tcb)
+{
+    const Time rtt = tcb->m_lastRtt;
+    const TcpSocketState::TcpCongState_t state = tcb->m_congState;
+    const bool whole = state == TcpSocketState::CA_OPEN || state == TcpSocketState::CA_CWR;
+    if (m_ackedBytes == 0 || !rtt.IsStrictlyPositive() || !whole)
+    {
+        return; // RTTs of a recovery wait for what was lost
+    }
+    m_estimate->EndWindow(static_cast<double>(rtt.GetNanoSeconds()),
+                          static_cast<double>(m_markedBytes) / static_cast<double>(m_ackedBytes));
+    m_alpha = m_estimate->State().alpha;
+    m_gradient = m_estimate->State().gradient;
+    if (state != TcpSocketState::CA_OPEN)
+    {
+        return; // a reduction is under way
+    }
+    const TDctcpDecision decision = Decide(*tcb);
+    if (decision.which >= TDctcpCase::MarkedClear && !m_cutUnmarked)
+    {
+        return;
+    }
+    const uint32_t window = WindowOf(decision.packets, *tcb);
+    if (window < tcb->m_cWnd)
+    {
+        tcb->m_cWnd = window;
+        tcb->m_ssThresh = window;
+    }
+    else if (tcb->m_cWnd >= tcb->m_ssThresh)
+    {
+        tcb->m_cWnd = window;
+    }
+}
+
+void
+TDctcp::IncreaseWindow(Ptr<TcpSocketState> tcb, uint32_t segmentsAcked)
+{
+    if (tcb->m_cWnd < tcb->m_ssThresh)
+    {
+        SlowStart(tcb, segmentsAcked);
+    }
+}
+
+uint32_t
+TDctcp::GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t /* bytesInFlight */)
+{
+    const TDctcpDecision decision = Decide(*tcb);
+    // ns-3 asks at a mark before it enters CA_CWR, at a timeout before it enters CA_LOSS.
+    const bool marked = tcb->m_ecnState == TcpSocketState::ECN_ECE_RCVD &&
+                        tcb->m_congState != TcpSocketState::CA_RECOVERY;
+    const double half = 0.5 * tcb->m_cWnd / tcb->m_segmentSize;
+    return WindowOf(marked ? decision.packets : std::min(decision.packets, half), *tcb);
+}
+
+} // namespace ns3::env::tcp

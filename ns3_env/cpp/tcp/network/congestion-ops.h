@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which congestion law has a flow? ns-3's TcpCongestionOps by name: "cubic", "dctcp", "newreno", "bbr", ...
+#ifndef NS3_ENV_TCP_NETWORK_CONGESTION_OPS_H
+#define NS3_ENV_TCP_NETWORK_CONGESTION_OPS_H
+
+#include "ns3/tcp-congestion-ops.h"
+#include "ns3_env/cpp/run/scenario.h"
+
+#include <string>
+#include <vector>
+
+namespace ns3::env::tcp
+{
+
+/// Laws that may be named, sorted: of ns3::TcpNAME in small letters, and of tcp::NAME, which is the project's own.
+std::vector<std::string> ListCongestionOps();
+
+/// The same with those that are steered.
+std::vector<std::string> ListControllers();
+
+/// Whether a controller of the project's own steers such flows from outside of TCP: "agent", "network".
+bool IsSteered(const ControllerSpec& spec);
+
+/// \throws ScenarioError for a name or an attribute that there is not
+void CheckLaw(const ControllerSpec& spec);
+
+/// The attributes of a law, its own and then inherited ones.
+std::vector<TypeId::AttributeInformation> AttributesOfLaw(const ControllerSpec& spec);
+
+/// The law of one end of a flow. \throws ScenarioError for a name or an attribute that there is not
+Ptr<TcpCongestionOps> CreateCongestionOps(const ControllerSpec& spec);
+
+} // namespace ns3::env::tcp
+
+#endif // NS3_ENV_TCP_NETWORK_CONGESTION_OPS_H

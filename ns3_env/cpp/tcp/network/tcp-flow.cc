@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tcp-flow.h"
+
+#include "ns3/packet.h"
+#include "ns3/simulator.h"
+#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/tcp/controllers/steered.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace ns3::env::tcp
+{
+
+namespace
+{
+
+constexpr uint32_t SEGMENTS_PER_WRITE = 16; ///< that the sender's application hands over at once
+constexpr double BITS = 8;
+
+} // namespace
+
+TcpFlow::TcpFlow(const FlowSpec& spec, const FiveTuple& tuple, PathFacts path, SocketPair sockets)
+    : m_spec(spec),
+      m_tuple(tuple),
+      m_facts(std::move(path)),
+      m_sender(std::move(sockets.sender)),
+      m_receiver(std::move(sockets.receiver))
+{
+    m_path = &m_facts;
+    m_id = spec.id;
+    m_sizeBytes = spec.sizeBytes;
+    m_startTime = spec.start;
+    m_pacing.SetPath(m_facts, m_facts.hostRateBps);
+    m_sender->SetAcknowledgedCallback([this] { OnAcknowledged(); });
+    m_sender->SetSendCallback(
+        Callback<void, Ptr<Socket>, uint32_t>([this](Ptr<Socket>, uint32_t) { Fill(); }));
+    m_receiver->SetLastByte(spec.IsEndless() ? 0 : spec.sizeBytes);
+    m_receiver->SetRecvCallback(Callback<void, Ptr<Socket>>(
+        [this](Ptr<Socket> socket)
+        { m_received += socket->Recv(std::numeric_limits<uint32_t>::max(), 0)->GetSize(); }));
+}
+
+TcpFlow::~TcpFlow()
+{
+    Abort();
+    if (m_gone)
+    {
+        m_gone(*this);
+    }
+}
+
+Object&
+TcpFlow::Law() const
+{
+    return m_controller ? static_cast<Object&>(*m_controller) : m_sender->Law();
+}
+
+// --- its life ------------------------------------------------------------------------------------
+
+void
+TcpFlow::Start()
+{
+    // Also now by an event: nodes are ready when theirs of the same instant have run.
+    const Picos wait = std::max<Picos>(m_spec.start - NowPicos(), 0);
+    m_start = Simulator::Schedule(TimeStep(static_cast<uint64_t>(wait)), &TcpFlow::Open, this);
+}
+
+void
+TcpFlow::Open()
+{
+    if (m_controller)
+    {
+        Hear([this] { m_controller->OnFlowStart(*this); });
+        m_sender->SteerFromStart(SegmentsOfWindow(), PayloadBps());
+        TellKnobs();
+    }
+    m_receiver->Await(m_tuple);
+    m_sender->Dial(m_tuple);
+    Fill();
+}
+
+void
+TcpFlow::Abort()
+{
+    m_start.Cancel();
+    m_sender->Release();
+    m_receiver->Release();
+}
+
+void
+TcpFlow::Fill()
+{
+    const uint64_t most = uint64_t{SEGMENTS_PER_WRITE} * m_facts.payloadBytes;
+    while (m_written < m_spec.sizeBytes)
+    {
+        const auto bytes =
+            static_cast<uint32_t>(std::min<uint64_t>(m_spec.sizeBytes - m_written, most));
+        if (m_sender->GetTxAvailable() < bytes)
+        {
+            return;
+        }
+        m_written += bytes;
+        m_sender->Send(Create<Packet>(bytes), 0);
+    }
+}
+
+void
+TcpFlow::OnAcknowledged()
+{
+    m_ackedBytes = m_sender->AcknowledgedBytes();
+    m_sentBytes = m_sender->NextByte();
+    if (m_ackedBytes < m_spec.sizeBytes || IsFinished())
+    {
+        return;
+    }
+    m_end = NowPicos();
+    if (m_controller)
+    {
+        Hear([this] { m_controller->OnFlowEnd(*this, m_end); });
+    }
+    TellFinished();
+}
+
+// --- steered by a controller ---------------------------------------------------------------------
+
+void
+TcpFlow::SetController(Ptr<CongestionControl> controller, Steered& socket)
+{
+    m_controller = controller;
+    socket.Tell(
+        {.acknowledged = [this] { HearAck(); },
+         .recovers = [this] { Hear([this] { m_controller->OnNack(*this, NowPicos()); }); },
+         .timedOut = [this] { Hear([this] { m_controller->OnTimeout(*this, NowPicos()); }); }});
+}
+
+void
+TcpFlow::Hear(const std::function<void()>& hook)
+{
+    m_inHook = true; // what the controller writes takes effect when it returns
+    hook();
+    m_inHook = false;
+}
+
+void
+TcpFlow::HearAck()
+{
+    const uint64_t before = m_ackedBytes;
+    m_ackedBytes = m_sender->AcknowledgedBytes();
+    m_sentBytes = m_sender->NextByte();
+    const RttSamples& rtts = m_sender->Rtts();
+    // A repeated ACK has none of its own.
+    const Picos rtt = m_sender->HeardRtt() > 0 ? m_sender->HeardRtt()
+                      : rtts.Count() > 0       ? rtts.Last()
+                                               : m_facts.baseRtt;
+    const AckSample sample{.now = NowPicos(),
+                           .rtt = rtt,
+                           .ackedBytes = m_ackedBytes,
+                           .newlyAckedBytes = static_cast<uint32_t>(m_ackedBytes - before),
+                           .ecnMarked = m_sender->HeardMark(),
+                           .hops = {}};
+    Hear([&] { m_controller->OnAck(*this, sample); });
+    ApplyKnobs();
+}
+
+void
+TcpFlow::KnobsWritten()
+{
+    if (m_inHook)
+    {
+        return;
+    }
+    ApplyKnobs();
+    m_sender->GoOn();
+}
+
+uint32_t
+TcpFlow::SegmentsOfWindow() const
+{
+    // A segment may leave while what is in flight is less than the window: as many segments as it has begun.
+    const double segments = std::ceil(WindowBytes() / m_facts.payloadBytes);
+    const double most = std::floor(m_sender->SendBufferBytes() / m_facts.payloadBytes);
+    return static_cast<uint32_t>(std::clamp(segments, 1.0, std::max(most, 1.0)));
+}
+
+double
+TcpFlow::PayloadBps() const
+{
+    double bps = RateBps();
+    if (WindowBytes() < m_facts.payloadBytes)
+    {
+        // One packet of L bytes on the wire every base RTT * L / W (Pacing).
+        const double baseSeconds = static_cast<double>(m_facts.baseRtt) / PS_PER_SECOND;
+        bps = std::min(bps, std::max(WindowBytes(), 1.0) * BITS / baseSeconds);
+    }
+    return std::max(bps * m_facts.payloadBytes / m_facts.packetBytes, 1.0);
+}
+
+void
+TcpFlow::ApplyKnobs()
+{
+    m_sender->Steer(SegmentsOfWindow() * m_facts.payloadBytes, PayloadBps());
+    TellKnobs();
+}
+
+// --- told to others ------------------------------------------------------------------------------
+
+void
+TcpFlow::TellKnobs()
+{
+    if (m_tell && m_pacing.TakeChange())
+    {
+        m_tell(*this);
+    }
+}
+
+void
+TcpFlow::TraceKnobs(std::function<void(const FlowState&)> tell)
+{
+    m_tell = std::move(tell);
+    if (m_controller)
+    {
+        return; // it writes them itself
+    }
+    m_sender->TraceConnectWithoutContext("CongestionWindow",
+                                         Callback<void, uint32_t, uint32_t>(
+                                             [this](uint32_t, uint32_t bytes)
+                                             {
+                                                 SetWindow(bytes);
+                                                 TellKnobs();
+                                             }));
+    const auto pace = [this](double payloadBps) // which is what ns-3 paces
+    {
+        const double wire = payloadBps * m_facts.packetBytes / m_facts.payloadBytes;
+        SetRate(std::min(wire, m_facts.hostRateBps));
+    };
+    if (m_sender->IsPaced())
+    {
+        pace(m_sender->PacingRateBps()); // the first packets'
+    }
+    m_sender->TraceConnectWithoutContext("PacingRate",
+                                         Callback<void, DataRate, DataRate>(
+                                             [this, pace](DataRate, DataRate rate)
+                                             {
+                                                 pace(static_cast<double>(rate.GetBitRate()));
+                                                 TellKnobs();
+                                             }));
+}
+
+} // namespace ns3::env::tcp

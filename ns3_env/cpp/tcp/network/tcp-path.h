@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is known of a path before a segment has taken it? Its facts, and how long a message needs alone.
+#ifndef NS3_ENV_TCP_NETWORK_TCP_PATH_H
+#define NS3_ENV_TCP_NETWORK_TCP_PATH_H
+
+#include "tcp-settings.h"
+
+#include "ns3_env/cpp/contract/path-facts.h"
+#include "ns3_env/cpp/routing/routing.h"
+
+#include <cstdint>
+
+namespace ns3::env::tcp
+{
+
+/// A path there and the one back.
+class TcpPath
+{
+  public:
+    TcpPath(Hops forward, Hops backward, const TcpSettings& settings);
+
+    /// `maxBaseRtt` is the network's. The base RTT is that of a full segment which is acknowledged at once.
+    PathFacts Facts(Picos maxBaseRtt) const;
+    /// From the SYN until the sender may send data.
+    Picos Handshake() const;
+    /**
+     * From the SYN to the last byte's ACK of a message alone whose sender knows the path's rate: the handshake and its
+     * last ACK, then segment behind segment. With no congestion window is it less.
+     */
+    Picos Standalone(uint64_t sizeBytes) const;
+
+  private:
+    static Picos Travel(const Hops& hops, uint64_t frameBytes);
+    Picos RoundTrip(uint64_t frameBytes) const;
+
+    Hops m_forward;
+    Hops m_backward;
+    uint32_t m_segmentBytes;
+    uint32_t m_headerBytes;    ///< of a segment with payload, the link's included
+    uint32_t m_synOptionBytes; ///< that a SYN has more
+};
+
+} // namespace ns3::env::tcp
+
+#endif // NS3_ENV_TCP_NETWORK_TCP_PATH_H

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What may be set of TCP and of the queues that it meets? Each value goes to the sockets and queues of one network.
+#ifndef NS3_ENV_TCP_NETWORK_TCP_SETTINGS_H
+#define NS3_ENV_TCP_NETWORK_TCP_SETTINGS_H
+
+#include "ns3_env/cpp/contract/units.h"
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+
+namespace ns3::env::tcp
+{
+
+/// How much a queue holds. A packet counts with its IP header, without the link's.
+struct QueueLength
+{
+    enum class Unit : uint8_t
+    {
+        Packets,
+        Bytes,
+        Bdps, ///< of the port's rate and the longest base RTT of two hosts
+    };
+
+    double amount{0};
+    Unit unit{Unit::Packets};
+};
+
+/// Drops what finds no room.
+struct DropTail
+{
+};
+
+/// Marks what is ECN-capable while the queue, the arriving packet included, is longer than `threshold`.
+struct EcnThreshold
+{
+    QueueLength threshold;
+    /// Absent: the threshold holds at any rate. Otherwise at this one, and it grows with a port's.
+    std::optional<double> atRateBps{};
+    /// It is never shorter; in packets.
+    double leastPackets{0};
+};
+
+/// Random early detection (Floyd and Jacobson 1993), as ns-3 has it.
+struct Red
+{
+    QueueLength least;              ///< of the average queue: no packet is marked or dropped below
+    QueueLength most;               ///< all are above, or from twice that where it is gentle
+    double highestProbability{0.1}; ///< at `most`
+    double averageWeight{0.002};    ///< of one arrival in the average
+    bool gentle{true};
+    bool ecn{false}; ///< marks what is ECN-capable instead of dropping it
+};
+
+/// The queue at an egress. One packet more waits in the device, and one is on its way to the link.
+struct QueueSettings
+{
+    QueueLength limit{100, QueueLength::Unit::Packets};
+    std::variant<DropTail, EcnThreshold, Red> discipline;
+};
+
+/// Of every connection of a network.
+struct TcpSettings
+{
+    uint32_t segmentBytes{1448}; ///< payload of a full segment, whatever its options
+    uint32_t initialWindowSegments{10};
+    uint32_t segmentsPerAck{2};              ///< above 1 ACKs are delayed
+    Picos delayedAckTimeout{40'000'000'000}; ///< shorter than the least RTO
+    bool sack{true};
+    /// ns-3 writes them in whole milliseconds and takes its RTTs from them: no use where an RTT is shorter.
+    bool timestamps{false};
+    bool ecn{false};    ///< RFC 3168; laws that need ECN bring their own (DCTCP)
+    bool pacing{false}; ///< BBR paces in any case
+    Picos minRto{200'000'000'000};
+    Picos initialRto{1'000'000'000'000}; ///< of a SYN
+    uint32_t socketBufferBytes{64U
+                               << 20}; ///< at the sender and at the receiver; no window is wider
+    QueueSettings queue;               ///< at each egress of a switch
+    /// At each egress of a host; absent: a FIFO that never drops. ns-3's TCP has no limit of its own for what it leaves
+    /// there (Linux: TSQ): a host's link that is the bottleneck has its flows' whole windows before it.
+    std::optional<QueueSettings> hostQueue;
+};
+
+} // namespace ns3::env::tcp
+
+#endif // NS3_ENV_TCP_NETWORK_TCP_SETTINGS_H

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What runs beside TCP's flows and yields to nobody? Streams of UDP datagrams at a constant rate.
+#ifndef NS3_ENV_TCP_NETWORK_UDP_STREAMS_H
+#define NS3_ENV_TCP_NETWORK_UDP_STREAMS_H
+
+#include "fabric.h"
+
+#include "ns3/event-id.h"
+#include "ns3/socket.h"
+#include "ns3_env/cpp/engine/constant-rate.h"
+#include "ns3_env/cpp/run/run-report.h"
+#include "ns3_env/cpp/run/scenario.h"
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace ns3::env::tcp
+{
+
+/**
+ * The streams of one network: datagrams of the scenario's payload, each due at its own time, by UDP sockets of ns-3's.
+ * What is due while a socket's buffer of bytes (TcpSettings) waits at the host's link is held back, leaves as
+ * soon as it can, and not after the stop.
+ */
+class UdpStreams
+{
+  public:
+    /// `fabric` must outlive this. \throws ScenarioError where there is no path, or a datagram fits in no packet
+    UdpStreams(const Scenario& scenario, const Fabric& fabric);
+    ~UdpStreams();
+
+    UdpStreams(const UdpStreams&) = delete;
+    UdpStreams& operator=(const UdpStreams&) = delete;
+
+    /// Each will start when its time has come.
+    void Schedule();
+
+    StreamCounts Of(size_t stream) const;
+    const FiveTuple& Tuple(size_t stream) const { return m_streams[stream].tuple; }
+    /// Payload bytes handed to the hosts' links, of all streams.
+    uint64_t TransmittedPayload() const;
+    /// Payload bytes that applications received, of all streams; Fabric's has them, too.
+    uint64_t DeliveredPayload() const;
+
+  private:
+    struct Stream
+    {
+        OpenLoop table;
+        FiveTuple tuple;
+        Ptr<Socket> socket;
+        const Egress& egress; ///< of its host
+        Picos packetTime;     ///< of a datagram on the host's link
+        EventId next;
+        uint64_t sent{0}; ///< datagrams
+        uint64_t receivedBytes{0};
+    };
+
+    void Add(const StreamEntry& entry);
+    Ptr<Socket> SocketAt(uint32_t node, uint16_t port) const;
+    void Receive(Ptr<Socket> socket);
+    void SendAt(Stream& stream, Picos time);
+    /// All that is due.
+    void Send(Stream& stream);
+
+    const Fabric& m_fabric;
+    uint32_t m_payloadBytes;
+    std::vector<Stream> m_streams;
+    std::map<uint32_t, uint16_t> m_begun;                       ///< streams so far, by source
+    std::map<uint32_t, Ptr<Socket>> m_sinks;                    ///< by destination
+    std::map<std::pair<uint32_t, uint16_t>, size_t> m_streamOf; ///< by source's address and port
+};
+
+} // namespace ns3::env::tcp
+
+#endif // NS3_ENV_TCP_NETWORK_UDP_STREAMS_H

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tcp-transport.h"
+
+#include "law-description.h"
+#include "network.h"
+#include "read-settings.h"
+
+#include "ns3_env/cpp/json/json-reader.h"
+#include "ns3_env/cpp/tcp/network/congestion-ops.h"
+
+namespace ns3::env::tcp
+{
+
+std::string
+TcpTransport::Name() const
+{
+    return "tcp";
+}
+
+std::string
+TcpTransport::Title() const
+{
+    return "TCP";
+}
+
+std::vector<std::string>
+TcpTransport::Controllers() const
+{
+    return ListControllers();
+}
+
+std::string
+TcpTransport::Describe() const
+{
+    return DescribeLaws();
+}
+
+void
+TcpTransport::ReadKeys(JsonReader& root, Scenario& scenario)
+{
+    scenario.inBandTelemetry = false;
+    m_settings = ReadSettings(root.Sub("tcp"));
+    m_settings.segmentBytes = scenario.payloadBytes;
+}
+
+std::unique_ptr<FlowRun>
+TcpTransport::Build(Scenario scenario, FlowRun::FlowHook onCreate)
+{
+    return std::make_unique<Network>(std::move(scenario), m_settings, std::move(onCreate));
+}
+
+} // namespace ns3::env::tcp

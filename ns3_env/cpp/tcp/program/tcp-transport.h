@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is TCP's own of a scenario, and what of the program tcp-sim?
+#ifndef NS3_ENV_TCP_PROGRAM_TCP_TRANSPORT_H
+#define NS3_ENV_TCP_PROGRAM_TCP_TRANSPORT_H
+
+#include "ns3_env/cpp/program/transport.h"
+#include "ns3_env/cpp/tcp/network/tcp-settings.h"
+
+#include <string>
+#include <vector>
+
+namespace ns3::env::tcp
+{
+
+/// "tcp": ns-3's own stack over queue discs.
+class TcpTransport final : public Transport
+{
+  public:
+    std::string Name() const override;
+    std::string Title() const override;
+    std::vector<std::string> Controllers() const override;
+    std::string Describe() const override;
+    /// The section "tcp".
+    void ReadKeys(JsonReader& root, Scenario& scenario) override;
+    std::unique_ptr<FlowRun> Build(Scenario scenario, FlowRun::FlowHook onCreate) override;
+
+  private:
+    TcpSettings m_settings;
+};
+
+} // namespace ns3::env::tcp
+
+#endif // NS3_ENV_TCP_PROGRAM_TCP_TRANSPORT_H

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Do events run in their order, however they are kept? The queue against a plain one, the loop against ns-3's own.
+#include "ns3/default-simulator-impl.h"
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+#include "ns3_env/cpp/engine/event-loop.h"
+#include "ns3_env/cpp/engine/event-queue.h"
+#include "ns3_env/cpp/engine/reusable-event.h"
+#include "ns3_env/cpp/engine/sign-of-life.h"
+
+#include <memory>
+#include <random>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace ns3::env::test
+{
+
+namespace
+{
+
+/// Near, far and simultaneous entries come out as from an ordered set, at every grain.
+class EventQueueTest : public TestCase
+{
+  public:
+    explicit EventQueueTest(Picos grain)
+        : TestCase("entries come out in order with a grain of " + std::to_string(grain) + " ps"),
+          m_grain(grain)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        std::mt19937_64 random(7);
+        EventQueue queue;
+        queue.SetGrain(m_grain);
+        std::set<std::pair<Picos, uint64_t>> expected;
+        Picos now = 0;
+        uint64_t order = 0;
+        for (int step = 0; step < 40'000; ++step)
+        {
+            const bool grow = step % 1000 < 600;
+            if (expected.empty() || random() % 10 < (grow ? 6U : 3U))
+            {
+                constexpr Picos RANGES[] = {1, 100, 20'000, 1'000'000, 5'000'000'000};
+                const Picos time = now + static_cast<Picos>(random() % RANGES[random() % 5]);
+                queue.Push({time, ++order, 0});
+                expected.emplace(time, order);
+                continue;
+            }
+            const EventEntry entry = queue.Pop();
+            const auto least = *expected.begin();
+            expected.erase(expected.begin());
+            now = entry.time;
+            NS_TEST_ASSERT_MSG_EQ(entry.time, least.first, "time at step " << step);
+            NS_TEST_ASSERT_MSG_EQ(entry.order, least.second, "order at step " << step);
+        }
+        size_t left = 0;
+        queue.ForEach([&left](const EventEntry&) { ++left; });
+        NS_TEST_ASSERT_MSG_EQ(left, expected.size(), "entries left");
+    }
+
+    Picos m_grain;
+};
+
+/// A program of events that schedule, cancel, stop and ask; what it sees, as text.
+class Diary
+{
+  public:
+    std::string Play()
+    {
+        Simulator::ScheduleDestroy([this] { Note("destroy"); });
+        EventId never = Simulator::ScheduleDestroy([this] { Note("never"); });
+        never.Cancel();
+        for (int i = 0; i < 3; ++i)
+        {
+            Simulator::Schedule(Time(500), &Diary::Tie, this, i);
+        }
+        m_victim = Simulator::Schedule(Time(900), [this] { Note("victim"); });
+        m_removed = Simulator::Schedule(Time(901), [this] { Note("removed"); });
+        Simulator::ScheduleWithContext(17, Time(700), [this] { Note("context"); });
+        Simulator::Schedule(Time(800), &Diary::CancelBoth, this);
+        std::vector<EventId> many; // a far future that is cancelled
+        for (int i = 0; i < 500; ++i)
+        {
+            many.push_back(Simulator::Schedule(Time(1'000'000'000 + i), [this] { Note("far"); }));
+        }
+        for (int i = 0; i < 499; ++i)
+        {
+            many[i].Cancel();
+        }
+        Simulator::Stop(Time(2000));
+        Simulator::Schedule(Time(2000), [this] { Note("at the stop"); });
+        Simulator::Run();
+        Note("stopped");
+        Simulator::Run();
+        Note("done");
+        m_text << " finished " << Simulator::IsFinished() << " events "
+               << Simulator::GetEventCount();
+        Simulator::Destroy();
+        return m_text.str();
+    }
+
+  private:
+    void Note(const std::string& what)
+    {
+        m_text << what << '@' << Simulator::Now().GetTimeStep() << '/' << Simulator::GetContext()
+               << ' ';
+    }
+
+    void Tie(int i)
+    {
+        Note("tie" + std::to_string(i));
+        Simulator::ScheduleNow([this, i] { Note("now" + std::to_string(i)); });
+    }
+
+    void CancelBoth()
+    {
+        m_text << "left " << Simulator::GetDelayLeft(m_victim).GetTimeStep() << ' ';
+        m_victim.Cancel();
+        Simulator::Remove(m_removed);
+        m_text << "expired " << m_victim.IsExpired() << m_removed.IsExpired() << ' ';
+        Note("cancel");
+    }
+
+    std::ostringstream m_text;
+    EventId m_victim;
+    EventId m_removed;
+};
+
+/// What ns-3's own implementation does, the loop does, to the last tie.
+class EventLoopTest : public TestCase
+{
+  public:
+    EventLoopTest()
+        : TestCase("the loop runs a program of events as ns-3's own implementation does")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Simulator::Destroy();
+        Simulator::SetImplementation(CreateObject<EventLoop>());
+        NS_TEST_ASSERT_MSG_NE(EventLoop::Current(), nullptr, "the loop runs");
+        const std::string ours = Diary().Play();
+        NS_TEST_ASSERT_MSG_EQ(EventLoop::Current(), nullptr, "it went with its simulation");
+        Simulator::SetImplementation(CreateObject<DefaultSimulatorImpl>());
+        ObjectFactory scheduler("ns3::MapScheduler");
+        Simulator::SetScheduler(scheduler);
+        const std::string theirs = Diary().Play();
+        // Cancelled events that the loop has dropped are not counted.
+        const auto program = [](const std::string& text)
+        { return text.substr(0, text.find(" events")); };
+        NS_TEST_ASSERT_MSG_EQ(program(ours), program(theirs), "order");
+        NS_TEST_ASSERT_MSG_EQ((ours.find("tie0@500") != std::string::npos), true, ours);
+    }
+};
+
+/// Re-armed and ordinary events share one order, and the former work without the loop, too.
+class RearmedTest : public TestCase
+{
+  public:
+    RearmedTest()
+        : TestCase("re-armed events keep their place among others under any implementation")
+    {
+    }
+
+  private:
+    void Fire() { m_fired.push_back(NowPicos() * 10); }
+    void Other() { m_fired.push_back(NowPicos() * 10 + 1); }
+
+    std::vector<Picos> Play()
+    {
+        m_fired.clear();
+        ReusableEvent<RearmedTest, &RearmedTest::Fire> event(this, 3);
+        event.Arm(5);
+        Simulator::Schedule(Time(5), &RearmedTest::Other, this);
+        event.Arm(5);
+        event.Arm(2);
+        Simulator::Run();
+        Simulator::Destroy();
+        return m_fired;
+    }
+
+    void DoRun() override
+    {
+        const std::vector<Picos> expected{20, 50, 51, 50};
+        Simulator::Destroy();
+        Simulator::SetImplementation(CreateObject<EventLoop>());
+        NS_TEST_ASSERT_MSG_EQ((Play() == expected), true, "under the loop");
+        Simulator::SetImplementation(CreateObject<DefaultSimulatorImpl>());
+        Simulator::SetScheduler(ObjectFactory("ns3::MapScheduler"));
+        NS_TEST_ASSERT_MSG_EQ((Play() == expected), true, "under ns-3's own");
+    }
+
+    std::vector<Picos> m_fired;
+};
+
+/// Time that passes is a sign of life; events without end at one instant are none.
+class SignOfLifeTest : public TestCase
+{
+  public:
+    SignOfLifeTest()
+        : TestCase("the loop beats as time passes, and only then")
+    {
+    }
+
+  private:
+    uint64_t BeatsOf(Picos step)
+    {
+        m_left = 1600;
+        m_step = step;
+        std::atomic<uint64_t> beats{0};
+        const SignOfLife::Listener listener(beats);
+        Simulator::Schedule(Time(1), &SignOfLifeTest::Next, this);
+        Simulator::Run();
+        Simulator::Destroy();
+        return beats;
+    }
+
+    void Next()
+    {
+        if (--m_left > 0)
+        {
+            Simulator::Schedule(Time(m_step), &SignOfLifeTest::Next, this);
+        }
+    }
+
+    void DoRun() override
+    {
+        Simulator::Destroy();
+        Simulator::SetImplementation(CreateObject<EventLoop>());
+        NS_TEST_ASSERT_MSG_EQ(BeatsOf(1), 100, "one in sixteen events");
+        Simulator::SetImplementation(CreateObject<EventLoop>());
+        NS_TEST_ASSERT_MSG_EQ(BeatsOf(0), 1, "the time at which it began to go in circles");
+    }
+
+    int m_left{0};
+    Picos m_step{0};
+};
+
+/// What an event holds is let go of when it throws, as one does whose flow is refused.
+class ThrowingEventTest : public TestCase
+{
+  public:
+    ThrowingEventTest()
+        : TestCase("an event that throws is let go of")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Simulator::Destroy();
+        Simulator::SetImplementation(CreateObject<EventLoop>());
+        const auto held = std::make_shared<int>(0);
+        Simulator::Schedule(Time(1), [held] { throw std::runtime_error("refused"); });
+        try
+        {
+            Simulator::Run();
+        }
+        catch (const std::runtime_error&)
+        {
+        }
+        Simulator::Destroy();
+        NS_TEST_ASSERT_MSG_EQ(held.use_count(), 1, "this one only");
+    }
+};
+
+class EventTestSuite : public TestSuite
+{
+  public:
+    EventTestSuite()
+        : TestSuite("rdma-events", Type::UNIT)
+    {
+        for (Picos grain : {1, 256, 131'000, 1'000'000'000})
+        {
+            AddTestCase(new EventQueueTest(grain), Duration::QUICK);
+        }
+        AddTestCase(new EventLoopTest, Duration::QUICK);
+        AddTestCase(new RearmedTest, Duration::QUICK);
+        AddTestCase(new SignOfLifeTest, Duration::QUICK);
+        AddTestCase(new ThrowingEventTest, Duration::QUICK);
+    }
+};
+
+EventTestSuite g_eventTestSuite;
+
+} // namespace
+
+} // namespace ns3::env::test

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What may stand in the shared region that no end ever writes? A third view of it, through which words are damaged.
+#ifndef NS3_ENV_TEST_FUZZ_DAMAGE_H
+#define NS3_ENV_TEST_FUZZ_DAMAGE_H
+
+#include "random.h"
+
+#include "ns3_env/cpp/channel/agent-end.h"
+#include "ns3_env/cpp/channel/simulator-end.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace ns3::env::fuzz
+{
+
+/// The region of an agent's end, which must live as long.
+class Region
+{
+  public:
+    explicit Region(const AgentEnd& agent);
+
+    /// The region's descriptor as a simulator inherits it; whoever takes it closes it.
+    int Inherited() const;
+
+    /// Magic, version, sizes, offsets, or any bytes of the header.
+    void DamageHeader(Random& random);
+    /// Command, counts, blob, actions, and the header.
+    /// \param due actions that would be right
+    void DamageAgentWords(Random& random, size_t due);
+    /// Message, counts, blob, rows and the schema.
+    void DamageSimulatorWords(Random& random);
+
+    /// Rows with flags of all kinds. \returns how many need an action
+    size_t FillRows(Random& random, uint32_t rows);
+    void WriteActions(Random& random, size_t count, const std::function<ActionRow()>& make);
+    /// A number that no action has, into one of this action's.
+    void WriteBadNumber(Random& random, size_t action);
+    /// As if the agent had sent what stands there.
+    void AdvanceAgent();
+    /// As if the agent had sent Close.
+    void Close();
+
+  private:
+    void DamageBytes(Random& random, size_t begin, size_t end);
+    void DamageBlob(Random& random, uint64_t& bytes);
+
+    int m_blobFd;
+    SharedRegion m_region;
+    ChannelHeader* m_header;
+    ChannelControl* m_control;
+    DecisionRow* m_rows;
+    ActionRow* m_actions;
+};
+
+} // namespace ns3::env::fuzz
+
+#endif // NS3_ENV_TEST_FUZZ_DAMAGE_H

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Does every pinned controller still behave as it did? Rate and queue of an incast over time, against its curves.
+#include "test-network.h"
+
+#include "ns3/test.h"
+#include "ns3_env/cpp/decision/deciding-controller.h"
+#include "ns3_env/cpp/run/controller-factory.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iomanip>
+#include <iterator>
+#include <limits>
+#include <set>
+#include <sstream>
+
+namespace ns3::env::rdma::test
+{
+
+namespace
+{
+
+constexpr Picos NS = PS_PER_NS;
+constexpr int SAMPLES = 30;
+const std::filesystem::path CURVES = std::filesystem::path(RDMA_TEST_DATA) / "curves";
+constexpr const char* HEADER = "time_ns,rate_bps,window_bytes,queue_bytes";
+
+/// Controllers that must not lose their curves; any other is pinned by the curves that lie there.
+constexpr const char* BUILT_IN[] =
+    {"bcn", "dcqcn", "dctcp", "fixed-window", "hpcc", "mpcc", "qcn", "smcc", "swift", "timely"};
+
+/// What one instant looks like; the window is that of flow 0, 0 where it has none.
+struct Sample
+{
+    double timeNs;
+    double rateBps;
+    double windowBytes;
+    double queueBytes;
+};
+
+/// The folder of RDMA_WRITE_CURVES, where the curves are written instead of compared; null otherwise.
+const char*
+WriteFolder()
+{
+    const char* folder = std::getenv("RDMA_WRITE_CURVES");
+    return folder != nullptr && *folder != '\0' ? folder : nullptr;
+}
+
+/**
+ * Flows of 8 MB together start at line rate into 100 Gb/s. ECN as the reference's for DCQCN; DCTCP has a
+ * fifth of its threshold, which two windows of a BDP meet. Congestion points as the controller declares them.
+ */
+Scenario
+Incast(const std::string& controller, uint32_t senders)
+{
+    constexpr uint64_t BYTES = 8'000'000;
+    Scenario s = Dumbbell(senders, 100e9);
+    s.published = false;
+    s.controllers[0].name = controller;
+    s.ecn = controller == "dctcp" ? EcnConfig{true, 60e3, 60e3, 1.0, 100e9}
+                                  : EcnConfig{true, 400e3, 1600e3, 0.2, 100e9};
+    s.congestionPoints = CreateController({controller, {}})->GetCongestionPointConfig();
+    for (uint32_t i = 0; i < senders; ++i)
+    {
+        AddFlow(s, i, senders, BYTES / senders);
+    }
+    return s;
+}
+
+std::vector<Sample>
+Simulate(const std::string& controller, uint32_t senders)
+{
+    TestNetwork net(Incast(controller, senders));
+    SwitchPort& bottleneck = net.PortTo(senders + 1, senders + 2);
+    std::vector<Sample> samples;
+    constexpr Picos END = 900'000 * NS; // the link alone needs 670 us
+    for (int i = 1; i <= SAMPLES; ++i)
+    {
+        Simulator::Schedule(Time(END * i * i / (SAMPLES * SAMPLES)), // denser at the start
+                            [&]()
+                            {
+                                Sample sample{static_cast<double>(NowPicos()) / NS,
+                                              0,
+                                              0,
+                                              static_cast<double>(bottleneck.QueueBytes())};
+                                for (const LiveFlow* flow : net->LiveFlows())
+                                {
+                                    if (flow->Id() == 0)
+                                    {
+                                        sample.rateBps = flow->RateBps();
+                                        sample.windowBytes = std::isinf(flow->WindowBytes())
+                                                                 ? 0
+                                                                 : flow->WindowBytes();
+                                    }
+                                }
+                                samples.push_back(sample);
+                            });
+    }
+    net->Run();
+    return samples;
+}
+
+std::filesystem::path
+FileName(const std::filesystem::path& folder, const std::string& controller, uint32_t senders)
+{
+    return folder / (controller + "-" + std::to_string(senders) + "to1.csv");
+}
+
+void
+Write(const std::filesystem::path& file, const std::vector<Sample>& samples)
+{
+    std::ofstream out(file);
+    out << HEADER << '\n' << std::setprecision(std::numeric_limits<double>::max_digits10);
+    for (const Sample& s : samples)
+    {
+        out << s.timeNs << ',' << s.rateBps << ',' << s.windowBytes << ',' << s.queueBytes << '\n';
+    }
+    out.flush();
+    if (!out)
+    {
+        NS_FATAL_ERROR("cannot write " << file.string());
+    }
+}
+
+std::vector<Sample>
+Read(const std::filesystem::path& file)
+{
+    std::vector<Sample> samples;
+    std::ifstream in(file);
+    std::string line;
+    std::getline(in, line);
+    while (std::getline(in, line))
+    {
+        std::istringstream cells(line);
+        Sample s{};
+        char comma = 0;
+        cells >> s.timeNs >> comma >> s.rateBps >> comma >> s.windowBytes >> comma >> s.queueBytes;
+        samples.push_back(s);
+    }
+    return samples;
+}
+
+/// Controllers to be compared: those built in, and those of which curves lie there.
+std::set<std::string>
+Pinned()
+{
+    std::set<std::string> names(std::begin(BUILT_IN), std::end(BUILT_IN));
+    for (const auto& entry : std::filesystem::directory_iterator(CURVES))
+    {
+        const std::string file = entry.path().filename().string();
+        if (file.ends_with("to1.csv"))
+        {
+            names.insert(file.substr(0, file.rfind('-')));
+        }
+    }
+    return names;
+}
+
+/**
+ * The pinned curves. They change only on purpose:
+ * `RDMA_WRITE_CURVES=ns3_env/cpp/test/data/curves DIR/rdma-tests --test-name=rdma-curves` writes those of
+ * every registered controller anew; who has files there is pinned from then on.
+ */
+class CurvesTest : public TestCase
+{
+  public:
+    explicit CurvesTest(uint32_t senders)
+        : TestCase(std::to_string(senders) +
+                   "-to-1: rate, window and queue follow the pinned curve"),
+          m_senders(senders)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const std::vector<std::string> registered = ListControllers();
+        if (WriteFolder() != nullptr)
+        {
+            std::filesystem::create_directories(WriteFolder());
+            for (const std::string& name : registered)
+            {
+                const TypeId tid = TypeId::LookupByName("rdma::" + name);
+                if (!tid.IsChildOf(DecidingController::GetTypeId())) // does what a policy says
+                {
+                    Write(FileName(WriteFolder(), name, m_senders), Simulate(name, m_senders));
+                }
+            }
+            return;
+        }
+        for (const std::string& name : Pinned())
+        {
+            const auto known = std::count(registered.begin(), registered.end(), name);
+            NS_TEST_ASSERT_MSG_EQ(known,
+                                  1,
+                                  "no controller " << name << ", whose curves are pinned");
+            Compare(FileName(CURVES, name, m_senders), Simulate(name, m_senders));
+        }
+    }
+
+    void Compare(const std::filesystem::path& file, const std::vector<Sample>& samples)
+    {
+        const std::vector<Sample> pinned = Read(file);
+        const std::string name = file.filename().string();
+        NS_TEST_ASSERT_MSG_EQ(pinned.empty(),
+                              false,
+                              file.string() << " is missing; RDMA_WRITE_CURVES=DIR writes it");
+        NS_TEST_ASSERT_MSG_EQ(samples.size(), pinned.size(), name << ": samples");
+        for (size_t i = 0; i < samples.size() && !IsStatusFailure(); ++i)
+        {
+            const std::string where = name + " at " + std::to_string(pinned[i].timeNs) + " ns: ";
+            Same(samples[i].timeNs, pinned[i].timeNs, where + "time");
+            Same(samples[i].rateBps, pinned[i].rateBps, where + "rate");
+            Same(samples[i].windowBytes, pinned[i].windowBytes, where + "window");
+            Same(samples[i].queueBytes, pinned[i].queueBytes, where + "queue");
+        }
+    }
+
+    /// The same seed gives the same bits; the tolerance is for other compilers and mathematics libraries.
+    void Same(double value, double pinned, const std::string& what)
+    {
+        constexpr double RELATIVE = 1e-9;
+        NS_TEST_ASSERT_MSG_EQ_TOL(value, pinned, RELATIVE * std::abs(pinned), what);
+    }
+
+    uint32_t m_senders;
+};
+
+class CurvesTestSuite : public TestSuite
+{
+  public:
+    CurvesTestSuite()
+        : TestSuite("rdma-curves", Type::SYSTEM)
+    {
+        AddTestCase(new CurvesTest(2), Duration::QUICK);
+        AddTestCase(new CurvesTest(8), Duration::QUICK);
+    }
+};
+
+CurvesTestSuite g_curvesTestSuite;
+
+} // namespace
+
+} // namespace ns3::env::rdma::test

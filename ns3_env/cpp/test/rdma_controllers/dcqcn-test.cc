@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Does DCQCN without timers do what it does with them? Against one that is stepped by nanoseconds.
+#include "ns3/test.h"
+#include "ns3_env/cpp/contract/fake-flow.h"
+#include "ns3_env/cpp/rdma/controllers/dcqcn.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace ns3::env::rdma::test
+{
+
+namespace
+{
+
+constexpr double GBPS = 1e9;
+constexpr Picos NS = PS_PER_NS;
+
+/// DCQCN with a timer for everything, one nanosecond after the other.
+class StepwiseDcqcn
+{
+  public:
+    static constexpr int64_t ALPHA_NS = 1000;
+    static constexpr int64_t DECREASE_NS = 4000;
+    static constexpr int64_t INCREASE_NS = 300'000;
+
+    /// `ns` counts from the first mark; order of events at one time as in docs/sources/published-simulator.md, "Controllers".
+    void Step(int64_t ns, bool marked)
+    {
+        m_markedAlpha |= marked; // a mark at the instant of alpha's step counts in it
+        if (ns % ALPHA_NS == 0)
+        {
+            alpha = alpha * (1 - GAIN) + (m_markedAlpha ? GAIN : 0.0);
+            m_markedAlpha = false;
+        }
+        if (ns == m_increaseAt)
+        {
+            Increase();
+            m_increaseAt = ns + INCREASE_NS;
+        }
+        if (ns > 1 && ns % DECREASE_NS == 1 && m_markedDecrease)
+        {
+            m_target = m_stage > 0 ? rate : m_target;
+            rate = std::max(1 * GBPS, std::floor(rate * (1 - alpha / 2)));
+            m_stage = 0;
+            m_markedDecrease = false;
+            m_increaseAt = ns + INCREASE_NS;
+            ++cuts;
+        }
+        m_markedDecrease |= marked; // one at the instant of a check waits for the next
+    }
+
+    double alpha{1.0};
+    double rate{100 * GBPS};
+    int cuts{0};
+    int increases{0};
+
+  private:
+    static constexpr double GAIN = 1.0 / 256;
+
+    void Increase()
+    {
+        if (m_stage > 0)
+        {
+            m_target = std::min(100 * GBPS, m_target + (m_stage == 1 ? 20e6 : 200e6));
+        }
+        rate = std::floor(rate / 2) + std::floor(m_target / 2);
+        ++m_stage;
+        ++increases;
+    }
+
+    double m_target{100 * GBPS};
+    bool m_markedAlpha{false};
+    bool m_markedDecrease{true}; // by the first mark
+    int m_stage{0};
+    int64_t m_increaseAt{-1};
+};
+
+/// Timers worked off when a packet leaves or an ACK comes give what a timer per microsecond gives.
+class DcqcnLazyTest : public TestCase
+{
+  public:
+    DcqcnLazyTest()
+        : TestCase("dcqcn: rate and alpha without timers equal those stepped by timers")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr Picos FIRST = 12'345'678; // off every grid
+        constexpr int64_t END_NS = 8'000'000;
+        const PathFacts facts = DumbbellFacts(1048);
+        FakeFlow flow(facts);
+        auto law = CreateObject<Dcqcn>();
+        law->OnFlowStart(flow);
+        std::set<int64_t> marks; // dense, single, absent for milliseconds, dense again
+        for (int64_t ns = 500; ns < 200'000; ns += 1000 * (1 + ns % 7))
+        {
+            marks.insert(ns);
+        }
+        marks.insert({240'400, 260'000, 264'001, 650'700, 1'800'300, 1'800'600});
+        for (int64_t ns = 5'000'350; ns < 5'020'000; ns += 700)
+        {
+            marks.insert(ns);
+        }
+        StepwiseDcqcn steps;
+        law->OnAck(flow, {.now = FIRST, .ecnMarked = true});
+        for (int64_t ns = 1; ns < END_NS; ++ns)
+        {
+            const bool marked = marks.contains(ns);
+            steps.Step(ns, marked);
+            if (marked)
+            {
+                law->OnAck(flow, {.now = FIRST + ns * NS, .ecnMarked = true});
+            }
+            else if (ns % 1000 == 250)
+            {
+                law->OnPacketSent(flow, FIRST + ns * NS, 1048);
+            }
+            else
+            {
+                continue;
+            }
+            NS_TEST_ASSERT_MSG_EQ_TOL(flow.RateBps(), steps.rate, 1e-3, "rate at " << ns << " ns");
+            if (marked && ns % StepwiseDcqcn::ALPHA_NS != 0)
+            {
+                NS_TEST_ASSERT_MSG_EQ_TOL(law->Alpha(), steps.alpha, 1e-12, "at " << ns << " ns");
+            }
+        }
+        NS_TEST_ASSERT_MSG_GT(steps.cuts, 20, "the marks cut");
+        NS_TEST_ASSERT_MSG_GT(steps.increases, 15, "the pauses raise");
+    }
+};
+
+class DcqcnTestSuite : public TestSuite
+{
+  public:
+    DcqcnTestSuite()
+        : TestSuite("rdma-dcqcn", Type::UNIT)
+    {
+        AddTestCase(new DcqcnLazyTest, Duration::QUICK);
+    }
+};
+
+DcqcnTestSuite g_dcqcnTestSuite;
+
+} // namespace
+
+} // namespace ns3::env::rdma::test

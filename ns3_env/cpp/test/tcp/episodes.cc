@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "episodes.h"
+
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+
+namespace ns3::env::tcp::test
+{
+
+namespace
+{
+constexpr uint16_t FIRST_SOURCE_PORT = 10000;
+}
+
+Episode::Episode(Scenario scenario, const TcpSettings& settings, const ControllerSpec& law)
+    : m_scenario(std::move(scenario))
+{
+    RngSeedManager::ResetNextStreamIndex();
+    m_fabric = std::make_unique<Fabric>(m_scenario, settings);
+    for (const FlowEntry& entry : m_scenario.flows)
+    {
+        const auto port = static_cast<uint16_t>(FIRST_SOURCE_PORT + entry.flow.id);
+        m_flows.push_back(m_fabric->Connect(entry.flow, port, law));
+        m_unfinished += entry.flow.IsEndless() ? 0 : 1;
+        m_flows.back()->SetFinishedCallback(
+            [this](LiveFlow&)
+            {
+                if (--m_unfinished == 0)
+                {
+                    Simulator::Stop();
+                }
+            });
+        m_flows.back()->Start();
+    }
+}
+
+Episode::~Episode()
+{
+    m_flows.clear();
+    m_fabric.reset();
+    Simulator::Destroy();
+}
+
+void
+Episode::Run()
+{
+    RunUntil(m_scenario.timeLimit);
+}
+
+void
+Episode::RunUntil(Picos time)
+{
+    const Picos now = Simulator::Now().GetTimeStep();
+    const EventId end =
+        Simulator::Schedule(TimeStep(static_cast<uint64_t>(time - now)), [] { Simulator::Stop(); });
+    Simulator::Run();
+    Simulator::Cancel(end);
+}
+
+uint64_t
+Episode::SentPayload() const
+{
+    uint64_t bytes = 0;
+    for (const auto& flow : m_flows)
+    {
+        bytes += flow->TransmittedBytes();
+    }
+    return bytes;
+}
+
+Scenario
+SlowMiddle(uint32_t senders, double hostBps, double middleBps, Picos delay)
+{
+    Scenario s = env::test::Dumbbell(senders, hostBps, delay);
+    s.links[senders].rateBps = middleBps;
+    return s;
+}
+
+} // namespace ns3::env::tcp::test

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How do the tests run TCP's flows? A scenario's flows on a network of their own, cleared away at the end of the scope.
+#ifndef NS3_ENV_TEST_TCP_EPISODES_H
+#define NS3_ENV_TEST_TCP_EPISODES_H
+
+#include "ns3_env/cpp/tcp/network/fabric.h"
+#include "ns3_env/cpp/tcp/network/tcp-settings.h"
+#include "ns3_env/cpp/test/scenarios.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3::env::tcp::test
+{
+
+inline constexpr Picos PS_PER_US = 1000 * PS_PER_NS;
+inline constexpr Picos PS_PER_MS = 1000 * PS_PER_US;
+
+/// Bytes of a segment with `payload` on a link, timestamps left out.
+constexpr uint64_t
+FrameBytes(uint64_t payload)
+{
+    return payload + 20 + 20 + 2;
+}
+
+/// One network and the scenario's flows on it, all under one law.
+class Episode
+{
+  public:
+    Episode(Scenario scenario, const TcpSettings& settings, const ControllerSpec& law);
+    ~Episode();
+
+    Episode(const Episode&) = delete;
+    Episode& operator=(const Episode&) = delete;
+
+    /// Until every flow that has an end is done, or the scenario's time limit.
+    void Run();
+    /// On to `time`.
+    void RunUntil(Picos time);
+
+    Fabric& Net() { return *m_fabric; }
+    TcpFlow& Flow(size_t i) { return *m_flows[i]; }
+    size_t Flows() const { return m_flows.size(); }
+    uint64_t SentPayload() const;
+
+  private:
+    Scenario m_scenario;
+    std::unique_ptr<Fabric> m_fabric;
+    std::vector<std::unique_ptr<TcpFlow>> m_flows;
+    size_t m_unfinished{0};
+};
+
+/// As env::test::Dumbbell, with other links' delays and rates at the middle.
+Scenario SlowMiddle(uint32_t senders, double hostBps, double middleBps, Picos delay);
+
+} // namespace ns3::env::tcp::test
+
+#endif // NS3_ENV_TEST_TCP_EPISODES_H

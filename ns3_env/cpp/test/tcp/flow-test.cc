@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Does a flow alone do what arithmetic says? Base RTT, goodput, a full buffer's RTT, its counts.
+#include "episodes.h"
+
+#include "ns3/test.h"
+
+namespace ns3::env::tcp::test
+{
+
+namespace
+{
+
+constexpr double RATE = 10e9;
+constexpr Picos DELAY = 5 * PS_PER_US;
+constexpr uint32_t LINKS = 3;       ///< of the dumbbell's path
+constexpr uint32_t SYN_OPTIONS = 8; ///< bytes: window scale, SACK permitted
+
+Picos
+Frame(uint64_t payload, double rate = RATE)
+{
+    return IdealTime(FrameBytes(payload), rate, Rounding::Exact);
+}
+
+class BaseRttTest : public TestCase
+{
+  public:
+    BaseRttTest()
+        : TestCase("the first RTT is propagation and serialisation, to the picosecond")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const char* law : {"newreno", "cubic", "dctcp", "bbr"})
+        {
+            Scenario s = env::test::Dumbbell(1, RATE, DELAY);
+            env::test::AddFlow(s, 0, 1, 2 * 1448, 3 * PS_PER_US);
+            TcpSettings settings;
+            settings.initialWindowSegments = 1;
+            settings.segmentsPerAck = 1;
+            Episode episode(s, settings, {law, {}});
+            episode.Run();
+            const TcpFlow& flow = episode.Flow(0);
+            const Picos base = LINKS * (2 * DELAY + Frame(1448) + Frame(0));
+            NS_TEST_EXPECT_MSG_EQ(flow.Rtts()->Count(), 2, law << ": one segment after another");
+            NS_TEST_EXPECT_MSG_EQ(flow.Rtts()->First(),
+                                  base + Frame(0),
+                                  law << ": behind the handshake's last ACK");
+            NS_TEST_EXPECT_MSG_EQ(flow.Rtts()->Last(), base, law << ": alone");
+            NS_TEST_EXPECT_MSG_EQ(flow.IsFinished(), true, law << ": it ends");
+            NS_TEST_EXPECT_MSG_EQ(flow.AckedBytes(), 2 * 1448, law << ": acknowledged");
+            NS_TEST_EXPECT_MSG_EQ(flow.ReceivedBytes(), 2 * 1448, law << ": received");
+            if (flow.Sender().IsPaced())
+            {
+                continue; // BBR takes an RTT of 1 ms for granted before it has seen one
+            }
+            // SYN and SYN-ACK, which have options, go before.
+            const Picos handshake = LINKS * (2 * DELAY + 2 * Frame(SYN_OPTIONS));
+            NS_TEST_EXPECT_MSG_EQ(flow.EndTime(),
+                                  3 * PS_PER_US + handshake + 2 * base + Frame(0),
+                                  law << ": the end");
+        }
+    }
+};
+
+class GoodputTest : public TestCase
+{
+  public:
+    GoodputTest()
+        : TestCase("a flow alone has the link's rate, less the headers")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const char* law : {"newreno", "cubic", "dctcp", "bbr"})
+        {
+            Scenario s = env::test::Dumbbell(1, RATE, DELAY);
+            env::test::AddFlow(s, 0, 1, ENDLESS_BYTES);
+            TcpSettings settings;
+            settings.queue.limit = {1000, QueueLength::Unit::Packets};
+            Episode episode(s, settings, {law, {}});
+            episode.RunUntil(1 * PS_PER_MS);
+            const uint64_t before = episode.Flow(0).ReceivedBytes();
+            episode.RunUntil(5 * PS_PER_MS);
+            const auto bits = static_cast<double>(episode.Flow(0).ReceivedBytes() - before) * 8;
+            const double possible = 4e-3 * RATE * 1448 / static_cast<double>(FrameBytes(1448));
+            // BBR lets its queue drain for a while now and then, to see the base RTT.
+            const double tolerance = episode.Flow(0).Sender().IsPaced() ? 0.05 : 1e-3;
+            NS_TEST_EXPECT_MSG_EQ_TOL(bits, possible, possible * tolerance, law);
+        }
+    }
+};
+
+class FullBufferTest : public TestCase
+{
+  public:
+    FullBufferTest()
+        : TestCase("a full buffer adds its packets' serialisation to the RTT, to the picosecond")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint32_t BUFFER = 60;
+        constexpr double SLOW = 1e9;
+        Scenario s = SlowMiddle(1, RATE, SLOW, DELAY);
+        env::test::AddFlow(s, 0, 1, ENDLESS_BYTES);
+        TcpSettings settings;
+        settings.queue.limit = {BUFFER, QueueLength::Unit::Packets};
+        settings.segmentsPerAck = 1;
+        Episode episode(s, settings, {"newreno", {}});
+        const TcpFlow& flow = episode.Flow(0);
+        Picos longest = 0; // before anything was sent again: what waits for that is no queue
+        flow.Sender().TraceConnectWithoutContext(
+            "RttSample",
+            Callback<void, Time>(
+                [&](Time rtt)
+                {
+                    longest = flow.RetransmittedBytes() > 0
+                                  ? longest
+                                  : std::max<Picos>(longest, rtt.GetTimeStep());
+                }));
+        episode.RunUntil(50 * PS_PER_MS);
+        const Picos slow = Frame(1448, SLOW);
+        const Picos base = 2 * LINKS * DELAY + 2 * (Frame(1448) + Frame(0)) + slow + Frame(0, SLOW);
+        // What finds the last place waits for the others, the one in the device among them, and for the rest of the
+        // packet that is leaving: segments arrive a round trip after one before them has left.
+        const Picos rest = slow - (base - slow) % slow;
+        NS_TEST_EXPECT_MSG_EQ(flow.Rtts()->First(), base + Frame(0), "without a queue");
+        NS_TEST_EXPECT_MSG_EQ(longest, base + BUFFER * slow + rest, "with a full one");
+        NS_TEST_EXPECT_MSG_GT(flow.RetransmittedBytes(), 0, "the buffer has overflowed");
+        NS_TEST_EXPECT_MSG_EQ(flow.Timeouts(), 0, "what was lost came by fast retransmission");
+    }
+};
+
+class StandaloneTest : public TestCase
+{
+  public:
+    StandaloneTest()
+        : TestCase("a message alone whose window holds it takes the standalone time, and none "
+                   "takes less")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const uint64_t bytes : {1ULL, 1448ULL, 1449ULL, 100'000ULL, 1'000'003ULL})
+        {
+            for (const double middle : {RATE, 0.4 * RATE})
+            {
+                Scenario s = SlowMiddle(1, RATE, middle, DELAY);
+                env::test::AddFlow(s, 0, 1, bytes, PS_PER_US);
+                TcpSettings settings;
+                settings.segmentsPerAck = 1;
+                settings.queue.limit = {1000, QueueLength::Unit::Packets};
+                const Picos whole = Duration(s, settings, 1000);
+                // The last ACK may find the one before still at the middle, which is no data's doing.
+                NS_TEST_EXPECT_MSG_GT_OR_EQ(whole, m_standalone, bytes << " B at once");
+                NS_TEST_EXPECT_MSG_LT(whole, m_standalone + Frame(0, middle), bytes << " B");
+                NS_TEST_EXPECT_MSG_GT_OR_EQ(Duration(s, settings, 2), whole, bytes << " B");
+            }
+        }
+    }
+
+    Picos Duration(const Scenario& s, TcpSettings settings, uint32_t window)
+    {
+        settings.initialWindowSegments = window;
+        Episode episode(s, settings, {"newreno", {}});
+        episode.Run();
+        m_standalone = episode.Flow(0).Standalone();
+        return episode.Flow(0).EndTime() - PS_PER_US;
+    }
+
+    Picos m_standalone{0};
+};
+
+class LastByteTest : public TestCase
+{
+  public:
+    LastByteTest()
+        : TestCase("the last byte does not wait for a second one, however long ACKs are delayed")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Scenario s = env::test::Dumbbell(1, RATE, DELAY);
+        env::test::AddFlow(s, 0, 1, 4 * 1448); // ns-3 acknowledges the first at once
+        TcpSettings settings;
+        settings.segmentsPerAck = 2;
+        settings.delayedAckTimeout = 40 * PS_PER_MS;
+        Episode episode(s, settings, {"newreno", {}});
+        episode.Run();
+        NS_TEST_EXPECT_MSG_EQ(episode.Flow(0).EndTime(), episode.Flow(0).Standalone(), "no wait");
+    }
+};
+
+class FlowSuite : public TestSuite
+{
+  public:
+    FlowSuite()
+        : TestSuite("tcp-flow", Type::UNIT)
+    {
+        AddTestCase(new BaseRttTest);
+        AddTestCase(new GoodputTest);
+        AddTestCase(new FullBufferTest);
+        AddTestCase(new StandaloneTest);
+        AddTestCase(new LastByteTest);
+    }
+};
+
+const FlowSuite SUITE;
+
+} // namespace
+
+} // namespace ns3::env::tcp::test

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Does a TCP flow do what a controller of the project's writes? Window, rate, less than a packet, waiting, marks, losses.
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/tcp/controllers/steered.h"
+#include "ns3_env/cpp/test/tcp/episodes.h"
+
+#include <cmath>
+#include <functional>
+#include <vector>
+
+namespace ns3::env::tcp::test
+{
+
+namespace
+{
+
+constexpr double RATE = 10e9;
+constexpr Picos DELAY = 5 * PS_PER_US;
+constexpr uint32_t SEGMENT = 1448;
+
+/// Writes what the test says, and keeps what it hears.
+class Script final : public CongestionControl
+{
+  public:
+    void OnFlowStart(FlowState& flow) override { atStart(flow); }
+
+    void OnAck(FlowState& flow, const AckSample& ack) override
+    {
+        acks.push_back(ack);
+        mostInflight = std::max(mostInflight, flow.InflightBytes());
+        atAck(flow, ack);
+    }
+
+    void OnNack(FlowState&, Picos) override { ++losses; }
+    void OnTimeout(FlowState&, Picos) override { ++timeouts; }
+    void OnFlowEnd(FlowState&, Picos) override { ++ends; }
+
+    std::function<void(FlowState&)> atStart = [](FlowState&) {};
+    std::function<void(FlowState&, const AckSample&)> atAck = [](FlowState&, const AckSample&) {};
+    std::vector<AckSample> acks;
+    uint64_t mostInflight{0};
+    uint32_t losses{0};
+    uint32_t timeouts{0};
+    uint32_t ends{0};
+};
+
+TcpSettings
+AckEach()
+{
+    TcpSettings settings;
+    settings.segmentsPerAck = 1;
+    return settings;
+}
+
+/// One flow through a link under a script.
+class Scripted
+{
+  public:
+    explicit Scripted(uint64_t bytes,
+                      double middleBps = RATE,
+                      const TcpSettings& settings = AckEach(),
+                      double loss = 0)
+        : m_scenario(SlowMiddle(1, RATE, middleBps, DELAY))
+    {
+        m_scenario.lossProbability = loss;
+        env::test::AddFlow(m_scenario, 0, 1, bytes);
+        m_episode = std::make_unique<Episode>(m_scenario, settings, ControllerSpec{"agent", {}});
+        Flow().SetController(script, dynamic_cast<Steered&>(Flow().Sender().Law()));
+    }
+
+    TcpFlow& Flow() { return m_episode->Flow(0); }
+    Episode& Run() { return *m_episode; }
+
+    Ptr<Script> script{CreateObject<Script>()};
+
+  private:
+    Scenario m_scenario;
+    std::unique_ptr<Episode> m_episode;
+};
+
+class WindowTest : public TestCase
+{
+  public:
+    WindowTest()
+        : TestCase("a window of bytes lets a segment go while less is in flight")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const double segments : {1.0, 3.0, 3.5, 8.0})
+        {
+            Scripted run(ENDLESS_BYTES);
+            run.script->atStart = [segments](FlowState& flow)
+            { flow.SetWindow(segments * SEGMENT); };
+            run.Run().RunUntil(10 * PS_PER_MS);
+            const double inFlight = std::ceil(segments);
+            const auto rtt = static_cast<double>(run.Flow().Path().baseRtt) / PS_PER_SECOND;
+            const double bytes = static_cast<double>(run.Flow().AckedBytes());
+            const double possible = inFlight * SEGMENT * 10e-3 / rtt;
+            NS_TEST_EXPECT_MSG_EQ_TOL(bytes, possible, 0.02 * possible, segments << " segments");
+            NS_TEST_EXPECT_MSG_LT_OR_EQ(run.script->mostInflight,
+                                        static_cast<uint64_t>(inFlight) * SEGMENT,
+                                        segments << " segments");
+        }
+    }
+};
+
+class RateTest : public TestCase
+{
+  public:
+    RateTest()
+        : TestCase("a rate is of bytes on the wire, and a new one holds from the next segment on")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Scripted run(ENDLESS_BYTES);
+        run.script->atStart = [](FlowState& flow) { flow.SetRate(1e9); };
+        run.Run().RunUntil(10 * PS_PER_MS);
+        const auto first = static_cast<double>(run.Flow().AckedBytes());
+        const double share = double{SEGMENT} / FrameBytes(SEGMENT);
+        NS_TEST_EXPECT_MSG_EQ_TOL(first * 8, 1e9 * share * 10e-3, 1e9 * share * 1e-4, "1 Gb/s");
+        run.Flow().SetRate(4e9);
+        run.Flow().KnobsWritten();
+        run.Run().RunUntil(20 * PS_PER_MS);
+        const auto second = static_cast<double>(run.Flow().AckedBytes()) - first;
+        NS_TEST_EXPECT_MSG_EQ_TOL(second * 8, 4e9 * share * 10e-3, 4e9 * share * 1e-4, "4 Gb/s");
+    }
+};
+
+class LessThanAPacketTest : public TestCase
+{
+  public:
+    LessThanAPacketTest()
+        : TestCase("a window below a packet lets one go every gap that its share of a packet makes")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr double PACKETS = 0.25; // per base RTT
+        Scripted run(ENDLESS_BYTES);
+        run.script->atStart = [](FlowState& flow)
+        { flow.SetWindow(PACKETS * flow.Path().packetBytes); };
+        run.Run().RunUntil(20 * PS_PER_MS);
+        const auto& acks = run.script->acks;
+        const auto gap =
+            static_cast<Picos>(static_cast<double>(run.Flow().Path().baseRtt) / PACKETS);
+        for (size_t i = 2; i < acks.size(); ++i) // the first waits for the handshake
+        {
+            NS_TEST_EXPECT_MSG_EQ_TOL(acks[i].now - acks[i - 1].now, gap, PS_PER_NS, i);
+        }
+        NS_TEST_EXPECT_MSG_GT(acks.size(), 50, "it goes on");
+    }
+};
+
+class HeldTest : public TestCase
+{
+  public:
+    HeldTest()
+        : TestCase("a flow that is held sends nothing new until it is let go")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Scripted run(ENDLESS_BYTES);
+        bool held = false;
+        run.script->atAck = [&](FlowState& state, const AckSample& ack)
+        {
+            if (!held && ack.now > PS_PER_MS)
+            {
+                held = true;
+                run.Flow().SetHeld(true);
+            }
+            static_cast<void>(state);
+        };
+        run.script->atStart = [](FlowState& flow) { flow.SetWindow(20.0 * SEGMENT); };
+        run.Run().RunUntil(2 * PS_PER_MS);
+        const uint64_t sent = run.Flow().TransmittedBytes();
+        run.Run().RunUntil(3 * PS_PER_MS);
+        NS_TEST_EXPECT_MSG_EQ(held, true, "it was held");
+        NS_TEST_EXPECT_MSG_EQ(run.Flow().TransmittedBytes(), sent, "nothing is sent");
+        NS_TEST_EXPECT_MSG_EQ(run.Flow().AckedBytes(), sent, "what was sent has arrived");
+        run.Flow().SetHeld(false);
+        run.Flow().KnobsWritten();
+        NS_TEST_EXPECT_MSG_EQ(run.Flow().TransmittedBytes(), sent + SEGMENT, "at once");
+        run.Run().RunUntil(4 * PS_PER_MS);
+        NS_TEST_EXPECT_MSG_GT(run.Flow().AckedBytes(), sent + 100 * SEGMENT, "it goes on");
+    }
+};
+
+class SampleTest : public TestCase
+{
+  public:
+    SampleTest()
+        : TestCase("an ACK tells its RTT, its bytes and whether its segment was marked")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint64_t BYTES = 400ULL * SEGMENT + 77;
+        TcpSettings settings = AckEach();
+        settings.queue.discipline = EcnThreshold{.threshold = {4, QueueLength::Unit::Packets}};
+        Scripted run(BYTES, 5e9, settings);
+        run.script->atStart = [](FlowState& flow) { flow.SetWindow(30.0 * SEGMENT); };
+        uint64_t marked = 0;
+        for (const Egress& egress : run.Run().Net().Egresses())
+        {
+            egress.queue->TraceConnectWithoutContext(
+                "Mark",
+                Callback<void, Ptr<const QueueDiscItem>, const char*>(
+                    [&](Ptr<const QueueDiscItem>, const char*) { ++marked; }));
+        }
+        run.Run().Run();
+        uint64_t bytes = 0;
+        uint64_t heard = 0;
+        for (const AckSample& ack : run.script->acks)
+        {
+            bytes += ack.newlyAckedBytes;
+            heard += ack.ecnMarked ? 1 : 0;
+            NS_TEST_EXPECT_MSG_GT_OR_EQ(ack.rtt, PS_PER_US, "an RTT");
+        }
+        NS_TEST_EXPECT_MSG_EQ(bytes, BYTES, "every byte once");
+        NS_TEST_EXPECT_MSG_EQ(run.script->acks.size(), 401, "each segment has its ACK");
+        NS_TEST_EXPECT_MSG_GT(marked, 100, "the queue was long");
+        NS_TEST_EXPECT_MSG_EQ(heard, marked, "each mark is heard once");
+        NS_TEST_EXPECT_MSG_EQ(run.script->ends, 1, "and the end");
+    }
+};
+
+class LossTest : public TestCase
+{
+  public:
+    LossTest()
+        : TestCase("TCP repairs what is lost, and the window stays the controller's")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint64_t BYTES = 4000ULL * SEGMENT;
+        TcpSettings settings = AckEach();
+        settings.minRto = 2 * PS_PER_MS;
+        Scripted run(BYTES, RATE, settings, 2e-3);
+        run.script->atStart = [](FlowState& flow) { flow.SetWindow(40.0 * SEGMENT); };
+        run.Run().Run();
+        NS_TEST_EXPECT_MSG_EQ(run.Flow().IsFinished(), true, "it ends");
+        NS_TEST_EXPECT_MSG_EQ(run.Flow().ReceivedBytes(), BYTES, "whole");
+        NS_TEST_EXPECT_MSG_GT(run.script->losses, 3, "losses are told");
+        NS_TEST_EXPECT_MSG_GT(run.Flow().RetransmittedBytes(), 0, "and repaired");
+        NS_TEST_EXPECT_MSG_EQ(run.Flow().Sender().WindowBytes(), 40 * SEGMENT, "the window");
+    }
+};
+
+class SteeredSuite : public TestSuite
+{
+  public:
+    SteeredSuite()
+        : TestSuite("tcp-steered", Type::UNIT)
+    {
+        AddTestCase(new WindowTest);
+        AddTestCase(new RateTest);
+        AddTestCase(new LessThanAPacketTest);
+        AddTestCase(new HeldTest);
+        AddTestCase(new SampleTest);
+        AddTestCase(new LossTest);
+    }
+};
+
+const SteeredSuite SUITE;
+
+} // namespace
+
+} // namespace ns3::env::tcp::test
