@@ -1,5 +1,5 @@
-# What can one do here? make setup | train | test | bench | docs | lint | format | coverage | clean
-# What can one do here? Attacks, some minutes each: make fuzz | sanitize | soak
+# Targets: make setup | train | test | bench | docs | lint | format | coverage | clean
+# Targets: Attacks, some minutes each: make fuzz | sanitize | soak
 # SPDX-License-Identifier: GPL-2.0-or-later
 PYTHON ?= python3
 # ON turns compiler warnings into errors (as .ci/run does)
@@ -22,7 +22,7 @@ CXX_PRODUCT_FILES = $(filter-out ns3_env/cpp/test/%,$(CXX_FILES))
 	fuzz sanitize soak attackers clean
 
 help:
-	@sed -n 's/^# What can one do here? //p' Makefile
+	@sed -n 's/^# Targets: //p' Makefile
 
 # --- set-up: each step leaves a stamp, so that doing it again costs nothing ----------------------
 setup: $(VENV)/.built

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who decides for a flow? The policies and their trainers, one file or folder each."""
+"""Policies that decide for flows, and their trainers: one file or folder each."""

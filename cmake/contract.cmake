@@ -1,4 +1,4 @@
-# What must a plugin agree with? The contract's headers (by their hash) and ns-3's version; what is installed for it.
+# The contract that a plugin must agree with (headers' hash, ns-3's version), and its installation.
 # SPDX-License-Identifier: GPL-2.0-or-later
 set(CONTRACT_DIR "${CMAKE_CURRENT_SOURCE_DIR}/ns3_env/cpp/contract")
 file(GLOB CONTRACT_HEADERS CONFIGURE_DEPENDS "${CONTRACT_DIR}/*.h")

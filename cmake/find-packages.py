@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where do the C++ packages from PyPI lie? Prints CMake `set()` lines for CMakeLists.txt.
+"""Prints where the C++ packages from PyPI are, as CMake `set()` lines for CMakeLists.txt.
 
 Asks importlib.metadata, so it works in a virtual environment and in pip's isolated builds alike. ns-3 is no
 requirement of the build: its wheel requires Python bindings that compile for a quarter of an hour, and

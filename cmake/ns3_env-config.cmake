@@ -1,4 +1,4 @@
-# How does one's own controller become a plugin of rdma-sim? find_package(ns3_env CONFIG), ns3_env_add_plugin(NAME SOURCE...)
+# Package for plugins of rdma-sim: find_package(ns3_env CONFIG), ns3_env_add_plugin(NAME SOURCE...).
 # SPDX-License-Identifier: GPL-2.0-or-later
 get_filename_component(ns3_env_INCLUDE_DIR "${CMAKE_CURRENT_LIST_DIR}/../include" ABSOLUTE)
 foreach(header ns3_env/cpp/contract/congestion-control.h ns3/object.h)

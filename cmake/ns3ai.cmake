@@ -1,5 +1,5 @@
-# What is built to speak ns3-ai's wire? A module with either end of a segment, and the program that ends a foreign
-# simulator with its Python.
+# Targets that speak ns3-ai's wire: a module with either end of a segment, and a keeper program.
+# The keeper ends a foreign simulator with its Python.
 # SPDX-License-Identifier: GPL-2.0-or-later
 add_executable(ns3ai-keeper "${CPP}/ns3ai/keeper.cc")
 target_link_libraries(ns3ai-keeper PRIVATE rdma-options)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a development set-up install? Prints the requirements of pyproject.toml, one per line.
+"""Prints the requirements of a development set-up, from pyproject.toml, one per line.
 
 Build requirements, dependencies and extras together, less the packages named as arguments (`make setup`
 installs those by itself: torch first, ns3 without its Python bindings).

@@ -1,5 +1,5 @@
-# What is built of TCP? Its network on ns-3's internet stack and its congestion control, beside RDMA's targets, which
-# link nothing of it.
+# Targets of TCP: its network on ns-3's internet stack and its congestion control.
+# RDMA's targets link nothing of it.
 # SPDX-License-Identifier: GPL-2.0-or-later
 set(TCP_SOURCES
     tcp/controllers/bottleneck-rate.cc

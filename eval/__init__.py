@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who wins? Rollouts, metrics, tables."""
+"""Evaluation: episodes, metrics, benchmarks, reports, the papers' experiments."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["load_flows", "load_results"]
 
 
 def load_results(folder: str | Path) -> pandas.DataFrame:
-    """The cells of a benchmark's or a sweep's folder, a row each: see ``ns3_env.eval.results``."""
-    from ns3_env.eval import results
+    """The cells of a benchmark's or a sweep's folder, a row each: see ``ns3_env.eval.benchmark.frames``."""
+    from ns3_env.eval.benchmark import frames as results
 
     return results.load_results(folder)
 
 
 def load_flows(folder: str | Path) -> pandas.DataFrame:
-    """The flows of all those cells, a row each: see ``ns3_env.eval.results``."""
-    from ns3_env.eval import results
+    """The flows of all those cells, a row each: see ``ns3_env.eval.benchmark.frames``."""
+    from ns3_env.eval.benchmark import frames as results
 
     return results.load_flows(folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be measured? ``python -m eval evaluate | figure | gain | run | benchmark | report | ...``.
+"""Commands of ``python -m eval``: evaluate, figure, gain, run, benchmark, report and others.
 
 Each command is a function that adds its options and says what they do; what is heavy is imported only then.
 """
@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ns3_env.command_line import POLICY_HELP, AnyOrder, typed
-from ns3_env.eval.show.json_file import check_json
-from ns3_env.exit_codes import guarded
-from ns3_env.named_code import trust, trust_all
+from ns3_env.config.command_line import POLICY_HELP, AnyOrder, typed
+from ns3_env.config.exit_codes import guarded
+from ns3_env.config.imports import trust, trust_all
+from ns3_env.config.units import nanoseconds
+from ns3_env.eval.plots.json_file import check_json
 from ns3_env.simulator import load_plugins
-from ns3_env.units import nanoseconds
 
 if TYPE_CHECKING:
     from ns3_env.eval.benchmark.suite import Suite
@@ -36,7 +36,7 @@ def _evaluate(options: argparse.ArgumentParser) -> Work:
     _json(options)
 
     def work(given: argparse.Namespace) -> None:
-        from ns3_env.eval.comparison.evaluate import evaluate
+        from ns3_env.eval.training.evaluate import evaluate
 
         evaluate(given.run, given.overrides, given.json)
 
@@ -49,8 +49,8 @@ def _figure(options: argparse.ArgumentParser) -> Work:
     _format(options)
 
     def work(given: argparse.Namespace) -> None:
-        from ns3_env.eval.comparison.figure import draw_comparison
-        from ns3_env.eval.show.files import parse_formats
+        from ns3_env.eval.plots.files import parse_formats
+        from ns3_env.eval.training.figure import draw_comparison
 
         print(draw_comparison(given.run / "evaluation", formats=parse_formats(given.format)))
 
@@ -68,7 +68,7 @@ def _gain(options: argparse.ArgumentParser) -> Work:
     _json(options)
 
     def work(given: argparse.Namespace) -> int:
-        from ns3_env.eval.comparison.gain import gain
+        from ns3_env.eval.training.gain import gain
 
         passed = gain(given.config, given.curriculum, given.overrides, given.seeds, given.runs, given.json)
         return 0 if passed else 1
@@ -95,7 +95,7 @@ def _run(options: argparse.ArgumentParser) -> Work:
     _json(options)
 
     def work(given: argparse.Namespace) -> None:
-        from ns3_env.eval.play.scenario import run
+        from ns3_env.eval.episodes.scenario import run
 
         run(
             given.scenario,
@@ -156,9 +156,9 @@ def _report(options: argparse.ArgumentParser) -> Work:
     _format(options)
 
     def work(given: argparse.Namespace) -> None:
-        from ns3_env.eval import results
+        from ns3_env.eval.benchmark import frames as results
+        from ns3_env.eval.plots.files import FOLDER, parse_formats
         from ns3_env.eval.report import write
-        from ns3_env.eval.show.files import FOLDER, parse_formats
 
         formats = parse_formats(given.format)
         print(write(given.run, formats))
@@ -186,7 +186,7 @@ def _trace(options: argparse.ArgumentParser) -> Work:
     _hang_timeout(options)
 
     def work(given: argparse.Namespace) -> None:
-        from ns3_env.eval.show.files import parse_formats
+        from ns3_env.eval.plots.files import parse_formats
         from ns3_env.eval.trace.run import trace
 
         print(
@@ -216,7 +216,7 @@ def _map(options: argparse.ArgumentParser) -> Work:
     options.add_argument("--panel", metavar="FIELD=A,B,...", help="a panel for each, e.g. remaining=0.3,3,30")
 
     def work(given: argparse.Namespace) -> None:
-        from ns3_env.eval.policy_map.draw import policy_map
+        from ns3_env.eval.training.policy_map import policy_map
 
         print(policy_map(given.policy, given.out, given.x, given.y, given.panel, given.given))
 
@@ -229,7 +229,7 @@ def _learning(options: argparse.ArgumentParser) -> Work:
     options.add_argument("--out", type=Path, required=True, metavar="FILE", help="a .png or .svg")
 
     def work(given: argparse.Namespace) -> None:
-        from ns3_env.eval.learning import draw_learning
+        from ns3_env.eval.training.learning_curves import draw_learning
 
         print(draw_learning(given.runs, given.out))
 
@@ -243,7 +243,7 @@ def _ablation(options: argparse.ArgumentParser) -> Work:
     _ray(options)
 
     def work(given: argparse.Namespace) -> None:
-        from ns3_env.eval.ablation.run import ablate
+        from ns3_env.eval.training.ablation import ablate
 
         print(ablate(given.file, given.out, given.ray).read_text(encoding="utf-8"))
 
@@ -270,7 +270,7 @@ def _reference(options: argparse.ArgumentParser) -> Work:
 
     def work(given: argparse.Namespace) -> int:
         from ns3_env.errors import ConfigError
-        from ns3_env.eval.reference import networks, published_scenarios
+        from ns3_env.eval.paper.published import networks, published_scenarios
 
         if given.published is None:
             if given.random is not None:
@@ -297,7 +297,7 @@ def _curves(options: argparse.ArgumentParser) -> Work:
     )
 
     def work(given: argparse.Namespace) -> None:
-        from ns3_env.eval.show.curves import draw_curves
+        from ns3_env.eval.plots.curves import draw_curves
 
         for picture in draw_curves(given.out):
             print(picture)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does one's own code look like here? Examples, run by the tests."""
+"""Examples of code against this package, run by the tests."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a new agent consist of? Its configuration, its trainer, and a declaration: here DDPG."""
+"""Example of a new agent, DDPG: its configuration, its trainer, and a declaration."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pydantic import Field
 from stable_baselines3 import DDPG
 from stable_baselines3.common.base_class import BaseAlgorithm
 
-from ns3_env.agents.export.networks import Exported
-from ns3_env.agents.registry import Agent, AgentConfig
+from ns3_env.agents.configuration.registry import Agent, AgentConfig
 from ns3_env.agents.sb3.export import of_sb3
-from ns3_env.agents.training.trainer import GradientTrainer
-from ns3_env.masked_buffers import masked
+from ns3_env.agents.trainer.policy_tensors import Exported
+from ns3_env.agents.trainer.trainer import GradientTrainer
+from ns3_env.envs.sb3_buffers import masked
 
 
 class DdpgConfig(AgentConfig):

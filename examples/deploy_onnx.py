@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How is an exported policy put to use? Telemetry in, window out, with NumPy and ONNX Runtime alone.
+"""Runs an exported policy with NumPy and ONNX Runtime alone: telemetry in, window out.
 
     python export.py runs/NAME --format onnx --out policy.onnx
     python examples/deploy_onnx.py policy.onnx

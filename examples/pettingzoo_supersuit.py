@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do PettingZoo and SuperSuit train flows that come and go? One PPO for all, and nothing from padding.
+"""Trains one PPO for all flows by PettingZoo and SuperSuit, without rows of padding.
 
     python examples/pettingzoo_supersuit.py --steps 40000
 
 ``RdmaParallelEnv`` has an agent per flow. SuperSuit's ``black_death_v3`` keeps rows for all of them all the
 time: a flow that has not started or has ended observes zeros and earns nothing. It also hides who ended: it
-tells the ends of whole episodes only. ``Flows`` puts both right from infos' "due", in the words that
-``ns3_env.masked_buffers`` understands; a learner of one's own drops rows where ``mask.outcomes()`` is False.
+tells the ends of whole episodes only. ``Flows`` puts both right from infos' "due", in the words
+that ``ns3_env.envs.sb3_buffers`` understands; a learner of one's own drops rows where ``mask.outcomes()`` is
+False.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
-from ns3_env.masked_buffers import masked
-from ns3_env.padding import Mask
-from ns3_env.parallel_env import RdmaParallelEnv
+from ns3_env.envs.padding import Mask
+from ns3_env.envs.pettingzoo_env import RdmaParallelEnv
+from ns3_env.envs.sb3_buffers import masked
 from ns3_env.scenario import Scenario, Synchronous
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Incast
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
 
 
 class TellsEnds(BaseParallelWrapper):  # type: ignore[misc]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does Stable-Baselines3's PPO learn to control congestion? All flows of an incast share one policy.
+"""Trains Stable-Baselines3's PPO; all flows of an incast share one policy.
 
     python examples/ppo_sb3.py --steps 40000 --out runs/ppo-example
 
@@ -17,18 +17,18 @@ import torch as th
 from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
 
-from ns3_env.agents.export.describe import policy_file
+from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.sb3.export import of_sb3
-from ns3_env.agents.training.config import EnvConfig
-from ns3_env.eval.play.policy import Episode, run_controller, run_policy
-from ns3_env.masked_buffers import masked
-from ns3_env.network_policy import NetworkPolicy
-from ns3_env.policy_file import write_policy
-from ns3_env.policy_spec import Training
+from ns3_env.agents.trainer.describe import policy_file
+from ns3_env.envs.sb3_buffers import masked
+from ns3_env.envs.sb3_vec_env import RdmaVecEnv
+from ns3_env.eval.episodes.policy import Episode, run_controller, run_policy
+from ns3_env.policies.file import write_policy
+from ns3_env.policies.header import Training
+from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import Scenario, Synchronous
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Incast
-from ns3_env.vec_env import RdmaVecEnv
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
 
 #: What a flow observes: its RTT, and the most congested hop's queue, rate and own share.
 FIELDS = ["rtt", "qlen", "switch_rate", "goodput", "pacing_rate", "last_action"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does PPO look like in one file? Continuous actions on Gymnasium's vector of simulators, all in sight.
+"""PPO in a single file, with continuous actions, on Gymnasium's vector of simulators.
 
     python examples/ppo_single_file.py --steps 50000
     python examples/ppo_single_file.py --steps 50000 --tensorboard runs/ppo-single-file

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do RLlib's PPO and SAC learn to control congestion? Each flow is an agent, all share one policy.
+"""Trains RLlib's PPO or SAC; each flow is an agent, and all share one policy.
 
     python examples/rllib_flows.py --algorithm ppo --iterations 40 --out runs/rllib-ppo
     python examples/rllib_flows.py --algorithm sac --iterations 100 --ray auto --runners 8
@@ -21,16 +21,16 @@ from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.algorithms.sac import SACConfig
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 
+from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.rllib.export import write_rllib_policy
-from ns3_env.agents.training.config import EnvConfig
 from ns3_env.cluster.address import find
 from ns3_env.cluster.session import joined
-from ns3_env.eval.play.policy import run_policy
-from ns3_env.multi_agent_env import NAME
-from ns3_env.network_policy import NetworkPolicy
+from ns3_env.envs.rllib_env import NAME
+from ns3_env.eval.episodes.policy import run_policy
+from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import PerFlowRtt, Scenario
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Incast
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
 
 #: What a flow observes: its RTT, and the most congested hop's queue, rate and own share.
 FIELDS = ["rtt", "qlen", "switch_rate", "goodput", "pacing_rate", "last_action"]

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How short is a policy? A proportional controller of the queue, as an example (docs/extending.md)."""
+"""A proportional controller of the queue as a policy (docs/extending.md)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ns3_env.policy import FloatArray, State
+from ns3_env.policies.policy import FloatArray, State
 
 
 class TargetQueue:

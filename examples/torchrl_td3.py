@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does TorchRL train on the environment? TD3 of its collector, buffer, loss and targets.
+"""Trains TD3 built of TorchRL's collector, buffer, loss and targets.
 
     python examples/torchrl_td3.py --steps 20000
 

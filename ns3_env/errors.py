@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can go wrong between a user and the simulator? The package's exceptions."""
+"""The package's exceptions and warnings."""
 
 from __future__ import annotations
 

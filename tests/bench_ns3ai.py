@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How many round trips a second go over ns3-ai's wire, and over ours? ``python -m tests.bench_ns3ai``
+"""Benchmark: round trips a second over ns3-ai's wire and over our channel.
 
-The figures of docs/performance.md. Each is the best of several turns, taken one after the other.
+The figures of docs/performance.md: ``python -m tests.bench_ns3ai``. Each is the best of several turns, taken
+one after the other.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from ns3_env.flow_env import RdmaIncastEnv
+from ns3_env.envs.gym_env import RdmaIncastEnv
+from ns3_env.envs.pettingzoo_env import RdmaParallelEnv
 from ns3_env.ns3ai import Ns3AiEnv, path
 from ns3_env.ns3ai.flows_player import element_dtypes
-from ns3_env.parallel_env import RdmaParallelEnv
 from ns3_env.simulator import Decisions, Simulator
-from ns3_env.telemetry import FDCC_FIELDS
+from ns3_env.task.observations import FDCC_FIELDS
 from tests.foreign_ns3ai import ForeignNs3Env, Interface, foreign_tree, start
 from tests.helpers import dummy_sim
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What may a user's policy do to a benchmark? Policies that misbehave."""
+"""Policies that raise, kill their worker or simulator, or never answer, for tests of benchmarks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from examples.target_queue import TargetQueue
-from ns3_env.policy import FloatArray, State
+from ns3_env.policies.policy import FloatArray, State
 
 
 class Raises(TargetQueue):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does a page look in a real browser? Headless Chromium, over its debugging pipe."""
+"""A page in a headless Chromium, driven over its debugging pipe."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which tests run one after the other where there are several processes (`pytest -n 2`)? Those of a file."""
+"""Distribution of tests over several processes (`pytest -n 2`): by file, the Ray tests together."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can an agent be tested on without a simulator? A VecEnv whose slots are due apart, a memory task."""
+"""Environments without a simulator: a VecEnv whose slots are due apart, and a memory task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Array = npt.NDArray[Any]
 
 
 class FakeBatch(NamedTuple):
-    """The fields of ns3_env.vec_env.Batch that agents read."""
+    """The fields of ns3_env.envs.sb3_vec_env.Batch that agents read."""
 
     slots: Array
     observations: Array

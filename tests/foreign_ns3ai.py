@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What stands in for ns3-ai itself? Its Python and a simulation, from the wire's description alone.
+"""Stand-ins for ns3-ai's Python and for a simulation, made from the wire's description alone.
 
 Nothing here is shared with ``ns3_env.ns3ai``: the segment is made and spun on by a library of its own
 (``ns3_env/cpp/test/ns3ai``), messages are taken apart by hand.
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ns3_env.telemetry import FDCC_FIELDS
+from ns3_env.task.observations import FDCC_FIELDS
 
 ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "build" / "dev"

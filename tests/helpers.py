@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What do several tests need to know about programs and processes?"""
+"""Helpers of several tests: the dummy simulator, processes, shared memory, needed attributes."""
 
 from __future__ import annotations
 

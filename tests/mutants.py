@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which mistakes must the tests see? A mutant is one: a text in a file, what takes its place, who sees it."""
+"""Mutants, mistakes that the tests must see: a text in a file, its replacement, and the tests."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ SEEN_BY: dict[str, tuple[str, ...]] = {
     "agents/fdcc/exploration.py": ("test_exploration",),
     "agents/fdcc/replay.py": ("test_fdcc_history", "test_td3", "test_rollouts"),
     "agents/fdcc/history.py": ("test_fdcc_history",),
-    "ns3_env/history.py": ("test_fdcc_history", "test_rollouts"),
+    "ns3_env/policies/history.py": ("test_fdcc_history", "test_rollouts"),
     "agents/fdcc/networks.py": ("test_fdcc_networks",),
     "agents/fdcc/optimise.py": ("test_td3",),
     "agents/fdcc/policy.py": ("test_fdcc_networks", "test_fdcc"),
     "agents/fdcc/stream.py": ("test_fdcc_networks",),
-    "agents/training/curriculum.py": ("test_curriculum", "test_validation"),
-    "agents/training/plateau.py": ("test_plateau",),
-    "agents/training/validation.py": ("test_validation",),
-    "agents/training/stopwatch.py": ("test_stopwatch",),
-    "ns3_env/rewards.py": ("test_rewards_actions",),
-    "ns3_env/rollouts.py": ("test_rollouts",),
+    "agents/curriculum/curriculum.py": ("test_curriculum", "test_validation"),
+    "agents/curriculum/plateau.py": ("test_plateau",),
+    "agents/runs/validation.py": ("test_validation",),
+    "agents/trainer/stopwatch.py": ("test_stopwatch",),
+    "ns3_env/task/rewards.py": ("test_rewards_actions",),
+    "ns3_env/envs/rollouts.py": ("test_rollouts",),
 }
 
 
@@ -109,7 +109,7 @@ MUTANTS: list[Mutant] = [
         ("oldest half only", "np.random.randint(0, self.size(), size", "np.random.randint(0, max(self.size() // 2, 1), size"),
     ),
     *_in(
-        "ns3_env/history.py",
+        "ns3_env/policies/history.py",
         ("a rollout's history crosses flows", "lengths = np.minimum(age + 1, depth)", "lengths = np.minimum(np.arange(len(age)) + 1, depth)"),
         ("nothing shifts", "windows[full, :-1] = windows[full, 1:]", "pass"),
         ("shifts before it is full", "full = lengths == windows.shape[1]", "full = lengths == windows.shape[1] - 1"),
@@ -140,7 +140,7 @@ MUTANTS: list[Mutant] = [
         ("the wrong way", "share)", "-share)"),
     ),
     *_in(
-        "agents/training/plateau.py",
+        "agents/curriculum/plateau.py",
         ("every score counts", "score > mark + config.improvement * abs(mark)", "score > mark"),
         ("never better below zero", "config.improvement * abs(mark)", "config.improvement * mark"),
         ("the last score is the mark", "[score if up else mark for score, mark, up", "[score for score, mark, up"),
@@ -160,13 +160,13 @@ MUTANTS: list[Mutant] = [
         ("a validation late", "self.state.since >= self.config", "self.state.since > self.config"),
     ),
     *_in(
-        "agents/training/validation.py",
+        "agents/runs/validation.py",
         ("validated on what is learned from", "self._rollouts.go_on_with(HELD_BACK)", "self._rollouts.go_on_with(0)"),
         ("other seeds each time", "        self._rollouts.go_on_with(HELD_BACK)\n", ""),
         ("the sum", "rollout.rewards.sum()) / max(rollout.decisions, 1)", "rollout.rewards.sum())"),
     ),
     *_in(
-        "agents/training/stopwatch.py",
+        "agents/trainer/stopwatch.py",
         ("a stretch of nothing", "        if not any(self._seconds.values()):\n            return\n", ""),
         ("failures take no time", "        try:\n            yield\n        finally:\n            self", "        if True:\n            yield\n            self"),
     ),
@@ -186,7 +186,7 @@ MUTANTS: list[Mutant] = [
         ("actions in the order given", "self._actions[slots] = actions", "self._actions[:] = actions"),
     ),
     *_in(
-        "ns3_env/rewards.py",
+        "ns3_env/task/rewards.py",
         ("congested at the threshold", "- 1.0 > self.threshold", "- 1.0 >= self.threshold"),
         ("utilisation not subtracted", "- 1.0 > self.threshold", "> self.threshold"),
         ("no fairness", " - (throughput - share) ** 2", ""),
@@ -201,7 +201,7 @@ MUTANTS: list[Mutant] = [
         ("overwritten", "if name in REWARDS:\n            raise", "if False:\n            raise"),
     ),
     *_in(
-        "ns3_env/rollouts.py",
+        "ns3_env/envs/rollouts.py",
         ("a first row is rewarded", "        rewards[first] = 0.0\n", ""),
         ("flows not together", 'np.argsort(flows, kind="stable")', "np.arange(len(flows))"),
         ("rows of a flow out of order", "records = joined(\"records\", (len(telemetry.FIELDS),))", "records = joined(\"records\", (len(telemetry.FIELDS),))[::-1]"),
@@ -222,7 +222,7 @@ MUTANTS: list[Mutant] = [
         ("the ring does not move for a rollout", "self.pos = (self.pos + len(taken)) % self.buffer_size", "self.pos = self.pos"),
     ),
     *_in(
-        "agents/training/curriculum.py",
+        "agents/curriculum/curriculum.py",
         ("share turned around", "random.random() < self.config.earlier_share", "random.random() > self.config.earlier_share"),
         ("the current among the earlier", "random.integers(stage)", "random.integers(stage + 1)"),
         ("the first among the earlier", "chosen = int(random.integers(stage))", "chosen = 0"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What somebody's own package may hold: a reward, an action map, fields, a sampler, a callback."""
+"""A user's own code for trainings: a reward, an action map, fields, a sampler, a callback."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 from stable_baselines3.common.callbacks import BaseCallback
 
-from ns3_env.actions import AbsoluteWindow
-from ns3_env.telemetry import column
+from ns3_env.task.actions import AbsoluteWindow
+from ns3_env.task.observations import column
 
 FIELDS = ("rtt", "qlen", "ecn_fraction")
 

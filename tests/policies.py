@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which policies do several tests need? Tiny ones, as files and as checkpoints, without training."""
+"""Tiny untrained policies for several tests, as files and as checkpoints."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import torch as th
 
-from ns3_env.agents.registry import find_agent
-from ns3_env.agents.training.config import RunConfig
-from ns3_env.agents.training.spaces_only import SpacesOnly
-from ns3_env.agents.training.trainer import GradientTrainer
-from ns3_env.policy_file import PolicyFile
-from ns3_env.policy_spec import PolicySpec
-from ns3_env.policy_tensors import Layer, Widths, tensor_shapes
+from ns3_env.agents.configuration.config import RunConfig
+from ns3_env.agents.configuration.registry import find_agent
+from ns3_env.agents.trainer.spaces_only import SpacesOnly
+from ns3_env.agents.trainer.trainer import GradientTrainer
+from ns3_env.policies.file import PolicyFile
+from ns3_env.policies.header import PolicySpec
+from ns3_env.policies.tensors import Layer, Widths, tensor_shapes
 
 #: What a configuration says of each agent that is exported.
 AGENTS: dict[str, dict[str, Any]] = {

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ns3_env.policy_file import PolicyFile, write_policy
-from ns3_env.policy_spec import PolicySpec
-from ns3_env.policy_tensors import Layer, Widths, tensor_shapes
+from ns3_env.policies.file import PolicyFile, write_policy
+from ns3_env.policies.header import PolicySpec
+from ns3_env.policies.tensors import Layer, Widths, tensor_shapes
 
 FIELDS = ("rtt", "qlen", "goodput", "pacing_rate", "last_action")
 

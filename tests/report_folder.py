@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does a test get a benchmark's folder? Written by hand, without a simulation."""
+"""Benchmark folders for tests, written by hand without a simulation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from ns3_env.eval.benchmark.folder import cell_folder, failure_file, fingerprint, versions_in_use, write_suite
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.metrics import METRICS
-from ns3_env.eval.show.table import csv_text
+from ns3_env.eval.plots.table import csv_text
 
 #: Mean slowdown of a seed's cell, unless a test says otherwise: "fast" wins for sure, the others are alike.
 SLOWDOWNS = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How is a copy of the C++ tree built in seconds? A compiler launcher that takes the first build's objects.
+"""Compiler launcher that takes objects of an earlier build, for quick copies of the C++ tree.
 
     reuse_objects.py LIST COMMAND...
 

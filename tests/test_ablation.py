@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does an ablation train each variant with each seed, judge all alike, and go on where it was stopped?"""
+"""Ablations: each variant trained with each seed, judged alike, and continued after a stop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from ns3_env.errors import ConfigError
 from ns3_env.eval.__main__ import main
-from ns3_env.eval.ablation.plan import Planned
+from ns3_env.eval.training.plan import Planned
 
 ROOT = Path(__file__).parents[1]
 CONFIG = """

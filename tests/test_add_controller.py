@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does docs/extending.md make a C++ controller of its example? Its steps to the letter, in a copied tree."""
+"""The C++ controller of docs/extending.md, added by the page's steps in a copied tree."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Random networks for both simulators, and the comparison with what the published one's build gave."""
+"""Random networks for both simulators, and the comparison with the published one's results."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from ns3_env.eval.__main__ import main
-from ns3_env.eval.reference.published_files import CONTROLLERS, network_files, write_networks
-from ns3_env.eval.reference.random_networks import HPCC_RATES, draw_network
+from ns3_env.eval.paper.published.published_files import CONTROLLERS, network_files, write_networks
+from ns3_env.eval.paper.published.random_networks import HPCC_RATES, draw_network
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 

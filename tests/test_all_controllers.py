@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does every controller, and an agent, play an incast with all that can be recorded?"""
+"""Incasts under every controller and under an agent, with all that can be recorded."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ns3_env.flow_stream import FlowStream
+from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.scenario import AGENT, Clock, Controller, PerAck, PerFlowRtt, Record, Scenario, Synchronous
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator, list_controllers
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Incast
 from tests.helpers import needed_attributes
 
 RTT = PerFlowRtt()

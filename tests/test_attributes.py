@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which values do the controllers' attributes take? Those of their range; others are errors that say so."""
+"""Values of the controllers' attributes: taken within their range, else refused with it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import pytest
 
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import AGENT, Controller, Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Decisions, Simulator, default_attributes, list_controllers
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Incast
 
 TRIED = [
     "-1",

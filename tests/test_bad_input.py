@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is bad input, however mean, refused at once with a line that names the file?"""
+"""Broken and hostile input files: refused at once, with a line that names the file."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 import yaml
 
-from ns3_env import bounds
-from ns3_env.agents.registry import find_agent
-from ns3_env.agents.training.config import RunConfig
-from ns3_env.agents.training.inputs import read_inputs
+from ns3_env.agents.configuration.config import RunConfig
+from ns3_env.agents.configuration.inputs import read_inputs
+from ns3_env.agents.configuration.registry import find_agent
+from ns3_env.config import bounds
+from ns3_env.config.model import validate
+from ns3_env.config.yaml import MAX_DEPTH, parse, read_mapping
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.scenario import Scenario
-from ns3_env.strict import validate
-from ns3_env.yaml_files import MAX_DEPTH, parse, read_mapping
 
 QUICKLY_S = 0.9
 find_agent("fdcc")  # PyTorch's import takes seconds

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a benchmark do every cell once, keep what is done, and say what is not?"""
+"""Benchmarks: every cell played once, finished cells kept, failed and missing cells reported."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_log_says_how_many_cells_are_done(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("FIRST_S", "MOST_S"):
-        monkeypatch.setattr(f"ns3_env.eval.show.told.{name}", 0.01)
+        monkeypatch.setattr(f"ns3_env.eval.plots.told.{name}", 0.01)
     assert run(suite_file(tmp_path, scenarios=SUITE["scenarios"][:1]), tmp_path / "out") == 0
     shown = capsys.readouterr().out
     assert re.search(r"^0 of 4 cells done, \d running, 0 failed; 0:\d\d so far$", shown, re.MULTILINE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is every number that the simulator would refuse refused before, by the key that the user wrote?"""
+"""The simulator's bounds of numbers, checked in Python by the key that the user wrote."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pydantic import BaseModel
 
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
+from ns3_env.scenario.topology import Dumbbell, FatTree2, FatTree3, LeafSpine, ParkingLot
+from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator
-from ns3_env.topology import Dumbbell, FatTree2, FatTree3, LeafSpine, ParkingLot
-from ns3_env.traffic import Incast
 from tests.test_simulator_json import Place, at, changed, last_name, named, places, valid
 
 #: Numbers of the simulator's JSON that no user writes: they are made from the topology and the traffic.

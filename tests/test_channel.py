@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does one simulator process behave, and misbehave, as promised? The channel and its process, on the
-dummy."""
+"""The channel and one simulator process, on the dummy: rows, actions, resets, crashes, hangs."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ from ns3_env import _native
 from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung, SimulatorNotFound
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Decisions, EpisodeEnd, Simulator, find_executable
-from ns3_env.telemetry import FIELDS
+from ns3_env.task.observations import FIELDS
 from tests.helpers import alive, dummy_sim, shared_memory
 
 pytestmark = pytest.mark.alone

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Can a policy steer the flows around the agent's own? One MPCC policy beside the environment."""
+"""Policies of the flows around the agent's own, such as MPCC, with a state for each flow."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ns3_env import telemetry
-from ns3_env.actions import AbsoluteWindow
-from ns3_env.agents.baselines import RandomPolicy
-from ns3_env.agents.mpcc import MpccPolicy
-from ns3_env.companions import Companions
+from ns3_env.agents.baselines.constant import RandomPolicy
+from ns3_env.agents.baselines.mpcc import MpccPolicy
+from ns3_env.envs.background_policy import Companions
+from ns3_env.envs.gym_env import RdmaIncastEnv
 from ns3_env.errors import ScenarioError
-from ns3_env.flow_env import RdmaIncastEnv
-from ns3_env.policy import Policy, SlotStates
-from ns3_env.telemetry import FDCC_FIELDS
+from ns3_env.policies.policy import Policy, SlotStates
+from ns3_env.task import observations as telemetry
+from ns3_env.task.actions import AbsoluteWindow
+from ns3_env.task.observations import FDCC_FIELDS
 
 
 def life_ns(others: str | Policy, seed: int = 4) -> tuple[float, int]:

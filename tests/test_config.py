@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a wrong configuration say what is wrong, and where?"""
+"""Run configurations and their overrides, and errors that name file and key."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from ns3_env.agents.configuration.config import RunConfig
+from ns3_env.agents.configuration.inputs import apply_overrides, read_inputs
 from ns3_env.agents.fdcc import FdccConfig
-from ns3_env.agents.training.config import RunConfig
-from ns3_env.agents.training.inputs import apply_overrides, read_inputs
+from ns3_env.config.model import validate
 from ns3_env.errors import ConfigError
-from ns3_env.strict import validate
 
 GOOD: dict[str, Any] = {
     "agent": {"name": "fdcc", "hidden": 8},

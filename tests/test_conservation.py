@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is a byte ever lost or made? Random small scenarios against the laws no network may break."""
+"""Conservation of bytes in random small scenarios, with PFC, lossy links and full buffers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ns3_env.scenario import Controller, Ecn, Scenario, Switch
+from ns3_env.scenario.topology import Dumbbell, FatTree2, ParkingLot
+from ns3_env.scenario.traffic import Flow, FlowList
 from ns3_env.simulator import EpisodeEnd, Simulator
-from ns3_env.topology import Dumbbell, FatTree2, ParkingLot
-from ns3_env.traffic import Flow, FlowList
 
 IN_SIMULATOR = ("fixed-window", "hpcc", "mpcc")
 MARKING = Ecn(kmin_bytes=5e3, kmax_bytes=20e3)

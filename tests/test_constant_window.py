@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is it said of a policy that does no more than a constant window of one BDP, and of no other?"""
+"""Comparison of a policy with a constant window of one BDP, after training and in benchmarks."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from ns3_env.agents.training.config import EnvConfig, EvaluationConfig
+from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
 from ns3_env.eval.benchmark import summary
 from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW, ROW, beside, within_noise
 from ns3_env.eval.benchmark.folder import BenchFolder
-from ns3_env.eval.comparison.training import against
 from ns3_env.eval.report import write
-from ns3_env.policy import FloatArray, State
+from ns3_env.eval.training.compare import against
+from ns3_env.policies.policy import FloatArray, State
 from ns3_env.scenario import Scenario
 from tests import report_folder
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which episode is of which stage? Stages in turn, earlier ones kept, the same in whatever order asked."""
+"""Stages of a curriculum: their order and ends, shares of earlier ones, reproducible episodes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from ns3_env.agents.training.config import EnvConfig
-from ns3_env.agents.training.curriculum import Curriculum, CurriculumConfig
+from ns3_env.agents.configuration.config import EnvConfig
+from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
+from ns3_env.config.model import validate
 from ns3_env.errors import ConfigError
-from ns3_env.strict import validate
 
 CURRICULUM = """
 scenario:

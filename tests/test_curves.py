@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does ``python -m eval curves`` draw what the C++ tests pin?"""
+"""Pictures of the controllers' pinned curves, drawn by ``python -m eval curves``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.__main__ import main
-from ns3_env.eval.show.curves import CURVES, draw_curves, read_curve
+from ns3_env.eval.plots.curves import CURVES, draw_curves, read_curve
 from ns3_env.simulator import list_controllers
 
 BUILT_IN = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Are the project's files found by name, in any folder?"""
+"""Lookup of the project's own files by name, from any folder."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ns3_env.data_files import DATA, data_names, find_file
+from ns3_env.config.packaged import DATA, data_names, find_file
 from ns3_env.errors import ConfigError
 
 

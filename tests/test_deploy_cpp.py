@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does the example that deploys a policy in C++ build without ns-3, and decide as the simulator does?"""
+"""The C++ example that deploys a policy: its build without ns-3, and its decisions."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ns3_env import _native, telemetry
-from ns3_env.actions import MultiplicativeWindow
+from ns3_env import _native
+from ns3_env.task import observations as telemetry
+from ns3_env.task.actions import MultiplicativeWindow
 from tests.policy_files import FIELDS, lstm_file, mlp_file
 
 ROOT = Path(__file__).parent.parent

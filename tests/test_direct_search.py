@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does one search find a network's weights and a controller's attributes, by metrics, on seeds held apart?"""
+"""Direct search for network weights and controller attributes, by metrics on held-back seeds."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ import pytest
 
 import train
 from export import main as export
+from ns3_env.agents.configuration.config import EnvConfig
+from ns3_env.agents.configuration.inputs import read_inputs
+from ns3_env.agents.configuration.run_folder import RunFolder
+from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
+from ns3_env.agents.runs.checkpoint import load_checkpoint
 from ns3_env.agents.search.arena import Arena, mean_score
 from ns3_env.agents.search.config import MetricsConfig, SearchConfig
 from ns3_env.agents.search.episodes import Episode, Episodes
@@ -22,18 +27,13 @@ from ns3_env.agents.search.network import NetworkSubject
 from ns3_env.agents.search.network_config import NetworkConfig
 from ns3_env.agents.search.optimiser import Optimiser
 from ns3_env.agents.search.plan import plan
-from ns3_env.agents.training.checkpoint import load_checkpoint
-from ns3_env.agents.training.config import EnvConfig
-from ns3_env.agents.training.curriculum import Curriculum, CurriculumConfig
-from ns3_env.agents.training.inputs import read_inputs
-from ns3_env.agents.training.run_folder import RunFolder
-from ns3_env.episode_pool import Players
 from ns3_env.errors import ConfigError
 from ns3_env.eval.__main__ import main as eval_main
-from ns3_env.eval.comparison.objective import METRICS_OF_EPISODES
 from ns3_env.eval.metrics import METRICS
-from ns3_env.policy_file import read_policy
+from ns3_env.eval.training.objective import METRICS_OF_EPISODES
+from ns3_env.policies.file import read_policy
 from ns3_env.scenario import Controller, Scenario
+from ns3_env.simulator.pool import Players
 
 ROOT = Path(__file__).parents[1]
 

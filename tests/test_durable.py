@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is everything on the disk before it has its name? The calls that a power cut would come between."""
+"""Order of flushes and renames when files and folders are written, full disks, and SIGTERM."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.search.trials import Trial, TrialLog
-from ns3_env.agents.training.arrays import write_arrays
-from ns3_env.agents.training.run_folder import RunFolder
-from ns3_env.durable import write_atomically, write_file
-from ns3_env.eval.play.folders import replace_folder
-from ns3_env.exit_codes import guarded
+from ns3_env.agents.trainer.arrays import write_arrays
+from ns3_env.config.durable import write_atomically, write_file
+from ns3_env.config.exit_codes import guarded
+from ns3_env.config.folders import replace_folder
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a flow without an end send until the episode ends, and is it nowhere taken for one that is late?"""
+"""Flows without an end: they send until the time limit and never count as unfinished."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 from ns3_env.agents.search.metrics_objective import ended_at_the_limit
+from ns3_env.envs.sb3_vec_env import RdmaVecEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.eval import metrics
-from ns3_env.eval.play.results import write_results
-from ns3_env.results import endless
+from ns3_env.eval.episodes.results import write_results
 from ns3_env.scenario import AGENT, Controller, Record, Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Flow, FlowList, Incast, Joining, LongShort
 from ns3_env.simulator import Simulator, list_controllers
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Flow, FlowList, Incast, Joining, LongShort
-from ns3_env.vec_env import RdmaVecEnv
+from ns3_env.simulator.results import endless
 
 LIMIT = 2_000_000
 

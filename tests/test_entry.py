@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does one entry lead to every command?"""
+"""The program's one entry to every command, its help and its errors."""
 
 from __future__ import annotations
 
 import pytest
 
-from ns3_env.eval.entry import main
+from ns3_env.eval.commands.main import main
 
 
 @pytest.mark.parametrize(

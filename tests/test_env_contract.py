@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do the environments keep the ecosystem's promises, on the real simulator?"""
+"""The environments' contracts with Gymnasium, SB3 and PettingZoo, on the real simulator."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from stable_baselines3 import TD3
 from stable_baselines3.common.env_checker import check_env as sb3_check_env
 
 import ns3_env  # noqa: F401 (registers the environments)
-from ns3_env.actions import AbsoluteWindow
+from ns3_env.envs.pettingzoo_env import RdmaParallelEnv
+from ns3_env.envs.sb3_buffers import masked
+from ns3_env.envs.sb3_vec_env import RdmaVecEnv
 from ns3_env.errors import ScenarioError, SimulatorDied
-from ns3_env.masked_buffers import masked
-from ns3_env.parallel_env import RdmaParallelEnv
 from ns3_env.scenario import Scenario
+from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator, list_controllers
-from ns3_env.traffic import Incast
-from ns3_env.vec_env import RdmaVecEnv
+from ns3_env.task.actions import AbsoluteWindow
 from tests.helpers import alive, shared_memory
 
 
@@ -175,7 +175,7 @@ def test_simulators_die_with_their_parent_and_leave_nothing() -> None:
         """
         import time
         from ns3_env.scenario import Scenario
-        from ns3_env.vec_env import RdmaVecEnv
+        from ns3_env.envs.sb3_vec_env import RdmaVecEnv
         env = RdmaVecEnv(Scenario(), num_simulators=2, slots=4)
         env.reset()
         print(*env.pids, flush=True)

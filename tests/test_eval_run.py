@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does ``python -m eval run`` leave what it promises, and refuse what it cannot do?"""
+"""``python -m eval run``: the files that it leaves, its overrides, and what it refuses."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from ns3_env.eval.__main__ import main
-from ns3_env.eval.play.results import FLOW_COLUMNS, QUEUE_COLUMNS
-from ns3_env.eval.play.series import COLUMNS
+from ns3_env.eval.episodes.results import FLOW_COLUMNS, QUEUE_COLUMNS
+from ns3_env.eval.episodes.series import COLUMNS
 
 CSV = "src,dst,size_bytes,start_ns\n0,2,50000,0\n1,2,50000,0\n"
 SCENARIO = {
@@ -194,7 +194,7 @@ def test_an_interrupted_write_leaves_no_folder(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ns3_env.eval.play.results.resolved", interrupted)
+    monkeypatch.setattr("ns3_env.eval.episodes.results.resolved", interrupted)
     assert run(scenario, tmp_path / "out", "hpcc") == 130
     assert not (tmp_path / "out" / "hpcc").exists()
 
@@ -326,6 +326,6 @@ def test_without_names_the_scenario_s_own_controllers_play(
 def test_where_no_bar_can_be_drawn_a_line_says_how_far_it_is(
     scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ns3_env.eval.show.told.FIRST_S", 0.001)
+    monkeypatch.setattr("ns3_env.eval.plots.told.FIRST_S", 0.001)
     assert run(scenario, tmp_path / "out", "dctcp") == 0
     assert "dctcp (1 of 1); 0:00 so far\n" in capsys.readouterr().out

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do the examples of learning libraries run as they stand, and learn something? A few steps of each."""
+"""Examples of learning libraries and code of two pages, run as they stand for a few steps."""
 
 from __future__ import annotations
 

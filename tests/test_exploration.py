@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does exploration explore as it says? Shares, hold lengths, noise, and whose action it is."""
+"""Exploration: shares of random actions, hold lengths, noise, and the actor's own actions."""
 
 from __future__ import annotations
 

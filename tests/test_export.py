@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does an exported policy answer as the original does, in each format, and play without its agent's code?"""
+"""Exported policies: answers of each format against the original's, and play from a file alone."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ import pytest
 import torch as th
 from torch import nn
 
-from ns3_env import telemetry
+from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.export.export import largest_difference
 from ns3_env.agents.export.formats import FORMATS, find_format
+from ns3_env.agents.runs.checkpoint import TrainedPolicy, load_checkpoint
 from ns3_env.agents.sb3.export import of_sb3
-from ns3_env.agents.training.arrays import read_arrays, write_arrays
-from ns3_env.agents.training.checkpoint import TrainedPolicy, load_checkpoint
-from ns3_env.agents.training.config import EnvConfig
+from ns3_env.agents.trainer.arrays import read_arrays, write_arrays
 from ns3_env.errors import ConfigError
 from ns3_env.eval.__main__ import main as eval_main
-from ns3_env.eval.export import main
-from ns3_env.history import Floats, Ints
-from ns3_env.network_policy import NetworkPolicy
-from ns3_env.policy_file import KEY, read_policy, write_policy
+from ns3_env.eval.commands.export import main
+from ns3_env.policies.file import KEY, read_policy, write_policy
+from ns3_env.policies.history import Floats, Ints
+from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import Scenario
+from ns3_env.task import observations as telemetry
 from tests.policies import AGENTS, FIELDS, checkpoint, configuration, tiny, trainer
 
 ROOT = Path(__file__).parents[1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do the Python examples of docs/extending.md join a benchmark as they are written there?"""
+"""The Python examples of docs/extending.md in a benchmark, as they are written there."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ns3_env.eval.__main__ import main, parser
 from ns3_env.eval.benchmark.contestants import load
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.suite import Contestant, Suite
-from ns3_env.policy import Policy
+from ns3_env.policies.policy import Policy
 from tests.test_train_cli import CONFIG, CURRICULUM
 
 ROOT = Path(__file__).parent.parent

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Are leaf-spine fabrics, sizes from a file and recurring incasts what their names say?"""
+"""Leaf-spine fabrics, flow sizes from a file, and recurring incasts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ns3_env.errors import ScenarioError
 from ns3_env.eval.__main__ import main
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.scenario import Scenario
+from ns3_env.scenario.topology import LeafSpine
+from ns3_env.scenario.traffic import SIZE_CDFS, Poisson, PoissonIncast
 from ns3_env.simulator import Simulator
-from ns3_env.topology import LeafSpine
-from ns3_env.traffic import SIZE_CDFS, Poisson, PoissonIncast
 
 POISSON = {"kind": "poisson", "sizes": {"file": "cdf.txt"}, "load": 0.3, "duration_ns": "1ms"}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does FDCC behave as a Stable-Baselines3 algorithm, and does it learn what needs memory?"""
+"""FDCC as a Stable-Baselines3 algorithm, and on a task that needs memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ns3_env.agents.fdcc import FDCC, FdccConfig
 from ns3_env.agents.fdcc.history import History
 from ns3_env.agents.fdcc.policy import RecurrentTD3Policy
 from ns3_env.errors import ConfigError
-from ns3_env.policy import Policy, SlotStates
+from ns3_env.policies.policy import Policy, SlotStates
 from tests.fake_vec_env import FakeRdmaVecEnv, RecallEnv
 
 SMALL: dict[str, Any] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Are FDCC's histories and returns what they claim to be, however slots interleave?"""
+"""FDCC's histories and n-step returns in the replay buffer, with interleaved slots."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ns3_env.agents.fdcc.replay import HistoryReplayBuffer
-from ns3_env.history import append
+from ns3_env.policies.history import append
 from tests.fake_vec_env import FakeRdmaVecEnv
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do the networks read a history as they say? Its true end, compressed; and targets begin as copies."""
+"""FDCC's networks: the histories that they read, compressed inputs, twin critics, and targets."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Can figures go into a paper as they are? A file for each panel, as wide as a column, fonts inside."""
+"""Figures for papers: a file for each panel, as wide as a column, with embedded fonts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from matplotlib.figure import Figure
 from ns3_env.eval.__main__ import main
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import standings
+from ns3_env.eval.plots.files import save
+from ns3_env.eval.plots.multiples import stretches
+from ns3_env.eval.plots.plots import COLUMN_IN, for_paper, new_axes, styles
+from ns3_env.eval.plots.table import csv_text
 from ns3_env.eval.report import curves, figures, pictures
-from ns3_env.eval.show.files import save
-from ns3_env.eval.show.multiples import stretches
-from ns3_env.eval.show.plots import COLUMN_IN, for_paper, new_axes, styles
-from ns3_env.eval.show.table import csv_text
 from ns3_env.eval.trace.figure import draw
 from ns3_env.eval.trace.knobs import MANY_FLOWS, percentiles
 from tests import report_folder

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do the calls work that people of the field type first? By id, in subprocesses, vectors, with pictures."""
+"""Usual calls of Gymnasium and SB3: ids, subprocesses, vectors, pickling, and rendering."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import SubprocVecEnv
 
+from ns3_env.envs.gym_env import RdmaIncastEnv, incast_scenario
+from ns3_env.envs.pettingzoo_env import RdmaParallelEnv
+from ns3_env.envs.rendering import HEIGHT, WIDTH
+from ns3_env.envs.sb3_vec_env import RdmaVecEnv
 from ns3_env.errors import ScenarioError
-from ns3_env.film import HEIGHT, WIDTH
-from ns3_env.flow_env import RdmaIncastEnv, incast_scenario
-from ns3_env.parallel_env import RdmaParallelEnv
-from ns3_env.telemetry import INDEX
-from ns3_env.vec_env import RdmaVecEnv
+from ns3_env.task.observations import INDEX
 
 ID = "ns3_env/RdmaIncast-v0"
 ACTION = np.array([0.3], dtype=np.float32)

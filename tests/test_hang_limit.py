@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does every simulator have the hang limit that the user gave, as an option or in the configuration?"""
+"""The user's hang limit, from an option or the configuration, in every simulator."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does reading a checkpoint run nothing that is in it? Files that anybody may have written."""
+"""Hostile checkpoints: nothing in them runs when they are read, and what is wrong is refused."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ import torch as th
 import yaml
 
 import train
-from ns3_env.agents.registry import AGENTS
-from ns3_env.agents.training.arrays import read_arrays, write_arrays
-from ns3_env.agents.training.checkpoint import TrainedPolicy, load_checkpoint, read_layout, trainer_of
-from ns3_env.agents.training.trainer import GradientTrainer
+from ns3_env.agents.configuration.registry import AGENTS
+from ns3_env.agents.runs.checkpoint import TrainedPolicy, load_checkpoint, trainer_of
+from ns3_env.agents.trainer.arrays import read_arrays, write_arrays
+from ns3_env.agents.trainer.layout import read_layout
+from ns3_env.agents.trainer.trainer import GradientTrainer
 from ns3_env.errors import ConfigError
 from ns3_env.eval.__main__ import main as eval_main
-from ns3_env.eval.export import main as export_main
+from ns3_env.eval.commands.export import main as export_main
 from tests.test_train_cli import CONFIG, CURRICULUM, the_run
 
 #: Those that play a checkpoint read the policy's file; those that need its networks, the trainer's arrays.
@@ -343,8 +344,8 @@ def test_what_a_layout_says_is_checked(run: Path, change: dict[str, Any], words:
 def test_a_policy_is_the_same_without_its_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: str, clock: str
 ) -> None:
-    from ns3_env.agents.training import run as training
-    from ns3_env.agents.training.inputs import Inputs
+    from ns3_env.agents.configuration.inputs import Inputs
+    from ns3_env.agents.runs import run as training
 
     monkeypatch.setitem(AGENTS, "ddpg", "examples.ddpg")
     saved: list[np.ndarray] = []

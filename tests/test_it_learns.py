@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does half a minute's training teach two flows to share a link? On unseen seeds, against the untrained."""
+"""Half a minute of training: two flows share a link on unseen seeds, against the untrained policy."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 import yaml
 
 import train
-from ns3_env.agents.training.config import EnvConfig
-from ns3_env.agents.training.environment import make_scenario
-from ns3_env.results import flow_column, flow_ends
-from ns3_env.rollouts import Rollout, Rollouts
+from ns3_env.agents.configuration.config import EnvConfig
+from ns3_env.agents.trainer.environment import make_scenario
+from ns3_env.envs.rollouts import Rollout, Rollouts
+from ns3_env.simulator.results import flow_column, flow_ends
 from tests.test_train_cli import the_run
 
 AGENT = """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a search begin as the law says, and find the law's numbers where it is asked to?"""
+"""The law from which a search begins, networks fitted to it, and searches of its numbers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ns3_env.agents.search.metrics_objective import MetricsObjective
 from ns3_env.agents.search.network import NetworkSubject
 from ns3_env.agents.search.network_config import NetworkConfig
 from ns3_env.errors import ConfigError
-from ns3_env.eval.comparison.objective import METRICS_OF_EPISODES
-from ns3_env.network_policy import NetworkPolicy
-from ns3_env.policy_file import write_policy
+from ns3_env.eval.training.objective import METRICS_OF_EPISODES
+from ns3_env.policies.file import write_policy
+from ns3_env.policies.native_policy import NetworkPolicy
 
 
 def seen(**changes: float) -> np.ndarray:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do switches tell sources of their queues, and do laws and policies hear it? QCN, BCN, SMCC and an agent."""
+"""Feedback frames of switches, and their use by QCN, BCN, SMCC and an agent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import PerNotification, Scenario, published_congestion_points
 from ns3_env.simulator import Decisions, Simulator
-from ns3_env.telemetry import column, wire_bytes
+from ns3_env.task.observations import column, wire_bytes
 
 NOTIFIED = (
     "notified_offset",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a policy learn from switches' feedback frames alone, and play inside? What if no frame comes?"""
+"""Policies that learn from feedback frames alone, and episodes in which no frame comes."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import pytest
 import yaml
 
 import train
-from ns3_env.actions import MultiplicativeRate
-from ns3_env.agents.training.config import EnvConfig
-from ns3_env.agents.training.environment import make_scenario
-from ns3_env.data_files import DATA
+from ns3_env.agents.configuration.config import EnvConfig
+from ns3_env.agents.trainer.environment import make_scenario
+from ns3_env.config.packaged import DATA
+from ns3_env.envs.gym_env import RdmaIncastEnv
+from ns3_env.envs.pettingzoo_env import RdmaParallelEnv
+from ns3_env.envs.rollouts import Rollout, Rollouts
+from ns3_env.envs.sb3_vec_env import RdmaVecEnv
 from ns3_env.errors import ScenarioError
-from ns3_env.flow_env import RdmaIncastEnv
-from ns3_env.parallel_env import RdmaParallelEnv
-from ns3_env.policy_file import read_policy
-from ns3_env.rewards import make_reward
-from ns3_env.rollouts import Rollout, Rollouts
+from ns3_env.policies.file import read_policy
 from ns3_env.scenario import PerNotification, Scenario, Synchronous
-from ns3_env.telemetry import FIELDS, INDEX
-from ns3_env.vec_env import RdmaVecEnv
+from ns3_env.task.actions import MultiplicativeRate
+from ns3_env.task.observations import FIELDS, INDEX
+from ns3_env.task.rewards import make_reward
 from tests.test_train_cli import the_run
 
 ROOT = Path(__file__).parent.parent

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do imports point one way, and does nothing but the registry know an agent by name?"""
+"""Directions of imports between packages, and code that must not tell agents by their names."""
 
 from __future__ import annotations
 
 import ast
 import re
+import subprocess
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-from ns3_env.agents.registry import AGENTS, AgentConfig, find_agent
-from ns3_env.agents.training.trainer import Trainer
+from ns3_env.agents.configuration.registry import AGENTS, AgentConfig, find_agent
+from ns3_env.agents.trainer.trainer import Trainer
 
 ROOT = Path(__file__).parents[1]
 
@@ -36,6 +38,71 @@ def test_imports_point_from_eval_over_agents_to_the_environment(package: str, ab
     assert found == []
 
 
+def module_of(path: Path) -> str:
+    """As it is imported: agents and eval are parts of the package."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    return name if name.startswith("ns3_env") else f"ns3_env.{name}"
+
+
+def test_no_file_imports_itself_by_way_of_others() -> None:
+    """Imports within functions and for types alone count; a package's own first lines are read by all."""
+    files = {module_of(path): path for room in ("ns3_env", "agents", "eval") for path, _ in imports(room)}
+    graph: dict[str, set[str]] = {}
+    for name, path in files.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                wanted = [f"{node.module}.{alias.name}" for alias in node.names]
+                found = {x if x in files else str(node.module) for x in wanted}
+            elif isinstance(node, ast.Import):
+                found = {alias.name for alias in node.names}
+            else:
+                continue
+            graph.setdefault(name, set()).update(found & files.keys() - {name, "ns3_env"})
+    assert list(TopologicalSorter(graph).static_order())
+
+
+def test_nothing_lies_loose_in_the_package() -> None:
+    assert {path.name for path in (ROOT / "ns3_env").glob("*.py")} == {"__init__.py", "errors.py"}
+
+
+CPP = ROOT / "ns3_env" / "cpp"
+#: Rooms that know a transport; those of the programs' modules may, too.
+TRANSPORTS = ("rdma", "tcp")
+
+
+def included(path: Path) -> list[str]:
+    """Rooms of ns3_env/cpp that a file includes."""
+    found = re.findall(r'^#include "ns3_env/cpp/([^/"]+)/', path.read_text(encoding="utf-8"), re.MULTILINE)
+    return [str(room) for room in found]
+
+
+def test_what_transports_share_knows_neither_and_neither_the_other() -> None:
+    for path in sorted([*CPP.rglob("*.h"), *CPP.rglob("*.cc")]):
+        room = path.relative_to(CPP).parts[0]
+        if room not in ("test", "python"):
+            others = set(TRANSPORTS) - {room}
+            assert not others.intersection(included(path)), path
+
+
+def test_a_files_first_line_says_what_is_in_it() -> None:
+    """In a noun phrase or a statement of at most 100 characters; no question."""
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in tracked.stdout.splitlines():
+        path = ROOT / name
+        if path.is_symlink() or path.suffix not in (".py", ".h", ".cc"):
+            continue
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".py":
+            line = (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+        else:
+            line = next(
+                iter(re.findall(r"^// (?!SPDX)(.*)", "\n".join(text.splitlines()[:3]), re.MULTILINE)), ""
+            )
+        assert "?" not in line, f"{name}: {line}"
+        assert len(line) <= 100, f"{name}: {line}"
+
+
 def test_agents_and_eval_are_parts_of_the_package_and_no_packages_of_their_own() -> None:
     """Installed under their own names they would lie where other projects' modules of these names do."""
     for package in ("agents", "eval", "ns3_env", "tests", "examples"):
@@ -45,7 +112,13 @@ def test_agents_and_eval_are_parts_of_the_package_and_no_packages_of_their_own()
 
 def test_training_and_search_import_no_agent() -> None:
     packages = tuple(set(AGENTS.values()))
-    for room in ("agents/training", "agents/search"):
+    for room in (
+        "agents/configuration",
+        "agents/curriculum",
+        "agents/runs",
+        "agents/trainer",
+        "agents/search",
+    ):
         assert [f"{path}: {name}" for path, name in imports(room) if name.startswith(packages)] == []
 
 

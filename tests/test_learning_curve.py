@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does the picture of how runs learned show what their logs say?"""
+"""Learning curves of runs, read from their logs and drawn together."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from ns3_env.errors import ConfigError
 from ns3_env.eval.__main__ import main
-from ns3_env.eval.learning import read_curve
+from ns3_env.eval.training.learning_curves import read_curve
 
 
 def run(folder: Path, text: str) -> Path:

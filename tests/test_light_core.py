@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does the light core do without PyTorch, Matplotlib and the other extras, and say which extra is missing?"""
+"""The core without PyTorch, Matplotlib and other extras, and errors that name a missing extra."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ns3_env.extras import DISTRIBUTIONS, EXTRAS
+from ns3_env.config.extras import DISTRIBUTIONS, EXTRAS
 
 ROOT = Path(__file__).parents[1]
 
@@ -38,8 +38,8 @@ def test_environments_step_and_scenarios_run(tmp_path: Path) -> None:
         f"""
 import gymnasium, numpy as np
 import ns3_env
-import ns3_env.flow_stream, ns3_env.rollouts, ns3_env.policy_file
-from ns3_env.parallel_env import RdmaParallelEnv
+import ns3_env.envs.flow_stream, ns3_env.envs.rollouts, ns3_env.policies.file
+from ns3_env.envs.pettingzoo_env import RdmaParallelEnv
 from ns3_env.eval.__main__ import main
 env = gymnasium.make("ns3_env/RdmaIncast-v0", flows=2, render_mode="rgb_array")
 env.reset(seed=1)
@@ -58,7 +58,8 @@ sys.exit(main("run --scenario {tmp_path}/my.yaml --controllers hpcc --out {tmp_p
     ("command", "said"),
     [
         (
-            "from ns3_env.eval.train import main; exit(main('--config fdcc --curriculum incast'.split()))",
+            "from ns3_env.eval.commands.train import main; "
+            "exit(main('--config fdcc --curriculum incast'.split()))",
             "train",
         ),
         (
@@ -88,7 +89,7 @@ class Unbuilt:
         if name.startswith("ns3_env._ns3ai"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Unbuilt())
-import ns3_env.flow_env
+import ns3_env.envs.gym_env
 import ns3_env.ns3ai
 """
     )

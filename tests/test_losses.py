@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where are packets lost, and is each accounted for? Switches without PFC, lossy links, their report."""
+"""Packet losses by port and cause, with switches without PFC and lossy links, and their report."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import yaml
 
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.__main__ import main
+from ns3_env.eval.episodes.results import LOSS_COLUMNS
 from ns3_env.eval.metrics import measure
-from ns3_env.eval.play.results import LOSS_COLUMNS
 from ns3_env.eval.report import write
-from ns3_env.results import Results
 from ns3_env.scenario import Controller, Scenario, Switch
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Flow, FlowList, Incast
 from ns3_env.simulator import Simulator
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Flow, FlowList, Incast
+from ns3_env.simulator.results import Results
 from tests import report_folder
 
 SENDERS = 16

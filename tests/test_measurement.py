@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a load experiment read as its load? With a measurement window, whatever its beginning and its tail."""
+"""Measurement windows: goodput and utilisation of a load, without its tail."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do the metrics give what one computes by hand?"""
+"""Metrics against values computed by hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rich.console import Console
 
 from ns3_env.eval import metrics
 from ns3_env.eval.metrics import fairness, goodput, pauses, queues, slowdown
-from ns3_env.eval.show import table
+from ns3_env.eval.plots import table
 
 
 @pytest.fixture

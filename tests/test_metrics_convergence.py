@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is the time to a fair share what one reads off by hand?"""
+"""The time until flows have a fair share, against values read off by hand."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 from ns3_env.eval import metrics
 from ns3_env.eval.metrics.convergence import BIN_RTTS, MIN_BINS, changes
 from ns3_env.scenario import Controller, Record, Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Joining
 from ns3_env.simulator import Simulator
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Joining
 
 #: 8 Gbit/s: a byte per ns. Base RTT 100 ns, so a bin is 1000 ns and a window of 100 B is the whole link.
 RATE, RTT = 8e9, 100.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does MPCC as a policy keep its promises? State per flow, any batch, the law's own windows, clear errors."""
+"""MPCC as a policy: state per flow, any batch, the law's own windows, and errors."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy.typing as npt
 import pytest
 
 from ns3_env import _native
-from ns3_env.agents.mpcc import MpccPolicy
-from ns3_env.policy import Policy, SlotStates
+from ns3_env.agents.baselines.mpcc import MpccPolicy
+from ns3_env.policies.policy import Policy, SlotStates
 from ns3_env.simulator import default_attributes
 
 Rows = npt.NDArray[np.float64]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does it matter where MPCC lives? In the simulator and across the channel it decides alike."""
+"""MPCC in the simulator and across the channel: the same windows at the same instants."""
 
 from __future__ import annotations
 

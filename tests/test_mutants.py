@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Would the tests see a mistake? Each mutant is put into a copy of the packages, whose tests must then fail.
+"""Mutation tests: with each mutant in a copy of the packages, some test of the copy must fail.
 
 ``pytest -m slow tests/test_mutants.py`` takes about a quarter of an hour.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does code of one's own join a training by its name, and only where the command line names it?"""
+"""A user's own code that joins a training by its name, once the command line names it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 import train
-from ns3_env.agents.training.checkpoint import load_checkpoint
+from ns3_env.agents.runs.checkpoint import load_checkpoint
+from ns3_env.config.imports import named_code, trust
 from ns3_env.errors import ConfigError
 from ns3_env.eval.__main__ import main as evaluate
-from ns3_env.named_code import named_code, trust
 
 CONFIG: dict[str, Any] = {
     "name": "own",
@@ -151,7 +151,10 @@ def test_a_curriculums_file_alone_runs_no_code_unless_that_is_allowed(tmp_path: 
             f"train.callbacks=[{{name: '{OWN}:Senders'}}]",
             "gave a Senders: expected Stable-Baselines3's BaseCallback",
         ),
-        (f"agent={{name: '{OWN}:Senders'}}", "neither an ns3_env.agents.registry.Agent nor a class"),
+        (
+            f"agent={{name: '{OWN}:Senders'}}",
+            "neither an ns3_env.agents.configuration.registry.Agent nor a class",
+        ),
     ],
 )
 def test_what_does_not_fit_is_named(

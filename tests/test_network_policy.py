@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a policy's file decide for flows as its agent would, each flow with its own history?"""
+"""Policy files in Python: decisions as the agent's own code makes them, a history for each flow."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ns3_env import telemetry
-from ns3_env.companions import Companions
+from ns3_env.envs.background_policy import Companions
 from ns3_env.errors import ConfigError
-from ns3_env.network_policy import NetworkPolicy
-from ns3_env.policy import Policy, SlotStates
-from ns3_env.policy_file import PolicyFile, read_policy, write_policy
+from ns3_env.policies.file import PolicyFile, read_policy, write_policy
+from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.policies.policy import Policy, SlotStates
+from ns3_env.task import observations as telemetry
 from tests.policies import AGENTS, tiny, trainer
 
 ROOT = Path(__file__).parents[1]
@@ -49,7 +49,7 @@ def test_it_needs_neither_pytorch_nor_an_agents_code(tmp_path: Path) -> None:
     lines = [
         "import sys, pathlib, numpy",
         *blocked,
-        "from ns3_env.network_policy import NetworkPolicy",
+        "from ns3_env.policies.native_policy import NetworkPolicy",
         "policy = NetworkPolicy.load(pathlib.Path('policy.safetensors'))",
         "print(policy.predict(numpy.ones((2, 3)))[0].shape)",
     ]

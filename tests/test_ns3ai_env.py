@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does our Python step simulations that were built with ns3-ai, without what its own suffers from?"""
+"""``Ns3AiEnv`` on a stand-in for ns3-ai's simulations: episodes, spaces, deaths, clean-up."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from stable_baselines3.common.env_checker import check_env as sb3_check_env
 from stable_baselines3.common.env_util import make_vec_env
 
 import ns3_env  # noqa: F401 (registers the environments)
+from ns3_env.envs.gym_env import RdmaIncastEnv
 from ns3_env.errors import SimulatorDied, SimulatorHung, SimulatorNotFound
-from ns3_env.flow_env import RdmaIncastEnv
 from ns3_env.ns3ai import MessageTooLargeError, Ns3AiEnv, SegmentError, WireError, path
 from ns3_env.ns3ai.kept_process import signal_of
 from ns3_env.ns3ai.spaces import describe, space_of

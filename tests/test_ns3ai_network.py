@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does ns3-ai's own Python step our flows, unchanged: observations, rewards, ends, resets, stop requests?"""
+"""A stand-in for ns3-ai's Python on this package's flows: observations, rewards, ends, stops."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ns3_env.envs.gym_env import RdmaIncastEnv
+from ns3_env.envs.pettingzoo_env import RdmaParallelEnv
+from ns3_env.envs.tcp_env import TcpBottleneckEnv
 from ns3_env.errors import ConfigError, SimulatorDied
-from ns3_env.flow_env import RdmaIncastEnv
 from ns3_env.ns3ai import Ns3AiEnv, path
 from ns3_env.ns3ai.__main__ import main
 from ns3_env.ns3ai.flows_player import element_dtypes, element_structs
 from ns3_env.ns3ai.messages import parsed
-from ns3_env.parallel_env import RdmaParallelEnv
 from ns3_env.scenario import Scenario
 from ns3_env.simulator.process import process_state
-from ns3_env.tcp_env import TcpBottleneckEnv
-from ns3_env.telemetry import FDCC_FIELDS, FIELDS
+from ns3_env.task.observations import FDCC_FIELDS, FIELDS
 from tests.foreign_ns3ai import ROOT, Experiment, ForeignNs3Env, Interface, start
 from tests.helpers import alive, shared_memory
 

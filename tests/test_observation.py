@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a policy's network read? Histories in their order, and inputs worked out of several fields."""
+"""Inputs of a policy's network: histories in their order, and values derived from fields."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ns3_env.history import in_a_row
-from ns3_env.network_policy import NetworkPolicy
-from ns3_env.policy_file import PolicyFile, write_policy
-from ns3_env.policy_spec import PolicySpec
-from ns3_env.rtt_target import RttTarget
+from ns3_env.policies.file import PolicyFile, write_policy
+from ns3_env.policies.header import PolicySpec
+from ns3_env.policies.history import in_a_row
+from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.task.rtt_target import RttTarget
 
 #: r as it is, before an action's ends: a gain that is small enough.
 TARGET = {"derived": "rtt_target", "margin": 1.5, "target": 0.064, "gain": 1e-3}

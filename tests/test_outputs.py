@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is nothing overwritten that was not written here, and nothing left open? Files, folders, descriptors."""
+"""Output files and folders: foreign ones and links are kept, and no descriptor is left open."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 import yaml
 
+from ns3_env.config.folders import refuse_foreign
+from ns3_env.envs.gym_env import RdmaIncastEnv
+from ns3_env.envs.sb3_vec_env import RdmaVecEnv
 from ns3_env.errors import ScenarioError
-from ns3_env.eval import train
 from ns3_env.eval.__main__ import main
 from ns3_env.eval.__main__ import parser as eval_parser
 from ns3_env.eval.benchmark.folder import claim
-from ns3_env.eval.play.folders import refuse_foreign
-from ns3_env.eval.play.results import FILES
-from ns3_env.eval.show.curves import draw_curves
-from ns3_env.eval.show.json_file import check_json
-from ns3_env.flow_env import RdmaIncastEnv
+from ns3_env.eval.commands import train
+from ns3_env.eval.episodes.results import FILES
+from ns3_env.eval.plots.curves import draw_curves
+from ns3_env.eval.plots.json_file import check_json
 from ns3_env.simulator import Simulator
-from ns3_env.vec_env import RdmaVecEnv
 from tests.helpers import dummy_sim
 
 SCENARIO = {"traffic": {"kind": "incast", "size_bytes": 20_000}}

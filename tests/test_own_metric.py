@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a metric of one's own join by its name, where the command line has named it?"""
+"""A user's own metric that joins by its name, where the command line has named it."""
 
 from __future__ import annotations
 

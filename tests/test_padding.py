@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a learner learn from decisions only? Slots without a flow wait, and nobody stores them."""
+"""Padding rows of slots without a flow, which no learner stores or learns from."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import VecNormalize
 
+from ns3_env.envs.sb3_buffers import masked
+from ns3_env.envs.sb3_vec_env import RdmaVecEnv
+from ns3_env.envs.slots import Lanes
 from ns3_env.errors import PaddingError, ScenarioError
-from ns3_env.lanes import Lanes
-from ns3_env.masked_buffers import masked
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Decisions
-from ns3_env.vec_env import RdmaVecEnv
 
 th.set_num_threads(1)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does ``python -m eval paper`` play the thesis's experiments, and compare with what the thesis prints?"""
+"""``python -m eval paper``: the papers' experiments, and the comparison with their printed numbers."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from ns3_env.eval.paper.outcome import Claim, Grid, Outcome, Row
 from ns3_env.eval.paper.page import refresh
 from ns3_env.eval.paper.show import markdown, number
 from ns3_env.scenario import Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Incast
 
 #: Scales at which an experiment takes a second or two.
 TINY = {

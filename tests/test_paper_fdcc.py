@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Are the FDCC thesis's claims judged by the numbers, and who plays in its experiments?"""
+"""Verdicts on the FDCC thesis's claims, and the contestants of its experiments."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from ns3_env.eval.paper.fdcc.theirs import TABLE_6_1, TABLE_6_2
 from ns3_env.eval.paper.fdcc.verdicts import below, not_above, tally
 from ns3_env.eval.paper.outcome import Claim
 from ns3_env.scenario import NETWORK
+from ns3_env.scenario.topology import Dumbbell
 from ns3_env.simulator import Simulator
-from ns3_env.topology import Dumbbell
 from tests.policy_files import mlp_file
 
 Numbers = dict[str, dict[str, dict[str, float | None]]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Are the experiments of Lynn et al. 2020 played on the right path? Do its own numbers meet its claims?"""
+"""The experiments of Lynn et al. 2020: their path, and the paper's numbers against its claims."""
 
 from __future__ import annotations
 

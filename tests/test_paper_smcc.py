@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does the theory of Jiang 2015 come out of its own equations: who slides, and who does not?"""
+"""The theory of Jiang 2015 from its equations: sliding regimes, cycles, and phase planes."""
 
 from __future__ import annotations
 

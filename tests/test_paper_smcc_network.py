@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Are the experiments of Jiang 2015 played on the right links, and their numbers what they are called?"""
+"""The experiments of Jiang 2015 on simulated links: watched ports, parameters, and numbers."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from ns3_env.eval.paper.smcc.network import (
     side_by_side,
 )
 from ns3_env.eval.paper.smcc.seen import Floats, Seen, numbers, seen, settled_ns
+from ns3_env.scenario.topology import Network
 from ns3_env.simulator import Simulator
-from ns3_env.topology import Network
 
 
 def run_of(queue: Floats, rates: list[tuple[float, int, float]] | None = None, flows: int = 2) -> Seen:

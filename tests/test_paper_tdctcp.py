@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is the experiment of Liang 2018 played on its fat-tree? Are its numbers what is said of them?"""
+"""The experiment of Liang 2018 on its fat-tree, and the thesis's numbers against its claims."""
 
 from __future__ import annotations
 

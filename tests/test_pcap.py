@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is a capture what passed the port, and can others read it? Parsed here, and by tshark if there is one."""
+"""Captures against the frames that passed the port, parsed here and by tshark if there is one."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ import pytest
 from scapy.utils import RawPcapNgReader
 
 from ns3_env.errors import ScenarioError
+from ns3_env.programs.transport import Transport
 from ns3_env.scenario import Controller, Ecn, Record, Scenario, Switch
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Flow, FlowList
 from ns3_env.simulator import Simulator, find_executable
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Flow, FlowList
-from ns3_env.transport import Transport
 
 HEADERS = 58  # Ethernet, IPv4, UDP, BTH, ICRC
 #: There are marks and pauses, last packets that need padding, and a flow of one packet.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Are feedback frames in a capture as IEEE 802.1Q, 33.4, has them? Against numbers worked out by hand."""
+"""Feedback frames in a capture against IEEE 802.1Q, 33.4, with numbers worked out by hand."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from scapy.layers.l2 import Ether
 from scapy.utils import RawPcapReader
 
 from ns3_env.scenario import CongestionPoints, Controller, Record, Scenario, Switch
+from ns3_env.scenario.topology import Graph
+from ns3_env.scenario.traffic import Flow, FlowList
 from ns3_env.simulator import Simulator
-from ns3_env.topology import Graph
-from ns3_env.traffic import Flow, FlowList
 
 TYPE = 0x22E7
 PACKET = 1048  # bytes on the wire

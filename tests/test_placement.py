@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is a trained policy played inside the simulator, and to the same end as across the channel?"""
+"""Trained policies inside the simulator, with the same results as across the channel."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ import numpy as np
 import pytest
 import yaml
 
-from ns3_env.agents.training.checkpoint import controller_layout, env_of, write_layout
+from ns3_env.agents.runs.checkpoint import env_of
+from ns3_env.agents.trainer.layout import controller_layout, write_layout
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.__main__ import main
 from ns3_env.eval.benchmark.cell import played_by
 from ns3_env.eval.benchmark.suite import Contestant
-from ns3_env.eval.play.policy import run_policy
-from ns3_env.network_policy import NetworkPolicy
+from ns3_env.eval.episodes.policy import run_policy
+from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import AGENT, NETWORK, Controller, Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Incast
 from tests.policy_files import lstm_file, mlp_file, rlcc_file
 
 SCENARIO = Scenario(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""When is a stage left, and when does training return to an earlier one? By validations' scores."""
+"""Ends of stages and returns to earlier ones, by the scores of validations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ns3_env.agents.training.plateau import Plateau, PlateauState, ValidationConfig
+from ns3_env.agents.curriculum.plateau import Plateau, PlateauState, ValidationConfig
 
 
 def plateau(**config: Any) -> Plateau:

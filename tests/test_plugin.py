@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a controller of one's own join as a shared object, play as one built in; is a wrong one refused?"""
+"""Controllers in shared objects: the same bits as built-in ones, and refusals of wrong ones."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ns3_env import plugin as headers
 from ns3_env.errors import ConfigError
 from ns3_env.eval.__main__ import main as evaluate
 from ns3_env.eval.benchmark.folder import BenchFolder, fingerprint, versions_in_use
 from ns3_env.eval.benchmark.suite import Contestant
-from ns3_env.eval.train import main as train
+from ns3_env.eval.commands.train import main as train
+from ns3_env.programs import plugin_build as headers
 from ns3_env.scenario import Controller, Record, Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import (
     PLUGINS_VARIABLE,
     Simulator,
@@ -28,8 +30,6 @@ from ns3_env.simulator import (
     list_controllers,
     load_plugins,
 )
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Incast
 
 ROOT = Path(__file__).parents[1]
 PROGRAMS = Path(sys.executable).parent

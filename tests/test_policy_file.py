@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is a policy's file read as it was written, and all else refused in one line that says what and where?"""
+"""Policy files: read as they were written, all else refused in one line."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from safetensors.numpy import save
 
 from ns3_env import _native
 from ns3_env.errors import ConfigError
-from ns3_env.policy_file import KEY, MAX_POLICY_BYTES, PolicyFile, read_policy, write_policy
-from ns3_env.policy_tensors import sha256
+from ns3_env.policies.file import KEY, MAX_POLICY_BYTES, PolicyFile, read_policy, write_policy
+from ns3_env.policies.tensors import sha256
 from tests.policies import tiny
 
 Tensors = dict[str, np.ndarray]

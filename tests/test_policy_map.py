@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does the picture of a policy show what it answers to what a flow sees where nothing changes?"""
+"""Pictures of a policy: its action over what a flow observes in a steady state."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 
 from ns3_env.errors import ConfigError
 from ns3_env.eval.__main__ import main
-from ns3_env.eval.policy_map.draw import Axis, act_steadily
-from ns3_env.eval.policy_map.steady import steady
-from ns3_env.network_policy import NetworkPolicy
-from ns3_env.policy_file import write_policy
+from ns3_env.eval.training.policy_map import Axis, act_steadily
+from ns3_env.eval.training.steady import steady
+from ns3_env.policies.file import write_policy
+from ns3_env.policies.native_policy import NetworkPolicy
 from tests.policies import tiny
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Small networks, each about one accident of the published simulator, end at its nanoseconds.
+"""Small networks, each about one accident of the published simulator, to the nanosecond.
 
 tests/data/probes: topology, flows, scenario, and the published completion times (ns) of each controller.
 """

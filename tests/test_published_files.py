@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Are the published simulator's topology.txt and flow.txt read as they are, and refused by name where not?"""
+"""The published simulator's topology.txt and flow.txt: read as they are, or refused by name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ns3_env.data_files import DATA
+from ns3_env.config.packaged import DATA
 from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.eval.__main__ import main
 from ns3_env.eval.benchmark.suite import Suite

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does the simulator's program tell those who run it without Python?"""
+"""Warnings and errors of the simulator's program when it runs without Python."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from ns3_env.scenario import Controller, Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import find_executable
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Incast
 
 
 def run(scenario: dict[str, Any], folder: Path) -> subprocess.CompletedProcess[str]:

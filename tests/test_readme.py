@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does the README tell the truth? Its Python examples run as they stand, its links lead somewhere."""
+"""README and user's guide: Python examples that run, links that lead somewhere, commands that exist."""
 
 from __future__ import annotations
 
@@ -10,28 +10,36 @@ from pathlib import Path
 import pytest
 
 from ns3_env.eval import __main__ as eval_main
-from ns3_env.eval import export, train
+from ns3_env.eval.commands import export, train
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+PAGES = [ROOT / "README.md", ROOT / "docs" / "guide.md"]
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+EXAMPLES = sorted(set(re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)))
+LINKS = [
+    (page, target)
+    for page in PAGES
+    for target in re.findall(r"\]\((?!http)([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
+]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda code: str(code).split()[1])
-def test_readme_example_runs(example: str) -> None:
+def test_example_runs(example: str) -> None:
     exec(compile(example, "README.md", "exec"), {})
 
 
-@pytest.mark.parametrize("target", re.findall(r"\]\((?!http)([^)#]+)\)", README))
-def test_readme_link_leads_somewhere(target: str) -> None:
-    assert (ROOT / target).exists()
+@pytest.mark.parametrize(("page", "target"), LINKS, ids=lambda x: getattr(x, "name", x))
+def test_link_leads_somewhere(page: Path, target: str) -> None:
+    assert (page.parent / target).exists()
+
+
+def test_the_readme_is_read_in_minutes() -> None:
+    assert len(PAGES[0].read_text(encoding="utf-8").splitlines()) <= 120
 
 
 def commands() -> list[list[str]]:
-    """What the README types, less the ``$``, its comments and continuation lines."""
-    typed = re.findall(r"^\$ (.*)$", README, re.MULTILINE)
+    """What both type, less the ``$``, comments and continuation lines."""
+    typed = re.findall(r"^\$ (.*)$", TEXT, re.MULTILINE)
     return [shlex.split(line, comments=True) for line in typed]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is the reward that is read from recordings the one that an agent gets?"""
+"""The reward that is read from recordings, against the one that an agent gets."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from ns3_env.agents.baselines import ConstantPolicy
-from ns3_env.agents.mpcc import MpccPolicy
+from ns3_env.agents.baselines.constant import ConstantPolicy
+from ns3_env.agents.baselines.mpcc import MpccPolicy
+from ns3_env.agents.configuration.config import EnvConfig, Named
 from ns3_env.agents.search.recorded_reward import recorded_reward
-from ns3_env.agents.training.config import EnvConfig, Named
-from ns3_env.agents.training.environment import make_scenario
-from ns3_env.eval.play.policy import run_policy
-from ns3_env.policy import Policy
-from ns3_env.rewards import make_reward
+from ns3_env.agents.trainer.environment import make_scenario
+from ns3_env.eval.episodes.policy import run_policy
+from ns3_env.policies.policy import Policy
+from ns3_env.task.rewards import make_reward
 
 POLICIES: dict[str, Policy] = {
     "mpcc": MpccPolicy(),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Are flow completion times the published simulator's? The bars, one by one."""
+"""Flow completion times against the published simulator's, by scenario and controller."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ns3_env.eval.reference import published_scenarios
-from ns3_env.eval.reference.published_scenarios import (
+from ns3_env.eval.paper.published import published_scenarios
+from ns3_env.eval.paper.published.published_scenarios import (
     CONTROLLERS,
     SCENARIO_FOLDER,
     SCENARIOS,

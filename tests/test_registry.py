@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a new agent need no more than its declaration and a line? It trains, is compared, and is loaded."""
+"""A new agent, declared and registered by a line: trained, compared, and loaded."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 
 import train
 from examples.ddpg import DdpgTrainer
-from ns3_env.agents.registry import AGENTS, find_agent
-from ns3_env.agents.training.checkpoint import TrainedPolicy, load_checkpoint
-from ns3_env.agents.training.trainer import Trainer
+from ns3_env.agents.configuration.registry import AGENTS, find_agent
+from ns3_env.agents.runs.checkpoint import TrainedPolicy, load_checkpoint
+from ns3_env.agents.trainer.trainer import Trainer
 from ns3_env.errors import ConfigError
-from ns3_env.network_policy import NetworkPolicy
+from ns3_env.policies.native_policy import NetworkPolicy
 
 CONFIG = """
 agent: {name: ddpg, learning_starts: 20}

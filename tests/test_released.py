@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Are the trained policies that come with the project found by name, wherever a controller is?"""
+"""The released policies, found by name wherever a controller is."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from ns3_env import released as module
-from ns3_env.agents.training.checkpoint import TrainedPolicy, load_checkpoint, policy_files
-from ns3_env.agents.training.config import EnvConfig, EvaluationConfig
-from ns3_env.agents.training.environment import check_evaluation
+from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
+from ns3_env.agents.runs.checkpoint import TrainedPolicy, load_checkpoint, policy_files
+from ns3_env.agents.trainer.environment import check_evaluation
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.__main__ import main as eval_main
 from ns3_env.eval.benchmark.contestants import check, join
 from ns3_env.eval.benchmark.suite import Contestant, Suite
-from ns3_env.eval.export import main as export_main
-from ns3_env.eval.play.names import check_names
-from ns3_env.eval.play.trained import policy_of
-from ns3_env.network_policy import NetworkPolicy
-from ns3_env.policy_file import read_policy, write_policy
-from ns3_env.released import is_released, named_controller, policy_path, released, released_names
+from ns3_env.eval.commands.export import main as export_main
+from ns3_env.eval.episodes.names import check_names
+from ns3_env.eval.episodes.trained import policy_of
+from ns3_env.policies import released as module
+from ns3_env.policies.file import read_policy, write_policy
+from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.policies.released import is_released, named_controller, policy_path, released, released_names
 from tests.policies import tiny
 
 

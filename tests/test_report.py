@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does the report need nothing but itself, leave out nothing, and name a winner only where it is sure?"""
+"""The report of a benchmark: self-contained, complete, with a winner only beyond doubt."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ns3_env.eval.__main__ import main
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import HEADLINES, UNDECIDED, standings
 from ns3_env.eval.metrics import METRICS
+from ns3_env.eval.plots.plots import COLOURS, envelope, styles
+from ns3_env.eval.plots.table import csv_text
 from ns3_env.eval.report import write
 from ns3_env.eval.report.figures import pareto_front
-from ns3_env.eval.show.plots import COLOURS, envelope, styles
-from ns3_env.eval.show.table import csv_text
 from tests import report_folder
 
 #: Attributes from which a browser loads something.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does the report fit a screen and a phone in a real browser, and ask for nothing?"""
+"""The report in a real browser: its fit on screen and phone, sorting, ratios, and no requests."""
 
 from __future__ import annotations
 

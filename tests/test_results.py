@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Can one go on with pandas from a benchmark's folder? Cells and flows as data frames, and as Parquet."""
+"""Cells and flows of a benchmark's folder as pandas data frames and as Parquet."""
 
 from __future__ import annotations
 

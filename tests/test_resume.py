@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is a run that was broken off and goes on the run that never stopped? Bit for bit, from any checkpoint."""
+"""Resumed runs against runs that never stopped: the same bits, from any checkpoint."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 import train
-from ns3_env.agents.training.callback import EpisodeMeter
+from ns3_env.agents.runs.callback import EpisodeMeter
 from tests.test_train_cli import the_run
 
 CONFIG = """

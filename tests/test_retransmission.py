@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do a receiver and a sender bear losses? NACKs a round trip apart, timeouts that back off."""
+"""Retransmission: intervals of a receiver's NACKs, and a sender's timeouts that double."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from ns3_env.scenario import Controller, Record, Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Flow, FlowList
 from ns3_env.simulator import EpisodeEnd, Simulator
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Flow, FlowList
 from tests.test_pcap import frames_of
 
 #: A NAK of a PSN sequence error, as the AETH says it (InfiniBand Architecture 1.2.1, sec. 9.7.5.2.8).

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do rewards and action maps compute what the papers say?"""
+"""Rewards and action maps against the papers' formulas."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ns3_env import telemetry
-from ns3_env.actions import AbsoluteWindow, MultiplicativeWindow, make_action_map
-from ns3_env.rewards import REWARDS, Staged, make_reward, register
+from ns3_env.task import observations as telemetry
+from ns3_env.task.actions import AbsoluteWindow, MultiplicativeWindow, make_action_map
+from ns3_env.task.rewards import REWARDS, Staged, make_reward, register
 
 
 def records(count: int = 1, **values: float) -> NDArray[np.float64]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does RL-CC minimise what was published, and hold RTT x sqrt(rate) at its target?"""
+"""RL-CC: the published loss and network, and flows that hold RTT x sqrt(rate) at its target."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 import torch as th
 
+from ns3_env.agents.configuration.config import RunConfig
 from ns3_env.agents.rlcc import adpg
 from ns3_env.agents.rlcc.algorithm import RLCC
 from ns3_env.agents.rlcc.policy import inputs
 from ns3_env.agents.rlcc.trainer import RlccTrainer
-from ns3_env.agents.training.config import RunConfig
-from ns3_env.agents.training.environment import make_training_env
-from ns3_env.agents.training.rollout_env import RolloutEnv
+from ns3_env.agents.trainer.environment import make_training_env
+from ns3_env.agents.trainer.rollout_env import RolloutEnv
+from ns3_env.envs.rollouts import Rollout, Rollouts
 from ns3_env.errors import ConfigError
-from ns3_env.history import in_a_row
-from ns3_env.rollouts import Rollout, Rollouts
-from ns3_env.rtt_target import RttTarget
+from ns3_env.policies.history import in_a_row
 from ns3_env.scenario import Scenario
+from ns3_env.task.rtt_target import RttTarget
 from tests.policies import configuration, trainer
 
 ROOT = Path(__file__).parents[1]

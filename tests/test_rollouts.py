@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Are the simulator's own trajectories those that a policy across the channel would have seen?"""
+"""Rollouts inside the simulator against the decisions of the same policy across the channel."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from ns3_env import _native, telemetry
-from ns3_env.actions import MultiplicativeWindow
+from ns3_env import _native
 from ns3_env.agents.fdcc.replay import HistoryReplayBuffer
+from ns3_env.envs.flow_stream import FlowStream
+from ns3_env.envs.rollouts import Exploration, Rollout, Rollouts
 from ns3_env.errors import ScenarioError, SimulatorDied
-from ns3_env.flow_stream import FlowStream
-from ns3_env.rollouts import Exploration, Rollout, Rollouts
 from ns3_env.scenario import PerAck, PerFlowRtt, Scenario, Synchronous
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Incast
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
+from ns3_env.task import observations as telemetry
+from ns3_env.task.actions import MultiplicativeWindow
 from tests.policy_files import FIELDS, lstm_file, mlp_file
 
 Clock = PerFlowRtt | Synchronous | PerAck

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is a scenario what its file says, and is a wrong one refused with file and key?"""
+"""Scenarios: what their files mean to the simulator, and errors that name file and key."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ns3_env.errors import ScenarioError, ScenarioWarning
+from ns3_env.programs.executable import describe_controllers
 from ns3_env.scenario import MIB, Scenario, published_ecn
-from ns3_env.simulator.executable import describe_controllers
 
 INCAST = {"kind": "incast", "size_bytes": 1000}
 

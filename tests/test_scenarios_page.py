@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does docs/scenarios.md tell the truth? Every kind has an example there, and every example is a scenario."""
+"""The examples of docs/scenarios.md: each a valid scenario, and one for every kind."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, get_args
 
 import pytest
 
+from ns3_env.config.yaml import parse
 from ns3_env.scenario import Scenario
-from ns3_env.topology import Topology
-from ns3_env.traffic import Traffic
-from ns3_env.yaml_files import parse
+from ns3_env.scenario.topology import Topology
+from ns3_env.scenario.traffic import Traffic
 from tests.test_published_files import FLOWS, TOPOLOGY
 
 PAGE = (Path(__file__).parent.parent / "docs" / "scenarios.md").read_text(encoding="utf-8")

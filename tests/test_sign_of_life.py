@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is a simulator with much to do left alone? Building, creating, sampling and writing are signs of life."""
+"""Signs of life of a busy simulator: while it builds, creates flows, samples and writes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from ns3_env.eval.play.scenario import run
+from ns3_env.eval.episodes.scenario import run
+from ns3_env.scenario.topology import FatTree3
 from ns3_env.simulator import Simulator
-from ns3_env.topology import FatTree3
 
 pytestmark = pytest.mark.alone
 
@@ -30,6 +30,7 @@ def star(hosts: int, flows: int, *, size_bytes: int = 100, start_ns: int = 0) ->
         "time_limit_ns": 50_000_000,
         "timing": "exact",
         "payload_bytes": 1000,
+        "priority_group": 3,
         "nodes": ["host"] * hosts + ["switch"] * (switches + 1),
         "links": [{"a": a, "b": b, "rate_bps": 100e9, "delay_ns": 1000} for a, b in ends],
         "switch": {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does the simulator make of JSON that nobody checked? It is right, or it is refused in a sentence."""
+"""JSON that nobody checked, in the simulator: right, or refused in a sentence with its key."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from ns3_env.errors import ScenarioError
-from ns3_env.measurement import Measurement
 from ns3_env.scenario import Controller, Scenario
+from ns3_env.scenario.measurement import Measurement
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import ConstantRate, Incast, Mix
 from ns3_env.simulator import Simulator, find_executable
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import ConstantRate, Incast, Mix
 
 LARGE = 2**32 + 5
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does every citation lead somewhere? "Zheng 2024, eq. 4.12" to an entry of docs/sources."""
+"""Citations such as "Zheng 2024, eq. 4.12", each with its entry in docs/sources."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A slowdown of 1 is the ideal, the same one for every controller: a flow alone at line rate has it to the
-picosecond, and no flow has less."""
+"""Standalone times: a slowdown of 1 is the ideal, the same for every controller.
+
+A flow alone at line rate has it to the picosecond, and no flow has less.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ns3_env.scenario import AGENT, Controller, Scenario
+from ns3_env.scenario.topology import Graph
+from ns3_env.scenario.topology.graph import GraphLink
+from ns3_env.scenario.traffic import Flow, FlowList
 from ns3_env.simulator import Simulator, list_controllers
-from ns3_env.topology import Graph
-from ns3_env.topology.graph import GraphLink
-from ns3_env.traffic import Flow, FlowList
 from tests.helpers import needed_attributes
 
 CONTROLLERS = [name for name in list_controllers() if name != AGENT]

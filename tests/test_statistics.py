@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Are means trusted no further than seeds allow, and differences seen where the same seeds show them?"""
+"""Confidence intervals of means, and paired comparisons over the same seeds."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do the log's shares of time say what the time was spent on?"""
+"""The training log's shares of time, by what the time was spent on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import contextlib
 import pytest
 from stable_baselines3.common.logger import Logger
 
-from ns3_env.agents.training.stopwatch import LEARNING, SIMULATING, Stopwatch
+from ns3_env.agents.trainer.stopwatch import LEARNING, SIMULATING, Stopwatch
 
 
 class Clock:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does open-loop background send what it says, whatever comes of it, and is nobody's flow?"""
+"""Open-loop background: sent at its rate whatever comes of it, and no part of the flows."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ns3_env.envs.sb3_vec_env import RdmaVecEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.eval import metrics
+from ns3_env.eval.episodes.results import write_results
 from ns3_env.eval.metrics.convergence import changes
-from ns3_env.eval.play.results import write_results
 from ns3_env.scenario import AGENT, Controller, Ecn, Record, Scenario, Switch
+from ns3_env.scenario.topology import Dumbbell, ParkingLot
+from ns3_env.scenario.traffic import ConstantRate, Flow, FlowList, Incast, Mix
 from ns3_env.simulator import Simulator, list_controllers
-from ns3_env.topology import Dumbbell, ParkingLot
-from ns3_env.traffic import ConstantRate, Flow, FlowList, Incast, Mix
-from ns3_env.vec_env import RdmaVecEnv
 
 #: Of a full packet, on the wire.
 WIRE = 1048

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a fault in a file say where it is and what would be right, whatever model it is in?"""
+"""Faults in files of any model: their place, the value, and what would be right."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field
 
-from ns3_env.dotted import put
+from ns3_env.config.model import Strict, validate
+from ns3_env.config.overrides import put
+from ns3_env.config.yaml import parse, read_mapping
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.scenario import Controller, Scenario
-from ns3_env.strict import Strict, validate
-from ns3_env.yaml_files import parse, read_mapping
 
 
 class Cat(Strict):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a suite say what is wrong with it, and do the known ones resolve?"""
+"""Suites: their cells, errors that name what is wrong, and the known suites."""
 
 from __future__ import annotations
 
@@ -115,17 +115,21 @@ def test_an_unknown_controller_is_answered_with_the_known_ones(tmp_path: Path) -
         (["hpcc=a:b"], [], "--policy: there is a controller 'hpcc' already"),
         (["a/b=a:b"], [], "--policy: the name 'a/b'"),
         (["x=no_such_module:make"], [], "policy x: cannot import 'no_such_module': ModuleNotFoundError"),
-        (["x=ns3_env.agents.mpcc"], [], "policy x: expected pkg.module:name, found 'ns3_env.agents.mpcc'"),
-        (["x=ns3_env.agents.mpcc:Mpc"], [], "ns3_env.agents.mpcc has no 'Mpc'; it has "),
+        (
+            ["x=ns3_env.agents.baselines.mpcc"],
+            [],
+            "policy x: expected pkg.module:name, found 'ns3_env.agents.baselines.mpcc'",
+        ),
+        (["x=ns3_env.agents.baselines.mpcc:Mpc"], [], "ns3_env.agents.baselines.mpcc has no 'Mpc'; it has "),
         (
             ["x=builtins:dict"],
             [],
             "policy x: builtins:dict() gave dict, which has no fields, action_map, predict",
         ),
         (
-            ["x=ns3_env.agents.baselines:ConstantPolicy"],
+            ["x=ns3_env.agents.baselines.constant:ConstantPolicy"],
             [],
-            "policy x: ns3_env.agents.baselines:ConstantPolicy() raised TypeError",
+            "policy x: ns3_env.agents.baselines.constant:ConstantPolicy() raised TypeError",
         ),
         ([], ["x=runs/none"], "checkpoint: runs/none does not exist: name runs/NAME"),
         ([], ["x=docs"], "checkpoint: docs is neither a checkpoint nor a training run with one"),
@@ -142,7 +146,7 @@ def test_a_wrong_policy_or_checkpoint_is_named(
 def test_a_policy_whose_source_changed_is_another_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = "from agents.mpcc import MpccPolicy as make\n"
+    source = "from agents.baselines.mpcc import MpccPolicy as make\n"
     (tmp_path / "mine_changes.py").write_text(source)
     monkeypatch.syspath_prepend(str(tmp_path))
     suite = join(suite_of(tmp_path), ["mine=mine_changes:make"], [])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a sweep play every point of its grid once, as a benchmark plays its cells, and say what is wrong?"""
+"""Sweeps: each point of the grid played once, as cells of a benchmark, and errors."""
 
 from __future__ import annotations
 

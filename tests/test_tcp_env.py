@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is an environment over TCP as sound as one over RDMA, and can a flow learn there?"""
+"""Environments over TCP: checkers, reproducible episodes, killed simulators, and learning."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from gymnasium.utils.env_checker import check_env
 from stable_baselines3 import PPO
 from stable_baselines3.common.env_checker import check_env as sb3_check_env
 
+from ns3_env.envs.tcp_env import TCP_FIELDS
 from ns3_env.errors import ScenarioError, SimulatorDied
-from ns3_env.tcp_env import TCP_FIELDS
 
 ID = "ns3_env/TcpBottleneck-v0"
 

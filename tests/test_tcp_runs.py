@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a scenario of TCP run wherever one of RDMA does: simulators, environments, commands, benchmarks?"""
+"""Scenarios of TCP in simulators, environments, commands, and benchmarks."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import numpy as np
 import pytest
 import yaml
 
-from ns3_env.data_files import DATA
-from ns3_env.episode_pool import Players
+from ns3_env.config.packaged import DATA
+from ns3_env.envs.flow_stream import FlowStream
+from ns3_env.envs.rollouts import Rollouts
 from ns3_env.errors import ConfigError
 from ns3_env.eval import metrics
 from ns3_env.eval.__main__ import main
-from ns3_env.flow_stream import FlowStream
-from ns3_env.results import Results
-from ns3_env.rewards import make_reward
-from ns3_env.rollouts import Rollouts
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import PLUGINS_VARIABLE, Simulator, list_controllers
+from ns3_env.simulator.pool import Players
+from ns3_env.simulator.results import Results
+from ns3_env.task.rewards import make_reward
 
 KEYS: dict[str, Any] = {
     "transport": "tcp",

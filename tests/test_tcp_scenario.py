@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a scenario of TCP say what it means, and is what is RDMA's refused before anything starts?"""
+"""Scenarios of TCP: their keys for the simulator, and refusals of what belongs to RDMA."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from typing import Any
 
 import pytest
 
-from ns3_env import observable
-from ns3_env.data_files import DATA
+from ns3_env.config.packaged import DATA
+from ns3_env.config.yaml import parse
+from ns3_env.envs.flow_stream import FlowStream
+from ns3_env.envs.gym_env import RdmaIncastEnv
+from ns3_env.envs.pettingzoo_env import RdmaParallelEnv
+from ns3_env.envs.rollouts import Rollouts
 from ns3_env.errors import ScenarioError, ScenarioWarning, SimulatorNotFound
 from ns3_env.eval.benchmark.contestants import check
 from ns3_env.eval.benchmark.folder import fingerprint
 from ns3_env.eval.benchmark.suite import Contestant, Suite
-from ns3_env.flow_env import RdmaIncastEnv
-from ns3_env.flow_stream import FlowStream
-from ns3_env.parallel_env import RdmaParallelEnv
-from ns3_env.released import controller_names
-from ns3_env.rewards import Reward, make_reward
-from ns3_env.rollouts import Rollouts
+from ns3_env.policies.released import controller_names
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.tcp import Tcp
 from ns3_env.simulator import (
@@ -30,8 +29,9 @@ from ns3_env.simulator import (
     find_executable,
     list_controllers,
 )
-from ns3_env.telemetry import FIELDS, observation_space
-from ns3_env.yaml_files import parse
+from ns3_env.task import availability as observable
+from ns3_env.task.observations import FIELDS, observation_space
+from ns3_env.task.rewards import Reward, make_reward
 
 DUMBBELL = {"kind": "dumbbell", "senders": 2, "rate_bps": "10Gbps"}
 

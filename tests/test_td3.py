@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does FDCC compute what TD3 says? Targets, losses and updates against numbers worked out by hand."""
+"""FDCC's TD3: targets, losses and updates against numbers worked out by hand."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Can the telemetry table and the enumeration of its fields disagree? Not past the compiler."""
+"""The order of the telemetry table against the enumeration of its fields, at compile time."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Are networks numbered and linked as published, and is traffic what its distribution says?"""
+"""Topologies numbered and linked as published, and traffic against its distributions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,17 @@ import time
 import numpy as np
 import pytest
 
-from ns3_env.topology import Dumbbell, FatTree2, FatTree3, Network, ParkingLot
-from ns3_env.traffic import SIZE_CDFS, Incast, Joining, LongShort, Mix, Poisson, mean_size_bytes, sample_sizes
+from ns3_env.scenario.topology import Dumbbell, FatTree2, FatTree3, Network, ParkingLot
+from ns3_env.scenario.traffic import (
+    SIZE_CDFS,
+    Incast,
+    Joining,
+    LongShort,
+    Mix,
+    Poisson,
+    mean_size_bytes,
+    sample_sizes,
+)
 
 RANDOM = np.random.default_rng
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does ``python -m eval trace`` leave every series it has, draw it, and say what it has not?"""
+"""``python -m eval trace``: the series that it writes and draws, and notes of what is missing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from ns3_env.eval.__main__ import main
-from ns3_env.eval.play.series import COLUMNS, recorded_series
+from ns3_env.eval.episodes.series import COLUMNS, recorded_series
 from ns3_env.eval.trace.figure import draw, pause_intervals
 
 SCENARIO = {
@@ -94,7 +94,7 @@ def test_a_cell_is_played_again_as_it_was(tmp_path: Path) -> None:
         "name": "two",
         "scenario": {key: SCENARIO[key] for key in ("topology", "traffic", "time_limit_ns")},
     }
-    mine = {"name": "mine", "policy": "ns3_env.agents.mpcc:MpccPolicy"}
+    mine = {"name": "mine", "policy": "ns3_env.agents.baselines.mpcc:MpccPolicy"}
     wide = {"name": "wide", "controller": "hpcc", "attributes": {"Eta": 0.8}}
     suite = tmp_path / "suite.yaml"
     suite.write_text(yaml.safe_dump({"controllers": [mine, wide], "seeds": [5], "scenarios": [entry]}))

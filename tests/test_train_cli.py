@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does the command train, stop, go on and refuse as it promises?"""
+"""The command ``train.py``: training, interrupts, resumption, and refusals."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does tuning improve MPCC, go on where it was stopped, refuse what is wrong, play in the simulator?"""
+"""Tuning of controllers: gains, resumed runs, refusals, and play in the simulator."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ import pytest
 import yaml
 
 import train
+from ns3_env.agents.configuration.inputs import read_inputs
+from ns3_env.agents.configuration.run_folder import RunFolder
+from ns3_env.agents.runs.checkpoint import load_checkpoint
 from ns3_env.agents.search.attributes import AttributesSubject, find_ends
 from ns3_env.agents.search.config import Parameter
 from ns3_env.agents.search.gain import compare_seeds, describe_gain
 from ns3_env.agents.search.plan import plan
-from ns3_env.agents.training.checkpoint import load_checkpoint
-from ns3_env.agents.training.inputs import read_inputs
-from ns3_env.agents.training.run_folder import RunFolder
 from ns3_env.eval.__main__ import main as eval_main
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.scenario import Controller, Scenario

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does the search find the best setting, ask the same for the same scores, and keep its trials?"""
+"""The search of a tuning: its optimum, its reproducibility, and the trials that it keeps."""
 
 from __future__ import annotations
 

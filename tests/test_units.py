@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""May rates, times and sizes be written with units? Wherever a key says what it holds, and exactly."""
+"""Rates, times and sizes with units, in every key that takes them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ns3_env.agents.training.config import EnvConfig, EvaluationConfig, RunConfig
-from ns3_env.agents.training.curriculum import Curriculum, CurriculumConfig
-from ns3_env.agents.training.inputs import apply_overrides
+from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig, RunConfig
+from ns3_env.agents.configuration.inputs import apply_overrides
+from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
+from ns3_env.config.model import validate
+from ns3_env.config.units import RATE, SIZE, TIME, Dimension, quantity
+from ns3_env.config.yaml import parse
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.__main__ import main
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.scenario import Scenario
-from ns3_env.strict import validate
-from ns3_env.units import RATE, SIZE, TIME, Dimension, quantity
-from ns3_env.yaml_files import parse
 
 WITH_UNITS = """
 time_limit_ns: 5ms

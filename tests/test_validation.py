@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do held-back episodes decide when a stage is left, and are they held back? What a stage draws, too."""
+"""Validation by held-back episodes: ends of stages, separate seeds, and what a stage draws."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 import yaml
 
-from ns3_env.agents.training.config import EnvConfig
-from ns3_env.agents.training.curriculum import Curriculum, CurriculumConfig, draw
-from ns3_env.agents.training.rollout_env import RolloutEnv
-from ns3_env.agents.training.validation import Validations
+from ns3_env.agents.configuration.config import EnvConfig
+from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig, draw
+from ns3_env.agents.runs.validation import Validations
+from ns3_env.agents.trainer.rollout_env import RolloutEnv
+from ns3_env.config.model import validate
+from ns3_env.envs.flow_stream import episode_seed
+from ns3_env.envs.rollouts import Exploration, Rollouts
 from ns3_env.errors import ConfigError, ScenarioError
-from ns3_env.flow_stream import episode_seed
-from ns3_env.rewards import make_reward
-from ns3_env.rollouts import Exploration, Rollouts
 from ns3_env.scenario import Scenario
-from ns3_env.strict import validate
+from ns3_env.task.rewards import make_reward
 from tests.policy_files import FIELDS, mlp_file
 
 CURRICULUM = """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does the VecEnv keep slots, episodes and simulators apart? On the dummy simulator."""
+"""The VecEnv on the dummy simulator: slots, episodes and simulators kept apart."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ns3_env.envs.sb3_vec_env import RdmaVecEnv, episode_seed
 from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung
-from ns3_env.vec_env import RdmaVecEnv, episode_seed
 from tests.helpers import dummy_sim
 
 DUMMY = dummy_sim()

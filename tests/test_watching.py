@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is every simulator's death or stop seen within a second, whatever one waits for? Dummy and real ones."""
+"""Deaths and stops of dummy and real simulators, seen within a second."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ns3_env.envs.gym_env import incast_scenario
+from ns3_env.envs.sb3_vec_env import RdmaVecEnv
 from ns3_env.errors import SimulatorDied, SimulatorHung
-from ns3_env.flow_env import incast_scenario
 from ns3_env.scenario import Scenario
 from ns3_env.simulator.process import Watch
-from ns3_env.vec_env import RdmaVecEnv
 from tests.helpers import alive, dummy_sim
 
 pytestmark = pytest.mark.alone

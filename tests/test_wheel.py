@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is what is installed whole, harmless and of use outside the clone? The wheel, in its own environment."""
+"""The wheel in its own environment: whole, without clashes, of use outside the clone."""
 
 from __future__ import annotations
 

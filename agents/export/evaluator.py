@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be asked of every exported policy? Actions for histories, whatever evaluates them."""
+"""Protocol of an exported policy's evaluator: actions for histories."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from ns3_env.history import Floats, Ints
+from ns3_env.policies.history import Floats, Ints
 
 
 class Evaluator(Protocol):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How is a policy put into a file, so that the file is known to be right? Written, read again, compared."""
+"""Exports a policy to a file, reads it again and compares its answers with the original's."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ns3_env.agents.export.evaluator import Evaluator
 from ns3_env.agents.export.formats import find_format
 from ns3_env.agents.export.record import record
 from ns3_env.agents.export.source import find_source
-from ns3_env.durable import flush
+from ns3_env.config.durable import flush
 from ns3_env.errors import ConfigError
-from ns3_env.history import Floats, Ints
-from ns3_env.policy_file import KEY, MAX_POLICY_BYTES
+from ns3_env.policies.file import KEY, MAX_POLICY_BYTES
+from ns3_env.policies.history import Floats, Ints
 
 #: Observations that a file is compared on.
 COUNT = 1000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Into which formats can a policy be put? Each is a module that writes such files, and runs them."""
+"""Export formats by name; each is a module that writes such files and runs them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from ns3_env.agents.export.evaluator import Evaluator
+from ns3_env.config.extras import install
 from ns3_env.errors import ConfigError
-from ns3_env.extras import install
-from ns3_env.policy_file import PolicyFile
+from ns3_env.policies.file import PolicyFile
 
 
 class Format(Protocol):

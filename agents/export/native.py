@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How is a policy's own file written, and run? By the simulator's evaluator."""
+"""Export to the policy's own file format, which the simulator's evaluator runs."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from ns3_env.agents.export.evaluator import Evaluator
-from ns3_env.network_policy import NetworkPolicy
-from ns3_env.policy_file import PolicyFile, write_policy
+from ns3_env.policies.file import PolicyFile, write_policy
+from ns3_env.policies.native_policy import NetworkPolicy
 
 
 def write(path: Path, policy: PolicyFile) -> None:

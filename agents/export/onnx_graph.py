@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does a policy become an ONNX graph? Operator by operator, from its file; PyTorch has no part in it.
+"""Builds an ONNX graph from a policy's file, operator by operator, without PyTorch.
 
 Inputs: ``observations`` (n, D), or ``history`` (n, K, D), zero-padded at the end, and ``length`` (n,) for a
 network with memory; values as telemetry has them. Output: ``action`` (n, 1) in [-1, 1]. The properties of
@@ -17,14 +17,14 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-from ns3_env import telemetry
 from ns3_env.agents.export.evaluator import Evaluator
-from ns3_env.durable import write_atomically
-from ns3_env.history import Floats, Ints
-from ns3_env.policy_file import KEY, PolicyFile
-from ns3_env.policy_spec import Input
-from ns3_env.policy_tensors import layers_of
-from ns3_env.rtt_target import RttTarget
+from ns3_env.config.durable import write_atomically
+from ns3_env.policies.file import KEY, PolicyFile
+from ns3_env.policies.header import Input
+from ns3_env.policies.history import Floats, Ints
+from ns3_env.policies.tensors import layers_of
+from ns3_env.task import observations as telemetry
+from ns3_env.task.rtt_target import RttTarget
 
 #: Old enough for the runtimes in use: all operators here are in it.
 OPSET, IR_VERSION = 17, 8
@@ -123,7 +123,7 @@ def _column(graph: _Graph, values: str, name: str, index: int) -> str:
 
 
 def _rtt_target(graph: _Graph, formula: RttTarget, number: int, rtt: str, rate: str) -> str:
-    """``ns3_env.rtt_target`` of its two fields; ``number`` tells its constants from others'."""
+    """``ns3_env.task.rtt_target`` of its two fields; ``number`` tells its constants from others'."""
 
     def setting(name: str, value: float) -> str:
         return graph.constant(f"{name}_{number}", np.float32(value))

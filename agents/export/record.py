@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a policy see? Histories recorded while it plays a scenario across the channel."""
+"""Records the histories that a policy observes while it plays a scenario across the channel."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from ns3_env.agents.training.config import EnvConfig
-from ns3_env.agents.training.environment import make_env
+from ns3_env.agents.configuration.config import EnvConfig
+from ns3_env.agents.trainer.environment import make_env
 from ns3_env.errors import ConfigError
-from ns3_env.history import Floats, Ints
-from ns3_env.network_policy import NetworkPolicy
-from ns3_env.policy import FloatArray, SlotStates, State
+from ns3_env.policies.history import Floats, Ints
+from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.policies.policy import FloatArray, SlotStates, State
 from ns3_env.scenario import Scenario
 
 #: Episodes that may go by for the observations asked for: a scenario with fewer is hardly one.

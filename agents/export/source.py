@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is exported? The policy of a checkpoint, what its copies must answer like, and on which flows."""
+"""Source of an export: a checkpoint's policy, its network to compare with, a scenario to record."""
 
 from __future__ import annotations
 
@@ -7,26 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig, RunConfig
+from ns3_env.agents.configuration.registry import AGENTS
+from ns3_env.agents.configuration.run_folder import RunFolder
+from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
 from ns3_env.agents.export.evaluator import Evaluator
-from ns3_env.agents.registry import AGENTS
-from ns3_env.agents.training.checkpoint import (
-    env_of,
-    find_checkpoint,
-    read_layout,
-    refuse_pickles,
-    trainer_of,
-)
-from ns3_env.agents.training.config import EnvConfig, EvaluationConfig, RunConfig
-from ns3_env.agents.training.curriculum import Curriculum, CurriculumConfig
-from ns3_env.agents.training.environment import make_scenario
-from ns3_env.agents.training.run_folder import RunFolder
-from ns3_env.agents.training.trainer import POLICY, GradientTrainer
+from ns3_env.agents.runs.checkpoint import env_of, find_checkpoint, trainer_of
+from ns3_env.agents.trainer.environment import make_scenario
+from ns3_env.agents.trainer.layout import read_layout, refuse_pickles
+from ns3_env.agents.trainer.trainer import POLICY, GradientTrainer
+from ns3_env.config.model import validate
 from ns3_env.errors import ConfigError
-from ns3_env.network_policy import NetworkPolicy
-from ns3_env.policy_file import POLICY_FILE, PolicyFile, read_policy
-from ns3_env.released import policy_path
+from ns3_env.policies.file import POLICY_FILE, PolicyFile, read_policy
+from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.policies.released import policy_path
 from ns3_env.scenario import Scenario
-from ns3_env.strict import validate
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does a policy become a .pt2? As a module made from its file, exported with any number of rows.
+"""Builds a PyTorch program (.pt2) from a policy's file, for any number of rows.
 
 Inputs and output are those of the ONNX graph (``onnx_graph``); the archive's extra file ``ns3_env.policy``
 holds the header of the policy's file.
@@ -13,13 +13,13 @@ from pathlib import Path
 import torch as th
 from torch import nn
 
-from ns3_env import telemetry
 from ns3_env.agents.export.evaluator import Evaluator
-from ns3_env.durable import write_atomically
-from ns3_env.history import Floats, Ints
-from ns3_env.policy_file import KEY, PolicyFile
-from ns3_env.policy_spec import DerivedInput, Input
-from ns3_env.policy_tensors import layers_of
+from ns3_env.config.durable import write_atomically
+from ns3_env.policies.file import KEY, PolicyFile
+from ns3_env.policies.header import DerivedInput, Input
+from ns3_env.policies.history import Floats, Ints
+from ns3_env.policies.tensors import layers_of
+from ns3_env.task import observations as telemetry
 
 _ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 

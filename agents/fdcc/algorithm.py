@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does FDCC learn? TD3 with recurrent networks, on flows that decide apart (Zhang 2023, ch. 4).
+"""FDCC's algorithm: TD3 with recurrent networks on asynchronous flows (Zhang 2023, ch. 4).
 
 The gradient step is TD3's (``td3``), on networks that take histories where TD3 has observations. What differs
 is how experience is collected: the environment's ``recv()`` yields the flows that are due, ``send()`` takes
@@ -38,12 +38,12 @@ from ns3_env.agents.fdcc.optimise import descend, follow
 from ns3_env.agents.fdcc.policy import RecurrentTD3Policy
 from ns3_env.agents.fdcc.replay import HistoryReplayBuffer
 from ns3_env.agents.fdcc.stream import Stream, open_stream
-from ns3_env.agents.training.progress import DecisionsBar
-from ns3_env.agents.training.rollout_env import RolloutEnv
-from ns3_env.agents.training.stopwatch import LEARNING, SIMULATING, STORING, Stopwatch
+from ns3_env.agents.runs.progress import DecisionsBar
+from ns3_env.agents.trainer.rollout_env import RolloutEnv
+from ns3_env.agents.trainer.stopwatch import LEARNING, SIMULATING, STORING, Stopwatch
+from ns3_env.envs.rollouts import Exploration as Exploring
 from ns3_env.errors import ConfigError
-from ns3_env.history import Floats, Ints
-from ns3_env.rollouts import Exploration as Exploring
+from ns3_env.policies.history import Floats, Ints
 
 SelfFDCC = TypeVar("SelfFDCC", bound="FDCC")
 
@@ -55,7 +55,7 @@ def _no_snapshot() -> bytes:
 class FDCC(TD3):
     """LSTM-TD3 over the flows of an incast; one policy shared by all.
 
-    Works on ``ns3_env.vec_env.RdmaVecEnv`` through ``recv``/``send`` and on any VecEnv with vector
+    Works on ``ns3_env.envs.sb3_vec_env.RdmaVecEnv`` through ``recv``/``send`` and on any VecEnv with vector
     observations and Box actions. ``learn``, ``save``, ``set_parameters``, ``predict``, callbacks and the
     logger are Stable-Baselines3's; its ``load`` runs what is in the file and is refused. One time step is one
     decision, so ``train_freq`` and ``total_timesteps`` count decisions whatever the number of slots.
@@ -146,7 +146,7 @@ class FDCC(TD3):
         raise ConfigError(
             f"{path}: {cls.__name__}.load would run code that is in the file: use "
             f"{cls.__name__}(policy, env, config).set_parameters(path), which reads weights only, or "
-            "ns3_env.agents.training.checkpoint.load_policy for a run's checkpoint"
+            "ns3_env.agents.runs.checkpoint.load_policy for a run's checkpoint"
         )
 
     def load_replay_buffer(self, path: Any, truncate_last_traj: bool = True) -> NoReturn:

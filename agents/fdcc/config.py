@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which parameters does FDCC have? One declaration of all, for YAML and constructor, with their defaults."""
+"""FDCC's parameters and their defaults, for YAML and for the constructor."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from ns3_env.agents.registry import AgentConfig
-from ns3_env.bounds import Count, Real, Setting, Transitions
+from ns3_env.agents.configuration.registry import AgentConfig
+from ns3_env.config.bounds import Count, Real, Setting, Transitions
 
 
 class FdccConfig(AgentConfig):

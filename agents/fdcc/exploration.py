@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where do actions come from that no policy would take? Random ones that are held, and noise on the actor's.
+"""Exploration: action noise and held random actions.
 
 All is drawn from NumPy's global generator, which Stable-Baselines3's ``set_random_seed()`` seeds, and from
 the action space's own.
@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from gymnasium import spaces
 
-from ns3_env.history import Floats, Ints
+from ns3_env.policies.history import Floats, Ints
 
 #: Decisions that a random action is held for, on average (geometric, as in Dabney et al. 2021).
 MEAN_HOLD = 4.0

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does FDCC's actor become a policy's file? LSTM, shortcut and head, tensor by tensor."""
+"""Export of FDCC's actor to a policy's file: LSTM, shortcut and head, tensor by tensor."""
 
 from __future__ import annotations
 
-from ns3_env.agents.export.networks import Exported
 from ns3_env.agents.fdcc.policy import RecurrentTD3Policy
-from ns3_env.policy_spec import Network
-from ns3_env.policy_tensors import Tensors
+from ns3_env.agents.trainer.policy_tensors import Exported
+from ns3_env.policies.header import Network
+from ns3_env.policies.tensors import Tensors
 
 
 def of_fdcc(policy: RecurrentTD3Policy) -> Exported:

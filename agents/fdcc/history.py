@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What did a flow see up to now? The histories of slots that decide apart (``ns3_env.history``)."""
+"""Histories of slots that decide apart (``ns3_env.policies.history``)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import torch as th
 
-from ns3_env.history import Floats, Ints, append
+from ns3_env.policies.history import Floats, Ints, append
 
 
 class History(NamedTuple):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does FDCC read a history? The recurrent actor and critics (Zhang 2023, sec. 4.3 and Fig. 4.2).
+"""Recurrent actor and critics of FDCC (Zhang 2023, sec. 4.3 and Fig. 4.2).
 
 Actor and critics have separate LSTM encoders with a shortcut for the current input, zero initial state and
 short windows, as Ni et al. 2022 ("Recurrent model-free RL can be a strong baseline for many POMDPs")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do networks move? Down a loss by Adam, after others by Polyak's average: all parameters at once."""
+"""Fused Adam step and Polyak averaging."""
 
 from __future__ import annotations
 

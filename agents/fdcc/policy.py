@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does FDCC decide? Actor, twin critics and targets as a policy that keeps each flow's history."""
+"""FDCC's policy: actor, twin critics and targets, with each flow's history in its state."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ns3_env.agents.fdcc.history import History
 from ns3_env.agents.fdcc.networks import RecurrentActor, RecurrentCritics
 from ns3_env.agents.fdcc.optimise import ADAM
 from ns3_env.errors import ConfigError
-from ns3_env.history import Floats, Ints, append
+from ns3_env.policies.history import Floats, Ints, append
 
 
 class RecurrentTD3Policy(BasePolicy):

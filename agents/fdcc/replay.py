@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is learned from? Transitions of slots that decide apart, with their histories and n-step returns.
+"""Replay buffer of asynchronous slots, with histories and n-step returns.
 
 A history is copied when a transition is stored, so no stored window can reach across an episode's end, a
 truncation or the place where the ring wraps.
@@ -20,8 +20,8 @@ from stable_baselines3.common.type_aliases import ReplayBufferSamples
 from stable_baselines3.common.vec_env import VecNormalize
 
 from ns3_env.agents.fdcc.history import History, SlotHistories
-from ns3_env.history import Floats, Ints, histories_of
-from ns3_env.rollouts import Rollout
+from ns3_env.envs.rollouts import Rollout
+from ns3_env.policies.history import Floats, Ints, histories_of
 
 Bools = npt.NDArray[np.bool_]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do decisions come to the learner? ``recv()`` and ``send()``, over an ordinary VecEnv too."""
+"""Decision stream of the learner: ``recv()`` and ``send()``, also over an ordinary VecEnv."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 
 class Batch(Protocol):
-    """What ``recv()`` returns: the rows of the slots that are due (ns3_env.vec_env)."""
+    """What ``recv()`` returns: the rows of the slots that are due (ns3_env.envs.sb3_vec_env)."""
 
     @property
     def slots(self) -> npt.NDArray[Any]: ...

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a gradient step minimise? TD3's targets and losses on histories.
+"""TD3's targets and losses on histories.
 
 Fujimoto et al. 2018, Algorithm 1, with the networks of Zhang 2023, sec. 4.3 (eqs. 4.1-4.3). Networks come as
 functions, so that each number can be checked by hand.
@@ -13,7 +13,7 @@ import numpy as np
 import torch as th
 
 from ns3_env.agents.fdcc.networks import Reading
-from ns3_env.history import Floats
+from ns3_env.policies.history import Floats
 
 #: μ: a history to actions (B, A); Q: a history and actions (B, A) to each critic's value (B, C).
 Actor = Callable[[Reading], th.Tensor]

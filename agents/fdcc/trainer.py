@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does a run's configuration become FDCC? On any clock, with the configured parameters."""
+"""Trainer of FDCC: makes it from a run's configuration, on any clock."""
 
 from __future__ import annotations
 
-from ns3_env.agents.export.describe import policy_file
-from ns3_env.agents.export.networks import Exported
 from ns3_env.agents.fdcc.algorithm import FDCC
 from ns3_env.agents.fdcc.config import FdccConfig
 from ns3_env.agents.fdcc.export import of_fdcc
-from ns3_env.agents.training.trainer import GradientTrainer
-from ns3_env.history import Floats, Ints
-from ns3_env.policy_file import policy_bytes
-from ns3_env.policy_spec import Training
+from ns3_env.agents.trainer.describe import policy_file
+from ns3_env.agents.trainer.policy_tensors import Exported
+from ns3_env.agents.trainer.trainer import GradientTrainer
+from ns3_env.policies.file import policy_bytes
+from ns3_env.policies.header import Training
+from ns3_env.policies.history import Floats, Ints
 
 
 class FdccTrainer(GradientTrainer):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is RL-CC? A tiny network that scales a flow's rate, from its RTT alone (Tessler et al. 2022)."""
+"""RL-CC: a tiny network that scales a flow's rate by its RTT alone (Tessler et al. 2022)."""
 
-from ns3_env.agents.registry import Agent
+from ns3_env.agents.configuration.registry import Agent
 from ns3_env.agents.rlcc.algorithm import RLCC
 from ns3_env.agents.rlcc.config import RlccConfig
 from ns3_env.agents.rlcc.trainer import RlccTrainer

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a gradient step minimise? The loss of the analytic deterministic policy gradient.
+"""Loss of the analytic deterministic policy gradient.
 
 Tessler et al. 2022: a flow's rate is too high where r > 0 and too low where r < 0, so the derivative of its
 reward -r^2 by its action needs no critic: it has r's sign.
@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import torch as th
 
-from ns3_env.history import Floats, histories_of, in_a_row
-from ns3_env.rollouts import Rollout
+from ns3_env.envs.rollouts import Rollout
+from ns3_env.policies.history import Floats, histories_of, in_a_row
 
 Reals = npt.NDArray[np.float64]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does RL-CC learn? Episodes inside simulators, a gradient step on all their decisions, the next ones."""
+"""RL-CC's algorithm: one gradient step on all decisions of episodes played inside simulators."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from stable_baselines3.common.type_aliases import MaybeCallback
 from ns3_env.agents.rlcc import adpg
 from ns3_env.agents.rlcc.config import RlccConfig
 from ns3_env.agents.rlcc.policy import RlccPolicy, inputs
-from ns3_env.agents.training.rollout_env import RolloutEnv
-from ns3_env.agents.training.spaces_only import SpacesOnly
+from ns3_env.agents.trainer.rollout_env import RolloutEnv
+from ns3_env.agents.trainer.spaces_only import SpacesOnly
+from ns3_env.envs.rollouts import Exploration, Rollout
 from ns3_env.errors import ConfigError
-from ns3_env.rollouts import Exploration, Rollout
-from ns3_env.rtt_target import RttTarget
+from ns3_env.task.rtt_target import RttTarget
 
 SelfRLCC = TypeVar("SelfRLCC", bound="RLCC")
 

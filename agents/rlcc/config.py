@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which parameters does RL-CC have? One declaration of all, with what was published as their defaults."""
+"""RL-CC's parameters, with the published values as defaults."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from ns3_env.agents.registry import AgentConfig
-from ns3_env.bounds import Real, RealNanoseconds, Setting
+from ns3_env.agents.configuration.registry import AgentConfig
+from ns3_env.config.bounds import Real, RealNanoseconds, Setting
 
 
 class RlccConfig(AgentConfig):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does RL-CC decide? A network without biases reads the last actions and distances to the target."""
+"""RL-CC's policy: a network without biases on the last actions and distances to the target."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.type_aliases import PyTorchObs
 from torch import nn
 
-from ns3_env.history import Floats, Ints, in_a_row, remembered
-from ns3_env.policy import State
-from ns3_env.rtt_target import RttTarget
+from ns3_env.policies.history import Floats, Ints, in_a_row, remembered
+from ns3_env.policies.policy import State
+from ns3_env.task.rtt_target import RttTarget
 
 #: Inputs of one observation: the last action, and r.
 WIDTH = 2
@@ -87,7 +87,7 @@ class RlccPolicy(BasePolicy):
         episode_start: npt.NDArray[Any] | None = None,
         deterministic: bool = False,
     ) -> tuple[npt.NDArray[Any], State | None]:
-        """See ``ns3_env.policy.Policy``; it is deterministic either way."""
+        """See ``ns3_env.policies.policy.Policy``; it is deterministic either way."""
         rows = np.asarray(observation, dtype=np.float32)
         windows, lengths = remembered(rows, self.history_length, state, episode_start)
         return self.act_on(windows, lengths), (windows, lengths)

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does a run's configuration become RL-CC? With the fields that it reads, and no others."""
+"""Trainer of RL-CC: makes it from a run's configuration, with the fields that it reads."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from ns3_env.agents.export.describe import policy_file
-from ns3_env.agents.export.networks import Exported, mlp
 from ns3_env.agents.rlcc.algorithm import RLCC
 from ns3_env.agents.rlcc.config import RlccConfig
 from ns3_env.agents.rlcc.policy import RlccPolicy, fields
-from ns3_env.agents.training.spaces_only import SpacesOnly
-from ns3_env.agents.training.trainer import GradientTrainer
+from ns3_env.agents.trainer.describe import policy_file
+from ns3_env.agents.trainer.policy_tensors import Exported, mlp
+from ns3_env.agents.trainer.spaces_only import SpacesOnly
+from ns3_env.agents.trainer.trainer import GradientTrainer
 from ns3_env.errors import ConfigError
-from ns3_env.history import Floats, Ints
-from ns3_env.policy_file import policy_bytes
-from ns3_env.policy_spec import DerivedInput, Input, Training
-from ns3_env.rtt_target import RttTarget
+from ns3_env.policies.file import policy_bytes
+from ns3_env.policies.header import DerivedInput, Input, Training
+from ns3_env.policies.history import Floats, Ints
+from ns3_env.task.rtt_target import RttTarget
 
 
 def of_rlcc(policy: RlccPolicy) -> Exported:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What do RLlib's algorithms make of flows? Their policies leave RLlib as files that anything here plays."""
+"""RLlib support: policies trained with RLlib are exported to policy files."""

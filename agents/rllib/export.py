@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do RLlib's modules become a policy's file? The mean of PPO's and of SAC's Gaussian, layer by layer."""
+"""Export of RLlib's PPO and SAC modules to a policy's file: the Gaussian's mean, layer by layer."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ray.rllib.core.models.torch.heads import TorchFreeLogStdMLPHead, TorchMLPHe
 from ray.rllib.core.rl_module.rl_module import RLModule
 from torch import nn
 
-from ns3_env.agents.export.describe import policy_file
-from ns3_env.agents.export.networks import Exported, mlp
-from ns3_env.agents.training.config import EnvConfig
-from ns3_env.agents.training.run_folder import versions
+from ns3_env.agents.configuration.config import EnvConfig
+from ns3_env.agents.configuration.run_folder import versions
+from ns3_env.agents.trainer.describe import policy_file
+from ns3_env.agents.trainer.policy_tensors import Exported, mlp
 from ns3_env.errors import ConfigError
-from ns3_env.policy_file import write_policy
-from ns3_env.policy_spec import Training
+from ns3_env.policies.file import write_policy
+from ns3_env.policies.header import Training
 
 
 def write_rllib_policy(path: Path, algorithm: Algorithm, module_id: str, env: EnvConfig) -> None:

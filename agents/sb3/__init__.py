@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What do plain algorithms make of flows? Stable-Baselines3's TD3, SAC and PPO, as they are."""
+"""Stable-Baselines3's TD3, SAC and PPO as agents, unchanged."""
 
-from ns3_env.agents.registry import Agent
+from ns3_env.agents.configuration.registry import Agent
 from ns3_env.agents.sb3.config import Sb3Config
 from ns3_env.agents.sb3.trainer import Sb3Trainer
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which parameters has a Stable-Baselines3 algorithm? Its own: they go to its constructor."""
+"""Parameters of a Stable-Baselines3 algorithm, passed on to its constructor."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from ns3_env.agents.registry import AgentConfig
-from ns3_env.bounds import MAX_COUNT, MAX_TRANSITIONS, WHY_SETTING, excess
-from ns3_env.named_code import is_code
-from ns3_env.strict import shown
+from ns3_env.agents.configuration.registry import AgentConfig
+from ns3_env.config.bounds import MAX_COUNT, MAX_TRANSITIONS, WHY_SETTING, excess
+from ns3_env.config.imports import is_code
+from ns3_env.config.model import shown
 
 #: Algorithms with a name of their own.
 NAMES = ("td3", "sac", "ppo")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do Stable-Baselines3's actors become a policy's file? PPO's mean, TD3's actor, the mode of SAC's."""
+"""Export of Stable-Baselines3's actors to a policy's file: PPO's mean, TD3's actor, SAC's mode."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stable_baselines3.td3.policies import Actor as Td3Actor
 from stable_baselines3.td3.policies import TD3Policy
 from torch import nn
 
-from ns3_env.agents.export.networks import Exported, mlp
+from ns3_env.agents.trainer.policy_tensors import Exported, mlp
 from ns3_env.errors import ConfigError
 
 

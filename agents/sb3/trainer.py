@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How is a Stable-Baselines3 algorithm trained? On the synchronous clock, on the slots that are due."""
+"""Trainer of Stable-Baselines3 algorithms, on the synchronous clock and the slots that are due."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from stable_baselines3 import PPO, SAC, TD3
 from stable_baselines3.common.base_class import BaseAlgorithm
 
-from ns3_env.agents.export.networks import Exported
 from ns3_env.agents.sb3.config import Sb3Config
 from ns3_env.agents.sb3.export import of_sb3
-from ns3_env.agents.training.trainer import GradientTrainer
+from ns3_env.agents.trainer.policy_tensors import Exported
+from ns3_env.agents.trainer.trainer import GradientTrainer
+from ns3_env.config.imports import named_code
+from ns3_env.envs.sb3_buffers import masked
 from ns3_env.errors import ConfigError
-from ns3_env.masked_buffers import masked
-from ns3_env.named_code import named_code
 
 #: What an algorithm's constructor raises for options that it cannot take, or has no memory for.
 _REFUSALS = (TypeError, ValueError, AssertionError, ArithmeticError, LookupError, RuntimeError, MemoryError)
@@ -34,7 +34,7 @@ def _algorithm(name: str) -> type[BaseAlgorithm]:
     if "Recurrent" in found.__name__:
         raise ConfigError(
             f"agent.name: {name} keeps a memory for each row, and rows are one flow's, then another's: use "
-            "it in a program of your own (ns3_env.masked_buffers), or agent.name=fdcc"
+            "it in a program of your own (ns3_env.envs.sb3_buffers), or agent.name=fdcc"
         )
     return found
 

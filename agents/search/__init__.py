@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is searched for, and how? Attributes, or a network's weights, on the curriculum's episodes."""
+"""Search for attributes of a controller, or a network's weights, on the curriculum's episodes."""

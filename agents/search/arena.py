@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How are several points judged at once? Each plays the same episodes, on all cores, until asked to stop."""
+"""Judges several points of a search at once, each on the same episodes, on all cores."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from ns3_env.agents.search.episodes import Episode
-from ns3_env.agents.search.objective import Judgement, Objective
+from ns3_env.agents.search.objectives import Judgement, Objective
 from ns3_env.agents.search.subject import Point, Subject
-from ns3_env.episode_pool import EpisodePool
 from ns3_env.errors import ScenarioError, SimulatorError
+from ns3_env.simulator.pool import EpisodePool
 
 #: Where files that live for a generation are best kept: memory, where there is such a folder.
 _MEMORY = Path("/dev/shm")

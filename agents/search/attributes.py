@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How are a controller's attributes searched? Each is a coordinate over its range."""
+"""Search subject: a controller's attributes, each a coordinate over its range."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import yaml
 
 from ns3_env.agents.search.config import Attributes, ControllerConfig, Parameter
 from ns3_env.agents.search.subject import Point, Space, Values
-from ns3_env.agents.training.checkpoint import controller_layout, write_layout
+from ns3_env.agents.trainer.layout import controller_layout, write_layout
 from ns3_env.scenario import Controller
 
 #: How far whole numbers reach beyond their range's ends before they are rounded.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a search need to know? What is searched, for how long, and what it is judged by."""
+"""Configuration of a search: what is searched, for how long, and by what it is judged."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig, HangTimeout, Named, RayAddress
 from ns3_env.agents.search.network_config import NetworkConfig
-from ns3_env.agents.training.config import EnvConfig, EvaluationConfig, HangTimeout, Named, RayAddress
-from ns3_env.bounds import Processes, Seed, Setting
+from ns3_env.config.bounds import Processes, Seed, Setting
+from ns3_env.config.model import Strict
 from ns3_env.scenario import PerFlowRtt
-from ns3_env.strict import Strict
 
 #: Of a metric in a sum.
 Weight = Annotated[float, Field(gt=0, le=1000)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does a network come to answer as a law does? By least squares, on situations of all kinds."""
+"""Fits a network to a law by least squares, on situations of all kinds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch as th
 from torch import nn
 
 from ns3_env.agents.search.law import LAW_FIELDS, SizeLaw, situations
-from ns3_env.results import Floats
+from ns3_env.simulator.results import Floats
 
 _SITUATIONS = 12_000
 _BATCH = 1024

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which episodes is something judged on? The curriculum's stages, with seeds of training or of validation."""
+"""Episodes of a search: the curriculum's stages, with seeds of training or of validation."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ns3_env.agents.curriculum.curriculum import Curriculum
 from ns3_env.agents.search.config import SearchConfig
-from ns3_env.agents.training.curriculum import Curriculum
+from ns3_env.envs.sb3_vec_env import episode_seed
 from ns3_env.scenario import Scenario
-from ns3_env.vec_env import episode_seed
 
 
 @dataclass(frozen=True)

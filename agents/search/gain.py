@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What did a search gain? Tuned against untuned, seed by seed on the same flows; is it a gain at all?"""
+"""Gain of a search: tuned against untuned, seed by seed on the same flows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from ns3_env.results import Floats
+from ns3_env.simulator.results import Floats
 
 
 def compare_seeds(tuned: Floats, before: Floats) -> dict[str, Any]:

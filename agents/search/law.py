@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which law may a network begin as? One that keeps a hop busy, and lets flows that are nearly done go first.
+"""Law for a network to start from: keeps a hop busy and lets nearly finished flows go first.
 
     U = switch_rate + qlen                                          (as in Li 2019, Algorithm 1)
     T = utilisation + urgency n^crowding / (1 + (s / urgent_bdps)^sharpness)
@@ -17,9 +17,9 @@ from __future__ import annotations
 import numpy as np
 from pydantic import Field
 
-from ns3_env.bounds import Real
-from ns3_env.results import Floats
-from ns3_env.strict import Strict
+from ns3_env.config.bounds import Real
+from ns3_env.config.model import Strict
+from ns3_env.simulator.results import Floats
 
 #: What the law reads, in the order of ``SizeLaw.answer``'s columns.
 LAW_FIELDS = ("qlen", "switch_rate", "pacing_rate", "flow_count", "remaining", "last_action")

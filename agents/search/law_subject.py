@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How are a law's numbers searched? Each is a coordinate; a network fitted to its law plays it."""
+"""Search subject: a law's numbers, each a coordinate, played by a network fitted to the law."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from ns3_env.actions import make_action_map
+from ns3_env.agents.configuration.run_folder import versions
 from ns3_env.agents.search.attributes import space_of, values_at
 from ns3_env.agents.search.config import LawConfig, Parameter
 from ns3_env.agents.search.distil import distil
@@ -14,12 +14,12 @@ from ns3_env.agents.search.law import SizeLaw
 from ns3_env.agents.search.network_config import NetworkConfig
 from ns3_env.agents.search.network_files import NetworkFiles
 from ns3_env.agents.search.subject import Point, Values
-from ns3_env.agents.training.run_folder import versions
+from ns3_env.config.model import nearest, validate
 from ns3_env.errors import ConfigError
-from ns3_env.policy_file import PolicyFile
-from ns3_env.policy_spec import Training
+from ns3_env.policies.file import PolicyFile
+from ns3_env.policies.header import Training
 from ns3_env.scenario import Controller
-from ns3_env.strict import nearest, validate
+from ns3_env.task.actions import make_action_map
 
 
 class LawSubject(NetworkFiles):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How near is an episode's outcome to the best of known controllers' on the same flows? In metrics, by name.
+"""Objective: an episode's metrics against the best of known controllers on the same flows.
 
     score = - Σ_k w_k L ln((m_k + ε_k) / (b_k + ε_k)),   b_k the best of the baselines in metric k
 
@@ -22,14 +22,14 @@ from typing import Protocol
 
 from ns3_env.agents.search.config import MetricsConfig
 from ns3_env.agents.search.episodes import Episode
-from ns3_env.agents.search.objective import Judgement
-from ns3_env.episode_pool import EpisodePool
+from ns3_env.agents.search.objectives import Judgement
+from ns3_env.config.model import nearest
 from ns3_env.errors import ConfigError
-from ns3_env.results import Results, endless
+from ns3_env.programs.transport import Transport
 from ns3_env.scenario import AGENT, NETWORK, Controller, Scenario
 from ns3_env.simulator import list_controllers
-from ns3_env.strict import nearest
-from ns3_env.transport import Transport
+from ns3_env.simulator.pool import EpisodePool
+from ns3_env.simulator.results import Results, endless
 
 #: The logarithm of the ratio where the candidate alone does not define a metric: 20 times as bad.
 _UNDEFINED = 3.0

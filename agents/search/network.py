@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How are a network's weights searched? In one row; a point of it is a file that the simulator plays."""
+"""Search subject: a network's weights in one row, played from a policy's file."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ns3_env.agents.configuration.run_folder import versions
 from ns3_env.agents.search.distil import distil
 from ns3_env.agents.search.network_config import NetworkConfig
 from ns3_env.agents.search.network_files import NetworkFiles
 from ns3_env.agents.search.subject import Point, Space, Values
-from ns3_env.agents.training.run_folder import versions
-from ns3_env.policy_file import PolicyFile
-from ns3_env.policy_spec import PolicySpec, Training
-from ns3_env.policy_tensors import Shape
-from ns3_env.results import Floats
+from ns3_env.policies.file import PolicyFile
+from ns3_env.policies.header import PolicySpec, Training
+from ns3_env.policies.tensors import Shape
 from ns3_env.scenario import Controller
+from ns3_env.simulator.results import Floats
 
 Tensors = dict[str, Floats]
 #: What a flow sees that is alone on its path; 0 in every field that is not here.

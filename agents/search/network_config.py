@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which network is searched? What it reads, how large it is, what its answer means, when it is asked."""
+"""Configuration of a searched network: inputs, size, action map, clock and start."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from ns3_env.actions import make_action_map
+from ns3_env.agents.configuration.config import Named
 from ns3_env.agents.search.law import LAW_FIELDS, SizeLaw
-from ns3_env.agents.training.config import Named
-from ns3_env.bounds import Setting, TelemetryBytes
+from ns3_env.config.bounds import Setting, TelemetryBytes
+from ns3_env.config.model import Strict, validate
 from ns3_env.errors import ConfigError
-from ns3_env.policy_spec import Activation, PolicySpec, Transform
-from ns3_env.policy_tensors import Layer, Shape, Widths, tensor_shapes
+from ns3_env.policies.header import Activation, PolicySpec, Transform
+from ns3_env.policies.tensors import Layer, Shape, Widths, tensor_shapes
 from ns3_env.scenario import Clock, PerFlowRtt
-from ns3_env.strict import Strict, validate
-from ns3_env.telemetry import field_indices, wire_bytes
+from ns3_env.task.actions import make_action_map
+from ns3_env.task.observations import field_indices, wire_bytes
 
 #: Weights of the largest network; a search of more would find nothing in a lifetime.
 MAX_WEIGHTS = 100_000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does a point that stands for a network get played and kept? As the policy's file."""
+"""Base of subjects whose points are networks: played and saved as policy files."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 
 from ns3_env.agents.search.subject import Point
-from ns3_env.agents.training.checkpoint import controller_layout, write_layout
-from ns3_env.policy_file import POLICY_FILE, PolicyFile, write_policy
+from ns3_env.agents.trainer.layout import controller_layout, write_layout
+from ns3_env.policies.file import POLICY_FILE, PolicyFile, write_policy
 from ns3_env.scenario import NETWORK, Controller
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which points are tried next? CMA-ES, repeatable; with a diagonal covariance where there are many."""
+"""CMA-ES, repeatable, with a diagonal covariance where there are many coordinates."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which attributes does a controller of the simulator have, and which values do they take? It is asked."""
+"""Searched attributes, checked against the simulator's controller, and their start values."""
 
 from __future__ import annotations
 
 from ns3_env.agents.search.config import ControllerConfig, Parameter
+from ns3_env.config.model import nearest
 from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.programs.transport import Transport
 from ns3_env.scenario import AGENT, Controller, Scenario
 from ns3_env.simulator import Simulator, default_attributes, list_controllers
-from ns3_env.strict import nearest
-from ns3_env.transport import Transport
 
 #: Where a range is tried beside its ends: a point that is no whole number in any range of whole numbers.
 _INSIDE = 0.3819

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is everything there that a search needs? Checked before anything runs."""
+"""Plan of a search: checks everything that it needs before anything runs."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ns3_env.agents.configuration.inputs import Inputs
+from ns3_env.agents.configuration.run_folder import RunFolder
+from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
 from ns3_env.agents.search.attributes import AttributesSubject
 from ns3_env.agents.search.config import TuneConfig
 from ns3_env.agents.search.law_subject import LawSubject
 from ns3_env.agents.search.metrics_objective import Metrics, MetricsObjective
 from ns3_env.agents.search.network import NetworkSubject
-from ns3_env.agents.search.objective import Objective, RewardObjective
+from ns3_env.agents.search.objectives import Objective, RewardObjective
 from ns3_env.agents.search.parameters import try_controller, with_starts
 from ns3_env.agents.search.subject import Subject
-from ns3_env.agents.training.curriculum import Curriculum, CurriculumConfig
-from ns3_env.agents.training.environment import check_env, check_evaluation
-from ns3_env.agents.training.inputs import Inputs
-from ns3_env.agents.training.run_folder import RunFolder
+from ns3_env.agents.trainer.environment import check_env, check_evaluation
+from ns3_env.config.model import validate
 from ns3_env.errors import ConfigError, ScenarioError
-from ns3_env.strict import validate
-from ns3_env.transport import Transport
+from ns3_env.programs.transport import Transport
 
 #: Keys of the configuration that change no score, and so may change when a run goes on.
 _SCORELESS_KEYS = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where are a search's episodes played? By simulators of this machine, or by tasks of a Ray cluster."""
+"""Players of a search's episodes: simulators of this machine, or tasks of a Ray cluster."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ns3_env.agents.search.config import JudgeConfig
-from ns3_env.episode_pool import EpisodePool, Players
+from ns3_env.simulator.pool import EpisodePool, Players
 
 
 @contextmanager

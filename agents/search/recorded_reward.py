@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What reward would an agent have got for what a controller inside the simulator did? From its recordings.
+"""Agent's reward of an episode under an in-simulator controller, computed from its recordings.
 
 An agent's score is the reward of a decision: Σ rewards / decisions over all flows (``Episode.mean_reward``),
 with a decision at the first ACK that comes f · RTT after the last one (Zhang 2023, sec. 4.4, f = ½). A
@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from ns3_env import telemetry
-from ns3_env.results import Floats, Results, bottleneck, flow_column, flow_ends, packet_bytes
-from ns3_env.rewards import Reward
 from ns3_env.scenario import Controller, Record, Scenario
+from ns3_env.simulator.results import Floats, Results, bottleneck, flow_column, flow_ends, packet_bytes
+from ns3_env.task import observations as telemetry
+from ns3_env.task.rewards import Reward
 
 #: Most samples of a recorded queue, and the least time between two, ns.
 _SAMPLES, _SAMPLE_NS = 4000, 500

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does a search go? Generation by generation, each trial kept when it is done, stopped cleanly."""
+"""A search run: generation by generation, each finished trial kept, clean stop on request."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import numpy as np
 from rich.console import Console
 from stable_baselines3.common.logger import Logger, make_output_format
 
+from ns3_env.agents.configuration.run_folder import Outcome, RunFolder
+from ns3_env.agents.runs.progress import LiveLine, StopRequest
 from ns3_env.agents.search.arena import Arena, mean_score
 from ns3_env.agents.search.episodes import Episodes
-from ns3_env.agents.search.objective import Judgement
+from ns3_env.agents.search.objectives import Judgement
 from ns3_env.agents.search.optimiser import Optimiser
 from ns3_env.agents.search.plan import Plan
 from ns3_env.agents.search.players import players_of
 from ns3_env.agents.search.subject import Point
 from ns3_env.agents.search.trials import Trial, TrialLog
-from ns3_env.agents.training.progress import LiveLine, StopRequest
-from ns3_env.agents.training.run_folder import Outcome, RunFolder
-from ns3_env.command_line import typed
+from ns3_env.config.command_line import typed
 
 
 def run(plan: Plan, parent: Path, console: Console | None = None) -> Outcome:

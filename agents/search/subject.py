@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What may be searched? Whatever is a point in a space of numbers and makes a controller of the simulator."""
+"""Protocol of search subjects: points in a space of numbers that stand for a controller."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from ns3_env.results import Floats
 from ns3_env.scenario import Controller
+from ns3_env.simulator.results import Floats
 
 #: A point of a search, (n,).
 Point = Floats

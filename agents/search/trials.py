@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What has been tried? ``trials.csv``, from which a run goes on; ``validation.csv`` likewise."""
+"""Logs of a search to resume from: trials (``trials.csv``), validations (``validation.csv``)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ns3_env.agents.search.subject import Values
-from ns3_env.durable import write_atomically
+from ns3_env.config.durable import write_atomically
 from ns3_env.errors import ConfigError
 
 #: Relative difference from which on two numbers are not the same setting.

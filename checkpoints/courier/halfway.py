@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How was the released file made of the search? Halfway from the network that it began with to what it found.
+"""Makes the released file: halfway from the network that the search began with to what it found.
 
 python checkpoints/courier/halfway.py runs/courier-... policy.safetensors
 """
@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.search.config import TuneConfig
 from ns3_env.agents.search.network import NetworkSubject
-from ns3_env.agents.training.run_folder import RunFolder
-from ns3_env.policy_file import POLICY_FILE, PolicyFile, read_policy, write_policy
-from ns3_env.strict import validate
+from ns3_env.config.model import validate
+from ns3_env.policies.file import POLICY_FILE, PolicyFile, read_policy, write_policy
 
 
 def halfway(run: Path, out: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Why do lists look on the site as on the repository's page? What belongs to an item is indented by four.
+"""Indents lists by four, so that the site shows them as the repository's pages do.
 
 CommonMark takes what stands below an item's text for a part of it (two spaces after ``- ``, three after
 ``1. ``); Python-Markdown, which builds the site, asks for four, and for an empty line before a list. A number

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which pages does the navigation name without a line for each? A folder's, the API's."""
+"""Expands folders in the navigation, and generates a page for each module of the API."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do links to the repository's files work on the site? What is linked to becomes a part of it.
+"""Resolves links to the repository's files and adds those files to the site.
 
 Pages link as the repository's own pages do: ``../examples/ddpg.py``. A file outside of ``docs/`` that is
 linked to is on the site below ``repository/``: Markdown as a page, source code as a page with its text,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How are this project's docstrings read? Roles become links, "a, b: text" two parameters."""
+"""Docstring extension: roles become links, and "a, b: text" becomes two parameters."""
 
 from __future__ import annotations
 

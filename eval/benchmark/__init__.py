@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which controller wins, where? Cells (scenario, controller, seed) of a suite, on all cores, in a folder."""
+"""Benchmarks: a suite's cells (scenario, controller, seed), played on all cores into a folder."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which values does a sweep's command line name? ``key=a,b,c`` and ``key=range(start,stop,step)``."""
+"""Parses the axes of a sweep's command line: ``key=a,b,c`` and ``key=range(start,stop,step)``."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 import yaml
 
+from ns3_env.config.model import shown
+from ns3_env.config.yaml import parse
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.grid import MAX_POINTS
-from ns3_env.strict import shown
-from ns3_env.yaml_files import parse
 
 _RANGE = re.compile(r"\s*range\(([^()]*)\)\s*")
 

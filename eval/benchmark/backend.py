@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What plays a suite's cells, wherever that is? An iterator of what happens to them."""
+"""Interface of what plays a suite's cells: an iterator of events."""
 
 from __future__ import annotations
 

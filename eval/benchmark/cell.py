@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is one cell of a benchmark? A scenario under a controller with a seed, played and written down."""
+"""One cell of a benchmark: a scenario under a controller with a seed, played and written down."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ns3_env.durable import write_file
+from ns3_env.config.durable import write_file
+from ns3_env.config.folders import replace_folder
 from ns3_env.eval.benchmark.contestants import load
 from ns3_env.eval.benchmark.folder import FORMAT, Key, cell_folder
 from ns3_env.eval.benchmark.suite import Contestant
+from ns3_env.eval.episodes.results import write_results
 from ns3_env.eval.metrics import load_metrics, measure, without_nan
 from ns3_env.eval.metrics.convergence import allowed_bps
 from ns3_env.eval.metrics.queues import queue_cdf
-from ns3_env.eval.play.folders import replace_folder
-from ns3_env.eval.play.results import write_results
-from ns3_env.eval.show.table import csv_text
-from ns3_env.network_policy import NetworkPolicy
-from ns3_env.results import Results, bottleneck, endless
+from ns3_env.eval.plots.table import csv_text
+from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import AGENT, Record, Scenario
+from ns3_env.scenario.topology import Network
+from ns3_env.scenario.traffic import ENDLESS_BYTES, Flows
 from ns3_env.simulator import Simulator
-from ns3_env.topology import Network
-from ns3_env.traffic import ENDLESS_BYTES, Flows
+from ns3_env.simulator.results import Results, bottleneck, endless
 
 #: Columns of flows.csv beside those of ``eval run``.
 MORE_FLOW_COLUMNS = ("end_ns", "acked_bytes", "retransmitted_bytes", "pause_ns", "timeouts")
@@ -161,7 +161,7 @@ def played_by(
     if who.controller is not None:
         played = recording(scenario.under(who.controller, who.attributes))
         return played, simulator.play(played)
-    from ns3_env.eval.play.policy import run_policy
+    from ns3_env.eval.episodes.policy import run_policy
 
     loaded = load(who)
     under_policy = scenario.under(AGENT)

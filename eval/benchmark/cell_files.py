@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What did one cell write down? Its flows, losses, the bottleneck's queue CDF, and its series."""
+"""Reads a cell's files: its flows, losses, the bottleneck's queue CDF, and its series."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.folder import Cell
-from ns3_env.eval.show.plots import Floats
+from ns3_env.eval.plots.plots import Floats
 
 #: kind -> id -> (times in ns, values), as in series.csv.
 Series = dict[str, dict[str, tuple[Floats, Floats]]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a policy do more than a constant window of one BDP? The yardstick, and what is said beside it."""
+"""Constant window of one BDP as a yardstick, and what is said of policies beside it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does one's own controller join by name? Policies from a module, checkpoints from a folder."""
+"""Adds controllers by name: policies from a module, checkpoints from a folder."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ns3_env import telemetry
-from ns3_env.actions import make_action_map
+from ns3_env.config.imports import import_named
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.suite import Contestant, Suite
-from ns3_env.named_code import import_named
-from ns3_env.observable import unknown_fields
-from ns3_env.policy import Policy
-from ns3_env.released import policy_path
+from ns3_env.policies.policy import Policy
+from ns3_env.policies.released import policy_path
 from ns3_env.scenario import Controller
+from ns3_env.task import observations as telemetry
+from ns3_env.task.actions import make_action_map
+from ns3_env.task.availability import unknown_fields
 
 if TYPE_CHECKING:
-    from ns3_env.agents.training.checkpoint import TrainedPolicy
+    from ns3_env.agents.runs.checkpoint import TrainedPolicy
 
 
 def join(suite: Suite, policies: Sequence[str], checkpoints: Sequence[str]) -> Suite:
@@ -106,8 +106,8 @@ def load(entry: Contestant) -> TrainedPolicy:
 
 
 def _of_module(entry: Contestant) -> TrainedPolicy:
-    from ns3_env.agents.training.checkpoint import TrainedPolicy
-    from ns3_env.agents.training.config import EnvConfig, Named
+    from ns3_env.agents.configuration.config import EnvConfig, Named
+    from ns3_env.agents.runs.checkpoint import TrainedPolicy
 
     place = f"policy {entry.name}"
     try:
@@ -124,7 +124,7 @@ def _of_module(entry: Contestant) -> TrainedPolicy:
         missing = [name for name in ("fields", "action_map", "predict") if not hasattr(policy, name)]
         raise ScenarioError(
             f"{place}: {entry.policy}() gave {type(policy).__name__}, which has no {', '.join(missing)}; "
-            "see ns3_env/policy.py"
+            "see ns3_env/policies/policy.py"
         )
     try:
         telemetry.field_indices(policy.fields)
@@ -135,7 +135,7 @@ def _of_module(entry: Contestant) -> TrainedPolicy:
 
 
 def _of_checkpoint(entry: Contestant) -> TrainedPolicy | Controller:
-    from ns3_env.agents.training.checkpoint import load_checkpoint
+    from ns3_env.agents.runs.checkpoint import load_checkpoint
 
     try:
         return load_checkpoint(Path(entry.checkpoint or ""))
@@ -145,7 +145,7 @@ def _of_checkpoint(entry: Contestant) -> TrainedPolicy | Controller:
 
 def _content(entry: Contestant) -> str:
     """Hash of the policy's source file or of the checkpoint's files: another one makes cells stale."""
-    from ns3_env.agents.training.checkpoint import policy_files
+    from ns3_env.agents.runs.checkpoint import policy_files
 
     found = hashlib.sha256()
     if entry.policy is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does an entry of a suite stand for? Its scenario whole, or one entry for each point of its grid."""
+"""Resolves a suite's entry: its scenario whole, or one entry for each point of its grid."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ns3_env.dotted import put
+from ns3_env.config.model import shown
+from ns3_env.config.overrides import put
+from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.grid import named, points
 from ns3_env.scenario import Scenario
-from ns3_env.strict import shown
-from ns3_env.yaml_files import read_mapping
 
 
 def scenarios_of(entry: Any, place: str, folder: Path) -> Iterator[Any]:

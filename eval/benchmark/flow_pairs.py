@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do two controllers compare on the very same flows? Ratios of slowdowns flow by flow, size by size."""
+"""Compares two controllers on the same flows: ratios of slowdowns by flow and by size."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a benchmark leave behind? One folder: the resolved suite, a folder for each cell, errors."""
+"""Folder of a benchmark: the resolved suite, a folder for each cell, errors."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from typing import Any
 
 import yaml
 
-from ns3_env.agents.training.run_folder import versions
-from ns3_env.command_line import typed
-from ns3_env.durable import write_atomically
+from ns3_env.agents.configuration.run_folder import versions
+from ns3_env.config.command_line import typed
+from ns3_env.config.durable import write_atomically
+from ns3_env.config.files import read_text
+from ns3_env.config.folders import refuse_links
+from ns3_env.config.yaml import fault_text, parse
 from ns3_env.errors import ScenarioError, SimulatorNotFound
 from ns3_env.eval.benchmark.suite import LABELS, Contestant, Suite
 from ns3_env.eval.metrics import own_metrics, own_sources
-from ns3_env.eval.play.folders import refuse_links
-from ns3_env.files import read_text
+from ns3_env.programs.transport import TRANSPORTS, Transport, other
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import find_executable
-from ns3_env.transport import TRANSPORTS, Transport, other
-from ns3_env.yaml_files import fault_text, parse
 
 #: Layout of the folder; another number is another layout.
 FORMAT = 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which entries does a grid stand for? One for each combination of its axes' values, with names of their own.
+"""Expands a grid into one named entry for each combination of its axes' values.
 
 ``grid: {traffic.load: [0.2, 0.4]}`` of a scenario, ``grid: {Eta: [0.9, 0.95]}`` of a controller. Values may
 have names: ``{20: 0.2, 40: 0.4}``. ``{load}`` in name, title and group of the entry is replaced by the name
@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ns3_env.config.files import file_name
+from ns3_env.config.model import nearest, shown
 from ns3_env.errors import ScenarioError
-from ns3_env.files import file_name
-from ns3_env.strict import nearest, shown
 
 #: Points that one entry may stand for.
 MAX_POINTS = 10_000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do cells run on a Ray cluster? Each is a task; its files come back as objects, and are written here.
+"""Plays cells as tasks of a Ray cluster; their files come back as objects and are written here.
 
 Ray schedules the tasks and gives one whose worker or node died to another; what is played by then under the
 old one is lost, and nothing else. Only the driver writes into the benchmark's folder.
@@ -18,13 +18,13 @@ from typing import Any
 
 from ns3_env.cluster.luggage import pack
 from ns3_env.cluster.session import joined
-from ns3_env.durable import write_file
+from ns3_env.config.durable import write_file
+from ns3_env.config.folders import replace_folder
 from ns3_env.eval.benchmark.backend import TICK_S, Event, too_long
 from ns3_env.eval.benchmark.cell import Job
 from ns3_env.eval.benchmark.folder import Key, cell_folder
 from ns3_env.eval.benchmark.ray_task import RETRIES, Board, Played, play_cell
 from ns3_env.eval.benchmark.travel import packed
-from ns3_env.eval.play.folders import replace_folder
 
 #: Cells that are given to Ray for each core: one runs, one waits.
 _GIVEN_PER_CORE = 2

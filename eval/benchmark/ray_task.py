@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a node of a Ray cluster do for a cell? It plays it, and hands its files over."""
+"""Task of a Ray node: plays a cell and returns its files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ News = Literal["begun", "overdue"]
 
 
 class Board:
-    """What do workers say meanwhile? An actor on the driver's node: Ray does not tell when a task begins."""
+    """Ray actor for workers' news on the driver's node: Ray does not tell when a task begins."""
 
     def __init__(self) -> None:
         self._news: list[tuple[News, Key]] = []

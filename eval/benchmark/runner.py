@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which controller wins, where? Every cell of a suite, on all cores, once: what is done is not done again."""
+"""Runs every cell of a suite once, on all cores; cells that are done are not run again."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from ns3_env.bounds import MAX_PROCESSES, WHY_PROCESSES, excess
-from ns3_env.durable import write_atomically
+from ns3_env.config.bounds import MAX_PROCESSES, WHY_PROCESSES, excess
+from ns3_env.config.durable import write_atomically
 from ns3_env.errors import ScenarioError
-from ns3_env.eval import report, results
+from ns3_env.eval import report
+from ns3_env.eval.benchmark import frames as results
 from ns3_env.eval.benchmark import workers
 from ns3_env.eval.benchmark.backend import Backend, Event
 from ns3_env.eval.benchmark.cell import Job, cost
@@ -38,7 +39,7 @@ from ns3_env.eval.benchmark.folder import (
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.benchmark.summary import show
 from ns3_env.eval.metrics import own_metrics
-from ns3_env.eval.show.told import clock, told
+from ns3_env.eval.plots.told import clock, told
 
 _RUNNING_SHOWN = 8
 

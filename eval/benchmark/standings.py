@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who wins where, and is it sure? Each controller's metrics over its seeds, compared on the same flows."""
+"""Standings: each controller's metrics over its seeds, compared on the same flows, and winners."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ns3_env.eval.benchmark.statistics import (
 )
 from ns3_env.eval.benchmark.suite import SuiteScenario
 from ns3_env.eval.metrics import METRICS, Metric, own_names
-from ns3_env.eval.show.table import cell as shown
+from ns3_env.eval.plots.table import cell as shown
 
 #: Metrics of a report's summary; every other one is in the scenario's own table.
 HEADLINES = (

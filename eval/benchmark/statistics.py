@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How far can a mean over seeds be trusted, and a difference on the same seeds? Bootstrap intervals."""
+"""Bootstrap intervals of means over seeds, and of paired differences on the same seeds."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a benchmark run? The typed suite: controllers x scenarios x seeds, from YAML."""
+"""Typed suite of a benchmark: controllers x scenarios x seeds, from YAML."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
-from ns3_env.bounds import WallSeconds
-from ns3_env.command_line import POLICY_HELP
-from ns3_env.data_files import DATA
+from ns3_env.config.bounds import WallSeconds
+from ns3_env.config.command_line import POLICY_HELP
+from ns3_env.config.model import Strict, nearest, validate
+from ns3_env.config.packaged import DATA
+from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.entries import controllers_of, scenarios_of
-from ns3_env.eval.play.names import wrong
-from ns3_env.released import released_names, released_under
+from ns3_env.eval.episodes.names import wrong
+from ns3_env.policies.released import released_names, released_under
+from ns3_env.programs.transport import TRANSPORTS, Transport
 from ns3_env.scenario import AGENT, Scenario
 from ns3_env.simulator import default_attributes, list_controllers
-from ns3_env.strict import Strict, nearest, validate
-from ns3_env.transport import TRANSPORTS, Transport
-from ns3_env.yaml_files import read_mapping
 
 #: Suites that come with the project: NAME.yaml.
 SUITE_FOLDER = DATA / "configs" / "suites"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What came of a benchmark, in a table? Each controller's means over seeds, and who won for sure."""
+"""Summary table of a benchmark: each controller's means over seeds, and the certain winners."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ns3_env.eval.benchmark.constant_window import within_noise
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import Row, standings
 from ns3_env.eval.metrics import own_names
-from ns3_env.eval.show.table import cell, of_own_metrics
+from ns3_env.eval.plots.table import cell, of_own_metrics
 
 #: The metric that the table compares by.
 SCORE = "fct_slowdown_avg"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a sweep run? A suite, or a scenario, over a grid of its keys and of controllers' attributes."""
+"""Suite of a sweep: a suite, or a scenario, over a grid of its keys and controllers' attributes."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ns3_env.data_files import find_file
+from ns3_env.config.model import nearest
+from ns3_env.config.packaged import find_file
+from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.axes import parse_axes
 from ns3_env.eval.benchmark.grid import short_names
 from ns3_env.eval.benchmark.suite import SUITE_FOLDER, Suite, in_full, known_suites
-from ns3_env.eval.play.names import is_known
-from ns3_env.released import controller_names
+from ns3_env.eval.episodes.names import is_known
+from ns3_env.policies.released import controller_names
 from ns3_env.scenario import AGENT, NETWORK, Scenario
-from ns3_env.strict import nearest
-from ns3_env.yaml_files import read_mapping
 
 #: Seeds of a scenario's sweep, where none are given: fewer decide nothing among six controllers.
 SEEDS = 8

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which files does a cell read, and where are they on another machine? They travel by content.
+"""Packs the files that a cell reads, by content, for another machine, and maps their paths.
 
 A cell's own files say the paths of the machine that the benchmark runs on, wherever it was played.
 """
@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ns3_env.agents.training.checkpoint import policy_files
+from ns3_env.agents.runs.checkpoint import policy_files
 from ns3_env.cluster.files import named_files, renamed
 from ns3_env.cluster.store import keep
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.cell import Job
 from ns3_env.eval.benchmark.suite import Contestant
-from ns3_env.policy_file import POLICY_FILE
+from ns3_env.policies.file import POLICY_FILE
 from ns3_env.scenario import NETWORK, Scenario
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do cells run on all cores? Processes that may die, each with a simulator of its own."""
+"""Plays cells in worker processes that may die, each with a simulator of its own."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
+from ns3_env.config.exit_codes import os_fault
 from ns3_env.errors import ScenarioError, SimulatorError
 from ns3_env.eval.benchmark.backend import TICK_S, Event, too_long
 from ns3_env.eval.benchmark.cell import Job, run
-from ns3_env.exit_codes import os_fault
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.last_words import killed_by
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How good was an episode? Each metric of the field, declared once, from the simulator's results.
+"""Metrics of an episode, each declared once, computed from the simulator's results.
 
-A metric that the results (``ns3_env.results``) do not define (no flow finished, flows never all active) is
-NaN. The definitions stand by what they look at, a file each; their order here is that of tables.
+A metric that the results (``ns3_env.simulator.results``) do not define (no flow finished, flows never all
+active) is NaN. The definitions stand by what they look at, a file each; their order here is that of tables.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ns3_env.eval.metrics import (  # noqa: F401, the order of tables
 )
 from ns3_env.eval.metrics.own import load_metrics, own_metrics, own_names, own_sources
 from ns3_env.eval.metrics.registry import METRICS, Metric, Shared, metric
-from ns3_env.results import Results
+from ns3_env.simulator.results import Results
 
 __all__ = [
     "METRICS",

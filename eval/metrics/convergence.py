@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How soon is the link shared again? Time to the fair share after a flow, or background, joins or leaves."""
+"""Convergence: time to the fair share after a flow, or background, joins or leaves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ns3_env.eval.metrics.registry import Metric, Shared, declare
-from ns3_env.results import (
+from ns3_env.simulator.results import (
     Floats,
     Results,
     bottleneck,

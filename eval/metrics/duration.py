@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long did it all take?"""
+"""Duration of all flows."""
 
 from __future__ import annotations
 
 from ns3_env.eval.metrics.registry import metric
-from ns3_env.results import Results, flow_column
+from ns3_env.simulator.results import Results, flow_column
 
 
 @metric(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Did every flow get its share? Bandwidths, unfair ratio, Jain's index."""
+"""Fairness: bandwidths, unfair ratio, Jain's index."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from ns3_env.eval.metrics.registry import Metric, declare
-from ns3_env.results import Floats, Results, flow_column, flow_ends
+from ns3_env.simulator.results import Floats, Results, flow_column, flow_ends
 
 
 def unfair_ratio(bandwidths: Floats) -> float:

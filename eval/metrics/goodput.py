@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How much of the receivers' links did payload fill, and what is the most it could?"""
+"""Goodput, its ceiling, and the utilisation of the bottleneck's link."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from ns3_env.eval.metrics.registry import metric
-from ns3_env.results import Floats, Results, bottleneck, flow_column, flow_ends, packet_bytes, stream_times
+from ns3_env.simulator.results import (
+    Floats,
+    Results,
+    bottleneck,
+    flow_column,
+    flow_ends,
+    packet_bytes,
+    stream_times,
+)
 
 
 def offered_ns(starts: Floats, ends: Floats) -> float:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What was lost, sent again, or never done?"""
+"""Losses: dropped packets, retransmitted bytes, time-outs, unfinished flows."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ns3_env.eval.metrics.registry import metric
-from ns3_env.results import Results, counted, endless, flow_column
+from ns3_env.simulator.results import Results, counted, endless, flow_column
 
 
 @metric("retransmitted", "Σ payload bytes sent again", "lower", unit="B", format=",.0f", resolution=1000)

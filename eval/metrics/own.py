@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does a metric of one's own join? ``--metric pkg.module:name``, a function under ``@metric``."""
+"""Metrics of the user's own: ``--metric pkg.module:name``, a function under ``@metric``."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from ns3_env.config.imports import named_code
 from ns3_env.errors import ConfigError
 from ns3_env.eval.metrics.registry import METRICS, Metric, Shared
-from ns3_env.named_code import named_code
 
 #: Metrics that joined: by their own name, the one that the command line said, and the file they come from.
 _JOINED: dict[str, tuple[str, Path | None]] = {}

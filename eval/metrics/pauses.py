@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How often, and for how long, did priority flow control (PFC) silence links?"""
+"""Priority flow control (PFC): pause frames, and the time for which links were paused."""
 
 from __future__ import annotations
 
 import math
 
 from ns3_env.eval.metrics.registry import metric
-from ns3_env.results import Results, flow_column, flow_ends
+from ns3_env.simulator.results import Results, flow_column, flow_ends
 
 
 @metric(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long was the bottleneck's queue? Mean, percentiles, and its distribution over time."""
+"""Bottleneck queue: mean, percentiles, and its distribution over time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ns3_env.eval.metrics.registry import Metric, Shared, declare
-from ns3_env.results import Floats, bottleneck
+from ns3_env.simulator.results import Floats, bottleneck
 
 #: Percentiles that the simulator keeps of each port, where no series was recorded.
 _KEPT = (("p50_bytes", 0.5), ("p95_bytes", 0.95), ("p99_bytes", 0.99), ("max_bytes", 1.0))

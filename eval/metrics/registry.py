@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is a metric? A function of an episode's results, declared once with its name, unit and direction.
+"""Registry of metrics: functions of an episode's results, with name, unit and direction.
 
 A new one is a file of this folder, whose function is decorated with ``metric``, and a line in
 ``eval/metrics/__init__.py``: tables, reports, verdicts and ``--json`` then have it.
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from ns3_env.results import Results
+from ns3_env.simulator.results import Results
 
 T = TypeVar("T")
 Function = TypeVar("Function", bound=Callable[[Results], float])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long were the round trips, as TCP's senders measured them? Over the data segments of all flows."""
+"""Round-trip times as TCP's senders measured them, over the data segments of all flows."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long did the flows take? FCT slowdown, over all flows and by size."""
+"""FCT slowdown, over all flows and by size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ns3_env.eval.metrics.registry import Metric, Shared, declare
-from ns3_env.results import Floats, Results, counted, flow_column
+from ns3_env.simulator.results import Floats, Results, counted, flow_column
 
 #: Sizes (bytes) at which the field cuts WebSearch and FB_Hadoop: (name, in words, above, up to).
 SIZE_BUCKETS: tuple[tuple[str, str, float, float], ...] = (

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a controller do what its paper shows? Each experiment as one command, theirs beside ours."""
+"""Experiments of papers, one command each, with the paper's numbers beside ours."""

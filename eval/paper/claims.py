@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What of a paper holds? All claims of a page's experiments and their verdicts, read from the page itself."""
+"""Collects the claims of a page's experiments and their verdicts from the page itself."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which experiments of papers are there, and what does one leave? ``python -m eval paper NAME``."""
+"""List of the papers' experiments, and the command that runs one: ``python -m eval paper NAME``."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from typing import Any
 
 from rich.console import Console
 
-from ns3_env.agents.training.run_folder import versions
-from ns3_env.durable import write_file
+from ns3_env.agents.configuration.run_folder import versions
+from ns3_env.config.durable import write_file
+from ns3_env.config.folders import refuse_links, replace_folder
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.episodes.trained import trained_policies
 from ns3_env.eval.paper.outcome import Experiment, Outcome, Say
 from ns3_env.eval.paper.page import RESULT, refresh
 from ns3_env.eval.paper.show import show
-from ns3_env.eval.play.folders import refuse_links, replace_folder
-from ns3_env.eval.play.trained import trained_policies
-from ns3_env.eval.show.table import write_json
-from ns3_env.eval.show.told import told
+from ns3_env.eval.plots.table import write_json
+from ns3_env.eval.plots.told import told
 from ns3_env.simulator import Simulator, list_controllers
 
 #: A line for each experiment, in the papers' order: a module with an ``EXPERIMENT``.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does an experiment of a paper come to? Numbers beside the paper's, verdicts on its claims, files."""
+"""Outcome of a paper's experiment: numbers beside the paper's, verdicts on its claims, files."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do measured tables get onto a page? Between two marks, from the experiments' JSON."""
+"""Puts measured tables between two marks of a page, from the experiments' JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from ns3_env.durable import write_file
+from ns3_env.config.durable import write_file
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.paper.claims import summary
 from ns3_env.eval.paper.show import markdown

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do a paper's figures look? Several panels under one legend, in the style of every other figure."""
+"""Figures of several panels under one legend, in the style of every other figure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
-from ns3_env.eval.show.plots import OTHERS, Floats, Style, envelope, picture
+from ns3_env.eval.plots.plots import OTHERS, Floats, Style, envelope, picture
 
 #: What the open-loop figures show; the model is thin and dashed, to be drawn over what it predicts.
 MODEL = Style("#000000", (0, (4, 2.5)), "*")

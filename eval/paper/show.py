@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How is an experiment's outcome read? The same tables on the terminal and as Markdown, from its JSON."""
+"""Shows an experiment's outcome from its JSON, on the terminal and as Markdown."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def tables(result: Mapping[str, Any]) -> list[Shown]:
     found = []
     if result["rows"]:
         rows = [_compared(row) for row in result["rows"]]
-        found.append(Shown("Theirs and ours", ("what", "source", "theirs", "ours", "deviation"), rows, 2))
+        found.append(Shown("Theirs and ours", ("quantity", "source", "theirs", "ours", "deviation"), rows, 2))
     found += [
         Shown(
             grid["title"],

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What do people read of a benchmark? ``report.html``, which needs nothing but itself, and ``report.md``."""
+"""Reports of a benchmark: ``report.html``, which needs nothing but itself, and ``report.md``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from ns3_env.durable import write_atomically
-from ns3_env.eval import results
+from ns3_env.config.durable import write_atomically
+from ns3_env.config.folders import refuse_link
+from ns3_env.eval.benchmark import frames as results
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import standings
-from ns3_env.eval.play.folders import refuse_link
 from ns3_env.eval.report import html, losses, markdown, pictures
 from ns3_env.eval.report.facts import gather
 
@@ -18,7 +18,7 @@ from ns3_env.eval.report.facts import gather
 def write(path: Path, formats: Sequence[str] = ()) -> Path:
     """Writes both reports into a benchmark's folder, in place of earlier ones.
 
-    With pandas and pyarrow, ``results.parquet`` too: see ``ns3_env.eval.results``.
+    With pandas and pyarrow, ``results.parquet`` too: see ``ns3_env.eval.benchmark.frames``.
 
     Args:
         path: the folder that ``python -m eval benchmark`` left, complete or not.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does each controller's result follow a parameter? Metrics over the axes of a suite's grids."""
+"""Figures of metrics over the axes of a suite's grids."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ns3_env.eval.benchmark.grid import short_names
 from ns3_env.eval.benchmark.standings import Score, Standing, headlines
 from ns3_env.eval.benchmark.suite import OfGrid, Parameter, Suite, SuiteScenario
 from ns3_env.eval.metrics import METRICS, Metric
+from ns3_env.eval.plots.multiples import multiples
+from ns3_env.eval.plots.plots import Floats, Style, figure_font, legend, queue_scale
 from ns3_env.eval.report.figures import Panel
-from ns3_env.eval.show.multiples import multiples
-from ns3_env.eval.show.plots import Floats, Style, figure_font, legend, queue_scale
 
 #: Panels of one figure; a grid of more axes has the others' first combinations drawn.
 MAX_PANELS = 12

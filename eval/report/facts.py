@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What was run, what is not there, and how is it done again? The folder's facts, for both reports."""
+"""Facts of a benchmark's folder for both reports: what was run, what is missing, how to repeat it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a scenario look like? Slowdown, queue and rate figures, one controller beside the other."""
+"""Figures of a scenario: slowdown, queue and rates, one controller beside the other."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ns3_env.eval.benchmark.cell_files import Flows, Series, flows, queue_cdf, s
 from ns3_env.eval.benchmark.folder import Cell
 from ns3_env.eval.benchmark.standings import Standing
 from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
-from ns3_env.eval.show.multiples import band, multiples
-from ns3_env.eval.show.plots import (
+from ns3_env.eval.plots.multiples import band, multiples
+from ns3_env.eval.plots.plots import (
     Floats,
     Style,
     envelope,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does the report look as a page? One file, with style and figures inside, from page.html.j2."""
+"""Renders the report as one HTML file, with style and figures inside, from page.html.j2."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where were packets lost, and why? Ports and causes of each controller, where there were any losses."""
+"""Table of lost packets: ports and causes of each controller, where there were any."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ns3_env.eval.benchmark.cell_files import losses
 from ns3_env.eval.benchmark.folder import Cell
 
-#: What a cause of ``ns3_env.results`` means to a reader.
+#: What a cause of ``ns3_env.simulator.results`` means to a reader.
 CAUSES = {"buffer_full": "buffer full", "link": "lost on the link"}
 #: Ports of a controller that are shown, those that lost most; the others stand in a row together.
 SHOWN = 4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does the report read as plain text? The tables and facts of the page, as Markdown."""
+"""Renders the report's tables and facts as Markdown."""
 
 from __future__ import annotations
 

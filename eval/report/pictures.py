@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where do a report's figures go? Into its page, and as files for a paper."""
+"""Puts a report's figures into its page, and writes them as files for a paper."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import Standing
 from ns3_env.eval.benchmark.suite import Suite
+from ns3_env.eval.plots.files import FOLDER, save
+from ns3_env.eval.plots.plots import Style, data_uri, for_paper, picture, styles
 from ns3_env.eval.report import curves, figures
-from ns3_env.eval.show.files import FOLDER, save
-from ns3_env.eval.show.plots import Style, data_uri, for_paper, picture, styles
 
 
 @dataclass(frozen=True)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How fast are simulator, channel and laws on this machine?"""
+"""Speed of simulator, channel and laws on this machine."""

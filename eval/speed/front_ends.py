@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How many decisions a second does each front end take? The same incast, episodes and resets included."""
+"""Decisions per second of each front end, on the same incast, episodes and resets included."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from ns3_env.flow_env import RdmaIncastEnv, incast_scenario
-from ns3_env.parallel_env import RdmaParallelEnv
+from ns3_env.envs.gym_env import RdmaIncastEnv, incast_scenario
+from ns3_env.envs.gym_vector_env import RdmaIncastVectorEnv
+from ns3_env.envs.pettingzoo_env import RdmaParallelEnv
+from ns3_env.envs.sb3_vec_env import RdmaVecEnv
 from ns3_env.scenario import Synchronous
-from ns3_env.vec_env import RdmaVecEnv
-from ns3_env.vector_env import RdmaIncastVectorEnv
 
 _FLOWS = 4
 _VECTOR = 8

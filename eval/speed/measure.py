@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How fast is it here? Packet-hops, decisions across the channel and MPCC's solver, on this machine."""
+"""Measures packet-hops, decisions across the channel, and MPCC's solver on this machine."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from ns3_env.data_files import DATA
-from ns3_env.durable import write_file
+from ns3_env.config.durable import write_file
+from ns3_env.config.packaged import DATA
 from ns3_env.eval.speed.front_ends import FRONT_ENDS, steps_per_s
 from ns3_env.eval.speed.placement import PLACEMENTS, decision_us
 from ns3_env.eval.speed.policies import NETWORKS, ROLLOUTS, native_us, rollout_decisions_per_s
 from ns3_env.scenario import Controller, Record, Scenario, Synchronous
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Decisions, Simulator, find_executable, wait_any
-from ns3_env.telemetry import column
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Incast
+from ns3_env.task.observations import column
 
 HORIZONS = (3, 5, 10, 20)
 SIMULATORS = (1, 4)

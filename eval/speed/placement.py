@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does it cost to ask MPCC across the channel? The same decisions, in the simulator and from Python."""
+"""Cost of MPCC's decisions by placement: inside the simulator, or across the channel from Python."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ns3_env.agents.mpcc import MpccPolicy
-from ns3_env.companions import Companions
+from ns3_env.agents.baselines.mpcc import MpccPolicy
+from ns3_env.envs.background_policy import Companions
 from ns3_env.scenario import AGENT, Controller, PerAck, Record, Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Decisions, Simulator
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Incast
 
 #: The controller that each placement gives the flows; both send packets of the same length.
 PLACEMENTS = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a policy inside the simulator cost, and how fast do its episodes come to a learner?"""
+"""Cost of a policy's decision inside the simulator, and the rate of rollouts to a learner."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 
 from ns3_env import _native
-from ns3_env.agents.registry import find_agent
-from ns3_env.agents.training.config import RunConfig
-from ns3_env.agents.training.environment import make_training_env
-from ns3_env.policy_file import PolicyFile, write_policy
-from ns3_env.policy_spec import PolicySpec
-from ns3_env.policy_tensors import Layer, Widths, tensor_shapes
+from ns3_env.agents.configuration.config import RunConfig
+from ns3_env.agents.configuration.registry import find_agent
+from ns3_env.agents.trainer.environment import make_training_env
+from ns3_env.agents.trainer.trainer import Trainer
+from ns3_env.policies.file import PolicyFile, write_policy
+from ns3_env.policies.header import PolicySpec
+from ns3_env.policies.tensors import Layer, Widths, tensor_shapes
 from ns3_env.scenario import Record, Scenario
-from ns3_env.telemetry import FDCC_FIELDS
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Incast
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
+from ns3_env.task.observations import FDCC_FIELDS
 
 #: Where an agent that learns decides.
 ROLLOUTS = ("channel", "inside")
@@ -78,7 +79,7 @@ def rollout_decisions_per_s(where: str, decisions: int) -> float:
     )
     training_env = make_training_env(config.env, lambda episode: scenario, scenario.agent_flow_count, 1)
     try:
-        trainer = find_agent("fdcc").trainer(config, training_env)
+        trainer: Trainer = find_agent("fdcc").trainer(config, training_env)
         trainer.learn(decisions // 10, Nothing())  # simulators started, and warm
         before, began = trainer.decisions, time.perf_counter()
         trainer.learn(decisions, Nothing())

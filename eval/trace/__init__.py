@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What happens inside one run? Everything recorded, and drawn."""
+"""Trace of one run: everything recorded, and drawn."""

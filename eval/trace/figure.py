@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does one run look like from inside? Rates, windows, queue, marks and pauses above one time axis."""
+"""Figure of one run: rates, windows, queue, marks and pauses above one time axis."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
-from ns3_env.eval.show.multiples import stretches
-from ns3_env.eval.show.plots import Floats, figure_font, new_axes, settings, time_unit
+from ns3_env.eval.plots.multiples import stretches
+from ns3_env.eval.plots.plots import Floats, figure_font, new_axes, settings, time_unit
 from ns3_env.eval.trace.knobs import MANY_FLOWS, draw_knob
-from ns3_env.results import bottleneck
+from ns3_env.simulator.results import bottleneck
 
 Results = Mapping[str, Any]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do the flows' windows and rates look over time? A line each; of many flows percentiles, and a few."""
+"""Draws flows' windows and rates over time: a line each; of many flows percentiles and a few."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 
-from ns3_env.eval.show.plots import Floats, envelope
-from ns3_env.results import endless
+from ns3_env.eval.plots.plots import Floats, envelope
+from ns3_env.simulator.results import endless
 
 Results = Mapping[str, Any]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What happens inside one run? Rates, windows, queue, marks, pauses and controllers' states over time."""
+"""Traces one run: rates, windows, queue, marks, pauses and controllers' states over time."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ns3_env.bounds import MAX_TIME_NS, WHY_TIME, excess
-from ns3_env.durable import write_file
+from ns3_env.config.bounds import MAX_TIME_NS, WHY_TIME, excess
+from ns3_env.config.durable import write_file
+from ns3_env.config.folders import refuse_foreign, replace_folder
+from ns3_env.config.model import validate
+from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.cell import played_by, recorded
 from ns3_env.eval.benchmark.suite import Contestant
-from ns3_env.eval.play.folders import refuse_foreign, replace_folder
-from ns3_env.eval.play.names import check_names
-from ns3_env.eval.play.results import FILES, write_results
-from ns3_env.eval.play.series import COLUMNS, recorded_series, write_series
-from ns3_env.eval.play.trained import policy_of
-from ns3_env.eval.show.files import FOLDER as FIGURES
-from ns3_env.eval.show.files import save
-from ns3_env.eval.show.plots import for_paper, picture
+from ns3_env.eval.episodes.names import check_names
+from ns3_env.eval.episodes.results import FILES, write_results
+from ns3_env.eval.episodes.series import COLUMNS, recorded_series, write_series
+from ns3_env.eval.episodes.trained import policy_of
+from ns3_env.eval.plots.files import FOLDER as FIGURES
+from ns3_env.eval.plots.files import save
+from ns3_env.eval.plots.plots import for_paper, picture
 from ns3_env.eval.trace.figure import draw, separately
 from ns3_env.scenario import Record, Scenario
 from ns3_env.simulator import Simulator
-from ns3_env.strict import validate
-from ns3_env.yaml_files import read_mapping
 
 Results = Mapping[str, Any]
 

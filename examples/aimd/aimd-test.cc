@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does AIMD add a packet per window and halve once per window? Hand-made ACKs (docs/extending.md).
+// Test of AIMD on hand-made ACKs: a packet more per window, a cut by half once per window of marks.
 #include "ns3/test.h"
 #include "ns3_env/cpp/contract/fake-flow.h"
 #include "ns3_env/cpp/rdma/controllers/aimd.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is the least that a controller is? AIMD on ECN marks, as an example (docs/extending.md).
+// Example of a minimal controller: AIMD on ECN marks (docs/extending.md).
 #ifndef RDMA_AIMD_H
 #define RDMA_AIMD_H
 

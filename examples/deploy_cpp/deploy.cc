@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does a trained policy do with a flow? A telemetry record in, a window and a rate out; no ns-3, no Python.
+// A trained policy without ns-3 or Python: a telemetry record in, a window and a rate out.
 #include "ns3_env/cpp/policy/policy.h"
 
 #include <cstdio>

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does work get to the machines of a Ray cluster? Ray schedules, restarts and moves objects."""
+"""Work on the machines of a Ray cluster: Ray schedules, restarts and moves objects."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do simulators live on a Ray cluster? As actors: each has a core, and Ray starts one that died again."""
+"""Simulators as Ray actors: each has a core and is started again where it died."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from ns3_env.cluster.luggage import Luggage, pack, unpack
 from ns3_env.cluster.retries import RETRIES, caught
-from ns3_env.rollouts import NO_POLICY, Begun, MemoryFile, as_simulated
+from ns3_env.envs.rollouts import NO_POLICY, Begun, MemoryFile, as_simulated
 from ns3_env.simulator import EpisodeEnd, Simulator, Transitions
 
 #: Parts of an episode, and its results.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which Ray cluster is meant, and does anybody answer there? Asked before Ray is, which waits for minutes."""
+"""Finds the address of a Ray cluster, and checks quickly that it answers."""
 
 from __future__ import annotations
 

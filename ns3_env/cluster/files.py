@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which files do a scenario's controllers read while they play? A policy's, under "network"."""
+"""Files that a scenario's controllers read while they play: a policy's, under "network"."""
 
 from __future__ import annotations
 

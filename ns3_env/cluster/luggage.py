@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a node need to know, beside the work? Plugins, whose code may run, which simulator is meant."""
+"""What a driver sends to nodes beside the work: plugins, allowed imports, program versions."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from importlib import metadata
 from pathlib import Path
 
 from ns3_env.cluster.store import keep
+from ns3_env.config.imports import trust, trusted
 from ns3_env.errors import ScenarioError, SimulatorNotFound
-from ns3_env.named_code import trust, trusted
-from ns3_env.simulator.executable import PLUGINS_VARIABLE, find_executable, named_plugins
-from ns3_env.transport import TRANSPORTS
+from ns3_env.programs.executable import PLUGINS_VARIABLE, find_executable, named_plugins
+from ns3_env.programs.transport import TRANSPORTS
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How are episodes under the simulator's own controllers played on a Ray cluster? Each is a task."""
+"""Plays episodes under the simulator's own controllers as tasks of a Ray cluster."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 from ns3_env.cluster.files import named_files, renamed
 from ns3_env.cluster.luggage import Luggage, pack, unpack
 from ns3_env.cluster.retries import RETRIES, caught, value
-from ns3_env.episode_pool import Results
-from ns3_env.rollouts import MemoryFile
+from ns3_env.envs.rollouts import MemoryFile
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
+from ns3_env.simulator.pool import Results
 
 M = TypeVar("M")
 T = TypeVar("T")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What comes of work on a node? Its value, or the error that it would have raised here."""
+"""Result of work on a node: its value, or the error that it would have raised here."""
 
 from __future__ import annotations
 

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does a learner get episodes from a Ray cluster? The same ones as from simulators of its own machine."""
+"""Rollouts from a Ray cluster, the same episodes as from simulators of this machine."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ns3_env import telemetry
 from ns3_env.cluster.actors import SimulatorActors
 from ns3_env.cluster.retries import value
-from ns3_env.flow_stream import Sampler
-from ns3_env.rewards import Reward
-from ns3_env.rollouts import Begun, EpisodesAhead
+from ns3_env.envs.flow_stream import Sampler
+from ns3_env.envs.rollouts import Begun, EpisodesAhead
 from ns3_env.scenario import Scenario
+from ns3_env.task import observations as telemetry
+from ns3_env.task.rewards import Reward
 
 #: Between two looks whether the caller has to hear of a signal, s.
 _TICK_S = 0.2
@@ -23,7 +23,7 @@ class RayRollouts(EpisodesAhead):
 
     Args:
         actors: the simulators; not closed with this.
-        sampler, fields, reward, seed: see :class:`ns3_env.rollouts.EpisodesAhead`.
+        sampler, fields, reward, seed: see :class:`ns3_env.envs.rollouts.EpisodesAhead`.
     """
 
     def __init__(

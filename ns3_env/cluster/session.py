@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How is a Ray cluster joined, and left? Quietly, without telemetry or dashboard; nothing stays behind."""
+"""Joins and leaves a Ray cluster, without telemetry or dashboard, and leaves nothing behind."""
 
 from __future__ import annotations
 

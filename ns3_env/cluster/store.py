@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where does a node keep the files that it was sent? In Ray's own folder there, by what is in them."""
+"""Keeps files sent to a node in Ray's own folder there, by their content."""
 
 from __future__ import annotations
 

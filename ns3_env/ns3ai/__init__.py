@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do ns3-ai and this package work together? Its Python on our networks, our Python on its simulations."""
+"""ns3-ai interoperability: its Python on our networks, our Python on its simulations."""
 
 from __future__ import annotations
 
-from ns3_env.extras import missing
+from ns3_env.config.extras import missing
 
 try:
     from ns3_env.ns3ai.segments import SegmentError

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does the script ``ns3`` run? ``run TARGET -- --key=value``; also ``path`` and ``structs TARGET``."""
+"""Commands of the script ``ns3``: ``run TARGET -- --key=value``, ``path``, ``structs TARGET``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
+from ns3_env.config.exit_codes import guarded
 from ns3_env.errors import ConfigError
-from ns3_env.exit_codes import guarded
 from ns3_env.ns3ai.segments import SegmentError
 from ns3_env.ns3ai.settings import merged, read_command_line
 from ns3_env.ns3ai.targets import TARGETS, check, find_target, read_settings

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does Gymnasium step a simulation that was built with ns3-ai? Its Gym interface, as an environment."""
+"""Gymnasium environment over a simulation that was built with ns3-ai's Gym interface."""
 
 from __future__ import annotations
 

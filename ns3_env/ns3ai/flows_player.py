@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do many flows play a simulation of ns3-ai? Its vector interface: an element for each flow."""
+"""Plays many flows over ns3-ai's vector interface, with an element for each flow."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ns3_env import telemetry
+from ns3_env.envs.pettingzoo_env import RdmaParallelEnv
+from ns3_env.envs.tcp_env import TCP_FIELDS, bottleneck_scenario
 from ns3_env.errors import ScenarioError
 from ns3_env.ns3ai.gym_wire import SLICE_S
 from ns3_env.ns3ai.peer import Peer
 from ns3_env.ns3ai.player import heard, leave_if_gone
 from ns3_env.ns3ai.segments import SegmentEnd, opened
 from ns3_env.ns3ai.targets import Settings, Target
-from ns3_env.parallel_env import RdmaParallelEnv
 from ns3_env.scenario import Synchronous
-from ns3_env.tcp_env import TCP_FIELDS, bottleneck_scenario
+from ns3_env.task import observations as telemetry
 
 #: Bits of an element's ``state``; 0: no flow, or one that waits.
 DUE, TERMINATED, TRUNCATED = 1, 2, 4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does a message of ns3-ai's Gym interface go to the other end? In 1 KiB, or not at all."""
+"""Messages of ns3-ai's Gym interface, sent and received in buffers of 1 KiB."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does a foreign simulator's process live and die? Kept by a program that outlives a killed Python."""
+"""Process of a foreign simulation, ended by a keeper program even where Python is killed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which messages does ns3-ai's Gym interface send? Protocol Buffers of the package ``ns3_ai_gym``.
+"""Messages of ns3-ai's Gym interface: Protocol Buffers of the package ``ns3_ai_gym``.
 
 They are described here and made at run time, in a pool of their own: ns3-ai's generated ones may be loaded in
 the same process.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who may use a segment's name? One environment at a time, while its simulation starts."""
+"""Lock on a segment's name, held by one environment while its simulation starts."""
 
 from __future__ import annotations
 

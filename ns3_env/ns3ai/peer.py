@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which process has a segment, and does it still live? It is found by what it has mapped, and watched."""
+"""Finds the process that has a segment, by what it has mapped, and watches whether it lives."""
 
 from __future__ import annotations
 

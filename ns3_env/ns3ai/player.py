@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does one of our environments play a simulation of ns3-ai? One episode, as the simulator's end."""
+"""Plays one episode of our environment as the simulator's end of ns3-ai's Gym interface."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ns3_env.flow_env import RdmaIncastEnv
+from ns3_env.envs.gym_env import RdmaIncastEnv
+from ns3_env.envs.tcp_env import TcpBottleneckEnv
 from ns3_env.ns3ai.gym_wire import GymWire
 from ns3_env.ns3ai.messages import Reason, message
 from ns3_env.ns3ai.peer import Peer
@@ -15,7 +16,6 @@ from ns3_env.ns3ai.segments import SegmentEnd, opened
 from ns3_env.ns3ai.spaces import describe
 from ns3_env.ns3ai.targets import Settings, Target
 from ns3_env.ns3ai.values import contain, value_of
-from ns3_env.tcp_env import TcpBottleneckEnv
 
 
 class PeerGone(Exception):  # noqa: N818

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is a segment called, and in which of Boost's two layouts do objects lie in it? Either."""
+"""Shared-memory segments of ns3-ai and their names, in either of Boost's two layouts."""
 
 from __future__ import annotations
 

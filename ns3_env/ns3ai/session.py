@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does a simulation built with ns3-ai run under our Python? A segment, a process, and the end of both."""
+"""One run of a simulation built with ns3-ai: its segment, its process, and the end of both."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does a setting reach a simulation? As ``--key=value``, and back."""
+"""Settings of a simulation as ``--key=value``, and back."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does a Gymnasium space cross ns3-ai's wire? Its description and back, shapes and dtypes kept."""
+"""Gymnasium spaces as ns3-ai's space descriptions and back, with shapes and dtypes kept."""
 
 from __future__ import annotations
 

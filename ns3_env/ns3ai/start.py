@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does the script ``ns3`` run first? A look at the command line, before anything heavy is loaded.
+"""Entry of the script ``ns3``: checks the command line before anything heavy is loaded.
 
 ``python start.py HELD run TARGET -- --key=value ...``; HELD: the folder's own settings, as JSON.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which of our simulations can ns3-ai's Python run, and by which settings?"""
+"""Simulations of ours that ns3-ai's Python can run, and their settings."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, model_validator
 
+from ns3_env.config.model import Strict, nearest, validate
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.ns3ai.segments import Names, opened
 from ns3_env.ns3ai.settings import ALIASES
-from ns3_env.strict import Strict, nearest, validate
 
 if TYPE_CHECKING:  # start.py says why nothing heavy is imported here
     from ns3_env.scenario import Scenario
@@ -76,9 +76,9 @@ class Settings(Strict):
 
         Raises ScenarioError, and ConfigError for a name that there is not.
         """
-        from ns3_env.actions import make_action_map
-        from ns3_env.rewards import make_reward
-        from ns3_env.telemetry import field_indices
+        from ns3_env.task.actions import make_action_map
+        from ns3_env.task.observations import field_indices
+        from ns3_env.task.rewards import make_reward
 
         fields = None if self.fields is None else tuple(self.fields.split(","))
         try:

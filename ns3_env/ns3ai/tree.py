@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which folder does ns3-ai's Python take for an ns-3 tree? One with an ``ns3`` that runs our simulations."""
+"""Makes a folder that ns3-ai's Python takes for an ns-3 tree, with an ``ns3`` that runs ours."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ns3_env.config.model import validate
 from ns3_env.ns3ai.settings import plain
 from ns3_env.ns3ai.targets import Settings
-from ns3_env.strict import validate
 
 #: The interpreter of the process that asks, whatever PATH says where the script is run.
 _SCRIPT = """\

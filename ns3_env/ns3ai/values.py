@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does a value of a space cross ns3-ai's wire? Its container and back, in the space's shape and dtype."""
+"""Values of spaces as ns3-ai's containers and back, in the space's shape and dtype."""
 
 from __future__ import annotations
 

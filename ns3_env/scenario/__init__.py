@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a user describe? A scenario: its parts, what follows from them, and how the simulator is told."""
+"""Scenario: its parts, the values derived from them, and the JSON for the simulator."""
 
 from ns3_env.scenario.clock import Clock, PerAck, PerFlowRtt, PerNotification, Synchronous
 from ns3_env.scenario.congestion_points import CongestionPoints

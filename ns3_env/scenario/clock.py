@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""When does a flow under a policy decide?"""
+"""Clocks: when a flow under a policy decides."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from ns3_env.bounds import Nanoseconds, Rtts
-from ns3_env.strict import Strict, named_by
+from ns3_env.config.bounds import Nanoseconds, Rtts
+from ns3_env.config.model import Strict, named_by
 
 
 class PerFlowRtt(Strict):

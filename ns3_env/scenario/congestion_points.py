@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What do switches tell the sources of their queues? Congestion points of layer 2."""
+"""Congestion points of layer 2, by which switches send feedback on their queues to sources."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from ns3_env.bounds import RealBufferBytes
-from ns3_env.strict import Strict, auto_none_or_given
+from ns3_env.config.bounds import RealBufferBytes
+from ns3_env.config.model import Strict, auto_none_or_given
 
 
 class CongestionPoints(Strict):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who decides for flows? Congestion controllers by name."""
+"""Congestion controllers of flows, by name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from ns3_env.strict import Strict
+from ns3_env.config.model import Strict
 
 #: The controller that asks across the channel.
 AGENT = "agent"

@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What do ports do where a scenario says ``auto``? What the flows' controllers declare that they need."""
+"""Settings of ports under ``auto``: what the flows' controllers declare that they need."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from ns3_env.programs.executable import describe_controllers
+from ns3_env.programs.transport import Transport
 from ns3_env.scenario.congestion_points import CongestionPoints
+from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.switch import Ecn
 from ns3_env.scenario.tcp_queue import QueueLength, RedMarking, Threshold
-from ns3_env.simulator.executable import describe_controllers
-from ns3_env.transport import Transport
-
-if TYPE_CHECKING:
-    from ns3_env.scenario.scenario import Scenario
 
 T = TypeVar("T")
 
@@ -36,7 +34,7 @@ class Declared(Generic[T]):
 
     key: str
     place: str
-    given: Callable[[Scenario], Any]
+    given: Callable[[ScenarioFields], Any]
     read: Callable[[Any], T]
     what: str
     shown: Callable[[T], str]
@@ -58,7 +56,7 @@ class Declared(Generic[T]):
             if name in all_of_them and all_of_them[name][self.key] is not None
         }
 
-    def of(self, scenario: Scenario, controllers: list[int]) -> T | None:
+    def of(self, scenario: ScenarioFields, controllers: list[int]) -> T | None:
         """The scenario's setting, for flows under these controllers (indices)."""
         setting = self.given(scenario)
         if setting != "auto":
@@ -67,7 +65,7 @@ class Declared(Generic[T]):
         names = (scenario.controllers[index].name for index in sorted(set(controllers)))
         return next(iter(self.published(names).values()), None)
 
-    def faults(self, scenario: Scenario, controllers: Callable[[], list[int]]) -> list[str]:
+    def faults(self, scenario: ScenarioFields, controllers: Callable[[], list[int]]) -> list[str]:
         """A port does one thing only; where two controllers need two, the user has to choose.
 
         ``controllers()``: each flow's, as an index.
@@ -126,7 +124,7 @@ def _packets(marking: Threshold | RedMarking) -> str:
     return f"from {marking.threshold.text()}{rate}"
 
 
-def _of_queue(place: str, given: Callable[[Scenario], Any]) -> Declared[Threshold | RedMarking]:
+def _of_queue(place: str, given: Callable[[ScenarioFields], Any]) -> Declared[Threshold | RedMarking]:
     return Declared("marking", place, given, _threshold, "marking", _packets, "{threshold: ..}", "tcp")
 
 

@@ -1,42 +1,40 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What follows from a scenario that it does not say itself? Defaults that depend on its network and flows."""
+"""Derived values of a scenario: defaults that depend on its network and flows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from ns3_env.bounds import MIN_RATE_BPS
+from ns3_env.config.bounds import MIN_RATE_BPS
 from ns3_env.scenario.controller import AGENT, NETWORK
+from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.switch import Ecn
-from ns3_env.topology import Network
-from ns3_env.traffic import Flows
-
-if TYPE_CHECKING:
-    from ns3_env.scenario.scenario import Scenario
+from ns3_env.scenario.topology import Network
+from ns3_env.scenario.traffic import Flows
 
 MIB = 1 << 20
 
 
-def timing(scenario: Scenario) -> Literal["exact", "published"]:
+def timing(scenario: ScenarioFields) -> Literal["exact", "published"]:
     return scenario.timing or ("published" if scenario.preset == "reference" else "exact")
 
 
-def headroom_frames(scenario: Scenario) -> int:
+def headroom_frames(scenario: ScenarioFields) -> int:
     if scenario.switch.headroom_frames is not None:
         return scenario.switch.headroom_frames
     return 0 if scenario.preset == "reference" else 2
 
 
-def buffer_bytes(scenario: Scenario, network: Network) -> int:
+def buffer_bytes(scenario: ScenarioFields, network: Network) -> int:
     if scenario.switch.buffer_bytes is not None:
         return scenario.switch.buffer_bytes
     fast = max(link.rate_bps for link in network.links) >= 100e9
     return (32 if fast else 16) * MIB
 
 
-def most_kmax_bytes(scenario: Scenario, network: Network, ecn: Ecn) -> float | None:
+def most_kmax_bytes(scenario: ScenarioFields, network: Network, ecn: Ecn) -> float | None:
     """What kmax is at most at any port; None where it is less at the fastest one.
 
     By ``auto`` half of the buffer: the other half takes what comes until senders hear of the mark. Thresholds
@@ -54,7 +52,7 @@ def fastest_port_bps(network: Network) -> float:
     return max((link.rate_bps for link in switched), default=0.0)
 
 
-def min_rate_bps(scenario: Scenario, network: Network) -> float | None:
+def min_rate_bps(scenario: ScenarioFields, network: Network) -> float | None:
     """The simulator's default, a hundredth of the host's rate, is too much for more than 100 flows."""
     if scenario.min_rate_bps is not None:
         return scenario.min_rate_bps
@@ -67,11 +65,11 @@ def min_rate_bps(scenario: Scenario, network: Network) -> float | None:
     return None if needed is None else max(needed, MIN_RATE_BPS)
 
 
-def draw_flows(scenario: Scenario, network: Network) -> Flows:
+def draw_flows(scenario: ScenarioFields, network: Network) -> Flows:
     return scenario.traffic.generate(network, np.random.default_rng(scenario.seed))
 
 
-def controller_indices(scenario: Scenario, flows: Flows) -> list[int]:
+def controller_indices(scenario: ScenarioFields, flows: Flows) -> list[int]:
     index = {controller.name: i for i, controller in enumerate(scenario.controllers)}
     policy = AGENT if AGENT in index else NETWORK
     default = 0

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a scenario fit together? What it says of time, buffers, controllers and marks, against its network."""
+"""Checks a scenario's times, buffers, controllers and marking against its network."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
-from ns3_env.bounds import MAX_FLOWS, WHY_FLOWS
+from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS
 from ns3_env.scenario.controller import AGENT, NETWORK
 from ns3_env.scenario.declared import DECLARED
 from ns3_env.scenario.derived import (
@@ -17,17 +16,15 @@ from ns3_env.scenario.derived import (
     headroom_frames,
     timing,
 )
+from ns3_env.scenario.fields import ScenarioFields
+from ns3_env.scenario.topology import Network
 from ns3_env.scenario.transport_faults import transport_faults
-from ns3_env.topology import Network
-
-if TYPE_CHECKING:
-    from ns3_env.scenario.scenario import Scenario
 
 #: Bytes of a data packet's headers with the largest telemetry (HPCC's 42 B).
 _MAX_HEADER_BYTES = 90
 
 
-def faults_of(scenario: Scenario, network: Network) -> list[str]:
+def faults_of(scenario: ScenarioFields, network: Network) -> list[str]:
     """What is wrong with it, a line each, by key."""
     faults = transport_faults(scenario)
     faults += [f"topology.{fault}" for fault in scenario.topology.faults(network)]
@@ -55,7 +52,7 @@ def faults_of(scenario: Scenario, network: Network) -> list[str]:
     return faults
 
 
-def time_faults(scenario: Scenario) -> list[str]:
+def time_faults(scenario: ScenarioFields) -> list[str]:
     """Nothing that is asked for may lie behind the time limit."""
     first, limit = scenario.traffic.first_start_ns(), scenario.time_limit_ns
     faults = []
@@ -67,7 +64,7 @@ def time_faults(scenario: Scenario) -> list[str]:
     return faults
 
 
-def buffer_faults(scenario: Scenario, network: Network) -> list[str]:
+def buffer_faults(scenario: ScenarioFields, network: Network) -> list[str]:
     """Reserves and headrooms (3 x rate x delay and some frames) must leave something to share.
 
     Without PFC nothing is kept as headroom, and what is left must hold a packet; the published simulator
@@ -100,7 +97,7 @@ def buffer_faults(scenario: Scenario, network: Network) -> list[str]:
     ]
 
 
-def controller_faults(scenario: Scenario, network: Network | None) -> list[str]:
+def controller_faults(scenario: ScenarioFields, network: Network | None) -> list[str]:
     names = [controller.name for controller in scenario.controllers]
     faults = [f"controllers: {name!r} is there twice" for name in set(names) if names.count(name) > 1]
     if scenario.controlled_flows is not None:
@@ -125,18 +122,18 @@ def controller_faults(scenario: Scenario, network: Network | None) -> list[str]:
     return faults
 
 
-def declared_faults(scenario: Scenario, controllers: Callable[[], list[int]]) -> list[str]:
+def declared_faults(scenario: ScenarioFields, controllers: Callable[[], list[int]]) -> list[str]:
     """Where the controllers of flows (``controllers()``: their indices) need different things of a port."""
     settings = DECLARED[scenario.transport]
     return [fault for setting in settings for fault in setting.faults(scenario, controllers)]
 
 
-def warnings_of(scenario: Scenario, network: Network) -> list[str]:
+def warnings_of(scenario: ScenarioFields, network: Network) -> list[str]:
     """What will be played as it says, though hardly anybody wants it, a line each, by key."""
     return [*_rate_warnings(scenario, network), *_marking_warnings(scenario, network)]
 
 
-def _rate_warnings(scenario: Scenario, network: Network) -> Iterator[str]:
+def _rate_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str]:
     """With such least rates no controller can empty the queue."""
     if scenario.min_rate_bps is None:
         return
@@ -150,7 +147,7 @@ def _rate_warnings(scenario: Scenario, network: Network) -> Iterator[str]:
             )
 
 
-def _marking_warnings(scenario: Scenario, network: Network) -> Iterator[str]:
+def _marking_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str]:
     """No queue is ever as long as a threshold above the buffer."""
     ecn = scenario.switch.ecn
     if scenario.transport != "rdma" or ecn is None or ecn == "auto":

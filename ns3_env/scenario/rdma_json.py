@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does the simulator of RDMA read beside what both transports do? Timing, switches and packets."""
+"""JSON sections that only the RDMA simulator reads: timing, switches and packets."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ns3_env.scenario.declared import CONGESTION_POINTS, MARKING
 from ns3_env.scenario.derived import buffer_bytes, headroom_frames, min_rate_bps, most_kmax_bytes, timing
-from ns3_env.topology import Network
-
-if TYPE_CHECKING:
-    from ns3_env.scenario.scenario import Scenario
+from ns3_env.scenario.fields import ScenarioFields
+from ns3_env.scenario.topology import Network
 
 
-def rdma_sections(scenario: Scenario, network: Network, controllers: list[int]) -> dict[str, Any]:
+def rdma_sections(scenario: ScenarioFields, network: Network, controllers: list[int]) -> dict[str, Any]:
     """RDMA's keys; ``controllers``: each flow's, as an index."""
     points, ecn = CONGESTION_POINTS.of(scenario, controllers), MARKING.of(scenario, controllers)
     marking = None

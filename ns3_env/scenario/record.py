@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is written down while a scenario is played?"""
+"""Settings of what is recorded while a scenario is played."""
 
 from __future__ import annotations
 
 from pydantic import Field
 
-from ns3_env.bounds import Nanoseconds, PortNumber
-from ns3_env.strict import Strict
+from ns3_env.config.bounds import Nanoseconds, PortNumber
+from ns3_env.config.model import Strict
 
 
 class Record(Strict):

@@ -1,51 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is simulated? The typed scenario: network, traffic, controllers."""
+"""Typed scenario: network, traffic, controllers."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from pydantic import (
-    Field,
-    PrivateAttr,
     SerializerFunctionWrapHandler,
     ValidationInfo,
     model_serializer,
     model_validator,
 )
 
-from ns3_env.bounds import (
-    MAX_CONTROLLERS,
-    MAX_FLOWS,
-    WHY_FLOWS,
-    BitsPerSecond,
-    Bytes,
-    Nanoseconds,
-    few,
-)
+from ns3_env.config.model import validate
+from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ScenarioError, ScenarioWarning
-from ns3_env.measurement import Measurement
-from ns3_env.scenario.clock import Clock, PerFlowRtt
+from ns3_env.programs.transport import other
 from ns3_env.scenario.controller import AGENT, NETWORK, Controller
 from ns3_env.scenario.derived import controller_indices, draw_flows
 from ns3_env.scenario.faults import faults_of, warnings_of
-from ns3_env.scenario.record import Record
+from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.simulator_json import refusal, simulator_json
-from ns3_env.scenario.switch import Switch
 from ns3_env.scenario.tcp import Tcp
 from ns3_env.scenario.tcp_json import resolved
+from ns3_env.scenario.traffic import Flows
 from ns3_env.scenario.transport_faults import keys_of
-from ns3_env.strict import Strict, validate
-from ns3_env.topology import Dumbbell, Topology
-from ns3_env.traffic import Flows, Incast, Traffic
-from ns3_env.transport import Transport, other
-from ns3_env.yaml_files import read_mapping
 
 
-class Scenario(Strict):
+class Scenario(ScenarioFields):
     """One episode's network, traffic and controllers.
 
     Every flow is under the first of ``controllers``; with ``controlled_flows``, those flows are under "agent"
@@ -61,37 +46,6 @@ class Scenario(Strict):
     and which keys: ``tcp`` is TCP's; ``preset``, ``timing``, ``payload_bytes``, ``min_rate_bps``, ``switch``
     and ``retransmission_timeout_ns`` are RDMA's.
     """
-
-    transport: Transport = "rdma"
-    preset: Literal["default", "reference"] = "default"
-    seed: int = Field(default=1, ge=0, lt=2**63)
-    time_limit_ns: Nanoseconds = Field(default=10_000_000, gt=0)
-    timing: Literal["exact", "published"] | None = None
-    payload_bytes: Bytes = Field(default=1000, ge=1, le=65_000)
-    min_rate_bps: BitsPerSecond | None = Field(
-        default=None,
-        description="none: a hundredth of the host's rate, or less where an incast needs it; "
-        "a warning where the flows' least rates together exceed their receiver's link",
-    )
-    topology: Topology = Dumbbell()
-    traffic: Traffic = Incast()
-    switch: Switch = Switch()
-    loss_probability: float = Field(default=0.0, ge=0, le=1, description="of each packet on each link")
-    retransmission_timeout_ns: Nanoseconds = Field(default=0, ge=0, description="0: by the simulator")
-    tcp: Tcp = Tcp()
-    controllers: Annotated[list[Controller], few(MAX_CONTROLLERS, WHY_FLOWS)] = Field(
-        default=[Controller(name=AGENT)], min_length=1
-    )
-    controlled_flows: Annotated[list[Annotated[int, Field(ge=0)]], few(MAX_FLOWS, WHY_FLOWS)] | None = None
-    clock: Clock = PerFlowRtt()
-    decision_quantum_ns: Nanoseconds = Field(
-        default=0, ge=0, description="flows due within it decide together"
-    )
-    record: Record = Record()
-    measurement: Measurement | None = Field(default=None, description="none: the whole run counts")
-
-    _source: str | None = PrivateAttr(default=None)
-    _given: tuple[Controller, ...] = PrivateAttr(default=())
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, Any], source: str, folder: str | Path = "") -> Scenario:
@@ -114,16 +68,6 @@ class Scenario(Strict):
     def load(cls, path: str | Path) -> Scenario:
         """The scenario in a YAML file. Raises ScenarioError, naming file and key."""
         return cls.from_mapping(read_mapping(path, ScenarioError), str(path), Path(path).parent)
-
-    @property
-    def source(self) -> str | None:
-        """The file that errors name."""
-        return self._source
-
-    @property
-    def given_controllers(self) -> tuple[Controller, ...]:
-        """``controllers`` as they were read, whoever plays now."""
-        return self._given
 
     def with_seed(self, seed: int) -> Scenario:
         """The same scenario with another seed."""
@@ -203,15 +147,6 @@ class Scenario(Strict):
     def warnings(self) -> list[str]:
         """What will be played as the scenario says, though hardly anybody wants it: a line each, by key."""
         return warnings_of(self, self.topology.build())
-
-    @property
-    def packet_payload_bytes(self) -> int:
-        """Payload of a full packet."""
-        return self.payload_bytes if self.transport == "rdma" else self.tcp.payload_bytes
-
-    def measured_ns(self) -> tuple[int, int] | None:
-        """Begin and end of what counts; None where the whole run does."""
-        return None if self.measurement is None else self.measurement.span_ns(self.traffic.arrivals_end_ns())
 
     def measured_text(self) -> str:
         """ ", measured from 1 to 10 ms", as tables and reports say it; "" where the whole run counts."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How is a scenario told to the simulator? As JSON, with its network built and its flows drawn.
+"""Scenario as JSON for the simulator, with its network built and its flows drawn.
 
 And what the simulator refuses of it, in the user's words: with the file, and the key as it was written there.
 """
@@ -8,29 +8,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ns3_env.errors import ScenarioError
+from ns3_env.programs.transport import Transport
 from ns3_env.scenario.controller import AGENT
 from ns3_env.scenario.derived import controller_indices, draw_flows
 from ns3_env.scenario.faults import declared_faults
+from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.rdma_json import rdma_sections
 from ns3_env.scenario.tcp_json import tcp_sections
+from ns3_env.scenario.topology import Network
 from ns3_env.scenario.transport_faults import controllers_faults
-from ns3_env.topology import Network
-from ns3_env.transport import Transport
-
-if TYPE_CHECKING:
-    from ns3_env.scenario.scenario import Scenario
 
 #: What a transport's simulator reads beside what both do.
-_SECTIONS: dict[Transport, Callable[[Scenario, Network, list[int]], dict[str, Any]]] = {
+_SECTIONS: dict[Transport, Callable[[ScenarioFields, Network, list[int]], dict[str, Any]]] = {
     "rdma": rdma_sections,
     "tcp": tcp_sections,
 }
 
 
-def simulator_json(scenario: Scenario) -> dict[str, Any]:
+def simulator_json(scenario: ScenarioFields) -> dict[str, Any]:
     """What the transport's simulator reads. Traffic is drawn from the scenario's seed."""
     network = scenario.topology.build()
     flows = draw_flows(scenario, network)
@@ -92,7 +90,7 @@ _REFUSED = re.compile(r"'([^']+)':? (.+)", re.DOTALL)
 _WRITTEN = {"nodes": "topology", "links": "topology", "flows": "traffic", "streams": "traffic"}
 
 
-def refusal(scenario: Scenario, text: str) -> str:
+def refusal(scenario: ScenarioFields, text: str) -> str:
     """What the simulator refuses: ``FILE: KEY: what is wrong``.
 
     Args:
@@ -113,7 +111,7 @@ def refusal(scenario: Scenario, text: str) -> str:
     return f"{_place(scenario)}{_WRITTEN.get(first, key)}: {rest}"
 
 
-def _controllers_key(scenario: Scenario, key: str) -> str:
+def _controllers_key(scenario: ScenarioFields, key: str) -> str:
     """As the file has it; of a controller or an attribute that the command line brought, NAME.ATTRIBUTE."""
     _, number, section, attribute = (*key.split(".", 3), "", "", "")[:4]
     if not number:
@@ -125,7 +123,7 @@ def _controllers_key(scenario: Scenario, key: str) -> str:
     return ".".join(filter(None, (played.name, attribute)))
 
 
-def _place(scenario: Scenario) -> str:
+def _place(scenario: ScenarioFields) -> str:
     return f"{scenario.source}: " if scenario.source else ""
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What are switches like? Their buffer, PFC, marking, feedback, and how they count flows."""
+"""Settings of switches: buffer, PFC, marking, feedback, and how they count flows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from ns3_env.bounds import (
+from ns3_env.config.bounds import (
     BitsPerSecond,
     BufferBytes,
     HeadroomFrames,
@@ -15,8 +15,8 @@ from ns3_env.bounds import (
     RealBufferBytes,
     ReserveBytes,
 )
+from ns3_env.config.model import Strict, auto_none_or_given
 from ns3_env.scenario.congestion_points import CongestionPointsSetting
-from ns3_env.strict import Strict, auto_none_or_given
 
 
 class Ecn(Strict):

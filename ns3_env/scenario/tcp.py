@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is TCP like under ``transport: tcp``? Its sockets and queues: the section ``tcp`` of a scenario."""
+"""Section ``tcp`` of a scenario, under ``transport: tcp``: sockets and queues."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from ns3_env.bounds import MAX_SETTING, WHY_SETTING, Bytes, Nanoseconds, at_most
+from ns3_env.config.bounds import MAX_SETTING, WHY_SETTING, Bytes, Nanoseconds, at_most
+from ns3_env.config.model import Strict
 from ns3_env.scenario.tcp_queue import Queue
-from ns3_env.strict import Strict
 
 #: Of the headers of IP and TCP without options: a segment carries so much less than the MTU.
 HEADER_BYTES = 40

@@ -1,36 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does the simulator of TCP read beside what both transports do? Sockets, segments and queues."""
+"""JSON sections that only the TCP simulator reads: sockets, segments and queues."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ns3_env.errors import ScenarioError, ScenarioWarning
-from ns3_env.scenario.controller import NETWORK
+from ns3_env.errors import ScenarioWarning
 from ns3_env.scenario.declared import HOST_QUEUE_MARKING, QUEUE_MARKING
 from ns3_env.scenario.derived import fastest_port_bps
+from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.tcp import Tcp
 from ns3_env.scenario.tcp_queue import Queue, RedMarking, Threshold
-from ns3_env.topology import Network
-
-if TYPE_CHECKING:
-    from ns3_env.scenario.scenario import Scenario
+from ns3_env.scenario.topology import Network
 
 
-def tcp_sections(scenario: Scenario, network: Network, controllers: list[int]) -> dict[str, Any]:
+def tcp_sections(scenario: ScenarioFields, network: Network, controllers: list[int]) -> dict[str, Any]:
     """TCP's keys; ``controllers``: each flow's, as an index."""
     tcp = resolved(scenario, controllers)
     _warn_of_thresholds(scenario, tcp, network)
-    _refuse_unseen(scenario)
     own = tcp.model_dump(exclude={"mtu_bytes", "queue", "host_queue"})
     own["queue"] = _content(tcp.queue)
     own["host_queue"] = None if tcp.host_queue is None else _content(tcp.host_queue)
     return {"transport": "tcp", "payload_bytes": tcp.payload_bytes, "tcp": own}
 
 
-def _warn_of_thresholds(scenario: Scenario, tcp: Tcp, network: Network) -> None:
+def _warn_of_thresholds(scenario: ScenarioFields, tcp: Tcp, network: Network) -> None:
     """A queue that is full before it is as long as its threshold marks nothing, and drops instead."""
     marking, limit = tcp.queue.marking, tcp.queue.limit
     packets = {"packets": limit.amount, "bytes": limit.amount / tcp.mtu_bytes, "bdps": math.inf}[limit.unit]
@@ -48,20 +44,7 @@ def _warn_of_thresholds(scenario: Scenario, tcp: Tcp, network: Network) -> None:
         )
 
 
-def _refuse_unseen(scenario: Scenario) -> None:
-    """Raises ScenarioError where a policy's file observes what TCP does not know."""
-    from ns3_env.observable import unknown_fields  # they need a Scenario
-    from ns3_env.policy_file import read_policy
-
-    for i, controller in enumerate(scenario.controllers):
-        file = controller.attributes.get("File") if controller.name == NETWORK else None
-        fault = unknown_fields("tcp", read_policy(str(file)).spec.fields) if file else None
-        if fault is not None:
-            key = f"controllers[{i}].attributes.File"
-            raise ScenarioError(scenario.refusal(f"'{key}': {file}: observes {fault}"))
-
-
-def resolved(scenario: Scenario, controllers: list[int]) -> Tcp:
+def resolved(scenario: ScenarioFields, controllers: list[int]) -> Tcp:
     """The section ``tcp`` with what the flows' laws declare in the place of ``auto``."""
     tcp = scenario.tcp
     update: dict[str, Queue] = {

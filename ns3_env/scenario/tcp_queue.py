@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What are TCP's queues like? How much they hold, and when they mark or drop before they are full."""
+"""TCP's queues: how much they hold, and when they mark or drop before they are full."""
 
 from __future__ import annotations
 
@@ -12,9 +12,17 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_serializer, model_validator
 from pydantic_core import PydanticCustomError
 
-from ns3_env.bounds import MAX_BUFFER_BYTES, MAX_SETTING, WHY_BUFFER, WHY_SETTING, BitsPerSecond, Real, excess
-from ns3_env.strict import Strict, shown
-from ns3_env.units import SIZE, Dimension, quantity
+from ns3_env.config.bounds import (
+    MAX_BUFFER_BYTES,
+    MAX_SETTING,
+    WHY_BUFFER,
+    WHY_SETTING,
+    BitsPerSecond,
+    Real,
+    excess,
+)
+from ns3_env.config.model import Strict, shown
+from ns3_env.config.units import SIZE, Dimension, quantity
 
 Unit = Literal["packets", "bytes", "bdps"]
 

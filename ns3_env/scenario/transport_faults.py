@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a scenario keep to its transport? Keys, clocks and controllers of the other one are refused."""
+"""Refuses keys, clocks and controllers of the other transport in a scenario."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ns3_env.errors import SimulatorError
+from ns3_env.programs.executable import list_controllers
+from ns3_env.programs.transport import SHOWN, Transport, other
 from ns3_env.scenario.controller import AGENT, NETWORK
-from ns3_env.simulator.executable import list_controllers
-from ns3_env.transport import SHOWN, Transport, other
-
-if TYPE_CHECKING:
-    from ns3_env.scenario.scenario import Scenario
+from ns3_env.scenario.fields import ScenarioFields
 
 #: Keys that one transport alone has, and what to do under the other one.
 _KEYS: dict[Transport, dict[str, str]] = {
@@ -34,7 +30,7 @@ def keys_of(transport: Transport) -> dict[str, str]:
     return _KEYS[transport]
 
 
-def transport_faults(scenario: Scenario) -> list[str]:
+def transport_faults(scenario: ScenarioFields) -> list[str]:
     """What is said of the other transport, a line each."""
     foreign = other(scenario.transport)
     fields = type(scenario).model_fields
@@ -51,7 +47,7 @@ def transport_faults(scenario: Scenario) -> list[str]:
     return faults + controllers_faults(scenario)
 
 
-def controllers_faults(scenario: Scenario) -> list[str]:
+def controllers_faults(scenario: ScenarioFields) -> list[str]:
     """Controllers that only the other transport has; of a name that nobody knows the simulator will tell."""
     names = [controller.name for controller in scenario.controllers]
     if not set(names) - {AGENT, NETWORK}:

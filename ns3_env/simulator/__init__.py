@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How is one simulator's process run from Python? Its program, its process, and the talk in turns."""
+"""Runs a simulator from Python: its program, its process, and the messages in turns."""
 
-from ns3_env.simulator.executable import (
+from ns3_env.programs.executable import (
     EXECUTABLE_VARIABLE,
     PLUGINS_VARIABLE,
     TCP_EXECUTABLE_VARIABLE,
@@ -10,9 +10,9 @@ from ns3_env.simulator.executable import (
     find_executable,
     list_controllers,
 )
+from ns3_env.programs.plugins import load_plugins, plugin_versions
 from ns3_env.simulator.lookout import Lookout
 from ns3_env.simulator.messages import Decisions, EpisodeEnd, Transitions
-from ns3_env.simulator.plugins import load_plugins, plugin_versions
 from ns3_env.simulator.simulator import Simulator, wait_any
 
 __all__ = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What did a process say before it ended, and how did it end? Its output, in memory, for errors to quote."""
+"""A process's last output, kept in memory for errors to quote, and the signal that ended it."""
 
 from __future__ import annotations
 

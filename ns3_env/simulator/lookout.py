@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who notices that one of many simulators is unwell, while another one is waited for?"""
+"""Periodic health check of several simulators."""
 
 from __future__ import annotations
 

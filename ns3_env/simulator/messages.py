@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a simulator say? Decisions that are due, or an episode's end."""
+"""Messages of a simulator: decisions that are due, transitions, or an episode's end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Decisions:
         first: (k,) the flow's first decision, which carries no reward.
         terminated: (k,) the flow is done and needs no action.
         truncated: (k,) the episode was cut; no action is needed.
-        records: (k, fields) telemetry, in the units of :data:`ns3_env.telemetry.FIELDS`.
+        records: (k, fields) telemetry, in the units of :data:`ns3_env.task.observations.FIELDS`.
     """
 
     time_ns: float

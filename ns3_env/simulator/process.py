@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does a simulator's process live and die? Started, watched, ended; its last words kept."""
+"""Process of a simulator: started, watched and ended, with its last words kept."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ns3_env import _native
-from ns3_env.durable import write_atomically
+from ns3_env.config.durable import write_atomically
 from ns3_env.errors import SimulatorNotFound
-from ns3_env.simulator.executable import plugin_options
+from ns3_env.programs.executable import plugin_options
+from ns3_env.programs.transport import Transport
 from ns3_env.simulator.last_words import LastWords, killed_by
-from ns3_env.transport import Transport
 
 #: One sleep while waiting, s; between two, the process is looked at and Python's signal handlers run.
 SLICE_S = 0.02

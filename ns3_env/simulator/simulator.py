@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does one talk with a simulator? In turns: reset, receive, act; its death or silence is an exception."""
+"""Dialogue with a simulator in turns: reset, receive, act; its death or silence is an exception."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ns3_env import _native
 from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorError, SimulatorHung
-from ns3_env.simulator.executable import describe_controllers, find_executable, plugins_of
+from ns3_env.programs.executable import describe_controllers, find_executable, plugins_of
+from ns3_env.programs.plugins import load_plugins
+from ns3_env.programs.transport import Transport, transport_of
 from ns3_env.simulator.messages import Decisions, EpisodeEnd, Transitions
-from ns3_env.simulator.plugins import load_plugins
 from ns3_env.simulator.process import SLICE_S, SimulatorProcess, Watch
-from ns3_env.transport import Transport, transport_of
 
 if TYPE_CHECKING:
     from ns3_env.scenario import Scenario
@@ -234,7 +234,7 @@ class Simulator:
         }
 
     def play(self, scenario: Scenario | Mapping[str, Any]) -> dict[str, Any]:
-        """The results of an episode in which no flow is under a policy (:mod:`ns3_env.results`).
+        """The results of an episode in which no flow is under a policy (:mod:`ns3_env.simulator.results`).
 
         Raises:
             ScenarioError, SimulatorError: see :meth:`receive`.

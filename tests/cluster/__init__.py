@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does work on a Ray cluster come to the same as here, whatever dies meanwhile?"""
+"""Work on a Ray cluster against the same work on one machine, also when processes or nodes die."""

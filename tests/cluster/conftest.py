@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which cluster do these tests have? One head for all of them, whose start takes seconds."""
+"""Fixtures of the Ray tests: one cluster head and one meeting folder for the whole session."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is a Ray cluster on one machine? Nodes of one core each, `ray start` for each, that can be killed."""
+"""Nodes of a Ray cluster on one machine: one core each, started by `ray start`, killed at will."""
 
 from __future__ import annotations
 

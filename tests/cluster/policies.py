@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What may happen to a worker while it plays? Policies that tell of it, or are the cause."""
+"""Policies that report that they play and wait, or that kill the worker that plays them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from examples.target_queue import TargetQueue
-from ns3_env.policy import FloatArray, State
+from ns3_env.policies.policy import FloatArray, State
 
 #: Variable that names the folder where tests and what runs on nodes tell each other of it.
 MEETING = "NS3_ENV_TEST_MEETING"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Are a benchmark's cells on Ray those of the local pool, and is none lost with a worker, node or driver?"""
+"""Cells of a benchmark on Ray against the local pool's, also when workers, nodes or drivers die."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do training, search and ablations on Ray come to what they come to here, even if an actor dies?"""
+"""Training, search and ablation on Ray against local runs, also when an actor is killed."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import train
 from ns3_env.cluster.actors import SimulatorActors
 from ns3_env.cluster.rollouts import RayRollouts
 from ns3_env.cluster.session import joined
+from ns3_env.envs.rollouts import Exploration
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.__main__ import main
-from ns3_env.rollouts import Exploration
 from tests.cluster.nodes import Head
 from tests.policy_files import FIELDS, lstm_file
 from tests.test_ablation import CONFIG, CURRICULUM, ablation

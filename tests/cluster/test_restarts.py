@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is an actor that was killed there again, however often, with all that it was made of?"""
+"""Actors that are killed after every episode: the episodes are those of a run without kills."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do RLlib's algorithms see decisions and nothing else, and does what they learned leave RLlib as it was?"""
+"""The RLlib environment's rows, time limits and settings, and the export of learned policies."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import pytest
 import torch as th
 
 from examples import rllib_flows
-from ns3_env import telemetry
 from ns3_env.agents.export.export import export
 from ns3_env.agents.rllib.export import of_rllib, write_rllib_policy
+from ns3_env.envs.rllib_env import RdmaMultiAgentEnv
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.__main__ import main
 from ns3_env.eval.benchmark.folder import BenchFolder
-from ns3_env.multi_agent_env import RdmaMultiAgentEnv
-from ns3_env.network_policy import NetworkPolicy
+from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import PerFlowRtt, Synchronous
+from ns3_env.task import observations as telemetry
 from tests.cluster.nodes import Head
 from tests.cluster.test_cells import options, suite_file
 

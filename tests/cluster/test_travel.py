@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is everything that a cell reads on its node, by content, and does nobody read of it in the results?"""
+"""Files, checkpoints and plugins that a Ray node gets by content, and their paths in results."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from ns3_env.cluster import luggage, store
+from ns3_env.config.imports import trusted
+from ns3_env.envs.gym_env import incast_scenario
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.cell import Job
 from ns3_env.eval.benchmark.suite import Contestant
 from ns3_env.eval.benchmark.travel import Unpacked, packed
-from ns3_env.flow_env import incast_scenario
-from ns3_env.named_code import trusted
-from ns3_env.released import released
+from ns3_env.policies.released import released
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.simulator import PLUGINS_VARIABLE
 from tests.policy_files import mlp_file

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How many inputs are made up? Few, always the same; many new ones with ``--hypothesis-profile=long``."""
+"""Numbers of fuzzed inputs: few fixed ones, or many new ones with ``--hypothesis-profile=long``."""
 
 from __future__ import annotations
 

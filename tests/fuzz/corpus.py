@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From which good scenarios are bad ones made? ``python -m tests.fuzz.corpus FOLDER`` writes small ones."""
+"""Small good scenarios to be damaged; ``python -m tests.fuzz.corpus FOLDER`` writes them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ns3_env.scenario import AGENT, Controller, Ecn, PerAck, PerFlowRtt, Record, Scenario, Switch, Synchronous
+from ns3_env.scenario.topology import Dumbbell, FatTree2, ParkingLot
+from ns3_env.scenario.traffic import ConstantRate, Incast, Joining, LongShort, Mix
 from ns3_env.simulator import default_attributes, list_controllers
-from ns3_env.topology import Dumbbell, FatTree2, ParkingLot
-from ns3_env.traffic import ConstantRate, Incast, Joining, LongShort, Mix
 from tests.helpers import needed_attributes
 
 

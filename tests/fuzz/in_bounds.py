@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Are the numbers of what was taken in reason? Judged by their names' units, whatever the model asks."""
+"""Numbers of an accepted input against the bounds of their fields and of their names' units."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel
 
-from ns3_env import bounds
+from ns3_env.config import bounds
 
 #: The largest value of a number whose name ends so.
 BY_UNIT: dict[str, float] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What would somebody write by mistake, or out of malice? Good files with parts changed, and other texts."""
+"""Hypothesis strategies for wrong inputs: good files with parts changed, and other texts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What comes of any value of a controller's attribute? It is in its range and plays, or it is refused."""
+"""Fuzzed values of controllers' attributes: in their range and played, or refused."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import AGENT, Controller, Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator, default_attributes, list_controllers
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Incast
 from tests.fuzz.strategies import NUMBERS, TEXTS
 from tests.fuzz.tried import attempt
 from tests.helpers import needed_attributes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does Python make of a simulator that writes nonsense into the channel? An error of its own kind."""
+"""Damaged messages in the channel and wrong actions: taken, or refused by the expected errors."""
 
 from __future__ import annotations
 

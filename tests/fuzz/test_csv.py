@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What comes of a damaged list of flows? The flows that it holds, or lines that name the file."""
+"""Damaged lists of flows: the flows that they hold, or errors that name the file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ns3_env.bounds import MAX_BYTES, MAX_TIME_NS
+from ns3_env.config.bounds import MAX_BYTES, MAX_TIME_NS
 from ns3_env.scenario import Scenario
 from tests.fuzz.strategies import YAML_TEXTS, cut
 from tests.fuzz.tried import attempt

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What comes of any ``key=value`` on the command line? A run that may be, or a line."""
+"""Fuzzed ``key=value`` overrides of a configuration: a valid run, or a short error."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ns3_env.agents.registry import find_agent
-from ns3_env.agents.training import run as training
-from ns3_env.agents.training.inputs import Inputs
-from ns3_env.yaml_files import read_mapping
+from ns3_env.agents.configuration.inputs import Inputs
+from ns3_env.agents.configuration.registry import find_agent
+from ns3_env.agents.runs import run as training
+from ns3_env.config.yaml import read_mapping
 from tests.fuzz.in_bounds import faults
 from tests.fuzz.strategies import TEXTS, VALUES, YAML_TEXTS, near, places
 from tests.fuzz.tried import attempt

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What comes of damaged topologies, flows and distributions? What they hold, or lines that name the file."""
+"""Damaged topologies, flow lists and size distributions: read, or refused by the file's name."""
 
 from __future__ import annotations
 

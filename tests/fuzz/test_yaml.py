@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What comes of damaged scenarios, suites, configurations, curricula? They are right, or refused by file."""
+"""Damaged scenarios, suites, configurations and curricula: valid, or refused by the file's name."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ns3_env.agents.registry import AGENTS, find_agent
+from ns3_env.agents.configuration.inputs import Inputs, read_inputs
+from ns3_env.agents.configuration.registry import AGENTS, find_agent
+from ns3_env.agents.runs import run as training
 from ns3_env.agents.search import plan as search
-from ns3_env.agents.training import run as training
-from ns3_env.agents.training.inputs import Inputs, read_inputs
+from ns3_env.config.yaml import read_mapping
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.scenario import Scenario
-from ns3_env.traffic import SIZE_CDFS
-from ns3_env.yaml_files import read_mapping
+from ns3_env.scenario.traffic import SIZE_CDFS
 from tests.fuzz.in_bounds import faults
 from tests.fuzz.strategies import changed, cut
 from tests.fuzz.tried import attempt

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What may come of an input? An object, or one kind of error: quickly, in short lines, and nothing else."""
+"""One attempt to read an input: an object, or one kind of error, quickly and in short lines."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does anything grow over steps, resets and kills? ``python -m tests.soak.soak``: memory, files, threads."""
+"""Growth of memory, files and threads over steps, resets and kills: ``python -m tests.soak.soak``."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.errors import SimulatorError
-from ns3_env.flow_stream import FlowStream
 from ns3_env.scenario import AGENT, Controller, Scenario
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Incast
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
 from tests.helpers import alive, shared_memory
 
 SIMULATORS = 4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does nothing grow in a few seconds of steps, resets and kills? The long form is ``make soak``."""
+"""A few seconds of steps, resets and kills without growth; the long form is ``make soak``."""
 
 from __future__ import annotations
 

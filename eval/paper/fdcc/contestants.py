@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who plays? Three laws and two trained policies, all with a window of a BDP (Zhang 2023, section 5.2)."""
+"""Contestants: three laws and two trained policies (Zhang 2023, section 5.2)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ns3_env.errors import ConfigError
 from ns3_env.eval.paper.outcome import Policies
-from ns3_env.released import released
+from ns3_env.policies.released import released
 from ns3_env.scenario import AGENT, Scenario
 
 #: Laws of the simulator, and what they do not bring by themselves: no flow has more than a BDP under way

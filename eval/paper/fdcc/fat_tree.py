@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""And where several hops are congested? Incasts over a fat-tree (Zhang 2023, Table 6.1 and Fig. 6.3)."""
+"""Experiment: incasts over a fat-tree (Zhang 2023, Table 6.1 and Fig. 6.3)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ns3_env.eval.paper.fdcc.play import play_all
 from ns3_env.eval.paper.fdcc.theirs import FAT_TREE_FLOWS, TABLE_6_1
 from ns3_env.eval.paper.fdcc.verdicts import Table, value
 from ns3_env.eval.paper.outcome import Experiment, Outcome, Policies, Row, Say
+from ns3_env.scenario.topology import FatTree2
 from ns3_env.simulator import Simulator
-from ns3_env.topology import FatTree2
 
 
 def run(simulator: Simulator, scale: float, say: Say, policies: Policies | None = None) -> Outcome:

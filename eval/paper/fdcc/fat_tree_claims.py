@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does the fat-tree's incast bear out the thesis? Its claims on it (Zhang 2023, section 6.2)."""
+"""The thesis's claims on incasts over the fat-tree, tested (Zhang 2023, section 6.2)."""
 
 from __future__ import annotations
 

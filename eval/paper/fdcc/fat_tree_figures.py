@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does Fig. 6.3 look like? Distributions over the flows, a panel for each incast."""
+"""Draws Fig. 6.3: distributions over the flows, a panel for each incast."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ns3_env.eval.paper.fdcc.incast_numbers import Spread
 from ns3_env.eval.paper.fdcc.theirs import title
 from ns3_env.eval.paper.fdcc.verdicts import value
 from ns3_env.eval.paper.panels import finished, panels
-from ns3_env.eval.show.plots import styles
-from ns3_env.results import Floats
+from ns3_env.eval.plots.plots import styles
+from ns3_env.simulator.results import Floats
 
 Found = Mapping[int, Mapping[str, Spread]]
 

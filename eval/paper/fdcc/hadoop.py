@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whose short flows are done first under FB_Hadoop? (Zhang 2023, Fig. 6.5)."""
+"""Experiment: short flows under FB_Hadoop (Zhang 2023, Fig. 6.5)."""
 
 from ns3_env.eval.paper.fdcc.workloads import experiment
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who is fairest when n flows meet at one link? Incasts over a dumbbell (Zhang 2023, Table 6.2)."""
+"""Experiment: incasts of 4 to 1024 flows over a dumbbell (Zhang 2023, Table 6.2)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ns3_env.eval.paper.fdcc.incast_tables import grids
 from ns3_env.eval.paper.fdcc.play import play_all
 from ns3_env.eval.paper.fdcc.theirs import DUMBBELL_FLOWS, TABLE_6_2
 from ns3_env.eval.paper.outcome import Experiment, Outcome, Policies, Say
+from ns3_env.scenario.topology import Dumbbell
 from ns3_env.simulator import Simulator
-from ns3_env.topology import Dumbbell
 
 #: Hosts of each side (section 5.3): beyond so many flows, each host has several.
 HOSTS = 64

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does the dumbbell's incast bear out the thesis? Its claims on Table 6.2 (Zhang 2023, section 6.2)."""
+"""The thesis's claims on Table 6.2, incasts over the dumbbell (Zhang 2023, section 6.2)."""
 
 from __future__ import annotations
 

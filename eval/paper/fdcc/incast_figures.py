@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does Table 6.2 look like? Four of its columns over the number of flows, theirs beside ours."""
+"""Draws four columns of Table 6.2 over the number of flows, the thesis's beside ours."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ns3_env.eval.paper.fdcc.theirs import TABLE_6_2, title
 from ns3_env.eval.paper.fdcc.verdicts import value
 from ns3_env.eval.paper.outcome import Measured
 from ns3_env.eval.paper.panels import finished, panels
-from ns3_env.eval.show.plots import styles
+from ns3_env.eval.plots.plots import styles
 
 #: (name, words, divisor, scale of the axis)
 _PANELS = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is measured of an incast? The thesis's columns, pauses, and how they spread over the flows."""
+"""Measures an incast: the thesis's columns, pauses, and their spread over the flows."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ns3_env.eval.metrics.fairness import common_bandwidths
 from ns3_env.eval.metrics.slowdown import fct_slowdowns
 from ns3_env.eval.paper.fdcc.theirs import title
 from ns3_env.eval.paper.outcome import Measured
-from ns3_env.eval.show.table import csv_text
-from ns3_env.results import Floats
+from ns3_env.eval.plots.table import csv_text
 from ns3_env.scenario import Scenario
-from ns3_env.topology import Topology
-from ns3_env.traffic import Incast
+from ns3_env.scenario.topology import Topology
+from ns3_env.scenario.traffic import Incast
+from ns3_env.simulator.results import Floats
 
 #: Metrics (``eval.metrics``), by the names under which they are written.
 METRICS = {

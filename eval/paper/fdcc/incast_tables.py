@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do an incast's numbers read beside the thesis's? A grid for each case: ours, and theirs below."""
+"""Tables of an incast's numbers: a grid for each case, ours with the thesis's below."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def grids(ours: Table, theirs: Table) -> list[Grid]:
             rows.append((name, "here", *_cells(own)))
             if name in theirs.get(case, {}):
                 rows.append((name, "thesis", *_cells(theirs[case][name])))
-        found.append(Grid(case, ("under", "whose", *(heading for _, heading, _ in _COLUMNS)), rows))
+        found.append(Grid(case, ("under", "origin", *(heading for _, heading, _ in _COLUMNS)), rows))
     return found
 
 

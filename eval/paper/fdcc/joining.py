@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who shares most evenly when flows join a link one by one? (Zhang 2023, Fig. 6.2)."""
+"""Experiment: flows that join a link one by one (Zhang 2023, Fig. 6.2)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ns3_env.eval.paper.fdcc.contestants import NAMES, contestants
 from ns3_env.eval.paper.fdcc.shared_link import RATE_BPS, Shared, csv_of, draw, play_each
 from ns3_env.eval.paper.fdcc.verdicts import Table, below, claim, listed, tally, value
 from ns3_env.eval.paper.outcome import Claim, Experiment, Grid, Outcome, Policies, Say
-from ns3_env.results import Floats
 from ns3_env.scenario import Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Joining
 from ns3_env.simulator import Simulator
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Joining
+from ns3_env.simulator.results import Floats
 
 FLOWS = 4
 #: From start to start at scale 1 (section 6.1).

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who lets a short flow pass a long one, and wastes least of the link? (Zhang 2023, Fig. 6.1)."""
+"""Experiment: a short flow beside a long one (Zhang 2023, Fig. 6.1)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ns3_env.eval.paper.fdcc.incast import HOSTS
 from ns3_env.eval.paper.fdcc.shared_link import RATE_BPS, Shared, csv_of, draw, play_each
 from ns3_env.eval.paper.fdcc.verdicts import Table, above, claim, listed, tally, value
 from ns3_env.eval.paper.outcome import Experiment, Grid, Measured, Outcome, Policies, Say
-from ns3_env.results import flow_column
 from ns3_env.scenario import Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import LongShort
 from ns3_env.simulator import Simulator
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import LongShort
+from ns3_env.simulator.results import flow_column
 
 #: The short flow starts at 1 ms and is done by 1.5 ms (section 6.1): half of the link takes 2 MB in 0.34 ms.
 #: The long one is there before and after: it would need 2 ms alone.

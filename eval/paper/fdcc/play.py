@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How are the episodes of an experiment played? Every case under every contestant, on all cores."""
+"""Plays an experiment's episodes: every case under every contestant, on all cores."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import as_completed
 from typing import Any, TypeVar
 
-from ns3_env.episode_pool import Players
 from ns3_env.eval.paper.fdcc.contestants import Contestants
 from ns3_env.eval.paper.outcome import Say
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
+from ns3_env.simulator.pool import Players
 
 Case = TypeVar("Case")
 T = TypeVar("T")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do a few flows share a link over time? Each one's share of it under every contestant, in panels."""
+"""Shares of a link over time: each flow's under every contestant, drawn in panels."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ns3_env.eval.paper.fdcc.contestants import Contestants
 from ns3_env.eval.paper.mpcc.throughput import measured, shares
 from ns3_env.eval.paper.outcome import Say
 from ns3_env.eval.paper.panels import finished, panels
-from ns3_env.eval.show.plots import time_unit
-from ns3_env.eval.show.table import csv_text
+from ns3_env.eval.plots.plots import time_unit
+from ns3_env.eval.plots.table import csv_text
 from ns3_env.eval.trace.knobs import flow_colours
-from ns3_env.results import Floats
 from ns3_env.scenario import Scenario
+from ns3_env.scenario.topology import Dumbbell
 from ns3_env.simulator import Simulator
-from ns3_env.topology import Dumbbell
+from ns3_env.simulator.results import Floats
 
 RATE_BPS = 100e9
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does the thesis print? Its tables of incasts (Zhang 2023, Tables 6.1 and 6.2)."""
+"""The thesis's printed tables of incasts (Zhang 2023, Tables 6.1 and 6.2)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""When does a claim hold? Where it does in every case and against everybody that it names, by the numbers."""
+"""Verdicts on claims: a claim holds where it does in every case and against everybody it names."""
 
 from __future__ import annotations
 

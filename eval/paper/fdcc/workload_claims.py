@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a workload bear out the thesis? Its claim on short flows (Zhang 2023, section 6.3)."""
+"""The thesis's claim on short flows under a workload (Zhang 2023, section 6.3)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whose short flows are done first? A workload at 20 to 80 % over the fat-tree (Zhang 2023, section 6.3)."""
+"""Experiments: a workload at 20 to 80 % over the fat-tree (Zhang 2023, section 6.3)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ns3_env.eval.paper.fdcc.workload_claims import claims, key
 from ns3_env.eval.paper.mpcc.fat_tree_figures import draw_slowdowns
 from ns3_env.eval.paper.mpcc.fat_tree_numbers import WORKLOADS, Case, Found, Measured, csvs, grids, measure
 from ns3_env.eval.paper.outcome import Experiment, Outcome, Policies, Say
-from ns3_env.results import Results, flow_column
 from ns3_env.scenario import Record, Scenario
+from ns3_env.scenario.topology import FatTree2
+from ns3_env.scenario.traffic import Poisson
 from ns3_env.simulator import Simulator
-from ns3_env.topology import FatTree2
-from ns3_env.traffic import Poisson
+from ns3_env.simulator.results import Results, flow_column
 
 #: Of the hosts' links (section 6.3).
 LOADS = (0.2, 0.4, 0.6, 0.8)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does a bottleneck's buffer do to rates, RTTs and losses (Lynn et al. 2020, Table V, Figs. 5 to 9)?"""
+"""Experiment: rates, RTTs and losses by buffer size (Lynn et al. 2020, Table V, Figs. 5 to 9)."""
 
 from __future__ import annotations
 

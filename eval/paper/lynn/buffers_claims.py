@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What of sec. 4.2 of Lynn et al. 2020 holds?"""
+"""Claims of Lynn et al. 2020, sec. 4.2, tested."""
 
 from __future__ import annotations
 

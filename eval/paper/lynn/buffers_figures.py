@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do rates, RTTs, losses and starts look by buffer (Lynn et al. 2020, Figs. 5 to 9)?"""
+"""Draws rates, RTTs, losses and starts by buffer size (Lynn et al. 2020, Figs. 5 to 9)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ns3_env.eval.paper.lynn.buffers_numbers import BUFFERS_BDP, FLOWS, THEIR_LO
 from ns3_env.eval.paper.lynn.path import RATE, RTT_NS
 from ns3_env.eval.paper.lynn.seen import Floats, Seen
 from ns3_env.eval.paper.panels import MODEL, curve, finished, panels
-from ns3_env.eval.show.plots import OTHERS, styles
-from ns3_env.eval.show.table import csv_text
+from ns3_env.eval.plots.plots import OTHERS, styles
+from ns3_env.eval.plots.table import csv_text
 
 #: Of Fig. 9, in BDPs, and how long it is looked at.
 _RISING, _RISING_S = (0.25, 0.5, 1.0, 8.0), 8.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is measured of a buffer's size, and what does Table V of Lynn et al. 2020 print?"""
+"""Numbers measured by buffer size, and the printed ones of Lynn et al. 2020, Table V."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from ns3_env.eval.paper.lynn.seen import Floats, Seen
-from ns3_env.eval.show.table import csv_text
+from ns3_env.eval.plots.table import csv_text
 
 FLOWS = (1, 2, 4, 8)
 BUFFERS_BDP = tuple(2.0**power for power in range(-4, 5))

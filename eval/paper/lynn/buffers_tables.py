@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How does Table V of Lynn et al. 2020 look, theirs above ours, and what do other decay times change?"""
+"""Table V of Lynn et al. 2020, theirs above ours, and tables of other decay times."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def times(table: Table) -> Grid:
         for row, count in enumerate(FLOWS)
         if count in (1, 2, 8)
     ]
-    return Grid("Figs. 5, 6 and 8: ours, by buffer (BDP)", ("what", *_HEADS), rows)
+    return Grid("Figs. 5, 6 and 8: ours, by buffer (BDP)", ("quantity", *_HEADS), rows)
 
 
 def decays(found: Mapping[tuple[float, float], Cell]) -> Grid:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do rates and RTTs look over time (Lynn et al. 2020, Fig. 3)?"""
+"""Draws rates and RTTs over time (Lynn et al. 2020, Fig. 3)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from ns3_env.eval.paper.lynn.path import RATE
 from ns3_env.eval.paper.lynn.seen import Seen
 from ns3_env.eval.paper.panels import MODEL, curve, finished, panels
-from ns3_env.eval.show.plots import styles
-from ns3_env.eval.show.table import csv_text
+from ns3_env.eval.plots.plots import styles
+from ns3_env.eval.plots.table import csv_text
 
 
 def over_time(runs: Mapping[str, Seen], end_s: float, link: float = RATE, unit: str = "of 40") -> bytes:

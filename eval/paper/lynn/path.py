@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is played? One bottleneck, its buffer, its flows, at a share of its rate (Lynn et al. 2020)."""
+"""Scenario: one bottleneck, its buffer and flows, at a share of its rate (Lynn et al. 2020)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.scenario.tcp import Tcp
 from ns3_env.scenario.tcp_queue import Queue, QueueLength, Threshold
-from ns3_env.topology import Graph, GraphLink
-from ns3_env.traffic import FlowList
-from ns3_env.traffic.listed import Flow
+from ns3_env.scenario.topology import Graph, GraphLink
+from ns3_env.scenario.traffic import FlowList
+from ns3_env.scenario.traffic.listed import Flow
 
 #: Of the bottleneck and its RTT (sec. 4.2); tables I and II count in shares of 40, too.
 RATE_BPS, RTT_NS = 40e9, 25_000_000

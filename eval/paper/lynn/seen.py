@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What was seen of a run? Rates and RTTs over time at one bottleneck, and what was lost there."""
+"""Record of a run: rates and RTTs over time at one bottleneck, and its losses."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do flows share a bottleneck, with caps and without (Lynn et al. 2020, Tables I, II, Fig. 3)?"""
+"""Experiment: flows share a bottleneck, capped or not (Lynn et al. 2020, Tables I, II, Fig. 3)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What do Tables I and II come to, theirs beside ours, and which claims hold (Lynn et al. 2020, sec. 3.1)?"""
+"""Tables I and II, theirs beside ours, and the claims on them (Lynn et al. 2020, sec. 3.1)."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def grids(found: Mapping[str, Flows]) -> tuple[Grid, ...]:
         for case in (ALONE, CUBIC, BBR)
     ]
     return (
-        Grid("RTTs and standard deviations", ("case", "whose", *heads), deviations),
+        Grid("RTTs and standard deviations", ("case", "origin", *heads), deviations),
         Grid("Rates of four RTTs (25, 35, 45, 55 ms) by target", ("case", *heads), targets),
         Grid(
             "One flow, RTT 25 ms, a buffer of a BDP",

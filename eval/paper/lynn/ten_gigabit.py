@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""RTT-driven MPC on a long path of 10 Gb/s, beside other laws: what is it worth (Lynn et al. 2020)?"""
+"""Experiment: RTT-driven MPC on a long path of 10 Gb/s, beside other laws (Lynn et al. 2020)."""
 
 from __future__ import annotations
 

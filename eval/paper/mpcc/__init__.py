@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does MPCC do what its thesis says? The experiments of Zheng 2024."""
+"""Experiments of MPCC's thesis (Zheng 2024)."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do flows share a link that others join and leave? MPCC and HPCC (Zheng 2024, Figs. 5.3 and 5.4)."""
+"""Scenario and numbers of flows that join and leave a link (Zheng 2024, Figs. 5.3 and 5.4)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ns3_env.eval.metrics.convergence import Change, changes
 from ns3_env.eval.paper.mpcc.open_loop import BOTTLENECK, RATE_BPS, SENDERS, bottleneck_port
 from ns3_env.eval.paper.mpcc.throughput import measured, shares
 from ns3_env.eval.paper.outcome import Row, Say
-from ns3_env.results import Floats, flow_column, flow_ends
 from ns3_env.scenario import Record, Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Joining
 from ns3_env.simulator import Simulator
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Joining
+from ns3_env.simulator.results import Floats, flow_column, flow_ends
 
 #: Drawn: the thesis's two.
 DRAWN = ("mpcc", "hpcc")

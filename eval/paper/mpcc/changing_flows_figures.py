@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What do joining and leaving flows look like? Throughput and queue, MPCC beside HPCC (Figs. 5.3 and 5.4)."""
+"""Draws throughput and queue as flows join and leave, MPCC beside HPCC (Figs. 5.3 and 5.4)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from ns3_env.eval.paper.mpcc.changing_flows import DRAWN, THEIR_BDP_BYTES, Run, intervals
 from ns3_env.eval.paper.mpcc.open_loop import SENDERS
 from ns3_env.eval.paper.panels import finished, panels
-from ns3_env.eval.show.plots import envelope, styles, time_unit
-from ns3_env.eval.show.table import csv_text
+from ns3_env.eval.plots.plots import envelope, styles, time_unit
+from ns3_env.eval.plots.table import csv_text
 from ns3_env.eval.trace.knobs import flow_colours
 
 #: More bins than these are drawn together.

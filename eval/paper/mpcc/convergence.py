@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How fast does MPCC empty a queue? Weights and horizons on four flows at 1 Gb/s (Zheng 2024, Fig. 5.2)."""
+"""Experiment: MPCC's weights and horizons on four flows at 1 Gb/s (Zheng 2024, Fig. 5.2)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ns3_env.eval.paper.mpcc.open_loop import BOTTLENECK, RATE_BPS, SENDERS, bot
 from ns3_env.eval.paper.mpcc.throughput import measured, shares
 from ns3_env.eval.paper.outcome import Claim, Experiment, Grid, Outcome, Row, Say
 from ns3_env.eval.paper.panels import finished, panels
-from ns3_env.eval.show.plots import styles
-from ns3_env.eval.show.table import csv_text
-from ns3_env.results import Floats
+from ns3_env.eval.plots.plots import styles
+from ns3_env.eval.plots.table import csv_text
 from ns3_env.scenario import Controller, Record, Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Incast
+from ns3_env.simulator.results import Floats
 
 #: W_R (with W_Q = 1) -> ns until the queue is zero (section 5.2.1).
 WEIGHTS = {1: 140_334, 10: 149_133, 100: 175_530}

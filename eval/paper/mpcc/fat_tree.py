@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whose queues are shortest, whose flows done first? Workloads on a fat-tree (Zheng 2024, Figs. 5.6–5.9)."""
+"""Experiment: workloads on a fat-tree under five controllers (Zheng 2024, Figs. 5.6–5.9)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from ns3_env.eval.paper.mpcc.fat_tree_figures import draw_queues, draw_slowdowns
 from ns3_env.eval.paper.mpcc.fat_tree_numbers import Case, Measured, csvs, grids, measure
 from ns3_env.eval.paper.outcome import Experiment, Outcome, Say
 from ns3_env.scenario import Record, Scenario
+from ns3_env.scenario.topology import FatTree3
+from ns3_env.scenario.traffic import Incast, Mix, Poisson
 from ns3_env.simulator import Simulator
-from ns3_env.topology import FatTree3
-from ns3_env.traffic import Incast, Mix, Poisson
 
 #: The thesis's five (section 5.1.2).
 CONTROLLERS = ("mpcc", "hpcc", "dctcp", "dcqcn", "timely")

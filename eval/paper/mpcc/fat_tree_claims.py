@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does the fat-tree bear out the thesis? Its claims on queues and slowdowns, case by case (section 5.4)."""
+"""The thesis's claims on queues and slowdowns on the fat-tree, case by case (section 5.4)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What do the fat-tree's figures look like? Queue CDFs and slowdowns by size, four panels of one workload."""
+"""Draws queue CDFs and slowdowns by size on the fat-tree, four panels for each workload."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
 from ns3_env.eval.paper.mpcc.fat_tree_numbers import Found, cdf
 from ns3_env.eval.paper.panels import finished, panels
-from ns3_env.eval.show.plots import queue_scale, styles
+from ns3_env.eval.plots.plots import queue_scale, styles
 
 _NAMES = [name for name, _, _, _ in SIZE_BUCKETS]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is measured of one run on the fat-tree? Queues of all ports together, slowdowns by flow size."""
+"""Measures a run on the fat-tree: queues of all ports together, slowdowns by flow size."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ns3_env.eval.metrics.losses import unfinished_flows
 from ns3_env.eval.metrics.queues import queue_cdf
 from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS, fct_slowdowns_by_size, statistics_of
 from ns3_env.eval.paper.outcome import Grid
-from ns3_env.eval.show.table import csv_text
-from ns3_env.results import Floats, flow_column
+from ns3_env.eval.plots.table import csv_text
+from ns3_env.simulator.results import Floats, flow_column
 
 #: Names of the workloads, as the thesis writes them.
 WORKLOADS = {"websearch": "WebSearch", "fb_hadoop": "FB_Hadoop"}

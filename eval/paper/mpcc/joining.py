@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a flow that joins get its share at once, and does the queue go? (Zheng 2024, Figs. 5.3 and 5.4)."""
+"""Experiment: flows that join a link, MPCC against HPCC (Zheng 2024, Figs. 5.3 and 5.4)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who takes the bandwidth of a flow that has left, and how soon? (Zheng 2024, Figs. 5.3 and 5.4)."""
+"""Experiment: flows that end one by one, MPCC against HPCC (Zheng 2024, Figs. 5.3 and 5.4)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which queue does the thesis's model predict? Zheng 2024, eq. 3.4 and Table 3.1, step by step."""
+"""The thesis's model of a queue, step by step (Zheng 2024, eq. 3.4 and Table 3.1)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does the network do when nobody controls it? Windows by a schedule, written across the channel."""
+"""Open-loop runs: windows by a schedule, written across the channel."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 
 from ns3_env.eval.paper.mpcc.model import Bottleneck, Floats
 from ns3_env.scenario import AGENT, Controller, Record, Scenario, Switch, Synchronous
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Flow, FlowList
 from ns3_env.simulator import Decisions, Simulator
-from ns3_env.telemetry import column
-from ns3_env.topology import Dumbbell
-from ns3_env.traffic import Flow, FlowList
+from ns3_env.task.observations import column
 
 SENDERS = 4
 RATE_BPS = 1e9

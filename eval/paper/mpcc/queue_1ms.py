@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""When does a sender learn of a queue? Model, switch, sender over 1 ms links (Zheng 2024, Figs. 3.4, 3.5)."""
+"""Experiment: queue of model, switch and sender over 1 ms links (Zheng 2024, Figs. 3.4, 3.5)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ns3_env.eval.paper.mpcc.model import Floats, slope_bps
 from ns3_env.eval.paper.mpcc.open_loop import NO_WINDOW, SENDERS, Response, respond, scenario
 from ns3_env.eval.paper.outcome import Claim, Experiment, Outcome, Row, Say
 from ns3_env.eval.paper.panels import FREE, MODEL, SENDER, SWITCH, curve, finished, panels
-from ns3_env.eval.show.table import csv_text
+from ns3_env.eval.plots.table import csv_text
 from ns3_env.simulator import Simulator
 
 SHORT_NS, LONG_NS = 1_000, 1_000_000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a queue rise and fall as the model says? Steps over 1 µs links (Zheng 2024, Figs. 3.2 and 3.3)."""
+"""Experiment: steps of a queue over 1 µs links, against the model (Zheng 2024, Figs. 3.2, 3.3)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ns3_env.eval.paper.mpcc.model import Floats, slope_bps
 from ns3_env.eval.paper.mpcc.open_loop import NO_WINDOW, RATE_BPS, SENDERS, Response, respond, scenario
 from ns3_env.eval.paper.outcome import Claim, Experiment, Outcome, Row, Say
 from ns3_env.eval.paper.panels import MODEL, SWITCH, curve, finished, panels
-from ns3_env.eval.show.table import csv_text
+from ns3_env.eval.plots.table import csv_text
 from ns3_env.simulator import Simulator
 
 DELAY_NS = 1000

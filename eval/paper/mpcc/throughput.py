@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How much of a link does each flow have, over time? Counted frame by frame in a capture of its port."""
+"""Each flow's throughput over time, counted frame by frame in a capture of a port."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ns3_env.errors import SimulatorError
-from ns3_env.results import Floats, flow_column
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
+from ns3_env.simulator.results import Floats, flow_column
 
 #: Kept of a frame: up to its queue pair, and less than the shortest one, so that all records are alike.
 _SNAP = 50

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does SMCC hold its queue beside more and more background? (Jiang 2015, Figs. 18 and 19)."""
+"""Experiment: SMCC's queue beside increasing background (Jiang 2015, Figs. 18 and 19)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does QCN swing as its cycle is long, and background takes half of the link? (Jiang 2015, Fig. 5)."""
+"""Experiment: QCN's queue by cycle length T, with and without background (Jiang 2015, Fig. 5)."""
 
 from __future__ import annotations
 

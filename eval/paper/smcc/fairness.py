@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does each source come to its fair share? Sending rates under SMCC, QCN and BCN (Jiang 2015, Fig. 17)."""
+"""Experiment: sending rates of three sources under SMCC, QCN and BCN (Jiang 2015, Fig. 17)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ns3_env.eval.paper.smcc.network import (
     side_by_side,
 )
 from ns3_env.eval.paper.smcc.seen import Seen, grouped, play
-from ns3_env.eval.show.table import csv_text
+from ns3_env.eval.plots.table import csv_text
 from ns3_env.simulator import Simulator
 
 #: The paper gives no length, and one run.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do queues look? Over time in panels, and as distributions (Jiang 2015, Figs. 5, 15, 16, 18 to 23)."""
+"""Draws queues over time and as distributions (Jiang 2015, Figs. 5, 15, 16, 18 to 23), and rates."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ns3_env.eval.paper.smcc.network import (
     TARGET_BYTES,
 )
 from ns3_env.eval.paper.smcc.seen import Floats, Port, Seen
-from ns3_env.eval.show.plots import OTHERS, envelope, styles, time_unit
-from ns3_env.eval.show.table import csv_text
+from ns3_env.eval.plots.plots import OTHERS, envelope, styles, time_unit
+from ns3_env.eval.plots.table import csv_text
 from ns3_env.eval.trace.knobs import flow_colours
 
 _QUEUE, _TARGET = OTHERS[3], "#D55E00"

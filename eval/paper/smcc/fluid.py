@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where does the state of queue and rates go? Trajectories in the plane of x = q − q0 and y = N r − C.
+"""Fluid model: trajectories in the plane of x = q − q0 and y = N r − C.
 
 A law has modes, each a vector field in a region of the plane (Jiang 2015, eqs. 16–18, 26, 27). A mode is
 left when the state has left its region for the delay τ of Jiang 2015, sec. 2.3, or when its time is over. The

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do many bursts at one port find its target, and leave it full as they end? (Jiang 2015, Fig. 23)."""
+"""Experiment: 15-to-1 incasts, long-lived and of mixed sizes (Jiang 2015, Fig. 23)."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from ns3_env.eval.paper.smcc.network import (
 from ns3_env.eval.paper.smcc.seen import Seen, grouped, numbers, play, response_ms
 from ns3_env.eval.paper.smcc.tree import TO_RECEIVER, endless, mixed, shared_until_ns, topology
 from ns3_env.scenario import Controller, Record, Scenario
+from ns3_env.scenario.traffic import FlowList
 from ns3_env.simulator import Simulator
-from ns3_env.traffic import FlowList
 
 #: Long-lived flows are watched for so long; mixed ones until the last one's end, or this.
 _SECONDS, _LIMIT_S = 2.0, 20.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What are laws of layer 2 worth at 100 Gb/s, beside RDMA's? Jiang 2015, Fig. 23, which ends at 1 Gb/s."""
+"""Experiment: laws of layer 2 at 100 Gb/s beside RDMA's, beyond the 1 Gb/s of Jiang 2015, Fig. 23."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ns3_env.eval.paper.smcc.figures import panel, queues
 from ns3_env.eval.paper.smcc.network import SAMPLE_BYTES, TARGET_BYTES, Law, seeds, switch
 from ns3_env.eval.paper.smcc.seen import Seen, grouped, numbers, play_with, response_ms, seen
 from ns3_env.eval.paper.smcc.tree import TO_RECEIVER, endless, mixed, shared_until_ns, topology
-from ns3_env.eval.show.table import csv_text
+from ns3_env.eval.plots.table import csv_text
 from ns3_env.scenario import Controller, Record, Scenario
+from ns3_env.scenario.traffic import FlowList
 from ns3_env.simulator import Simulator
-from ns3_env.traffic import FlowList
 
 _RATE_BPS = 100e9
 #: Bytes of the laws (q0, samples, cycles, T₁) are ten times the paper's, and times so a tenth: in units

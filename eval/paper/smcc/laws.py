@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What do BCN and SMCC do in the plane? Their vector fields (Jiang 2015, eqs. 2, 26 and 27)."""
+"""Vector fields of BCN and SMCC in the plane (Jiang 2015, eqs. 2, 26 and 27)."""
 
 from __future__ import annotations
 

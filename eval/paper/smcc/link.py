@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whose queue is it? The link of a fluid model, in bytes and seconds (Jiang 2015, sec. 3.2)."""
+"""Link of the fluid model, in bytes and seconds (Jiang 2015, sec. 3.2)."""
 
 from __future__ import annotations
 

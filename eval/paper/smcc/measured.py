@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does the network go where the fluid goes? Both ways through the plane, from where background begins."""
+"""Measured trajectories beside the fluid's, from the start of background."""
 
 from __future__ import annotations
 

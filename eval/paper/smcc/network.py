@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is played? The paper's links, buffers, laws and flows, simulated (Jiang 2015, sec. 5.2)."""
+"""Simulated scenarios of the paper: links, buffers, laws and flows (Jiang 2015, sec. 5.2)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ns3_env.measurement import Measurement
 from ns3_env.scenario import CongestionPoints, Controller, Record, Scenario, Switch
-from ns3_env.topology import Dumbbell, Topology
-from ns3_env.traffic import ConstantRate, FlowList, Mix
-from ns3_env.traffic.listed import Flow
+from ns3_env.scenario.measurement import Measurement
+from ns3_env.scenario.topology import Dumbbell, Topology
+from ns3_env.scenario.traffic import ConstantRate, FlowList, Mix
+from ns3_env.scenario.traffic.listed import Flow
 
 RATE_BPS, TARGET_BYTES, BUFFER_BYTES = 1e9, 64e3, 128_000
 #: The paper looks each millisecond; its exact curves are ours, ten times as fine.

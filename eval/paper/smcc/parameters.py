@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does SMCC hold its target whatever its parameters, and sooner than QCN? (Jiang 2015, Figs. 15 and 16)."""
+"""Experiment: SMCC's queue by its parameters, against QCN's (Jiang 2015, Figs. 15 and 16)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does it matter which link is the bottleneck? QCN and SMCC over a chain (Jiang 2015, Figs. 20 to 22)."""
+"""Experiment: QCN and SMCC over a chain of two bottlenecks (Jiang 2015, Figs. 20 to 22)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ns3_env.eval.paper.smcc.network import (
     smcc,
 )
 from ns3_env.eval.paper.smcc.seen import Port, Queue, Seen, grouped, play, pooled
+from ns3_env.scenario.topology import Graph, GraphLink
 from ns3_env.simulator import Simulator
-from ns3_env.topology import Graph, GraphLink
 
 #: S1 ... S4 are hosts 0 ... 3, R1 ... R4 are 4 ... 7, C1 ... C3 are 8 ... 10 (Fig. 14). S1 to S3 are at C1,
 #: R3 and S4 at C2, R1, R2 and R4 at C3: a stream of S3 crosses the first link alone, one of S4 the second.

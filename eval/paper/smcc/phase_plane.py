@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who slides along a switching line? Phase planes of BCN, QCN and SMCC (Jiang 2015, Figs. 6 to 9)."""
+"""Experiment: phase planes of BCN, QCN and SMCC (Jiang 2015, Figs. 6 to 9)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ns3_env.eval.paper.smcc.phase_plane_claims import BACKGROUND, LONG, SHORT, 
 from ns3_env.eval.paper.smcc.phase_plane_figures import KB, MBPS, Plane, draw
 from ns3_env.eval.paper.smcc.qcn import Qcn
 from ns3_env.eval.paper.smcc.theory import sliding_stretches
-from ns3_env.eval.show.table import csv_text
+from ns3_env.eval.plots.table import csv_text
 from ns3_env.simulator import Simulator
 
 #: Random states that a theorem is tried on at scale 1.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which statements of the theory hold? Verdicts by ways in the plane (Jiang 2015, sec. 2.3, 3.2, 4.3)."""
+"""Verdicts on the theory by trajectories in the plane (Jiang 2015, sec. 2.3, 3.2, 4.3)."""
 
 from __future__ import annotations
 

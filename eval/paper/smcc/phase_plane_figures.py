@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do the phase planes look? Ways, switching lines, sliding regimes (Jiang 2015, Figs. 6 to 9)."""
+"""Draws phase planes: trajectories, switching lines, sliding regimes (Jiang 2015, Figs. 6 to 9)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ns3_env.eval.paper.smcc.laws import Smcc
 from ns3_env.eval.paper.smcc.phase_plane_claims import regime
 from ns3_env.eval.paper.smcc.qcn import Qcn
 from ns3_env.eval.paper.smcc.theory import line_y
-from ns3_env.eval.show.plots import COLOURS, OTHERS
+from ns3_env.eval.plots.plots import COLOURS, OTHERS
 
 #: kB, and Mb/s of bytes per second.
 KB, MBPS = 1e3, 125e3

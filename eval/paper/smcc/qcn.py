@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What does QCN do in the plane? Decrease, fast recovery, active increase (Jiang 2015, eqs. 15, 17, 18)."""
+"""QCN's fields: decrease, fast recovery, active increase (Jiang 2015, eqs. 15, 17, 18)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What was seen of a run? A queue over time, sending rates, and the numbers that the paper names of them."""
+"""Record of a run: a queue over time, sending rates, and the numbers that the paper names."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ns3_env.episode_pool import Players
 from ns3_env.eval.paper.outcome import Say
 from ns3_env.eval.paper.smcc.network import BOTTLENECK, SAMPLE_NS, TARGET_BYTES
-from ns3_env.results import flow_ends
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
+from ns3_env.simulator.pool import Players
+from ns3_env.simulator.results import flow_ends
 
 Floats = npt.NDArray[np.float64]
 Case = TypeVar("Case", bound=Hashable)

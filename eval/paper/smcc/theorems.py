@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do the theorems hold? Each one tried on random states and links (Jiang 2015, sec. 2.3, 3.2, 4.3)."""
+"""Tests of the theorems on random states and links (Jiang 2015, sec. 2.3, 3.2, 4.3)."""
 
 from __future__ import annotations
 

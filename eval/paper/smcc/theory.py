@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""When does a state slide along a switching line? Conditions and closed forms of Jiang 2015, to check by."""
+"""Conditions and closed forms of sliding and trajectories in the plane (Jiang 2015)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where do many send to one? Four ToRs around a large fabric switch, 15 sources (Jiang 2015, sec. 5.5)."""
+"""Topology and traffic: four ToRs around a fabric switch, 15 sources (Jiang 2015, sec. 5.5)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ns3_env.topology import Graph, GraphLink
-from ns3_env.traffic import FlowList
-from ns3_env.traffic.listed import Flow
+from ns3_env.scenario.topology import Graph, GraphLink
+from ns3_env.scenario.traffic import FlowList
+from ns3_env.scenario.traffic.listed import Flow
 
 #: M computers at each of N ToRs; the leftmost one receives.
 COMPUTERS, TORS = 4, 4

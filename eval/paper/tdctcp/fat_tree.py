@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is played? 15 hosts of a fat-tree send to the sixteenth (Liang 2018, sec. 4.1)."""
+"""Scenario: 15 hosts of a fat-tree send to the sixteenth (Liang 2018, sec. 4.1)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.scenario.tcp import Tcp
 from ns3_env.scenario.tcp_queue import Queue
-from ns3_env.topology import FatTree3
-from ns3_env.traffic import Incast, Traffic
+from ns3_env.scenario.topology import FatTree3
+from ns3_env.scenario.traffic import Incast, Traffic
 
 #: Mininet's limit, as the thesis has it.
 RATE_BPS = 100e6

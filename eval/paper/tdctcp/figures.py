@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How do RTTs and completion times look (Liang 2018, Figs. 4-2 to 4-4)?"""
+"""Draws RTTs and completion times (Liang 2018, Figs. 4-2 to 4-4)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from ns3_env.eval.paper.panels import finished, panels
 from ns3_env.eval.paper.tdctcp.seen import Floats, Seen
-from ns3_env.eval.show.plots import styles
-from ns3_env.eval.show.table import csv_text
+from ns3_env.eval.plots.plots import styles
+from ns3_env.eval.plots.table import csv_text
 
 _PERCENT = np.arange(1, 100) / 100
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""15 servers send flows of four sizes at once: when is each complete (Liang 2018, Figs. 4-3, 4-4)?"""
+"""Experiment: completion times of flows of four sizes, 15-to-1 (Liang 2018, Figs. 4-3, 4-4)."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from ns3_env.eval.paper.tdctcp.fat_tree import (
 )
 from ns3_env.eval.paper.tdctcp.figures import completions
 from ns3_env.eval.paper.tdctcp.seen import Floats, seen
-from ns3_env.eval.show.table import csv_text
+from ns3_env.eval.plots.table import csv_text
+from ns3_env.scenario.traffic import FlowList
+from ns3_env.scenario.traffic.listed import Flow
 from ns3_env.simulator import Simulator
-from ns3_env.traffic import FlowList
-from ns3_env.traffic.listed import Flow
 
 SIZES: Mapping[str, int] = {"2 kB": 2_000, "50 kB": 50_000, "1 MB": 1_000_000, "10 MB": 10_000_000}
 #: T-DCTCP's completion times over DCTCP's: "drops by about 1.4X", 31 %, 48.2 %, of T-DCTCP's, as all of the

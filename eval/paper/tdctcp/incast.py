@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""15 servers send to one client at once: which throughput and RTTs (Liang 2018, Table 4-1, Fig. 4-2)?"""
+"""Experiment: throughput and RTTs of 15 senders to one (Liang 2018, Table 4-1, Fig. 4-2)."""
 
 from __future__ import annotations
 

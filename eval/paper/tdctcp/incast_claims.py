@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What of Liang 2018, sec. 4.2, holds of throughput and RTTs, and what would its RTTs need?"""
+"""Claims of Liang 2018, sec. 4.2, on throughput and RTTs, tested."""
 
 from __future__ import annotations
 

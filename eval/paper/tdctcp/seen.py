@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What was seen of a run? Throughput, RTTs of all flows together, completion times, marks and losses."""
+"""Record of a run: throughput, RTTs of all flows together, completion times, marks and losses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ns3_env.eval.metrics.fairness import jain_index
 from ns3_env.eval.paper.tdctcp.fat_tree import TO_RECEIVER
-from ns3_env.results import flow_column
+from ns3_env.simulator.results import flow_column
 
 Floats = npt.NDArray[np.float64]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What are both papers' laws worth in a data centre of 10 Gb/s? Neither paper says."""
+"""Experiment of our own: T-DCTCP and RTT-driven MPC beside other laws on a fat-tree at 10 Gb/s."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ns3_env.eval.paper.tdctcp.fat_tree import PUBLISHED, SPREAD_NS, Law, endles
 from ns3_env.eval.paper.tdctcp.figures import completions
 from ns3_env.eval.paper.tdctcp.flows import SIZES, means_by_size, traffic
 from ns3_env.eval.paper.tdctcp.seen import Seen, seen
-from ns3_env.eval.show.table import csv_text
+from ns3_env.eval.plots.table import csv_text
 from ns3_env.simulator import Simulator
 
 RATE_BPS = 10e9

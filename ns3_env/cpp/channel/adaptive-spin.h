@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// When does it pay to wait without sleeping? A short spin that learns.
+// A short spin on a shared word before sleeping, which learns where spinning does not pay.
 #ifndef NS3_ENV_CHANNEL_ADAPTIVE_SPIN_H
 #define NS3_ENV_CHANNEL_ADAPTIVE_SPIN_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does Python speak to the simulator? Its end of the channel.
+// The agent's end of the channel, Python's.
 #ifndef NS3_ENV_CHANNEL_AGENT_END_H
 #define NS3_ENV_CHANNEL_AGENT_END_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where do texts of any length go? Into a memory file beside the region: scenarios, results, errors.
+// The blob, a memory file beside the region for long texts: scenarios, results, errors.
 #ifndef NS3_ENV_CHANNEL_BLOB_H
 #define NS3_ENV_CHANNEL_BLOB_H
 

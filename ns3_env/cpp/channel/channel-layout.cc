@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Are both ends of one build? A hash of everything that they must agree on.
+// Hash of the channel's layout, by which both ends see whether they are of one build.
 #include "channel-layout.h"
 
 #include <bit>

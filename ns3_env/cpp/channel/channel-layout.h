@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What do the simulator and Python say to each other, and where does it lie? Turns, rows and the shared region.
+// The channel's protocol and the layout of its region: messages, commands, rows, control words.
 #ifndef NS3_ENV_CHANNEL_CHANNEL_LAYOUT_H
 #define NS3_ENV_CHANNEL_CHANNEL_LAYOUT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What tests the channel without a network? A program that speaks the protocol and makes its rows up.
+// Program without a network that speaks the channel's protocol with made-up rows, for tests.
 //
 // rdma-dummy-sim --channel-fd=N
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does a process sleep until its peer has spoken? Linux futexes on words of the shared region.
+// Sleeping and waking by Linux futexes on words of the shared region.
 #ifndef NS3_ENV_CHANNEL_FUTEX_H
 #define NS3_ENV_CHANNEL_FUTEX_H
 

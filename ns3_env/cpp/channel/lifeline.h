@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What if the parent dies? The simulator ends with the process that started it.
+// Ends the simulator with the process that started it.
 #ifndef NS3_ENV_CHANNEL_LIFELINE_H
 #define NS3_ENV_CHANNEL_LIFELINE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What can an agent see of a flow? The one table of fields, and the record that holds their values.
+// Table of the telemetry fields that an agent can observe, and the records of values and actions.
 #ifndef NS3_ENV_CHANNEL_OBSERVATION_FIELDS_H
 #define NS3_ENV_CHANNEL_OBSERVATION_FIELDS_H
 

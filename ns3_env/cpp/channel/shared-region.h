@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where does the channel lie? In an anonymous memory file that dies with its last user.
+// The channel's shared region: an anonymous memory file that dies with its last user.
 #ifndef NS3_ENV_CHANNEL_SHARED_REGION_H
 #define NS3_ENV_CHANNEL_SHARED_REGION_H
 

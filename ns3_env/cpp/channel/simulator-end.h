@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does the simulator speak to Python? Its end of the channel.
+// The simulator's end of the channel.
 #ifndef NS3_ENV_CHANNEL_SIMULATOR_END_H
 #define NS3_ENV_CHANNEL_SIMULATOR_END_H
 

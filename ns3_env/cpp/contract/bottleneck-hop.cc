@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which hop limits a flow? MPCC's selection of the state switch from a packet's telemetry.
+// MPCC's selection of the state switch, the bottleneck hop, from a packet's telemetry.
 #include "bottleneck-hop.h"
 
 #include <algorithm>

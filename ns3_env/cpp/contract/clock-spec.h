@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// When do flows under a policy decide?
+// Decision clock of the flows under a policy.
 #ifndef NS3_ENV_CONTRACT_CLOCK_SPEC_H
 #define NS3_ENV_CONTRACT_CLOCK_SPEC_H
 

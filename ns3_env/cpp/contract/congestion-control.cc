@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does a controller do that does not say otherwise? Defaults of the interface, and the list of names.
+// Defaults of the congestion controllers' interface, and the list of their names.
 #include "congestion-control.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is a congestion controller? The one interface between a flow and the law that steers it.
+// Interface of congestion controllers, between a flow and the law that steers it.
 #ifndef NS3_ENV_CONTRACT_CONGESTION_CONTROL_H
 #define NS3_ENV_CONTRACT_CONGESTION_CONTROL_H
 

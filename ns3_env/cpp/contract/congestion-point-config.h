@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// When does a switch tell a source of its queue, and what? A congestion point of layer 2.
+// Parameters of a layer-2 congestion point: queue target, sampling and feedback.
 #ifndef NS3_ENV_CONTRACT_CONGESTION_POINT_CONFIG_H
 #define NS3_ENV_CONTRACT_CONGESTION_POINT_CONFIG_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How long do decisions take? Durations as a histogram, so that those of many flows add up.
+// Histogram of decision times, which adds up over flows.
 #include "decision-times.h"
 
 #include <algorithm>

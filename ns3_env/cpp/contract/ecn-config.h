@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// From which queue on is a packet marked? Thresholds of ECN at a link rate.
+// Thresholds of ECN marking at a link rate.
 #ifndef NS3_ENV_CONTRACT_ECN_CONFIG_H
 #define NS3_ENV_CONTRACT_ECN_CONFIG_H
 

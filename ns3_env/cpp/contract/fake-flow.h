@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does a test show a controller a flow without a network? A flow state that the test writes.
+// Flow state written by hand, for tests of controllers without a network.
 #ifndef NS3_ENV_CONTRACT_FAKE_FLOW_H
 #define NS3_ENV_CONTRACT_FAKE_FLOW_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does a controller know and steer? The facts of one flow's path, its counters, its window and rate.
+// A flow as its controller sees it: facts of the path, counters, window and pacing rate.
 #ifndef NS3_ENV_CONTRACT_FLOW_STATE_H
 #define NS3_ENV_CONTRACT_FLOW_STATE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does a switch write into a passing packet? One in-band telemetry record per hop.
+// In-band telemetry record of one hop, which a switch writes into a passing packet.
 #ifndef NS3_ENV_CONTRACT_INT_RECORD_H
 #define NS3_ENV_CONTRACT_INT_RECORD_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// When may a flow's next packet leave? Its window, its pacing rate, and windows below one packet.
+// Time of a flow's next packet by window and pacing rate, with windows below one packet.
 #ifndef NS3_ENV_CONTRACT_PACING_H
 #define NS3_ENV_CONTRACT_PACING_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is known of a flow's path before its first packet? Rates, delays, BDP.
+// Facts of a flow's path that are known before its first packet: rates, delays, BDP.
 #ifndef NS3_ENV_CONTRACT_PATH_FACTS_H
 #define NS3_ENV_CONTRACT_PATH_FACTS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does a feedback frame say? A queue at one sample, as the frame's fields can hold it.
+// Fields of a switch's feedback frame: a queue's offset and change at one sample.
 #ifndef NS3_ENV_CONTRACT_QUEUE_FEEDBACK_H
 #define NS3_ENV_CONTRACT_QUEUE_FEEDBACK_H
 

@@ -8,7 +8,7 @@
 namespace ns3::env
 {
 
-/// What may an ingress port take beyond its reserve?
+/// What an ingress port may take beyond its reserve.
 enum class PoolSharing : uint8_t
 {
     Thresholds, ///< up to a share of what is free, then its headroom: a pause reaches the peer in time

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How long does a frame take? Picosecond time and the two serialisation rules.
+// Picosecond time, and the two rules for serialisation times.
 #ifndef NS3_ENV_CONTRACT_UNITS_H
 #define NS3_ENV_CONTRACT_UNITS_H
 

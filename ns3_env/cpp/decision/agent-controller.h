@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does a flow obey a policy outside the simulator?
+// Controller of a flow whose policy decides outside the simulator.
 #ifndef NS3_ENV_DECISION_AGENT_CONTROLLER_H
 #define NS3_ENV_DECISION_AGENT_CONTROLLER_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How do ACKs and feedback frames become an agent's record? Features over the time since the flow's last decision.
+// Telemetry record of a flow, from ACKs and feedback frames since its last decision.
 #ifndef NS3_ENV_DECISION_AGENT_TELEMETRY_H
 #define NS3_ENV_DECISION_AGENT_TELEMETRY_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does a policy in another process decide? Its side of the channel is asked, and the simulator waits.
+// Decider that asks a policy in another process, across the channel.
 #ifndef NS3_ENV_DECISION_CHANNEL_DECIDER_H
 #define NS3_ENV_DECISION_CHANNEL_DECIDER_H
 

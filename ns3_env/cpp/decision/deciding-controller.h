@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does a flow obey a policy? A controller that asks now and then, and lets the flow wait for the answer.
+// Base of the controllers under a policy, which hold their flow until a decision has come.
 #ifndef NS3_ENV_DECISION_DECIDING_CONTROLLER_H
 #define NS3_ENV_DECISION_DECIDING_CONTROLLER_H
 

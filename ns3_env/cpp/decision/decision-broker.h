@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which flows decide together? Collects those that are due and has one batch answered.
+// Collects the flows that are due for a decision and has them answered in one batch.
 #ifndef NS3_ENV_DECISION_DECISION_BROKER_H
 #define NS3_ENV_DECISION_DECISION_BROKER_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where do actions come from that no policy would take? Random ones that are held, and noise on the policy's.
+// Exploration by a policy in the simulator: random actions that are held, or noise on its own.
 #ifndef NS3_ENV_DECISION_EXPLORATION_H
 #define NS3_ENV_DECISION_EXPLORATION_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What if the other side wants no answer, but another episode? The channel of one episode, which remembers.
+// The channel during one episode, which remembers a request for another episode or the end.
 #ifndef NS3_ENV_DECISION_INTERRUPTION_H
 #define NS3_ENV_DECISION_INTERRUPTION_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does a flow obey a trained policy inside the simulator?
+// Controller of a flow under a trained policy inside the simulator.
 #ifndef NS3_ENV_DECISION_NETWORK_CONTROLLER_H
 #define NS3_ENV_DECISION_NETWORK_CONTROLLER_H
 

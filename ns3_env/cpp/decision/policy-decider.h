@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does a policy in the simulator decide? It keeps each flow's history, explores where it should, and tells.
+// Decider by a policy in the simulator, with each flow's history and exploration.
 #ifndef NS3_ENV_DECISION_POLICY_DECIDER_H
 #define NS3_ENV_DECISION_POLICY_DECIDER_H
 

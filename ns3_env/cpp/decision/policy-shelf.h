@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which policies does an episode play? Each file is read once, and kept to the episode's end.
+// The policies of an episode, each file read once and kept to the episode's end.
 #ifndef NS3_ENV_DECISION_POLICY_SHELF_H
 #define NS3_ENV_DECISION_POLICY_SHELF_H
 

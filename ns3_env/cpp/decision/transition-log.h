@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What was decided in the simulator? Rows and actions, handed across the channel a full region at a time.
+// Decisions made in the simulator, handed across the channel a full region at a time.
 #ifndef NS3_ENV_DECISION_TRANSITION_LOG_H
 #define NS3_ENV_DECISION_TRANSITION_LOG_H
 

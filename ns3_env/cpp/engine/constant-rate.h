@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// When does a source send that nothing steers? At a fixed rate, from its start to its stop.
+// Time table of a stream of constant rate, which no controller steers.
 #ifndef NS3_ENV_ENGINE_CONSTANT_RATE_H
 #define NS3_ENV_ENGINE_CONSTANT_RATE_H
 

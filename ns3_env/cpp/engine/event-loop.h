@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How are events kept and run? An ns-3 simulator implementation with a short way for re-armed events.
+// Simulator implementation for ns-3 with a short way for re-armed events.
 #ifndef NS3_ENV_ENGINE_EVENT_LOOP_H
 #define NS3_ENV_ENGINE_EVENT_LOOP_H
 

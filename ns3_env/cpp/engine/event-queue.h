@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which event is next? A wheel of short lists for the near future, a heap for what is later.
+// Event queue: a wheel of short lists for the near future, a heap for what is later.
 #ifndef NS3_ENV_ENGINE_EVENT_QUEUE_H
 #define NS3_ENV_ENGINE_EVENT_QUEUE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is a flow, before it exists?
+// Specification of a flow: its ends, size and start.
 #ifndef NS3_ENV_ENGINE_FLOW_SPEC_H
 #define NS3_ENV_ENGINE_FLOW_SPEC_H
 

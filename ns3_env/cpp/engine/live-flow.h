@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What do those need of a flow who start, steer and record it? Both of its ends, whatever carries it.
+// Transport-independent interface of a running flow.
 #ifndef NS3_ENV_ENGINE_LIVE_FLOW_H
 #define NS3_ENV_ENGINE_LIVE_FLOW_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Why does a packet not arrive, and how much was lost that way?
+// Causes of packet loss, and one port's losses by cause.
 #ifndef NS3_ENV_ENGINE_LOSSES_H
 #define NS3_ENV_ENGINE_LOSSES_H
 

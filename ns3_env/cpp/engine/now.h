@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What time is it in the simulation?
+// Current simulated time.
 #ifndef NS3_ENV_ENGINE_NOW_H
 #define NS3_ENV_ENGINE_NOW_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How long was a queue how long? Time-weighted mean, percentiles and maximum, kept at each change.
+// Time-weighted queue-length statistics.
 #ifndef NS3_ENV_ENGINE_QUEUE_STATS_H
 #define NS3_ENV_ENGINE_QUEUE_STATS_H
 

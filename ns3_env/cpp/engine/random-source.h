@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where do a network's random draws come from? One stream, made when it is first needed.
+// Source of a network's random numbers: one ns-3 stream, made when it is first needed.
 #ifndef NS3_ENV_ENGINE_RANDOM_SOURCE_H
 #define NS3_ENV_ENGINE_RANDOM_SOURCE_H
 

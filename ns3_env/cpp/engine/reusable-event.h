@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How is an event scheduled a million times without a million allocations? It is re-armed.
+// Event that is re-armed rather than allocated anew.
 #ifndef NS3_ENV_ENGINE_REUSABLE_EVENT_H
 #define NS3_ENV_ENGINE_REUSABLE_EVENT_H
 

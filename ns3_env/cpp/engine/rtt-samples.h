@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which RTTs has a flow seen? Count, mean, percentiles; each sample counts alike.
+// Statistics of a flow's RTT samples, each of the same weight: count, mean, percentiles.
 #ifndef NS3_ENV_ENGINE_RTT_SAMPLES_H
 #define NS3_ENV_ENGINE_RTT_SAMPLES_H
 

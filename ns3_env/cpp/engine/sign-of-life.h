@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does whoever waits for this process see that it gets on? Whatever makes progress beats a counter.
+// Heartbeat of the simulator's process: a counter that grows whenever it makes progress.
 #ifndef NS3_ENV_ENGINE_SIGN_OF_LIFE_H
 #define NS3_ENV_ENGINE_SIGN_OF_LIFE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does a JSON text say, key by key? Every value is checked before it is converted.
+// JSON reader, key by key, which checks every value before it converts it.
 #ifndef NS3_ENV_JSON_JSON_READER_H
 #define NS3_ENV_JSON_JSON_READER_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does JSON become text, and go, however much there is? With signs of life on the way.
+// JSON writer that beats the heartbeat while it writes and frees.
 #ifndef NS3_ENV_JSON_JSON_WRITER_H
 #define NS3_ENV_JSON_JSON_WRITER_H
 

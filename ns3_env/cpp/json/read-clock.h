@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does a text say of a clock? "clock" and "decision_quantum_ns", of a scenario or of a policy's file.
+// Reads the clock ("clock", "decision_quantum_ns") of a scenario or of a policy's file.
 #ifndef NS3_ENV_JSON_READ_CLOCK_H
 #define NS3_ENV_JSON_READ_CLOCK_H
 

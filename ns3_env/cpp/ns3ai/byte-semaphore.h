@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does one wait for a peer that only counts a byte up? ns3-ai's semaphores, without a core burnt.
+// ns3-ai's semaphores of one byte, waited for without keeping a core busy.
 #ifndef NS3_ENV_NS3AI_BYTE_SEMAPHORE_H
 #define NS3_ENV_NS3AI_BYTE_SEMAPHORE_H
 

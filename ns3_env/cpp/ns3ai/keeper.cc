@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Who ends a foreign simulator that would spin for ever, whatever happens to the Python that started it?
+// Runs a foreign simulator and ends all its processes when the Python that started it ends.
 //
 // ns3ai-keeper PARENT_PID SEGMENT COMMAND...
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does Python see of ns3-ai's wire? Either end of a segment.
+// Python module for either end of a segment of ns3-ai.
 #include "segment-end.h"
 
 #include <pybind11/pybind11.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What lies in a segment of ns3-ai, and how does a message cross it? One end of it, Python's or the simulator's.
+// One end of a shared-memory segment of ns3-ai, Python's or the simulator's.
 #ifndef NS3_ENV_NS3AI_SEGMENT_END_H
 #define NS3_ENV_NS3AI_SEGMENT_END_H
 

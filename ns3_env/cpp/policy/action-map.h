@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does an agent's action do to a flow? Maps from an action to a window and a pacing rate, by name.
+// Maps from an agent's action to a window and a pacing rate, by name.
 #ifndef NS3_ENV_POLICY_ACTION_MAP_H
 #define NS3_ENV_POLICY_ACTION_MAP_H
 
@@ -11,7 +11,7 @@
 namespace ns3::env
 {
 
-/// One kind of action, with its settings. What the kinds are, and what their settings mean: ns3_env/actions.py.
+/// One kind of action, with its settings. What the kinds are, and what their settings mean: ns3_env/task/actions.py.
 class ActionMap
 {
   public:

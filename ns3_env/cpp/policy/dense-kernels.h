@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which loops does a layer come down to, and which of their versions does this processor run best?
+// Loops of a dense layer and an LSTM cell, in the widest version that the processor has.
 #ifndef NS3_ENV_POLICY_DENSE_KERNELS_H
 #define NS3_ENV_POLICY_DENSE_KERNELS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How is a layer computed fast, and to the same bits however many flows decide together?
+// Dense layers and LSTM cell, to the same bits however many flows decide together.
 #ifndef NS3_ENV_POLICY_DENSE_H
 #define NS3_ENV_POLICY_DENSE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does a policy's network read of a flow? Telemetry fields, transformed, and what is derived from several of them.
+// Inputs of a policy's network: telemetry fields, transformed, and what is derived from them.
 #ifndef NS3_ENV_POLICY_OBSERVATION_H
 #define NS3_ENV_POLICY_OBSERVATION_H
 

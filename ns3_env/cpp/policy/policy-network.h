@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does a trained network compute? An MLP, or an LSTM with a shortcut, from observations to outputs.
+// Inference of a trained network: an MLP, or an LSTM with a shortcut.
 #ifndef NS3_ENV_POLICY_POLICY_NETWORK_H
 #define NS3_ENV_POLICY_POLICY_NETWORK_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does a trained policy decide? Its file (docs/policy-format.md), and from observations to actions.
+// Trained policy, read from its file (docs/policy-format.md): observations in, actions out.
 #ifndef NS3_ENV_POLICY_POLICY_H
 #define NS3_ENV_POLICY_POLICY_H
 

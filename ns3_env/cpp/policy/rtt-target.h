@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How far is a flow from its share of an RTT? RL-CC's target of RTT x sqrt(rate): an input, and a reward.
+// A flow's distance from RL-CC's target of RTT x sqrt(rate): an input, and a reward.
 #ifndef NS3_ENV_POLICY_RTT_TARGET_H
 #define NS3_ENV_POLICY_RTT_TARGET_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which flows of an episode are under a policy, and when do they decide? One group for each policy.
+// The flows of an episode under policies, one group with its clock for each policy.
 #ifndef NS3_ENV_PROGRAM_DECIDING_FLOWS_H
 #define NS3_ENV_PROGRAM_DECIDING_FLOWS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How is one episode run, with or without agents across the channel?
+// Runs one episode, with or without agents across the channel.
 #ifndef NS3_ENV_PROGRAM_EPISODE_H
 #define NS3_ENV_PROGRAM_EPISODE_H
 

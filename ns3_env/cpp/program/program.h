@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does a simulator's program do? One scenario to its end, or episode after episode for a policy outside.
+// Main program of a simulator: one scenario, or episode after episode for a policy outside.
 #ifndef NS3_ENV_PROGRAM_PROGRAM_H
 #define NS3_ENV_PROGRAM_PROGRAM_H
 

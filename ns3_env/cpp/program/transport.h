@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What carries an episode's packets? All that differs between the simulators of RDMA and of TCP.
+// Interface of a transport: all that differs between the simulators of RDMA and of TCP.
 #ifndef NS3_ENV_PROGRAM_TRANSPORT_H
 #define NS3_ENV_PROGRAM_TRANSPORT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does Python see of the C++ side? The agent's end of the channel, the field table and MPCC's law.
+// Python module of the C++ side: the agent's end of the channel, fields, MPCC's law, policies.
 #include "ns3_env/cpp/channel/agent-end.h"
 
 #include <cstring>

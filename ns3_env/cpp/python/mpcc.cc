@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does Python ask MPCC? The law of the in-simulator controller, batched over flows.
+// Python binding of MPCC's law, batched over flows.
 #include "ns3_env/cpp/rdma/mpcc/mpcc-law.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does Python see of policies? A file's network, and the action maps: the simulator's own.
+// Python bindings of a policy's network and of the action maps.
 #include "ns3_env/cpp/policy/policy.h"
 
 #include <chrono>
@@ -157,7 +157,7 @@ BindPolicy(py::module_& module)
 
     py::class_<ActionMap>(module,
                           "ActionMap",
-                          "An action map of ns3_env.actions, as the simulator computes it.")
+                          "An action map of ns3_env.task.actions, as the simulator computes it.")
         .def(py::init(
                  [](const std::string& text)
                  {
@@ -171,7 +171,7 @@ BindPolicy(py::module_& module)
     py::class_<RttTarget>(
         module,
         "RttTarget",
-        "The distance to a target of RTT x sqrt(rate), as ns3_env.rtt_target describes it.")
+        "The distance to a target of RTT x sqrt(rate), as ns3_env.task.rtt_target describes it.")
         .def(py::init(
                  [](const std::string& text)
                  {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which files does a capture have, and of which ports? One for each port that was asked for, and one of all.
+// Files of a capture: one for each port that was asked for, and one of all.
 #ifndef NS3_ENV_RECORDERS_CAPTURE_FILES_H
 #define NS3_ENV_RECORDERS_CAPTURE_FILES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How much did each flow receive while all were active?
+// Payload that each flow received while all flows were active.
 #ifndef NS3_ENV_RECORDERS_COMMON_INTERVAL_H
 #define NS3_ENV_RECORDERS_COMMON_INTERVAL_H
 

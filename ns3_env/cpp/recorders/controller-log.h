@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What went on inside the controllers? Every state, or counter, that a controller declares, over time.
+// Log of every state, or counter, that the controllers declare, over time.
 #ifndef NS3_ENV_RECORDERS_CONTROLLER_LOG_H
 #define NS3_ENV_RECORDERS_CONTROLLER_LOG_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What did the controllers count? Over all flows and flow by flow.
+// The controllers' counters, over all flows and flow by flow.
 #ifndef NS3_ENV_RECORDERS_COUNTERS_H
 #define NS3_ENV_RECORDERS_COUNTERS_H
 

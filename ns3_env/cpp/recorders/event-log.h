@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// When were packets marked and ports paused? The single events behind the counts.
+// Log of single events: packets marked, ports paused and resumed.
 #ifndef NS3_ENV_RECORDERS_EVENT_LOG_H
 #define NS3_ENV_RECORDERS_EVENT_LOG_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// When did a flow's window or rate change, and to what?
+// Log of the changes of a flow's window or rate.
 #ifndef NS3_ENV_RECORDERS_KNOB_LOG_H
 #define NS3_ENV_RECORDERS_KNOB_LOG_H
 

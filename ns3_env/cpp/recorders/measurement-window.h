@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What did receivers get, and ports send and hold, between two instants?
+// What receivers get, and switch ports send and hold, in the measurement window.
 #ifndef NS3_ENV_RECORDERS_MEASUREMENT_WINDOW_H
 #define NS3_ENV_RECORDERS_MEASUREMENT_WINDOW_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How do frames of many ports stand in one capture? A pcapng file, an interface for each port.
+// Writer of a pcapng file with an interface for each port.
 #ifndef NS3_ENV_RECORDERS_PCAPNG_H
 #define NS3_ENV_RECORDERS_PCAPNG_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How long was each egress queue, at equal intervals?
+// Lengths of the switches' egress queues at equal intervals.
 #ifndef NS3_ENV_RECORDERS_QUEUE_SERIES_H
 #define NS3_ENV_RECORDERS_QUEUE_SERIES_H
 

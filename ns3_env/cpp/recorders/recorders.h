@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is recorded of a run? Everything that the scenario asks for, hooked onto the network's traces.
+// All recorders that a scenario asks for, hooked onto a run's traces.
 #ifndef NS3_ENV_RECORDERS_RECORDERS_H
 #define NS3_ENV_RECORDERS_RECORDERS_H
 

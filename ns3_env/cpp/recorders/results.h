@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does an episode leave behind? Its flows, queues and totals, as JSON.
+// Results of an episode as JSON: flows, queues and totals.
 #ifndef NS3_ENV_RECORDERS_RESULTS_H
 #define NS3_ENV_RECORDERS_RESULTS_H
 

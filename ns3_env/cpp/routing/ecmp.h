@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which of several equal paths does a flow take? The switch's hash of its five-tuple.
+// Hash of a flow's five-tuple, by which a switch chooses among equal paths (ECMP).
 #ifndef NS3_ENV_ROUTING_ECMP_H
 #define NS3_ENV_ROUTING_ECMP_H
 

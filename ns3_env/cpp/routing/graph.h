@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which nodes are joined by which links? The network as routing sees it.
+// Graph of nodes and links, as routing sees the network.
 #ifndef NS3_ENV_ROUTING_GRAPH_H
 #define NS3_ENV_ROUTING_GRAPH_H
 

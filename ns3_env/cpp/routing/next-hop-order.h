@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which of several equal next hops stands first? The hash picks one of them by its place.
+// Order of equal next hops, of which the ECMP hash picks one by its place.
 #ifndef NS3_ENV_ROUTING_NEXT_HOP_ORDER_H
 #define NS3_ENV_ROUTING_NEXT_HOP_ORDER_H
 

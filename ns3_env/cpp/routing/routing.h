@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// By which nodes does a flow travel? Shortest paths with ECMP over the scenario's graph.
+// Shortest paths with ECMP over a scenario's graph.
 #ifndef NS3_ENV_ROUTING_ROUTING_H
 #define NS3_ENV_ROUTING_ROUTING_H
 

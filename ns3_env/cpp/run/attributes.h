@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does what a user wrote become an object's ns-3 attributes? What is refused is said with what would be right.
+// Sets ns-3 attributes from what a user wrote, and says what would be right where it refuses.
 #ifndef NS3_ENV_RUN_ATTRIBUTES_H
 #define NS3_ENV_RUN_ATTRIBUTES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Who writes a run's frames to files?
+// Interface of a capture, which writes a run's frames to files.
 #ifndef NS3_ENV_RUN_CAPTURE_H
 #define NS3_ENV_RUN_CAPTURE_H
 

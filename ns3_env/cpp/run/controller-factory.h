@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does a name and its attributes become a congestion controller?
+// Creates a congestion controller from its name and attributes.
 #ifndef NS3_ENV_RUN_CONTROLLER_FACTORY_H
 #define NS3_ENV_RUN_CONTROLLER_FACTORY_H
 

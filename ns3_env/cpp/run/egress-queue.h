@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does a switch's port stand at this moment? Its queue, and what it has sent, for those who record it.
+// State of a switch's port at one moment, for recorders: queue, bytes sent, pauses.
 #ifndef NS3_ENV_RUN_EGRESS_QUEUE_H
 #define NS3_ENV_RUN_EGRESS_QUEUE_H
 

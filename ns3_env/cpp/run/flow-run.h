@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How do flows live, from their start to their record? One run of a scenario, whatever carries its packets.
+// One run of a scenario's flows, from start to record, whatever carries their packets.
 #ifndef NS3_ENV_RUN_FLOW_RUN_H
 #define NS3_ENV_RUN_FLOW_RUN_H
 

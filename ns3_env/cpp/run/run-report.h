@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does a run tell of its network when it is over? Losses, streams and totals, whatever carried the packets.
+// Losses, stream counts and totals of a run, whatever carried the packets.
 #ifndef NS3_ENV_RUN_RUN_REPORT_H
 #define NS3_ENV_RUN_RUN_REPORT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does one episode consist of? The scenario as the simulator reads it from JSON.
+// Scenario of one episode, as the simulator reads it from JSON.
 #ifndef NS3_ENV_RUN_SCENARIO_H
 #define NS3_ENV_RUN_SCENARIO_H
 

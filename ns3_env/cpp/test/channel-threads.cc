@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Do the two ends of a channel, and the lifeline, race? Both ends talk as threads of one program, for ThreadSanitizer to see.
+// Both ends of a channel, and the lifeline, as threads of one program for ThreadSanitizer.
 //
 // rdma-channel-threads [TURNS]
 #include "ns3_env/cpp/channel/agent-end.h"

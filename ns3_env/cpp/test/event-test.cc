@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Do events run in their order, however they are kept? The queue against a plain one, the loop against ns-3's own.
+// Tests of the order of events: the queue against a plain one, the loop against ns-3's own.
 #include "ns3/default-simulator-impl.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does ThreadSanitizer see that two ends share a region? It knows memory by its address, so here both get the same one:
-// the linker puts these in the place of mmap and munmap (--wrap).
+// Maps a file at one address for both of its users, so that ThreadSanitizer sees what they share.
+// The linker puts these in the place of mmap and munmap (--wrap).
 #include <cstddef>
 #include <map>
 #include <mutex>

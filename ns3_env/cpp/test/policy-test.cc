@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does a policy's file compute what it says, to the same bits however many flows decide together?
+// Tests of policies: layers, files and histories, to the same bits however many flows decide.
 #include "ns3/test.h"
 #include "ns3_env/cpp/policy/dense.h"
 #include "ns3_env/cpp/policy/policy.h"

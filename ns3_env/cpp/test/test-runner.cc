@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does the C++ side keep its promises? Runs the ns-3 TestSuites linked into this program (TEST_SUITES begins their
-// names), each in turn.
+// Runs the ns-3 TestSuites linked into this program, each in turn (TEST_SUITES begins their names).
 #include "ns3/test.h"
 #include "ns3_env/cpp/program/episode.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whose word lets a flow go faster? That of the switch queue that slowed it down last.
+// Only the congestion point that last slowed a flow may speed it up.
 #ifndef NS3_ENV_RDMA_CONTROLLERS_ASSOCIATED_POINT_H
 #define NS3_ENV_RDMA_CONTROLLERS_ASSOCIATED_POINT_H
 

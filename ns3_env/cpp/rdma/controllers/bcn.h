@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does BCN steer a flow? A switch's feedback lowers its rate by a factor and raises it by steps.
+// BCN controller: a switch's feedback lowers the rate by a factor and raises it by steps.
 #ifndef NS3_ENV_RDMA_CONTROLLERS_BCN_H
 #define NS3_ENV_RDMA_CONTROLLERS_BCN_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// When do the timers of DCQCN come due in the published simulator? As events, each scheduled by the one before.
+// DCQCN's timers as in the published simulator: events, each scheduled by the one before.
 #ifndef NS3_ENV_RDMA_CONTROLLERS_DCQCN_TIMERS_H
 #define NS3_ENV_RDMA_CONTROLLERS_DCQCN_TIMERS_H
 

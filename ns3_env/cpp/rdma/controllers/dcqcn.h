@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does DCQCN steer a flow? Marks cut its rate by alpha/2, a timer brings it back in three stages.
+// DCQCN controller: marks cut the rate by alpha/2, a timer brings it back in three stages.
 #ifndef NS3_ENV_RDMA_CONTROLLERS_DCQCN_H
 #define NS3_ENV_RDMA_CONTROLLERS_DCQCN_H
 

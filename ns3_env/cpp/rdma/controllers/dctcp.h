@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does DCTCP steer an RDMA flow? By the fraction of marked packets in a window.
+// DCTCP controller of an RDMA flow, by the fraction of marked packets in a window.
 #ifndef NS3_ENV_RDMA_CONTROLLERS_DCTCP_H
 #define NS3_ENV_RDMA_CONTROLLERS_DCTCP_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does the network do without control? A sender at line rate under a constant window, or none.
+// Open-loop controller: line rate under a constant window, or none.
 #include "fixed-window.h"
 
 #include "ns3/double.h"

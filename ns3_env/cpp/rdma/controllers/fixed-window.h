@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does the network do without control? A sender at line rate under a constant window, or none.
+// Open-loop controller: line rate under a constant window, or none.
 #ifndef NS3_ENV_RDMA_CONTROLLERS_FIXED_WINDOW_H
 #define NS3_ENV_RDMA_CONTROLLERS_FIXED_WINDOW_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does HPCC steer a flow? By the utilisation of the busiest hop on its path (Li 2019).
+// HPCC controller, by the utilisation of the busiest hop on a flow's path (Li 2019).
 #ifndef NS3_ENV_RDMA_CONTROLLERS_HPCC_H
 #define NS3_ENV_RDMA_CONTROLLERS_HPCC_H
 

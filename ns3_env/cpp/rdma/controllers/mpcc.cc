@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does MPCC steer a flow? When it decides, from which telemetry, and when the window takes effect.
+// MPCC controller: decision times, telemetry read, and the time at which a window takes effect.
 #include "mpcc.h"
 
 #include "ns3/boolean.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does QCN steer a flow? A switch's feedback lowers its rate, its own counter and timer raise it.
+// QCN controller: a switch's feedback lowers the rate, its own counter and timer raise it.
 #ifndef NS3_ENV_RDMA_CONTROLLERS_QCN_H
 #define NS3_ENV_RDMA_CONTROLLERS_QCN_H
 

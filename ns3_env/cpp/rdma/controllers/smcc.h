@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does SMCC steer a flow? In proportion to the queue's offset, or to its change, whichever state it is in.
+// SMCC controller, in proportion to the queue's offset or to its change, by state.
 #ifndef NS3_ENV_RDMA_CONTROLLERS_SMCC_H
 #define NS3_ENV_RDMA_CONTROLLERS_SMCC_H
 

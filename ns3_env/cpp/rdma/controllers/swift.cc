@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does Swift steer a flow? By the distance of its delay from a target (Kumar 2020).
+// Swift controller, by the distance of a flow's delay from a target (Kumar 2020).
 #include "swift.h"
 
 #include "ns3/double.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does Swift steer a flow? By the distance of its delay from a target (Kumar 2020).
+// Swift controller, by the distance of a flow's delay from a target (Kumar 2020).
 #ifndef NS3_ENV_RDMA_CONTROLLERS_SWIFT_H
 #define NS3_ENV_RDMA_CONTROLLERS_SWIFT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does TIMELY steer a flow? By the gradient of its round-trip time.
+// TIMELY controller, by the gradient of a flow's round-trip time.
 #ifndef NS3_ENV_RDMA_CONTROLLERS_TIMELY_H
 #define NS3_ENV_RDMA_CONTROLLERS_TIMELY_H
 

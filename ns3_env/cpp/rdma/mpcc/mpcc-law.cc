@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which window does MPCC choose? Zheng 2024, chapters 3 and 4, as a law of plain numbers.
+// MPCC's choice of a window (Zheng 2024, chapters 3 and 4) as a law of plain numbers.
 #include "mpcc-law.h"
 
 #include <algorithm>

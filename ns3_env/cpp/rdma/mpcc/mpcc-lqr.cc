@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// When does the closed form solve MPCC's QP? The finite-horizon regulator inside the constraints, with proof.
+// Finite-horizon regulator inside MPCC's constraints, with a proof where it solves the QP.
 #include "mpcc-lqr.h"
 
 #include <cmath>

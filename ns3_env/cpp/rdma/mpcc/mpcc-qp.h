@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does qpOASES see MPCC's problem? The QP of Zheng 2024, sec. 4.5.2, normalised and hot-started.
+// MPCC's QP (Zheng 2024, sec. 4.5.2) for qpOASES, normalised and hot-started.
 #ifndef NS3_ENV_RDMA_MPCC_MPCC_QP_H
 #define NS3_ENV_RDMA_MPCC_MPCC_QP_H
 

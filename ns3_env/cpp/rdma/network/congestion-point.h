@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does a switch tell a source of its queue? Samples of arriving frames, and the feedback of each.
+// Congestion point of an egress queue: samples of arriving frames, and the feedback of each.
 #ifndef NS3_ENV_RDMA_NETWORK_CONGESTION_POINT_H
 #define NS3_ENV_RDMA_NETWORK_CONGESTION_POINT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which packets does a switch mark? RED-like ECN on the egress bytes left at dequeue.
+// RED-like ECN marking by the egress bytes left at dequeue.
 #ifndef NS3_ENV_RDMA_NETWORK_ECN_MARKER_H
 #define NS3_ENV_RDMA_NETWORK_ECN_MARKER_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How many flows share an egress port? Two ways to count them.
+// Counters of the flows that share an egress port: exact, or by timeout.
 #ifndef NS3_ENV_RDMA_NETWORK_FLOW_COUNTER_H
 #define NS3_ENV_RDMA_NETWORK_FLOW_COUNTER_H
 

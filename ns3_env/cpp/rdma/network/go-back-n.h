@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Recovery from loss by go-back-N: what physics leaves open.
+// Parameters of go-back-N loss recovery.
 #ifndef NS3_ENV_RDMA_NETWORK_GO_BACK_N_H
 #define NS3_ENV_RDMA_NETWORK_GO_BACK_N_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// By which rules does a network run where physics leaves a choice? The answers, given where it is built.
+// Rules of a network where physics leaves a choice, with the default preset's answers.
 #ifndef NS3_ENV_RDMA_NETWORK_NETWORK_RULES_H
 #define NS3_ENV_RDMA_NETWORK_NETWORK_RULES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which packet does a host send next? ACKs first, then its queue pairs, packet by packet in turn.
+// Network card of a host: sends ACKs first, then its queue pairs' packets in turn.
 #ifndef NS3_ENV_RDMA_NETWORK_NIC_H
 #define NS3_ENV_RDMA_NETWORK_NIC_H
 

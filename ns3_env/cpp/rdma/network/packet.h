@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What travels? A pooled plain struct; real headers exist only in a pcap.
+// Packet as a pooled plain struct; real headers exist only in a pcap.
 #ifndef NS3_ENV_RDMA_NETWORK_PACKET_H
 #define NS3_ENV_RDMA_NETWORK_PACKET_H
 

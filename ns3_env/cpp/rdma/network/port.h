@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does a packet cross a link? One end of a full-duplex link: transmitter, flight, PFC state.
+// One end of a full-duplex link: transmitter, flight, PFC state.
 #ifndef NS3_ENV_RDMA_NETWORK_PORT_H
 #define NS3_ENV_RDMA_NETWORK_PORT_H
 
@@ -18,7 +18,7 @@
 namespace ns3::env::rdma
 {
 
-/// Which events does a link cost?
+/// The events that a link costs.
 enum class LinkEvents : uint8_t
 {
     /// As few as will do: a transmission's end only where something waits for it, one arrival per link.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does one flow send and receive? Window, pacing, go-back-N and the retransmission timeout.
+// Both ends of a flow's queue pair: window, pacing, go-back-N and the retransmission timeout.
 #ifndef NS3_ENV_RDMA_NETWORK_QUEUE_PAIR_H
 #define NS3_ENV_RDMA_NETWORK_QUEUE_PAIR_H
 

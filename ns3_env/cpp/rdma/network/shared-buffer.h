@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Who may use a switch's memory, and when must a neighbour pause? The shared-buffer manager.
+// Shared-buffer manager of a switch: admission, dynamic thresholds, pauses of a neighbour.
 #ifndef NS3_ENV_RDMA_NETWORK_SHARED_BUFFER_H
 #define NS3_ENV_RDMA_NETWORK_SHARED_BUFFER_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What happens inside a switch? Admission, PFC, queueing, ECN and telemetry at dequeue.
+// Switch with its ports: admission, PFC, queueing, ECN and telemetry at dequeue.
 #ifndef NS3_ENV_RDMA_NETWORK_SWITCH_H
 #define NS3_ENV_RDMA_NETWORK_SWITCH_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What would a packet look like on a real link? RoCEv2 over IPv4 and Ethernet, and the frames of PFC.
+// Packets as frames of a real link: RoCEv2 over IPv4 and Ethernet, PFC and switch feedback.
 #ifndef NS3_ENV_RDMA_NETWORK_WIRE_FRAME_H
 #define NS3_ENV_RDMA_NETWORK_WIRE_FRAME_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does a controller keep the contract's promises? Its hooks in any order, on a flow without a network.
+// Check of the contract's promises: a controller's hooks in any order, without a network.
 #ifndef NS3_ENV_RDMA_PROGRAM_CONTROLLER_CHECK_H
 #define NS3_ENV_RDMA_PROGRAM_CONTROLLER_CHECK_H
 

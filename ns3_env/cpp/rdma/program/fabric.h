@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does a scenario become hosts, switches and links, and how does a flow find its way through them?
+// Hosts, switches and links of a scenario, and the paths of flows through them.
 #ifndef NS3_ENV_RDMA_PROGRAM_FABRIC_H
 #define NS3_ENV_RDMA_PROGRAM_FABRIC_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is an RDMA network with its flows? One episode's, from its hosts to its records.
+// RDMA network of one episode with its flows, from its hosts to its records.
 #ifndef NS3_ENV_RDMA_PROGRAM_NETWORK_H
 #define NS3_ENV_RDMA_PROGRAM_NETWORK_H
 

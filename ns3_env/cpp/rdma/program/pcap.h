@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which frames pass a port, and when? A capture of each port, as tcpdump on it would write, and one of all.
+// Captures of an RDMA network's frames: one of each port, and one of all.
 #ifndef NS3_ENV_RDMA_PROGRAM_PCAP_H
 #define NS3_ENV_RDMA_PROGRAM_PCAP_H
 

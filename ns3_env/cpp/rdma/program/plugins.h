@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does a controller of one's own join without a fork? As a shared object, checked before it runs.
+// Loads controllers from plugins, shared objects that are checked before they run.
 #ifndef NS3_ENV_RDMA_PROGRAM_PLUGINS_H
 #define NS3_ENV_RDMA_PROGRAM_PLUGINS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Could the flows be slow enough together? Their least rates against the receiver's link.
+// Warning of flows whose least rates together exceed their receiver's link.
 #ifndef NS3_ENV_RDMA_PROGRAM_RATE_CHECK_H
 #define NS3_ENV_RDMA_PROGRAM_RATE_CHECK_H
 

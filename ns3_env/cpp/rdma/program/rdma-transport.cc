@@ -89,7 +89,7 @@ LeaveUnmanaged(Scenario& scenario)
     scenario.congestionPoints = {};
 }
 
-/// Does each plugin's controller keep the contract, or each of all where there are no plugins?
+/// Checks that each plugin's controller keeps the contract, or each of all where there are no plugins.
 int
 CheckControllers(bool pluginsOnly)
 {

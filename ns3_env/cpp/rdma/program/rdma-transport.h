@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is RDMA's own of a scenario, and what of the program rdma-sim?
+// RDMA's part of a scenario and of the program rdma-sim.
 #ifndef NS3_ENV_RDMA_PROGRAM_RDMA_TRANSPORT_H
 #define NS3_ENV_RDMA_PROGRAM_RDMA_TRANSPORT_H
 

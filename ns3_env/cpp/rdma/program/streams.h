@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What runs beside the flows of a network and is steered by nobody? Streams of a constant rate.
+// Streams of constant rate beside the flows of an RDMA network.
 #ifndef NS3_ENV_RDMA_PROGRAM_STREAMS_H
 #define NS3_ENV_RDMA_PROGRAM_STREAMS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// For which packets does a switch of the published simulator draw a random number? For every one.
+// ECN marking of the published simulator, which decides on ACKs and marked packets too.
 #ifndef NS3_ENV_RDMA_PUBLISHED_ECN_MARKER_H
 #define NS3_ENV_RDMA_PUBLISHED_ECN_MARKER_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// In which order does the published simulator list equal next hops? As a search from the destination finds them.
+// Order of equal next hops in the published simulator: a search from the destination.
 #ifndef NS3_ENV_RDMA_PUBLISHED_NEXT_HOP_ORDER_H
 #define NS3_ENV_RDMA_PUBLISHED_NEXT_HOP_ORDER_H
 

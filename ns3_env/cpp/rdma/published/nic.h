@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which packet does a host of the published simulator send next, and when does it look?
+// Network card of the published simulator: its order of sending, and its one timer.
 #ifndef NS3_ENV_RDMA_PUBLISHED_NIC_H
 #define NS3_ENV_RDMA_PUBLISHED_NIC_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does the published simulator do by accident? Every accident of its, by name; the list is the class.
+// The published simulator's deviations, one method each.
 #ifndef NS3_ENV_RDMA_PUBLISHED_RULES_H
 #define NS3_ENV_RDMA_PUBLISHED_RULES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which random numbers did the published simulator draw? The first one of a new stream, every time.
+// Random numbers of the published simulator: each draw is the first number of a new stream.
 #ifndef NS3_ENV_RDMA_PUBLISHED_STREAM_PER_DRAW_H
 #define NS3_ENV_RDMA_PUBLISHED_STREAM_PER_DRAW_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// When does an idle host of the published simulator look again? By one timer, which is sometimes late.
+// The one timer of an idle network card in the published simulator, which is sometimes late.
 #ifndef NS3_ENV_RDMA_PUBLISHED_WAKE_UP_H
 #define NS3_ENV_RDMA_PUBLISHED_WAKE_UP_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How fast is the bottleneck? r_B of Lynn et al. 2020, eq. 6, from what was sent and how the RTT moved.
+// Bottleneck rate r_B (Lynn et al. 2020, eq. 6), from what was sent and how the RTT moved.
 #ifndef NS3_ENV_TCP_CONTROLLERS_BOTTLENECK_RATE_H
 #define NS3_ENV_TCP_CONTROLLERS_BOTTLENECK_RATE_H
 

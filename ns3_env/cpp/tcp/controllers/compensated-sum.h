@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does a sum of ten million terms keep its digits? Neumaier's form of Kahan's summation.
+// Compensated sum: Neumaier's form of Kahan's summation.
 #ifndef NS3_ENV_TCP_CONTROLLERS_COMPENSATED_SUM_H
 #define NS3_ENV_TCP_CONTROLLERS_COMPENSATED_SUM_H
 

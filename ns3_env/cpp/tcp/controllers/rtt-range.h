@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Between which RTTs does a path lie? Propagation and bottleneck RTT of Lynn et al. 2020, eqs. 3 to 5.
+// Propagation and bottleneck RTT of a path (Lynn et al. 2020, eqs. 3 to 5).
 #ifndef NS3_ENV_TCP_CONTROLLERS_RTT_RANGE_H
 #define NS3_ENV_TCP_CONTROLLERS_RTT_RANGE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// At which rate does RTT-driven MPC send? Lynn et al. 2020's estimates, optimum and probes, as a law of plain numbers.
+// RTT-driven MPC (Lynn et al. 2020) as a law of plain numbers: estimates, optimum, probes.
 #ifndef NS3_ENV_TCP_CONTROLLERS_RTTMPC_LAW_H
 #define NS3_ENV_TCP_CONTROLLERS_RTTMPC_LAW_H
 

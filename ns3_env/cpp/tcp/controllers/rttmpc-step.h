@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which rate brings the RTT to its target? The model and the optimum of Lynn et al. 2020, eqs. 2, 7 and 8.
+// Model and optimal rate of RTT-driven MPC (Lynn et al. 2020, eqs. 2, 7 and 8).
 #ifndef NS3_ENV_TCP_CONTROLLERS_RTTMPC_STEP_H
 #define NS3_ENV_TCP_CONTROLLERS_RTTMPC_STEP_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does RTT-driven MPC steer a TCP socket? RTTs of ACKs and losses in, a pacing rate out, a window that never binds.
+// RTT-driven MPC on a TCP socket: RTTs and losses in, a pacing rate out, no binding window.
 #ifndef NS3_ENV_TCP_CONTROLLERS_RTTMPC_H
 #define NS3_ENV_TCP_CONTROLLERS_RTTMPC_H
 

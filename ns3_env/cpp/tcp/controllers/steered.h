@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does a controller that is none of TCP's steer a TCP socket? It hears of ACKs and losses; window and pace are set for it.
+// TCP law that leaves window and pace to a controller, which hears of ACKs and losses.
 #ifndef NS3_ENV_TCP_CONTROLLERS_STEERED_H
 #define NS3_ENV_TCP_CONTROLLERS_STEERED_H
 

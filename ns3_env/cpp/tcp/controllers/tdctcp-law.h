@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which window does T-DCTCP choose? The eight cases of Liang 2018, Fig. 3-2, as a law of plain numbers.
+// T-DCTCP's choice of a window as a law of plain numbers: the eight cases of Liang 2018, Fig. 3-2.
 #ifndef NS3_ENV_TCP_CONTROLLERS_TDCTCP_LAW_H
 #define NS3_ENV_TCP_CONTROLLERS_TDCTCP_LAW_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does T-DCTCP steer a TCP socket? ECN marks and RTTs of a window of data, the law's answer, TCP's own slow start.
+// T-DCTCP on a TCP socket: ECN marks and RTTs of a window of data, TCP's own slow start.
 #ifndef NS3_ENV_TCP_CONTROLLERS_TDCTCP_H
 #define NS3_ENV_TCP_CONTROLLERS_TDCTCP_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which congestion law has a flow? ns-3's TcpCongestionOps by name: "cubic", "dctcp", "newreno", "bbr", ...
+// TCP's congestion laws by name ("cubic", "dctcp", "newreno", "bbr", ...), and their attributes.
 #ifndef NS3_ENV_TCP_NETWORK_CONGESTION_OPS_H
 #define NS3_ENV_TCP_NETWORK_CONGESTION_OPS_H
 

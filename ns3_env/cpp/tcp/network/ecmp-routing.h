@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Out of which link does a node send a packet? The scenario's shortest paths and the switches' hash, as for RDMA.
+// Routing of one node by the scenario's shortest paths and the switches' hash, as for RDMA.
 #ifndef NS3_ENV_TCP_NETWORK_ECMP_ROUTING_H
 #define NS3_ENV_TCP_NETWORK_ECMP_ROUTING_H
 

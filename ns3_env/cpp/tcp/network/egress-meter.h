@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What leaves at an egress, waits there, and is lost there or on its link? Counts, kept as it happens.
+// Meter of one egress: what leaves, what waits, and what is lost there or on its link.
 #ifndef NS3_ENV_TCP_NETWORK_EGRESS_METER_H
 #define NS3_ENV_TCP_NETWORK_EGRESS_METER_H
 

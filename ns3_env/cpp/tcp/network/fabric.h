@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does a scenario become hosts, switches and links of ns-3's internet stack?
+// Hosts, switches and links of a scenario on ns-3's internet stack.
 #ifndef NS3_ENV_TCP_NETWORK_FABRIC_H
 #define NS3_ENV_TCP_NETWORK_FABRIC_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does one end of a flow do beyond ns-3's socket? It has the flow's ports and settings, and counts.
+// ns-3's TCP socket with a flow's ports and settings, and with counts.
 #ifndef NS3_ENV_TCP_NETWORK_FLOW_SOCKET_H
 #define NS3_ENV_TCP_NETWORK_FLOW_SOCKET_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does a packet say without being taken apart? Its ports and its payload's length, from its first bytes.
+// Five-tuple and payload length of a packet, from its first bytes.
 #ifndef NS3_ENV_TCP_NETWORK_SEGMENT_H
 #define NS3_ENV_TCP_NETWORK_SEGMENT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Retransmission from a deep window in linear time: ns-3 is shown the sent segments from the wanted one on.
+// Linear-time retransmission from a deep window: ns-3 looks from the wanted segment on.
 #ifndef NS3_ENV_TCP_NETWORK_SENT_SEGMENTS_H
 #define NS3_ENV_TCP_NETWORK_SENT_SEGMENTS_H
 

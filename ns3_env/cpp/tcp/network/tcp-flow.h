@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does one message travel by TCP? Both ends of its connection, from the SYN to the last byte's ACK.
+// One message by TCP: both ends of its connection, from the SYN to the last byte's ACK.
 #ifndef NS3_ENV_TCP_NETWORK_TCP_FLOW_H
 #define NS3_ENV_TCP_NETWORK_TCP_FLOW_H
 

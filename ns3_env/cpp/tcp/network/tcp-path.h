@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is known of a path before a segment has taken it? Its facts, and how long a message needs alone.
+// Facts of a TCP path before its first segment, and the time that a message needs alone.
 #ifndef NS3_ENV_TCP_NETWORK_TCP_PATH_H
 #define NS3_ENV_TCP_NETWORK_TCP_PATH_H
 

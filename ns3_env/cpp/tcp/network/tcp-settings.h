@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What may be set of TCP and of the queues that it meets? Each value goes to the sockets and queues of one network.
+// Settings of one network's TCP sockets and queues.
 #ifndef NS3_ENV_TCP_NETWORK_TCP_SETTINGS_H
 #define NS3_ENV_TCP_NETWORK_TCP_SETTINGS_H
 

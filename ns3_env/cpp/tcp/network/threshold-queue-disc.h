@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does a switch mark at one threshold (DCTCP's K)? A FIFO that marks by its length at an arrival.
+// FIFO that marks at one threshold (DCTCP's K), by its length at an arrival.
 #ifndef NS3_ENV_TCP_NETWORK_THRESHOLD_QUEUE_DISC_H
 #define NS3_ENV_TCP_NETWORK_THRESHOLD_QUEUE_DISC_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What runs beside TCP's flows and yields to nobody? Streams of UDP datagrams at a constant rate.
+// Streams of UDP datagrams at a constant rate, beside TCP's flows.
 #ifndef NS3_ENV_TCP_NETWORK_UDP_STREAMS_H
 #define NS3_ENV_TCP_NETWORK_UDP_STREAMS_H
 

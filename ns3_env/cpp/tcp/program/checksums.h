@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which checksums would a frame have on a real link? ns-3 leaves them 0.
+// Fills in a frame's IP, TCP and UDP checksums, which ns-3 leaves 0.
 #ifndef NS3_ENV_TCP_PROGRAM_CHECKSUMS_H
 #define NS3_ENV_TCP_PROGRAM_CHECKSUMS_H
 

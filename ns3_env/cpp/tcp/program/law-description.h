@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What do TCP's congestion laws say of themselves? Their declarations, as JSON for those outside the simulator.
+// Declarations of TCP's congestion laws, as JSON for those outside the simulator.
 #ifndef NS3_ENV_TCP_PROGRAM_LAW_DESCRIPTION_H
 #define NS3_ENV_TCP_PROGRAM_LAW_DESCRIPTION_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which frames pass a port of TCP's network, and when? A capture of each port, and one of all.
+// Captures of a TCP network's frames: one of each port, and one of all.
 #ifndef NS3_ENV_TCP_PROGRAM_PCAP_H
 #define NS3_ENV_TCP_PROGRAM_PCAP_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does a scenario's section "tcp" say?
+// Reads a scenario's section "tcp".
 #ifndef NS3_ENV_TCP_PROGRAM_READ_SETTINGS_H
 #define NS3_ENV_TCP_PROGRAM_READ_SETTINGS_H
 

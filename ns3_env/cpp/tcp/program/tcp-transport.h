@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is TCP's own of a scenario, and what of the program tcp-sim?
+// TCP's part of a scenario and of the program tcp-sim.
 #ifndef NS3_ENV_TCP_PROGRAM_TCP_TRANSPORT_H
 #define NS3_ENV_TCP_PROGRAM_TCP_TRANSPORT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What may stand in the shared region that no end ever writes? A third view of it, through which words are damaged.
+// View of the shared region through which its words are damaged.
 #ifndef NS3_ENV_TEST_FUZZ_DAMAGE_H
 #define NS3_ENV_TEST_FUZZ_DAMAGE_H
 

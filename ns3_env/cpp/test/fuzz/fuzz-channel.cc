@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does either end make of what the other one should never write? It goes on within bounds, or refuses with a ChannelError.
+// Fuzzer of the channel: an end goes on within bounds, or refuses with a ChannelError.
 //
 // rdma-fuzz-channel --corpus=FOLDER --inputs=N [--seed=S] [--only=K]
 #include "damage.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does the simulator make of damaged scenarios? Each is refused in a line, or right, and then it plays.
+// Fuzzer of scenarios: each damaged one is refused in a line, or is right and plays.
 //
 // rdma-fuzz-json --corpus=FOLDER --inputs=N [--seed=S] [--only=K]
 #include "guard.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which attack was it? Counts attacks, shows progress, and names the one in which the program dies or hangs.
+// Counts attacks, shows progress, and names the one in which the program dies or hangs.
 #ifndef NS3_ENV_TEST_FUZZ_GUARD_H
 #define NS3_ENV_TEST_FUZZ_GUARD_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How does a good scenario become a bad one? Values, keys, structure and bytes of its JSON are changed.
+// Mutations of a good scenario: values, keys, structure and bytes of its JSON.
 #ifndef NS3_ENV_TEST_FUZZ_MUTATION_H
 #define NS3_ENV_TEST_FUZZ_MUTATION_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Is a scenario that was taken right? Its text is judged beside the reader's back: keys, ranges, and what was made of it.
+// Judges accepted scenarios by their text alone: keys, ranges, and what the reader made of them.
 #ifndef NS3_ENV_TEST_FUZZ_ORACLE_H
 #define NS3_ENV_TEST_FUZZ_ORACLE_H
 

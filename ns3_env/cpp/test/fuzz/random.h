@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is drawn for an attack? Numbers from a seed and the attack's own number, so that each can be had again.
+// Random numbers of an attack, from a seed and the attack's number, so that each can be repeated.
 #ifndef NS3_ENV_TEST_FUZZ_RANDOM_H
 #define NS3_ENV_TEST_FUZZ_RANDOM_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What does ns3-ai's own Python stand upon? A stand-in for its compiled half: makes the segment, spins. For ctypes.
+// Stand-in for the compiled half of ns3-ai's Python, for ctypes: makes the segment, spins.
 #include "foreign-wire.h"
 
 #include <cstring>

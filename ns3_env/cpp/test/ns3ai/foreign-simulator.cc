@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What would a simulation built with ns3-ai do? A stand-in that speaks the Gym interface by Boost and spins for ever.
+// Stand-in for a simulation built with ns3-ai: speaks the Gym interface by Boost, spins for ever.
 //
 // ns3ai-foreign-simulator --key=value ...
 //   segment   name of the segment (My Seg)          RngRun    of what it observes (1)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What would somebody write who knows ns3-ai's wire from its description, and nothing of this package?
+// ns3-ai's wire, written from its description alone, with nothing of this package.
 #ifndef NS3_ENV_TEST_NS3AI_FOREIGN_WIRE_H
 #define NS3_ENV_TEST_NS3AI_FOREIGN_WIRE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How is a Protocol Buffers message written and read without its library? As much as the foreign simulator needs.
+// Writer and reader of Protocol Buffers messages, as much as the foreign simulator needs.
 #ifndef NS3_ENV_TEST_NS3AI_PROTOBUF_H
 #define NS3_ENV_TEST_NS3AI_PROTOBUF_H
 

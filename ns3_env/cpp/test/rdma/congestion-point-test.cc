@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does a switch tell sources of its queue as 802.1Qau has it? Samples, feedback, and a frame's way back.
+// Tests of congestion points (802.1Qau): samples, feedback, and a frame's way back.
 #include "test-network.h"
 
 #include "ns3/rng-seed-manager.h"

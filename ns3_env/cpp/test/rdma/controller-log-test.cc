@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Can a run see into its controllers? States and counters over time, by what each controller declares.
+// Tests of the log of states and counters that controllers declare.
 #include "test-network.h"
 
 #include "ns3/test.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does every pinned controller still behave as it did? Rate and queue of an incast over time, against its curves.
+// Test of every pinned controller: rate, window and queue of an incast against its curves.
 #include "test-network.h"
 
 #include "ns3/test.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where are packets lost, and how many? Switches without PFC to the packet, links by the port that sends.
+// Tests of losses: in switches without PFC to the packet, on links by the port that sends.
 #include "test-network.h"
 
 #include "ns3/test.h"

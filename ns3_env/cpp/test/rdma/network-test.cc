@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does the network keep its promises? Completion times, PFC, loss recovery, fairness of the NIC.
+// Tests of the RDMA network: completion times, PFC, loss recovery, fairness of the NIC.
 #include "test-network.h"
 
 #include "ns3/test.h"

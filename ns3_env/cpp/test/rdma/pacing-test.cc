@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Do a flow's knobs mean what the contract says? Window, rate, windows below one packet, and who hears of them.
+// Tests of window, pacing rate, windows below one packet, and reports of their changes.
 #include "test-network.h"
 
 #include "ns3/test.h"

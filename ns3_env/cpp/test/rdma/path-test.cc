@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What happens to a packet on its way? Telemetry of each hop, and the path that ECMP chooses.
+// Tests of a packet's way: telemetry of each hop, and the path that ECMP chooses.
 #include "test-network.h"
 
 #include "ns3/test.h"

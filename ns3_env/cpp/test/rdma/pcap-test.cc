@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Is a capture what a real link would show? Headers byte by byte, checksums, and which frames are in a file.
+// Tests of captures: headers byte by byte, checksums, and which frames are in a file.
 #include "test-network.h"
 
 #include "ns3/system-path.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What do the published simulator's accidents change on a network, and is the default preset free of them?
+// Tests of the published simulator's deviations on a network, beside the default preset.
 #include "test-network.h"
 
 #include "ns3/boolean.h"
@@ -190,7 +190,7 @@ class NackTellsTest : public TestCase
     bool m_published;
 };
 
-/// A packet is lost as often as `losses` says; when do NACKs reach the sender?
+/// A packet is lost as often as `losses` says, and NACKs reach the sender `gapsNs` apart.
 class NackTest : public TestCase
 {
   public:
@@ -255,7 +255,7 @@ class NackTest : public TestCase
     std::vector<Picos> m_nacks;
 };
 
-/// Three flows of one packet in flight each are paused, and the first ends meanwhile. Who is next?
+/// Three flows of one packet in flight each are paused, and the first ends meanwhile: whose turn is next.
 class TurnTest : public TestCase
 {
   public:

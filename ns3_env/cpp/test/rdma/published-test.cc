@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Is each of the published simulator's accidents what it is said to be?
+// Tests of the published simulator's deviations, each by itself.
 #include "test-network.h"
 
 #include "ns3/rng-stream.h"
@@ -136,7 +136,7 @@ class WakeUpTest : public TestCase
     }
 };
 
-/// How often was it asked?
+/// Counts how often it was asked.
 class CountingSource final : public RandomSource
 {
   public:

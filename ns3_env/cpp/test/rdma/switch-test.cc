@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does each mechanism of a switch do its own part? Buffer, ECN, ECMP, flow counters, queue statistics.
+// Tests of a switch's mechanisms: buffer, ECN, ECMP, flow counters, queue statistics.
 #include "test-network.h"
 
 #include "ns3/test.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does BCN compute what its equation says? Hand-made feedback against hand-computed rates.
+// Test of BCN's equation: hand-made feedback against hand-computed rates.
 #include "ns3/object-factory.h"
 #include "ns3/test.h"
 #include "ns3_env/cpp/contract/congestion-control.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does every controller keep the contract? Names, attributes, and any order of hooks on a flow.
+// Tests of all controllers by the contract: names, attributes, and any order of hooks on a flow.
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/object-factory.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does DCQCN without timers do what it does with them? Against one that is stepped by nanoseconds.
+// Test of DCQCN without timers against one that is stepped by nanoseconds.
 #include "ns3/test.h"
 #include "ns3_env/cpp/contract/fake-flow.h"
 #include "ns3_env/cpp/rdma/controllers/dcqcn.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Do DCQCN's timers do the same as events and worked off, but for what happens at their very instants?
+// Tests of DCQCN's timers, as events and worked off: alike but at their very instants.
 #include "ns3/boolean.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does HPCC compute what docs/sources/published-simulator.md says? Utilisation, rate, window and commit, ACK by ACK.
+// Tests of HPCC as in docs/sources/published-simulator.md: utilisation, rate, window, commit.
 #include "ns3/test.h"
 #include "ns3/uinteger.h"
 #include "ns3_env/cpp/contract/fake-flow.h"

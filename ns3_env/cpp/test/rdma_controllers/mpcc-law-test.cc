@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does MPCC's law do what Zheng 2024 says? The model's equations, both solvers, the loop.
+// Tests of MPCC's law (Zheng 2024): the model's equations, both solvers, the loop.
 #include "ns3/test.h"
 #include "ns3_env/cpp/contract/bottleneck-hop.h"
 #include "ns3_env/cpp/contract/fake-flow.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does qpOASES get the thesis's problem? Eqs. 4.5 to 4.17 written out from the print, against MPCC's QP.
+// Tests of MPCC's QP against eqs. 4.5 to 4.17 of Zheng 2024, written out from the print.
 #include "ns3/test.h"
 #include "ns3_env/cpp/rdma/mpcc/mpcc-qp.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// When does MPCC act on a network, and what comes of it? Its clock, its computation time, two bottlenecks.
+// Tests of MPCC on flows and on a network: its clock, its computation time, two bottlenecks.
 #include "ns3/object-factory.h"
 #include "ns3/string.h"
 #include "ns3/test.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does QCN's reaction point do what IEEE 802.1Q says? Hand-made feedback against hand-computed rates.
+// Tests of QCN's reaction point (IEEE 802.1Q): hand-made feedback, hand-computed rates.
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/nstime.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does SMCC compute what its equation says? Both states, both stages, against hand-computed rates.
+// Test of SMCC's equation: both states, both stages, against hand-computed rates.
 #include "ns3/double.h"
 #include "ns3/object-factory.h"
 #include "ns3/test.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does Swift compute what its paper says? Hand-made feedback, and an incast of small windows.
+// Tests of Swift's law: hand-made feedback, and an incast of small windows.
 #include "ns3/test.h"
 #include "ns3_env/cpp/contract/fake-flow.h"
 #include "ns3_env/cpp/rdma/controllers/swift.h"

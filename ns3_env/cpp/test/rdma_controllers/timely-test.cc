@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does TIMELY compute what its paper says? Hand-made feedback against hand-computed answers.
+// Test of TIMELY's law: hand-made feedback against hand-computed answers.
 #include "ns3/object-factory.h"
 #include "ns3/test.h"
 #include "ns3_env/cpp/contract/congestion-control.h"

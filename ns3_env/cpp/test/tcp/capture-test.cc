@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Can others read a capture of TCP's network? Files taken apart byte by byte, as their formats say.
+// Tests of TCP's captures: files taken apart byte by byte, as their formats say.
 #include "episodes.h"
 
 #include "ns3/test.h"

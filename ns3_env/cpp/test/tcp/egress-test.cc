@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does an egress tell how long its queue was, what it sent, and what was lost there or on its link?
+// Tests of an egress: its queue's length, bytes sent, and losses there and on its link.
 #include "episodes.h"
 
 #include "ns3/test.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How do the tests run TCP's flows? A scenario's flows on a network of their own, cleared away at the end of the scope.
+// A scenario's TCP flows on a network of their own, for tests.
 #ifndef NS3_ENV_TEST_TCP_EPISODES_H
 #define NS3_ENV_TEST_TCP_EPISODES_H
 

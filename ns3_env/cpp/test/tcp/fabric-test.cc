@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Is the network sound? No byte vanishes, a seed decides every bit, and an episode leaves nothing in the process.
+// Tests of TCP's network: no byte vanishes, a seed decides every bit, episodes leave no memory.
 #include "episodes.h"
 #include "on-the-way.h"
 

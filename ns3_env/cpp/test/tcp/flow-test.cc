@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does a flow alone do what arithmetic says? Base RTT, goodput, a full buffer's RTT, its counts.
+// Tests of a TCP flow alone: base RTT, goodput, a full buffer's RTT, standalone time.
 #include "episodes.h"
 
 #include "ns3/test.h"

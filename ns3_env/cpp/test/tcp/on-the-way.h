@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How much payload is on the network at this moment? Counted apart from all that the model itself counts.
+// Payload on the network at this moment, counted apart from what the model itself counts.
 #ifndef NS3_ENV_TEST_TCP_ON_THE_WAY_H
 #define NS3_ENV_TEST_TCP_ON_THE_WAY_H
 

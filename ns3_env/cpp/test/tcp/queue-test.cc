@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Do a switch's queues do what is set? Thresholds, RED, limits in packets, bytes and BDPs, and what is refused.
+// Tests of a switch's queues: thresholds, RED, limits in packets, bytes and BDPs, refusals.
 #include "episodes.h"
 
 #include "ns3/fifo-queue-disc.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does a TCP flow take the path that an RDMA flow with its addresses and ports takes? And is it forgotten with the flow?
+// Tests of a TCP flow's path: as an RDMA flow's, and forgotten with the flow.
 #include "episodes.h"
 
 #include "ns3/simulator.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A retransmission gives the same segment, and leaves the same buffer, however deep the window; in linear time.
+// Tests of retransmission: the same segment, the same buffer, however deep the window.
 #include "ns3/packet.h"
 #include "ns3/test.h"
 #include "ns3_env/cpp/tcp/network/sent-segments.h"

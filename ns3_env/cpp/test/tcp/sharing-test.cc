@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Do flows live together as TCP's do? Shares of a link, ACKs, SACK, pacing.
+// Tests of TCP flows on a shared link: shares, ACKs, SACK, a lost SYN, pacing.
 #include "episodes.h"
 
 #include "ns3/simulator.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What do a law and ns-3's TCP make of a bottleneck? Senders, a router with a queue disc, a receiver, and what was seen.
+// Bottleneck for TCP sockets: senders, a router with a queue disc, a receiver, and what was seen.
 #ifndef NS3_ENV_TEST_TCP_SOCKET_PAIR_H
 #define NS3_ENV_TEST_TCP_SOCKET_PAIR_H
 

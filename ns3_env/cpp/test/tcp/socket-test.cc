@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Do the laws hold a bottleneck in ns-3's own TCP? A dumbbell of sockets, seen from outside.
+// Tests of RTT-driven MPC and T-DCTCP in ns-3's own TCP, on a dumbbell of sockets.
 #include "socket-pair.h"
 
 #include "ns3/double.h"

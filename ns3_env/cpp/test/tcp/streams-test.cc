@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Is a stream of datagrams as constant as it says, and is none of its bytes lost sight of?
+// Tests of UDP streams: their rate, start and stop, paths, and where each byte went.
 #include "episodes.h"
 #include "on-the-way.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How fast is ns-3's TCP as its own examples use it? Four bulk transfers through one link, by ns-3's helpers and its simulator.
+// ns-3's TCP as its own examples use it, timed: four bulk transfers through one link.
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"

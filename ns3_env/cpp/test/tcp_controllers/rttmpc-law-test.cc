@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does RTT-driven MPC compute what Lynn et al. 2020 says? Each equation in closed form, long sums, hostile input.
+// Tests of RTT-driven MPC (Lynn et al. 2020): each equation, long sums, hostile input.
 #include "ns3/test.h"
 #include "ns3_env/cpp/tcp/controllers/rttmpc-law.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where does RTT-driven MPC come to rest? Flows in closed loop with a fluid bottleneck (Lynn et al. 2020, eq. 2), an RTT late.
+// Tests of RTT-driven MPC in closed loop with a fluid bottleneck (Lynn et al. 2020, eq. 2).
 #include "ns3/test.h"
 #include "ns3_env/cpp/tcp/controllers/rttmpc-law.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does a TCP flow do what a controller of the project's writes? Window, rate, less than a packet, waiting, marks, losses.
+// Tests of a controller on a TCP flow: window, rate, less than a packet, waiting, marks, losses.
 #include "ns3/simulator.h"
 #include "ns3/test.h"
 #include "ns3_env/cpp/engine/now.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does T-DCTCP choose the window of Liang 2018, Fig. 3-2, and when does a socket get it? Hand-made states against hand-computed windows.
+// Tests of T-DCTCP's windows (Liang 2018, Fig. 3-2), and of when a socket gets them.
 #include "ns3/boolean.h"
 #include "ns3/test.h"
 #include "ns3_env/cpp/tcp/controllers/tdctcp.h"

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Registry of agents: each is declared in its own package and named here in a line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from ns3_env.config.imports import is_code, named_code
+from ns3_env.config.model import Strict
+
+#: An agent's name in a configuration, and the package whose ``AGENT`` declares it; imported when asked for.
+AGENTS: dict[str, str] = {
+    "fdcc": "ns3_env.agents.fdcc",
+    "rlcc": "ns3_env.agents.rlcc",
+    "td3": "ns3_env.agents.sb3",
+    "sac": "ns3_env.agents.sb3",
+    "ppo": "ns3_env.agents.sb3",
+}
+
+
+class AgentConfig(Strict):
+    """Base of an agent's section of the configuration; ``name`` is one of ``AGENTS``."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Agent:
+    """What an agent declares of itself.
+
+    Attributes:
+        config: model of its section of the configuration.
+        trainer: improves it: a subclass of ``agents.trainer.trainer.Trainer``, which knows configurations.
+        synchronous: whether it expects every flow at every step: only the clock "synchronous" will do.
+        rollouts: whether it learns from episodes that its policy played inside the simulators, too.
+        channel: whether it learns from decisions across the channel.
+    """
+
+    config: type[AgentConfig]
+    trainer: type[Any]
+    synchronous: bool = False
+    rollouts: bool = False
+    channel: bool = True
+
+
+def find_agent(name: str) -> Agent:
+    """The agent of that name, or of ``pkg.module:name``: an ``Agent``, or an algorithm as Stable-Baselines3
+    has them (``sb3_contrib:TQC``).
+
+    Raises:
+        ValueError: there is none; names those that are known.
+        ConfigError: see :func:`ns3_env.config.imports.named_code`.
+    """
+    if is_code(name):
+        return _named(name)
+    if name not in AGENTS:
+        raise ValueError(f"there is no agent {name!r}; known: {', '.join(map(repr, sorted(AGENTS)))}")
+    agent = import_module(AGENTS[name]).AGENT
+    assert isinstance(agent, Agent)
+    return agent
+
+
+def _named(name: str) -> Agent:
+    found = named_code(name)
+    if isinstance(found, Agent):
+        return found
+    from stable_baselines3.common.base_class import BaseAlgorithm
+
+    if isinstance(found, type) and issubclass(found, BaseAlgorithm):
+        plain = import_module(AGENTS["ppo"]).AGENT
+        assert isinstance(plain, Agent)
+        return plain
+    raise ValueError(
+        f"{name} is neither an ns3_env.agents.configuration.registry.Agent nor a class of "
+        "Stable-Baselines3's algorithms"
+    )

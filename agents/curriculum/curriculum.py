@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Curriculum: stages of growing difficulty, with earlier ones kept (Zhang 2023, sec. 4.4)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
+
+from ns3_env.agents.configuration.config import EnvConfig, Keys, Named
+from ns3_env.agents.curriculum.plateau import Plateau, PlateauState, ValidationConfig
+from ns3_env.agents.curriculum.sampler import make_sampler
+from ns3_env.agents.trainer.environment import make_scenario, merge
+from ns3_env.config.bounds import Count, Setting
+from ns3_env.config.model import Strict, validate
+from ns3_env.config.units import plain
+from ns3_env.errors import ConfigError
+from ns3_env.scenario import Scenario
+
+#: Draws of validations come from numbers that no episode has.
+_HELD_BACK = 2**32
+
+
+class Advance(Strict):
+    """When a stage is left: after so many of its episodes, or before, once the mean return is good enough.
+
+    Where the curriculum has a ``validation``, a stage is left before, too, once its score improves no more.
+    """
+
+    after_episodes: Count = Field(ge=1, description="episodes begun since the stage was entered")
+    return_above: float | None = Field(
+        default=None, description="leave before, once the mean return exceeds it"
+    )
+    window: Setting = Field(default=20, ge=1, description="finished episodes that the mean is taken over")
+
+
+def _range(ends: tuple[int | float, int | float]) -> tuple[int | float, int | float]:
+    if not 0 < ends[0] <= ends[1]:
+        raise ValueError(f"a range is [least, largest], above 0: not {list(ends)}")
+    return ends
+
+
+#: Least and largest value; whole numbers where both are.
+Range = Annotated[tuple[int | float, int | float], AfterValidator(_range)]
+
+
+def draw(ends: tuple[int | float, int | float], random: np.random.Generator) -> int | float:
+    """A number of the range, its logarithm uniform: 25 to 100 is as likely as 100 to 400."""
+    value = float(np.exp(random.uniform(np.log(ends[0]), np.log(ends[1]))))
+    return round(value) if all(isinstance(end, int) for end in ends) else value
+
+
+class StageConfig(Strict):
+    """One stage: a name, what differs from the curriculum's common scenario, and when to move on."""
+
+    name: str
+    scenario: Keys = Field(default_factory=dict)
+    randomise: Annotated[dict[str, Range], BeforeValidator(plain)] = Field(
+        default_factory=dict,
+        description="keys of the scenario, such as topology.rate_bps, that every episode draws anew from "
+        "[least, largest], their logarithms uniform",
+    )
+    advance: Advance | None = Field(default=None, description="none: the last stage, which is never left")
+
+
+class CurriculumConfig(Strict):
+    """curricula/*.yaml."""
+
+    scenario: Keys = Field(default_factory=dict, description="what all stages have in common")
+    earlier_share: float = Field(
+        default=0.5, ge=0, le=1, description="share of episodes from stages already passed"
+    )
+    validation: ValidationConfig | None = Field(
+        default=None, description="none, and across the channel: stages are left by count"
+    )
+    sampler: Named | None = Field(
+        default=None, description="pkg.module:name of what draws the episodes' scenarios, instead of stages"
+    )
+    stages: list[StageConfig] = Field(default=[], validate_default=True)
+
+    @field_validator("stages")
+    @classmethod
+    def _only_the_last_stays(cls, stages: list[StageConfig], info: ValidationInfo) -> list[StageConfig]:
+        sampled = info.data.get("sampler") is not None
+        if sampled and not stages:
+            return [StageConfig(name="sampled")]
+        if sampled and [stage.name for stage in stages] != ["sampled"]:
+            raise ValueError("there is a sampler: it draws the scenarios, and stages would say nothing")
+        if not stages:
+            raise ValueError("there is no stage, and no sampler")
+        names = [stage.name for stage in stages]
+        if len(set(names)) < len(names):
+            raise ValueError("two stages have the same name")
+        for stage in stages[:-1]:
+            if stage.advance is None:
+                raise ValueError(f"stage {stage.name!r} has no 'advance', so that it would never be left")
+        return stages
+
+
+class CurriculumState(Strict):
+    """What a checkpoint keeps of a curriculum; ``entered`` has the first episode of each stage so far."""
+
+    stage: int = Field(ge=0)
+    entered: list[int] = Field(min_length=1)
+    next_index: int = Field(ge=0)
+    returns: list[float]
+    plateau: PlateauState | None = None
+    sampler: dict[str, Any] | None = None
+
+
+class Curriculum:
+    """The scenario of each episode, and how far training has come.
+
+    Called with an episode's index it returns the episode's scenario. The draw depends
+    on the seed, the index and the stage alone. Where no stage asks for a return and there is no validation,
+    the stage depends on the index alone, so an episode is the same however many simulators there are.
+    """
+
+    def __init__(
+        self, config: CurriculumConfig, env: EnvConfig, seed: int, source: str, *, by_score: bool = True
+    ) -> None:
+        """
+        Args:
+            config: the stages.
+            env: gives the scenarios their clock.
+            seed: of the draws.
+            source: file named in errors.
+            by_score: validations decide which stage is learned from; otherwise the count of episodes does,
+                and they say which policy is the best.
+
+        Raises:
+            ConfigError: there is no such sampler.
+            ScenarioError: a stage's scenario is wrong.
+        """
+        self._by_score = by_score
+        self.sampler = None if config.sampler is None else make_sampler(config.sampler, source)
+        self.config = config
+        self.seed = seed
+        self.env = env
+        self.source = source
+        self.scenarios = [self._scenario(stage) for stage in range(len(config.stages))]
+        self._largest = [  # what is drawn is checked where it is largest, and where it is least
+            self._scenario(stage, {key: ends[side] for key, ends in config.stages[stage].randomise.items()})
+            for stage in range(len(config.stages))
+            for side in (0, 1)
+        ]
+        self.entered = [0]  # index of the first episode of each stage so far
+        self.next_index = 0
+        self._returns: deque[float] = deque()
+        self.plateau = None if config.validation is None else Plateau(config.validation)
+        if self.sampler is not None:
+            self._drawn(0, np.random.default_rng((seed, 0)), 0)  # faults are told before anything runs
+
+    @property
+    def stage(self) -> int:
+        """Number of the latest stage."""
+        return len(self.entered) - 1
+
+    @property
+    def stage_name(self) -> str:
+        """Name of the current stage."""
+        return self.config.stages[self.stage].name
+
+    @property
+    def most_flows(self) -> int:
+        """Flows under the agent in the largest scenario: slots that an environment needs."""
+        if self.sampler is not None:
+            return self.sampler.most_flows
+        return max(scenario.agent_flow_count for scenario in self._largest)
+
+    def __call__(self, episode: int) -> Scenario:
+        """Scenario of the episode with this number."""
+        self.next_index = max(self.next_index, episode + 1)
+        self._move_on(episode)
+        chosen = stage = bisect_right(self.entered, episode) - 1
+        random = np.random.default_rng((self.seed, episode))
+        if stage > 0 and random.random() < self.config.earlier_share:
+            chosen = int(random.integers(stage))
+        elif self._by_score and self.plateau is not None and self.plateau.returned_to is not None:
+            chosen = self.plateau.returned_to
+        return self._drawn(chosen, random, episode)
+
+    def held_back(self) -> list[tuple[int, Scenario]]:
+        """The episodes of a validation, with the numbers of their stages: always the same of each stage."""
+        assert self.config.validation is not None
+        each = range(self.config.validation.episodes)
+        return [
+            (stage, self._drawn(stage, np.random.default_rng((self.seed, _HELD_BACK, stage, number)), number))
+            for stage in range(self.stage + 1)
+            for number in each
+        ]
+
+    def record(self, mean_return: float) -> None:
+        """An episode has ended with this mean return of its flows."""
+        self._returns.append(mean_return)
+        if self.sampler is not None and hasattr(self.sampler, "record"):
+            self.sampler.record(mean_return)
+        if self.plateau is not None:
+            self.plateau.learned_from_episode()
+
+    def judge(self, scores: Sequence[float]) -> bool:
+        """Takes note of a validation's scores, one for each stage so far: the present one may be left.
+
+        Returns whether their mean is the best one since the present stage was entered.
+        """
+        assert self.plateau is not None
+        is_best, leave = self.plateau.judge(scores)
+        more = self._by_score and self.stage < len(self.config.stages) - 1
+        if leave and more and self.next_index > self.entered[-1]:
+            self._enter(self.next_index)
+        return is_best
+
+    def _drawn(self, stage: int, random: np.random.Generator, episode: int) -> Scenario:
+        """The stage's scenario, with what it draws anew for each episode."""
+        if self.sampler is not None:
+            drawn = self.sampler(episode, random)
+            if isinstance(drawn, Scenario):
+                quantum = self.env.decision_quantum_ns
+                return drawn.model_copy(update={"clock": self.env.clock, "decision_quantum_ns": quantum})
+            return make_scenario(self.env, merge(self.config.scenario, drawn), f"{self.source}: sampler")
+        ranges = self.config.stages[stage].randomise
+        if not ranges:
+            return self.scenarios[stage]
+        return self._scenario(stage, {key: draw(ends, random) for key, ends in sorted(ranges.items())})
+
+    def _scenario(self, stage: int, drawn: Mapping[str, float] | None = None) -> Scenario:
+        """The stage's scenario with ``drawn`` put in. Raises ScenarioError."""
+        of = self.config.stages[stage]
+        data = merge(self.config.scenario, of.scenario)
+        for key, value in (drawn or {}).items():
+            *parents, last = key.split(".")
+            change: dict[str, Any] = {last: value}
+            for parent in reversed(parents):
+                change = {parent: change}
+            data = merge(data, change)
+        return make_scenario(self.env, data, f"{self.source}: stage {of.name!r}")
+
+    def _move_on(self, index: int) -> None:
+        advance = self.config.stages[self.stage].advance
+        if advance is None or self.stage == len(self.config.stages) - 1:
+            return
+        # Simulators ask for their episodes out of order, so what an index gets hangs on no other call.
+        planned = self.entered[-1] + advance.after_episodes
+        if index >= planned:
+            self._enter(planned)
+            self._move_on(index)
+            return
+        recent = list(self._returns)[-advance.window :]
+        good = (
+            advance.return_above is not None
+            and len(recent) == advance.window
+            and float(np.mean(recent)) > advance.return_above
+        )
+        if good and index > self.entered[-1]:
+            self._enter(index)
+
+    def _enter(self, index: int) -> None:
+        self.entered.append(index)
+        self._returns.clear()
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps."""
+        return {
+            "stage": self.stage,
+            "entered": list(self.entered),
+            "next_index": self.next_index,
+            "returns": list(self._returns),
+            "plateau": None if self.plateau is None else self.plateau.state.model_dump(),
+            "sampler": None if (state := getattr(self.sampler, "state", None)) is None else state(),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Goes on where ``state()`` was taken.
+
+        Raises:
+            ConfigError: it is no such state, or belongs to a curriculum with more stages.
+        """
+        kept = validate(state, CurriculumState, "checkpoint: curriculum")
+        if len(kept.entered) > len(self.config.stages):
+            raise ConfigError(f"checkpoint: stage {kept.stage} is none of the curriculum's")
+        self.entered = list(kept.entered)
+        self.next_index = kept.next_index
+        self._returns = deque(kept.returns)
+        if kept.sampler is not None and (restore := getattr(self.sampler, "restore", None)) is not None:
+            restore(kept.sampler)
+        if self.plateau is not None and kept.plateau is not None:
+            self.plateau.state = kept.plateau

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Plateau detection: when a stage is left or returned to, by scores of held-back episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from ns3_env.config.bounds import Count, Setting
+from ns3_env.config.model import Strict
+
+
+class ValidationConfig(Strict):
+    """How stages are judged: now and then the policy plays episodes that are never learned from.
+
+    A stage's score is the mean reward of its decisions, without exploration.
+    """
+
+    every_episodes: Count = Field(default=25, ge=1, description="episodes learned from between validations")
+    episodes: Setting = Field(default=2, ge=1, description="played of each stage so far, always the same")
+    patience: Setting = Field(
+        default=4, ge=1, description="validations without improvement after which a stage is left"
+    )
+    improvement: float = Field(
+        default=0.03, ge=0, le=1, description="share by which a score must exceed the best one to count"
+    )
+    decline: float = Field(
+        default=0.5,
+        gt=0,
+        le=10,
+        description="share of its best score below which an earlier stage is returned to",
+    )
+
+
+class PlateauState(Strict):
+    """What a checkpoint keeps.
+
+    Attributes:
+        best: score of each stage so far, the present one last, that the next must exceed by ``improvement``.
+        stale: validations in a row without an improvement of the present stage, of those before which it was
+            trained.
+        returned_to: number of an earlier stage that got worse.
+        tried: validations in a row for which that has lasted.
+        since: episodes learned from since the last validation.
+        best_mean: best mean over the stages, since the present one was entered.
+    """
+
+    best: list[float] = Field(default_factory=list)
+    stale: int = Field(default=0, ge=0)
+    returned_to: Annotated[int, Field(ge=0)] | None = None
+    tried: int = Field(default=0, ge=0)
+    since: int = Field(default=0, ge=0)
+    best_mean: float | None = None
+
+
+class Plateau:
+    """Judges the stages of a curriculum by their scores, validation by validation."""
+
+    def __init__(self, config: ValidationConfig) -> None:
+        self.config = config
+        self.state = PlateauState()
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time for a validation."""
+        return self.state.since >= self.config.every_episodes
+
+    @property
+    def returned_to(self) -> int | None:
+        """Number of the earlier stage that got worse, until it has recovered or does not improve any more."""
+        return self.state.returned_to
+
+    def learned_from_episode(self) -> None:
+        """An episode has ended that is learned from."""
+        self.state = self.state.model_copy(update={"since": self.state.since + 1})
+
+    def judge(self, scores: Sequence[float]) -> tuple[bool, bool]:
+        """Takes note of a validation.
+
+        Args:
+            scores: of each stage so far, the present one last.
+
+        Returns:
+            Whether the mean over the stages is the best since the present one was entered, and whether the
+            present stage is to be left.
+        """
+        known, config = self.state, self.config
+        present = len(scores) - 1
+        entered = len(known.best) <= present
+        best = [*known.best, *scores[len(known.best) :]]
+        better = [
+            score > mark + config.improvement * abs(mark) for score, mark in zip(scores, best, strict=True)
+        ]
+        fallen = [
+            stage
+            for stage in range(present)
+            if scores[stage] < best[stage] - config.decline * abs(best[stage])
+        ]
+        tried = known.tried + 1 if fallen else 0
+        if tried > config.patience:  # it does not come back: what is left of it is the new mark
+            best[fallen[0]], tried, fallen = scores[fallen[0]], 0, []
+        trained = known.returned_to is None  # the present stage was, since the last validation
+        stale = 0 if entered or better[present] else known.stale + trained
+        best = [score if up else mark for score, mark, up in zip(scores, best, better, strict=True)]
+        mean = sum(scores) / len(scores)
+        best_mean = None if entered else known.best_mean
+        is_best = best_mean is None or mean > best_mean
+        self.state = PlateauState(
+            best=best,
+            stale=stale,
+            returned_to=fallen[0] if fallen else None,
+            tried=tried,
+            best_mean=mean if is_best else best_mean,
+        )
+        return is_best, stale >= config.patience and not fallen

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Checkpoints: a trained policy, or a controller of the simulator with tuned attributes.
+
+A checkpoint's ``layout.json`` says which: {"agent", "settings", "fields", "action_map", "slots"} of a
+policy, whose agent's trainer wrote the other files; {"controller", "attributes"} of a controller, which needs
+no other, but for ``policy.safetensors`` where it plays one.
+
+What is played is ``policy.safetensors`` (docs/policy-format.md), which needs no agent's code; the trainer's
+arrays (``arrays``) are for going on, and for agents of one's own that do not say how their network becomes
+such a file. Reading any of them runs nothing that is in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ns3_env.agents.configuration.config import EnvConfig, Named
+from ns3_env.agents.configuration.registry import find_agent
+from ns3_env.agents.configuration.run_folder import RunFolder
+from ns3_env.agents.trainer.layout import read_layout, refuse_pickles
+from ns3_env.config.model import validate
+from ns3_env.errors import ConfigError
+from ns3_env.policies.file import POLICY_FILE, read_policy
+from ns3_env.policies.header import PolicySpec
+from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.policies.policy import Policy
+from ns3_env.policies.released import LAYOUT, policy_path, released_names
+from ns3_env.scenario import Clock, Controller
+
+if TYPE_CHECKING:
+    from ns3_env.agents.trainer.trainer import Trainer
+
+
+@dataclass(frozen=True)
+class TrainedPolicy:
+    """A policy and the environment it was trained in.
+
+    Attributes:
+        policy: the policy.
+        env: fields and action map.
+        clock: the one it was trained with; None where that is not known.
+    """
+
+    policy: Policy
+    env: EnvConfig
+    clock: Clock | None = None
+
+
+def find_checkpoint(path: Path) -> Path:
+    """A checkpoint's folder: ``path`` itself, or the newest one of the run there. Raises ConfigError."""
+    if (path / LAYOUT).exists():
+        return path
+    try:
+        return RunFolder(path).latest_checkpoint()[0]
+    except (ConfigError, OSError):
+        what = "is neither a checkpoint nor a training run with one" if path.exists() else "does not exist"
+        raise ConfigError(
+            f"checkpoint: {path} {what}: name runs/NAME, runs/NAME/checkpoints/NUMBER, a policy's file or a "
+            f"released policy ({', '.join(released_names())})"
+        ) from None
+
+
+def load_checkpoint(path: Path) -> TrainedPolicy | Controller:
+    """What a checkpoint, a run's newest one, or what ``policy_path`` finds, stands for.
+
+    Raises:
+        ConfigError: there is none, or it is of an agent that is not known here, or could run code.
+    """
+    path = policy_path(path)
+    if path.is_file():
+        return _trained(NetworkPolicy.load(path))
+    folder = find_checkpoint(path)
+    layout = read_layout(folder)
+    return _controller(folder, layout) if "controller" in layout else _trained(_policy(folder, layout))
+
+
+def policy_files(path: Path) -> list[Path]:
+    """What decides how a checkpoint plays: the files that ``load_checkpoint`` reads. Raises ConfigError."""
+    path = policy_path(path)
+    if path.is_file():
+        return [path]
+    folder = find_checkpoint(path)
+    own = folder / POLICY_FILE
+    return [own] if own.exists() else sorted(file for file in folder.rglob("*") if file.is_file())
+
+
+def _trained(policy: Policy) -> TrainedPolicy:
+    if not isinstance(policy, NetworkPolicy):
+        settings: Mapping[str, Any] = getattr(policy, "action_settings", {})
+        action = Named.model_validate({**settings, "name": policy.action_map})
+        return TrainedPolicy(policy, EnvConfig(fields=list(policy.fields), action=action))
+    return TrainedPolicy(policy, env_of(policy.spec), policy.spec.clock)
+
+
+def env_of(spec: PolicySpec) -> EnvConfig:
+    """The environment that a policy's file describes: fields, telemetry's bytes, action map and clock."""
+    return EnvConfig(
+        fields=list(spec.fields),
+        action=Named.model_validate(spec.action),
+        clock=spec.clock,
+        decision_quantum_ns=spec.decision_quantum_ns,
+        telemetry_bytes=spec.telemetry_bytes,
+    )
+
+
+def load_policy(folder: Path) -> Policy:
+    """The policy in a checkpoint's folder, without an environment. Raises ConfigError where it holds none."""
+    return _policy(folder, read_layout(folder))
+
+
+def load_controller(folder: Path) -> Controller:
+    """The tuned controller in a checkpoint's folder. Raises ConfigError where it holds none."""
+    layout = read_layout(folder)
+    if "controller" not in layout:
+        raise ConfigError(f"{folder / LAYOUT}: holds no tuned controller")
+    return _controller(folder, layout)
+
+
+def _controller(folder: Path, layout: Mapping[str, Any]) -> Controller:
+    named = {"name" if key == "controller" else key: value for key, value in layout.items()}
+    made = validate(named, Controller, str(folder / LAYOUT))
+    own = folder / POLICY_FILE
+    if not own.exists():
+        return made
+    read_policy(own)  # what is wrong with it is said here, not by a simulator later
+    return made.model_copy(update={"attributes": {**made.attributes, "File": str(own.absolute())}})
+
+
+def _policy(folder: Path, layout: Mapping[str, Any]) -> Policy:
+    refuse_pickles(folder)
+    if (folder / POLICY_FILE).exists():
+        return NetworkPolicy.load(folder / POLICY_FILE)
+    trainer = trainer_of(folder, layout)
+    if trainer.exports() and layout.get("inside", True):
+        raise ConfigError(f"{folder}: has no {POLICY_FILE}: incomplete, or written by an older version")
+    return trainer.load(folder, layout).policy
+
+
+def trainer_of(folder: Path, layout: Mapping[str, Any]) -> type[Trainer]:
+    """The trainer that wrote a checkpoint. Raises ConfigError where its agent is not known here."""
+    try:
+        return find_agent(str(layout.get("agent"))).trainer
+    except ValueError as error:
+        raise ConfigError(f"{folder / LAYOUT}: {error}") from error

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Turns PyTorch layers into a policy's tensors; refuses by name what the format does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from torch import nn
+
+from ns3_env.errors import ConfigError
+from ns3_env.policies.header import Activation, AnyInput, Network, Transform
+from ns3_env.policies.tensors import Tensors
+
+_ACTIVATIONS: dict[type[nn.Module], Activation] = {nn.ReLU: "relu", nn.Tanh: "tanh"}
+
+
+@dataclass(frozen=True)
+class Exported:
+    """An agent's network as the file holds it.
+
+    Attributes:
+        network: its kind and activations.
+        tensors: by the format's names.
+        history: K.
+        transform: of each input.
+        appended: inputs after the fields of the observation.
+        observation: the inputs, where they are not just the fields.
+    """
+
+    network: Network
+    tensors: Tensors
+    history: int = 1
+    transform: Transform = "none"
+    appended: tuple[str, ...] = ()
+    observation: tuple[AnyInput, ...] | None = None
+
+
+def mlp(modules: Iterable[nn.Module], place: str) -> Exported:
+    """A network without memory: linear layers with ReLU or tanh between them, perhaps tanh after the last.
+
+    Args:
+        modules: its layers, in order.
+        place: what errors name.
+
+    Raises:
+        ConfigError: a layer is something else, or activations differ.
+    """
+    tensors, hidden, output = head(modules, place)
+    network = Network(kind="mlp", hidden_activation=hidden, output_activation=output)
+    return Exported(network, tensors)
+
+
+def head(modules: Iterable[nn.Module], place: str) -> tuple[Tensors, Activation, Literal["tanh", "none"]]:
+    """Tensors "layers.N....", the hidden activation and the output's. Arguments and errors as ``mlp``."""
+    rest = list(modules)
+    output: Literal["tanh", "none"] = "none"
+    if rest and type(rest[-1]) is nn.Tanh:
+        output = "tanh"
+        rest.pop()
+    if not rest or type(rest[-1]) is not nn.Linear:
+        last = type(rest[-1]).__name__ if rest else "nothing"
+        raise ConfigError(f"{place}: ends with {last}: a policy's file ends with a linear layer, and tanh")
+    tensors: Tensors = {}
+    activations: set[Activation] = set()
+    for number, module in enumerate(rest):
+        if number % 2 == 0 and type(module) is nn.Linear:
+            tensors |= linear(f"layers.{number // 2}", module)
+        elif number % 2 == 1 and type(module) in _ACTIVATIONS:
+            activations.add(_ACTIVATIONS[type(module)])
+        else:
+            wanted = "ReLU or Tanh" if number % 2 else "Linear"
+            raise ConfigError(
+                f"{place}: layer {number} is {type(module).__name__}: a policy's file holds {wanted} there"
+            )
+    if len(activations) > 1:
+        raise ConfigError(f"{place}: has ReLU and Tanh: a policy's file holds one activation")
+    return tensors, activations.pop() if activations else "relu", output
+
+
+def linear(name: str, layer: nn.Module) -> Tensors:
+    """Weight and, where it has one, bias of a linear layer under the format's names."""
+    parameters = dict(layer.named_parameters(recurse=False))
+    return {
+        f"{name}.{part}": tensor.detach().cpu().float().numpy().copy() for part, tensor in parameters.items()
+    }

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Training environment of whole episodes that are played inside the simulators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ns3_env.agents.configuration.config import EnvConfig
+from ns3_env.agents.trainer.players import MakeRollouts, local_rollouts
+from ns3_env.agents.trainer.spaces_only import SpacesOnly
+from ns3_env.envs.flow_stream import SILENT_EPISODES, never_decides
+from ns3_env.envs.rollouts import Exploration, Rollout
+from ns3_env.errors import ScenarioError
+from ns3_env.scenario import Scenario
+from ns3_env.task.rewards import Reward
+
+
+class RolloutEnv(SpacesOnly):
+    """The spaces of ``RdmaVecEnv``, and episodes instead of steps.
+
+    The policy that plays episode n has learned from the episodes up to n - ``env.ahead``, and from no
+    other: simulators play while the learner learns, and what they play does not hang on which of them is
+    faster. With another ``env.ahead`` a run with the same seed learns from other transitions.
+    """
+
+    def __init__(
+        self,
+        env: EnvConfig,
+        sampler: Callable[[int], Scenario],
+        reward: Reward,
+        seed: int,
+        simulators: int,
+        make_rollouts: MakeRollouts = local_rollouts,
+    ) -> None:
+        """
+        Args:
+            env: fields, action map, telemetry, and how many episodes are played ahead.
+            sampler: scenario of each episode.
+            reward: the reward.
+            seed: base seed of the episodes.
+            simulators: processes; more than are played ahead are of no use.
+            make_rollouts: gives them, here or elsewhere.
+        """
+        super().__init__(env.fields, env.action.name, 1)
+        self._ahead = env.ahead
+        self.rollouts = make_rollouts(env, sampler, reward, seed, min(simulators, env.ahead))
+        self.results: list[tuple[int, dict[str, Any]]] = []  # of the last episode
+        self._silent = 0  # episodes in a row without a decision
+
+    #: What the run's log counts by: all episodes come from one place.
+    num_simulators = 1
+    slots = 1
+
+    def next(self, policy: Callable[[], bytes], exploration: Exploration) -> Rollout:
+        """The next episode.
+
+        Args:
+            policy: the policy's file as it is now, for episodes that begin now.
+            exploration: theirs.
+
+        Raises:
+            SimulatorError, ScenarioError: see ``Rollouts.next``.
+        """
+        missing = self._ahead - self.rollouts.pending
+        now = policy() if missing > 0 else b""
+        for _ in range(missing):
+            self.rollouts.begin(now, exploration)
+        rollout = self.rollouts.next()
+        self._silent = 0 if rollout.decisions else self._silent + 1
+        if self._silent >= SILENT_EPISODES:
+            raise ScenarioError(never_decides(self._silent))
+        self.results = [(0, rollout.results)]
+        return rollout
+
+    @property
+    def next_episodes(self) -> list[int]:
+        """Number of the episode that begins next."""
+        return [self.rollouts.next_episode]
+
+    def go_on_with(self, episodes: Sequence[int]) -> None:
+        """The next episode has the largest of these numbers."""
+        self.rollouts.go_on_with(max(episodes))
+
+    def reset(self) -> np.ndarray:
+        """Gives up the episodes that are played ahead. Zeros: nothing has been observed."""
+        self.rollouts.give_up()
+        assert self.observation_space.shape is not None
+        return np.zeros((1, *self.observation_space.shape), dtype=np.float32)
+
+    def close(self) -> None:
+        """Ends the simulators; may be called again."""
+        self.rollouts.close()

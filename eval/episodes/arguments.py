@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Applies ``key=value`` of the command line to a scenario and its controllers' attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ns3_env.agents.configuration.inputs import apply_overrides
+from ns3_env.config.model import nearest, validate
+from ns3_env.config.yaml import read_mapping
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.episodes.names import check_names, is_known
+from ns3_env.programs.transport import Transport
+from ns3_env.scenario import Controller, Scenario
+from ns3_env.simulator import default_attributes, list_controllers
+
+#: Controller -> its attributes and their values.
+Attributes = dict[str, dict[str, bool | int | float | str]]
+
+
+def overridden(file: Path, names: Sequence[str], overrides: Sequence[str]) -> tuple[Scenario, Attributes]:
+    """The scenario in a file with ``key=value`` put in, and what the controllers get beside.
+
+    Args:
+        file: the scenario's YAML.
+        names: of the controllers that are played; none: the scenario's own.
+        overrides: "key=value" of the scenario, dotted, and "NAME.ATTRIBUTE=value" of one of the controllers.
+
+    Raises:
+        ScenarioError: the file, a key or a value is wrong, or a name is none of the scenario's transport.
+        ConfigError: an override is not of the form key=value.
+    """
+    data = read_mapping(file, ScenarioError)
+    of_controllers = [text for text in overrides if _is_attribute(text)]
+    rest = [text for text in overrides if text not in of_controllers]
+    changed = apply_overrides(data, rest)
+    source = f"{file}, with {', '.join(rest)}" if rest else str(file)
+    scenario = Scenario.from_mapping(changed, source, file.parent)
+    check_names(names, scenario.transport)
+    given = apply_overrides({}, of_controllers)
+    attributes: Attributes = {}
+    playing = names or [x.name for x in scenario.controllers]
+    for name, values in given.items():
+        if name not in playing:
+            whose = "--controllers" if names else "the scenario's controllers"
+            raise ScenarioError(f"command line: {name}: is not among {whose}, {', '.join(playing)}")
+        whole = {"name": name, "attributes": values}
+        attributes[name] = validate(whole, Controller, "command line", raises=ScenarioError).attributes
+        _check(name, attributes[name], scenario.transport)
+    return scenario, attributes
+
+
+def _is_attribute(text: str) -> bool:
+    """Whether the text is "NAME.ATTRIBUTE=value" of a controller, and no key of a scenario."""
+    first, dot, _ = text.partition("=")[0].partition(".")
+    return bool(dot) and first not in Scenario.model_fields and is_known(first)
+
+
+def _check(name: str, attributes: dict[str, bool | int | float | str], transport: Transport) -> None:
+    has_some = name in list_controllers(transport=transport)
+    known = list(default_attributes(name, transport)) if has_some else []
+    for attribute in attributes:
+        if attribute not in known:
+            raise ScenarioError(
+                f"command line: {name}.{attribute}: {name} has no attribute {attribute!r}"
+                f"{nearest(attribute, known)}"
+            )

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Puts folders of results in place whole or not at all, never over foreign files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from ns3_env.config.durable import put_in_place
+from ns3_env.config.files import find_link
+from ns3_env.config.yaml import read_mapping
+from ns3_env.errors import ConfigError, ScenarioError
+
+
+def refuse_link(file: Path) -> None:
+    """A file is written where it has its name. Raises ScenarioError where it is a symbolic link."""
+    if file.is_symlink():
+        raise ScenarioError(f"{file} is a symbolic link, which nothing is written through: remove it")
+
+
+def replace_folder(folder: Path, write: Callable[[Path], None]) -> None:
+    """Puts what ``write`` writes into a folder in the place of ``folder``, which is complete or not there."""
+    partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    try:
+        write(partial)
+    except BaseException as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        if isinstance(error, OSError) and str(partial) in str(error.filename):
+            error.filename = str(error.filename).replace(str(partial), str(folder))
+        raise
+    put_in_place(partial, folder)
+
+
+def refuse_foreign(folder: Path, own: Collection[str], what: str) -> None:
+    """Only a folder that holds nothing but files of these names is replaced.
+
+    Raises:
+        ScenarioError: it is a file or a link, holds others or links, or no config.yaml with a scenario: it is
+            no earlier ``what``.
+    """
+    refuse_links(folder)
+    if folder.exists() and not folder.is_dir():
+        raise ScenarioError(f"--out: {folder} is a file: name a folder")
+    others = sorted(path.name for path in folder.iterdir() if path.name not in own) if folder.is_dir() else []
+    if others:
+        raise ScenarioError(f"--out: {folder} holds {others[0]}, so it is no earlier {what}: name another")
+    if folder.is_dir() and any(folder.iterdir()) and not _has_scenario(folder / "config.yaml"):
+        raise ScenarioError(
+            f"--out: {folder} has no config.yaml with a scenario, so it is no earlier {what}: name another"
+        )
+
+
+def _has_scenario(config: Path) -> bool:
+    try:
+        return "scenario" in read_mapping(config)
+    except ConfigError:
+        return False
+
+
+def refuse_links(folder: Path) -> None:
+    """Results are put into folders, not through links to who knows where.
+
+    Raises:
+        ScenarioError: the folder, or something in it at any depth, is a symbolic link.
+    """
+    found = folder if folder.is_symlink() else find_link(folder)
+    if found is not None:
+        raise ScenarioError(f"--out: {found} is a symbolic link: name another folder, or remove it")

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Imports of the user's own code as ``pkg.module:name``, where the command line has named it.
+
+Files (configurations, curricula, run folders) are data, whoever wrote them: a name in one of them is imported
+only if the command line names it too, or allows all of the file's (``--allow-imports``).
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ns3_env.errors import ConfigError
+
+#: What may be imported, a name a line: in the environment, so that worker processes know it, too.
+_VARIABLE = "NS3_ENV_NAMED_CODE"
+_EVERYTHING = ":"
+
+
+def is_code(name: str) -> bool:
+    """Whether a name stands for code of one's own: it has a colon."""
+    return ":" in name
+
+
+def trust(names: Iterable[str]) -> None:
+    """These names may be imported from now on, in this process and those that it starts."""
+    os.environ[_VARIABLE] = "\n".join(sorted(trusted() | {name for name in names if is_code(name)}))
+
+
+def trust_all() -> None:
+    """Any name may be imported from now on, in this process and those that it starts."""
+    trust([_EVERYTHING])
+
+
+def trusted() -> set[str]:
+    """What may be imported so far."""
+    return set(os.environ.get(_VARIABLE, "").split("\n"))
+
+
+def named_code(name: str) -> object:
+    """What ``pkg.module:name`` stands for.
+
+    Raises:
+        ConfigError: nobody but a file has named it, there is no such thing, or its module does not import.
+    """
+    if not trusted() & {name, _EVERYTHING}:
+        raise ConfigError(
+            f"would run the code of {name!r}; if you trust it, name it on the command line (key=value) or "
+            "allow all that the files name: --allow-imports"
+        )
+    return import_named(name)
+
+
+def import_named(name: str) -> object:
+    """What ``pkg.module:name`` stands for, whoever named it. The working directory is looked into, too.
+
+    Raises:
+        ConfigError: it is of another form, not there, or its module does not import.
+    """
+    module_name, colon, attribute = name.partition(":")
+    if not (module_name and colon and attribute.isidentifier()):
+        raise ConfigError(f"expected pkg.module:name, found {name!r}")
+    if os.getcwd() not in sys.path and "" not in sys.path:
+        sys.path.append(os.getcwd())
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:  # whatever the user's module does
+        raise ConfigError(
+            f"cannot import {module_name!r}: {type(error).__name__}: {error}; it must be installed, "
+            "or lie below the working directory or PYTHONPATH"
+        ) from error
+    found: object = getattr(module, attribute, None)
+    if found is None:
+        known = [known for known in vars(module) if not known.startswith("_")]
+        raise ConfigError(f"{module_name} has no {attribute!r}; it has {', '.join(known)}")
+    return found
+
+
+def made_by(
+    name: str, settings: Mapping[str, Any], fits: Callable[[object], bool], wanted: str
+) -> Any:  # what fits() says
+    """What ``pkg.module:name``, called with the settings, gives.
+
+    Args:
+        name: of a class or a function.
+        settings: its arguments.
+        fits: whether what it gave will do.
+        wanted: what would have done, for the error.
+
+    Raises:
+        ConfigError: see ``named_code``; or it cannot be called, failed, or gave something else.
+    """
+    maker = named_code(name)
+    if not callable(maker):
+        raise ConfigError(f"{name} is a {type(maker).__name__}: expected what gives {wanted} when called")
+    try:
+        made = maker(**settings)
+    except Exception as error:  # whatever the user's code does
+        raise ConfigError(f"{name}() raised {type(error).__name__}: {error}") from error
+    if not fits(made):
+        raise ConfigError(f"{name}() gave a {type(made).__name__}: expected {wanted}")
+    return made

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Strict typed models whose errors name file, key and the nearest known key."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+
+from ns3_env.errors import ConfigError
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class Strict(BaseModel):
+    """Base of everything a user may write: unknown keys are errors, values never change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown_keys(cls, data: Any) -> Any:
+        if isinstance(data, Mapping):
+            unknown = [str(key) for key in data if key not in cls.model_fields]
+            if unknown:
+                known = list(cls.model_fields)
+                lines = [f"unknown key {shown(key)}" + nearest(key, known) for key in unknown[:MAX_FAULTS]]
+                if len(unknown) > MAX_FAULTS:
+                    lines.append(f"{len(unknown) - MAX_FAULTS} more unknown keys")
+                raise PydanticCustomError("unknown_key", "{text}", {"text": "\n".join(lines)})
+        return data
+
+
+def named_by(key: str, kinds: object) -> Callable[[Any], Any]:
+    """A validator's function that says what to write where ``key`` names none of these kinds.
+
+    Args:
+        key: of each kind's name, as pydantic's discriminator has it.
+        kinds: a union of models, whose defaults of ``key`` are their names.
+    """
+    models = tuple(get_args(kinds))
+
+    def checked(value: Any) -> Any:
+        if isinstance(value, models):
+            return value
+        names = [model.model_fields[key].default for model in models]
+        known = ", ".join(map(repr, names))
+        if isinstance(value, str):
+            near = get_close_matches(value[:_MAX_TEXT], names, n=1, cutoff=0.0)[0]
+            text = f"is {shown(value)}: write {{{key}: {near}, ...}}"
+        elif not isinstance(value, Mapping):
+            text = f"is {shown(value)}: write {{{key}: {names[0]}, ...}}"
+        elif key not in value:
+            text = f"has no {key!r}: one of {known}"
+        elif value[key] not in names:
+            text = f"there is no {key} {shown(value[key])}{nearest(str(value[key]), names)} of {known}"
+        else:
+            return value
+        raise PydanticCustomError("unknown_kind", "{text}", {"text": text})
+
+    return checked
+
+
+def auto_none_or_given(value: Any) -> str:
+    """Which of its three a setting is: "auto", "none" or "given", for pydantic's discriminator."""
+    if value is None:
+        return "none"
+    return "auto" if isinstance(value, str) else "given"
+
+
+#: Faults that an error names, the rest is counted.
+MAX_FAULTS = 20
+_MAX_TEXT = 200
+_MAX_LINE = 1000
+
+_short = reprlib.Repr()
+_short.maxlevel, _short.maxdict, _short.maxlist, _short.maxtuple = 2, 3, 4, 4
+_short.maxstring = _short.maxother = 100
+_short.maxlong = 50
+
+
+def shown(value: object) -> str:
+    """A value as an error shows it: in a few words, however large it is."""
+    try:
+        return _short.repr(value)
+    except ValueError:
+        return "a number of thousands of digits"
+
+
+def _printable(line: str) -> str:
+    """With escapes for what would end the line, or not be seen."""
+    return line if line.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
+
+
+def nearest(key: str, known: Sequence[str]) -> str:
+    """``; the nearest known one is 'x'``, or nothing where nothing is known."""
+    near = get_close_matches(key[:_MAX_TEXT], known, n=1, cutoff=0.0)
+    return f"; the nearest known one is {near[0]!r}" if near else ""
+
+
+def validate(
+    data: object,
+    model: type[M],
+    source: str,
+    *,
+    raises: type[ValueError] = ConfigError,
+    context: Mapping[str, Any] | None = None,
+) -> M:
+    """``data`` as ``model``.
+
+    Args:
+        data: keys and values, as in a YAML file.
+        model: what they describe.
+        source: what errors name: the file.
+        raises: class of the error.
+        context: handed to the model's validators.
+
+    Raises:
+        ConfigError, or ``raises``: a line for each fault, with ``source`` and the key.
+    """
+    try:
+        return model.model_validate(dict(data) if isinstance(data, Mapping) else data, context=context)
+    except ValidationError as error:
+        lines = [f"{source}: {line}" for line in describe(error, data)]
+        raise raises("\n".join(lines)) from None
+
+
+#: Kinds of faults whose text says by itself what was found.
+_COMPLETE = ("unknown_key", "unknown_kind", "value_error", "missing", "union_tag_not_found", "wrong_unit")
+
+
+def describe(error: ValidationError, data: object) -> list[str]:
+    """A fault a line: ``key: what is wrong``.
+
+    Args:
+        error: what validation raised.
+        data: what was validated. pydantic names the tag of a union's member among the keys; what ``data``
+            does not have is no key, but where one is missing.
+    """
+    lines: list[str] = []
+    faults = error.errors(include_url=False)
+    for fault in faults[:MAX_FAULTS]:
+        place, at = [], data
+        for part in fault["loc"]:
+            if isinstance(at, Mapping) and part in at:
+                at = at[part]
+            elif isinstance(part, int) and isinstance(at, Sequence) and not isinstance(at, str):
+                at = at[part] if part < len(at) else None
+            elif fault["type"] != "missing" or part != fault["loc"][-1]:
+                continue
+            place.append(str(part))
+        text = fault["msg"].removeprefix("Value error, ")
+        if fault["type"] == "union_tag_invalid":
+            text = text.replace(str(fault["ctx"]["tag"]), shown(fault["ctx"]["tag"])[1:-1])
+        if fault["type"] not in _COMPLETE:
+            text += f" (it is {shown(fault['input'])})"
+        lines += [f"{'.'.join(place)}: {line}" if place else line for line in text.split("\n")]
+    lines = [line if len(line) <= _MAX_LINE else f"{line[:_MAX_LINE]}..." for line in lines]
+    lines = [_printable(line) for line in lines]
+    if len(faults) > MAX_FAULTS:
+        lines.append(f"{len(faults) - MAX_FAULTS} more faults")
+    return list(dict.fromkeys(lines))

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reads YAML files; errors name the file and what is wrong with it."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ns3_env.config.files import read_text
+from ns3_env.errors import ConfigError
+
+#: Levels of keys and lists within each other.
+MAX_DEPTH = 50
+#: Values that aliases (``*name``) may repeat, all together; sixteen characters count as one more.
+MAX_REPEATED = 10_000
+#: Characters of a whole number.
+MAX_DIGITS = 500
+
+# LibYAML reads large files (flow lists, results) ten times faster; PyYAML has it where it was built with it.
+_Base: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_Base):  # type: ignore[misc]
+    """Values that are none are errors with line and column; nesting has an end."""
+
+    _depth = 0
+
+    def descend_resolver(self, node: Any, index: Any) -> None:
+        """Called for each value on the way down, by both of PyYAML's parsers."""
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise _fault(f"keys and lists more than {MAX_DEPTH} deep within each other", node)
+
+    def ascend_resolver(self) -> None:
+        """The way up."""
+        self._depth -= 1
+
+
+def _fault(text: str, node: Any = None) -> yaml.YAMLError:
+    """What is wrong, where ``node`` begins."""
+    return yaml.MarkedYAMLError(problem=text, problem_mark=None if node is None else node.start_mark)
+
+
+def fault_text(path: str | Path, error: yaml.YAMLError | UnicodeDecodeError) -> str:
+    """``FILE:LINE:COLUMN: not YAML: what is wrong``; without a place where there is none."""
+    place, said = str(path), str(error).replace('"<unicode string>"', "the text")
+    if isinstance(error, yaml.MarkedYAMLError):
+        said = ", ".join(part for part in (error.context, error.problem) if part)
+        if error.problem_mark is not None:
+            place += f":{error.problem_mark.line + 1}:{error.problem_mark.column + 1}"
+    return f"{place}: not YAML: {' '.join(said.split())[:300]}"
+
+
+def _careful(kind: str, construct: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """PyYAML's constructors raise whatever Python does with a text that is none of their kind."""
+
+    def constructed(loader: Any, node: Any) -> Any:
+        text = node.value
+        if kind == "int" and len(text) > MAX_DIGITS:
+            raise _fault(f"a number of {len(text)} characters; none has more than {MAX_DIGITS}", node)
+        try:
+            return construct(loader, node)
+        except yaml.YAMLError:
+            raise
+        except Exception:
+            shown = text if isinstance(text, str) and len(text) <= 40 else f"{text[:40]}..."
+            raise _fault(f"{shown!r} is no {kind}", node) from None
+
+    return constructed
+
+
+for _kind in ("int", "float", "bool", "null", "timestamp", "binary"):
+    _tag = f"tag:yaml.org,2002:{_kind}"
+    _Loader.add_constructor(_tag, _careful(_kind, _Base.yaml_constructors[_tag]))
+
+
+def _check_aliases(root: Any) -> None:
+    """Raises YAMLError for a document whose aliases would repeat too much, or itself."""
+    sizes: dict[int, tuple[int, int]] = {}  # of lists and mappings: values, levels
+    repeated = 0
+
+    def measure(node: Any) -> tuple[int, int]:
+        nonlocal repeated
+        if isinstance(node, yaml.ScalarNode):
+            return 1 + len(node.value) // 16, 0
+        known = sizes.get(id(node))
+        if known is not None:
+            if known[1] < 0:
+                raise _fault("an alias stands for something that it is part of", node)
+            repeated += known[0]
+            if repeated > MAX_REPEATED:
+                raise _fault(f"aliases repeat more than {MAX_REPEATED} values", node)
+            return known
+        sizes[id(node)] = 0, -1
+        size, levels = 1, 0
+        parts = node.value
+        if isinstance(node, yaml.MappingNode):
+            parts = (part for pair in parts for part in pair)
+        for part in parts:
+            if isinstance(part, yaml.ScalarNode):
+                size += 1 + len(part.value) // 16
+            else:
+                inner = measure(part)
+                size, levels = size + inner[0], max(levels, inner[1] + 1)
+        if levels > MAX_DEPTH:
+            raise _fault(f"keys and lists more than {MAX_DEPTH} deep within each other", node)
+        sizes[id(node)] = size, levels
+        return size, levels
+
+    measure(root)
+
+
+def parse(text: str) -> Any:
+    """The value that YAML text stands for. Raises yaml.YAMLError."""
+    # The collector would look at all that has been read so far again and again: 200,000 entries take minutes.
+    collecting = gc.isenabled()
+    gc.disable()
+    loader = _Loader(text)
+    try:
+        root = loader.get_single_node()
+        if root is None:
+            return None
+        if "*" in text:
+            _check_aliases(root)
+        return loader.construct_document(root)
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise yaml.YAMLError(str(error)) from None
+    finally:
+        loader.dispose()
+        if collecting:
+            gc.enable()
+
+
+def read_yaml(path: str | Path, raises: type[ValueError] = ConfigError) -> Any:
+    """The value in a YAML file.
+
+    Raises:
+        ConfigError, or ``raises``: there is no such file, or it is not YAML.
+    """
+    try:
+        return parse(read_text(path))
+    except OSError as error:
+        raise raises(f"{path}: {error.strerror}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise raises(fault_text(path, error)) from error
+
+
+def read_mapping(path: str | Path, raises: type[ValueError] = ConfigError) -> dict[str, Any]:
+    """The keys and values in a YAML file.
+
+    Args:
+        path: the file.
+        raises: class of the error.
+
+    Raises:
+        ConfigError, or ``raises``: there is no such file, it is not YAML, or holds something else than keys.
+    """
+    data = read_yaml(path, raises)
+    if not isinstance(data, dict):
+        raise raises(f"{path}: expected keys and values, found {type(data).__name__}")
+    return data

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Policy in Python for background flows, those that are not the agent's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ns3_env.policies.policy import Policy, SlotStates
+from ns3_env.task.actions import make_action_map
+from ns3_env.task.observations import field_indices
+
+
+class Companions:
+    """Asks one policy for many flows, each with a state of its own."""
+
+    def __init__(self, policy: Policy) -> None:
+        """Raises KeyError where one of the policy's fields or its action map is unknown.
+
+        The map has the settings in ``policy.action_settings``, where there are any.
+        """
+        self._columns = field_indices(policy.fields)
+        settings: Mapping[str, Any] = getattr(policy, "action_settings", {})
+        self._to_actions = make_action_map(policy.action_map, **settings)
+        self._states = SlotStates(policy)
+
+    def forget(self) -> None:
+        """A new episode begins for every flow."""
+        self._states.forget()
+
+    def actions(self, records: NDArray[np.float64], flows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Windows, rates and echoes (m, 3) for the due ``flows`` (m,) and their telemetry (m, fields)."""
+        if len(flows) == 0:
+            return np.empty((0, 3))
+        chosen = self._states.predict(records[:, self._columns], flows)
+        return self._to_actions(chosen, records)

@@ -1,0 +1,388 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stream of many flows in many simulators: ``recv()`` what is due, ``send()`` actions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from typing_extensions import Self, TypedDict
+
+from ns3_env.envs.slots import Lanes
+from ns3_env.errors import ScenarioError
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import Decisions, EpisodeEnd, Lookout, Simulator, wait_any
+from ns3_env.task import observations as telemetry
+from ns3_env.task.actions import ActionMap, MultiplicativeWindow
+from ns3_env.task.availability import Watched
+from ns3_env.task.rewards import Reward, make_reward
+
+#: The scenario of an episode, by the episode's number. A mapping is sent as it is, but for its seed.
+Sampler = Callable[[int], "Scenario | Mapping[str, Any]"]
+
+
+def episode_seed(base_seed: int, episode: int) -> int:
+    """Seed of an episode, in [1, 2^31): a function of the base seed and the episode's number alone."""
+    drawn = np.random.SeedSequence([base_seed & (2**64 - 1), episode]).generate_state(1)[0]
+    return int(drawn) % (2**31 - 1) + 1
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What :meth:`FlowStream.recv` returns: k rows, those of one simulator next to each other.
+
+    Attributes:
+        slots: (k,) slot of each row: simulator x slots per simulator + slot of the flow. A flow keeps
+            its slot from its first row to its last; then it is another flow's.
+        observations: (k, D) float32.
+        rewards: (k,) of the interval that ends here; 0 where ``first``.
+        first: (k,) a flow's first decision; opens a new episode of the slot.
+        terminated: (k,) the flow is done; no action.
+        truncated: (k,) the episode was cut; no action.
+        records: (k, fields) the whole telemetry records.
+        flows: (k,) index of each flow in its scenario.
+        simulators: (k,) simulator of each row.
+        results: (simulator, results) of each episode that has ended since the last call; the results also
+            hold "episode", the episode's number, and "seed".
+    """
+
+    slots: NDArray[np.int64]
+    observations: NDArray[np.float32]
+    rewards: NDArray[np.float64]
+    first: NDArray[np.bool_]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    records: NDArray[np.float64]
+    flows: NDArray[np.int64]
+    simulators: NDArray[np.int64]
+    results: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+
+    @property
+    def due(self) -> NDArray[np.bool_]:
+        """(k,) rows that need an action."""
+        return ~(self.terminated | self.truncated)
+
+
+#: Waiting for a decision is given up after so many episodes in a row without any.
+SILENT_EPISODES = 100
+
+
+def never_decides(episodes: int) -> str:
+    """What is wrong where nothing will ever be decided."""
+    return (
+        f"{episodes} episodes in a row ended without a decision of a flow under 'agent': flows that are over "
+        "before their first ACK decide nothing, nor do those that no feedback frame reaches under the clock "
+        "'per_notification'"
+    )
+
+
+class StreamOptions(TypedDict, total=False):
+    """The keywords of :class:`FlowStream`, for what passes them on."""
+
+    num_simulators: int
+    slots: int
+    fields: Sequence[str]
+    reward: str | Reward
+    action: ActionMap | None
+    seed: int
+    seeds: Sequence[int]
+    ordered: bool
+    executable: str | PathLike[str] | None
+    hang_timeout_s: float
+    telemetry_bytes: int | None
+
+
+class FlowStream:
+    """The flows under the agent in many simulators, one slot per flow.
+
+    :meth:`recv` and :meth:`send`, as EnvPool names them, show the flows that are due and take their actions,
+    so that simulators compute while the learner does.
+
+    Simulator i of n plays the episodes i, i + n, i + 2n, ...; an episode depends on the base seed and its
+    number only, so the episodes are the same however many simulators there are.
+
+    After a SimulatorError, :meth:`start` starts what is missing and goes on with the next episodes. A
+    scenario whose transport does not know a field, or what the reward reads, is a ScenarioError.
+
+    Args:
+        sampler: scenario of each episode, or one for all. Its seed is replaced by the episode's.
+        num_simulators: processes.
+        slots: flows under the agent that may be under way at once in one scenario; flow slots are
+            0 ... slots - 1.
+        fields: telemetry fields of the observation.
+        reward: its name, or the reward.
+        action: what actions do.
+        seed: base seed.
+        seeds: of the episodes themselves, the last one of all that follow; () draws them from the base seed.
+        ordered: rows come in an order that depends on no timing, so that training can be reproduced; else
+            from whichever simulators have answered.
+        executable, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
+        telemetry_bytes: what packets of the agent's flows carry on the wire, unless the scenario says it (the
+            attribute ``TelemetryBytes`` of "agent"); None: what the fields cost
+            (:func:`ns3_env.task.observations.wire_bytes`).
+    """
+
+    def __init__(
+        self,
+        sampler: Sampler | Scenario | Mapping[str, Any],
+        *,
+        num_simulators: int = 1,
+        slots: int = 1,
+        fields: Sequence[str] = telemetry.FDCC_FIELDS,
+        reward: str | Reward = "staged",
+        action: ActionMap | None = None,
+        seed: int = 1,
+        seeds: Sequence[int] = (),
+        ordered: bool = True,
+        executable: str | PathLike[str] | None = None,
+        hang_timeout_s: float = 0.9,
+        telemetry_bytes: int | None = None,
+    ) -> None:
+        if num_simulators < 1 or slots < 1:
+            raise ValueError(f"num_simulators ({num_simulators}) and slots ({slots}) must be at least 1")
+        if callable(sampler):
+            self.sampler: Sampler = sampler
+        else:
+            only = sampler
+            self.sampler = lambda episode: only
+        self.num_simulators = num_simulators
+        self.slots = slots
+        self.fields = tuple(fields)
+        self.ordered = ordered
+        self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
+        self.action: ActionMap = MultiplicativeWindow() if action is None else action
+        self._indices = telemetry.field_indices(self.fields)
+        self._watched = Watched(self.fields, self.reward)
+        self.telemetry_bytes = telemetry.wire_bytes(fields) if telemetry_bytes is None else telemetry_bytes
+        self._box = telemetry.observation_space(self.fields)
+        self._simulators = [
+            Simulator(max(64, 2 * slots), executable=executable, hang_timeout_s=hang_timeout_s)
+            for _ in range(num_simulators)
+        ]
+        self._base_seed = seed
+        self._given_seeds = tuple(seeds)
+        self._episodes = [-1] * num_simulators  # number of the episode each plays
+        self._next_episodes = list(range(num_simulators))
+        self._episode_seeds = [0] * num_simulators
+        self._owed: list[NDArray[np.int64] | None] = [None] * num_simulators  # slots that wait for actions
+        self._owed_records: list[NDArray[np.float64]] = [np.empty((0, 0))] * num_simulators
+        self._lanes = [Lanes(slots) for _ in range(num_simulators)]
+        self._scenarios: dict[int, Scenario | Mapping[str, Any]] = {}  # that each simulator plays
+        self._cursor = 0
+        self._results: list[tuple[int, dict[str, Any]]] = []
+        shape = self.action.space.shape
+        assert shape is not None
+        self._actions = np.zeros((num_simulators * slots, *shape), dtype=np.float64)
+        self._answered = np.zeros(num_simulators * slots, dtype=np.bool_)
+        self._closed = False
+        self._look = Lookout(self._simulators)
+
+    def start(self) -> None:
+        """Begins a new episode in every simulator, without waiting; :meth:`recv` has its first rows."""
+        if self._closed:
+            raise RuntimeError("the environment is closed")
+        self._results.clear()
+        self._answered[:] = False
+        self._cursor = 0
+        for i in range(self.num_simulators):
+            self._owed[i] = None
+        for i in range(self.num_simulators):
+            self._begin_episode(i)
+
+    @property
+    def next_episodes(self) -> list[int]:
+        """Number of the episode that each simulator begins next."""
+        return list(self._next_episodes)
+
+    def go_on_with(self, episodes: Sequence[int]) -> None:
+        """The next :meth:`start` begins with these.
+
+        Args:
+            episodes: what ``next_episodes`` was of an environment of the same seed. With another number of
+                simulators, all begin after the last one of them.
+        """
+        if len(episodes) != self.num_simulators:
+            first = max(episodes)
+            episodes = range(first, first + self.num_simulators)
+        self._next_episodes = list(episodes)
+
+    def _begin_episode(self, i: int, *, replace: bool = True) -> None:
+        episode = self._next_episodes[i]
+        self._next_episodes[i] += self.num_simulators
+        given = self._given_seeds
+        seed = given[min(episode, len(given) - 1)] if given else episode_seed(self._base_seed, episode)
+        scenario = self.sampler(episode)
+        self._watched.check(scenario)
+        seeded: Scenario | Mapping[str, Any]
+        if isinstance(scenario, Mapping):
+            seeded = {**scenario, "seed": seed}
+        else:
+            seeded = scenario.with_seed(seed).carrying(self.telemetry_bytes)
+        self._lanes[i].forget()
+        self._scenarios[i] = seeded
+        self._simulators[i].send_reset(seeded, replace=replace)
+        self._episodes[i], self._episode_seeds[i] = episode, seed
+
+    def recv(self, *, wait_all: bool = False) -> Batch:
+        """Waits for the rows of at least one simulator; at least one row comes.
+
+        Args:
+            wait_all: until every simulator that goes on has rows that need an action.
+
+        Raises:
+            SimulatorError: a simulator died or hung, or was stopped, whether its rows are waited for or not:
+                within a second. :meth:`start` begins anew.
+            ScenarioError: a simulator refuses its scenario, or more flows are under way than there are slots.
+            RuntimeError: nothing was asked: :meth:`start` or :meth:`send` come first.
+        """
+        parts: list[tuple[int, Decisions]] = []
+        if wait_all:
+            for i in self._waiting():
+                self._receive(i, parts, until_due=True)
+        elif self.ordered:
+            waiting = self._waiting()
+            if waiting:
+                i = min(waiting, key=lambda j: (j - self._cursor) % self.num_simulators)
+                self._cursor = (i + 1) % self.num_simulators
+                self._receive(i, parts)
+        else:
+            while not parts and (waiting := self._waiting()):
+                ready = waiting.pop(wait_any([self._simulators[i] for i in waiting], self._look))
+                self._receive_one(ready, parts)
+                for i in waiting:
+                    if self._simulators[i].answered():
+                        self._receive_one(i, parts)
+        if not parts:
+            raise RuntimeError("no simulator is at work: start() or send() come first")
+        return self._batch(parts)
+
+    def _waiting(self) -> list[int]:
+        return [i for i, simulator in enumerate(self._simulators) if simulator.waiting]
+
+    def _receive(self, i: int, parts: list[tuple[int, Decisions]], *, until_due: bool = False) -> None:
+        """Appends the next rows of simulator i; an episode's end leads to the next episode's first rows."""
+        wanted = len(parts) + 1
+        last = self._next_episodes[i] + SILENT_EPISODES * self.num_simulators
+        while len(parts) < wanted or (until_due and self._owed[i] is None):
+            self._receive_one(i, parts)
+            if self._next_episodes[i] >= last and self._owed[i] is None:
+                self._simulators[i].kill()
+                raise ScenarioError(never_decides(SILENT_EPISODES))
+
+    def _receive_one(self, i: int, parts: list[tuple[int, Decisions]]) -> None:
+        self._look()
+        simulator = self._simulators[i]
+        message = simulator.receive(self._look)
+        if isinstance(message, EpisodeEnd):
+            end = {**message.results, "episode": self._episodes[i], "seed": self._episode_seeds[i]}
+            self._results.append((i, end))
+            self._begin_episode(i, replace=False)
+            return
+        try:
+            message = self._lanes[i].place(message)
+        except ScenarioError:
+            simulator.kill()
+            raise
+        due = message.due
+        if due.any():
+            self._owed[i] = message.slots[due] + i * self.slots
+            self._owed_records[i] = message.records[due]
+        else:
+            simulator.send_actions(())
+        if len(message.slots):
+            parts.append((i, message))
+
+    def _batch(self, parts: list[tuple[int, Decisions]]) -> Batch:
+        def join(arrays: Iterable[NDArray[Any]]) -> NDArray[Any]:
+            joined = list(arrays)
+            return joined[0] if len(joined) == 1 else np.concatenate(joined)
+
+        records = join(part.records for _, part in parts)
+        first = join(part.first for _, part in parts)
+        rewards = self.reward(records)
+        rewards[first] = 0.0
+        batch = Batch(
+            slots=join(part.slots + i * self.slots for i, part in parts),
+            observations=telemetry.observe(records, self._indices, self._box),
+            rewards=rewards,
+            first=first,
+            terminated=join(part.terminated for _, part in parts),
+            truncated=join(part.truncated for _, part in parts),
+            records=records,
+            flows=join(part.flows for _, part in parts),
+            simulators=np.repeat([i for i, _ in parts], [len(part.slots) for _, part in parts]),
+            results=self._results,
+        )
+        self._results = []
+        return batch
+
+    def send(self, actions: ArrayLike, slots: ArrayLike) -> None:
+        """Takes the actions (m, A) of slots (m,) that are due.
+
+        A simulator goes on once all its due slots are answered.
+
+        Raises ValueError for a slot that is not due, or named twice, and for an action that is no number: its
+        slot stays due.
+        """
+        chosen = np.asarray(slots, dtype=np.int64).reshape(-1)
+        owed = np.zeros(len(self._answered), dtype=np.bool_)
+        for part in self._owed:
+            if part is not None:
+                owed[part] = True
+        owed &= ~self._answered
+        if len(np.unique(chosen)) != len(chosen) or not np.all(owed[chosen]):
+            wrong = sorted({int(slot) for slot in chosen if not owed[slot]})
+            raise ValueError(f"slots that are not due: {wrong}" if wrong else "a slot is answered twice")
+        self._actions[chosen] = np.asarray(actions, dtype=np.float64).reshape(
+            (len(chosen), *self._actions.shape[1:])
+        )
+        self._answered[chosen] = True
+        for i, part in enumerate(self._owed):
+            if part is not None and self._answered[part].all():
+                self._answered[part] = False
+                try:
+                    self._simulators[i].send_actions(self.action(self._actions[part], self._owed_records[i]))
+                except ValueError:
+                    self._refuse_nan(part)
+                    raise
+                self._owed[i] = None
+
+    def _refuse_nan(self, slots: NDArray[np.int64]) -> None:
+        """Raises ValueError where an action of these slots is NaN, which no action map takes."""
+        wrong = slots[np.isnan(self._actions[slots]).reshape(len(slots), -1).any(axis=1)]
+        if len(wrong):
+            raise ValueError(
+                f"the action of slots {wrong.tolist()} is NaN: the policy gave no number for what it saw "
+                "(weights that have diverged?); nothing was sent"
+            ) from None
+
+    def too_few_slots(self) -> str | None:
+        """What to say of ``slots`` where a scenario under way has more flows under the agent than that."""
+        counts = [x.agent_flow_count for x in self._scenarios.values() if not isinstance(x, Mapping)]
+        if (most := max(counts, default=0)) <= self.slots:
+            return None
+        return (
+            f"slots is {self.slots}, and the scenario has {most} flows under the agent: more than "
+            f"{self.slots} of them at once will not do, slots={most} always does"
+        )
+
+    def close(self) -> None:
+        """Ends all simulators; may be called again."""
+        self._closed = True
+        for simulator in self._simulators:
+            simulator.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    @property
+    def pids(self) -> list[int | None]:
+        """Process id of each simulator, None where there is none."""
+        return [simulator.pid for simulator in self._simulators]

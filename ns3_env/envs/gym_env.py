@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Gymnasium environment with one controlled flow among others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.utils import EzPickle
+from numpy.typing import NDArray
+
+from ns3_env.envs.background_policy import Companions
+from ns3_env.envs.flow_stream import episode_seed
+from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
+from ns3_env.errors import ScenarioError
+from ns3_env.policies.policy import Policy
+from ns3_env.scenario import AGENT, Controller, Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
+from ns3_env.simulator import Decisions, Simulator
+from ns3_env.task import observations as telemetry
+from ns3_env.task.actions import ActionMap, MultiplicativeWindow
+from ns3_env.task.availability import Watched
+from ns3_env.task.rewards import Reward, make_reward
+
+_ARGUMENTS = (
+    *("scenario", "flows", "flow", "others", "fields", "reward", "action", "render_mode"),
+    *("executable", "hang_timeout_s"),
+)
+
+Observation = NDArray[np.float32]
+
+
+def incast_scenario(flows: int = 4, size_bytes: int = 1_000_000, spread_ns: int = 10_000) -> Scenario:
+    """A dumbbell at 100 Gb/s in which ``flows`` hosts send ``size_bytes`` each to one receiver."""
+    return Scenario(
+        topology=Dumbbell(senders=flows),
+        traffic=Incast(size_bytes=size_bytes, spread_ns=spread_ns),
+    )
+
+
+class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
+    """One flow under the agent, the others under a controller in the simulator or under another policy.
+
+    An episode is the controlled flow's life: terminated when it is done, truncated at the scenario's time
+    limit. A step runs until the flow's next decision. ``info["time_ns"]`` holds the simulated time,
+    ``info["telemetry"]`` every field by name and ``info["record"]`` the same as an array; where the transport
+    does not know some fields (TCP), these are absent from the former, and there is no latter.
+
+    Read again after pickling, it is a new environment of the same arguments.
+
+    Args:
+        scenario: the scenario, its keys, or None for :func:`incast_scenario` of ``flows``.
+        flows: senders of the default scenario.
+        flow: the controlled flow's index in the flow list.
+        others: the other flows' controller by name, where the scenario names none; or a policy that steers
+            them (SB3's ``predict`` with ``fields`` and ``action_map``), each flow with a state of its own.
+        fields: telemetry fields of the observation.
+        reward: its name, or the reward.
+        action: what actions do.
+        render_mode: None, or "rgb_array": :meth:`render` draws the last milliseconds.
+        executable, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
+
+    Raises:
+        ScenarioError: the scenario cannot be.
+        SimulatorError: from reset and step; the next reset works again.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": FPS}  # noqa: RUF012
+
+    def __init__(
+        self,
+        scenario: Scenario | Mapping[str, Any] | None = None,
+        *,
+        flows: int = 4,
+        flow: int = 0,
+        others: str | Policy = "hpcc",
+        fields: Sequence[str] = telemetry.FDCC_FIELDS,
+        reward: str | Reward = "staged",
+        action: ActionMap | None = None,
+        render_mode: str | None = None,
+        executable: str | PathLike[str] | None = None,
+        hang_timeout_s: float = 0.9,
+    ) -> None:
+        EzPickle.__init__(self, **{name: value for name, value in locals().items() if name in _ARGUMENTS})
+        self._film = Film(render_mode)
+        self._flow = flow
+        self._others = others
+        self._companions = None if isinstance(others, str) else Companions(others)
+        self.scenario = self._controlled(incast_scenario(flows) if scenario is None else scenario)
+        self.render_mode = render_mode
+        self.fields = tuple(fields)
+        self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
+        self.action: ActionMap = MultiplicativeWindow() if action is None else action
+        self._box = telemetry.observation_space(self.fields)
+        self.observation_space = self._box  # type: ignore[assignment]
+        self.action_space = self.action.space
+        self._indices = telemetry.field_indices(self.fields)
+        observed = self.fields if isinstance(others, str) else (*self.fields, *others.fields)
+        self._watched = Watched(observed, self.reward)
+        self._watched.check(self.scenario)
+        self._executable, self._hang_timeout_s = executable, hang_timeout_s
+        self._simulator = self._simulator_for(self.scenario)
+        self._last: Decisions | None = None
+
+    def _controlled(self, scenario: Scenario | Mapping[str, Any]) -> Scenario:
+        """The scenario with the flow under the agent, the others as this environment has them."""
+        if not isinstance(scenario, Scenario):
+            scenario = Scenario.from_mapping(scenario, "scenario")
+        if isinstance(self._others, str):
+            return one_controlled(scenario, self._flow, self._others)
+        return all_controlled(scenario, self._flow)
+
+    def _simulator_for(self, scenario: Scenario) -> Simulator:
+        self._capacity = max(64, scenario.agent_flow_count)
+        return Simulator(self._capacity, executable=self._executable, hang_timeout_s=self._hang_timeout_s)
+
+    def _play(self, options: Mapping[str, Any]) -> None:
+        """Takes what reset() was asked for."""
+        if unknown := sorted(set(options) - {"scenario"}):
+            raise ValueError(f"options: there is no {unknown[0]!r}; reset() knows 'scenario'")
+        if "scenario" not in options:
+            return
+        scenario = self._controlled(options["scenario"])
+        self._watched.check(scenario)
+        self.scenario = scenario
+        if self.scenario.agent_flow_count > self._capacity:
+            self._simulator.close()
+            self._simulator = self._simulator_for(self.scenario)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begins the episode of the seed; without one, the next of the environment's own generator.
+
+        Args:
+            seed: of the episode, and of those that follow.
+            options: {"scenario": a Scenario or its keys}: played from now on. None: the one before.
+
+        Raises:
+            ScenarioError: the scenario cannot be, or the flow never decides.
+            ValueError: another option.
+        """
+        super().reset(seed=seed)
+        self._play(options or {})
+        self.begin(seed)
+        return self.begun()
+
+    def begin(self, seed: int | None) -> None:
+        """The first half of :meth:`reset`: asks for the episode, and waits for nothing."""
+        drawn = int(self.np_random.integers(2**31)) if seed is None else seed
+        self._last = None
+        if self._companions is not None:
+            self._companions.forget()
+        self._film.begin()
+        self._simulator.send_reset(self.scenario.with_seed(episode_seed(drawn, 0)))
+
+    def begun(self) -> tuple[Observation, dict[str, Any]]:
+        """The second half of :meth:`reset`: the episode's first observation."""
+        rows = self._until_own_turn()
+        own = None if rows is None else self._own(rows)
+        if rows is None or own is None or not rows.due[own]:
+            raise ScenarioError("the controlled flow never decides: it is over before its first decision")
+        self._last = rows
+        return self._observe(rows, own), self._info(rows, own)
+
+    def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Applies the action; observation and reward are those of the flow's next decision, or its end."""
+        self.act(action)
+        return self.outcome()
+
+    def act(self, action: NDArray[Any]) -> None:
+        """The first half of :meth:`step`: applies the action, and waits for nothing."""
+        if self._last is None:
+            raise RuntimeError("the episode is over: reset() comes first")
+        last, self._last = self._last, None
+        self._simulator.send_actions(self._answers(last, np.asarray(action).reshape(1, -1)))
+
+    def outcome(self) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """The second half of :meth:`step`: what came of the action."""
+        rows = self._until_own_turn()
+        own = None if rows is None else self._own(rows)
+        if rows is None or own is None:
+            raise RuntimeError("the simulator ended the episode without the flow's last row")
+        if rows.due[own]:
+            self._last = rows
+        reward = float(self.reward(rows.records[own : own + 1])[0])
+        terminated = bool(rows.terminated[own])
+        truncated = bool(rows.truncated[own]) and not terminated
+        return self._observe(rows, own), reward, terminated, truncated, self._info(rows, own)
+
+    def _own(self, rows: Decisions) -> int | None:
+        found = np.flatnonzero(rows.flows == self._flow)
+        return int(found[0]) if found.size else None
+
+    def _answers(self, rows: Decisions, action: NDArray[Any] | None) -> NDArray[np.float64]:
+        """Actions of all due rows: the agent's own, and the companions'."""
+        due = np.flatnonzero(rows.due)
+        answers = np.empty((len(due), 3))
+        mine = rows.flows[due] == self._flow
+        if action is not None:
+            answers[mine] = self.action(action, rows.records[due[mine]])
+        if self._companions is not None:
+            others = due[~mine]
+            answers[~mine] = self._companions.actions(rows.records[others], rows.flows[others])
+        return answers
+
+    def _until_own_turn(self) -> Decisions | None:
+        """The next message with the agent's flow; companions answer those before. None at the end."""
+        while isinstance(rows := self._simulator.receive(), Decisions):
+            if self._own(rows) is not None:
+                return rows
+            self._simulator.send_actions(self._answers(rows, None))
+        return None
+
+    def _observe(self, rows: Decisions, own: int) -> Observation:
+        seen: Observation = telemetry.observe(rows.records[own : own + 1], self._indices, self._box)[0]
+        return seen
+
+    def _info(self, rows: Decisions, own: int) -> dict[str, Any]:
+        record = rows.records[own]
+        self._film.see([self._flow], record[None])
+        info = {"time_ns": rows.time_ns, "telemetry": telemetry.named(record.tolist())}
+        return info if np.isnan(record).any() else {**info, "record": record}
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """A picture (480, 640, 3) of the controlled flow; None where ``render_mode`` is."""
+        return self._film.frame()
+
+    def close(self) -> None:
+        """Ends the simulator; may be called again."""
+        self._last = None
+        self._simulator.close()
+
+
+def all_controlled(scenario: Scenario, flow: int) -> Scenario:
+    """The scenario with every flow under the agent, ``flow`` among them. Raises ScenarioError."""
+    agent = next((c for c in scenario.controllers if c.name == AGENT), Controller(name=AGENT))
+    data = scenario.model_dump()
+    data["controllers"] = [agent.model_dump()]
+    data["controlled_flows"] = None
+    whole = Scenario.from_mapping(data, scenario.source or "scenario")
+    if flow >= whole.flow_count:
+        raise ScenarioError(f"flow: there is no flow {flow}; flows are 0 to {whole.flow_count - 1}")
+    return whole
+
+
+def one_controlled(scenario: Scenario, flow: int, others: str) -> Scenario:
+    """The scenario with ``flow`` alone under the agent. Raises ScenarioError."""
+    controllers = [c for c in scenario.controllers if c.name != AGENT] or [Controller(name=others)]
+    agent = next((c for c in scenario.controllers if c.name == AGENT), Controller(name=AGENT))
+    data = scenario.model_dump()
+    data["controllers"] = [c.model_dump() for c in (agent, *controllers)]
+    data["controlled_flows"] = [flow]
+    return Scenario.from_mapping(data, scenario.source or "scenario")

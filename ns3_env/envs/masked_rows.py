@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rollout buffers that know which of their rows are decisions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from stable_baselines3.common.buffers import RolloutBuffer
+
+from ns3_env.envs.padding import Mask
+
+
+class Decisions(RolloutBuffer):
+    """What masked rollout buffers have in common: they know which of their rows are decisions.
+
+    Advantages need no mask: a flow's rows lie next to each other, and its last one is an end.
+    """
+
+    def __init__(self, *arguments: Any, mask: Mask, **named: Any) -> None:
+        """Parameters are those of the buffer that is masked; ``mask`` is the environment's."""
+        self.mask = mask
+        mask.heed()
+        super().__init__(*arguments, **named)
+
+    def reset(self) -> None:
+        """See RolloutBuffer."""
+        super().reset()
+        self.decided = np.zeros((self.buffer_size, self.n_envs), dtype=np.bool_)
+
+    def add(self, *arguments: Any, **named: Any) -> None:
+        """Adds a row for each slot, and remembers which were decisions."""
+        self.decided[self.pos] = self.mask.outcomes()
+        super().add(*arguments, **named)
+
+    def flat_decisions(self) -> npt.NDArray[np.bool_]:
+        """Which of the rows are decisions, in the order of a full buffer's samples: (buffer_size x n_envs,).
+
+        Raises ValueError where none is: there is nothing to learn from.
+        """
+        flat: npt.NDArray[np.bool_] = self.swap_and_flatten(self.decided).ravel()
+        if not flat.any():
+            raise ValueError(
+                f"no flow decided in {self.buffer_size} steps of {self.n_envs} slots: raise n_steps"
+            )
+        return flat

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""PettingZoo ParallelEnv with one agent per flow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.utils import EzPickle
+from numpy.typing import NDArray
+from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
+
+from ns3_env.envs.flow_stream import episode_seed
+from ns3_env.envs.gym_env import incast_scenario
+from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
+from ns3_env.errors import ScenarioError
+from ns3_env.scenario import Scenario, Synchronous
+from ns3_env.simulator import Decisions, Simulator
+from ns3_env.task import observations as telemetry
+from ns3_env.task.actions import ActionMap, MultiplicativeWindow
+from ns3_env.task.availability import Watched
+from ns3_env.task.rewards import Reward, make_reward
+
+_ARGUMENTS = (
+    *("scenario", "flows", "fields", "reward", "action", "render_mode"),
+    *("executable", "hang_timeout_s"),
+)
+
+Observations = dict[str, NDArray[np.float32]]
+
+
+class RdmaParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
+    """Each flow under "agent" is an agent: "flow_0", "flow_1", ... by slot. The clock is ``synchronous``.
+
+    The agents of an episode are there from its beginning. A flow that has not started yet observes zeros, is
+    paid nothing and its action is ignored; ``infos[agent]["due"]`` tells. An agent leaves when its flow is
+    done (terminated) or the time limit is reached (truncated).
+
+    Args:
+        scenario: the scenario or its keys; None: :func:`ns3_env.envs.gym_env.incast_scenario` of ``flows``.
+        flows: senders of the default scenario.
+        fields, reward, action: as in :class:`ns3_env.envs.sb3_vec_env.RdmaVecEnv`.
+        render_mode: None, or "rgb_array": :meth:`render` draws queue, rates and windows.
+        executable, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
+
+    Raises ScenarioError where the scenario's clock is not synchronous (None given: it is made so).
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "render_modes": RENDER_MODES,
+        "render_fps": FPS,
+        "name": "rdma_incast_v0",
+        "is_parallelizable": True,
+    }
+
+    def __init__(
+        self,
+        scenario: Scenario | Mapping[str, Any] | None = None,
+        *,
+        flows: int = 4,
+        fields: Sequence[str] = telemetry.FDCC_FIELDS,
+        reward: str | Reward = "staged",
+        action: ActionMap | None = None,
+        render_mode: str | None = None,
+        executable: str | PathLike[str] | None = None,
+        hang_timeout_s: float = 0.9,
+    ) -> None:
+        EzPickle.__init__(self, **{name: value for name, value in locals().items() if name in _ARGUMENTS})
+        if scenario is None:
+            scenario = incast_scenario(flows).model_copy(update={"clock": Synchronous()})
+        elif not isinstance(scenario, Scenario):
+            scenario = Scenario.from_mapping(scenario, "scenario")
+        if scenario.clock.name != "synchronous":
+            raise ScenarioError(
+                f"{scenario.source or 'scenario'}: clock.name: a ParallelEnv needs 'synchronous'"
+            )
+        self._film = Film(render_mode)
+        self.scenario = scenario
+        self.render_mode = render_mode
+        self.fields = tuple(fields)
+        self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
+        self.action: ActionMap = MultiplicativeWindow() if action is None else action
+        count = scenario.agent_flow_count
+        self.possible_agents: list[str] = [f"flow_{slot}" for slot in range(count)]
+        self.agents: list[str] = []
+        self._observation_space = telemetry.observation_space(self.fields)
+        self.observation_spaces = dict.fromkeys(self.possible_agents, self._observation_space)
+        self.action_spaces = dict.fromkeys(self.possible_agents, self.action.space)
+        self._indices = telemetry.field_indices(self.fields)
+        Watched(self.fields, self.reward).check(scenario)
+        self._simulator = Simulator(max(64, 2 * count), executable=executable, hang_timeout_s=hang_timeout_s)
+        self._random = np.random.default_rng()
+        self._due: Decisions | None = None
+        self._last: Observations = {}
+
+    def observation_space(self, agent: str) -> gym.spaces.Space[Any]:
+        """Space of an agent's observation."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> gym.spaces.Space[Any]:
+        """Space of an agent's action."""
+        return self.action_spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observations, dict[str, dict[str, Any]]]:
+        """Begins an episode: that of the seed, or the next of the environment's own generator."""
+        if seed is not None:
+            self._random = np.random.default_rng(seed)
+        drawn = int(self._random.integers(2**31)) if seed is None else seed
+        self.agents = list(self.possible_agents)
+        zeros = np.zeros(self._observation_space.shape or (), dtype=np.float32)
+        self._last = {agent: zeros.copy() for agent in self.agents}
+        self._film.begin()
+        self._simulator.send_reset(self.scenario.with_seed(episode_seed(drawn, 0)))
+        infos = self._advance({}, {}, {})
+        return dict(self._last), infos
+
+    def step(
+        self, actions: dict[str, Any]
+    ) -> tuple[Observations, dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+        """Applies the actions of the agents that are due; runs until the next tick of the clock."""
+        if not self.agents or self._due is None:
+            return {}, {}, {}, {}, {}
+        due = self._due.due
+        slots = self._due.slots[due]
+        chosen = np.stack([np.asarray(actions[self.possible_agents[slot]]).reshape(-1) for slot in slots])
+        self._simulator.send_actions(self.action(chosen, self._due.records[due]))
+        rewards = dict.fromkeys(self.agents, 0.0)
+        terminated = dict.fromkeys(self.agents, False)
+        truncated = dict.fromkeys(self.agents, False)
+        infos = self._advance(rewards, terminated, truncated)
+        observations = {agent: self._last[agent] for agent in self.agents}
+        self.agents = [agent for agent in self.agents if not (terminated[agent] or truncated[agent])]
+        return observations, rewards, terminated, truncated, infos
+
+    def _advance(
+        self, rewards: dict[str, float], terminated: dict[str, bool], truncated: dict[str, bool]
+    ) -> dict[str, dict[str, Any]]:
+        """Receives until an agent is due, or none is left."""
+        infos: dict[str, dict[str, Any]] = {agent: {"due": False} for agent in self.agents}
+        living = set(self.agents)
+        self._due = None
+        while living:
+            rows = self._simulator.receive()
+            if not isinstance(rows, Decisions):
+                # Flows that had not started when the episode was cut.
+                truncated.update(dict.fromkeys(living, True))
+                return infos
+            self._film.see(rows.flows, rows.records)
+            paid = self.reward(rows.records)
+            seen = telemetry.observe(rows.records, self._indices, self._observation_space)
+            for row, slot in enumerate(rows.slots):
+                agent = self.possible_agents[slot]
+                self._last[agent] = seen[row]
+                named = telemetry.named(rows.records[row].tolist())
+                infos[agent] = {"due": bool(rows.due[row]), "time_ns": rows.time_ns, "telemetry": named}
+                if not rows.first[row]:
+                    rewards[agent] = float(paid[row])
+                if not rows.due[row]:
+                    living.discard(agent)
+                    terminated[agent] = bool(rows.terminated[row])
+                    truncated[agent] = not terminated[agent]
+            if rows.due.any():
+                self._due = rows
+                return infos
+            if living:
+                self._simulator.send_actions(())
+        return infos
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """A picture (480, 640, 3) of the flows; None where ``render_mode`` is."""
+        return self._film.frame()
+
+    def close(self) -> None:
+        """Ends the simulator; may be called again."""
+        self.agents = []
+        self._due = None
+        self._simulator.close()

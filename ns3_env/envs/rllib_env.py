@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""RLlib MultiAgentEnv with one agent per flow, asked when it is due.
+
+Importing this module registers ``NAME``: ``config.environment("ns3_env/RdmaMultiAgent-v0")``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from ray.rllib.env.multi_agent_env import MultiAgentEnv
+from ray.tune.registry import register_env
+
+from ns3_env.envs.flow_stream import SILENT_EPISODES, episode_seed, never_decides
+from ns3_env.envs.gym_env import incast_scenario
+from ns3_env.envs.rendering import Film
+from ns3_env.errors import ScenarioError
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import Decisions, Simulator
+from ns3_env.task import observations as telemetry
+from ns3_env.task.actions import ActionMap, MultiplicativeWindow
+from ns3_env.task.availability import Watched
+from ns3_env.task.rewards import Reward, make_reward
+
+#: What RLlib's configurations call it.
+NAME = "ns3_env/RdmaMultiAgent-v0"
+
+#: Keys of ``env_config``, with what they are by default.
+DEFAULTS: dict[str, Any] = {
+    "scenario": None,
+    "flows": 4,
+    "fields": telemetry.FDCC_FIELDS,
+    "reward": "staged",
+    "action": None,
+    "render_mode": None,
+    "executable": None,
+    "hang_timeout_s": 0.9,
+}
+
+# By agent, "flow_N"; RLlib's agents may be anything that can be a key.
+Observations = dict[Hashable, NDArray[np.float32]]
+Numbers = dict[Hashable, float]
+Ends = dict[Hashable, bool]
+Infos = dict[Hashable, dict[str, Any]]
+
+
+class RdmaMultiAgentEnv(MultiAgentEnv):
+    """Each flow under "agent" is an agent: "flow_0", "flow_1", ... by slot, as in :class:`RdmaParallelEnv`.
+
+    A step's observations are those of the flows that decide now, and of those that have just ended: there is
+    no padding, and any clock will do. A flow that has not started is not there; one that is done is
+    terminated, one that the time limit cuts truncated. The episode ends with its last flow, truncated where
+    any was.
+
+    ``infos[agent]["time_ns"]`` is the simulated time, ``infos[agent]["telemetry"]`` every field by name.
+
+    Args:
+        config: ``env_config``: ``scenario`` (a Scenario or its keys; none: an incast of ``flows``),
+            ``fields``, ``reward``, ``action``, ``render_mode``, ``executable`` and ``hang_timeout_s``, as of
+            :class:`ns3_env.envs.pettingzoo_env.RdmaParallelEnv`.
+
+    Raises:
+        ScenarioError: the scenario cannot be, or has no flow under "agent".
+        ValueError: there is no such key.
+        SimulatorError: from reset and step; the next reset works again.
+    """
+
+    def __init__(self, config: Mapping[str, Any] | None = None) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        given = dict(config or {})
+        if unknown := sorted(set(given) - set(DEFAULTS)):
+            raise ValueError(f"env_config: there is no {unknown[0]!r}; known: {', '.join(DEFAULTS)}")
+        given = {**DEFAULTS, **given}
+        scenario, reward = given["scenario"], given["reward"]
+        if scenario is None:
+            scenario = incast_scenario(given["flows"])
+        elif not isinstance(scenario, Scenario):
+            scenario = Scenario.from_mapping(scenario, "scenario")
+        self.scenario: Scenario = scenario
+        count = scenario.agent_flow_count
+        if count == 0:
+            raise ScenarioError(f"{scenario.source or 'scenario'}: no flow is under 'agent'")
+        self.fields = tuple(given["fields"])
+        self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
+        self.action: ActionMap = MultiplicativeWindow() if given["action"] is None else given["action"]
+        self.render_mode = given["render_mode"]
+        self._film = Film(self.render_mode)
+        self._box = telemetry.observation_space(self.fields)
+        self._indices = telemetry.field_indices(self.fields)
+        Watched(self.fields, self.reward).check(scenario)
+        self.possible_agents = [f"flow_{slot}" for slot in range(count)]
+        self.agents = []
+        self.observation_spaces = dict.fromkeys(self.possible_agents, self._box)
+        self.action_spaces = dict.fromkeys(self.possible_agents, self.action.space)
+        self._simulator = Simulator(
+            max(64, 2 * count), executable=given["executable"], hang_timeout_s=given["hang_timeout_s"]
+        )
+        self._random = np.random.default_rng()
+        self._due: Decisions | None = None
+        self._cut = False
+
+    def reset(  # type: ignore[override]  # not a gymnasium.Env's, as MultiAgentEnv's is not
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observations, Infos]:
+        """Begins an episode: that of the seed, or the next of the environment's own generator.
+
+        Raises ScenarioError where no flow decides in ``SILENT_EPISODES`` episodes in a row.
+        """
+        if seed is not None:
+            self._random = np.random.default_rng(seed)
+        for number in range(SILENT_EPISODES):
+            drawn = int(self._random.integers(2**31)) if seed is None or number else seed
+            self.agents, self._cut = [], False
+            self._film.begin()
+            self._simulator.send_reset(self.scenario.with_seed(episode_seed(drawn, 0)))
+            seen, _, _, _, infos = self._advance()
+            if self._due is not None:
+                return seen, infos
+        raise ScenarioError(never_decides(SILENT_EPISODES))
+
+    def step(  # type: ignore[override]
+        self, action_dict: Mapping[Hashable, Any]
+    ) -> tuple[Observations, Numbers, Ends, Ends, Infos]:
+        """Applies the actions of the flows that are due; runs until a flow is due again, or none is left."""
+        if self._due is None:
+            raise RuntimeError("the episode is over: reset() begins the next")
+        due = self._due.due
+        slots = self._due.slots[due]
+        chosen = np.stack([np.asarray(action_dict[self.possible_agents[x]]).reshape(-1) for x in slots])
+        self._simulator.send_actions(self.action(chosen, self._due.records[due]))
+        return self._advance()
+
+    def _advance(self) -> tuple[Observations, Numbers, Ends, Ends, Infos]:
+        """Receives until a flow is due, or the episode is over."""
+        seen: Observations = {}
+        rewards: Numbers = {}
+        terminated: Ends = {"__all__": False}
+        truncated: Ends = {"__all__": False}
+        infos: Infos = {}
+        self._due = None
+        while isinstance(rows := self._simulator.receive(), Decisions):
+            self._film.see(rows.flows, rows.records)
+            paid = self.reward(rows.records)
+            observed = telemetry.observe(rows.records, self._indices, self._box)
+            for row, slot in enumerate(rows.slots):
+                agent = self.possible_agents[slot]
+                if rows.first[row] and not rows.due[row]:
+                    continue  # ended before its first decision: it never was there
+                seen[agent] = observed[row]
+                named = telemetry.named(rows.records[row].tolist())
+                infos[agent] = {"time_ns": rows.time_ns, "telemetry": named}
+                if rows.first[row]:
+                    self.agents.append(agent)
+                else:
+                    rewards[agent] = float(paid[row])
+                if not rows.due[row]:
+                    self.agents.remove(agent)
+                    terminated[agent] = bool(rows.terminated[row])
+                    truncated[agent] = not terminated[agent]
+                    self._cut |= truncated[agent]
+            if rows.due.any():
+                self._due = rows
+                return seen, rewards, terminated, truncated, infos
+            self._simulator.send_actions(())
+        terminated["__all__"], truncated["__all__"] = not self._cut, self._cut
+        return seen, rewards, terminated, truncated, infos
+
+    def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]
+        """A picture (480, 640, 3) of the flows; None where ``render_mode`` is."""
+        return self._film.frame()
+
+    def close(self) -> None:
+        """Ends the simulator; may be called again."""
+        self.agents, self._due = [], None
+        self._simulator.close()
+
+
+register_env(NAME, RdmaMultiAgentEnv)

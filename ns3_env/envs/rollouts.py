@@ -1,0 +1,391 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rollouts: whole episodes of a policy inside the simulator, as trajectories of flows.
+
+The simulator evaluates the policy's file itself (controller "network", docs/policy-format.md), explores by
+numbers of its own, and hands over what each flow saw, did and got. No decision crosses to Python, so there
+are many times as many of them in a second as through :mod:`ns3_env.envs.flow_stream`.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import Self
+
+from ns3_env.envs.flow_stream import Sampler, episode_seed
+from ns3_env.programs.transport import transport_of
+from ns3_env.scenario import AGENT, NETWORK, Scenario
+from ns3_env.simulator import EpisodeEnd, Lookout, Simulator, Transitions, wait_any
+from ns3_env.task import observations as telemetry
+from ns3_env.task.availability import Watched
+from ns3_env.task.rewards import Reward, make_reward
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """What a policy does beside what it would do.
+
+    Attributes:
+        noise: standard deviation of what is added to its actions in [-1, 1].
+        random_share: share of flows whose actions are all random, each held for four decisions on average
+            (εz-greedy, Dabney et al. 2021).
+    """
+
+    noise: float = 0.0
+    random_share: float = 0.0
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """One episode: n rows, those of a flow next to each other and in the order of time.
+
+    A flow's first row has no reward, its last one no action: it is ``terminated`` or ``truncated``. The
+    reward of a row is that of the row before's action.
+
+    Attributes:
+        episode: its number.
+        seed: of its scenario.
+        flows: (n,) index of each flow in the scenario.
+        first: (n,) a flow's first row.
+        terminated: (n,) the flow is done.
+        truncated: (n,) the episode was cut.
+        observations: (n, D) float32.
+        actions: (n,) float32 in [-1, 1], exploration included; 0 where none was taken.
+        rewards: (n,).
+        windows: (n, 2) window (B) and pacing rate (bit/s) that the action set.
+        records: (n, fields) the whole telemetry records.
+        results: the simulator's (:mod:`ns3_env.simulator.results`).
+    """
+
+    episode: int
+    seed: int
+    flows: NDArray[np.int64]
+    first: NDArray[np.bool_]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    observations: NDArray[np.float32]
+    actions: NDArray[np.float32]
+    rewards: NDArray[np.float64]
+    windows: NDArray[np.float64]
+    records: NDArray[np.float64]
+    results: dict[str, Any]
+
+    @property
+    def decided(self) -> NDArray[np.bool_]:
+        """(n,) rows on which an action was taken."""
+        return ~(self.terminated | self.truncated)
+
+    @property
+    def decisions(self) -> int:
+        """Actions taken."""
+        return int(np.count_nonzero(self.decided))
+
+    @property
+    def age(self) -> NDArray[np.int64]:
+        """(n,) rows of the same flow before each."""
+        begins: NDArray[np.int64] = np.flatnonzero(self.first)[np.cumsum(self.first) - 1]
+        return np.arange(len(self.first)) - begins
+
+    @property
+    def finished(self) -> list[tuple[int, float, int]]:
+        """Of each flow: 0, its return, its decisions. All of them come from one place (``RolloutEnv``)."""
+        begins = np.flatnonzero(self.first)
+        returns = np.add.reduceat(self.rewards, begins) if len(begins) else np.empty(0)
+        lengths = np.diff(np.append(begins, len(self.first))) - 1
+        return [(0, float(total), int(n)) for total, n in zip(returns, lengths, strict=True)]
+
+
+#: What is wrong where a simulator asks.
+NO_POLICY = "a flow under 'agent' asked for a decision, but no policy is here"
+
+
+class MemoryFile:
+    """A file without a name, which simulators open through this process; nothing is left of it, however that
+    ends."""
+
+    def __init__(self, content: bytes) -> None:
+        self._fd = os.memfd_create("policy", os.MFD_CLOEXEC)
+        try:
+            os.write(self._fd, content)
+        except BaseException:
+            self.close()
+            raise
+        self.path = f"/proc/{os.getpid()}/fd/{self._fd}"
+
+    def close(self) -> None:
+        """Gives the memory back; may be called again."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+@dataclass
+class Begun:
+    """An episode that was begun."""
+
+    episode: int
+    seed: int
+    scenario: Scenario | Mapping[str, Any]
+    policy: bytes
+    exploration: Exploration
+    parts: list[Transitions] = field(default_factory=list)
+    results: dict[str, Any] | None = None
+
+
+class EpisodesAhead(ABC):
+    """Episodes of a policy that decides inside the simulators, wherever these are.
+
+    :meth:`begin` asks for an episode under a policy as it is now, :meth:`next` gives the oldest one asked
+    for. An episode depends on the policy, the base seed and its number, and on nothing else: not on how many
+    simulators there are, nor on how long anything takes.
+
+    Args:
+        sampler: scenario of each episode, or one for all. Flows under "agent" get the policy; the seed is
+            replaced.
+        fields: telemetry fields of the observations.
+        reward: its name, or the reward.
+        seed: base seed.
+    """
+
+    def __init__(
+        self,
+        sampler: Sampler | Scenario | Mapping[str, Any],
+        *,
+        fields: Sequence[str] = telemetry.FDCC_FIELDS,
+        reward: str | Reward = "staged",
+        seed: int = 1,
+    ) -> None:
+        self.sampler = sampler
+        self.fields = tuple(fields)
+        self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
+        self._indices = telemetry.field_indices(self.fields)
+        self._watched = Watched(self.fields, self.reward)
+        self._box = telemetry.observation_space(self.fields)
+        self._seed = seed
+        self.next_episode = 0
+        self._begun: deque[Begun] = deque()  # in the order of their numbers, until they are given out
+
+    @abstractmethod
+    def _assign(self) -> None:
+        """Idle simulators get the oldest episodes that nobody plays."""
+
+    @abstractmethod
+    def _receive(self) -> None:
+        """Waits for a simulator, and takes what it has. Raises what ``next`` raises."""
+
+    @property
+    def pending(self) -> int:
+        """Episodes begun and not given out."""
+        return len(self._begun)
+
+    def begin(self, policy: bytes | Path, exploration: Exploration | None = None) -> int:
+        """Asks for the next episode, under a policy as it is now; does not wait.
+
+        Args:
+            policy: its file, or what is in it.
+            exploration: none by default.
+
+        Returns:
+            The episode's number.
+
+        Raises:
+            ScenarioError: the scenario's transport does not know a field, or what the reward reads.
+        """
+        episode = self.next_episode
+        self.next_episode += 1
+        kept = policy if isinstance(policy, bytes) else policy.read_bytes()
+        # Asked for here and not when a simulator is free: what a sampler has learned of earlier episodes by
+        # now is the same however many simulators there are.
+        scenario = self.sampler(episode) if callable(self.sampler) else self.sampler
+        self._watched.check(scenario)
+        seed = episode_seed(self._seed, episode)
+        self._begun.append(Begun(episode, seed, scenario, kept, exploration or Exploration()))
+        self._assign()
+        return episode
+
+    def next(self) -> Rollout:
+        """The oldest episode begun, whole; waits for it.
+
+        Raises:
+            SimulatorError: a simulator died, hung or was stopped. Episodes begun are lost; :meth:`begin` goes
+                on.
+            ScenarioError: a simulator refuses its scenario, or the policy's file.
+            RuntimeError: none was begun.
+        """
+        if not self._begun:
+            raise RuntimeError("no episode was begun: begin() comes first")
+        try:
+            while self._begun[0].results is None:
+                self._receive()
+        except BaseException:
+            self.give_up()
+            raise
+        return self._rollout(self._begun.popleft())
+
+    def _rollout(self, playing: Begun) -> Rollout:
+        parts = playing.parts
+        flows = np.concatenate([part.flows for part in parts]) if parts else np.empty(0, np.int64)
+        order = np.argsort(flows, kind="stable")
+
+        def joined(name: str, width: tuple[int, ...] = ()) -> NDArray[Any]:
+            arrays = [getattr(part, name) for part in parts] or [np.empty((0, *width))]
+            together: NDArray[Any] = np.concatenate(arrays)[order]
+            return together
+
+        records = joined("records", (len(telemetry.FIELDS),))
+        first = joined("first").astype(np.bool_)
+        rewards = self.reward(records)
+        rewards[first] = 0.0
+        assert playing.results is not None
+        return Rollout(
+            episode=playing.episode,
+            seed=playing.seed,
+            flows=flows[order],
+            first=first,
+            terminated=joined("terminated").astype(np.bool_),
+            truncated=joined("truncated").astype(np.bool_),
+            observations=telemetry.observe(records, self._indices, self._box),
+            actions=joined("actions").astype(np.float32),
+            rewards=rewards,
+            windows=joined("windows", (2,)),
+            records=records,
+            results={**playing.results, "episode": playing.episode, "seed": playing.seed},
+        )
+
+    def give_up(self) -> None:
+        """Forgets the episodes begun; the next one has the number that follows."""
+        self._begun.clear()
+
+    def go_on_with(self, episode: int) -> None:
+        """Forgets the episodes begun; the next one has this number."""
+        self.give_up()
+        self.next_episode = episode
+
+    @abstractmethod
+    def close(self) -> None:
+        """Ends all simulators; may be called again."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+class Rollouts(EpisodesAhead):
+    """Those in simulators of this machine; see :class:`EpisodesAhead`.
+
+    Args:
+        sampler, fields, reward, seed: see :class:`EpisodesAhead`.
+        num_simulators: processes.
+        capacity: rows that a simulator collects before it hands them over.
+        executable, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
+    """
+
+    def __init__(
+        self,
+        sampler: Sampler | Scenario | Mapping[str, Any],
+        *,
+        num_simulators: int = 1,
+        fields: Sequence[str] = telemetry.FDCC_FIELDS,
+        reward: str | Reward = "staged",
+        seed: int = 1,
+        capacity: int = 16_384,
+        executable: str | PathLike[str] | None = None,
+        hang_timeout_s: float = 0.9,
+    ) -> None:
+        if num_simulators < 1:
+            raise ValueError(f"num_simulators ({num_simulators}) must be at least 1")
+        super().__init__(sampler, fields=fields, reward=reward, seed=seed)
+        self._simulators = [
+            Simulator(capacity, executable=executable, hang_timeout_s=hang_timeout_s)
+            for _ in range(num_simulators)
+        ]
+        self._playing: list[tuple[Begun, MemoryFile] | None] = [None] * num_simulators
+        self._look = Lookout(self._simulators)
+
+    @property
+    def num_simulators(self) -> int:
+        """Processes."""
+        return len(self._simulators)
+
+    def _assign(self) -> None:
+        """See the base class."""
+        played = [now[0] for now in self._playing if now is not None]
+        waiting = [p for p in self._begun if p.results is None and all(p is not q for q in played)]
+        for i, simulator in enumerate(self._simulators):
+            if self._playing[i] is None and waiting:
+                playing = waiting.pop(0)
+                file = MemoryFile(playing.policy)
+                self._playing[i] = playing, file
+                simulator.send_reset(as_simulated(playing, file.path))
+
+    def _receive(self) -> None:
+        """See the base class."""
+        at_work = [i for i, playing in enumerate(self._playing) if playing is not None]
+        i = at_work[wait_any([self._simulators[j] for j in at_work], self._look)]
+        self._look()
+        message = self._simulators[i].receive(self._look)
+        now = self._playing[i]
+        assert now is not None
+        playing, file = now
+        if isinstance(message, EpisodeEnd):
+            playing.results = message.results
+            file.close()
+            self._playing[i] = None
+            self._assign()
+            return
+        if not isinstance(message, Transitions):
+            raise RuntimeError(NO_POLICY)
+        playing.parts.append(message)
+        self._simulators[i].send_actions(())
+
+    def give_up(self) -> None:
+        """See the base class."""
+        super().give_up()
+        for now in self._playing:
+            if now is not None:
+                now[1].close()
+        self._playing = [None] * len(self._simulators)
+
+    def close(self) -> None:
+        """See the base class."""
+        self.give_up()
+        for simulator in self._simulators:
+            simulator.close()
+
+
+def as_simulated(playing: Begun, policy: str) -> dict[str, Any]:
+    """The episode as the simulator reads it: "network" in the place of "agent", and its decisions told.
+
+    ``policy`` is the path of the policy's file.
+    """
+    scenario = playing.scenario
+    attributes: dict[str, bool | int | float | str] = {
+        "File": policy,
+        "ActionNoise": playing.exploration.noise,
+        "RandomShare": playing.exploration.random_share,
+    }
+    if isinstance(scenario, Scenario):
+        content = scenario.with_seed(playing.seed).to_simulator_json()
+    else:
+        content = {**scenario, "seed": playing.seed}
+    if transport_of(content) == "rdma":
+        attributes["HopRecords"] = True  # a reward may read what the policy does not
+    content["controllers"] = [
+        {"name": NETWORK, "attributes": {**(entry.get("attributes") or {}), **attributes}}
+        if entry["name"] == AGENT
+        else entry
+        for entry in content["controllers"]
+    ]
+    content["record"] = {**content.get("record", {}), "transitions": True}
+    return content

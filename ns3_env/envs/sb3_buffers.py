@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stable-Baselines3 buffers that keep decisions only and leave out rows without a flow."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import torch as th
+from gymnasium import spaces
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.buffers import ReplayBuffer, RolloutBuffer
+from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
+from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
+from stable_baselines3.common.type_aliases import RolloutBufferSamples
+from stable_baselines3.common.vec_env import VecNormalize
+
+from ns3_env.envs.masked_rows import Decisions
+from ns3_env.envs.padding import Mask
+
+A = TypeVar("A", bound=BaseAlgorithm)
+
+
+class MaskedReplayBuffer(ReplayBuffer):
+    """A ReplayBuffer that keeps decisions; all slots share one ring of ``buffer_size``."""
+
+    def __init__(
+        self,
+        buffer_size: int,
+        observation_space: spaces.Space[Any],
+        action_space: spaces.Space[Any],
+        device: th.device | str = "auto",
+        optimize_memory_usage: bool = False,
+        handle_timeout_termination: bool = True,
+        *,
+        mask: Mask,
+    ) -> None:
+        """Parameters are ReplayBuffer's, without ``n_envs``; ``mask`` is the environment's."""
+        super().__init__(
+            buffer_size,
+            observation_space,
+            action_space,
+            device,
+            1,
+            optimize_memory_usage,
+            handle_timeout_termination,
+        )
+        self.mask = mask
+        mask.heed()
+
+    def add(
+        self,
+        obs: npt.NDArray[Any],
+        next_obs: npt.NDArray[Any],
+        action: npt.NDArray[Any],
+        reward: npt.NDArray[Any],
+        done: npt.NDArray[Any],
+        infos: list[dict[str, Any]],
+    ) -> None:
+        """Adds the rows of the last step that were decisions."""
+        for i in np.flatnonzero(self.mask.outcomes()):
+            row = slice(i, i + 1)
+            super().add(obs[row], next_obs[row], action[row], reward[row], done[row], infos[row])
+
+
+class MaskedRolloutBuffer(Decisions):
+    """A RolloutBuffer whose minibatches hold decisions."""
+
+    def get(self, batch_size: int | None = None) -> Generator[RolloutBufferSamples, None, None]:
+        """Minibatches of ``batch_size`` decisions in random order; None: all in one."""
+        self.decisions = self.flat_decisions()
+        whole = next(super().get(None))
+        count = len(whole.observations)
+        size = batch_size or count
+        for first in range(0, count, size):
+            yield RolloutBufferSamples(*(part[first : first + size] for part in whole))
+
+    def _get_samples(
+        self, batch_inds: npt.NDArray[Any], env: VecNormalize | None = None
+    ) -> RolloutBufferSamples:
+        return super()._get_samples(batch_inds[self.decisions[batch_inds]], env)
+
+
+def mask_of(algorithm: BaseAlgorithm) -> Mask | None:
+    """The mask of the algorithm's environment, through VecEnv wrappers; None where each row is a decision."""
+    env = algorithm.get_env()
+    mask = None if env is None else getattr(env.unwrapped, "mask", None)
+    return mask if isinstance(mask, Mask) else None
+
+
+def masked(algorithm: A) -> A:
+    """The algorithm, which learns from decisions only: its buffer is replaced by its masked sister.
+
+    Works on TD3, SAC, DDPG, TQC (any off-policy algorithm with the plain ReplayBuffer), PPO, A2C and
+    sb3-contrib's RecurrentPPO. An algorithm whose environment has no rows but decisions stays as it is. To be
+    called again on an algorithm that was loaded or given another environment; what it had stored is lost.
+
+    Raises:
+        TypeError: the algorithm's buffer has no masked sister.
+    """
+    mask = mask_of(algorithm)
+    if mask is None:
+        return algorithm
+    if isinstance(algorithm, OffPolicyAlgorithm):
+        _mask_replay(algorithm, mask)
+    elif isinstance(algorithm, OnPolicyAlgorithm):
+        _mask_rollouts(algorithm, mask)
+    else:
+        raise TypeError(f"{type(algorithm).__name__} has neither a replay buffer nor a rollout buffer")
+    return algorithm
+
+
+def _mask_replay(algorithm: OffPolicyAlgorithm, mask: Mask) -> None:
+    plain = algorithm.replay_buffer
+    if type(plain) not in (ReplayBuffer, MaskedReplayBuffer):
+        raise TypeError(f"{type(plain).__name__} has no masked sister; ReplayBuffer has")
+    assert plain is not None
+    algorithm.replay_buffer = MaskedReplayBuffer(
+        algorithm.buffer_size,
+        plain.observation_space,
+        plain.action_space,
+        plain.device,
+        plain.optimize_memory_usage,
+        plain.handle_timeout_termination,
+        mask=mask,
+    )
+
+
+def _mask_rollouts(algorithm: OnPolicyAlgorithm, mask: Mask) -> None:
+    plain = algorithm.rollout_buffer
+    common: dict[str, Any] = {
+        "device": plain.device,
+        "gae_lambda": plain.gae_lambda,
+        "gamma": plain.gamma,
+        "n_envs": plain.n_envs,
+        "mask": mask,
+    }
+    shape = plain.buffer_size, plain.observation_space, plain.action_space
+    if type(plain) in (RolloutBuffer, MaskedRolloutBuffer):
+        algorithm.rollout_buffer = MaskedRolloutBuffer(*shape, **common)
+        return
+    if hasattr(plain, "hidden_state_shape"):
+        from ns3_env.envs.masked_recurrent import MaskedRecurrentRolloutBuffer
+
+        algorithm.rollout_buffer = MaskedRecurrentRolloutBuffer(*shape, plain.hidden_state_shape, **common)
+        return
+    raise TypeError(f"{type(plain).__name__} has no masked sister; RolloutBuffer has")

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stable-Baselines3 VecEnv with one slot per flow."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
+from typing_extensions import Unpack
+
+from ns3_env.envs.flow_stream import Batch, FlowStream, Sampler, StreamOptions, episode_seed
+from ns3_env.envs.padding import Mask
+from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
+from ns3_env.errors import PaddingError, SimulatorError
+from ns3_env.scenario import Scenario
+from ns3_env.task.observations import named
+
+
+class RdmaVecEnv(FlowStream, VecEnv):
+    """One slot per flow, many simulators: a :class:`FlowStream` that is a Stable-Baselines3 VecEnv, too.
+
+    :meth:`step` is :meth:`send` and :meth:`recv` in one; slots that are not due (``due`` is False) keep their
+    observation, have reward 0 and ignore their action. Under the clock ``synchronous`` every live slot is due
+    at every step; slots without a flow wait, and a step that has such rows is a PaddingError unless whoever
+    learns leaves them out (:mod:`ns3_env.envs.sb3_buffers`).
+
+    Args:
+        sampler: scenario of each episode, or one for all.
+        render_mode: None, or "rgb_array": :meth:`render` draws the first simulator's flows.
+        options: see :class:`FlowStream`; ``seed`` is the base seed, which :meth:`seed` sets too.
+
+    Attributes:
+        mask: which rows of the last step were decisions.
+        due: (num_envs,) rows that decide next.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": RENDER_MODES, "render_fps": FPS}  # type: ignore[misc]
+
+    def __init__(
+        self,
+        sampler: Sampler | Scenario | Mapping[str, Any],
+        *,
+        render_mode: str | None = None,
+        **options: Unpack[StreamOptions],
+    ) -> None:
+        self._made_of = sampler, render_mode, options
+        FlowStream.__init__(self, sampler, **options)
+        self.render_mode = render_mode
+        VecEnv.__init__(self, self.num_simulators * self.slots, self._box, self.action.space)
+        self._unread: Batch | None = None  # what reset() received, for a recv() that follows
+        self.due = np.zeros(self.num_envs, dtype=np.bool_)
+        self._observations: NDArray[np.float32] = np.zeros(
+            (self.num_envs, len(self.fields)), dtype=np.float32
+        )
+        self._returns = np.zeros(self.num_envs)
+        self._lengths = np.zeros(self.num_envs, dtype=np.int64)
+        self._began = time.monotonic()
+        self.results: list[tuple[int, dict[str, Any]]] = []
+        self.mask = Mask(self.num_envs)
+        self._film = Film(render_mode)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was made of: an environment that is read again begins anew, with simulators of its own."""
+        return {"made_of": self._made_of}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        sampler, render_mode, options = state["made_of"]
+        RdmaVecEnv.__init__(self, sampler, render_mode=render_mode, **options)
+
+    def start(self) -> None:
+        """See :meth:`FlowStream.start`."""
+        self._unread = None
+        super().start()
+
+    def recv(self, *, wait_all: bool = False) -> Batch:
+        """See :meth:`FlowStream.recv`; after :meth:`reset`, the rows it has seen already."""
+        if self._unread is not None:
+            unread, self._unread = self._unread, None
+            return unread
+        return super().recv(wait_all=wait_all)
+
+    def send(self, actions: ArrayLike, slots: ArrayLike) -> None:
+        """See :meth:`FlowStream.send`."""
+        self._unread = None
+        super().send(actions, slots)
+
+    def reset(self) -> NDArray[np.float32]:
+        """New episodes everywhere; observations (num_envs, D), zeros where no flow has started yet.
+
+        A :meth:`recv` that follows gives the same rows.
+        """
+        self._began = time.monotonic()
+        self.start()
+        self._observations[:] = 0
+        self._returns[:] = 0
+        self._lengths[:] = 0
+        batch = self._unread = self.recv(wait_all=True)
+        self.due[:] = False
+        self.results = batch.results
+        due = batch.due
+        self._observations[batch.slots] = batch.observations
+        self.due[batch.slots[due]] = True
+        self.reset_infos = [{"due": False} for _ in range(self.num_envs)]
+        self._film.begin()
+        self._tell(batch, self.reset_infos)
+        self._reset_seeds()
+        self._reset_options()
+        observations: NDArray[np.float32] = self._observations.copy()
+        return observations
+
+    def step_async(self, actions: NDArray[Any]) -> None:
+        """Hands over actions (num_envs, A); those of slots that are not due are ignored."""
+        try:
+            self.mask.before_step(self.due)
+        except PaddingError as error:
+            if (first := self.too_few_slots()) is None:
+                raise
+            raise PaddingError(f"{first}. Then: {error}") from None
+        slots = np.flatnonzero(self.due)
+        self.send(np.asarray(actions)[slots], slots)
+
+    def step_wait(self) -> VecEnvStepReturn:
+        """Observations (num_envs, D), rewards, dones, infos; see the class on slots that are not due.
+
+        Infos of rows that decide next hold "flow" (its index in the scenario) and "telemetry" (every field of
+        its record by name). Where a flow ends, infos hold "terminal_observation", "TimeLimit.truncated" and
+        "episode" (return "r", length "l", seconds "t"); the observation is that of the slot's next flow if it
+        begins in this very step. A slot that waited is "done" in the step in which its next flow begins, so
+        that a recurrent policy forgets what it saw while it waited.
+        """
+        batch = self.recv(wait_all=True)
+        n = self.num_envs
+        rewards = np.zeros(n, dtype=np.float32)
+        dones = np.zeros(n, dtype=np.bool_)
+        over = ~batch.due & ~batch.first
+        goes_on = batch.due
+        infos: list[dict[str, Any]] = [{"due": False} for _ in range(n)]
+        scored = ~batch.first
+        np.add.at(rewards, batch.slots[scored], batch.rewards[scored].astype(np.float32))
+        np.add.at(self._returns, batch.slots[scored], batch.rewards[scored])
+        np.add.at(self._lengths, batch.slots[scored], 1)
+        for row in np.flatnonzero(over):
+            slot = int(batch.slots[row])
+            dones[slot] = True
+            infos[slot]["terminal_observation"] = batch.observations[row].copy()
+            infos[slot]["TimeLimit.truncated"] = bool(batch.truncated[row] and not batch.terminated[row])
+            infos[slot]["episode"] = {
+                "r": float(self._returns[slot]),
+                "l": int(self._lengths[slot]),
+                "t": time.monotonic() - self._began,
+            }
+            self._returns[slot] = 0.0
+            self._lengths[slot] = 0
+            self._observations[slot] = batch.observations[row]
+        self.due[:] = False
+        due_slots = batch.slots[goes_on]
+        self.due[due_slots] = True
+        self._observations[due_slots] = batch.observations[goes_on]
+        dones[batch.slots[batch.first]] = True
+        self._tell(batch, infos)
+        self.mask.after_step(self.due, dones)
+        self.results = batch.results
+        return self._observations.copy(), rewards, dones, infos
+
+    def _tell(self, batch: Batch, infos: list[dict[str, Any]]) -> None:
+        """What infos say of rows that decide next; the film sees them, too."""
+        rows = np.flatnonzero(batch.due)
+        told = zip(batch.slots[rows], batch.flows[rows].tolist(), batch.records[rows].tolist(), strict=True)
+        for slot, flow, record in told:
+            infos[slot].update(due=True, flow=flow, telemetry=named(record))
+        if self._film.rolls:
+            shown = rows[batch.simulators[rows] == 0]
+            if any(i == 0 for i, _ in batch.results):
+                self._film.begin()
+            self._film.see(batch.flows[shown], batch.records[shown])
+
+    def render(self, mode: str | None = None) -> NDArray[np.uint8] | None:
+        """The flows of the first simulator (:mod:`ns3_env.envs.rendering`); None where ``render_mode`` is."""
+        return self._film.frame()
+
+    def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
+        """See :meth:`render`: one picture."""
+        return [self.render()]
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Sets the base seed; the next reset begins with episode 0 again."""
+        if seed is not None:
+            self._base_seed = seed
+            self._next_episodes = list(range(self.num_simulators))
+        self._seeds = [self._base_seed + slot for slot in range(self.num_envs)]
+        return self._seeds
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """The environment's attribute, once per slot."""
+        return [getattr(self, attr_name)] * len(list(self._get_indices(indices)))
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Sets an attribute of the environment; all slots share it."""
+        setattr(self, attr_name, value)
+
+    def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
+        """Calls a method of the environment once; its result per slot."""
+        result = getattr(self, method_name)(*args, **kwargs)
+        return [result] * len(list(self._get_indices(indices)))
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        """Whether slots are wrapped by themselves: none is, but each tells of episodes as Monitor does."""
+        return [wrapper_class is Monitor] * len(list(self._get_indices(indices)))
+
+
+__all__ = ["Batch", "RdmaVecEnv", "Sampler", "SimulatorError", "episode_seed"]

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Gymnasium environments with one controlled TCP flow at a bottleneck."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from ns3_env.envs.gym_env import RdmaIncastEnv
+from ns3_env.envs.gym_vector_env import RdmaIncastVectorEnv
+from ns3_env.scenario import Scenario
+from ns3_env.scenario.traffic import ENDLESS
+
+#: What a TCP sender knows of its path by itself, as shares of its link and multiples of its base RTT.
+TCP_FIELDS = ("rtt", "rtt_slope", "goodput", "pacing_rate", "ecn_fraction", "last_action")
+
+
+def bottleneck_scenario(flows: int = 2) -> Scenario:
+    """``flows`` hosts at 40 Gb/s that send without end through one link of 10 Gb/s, for 10 ms."""
+    return Scenario.from_mapping(
+        {
+            "transport": "tcp",
+            "time_limit_ns": "10ms",
+            "topology": {
+                "kind": "dumbbell",
+                "senders": flows,
+                "rate_bps": "40Gbps",
+                "bottleneck_bps": "10Gbps",
+                "delay_ns": "5us",
+            },
+            "traffic": {"kind": "incast", "size_bytes": ENDLESS, "spread_ns": 10_000},
+        },
+        "bottleneck",
+    )
+
+
+class TcpBottleneckEnv(RdmaIncastEnv):
+    """One TCP flow under the agent at a bottleneck that it shares with others.
+
+    As :class:`ns3_env.envs.gym_env.RdmaIncastEnv` in all but its defaults: the scenario is
+    :func:`bottleneck_scenario` of ``flows``, the others are under ``cubic``, observations are
+    :data:`TCP_FIELDS`, and the reward is goodput less what it costs in delay. What only switches could tell,
+    the length of a queue say, TCP does not know: such a field is a ScenarioError.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario | Mapping[str, Any] | None = None,
+        *,
+        flows: int = 2,
+        others: Any = "cubic",
+        fields: Sequence[str] = TCP_FIELDS,
+        reward: Any = "goodput_delay",
+        **arguments: Any,
+    ) -> None:
+        chosen = bottleneck_scenario(flows) if scenario is None else scenario
+        super().__init__(chosen, flows=flows, others=others, fields=fields, reward=reward, **arguments)
+
+
+class TcpBottleneckVectorEnv(RdmaIncastVectorEnv):
+    """``num_envs`` :class:`TcpBottleneckEnv` whose simulators compute side by side."""
+
+    env_class: ClassVar[type[RdmaIncastEnv]] = TcpBottleneckEnv

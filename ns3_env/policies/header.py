@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Header of a policy's file, checked as strictly as a configuration.
+
+docs/policy-format.md describes it; ``policy_file`` reads and writes it, with the tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from gymnasium.spaces import Box
+from pydantic import AfterValidator, Discriminator, Field, Tag, field_validator, model_validator
+from typing_extensions import Self
+
+from ns3_env.config.bounds import MAX_TELEMETRY_BYTES, MAX_TIME_NS, Count, Seed, few
+from ns3_env.config.model import Strict, shown
+from ns3_env.scenario import Clock
+from ns3_env.task.actions import ActionMap, make_action_map
+from ns3_env.task.observations import field_indices
+from ns3_env.task.rtt_target import RttTarget
+
+Transform = Literal["none", "symlog"]
+Activation = Literal["relu", "tanh"]
+
+#: What the simulator reads at most: inputs, K.
+MAX_INPUTS, MAX_HISTORY = 64, 64
+_TEXT = 200
+
+
+def _known_field(name: str) -> str:
+    try:
+        field_indices([name])
+    except KeyError as error:
+        raise ValueError(error.args[0]) from None
+    return name
+
+
+class Input(Strict):
+    """One input of the network: a telemetry field, cut to its range, and what is done to it then."""
+
+    field: Annotated[str, AfterValidator(_known_field)]
+    transform: Transform = "none"
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Telemetry fields that it takes."""
+        return (self.field,)
+
+
+class DerivedInput(Strict):
+    """One input of the network that is worked out of several telemetry fields, each cut to its range first.
+
+    The keys but ``derived`` are settings of ``ns3_env.task.rtt_target``, which is what it can be.
+    """
+
+    derived: Literal["rtt_target"]
+    base_ns: float | None = Field(default=None, strict=True)
+    margin: float = Field(strict=True)
+    target: float = Field(strict=True)
+    gain: float = Field(strict=True)
+
+    @model_validator(mode="after")
+    def _in_range(self) -> Self:
+        _ = self.formula
+        return self
+
+    @classmethod
+    def of(cls, formula: RttTarget) -> Self:
+        """The input with these settings."""
+        return cls(derived="rtt_target", **asdict(formula))
+
+    @property
+    def formula(self) -> RttTarget:
+        """What it works out."""
+        return RttTarget(**self.model_dump(exclude={"derived"}))
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Telemetry fields that it takes."""
+        return self.formula.fields
+
+
+def _kind(entry: Any) -> str:
+    """Which of both an entry is; no key has such a name, so that errors name keys alone."""
+    derived = "derived" in entry if isinstance(entry, Mapping) else isinstance(entry, DerivedInput)
+    return "<derived>" if derived else "<field>"
+
+
+AnyInput = Annotated[
+    Annotated[Input, Tag("<field>")] | Annotated[DerivedInput, Tag("<derived>")], Discriminator(_kind)
+]
+
+
+class Network(Strict):
+    """Which tensors there are, and what lies between them."""
+
+    kind: Literal["mlp", "lstm"]
+    hidden_activation: Activation
+    output_activation: Literal["tanh", "none"]
+
+
+class Training(Strict):
+    """Where a policy comes from; any of it may be missing."""
+
+    run: str | None = Field(default=None, max_length=_TEXT)
+    agent: str | None = Field(default=None, max_length=_TEXT)
+    decisions: Count | None = Field(default=None, ge=0)
+    seed: Seed | None = Field(default=None, ge=0)
+    versions: dict[str, str] = Field(default_factory=dict, max_length=64)
+
+
+class PolicySpec(Strict):
+    """What is known of a policy beside its tensors.
+
+    Attributes:
+        observation: the network's inputs, in order.
+        history: K, observations that are read, the current one included.
+        network: its kind.
+        action: the action map's name and settings.
+        clock: when a flow decides.
+        decision_quantum_ns: flows due within it decide together.
+        telemetry_bytes: what each packet carried for it, on the wire.
+        training: where it comes from.
+    """
+
+    observation: Annotated[list[AnyInput], few(MAX_INPUTS, "there are no more fields")] = Field(min_length=1)
+    history: int = Field(ge=1, le=MAX_HISTORY, strict=True)
+    network: Network
+    action: dict[str, Any]
+    clock: Clock
+    decision_quantum_ns: int = Field(default=0, ge=0, le=MAX_TIME_NS, strict=True)
+    telemetry_bytes: int = Field(ge=0, le=MAX_TELEMETRY_BYTES, strict=True)
+    training: Training = Training()
+
+    @field_validator("observation")
+    @classmethod
+    def _different(cls, observation: list[AnyInput]) -> list[AnyInput]:
+        names = [entry.field for entry in observation if isinstance(entry, Input)]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"field {name!r} is there twice")
+        return observation
+
+    @field_validator("action")
+    @classmethod
+    def _one_scaled_number(cls, action: Mapping[str, Any]) -> dict[str, Any]:
+        """The map exists, takes these settings, and an action of it is one number in [-1, 1].
+
+        Settings that are not there get their defaults: whoever deploys the policy need not know them.
+        """
+        settings = dict(action)
+        name = settings.pop("name", None)
+        if not isinstance(name, str):
+            raise ValueError(f"name: expected an action map's name, found {shown(name)}")
+        for key, value in settings.items():
+            if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+                raise ValueError(f"{shown(key)}: expected a number or a name, found {shown(value)}")
+            if not isinstance(value, str) and not abs(value) < 1e12:
+                raise ValueError(f"{shown(key)}: must be a number below 1e12, is {shown(value)}")
+        try:
+            made = make_action_map(name, **settings)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(str(error.args[0])) from None
+        if made.space != Box(-1.0, 1.0, shape=(1,), dtype=np.float32):
+            raise ValueError(
+                f"{name!r} takes actions in {made.space}: a policy's file holds those of [-1, 1]"
+            )
+        return {"name": name, **asdict(made)}  # type: ignore[call-overload]
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Telemetry fields that are observed, each once, in the order in which the inputs need them."""
+        return tuple(dict.fromkeys(name for entry in self.observation for name in entry.fields))
+
+    @property
+    def remembers(self) -> bool:
+        """Whether more than the current observation is read, so that a history has to be kept."""
+        return self.network.kind == "lstm" or self.history > 1
+
+    @property
+    def action_map(self) -> ActionMap:
+        """The action map with its settings."""
+        settings = dict(self.action)
+        return make_action_map(settings.pop("name"), **settings)

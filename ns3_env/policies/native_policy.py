@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Policy from a file, evaluated by the simulator's own code: no PyTorch, no agent's code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import Self
+
+from ns3_env import _native
+from ns3_env.errors import ConfigError
+from ns3_env.policies.file import read_policy
+from ns3_env.policies.header import PolicySpec
+from ns3_env.policies.history import Floats, Ints, remembered
+from ns3_env.policies.policy import FloatArray, State
+
+
+class NetworkPolicy:
+    """A ``Policy`` from a file; its state is each flow's history, where it reads one."""
+
+    def __init__(self, spec: PolicySpec, network: _native.Policy, path: Path) -> None:
+        """
+        Args:
+            spec: what the network reads and what its action means.
+            network: answers to histories.
+            path: its file, which a simulator can play by itself.
+        """
+        self.path = path
+        self.spec = spec
+        self.fields = spec.fields
+        self.action_map: str = spec.action["name"]
+        self.action_settings = {key: value for key, value in spec.action.items() if key != "name"}
+        self._network = network
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """The policy in a file. Raises ConfigError, in one line, where it is none (``policy_file``)."""
+        spec = read_policy(path).spec
+        try:
+            return cls(spec, _native.Policy(str(path)), path.absolute())
+        except _native.PolicyError as error:
+            raise ConfigError(str(error)) from None
+
+    def act(self, histories: Floats, lengths: Ints) -> Floats:
+        """Actions (n, 1) in [-1, 1] for histories (n, K, D), zero-padded at the end, of lengths (n,).
+
+        Raises ConfigError where weights are so large that an action is no number.
+        """
+        try:
+            return self._network.evaluate(histories, lengths)
+        except _native.PolicyError as error:
+            raise ConfigError(str(error)) from None
+
+    def predict(
+        self,
+        observation: FloatArray,
+        state: State | None = None,
+        episode_start: npt.NDArray[np.bool_] | None = None,
+        deterministic: bool = False,
+    ) -> tuple[FloatArray, State | None]:
+        """See ``Policy``; it is deterministic either way. The state is (windows (n, K, D), lengths (n,))."""
+        rows = np.asarray(observation, dtype=np.float32)
+        windows, lengths = remembered(rows, self.spec.history, state, episode_start)
+        return self.act(windows, lengths), (windows, lengths)

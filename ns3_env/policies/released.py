@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Released policies, found by name wherever a checkpoint may be named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ns3_env.config.model import nearest
+from ns3_env.config.packaged import DATA
+from ns3_env.errors import ConfigError
+from ns3_env.policies.file import POLICY_FILE, read_policy
+from ns3_env.programs.transport import Transport
+from ns3_env.scenario import AGENT, NETWORK, Controller
+from ns3_env.simulator import list_controllers
+from ns3_env.task.availability import unknown_fields
+
+#: Says of a checkpoint's folder what is in it; a folder without it is a policy's file and what belongs to it.
+LAYOUT = "layout.json"
+#: One folder for each: the policy's file, a model card, its learning curve.
+FOLDER = DATA / "checkpoints"
+
+
+def released_names() -> list[str]:
+    """Names of the released policies."""
+    return sorted(path.parent.name for path in FOLDER.glob(f"*/{POLICY_FILE}"))
+
+
+def is_released(path: Path) -> bool:
+    """Whether this is no path but the bare name of a released policy; a folder of that name is named by its
+    absolute path."""
+    return len(path.parts) == 1 and not path.is_absolute() and path.name in released_names()
+
+
+def released(name: str) -> Path:
+    """The file of a released policy. Raises ConfigError, naming those that there are."""
+    known = released_names()
+    if name not in known:
+        raise ConfigError(f"{name!r} is no released policy{nearest(name, known)} of {', '.join(known)}")
+    return FOLDER / name / POLICY_FILE
+
+
+def policy_path(given: Path) -> Path:
+    """What a path stands for wherever a policy is named.
+
+    Args:
+        given: the name of a released policy, a policy's file, a folder that holds one, or the folder of a
+            checkpoint or a run, which ``ns3_env.agents.runs.checkpoint`` reads.
+
+    Returns:
+        The policy's file, or ``given`` where it is something else.
+    """
+    if is_released(given):
+        return released(given.name)
+    own = given / POLICY_FILE
+    return own if own.is_file() and not (given / LAYOUT).exists() else given
+
+
+def controller_names(transport: Transport = "rdma") -> list[str]:
+    """Names that ``named_controller`` takes: those of the transport's controllers, and of released policies
+    that read nothing which it does not know."""
+    own = [name for name in list_controllers(transport=transport) if name not in (AGENT, NETWORK)]
+    return [*own, *released_under(transport)]
+
+
+def released_under(transport: Transport) -> list[str]:
+    """Names of the released policies that read nothing which the transport does not know."""
+    return [name for name in released_names() if unfit(name, transport) is None]
+
+
+def unfit(name: str, transport: Transport) -> str | None:
+    """Why a released policy cannot play under a transport; None where it can."""
+    return None if transport == "rdma" else unknown_fields(transport, read_policy(released(name)).spec.fields)
+
+
+def named_controller(name: str) -> Controller:
+    """Who decides under this name: a released policy, which the simulator plays, or the simulator's own."""
+    if name in released_names():
+        return Controller(name=NETWORK, attributes={"File": str(released(name))})
+    return Controller(name=name)

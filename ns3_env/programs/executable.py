@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Finds a transport's simulator program; lists its controllers and their attributes."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ns3_env import _native
+from ns3_env.errors import ConfigError, SimulatorDied, SimulatorNotFound
+from ns3_env.programs.transport import Transport
+
+#: Names the simulator of RDMA; overrides the one installed with the package.
+EXECUTABLE_VARIABLE = "NS3_ENV_RDMA_SIM"
+#: The same of TCP's.
+TCP_EXECUTABLE_VARIABLE = "NS3_ENV_TCP_SIM"
+#: Names plugins, a list of paths as PATH is; :func:`ns3_env.simulator.load_plugins` adds to it.
+PLUGINS_VARIABLE = "NS3_ENV_PLUGINS"
+#: What a simulator ends with where the mistake is its caller's.
+EXIT_BAD_INPUT = 2
+
+
+#: Each transport's program, and the variable that names another one.
+_PROGRAMS: dict[Transport, tuple[str, str]] = {
+    "rdma": ("rdma-sim", EXECUTABLE_VARIABLE),
+    "tcp": ("tcp-sim", TCP_EXECUTABLE_VARIABLE),
+}
+
+
+def find_executable(transport: Transport = "rdma") -> Path:
+    """Path of the transport's program, rdma-sim or tcp-sim: that in NS3_ENV_RDMA_SIM or NS3_ENV_TCP_SIM, or
+    the one installed beside the compiled module.
+
+    Raises SimulatorNotFound.
+    """
+    program, variable = _PROGRAMS[transport]
+    named = os.environ.get(variable)
+    path = Path(named) if named else Path(_native.__file__).parent / "bin" / program
+    if not os.access(path, os.X_OK) or path.is_dir():
+        hint = f"{variable} names it" if named else f"install the package, or set {variable}"
+        raise SimulatorNotFound(f"no simulator at {path} ({hint})")
+    return path
+
+
+def named_plugins() -> list[Path]:
+    """The plugins that NS3_ENV_PLUGINS names: every simulator loads them."""
+    parts = os.environ.get(PLUGINS_VARIABLE, "").split(os.pathsep)
+    return [Path(part).absolute() for part in parts if part]
+
+
+def plugins_of(transport: Transport) -> list[Path]:
+    """Those that a simulator of the transport loads: plugins are controllers of RDMA."""
+    return named_plugins() if transport == "rdma" else []
+
+
+def plugin_options(transport: Transport = "rdma") -> list[str]:
+    """The same, as the simulator takes them."""
+    return [f"--plugin={path}" for path in plugins_of(transport)]
+
+
+def list_controllers(
+    executable: str | os.PathLike[str] | None = None, *, transport: Transport = "rdma"
+) -> list[str]:
+    """Names of the congestion controllers that the transport's simulator knows, those of plugins among them.
+
+    Raises ConfigError, SimulatorNotFound, SimulatorDied.
+    """
+    return list(describe_controllers(executable, transport=transport))
+
+
+def describe_controllers(
+    executable: str | os.PathLike[str] | None = None, *, transport: Transport = "rdma"
+) -> Mapping[str, Mapping[str, Any]]:
+    """What each congestion controller of the simulator declares, by name, sorted.
+
+    ``attributes``: its ns-3 attributes and their defaults, as text. Under RDMA, ``ecn``: the marking that it
+    is published with, by the keys of a scenario's ``switch.ecn``; None where it ignores marks.
+    ``congestion_points``: the same of ``switch.congestion_points``. ``plugin``: the file it came from, where
+    it is one's own. Under TCP, ``marking``: the threshold from which on queues mark for it, None where it
+    needs none. The program is asked once, and again when it or a plugin has changed.
+
+    Args:
+        executable: the program; default :func:`find_executable` of the transport.
+        transport: whose controllers.
+
+    Raises:
+        ConfigError: a plugin cannot be loaded; the message says why.
+        SimulatorNotFound, SimulatorDied: there is no simulator, or it fails.
+    """
+    path = find_executable(transport) if executable is None else Path(executable)
+    try:
+        changed_ns = path.stat().st_mtime_ns
+    except OSError as error:
+        raise SimulatorNotFound(f"no simulator at {path}: {error.strerror}") from None
+    return _described(path, changed_ns, tuple(_stamp(plugin) for plugin in plugins_of(transport)))
+
+
+def _stamp(plugin: Path) -> tuple[Path, int, int]:
+    """The file, and what tells it from a later one of the same name."""
+    try:
+        status = plugin.stat()
+    except OSError as error:
+        raise ConfigError(f"plugin {plugin} ({PLUGINS_VARIABLE}): {error.strerror}") from None
+    return plugin, status.st_mtime_ns, status.st_size
+
+
+@functools.lru_cache(maxsize=8)
+def _described(
+    path: Path, changed_ns: int, plugins: tuple[tuple[Path, int, int], ...]
+) -> Mapping[str, Mapping[str, Any]]:
+    """Of the program as it was written at ``changed_ns``, with these plugins."""
+    options = [f"--plugin={plugin}" for plugin, _, _ in plugins]
+    return dict(json.loads(_output(path, options, "--describe-controllers")))
+
+
+def default_attributes(controller: str, transport: Transport = "rdma") -> dict[str, str]:
+    """A controller's ns-3 attributes and their defaults, as text. Raises SimulatorNotFound, SimulatorDied."""
+    return dict(describe_controllers(transport=transport)[controller]["attributes"])
+
+
+def _output(path: Path, options: list[str], option: str) -> str:
+    command = [os.fspath(path), *options, option]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode == EXIT_BAD_INPUT and options:
+        raise ConfigError(done.stderr.strip().removeprefix("rdma-sim: "))
+    if done.returncode != 0:
+        raise SimulatorDied(f"{path} {option} ended with exit code {done.returncode}:\n{done.stderr}")
+    return done.stdout

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Transports, RDMA and TCP: two programs, each with controllers of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+Transport = Literal["rdma", "tcp"]
+
+TRANSPORTS: tuple[Transport, ...] = get_args(Transport)
+
+#: As texts say them.
+SHOWN: dict[Transport, str] = {"rdma": "RDMA", "tcp": "TCP"}
+
+
+def transport_of(content: Mapping[str, Any]) -> Transport:
+    """Of a scenario as the simulator reads it, where RDMA is not named."""
+    return "tcp" if content.get("transport") == "tcp" else "rdma"
+
+
+def other(transport: Transport) -> Transport:
+    """The other one."""
+    return "tcp" if transport == "rdma" else "rdma"

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A scenario's keys, and what follows from them alone."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, PrivateAttr
+
+from ns3_env.config.bounds import (
+    MAX_CONTROLLERS,
+    MAX_FLOWS,
+    WHY_FLOWS,
+    BitsPerSecond,
+    Bytes,
+    Nanoseconds,
+    few,
+)
+from ns3_env.config.model import Strict
+from ns3_env.programs.transport import Transport
+from ns3_env.scenario.clock import Clock, PerFlowRtt
+from ns3_env.scenario.controller import AGENT, Controller
+from ns3_env.scenario.measurement import Measurement
+from ns3_env.scenario.record import Record
+from ns3_env.scenario.switch import Switch
+from ns3_env.scenario.tcp import Tcp
+from ns3_env.scenario.topology import Dumbbell, Topology
+from ns3_env.scenario.traffic import Incast, Traffic
+
+
+class ScenarioFields(Strict):
+    """What a scenario says of itself; ``Scenario`` adds what it can do."""
+
+    transport: Transport = "rdma"
+    preset: Literal["default", "reference"] = "default"
+    seed: int = Field(default=1, ge=0, lt=2**63)
+    time_limit_ns: Nanoseconds = Field(default=10_000_000, gt=0)
+    timing: Literal["exact", "published"] | None = None
+    payload_bytes: Bytes = Field(default=1000, ge=1, le=65_000)
+    min_rate_bps: BitsPerSecond | None = Field(
+        default=None,
+        description="none: a hundredth of the host's rate, or less where an incast needs it; "
+        "a warning where the flows' least rates together exceed their receiver's link",
+    )
+    topology: Topology = Dumbbell()
+    traffic: Traffic = Incast()
+    switch: Switch = Switch()
+    loss_probability: float = Field(default=0.0, ge=0, le=1, description="of each packet on each link")
+    retransmission_timeout_ns: Nanoseconds = Field(default=0, ge=0, description="0: by the simulator")
+    tcp: Tcp = Tcp()
+    controllers: Annotated[list[Controller], few(MAX_CONTROLLERS, WHY_FLOWS)] = Field(
+        default=[Controller(name=AGENT)], min_length=1
+    )
+    controlled_flows: Annotated[list[Annotated[int, Field(ge=0)]], few(MAX_FLOWS, WHY_FLOWS)] | None = None
+    clock: Clock = PerFlowRtt()
+    decision_quantum_ns: Nanoseconds = Field(
+        default=0, ge=0, description="flows due within it decide together"
+    )
+    record: Record = Record()
+    measurement: Measurement | None = Field(default=None, description="none: the whole run counts")
+
+    _source: str | None = PrivateAttr(default=None)
+    _given: tuple[Controller, ...] = PrivateAttr(default=())
+
+    @property
+    def source(self) -> str | None:
+        """The file that errors name."""
+        return self._source
+
+    @property
+    def given_controllers(self) -> tuple[Controller, ...]:
+        """``controllers`` as they were read, whoever plays now."""
+        return self._given
+
+    @property
+    def packet_payload_bytes(self) -> int:
+        """Payload of a full packet."""
+        return self.payload_bytes if self.transport == "rdma" else self.tcp.payload_bytes
+
+    def measured_ns(self) -> tuple[int, int] | None:
+        """Begin and end of what counts; None where the whole run does."""
+        return None if self.measurement is None else self.measurement.span_ns(self.traffic.arrivals_end_ns())

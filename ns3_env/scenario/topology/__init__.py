@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kinds of topology, by name.
+
+A new kind is a class derived from ``TopologyKind`` in a file of this folder, and its place in ``Topology``.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from ns3_env.config.model import named_by
+from ns3_env.scenario.topology.chains import Dumbbell, ParkingLot
+from ns3_env.scenario.topology.fat_trees import FatTree2, FatTree3
+from ns3_env.scenario.topology.graph import Graph, GraphLink
+from ns3_env.scenario.topology.kind import TopologyKind
+from ns3_env.scenario.topology.leaf_spine import LeafSpine
+from ns3_env.scenario.topology.network import MAX_PATH_SWITCHES, Link, Network
+from ns3_env.scenario.topology.published import PublishedTopology
+
+__all__ = [
+    "MAX_PATH_SWITCHES",
+    "Dumbbell",
+    "FatTree2",
+    "FatTree3",
+    "Graph",
+    "GraphLink",
+    "LeafSpine",
+    "Link",
+    "Network",
+    "ParkingLot",
+    "PublishedTopology",
+    "Topology",
+    "TopologyKind",
+]
+
+_Kinds = Dumbbell | ParkingLot | FatTree2 | FatTree3 | LeafSpine | Graph | PublishedTopology
+Topology = Annotated[_Kinds, Field(discriminator="kind"), BeforeValidator(named_by("kind", _Kinds))]

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Network of hosts, switches and links, and the faults of its graph."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from operator import or_
+
+#: Switches of the longest path that the simulators have room for.
+MAX_PATH_SWITCHES = 32
+
+
+@dataclass(frozen=True)
+class Link:
+    """A full-duplex link between nodes ``a`` and ``b``."""
+
+    a: int
+    b: int
+    rate_bps: float
+    delay_ns: int
+
+
+@dataclass
+class Network:
+    """Nodes ("host" or "switch"; the position is the node's id) and links."""
+
+    nodes: list[str] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+
+    def add(self, kind: str, count: int) -> list[int]:
+        """Appends nodes; returns their ids."""
+        begin = len(self.nodes)
+        self.nodes += [kind] * count
+        return list(range(begin, begin + count))
+
+    def link(self, a: int, b: int, rate_bps: float, delay_ns: int) -> None:
+        """Appends a link."""
+        self.links.append(Link(a, b, rate_bps, delay_ns))
+
+    @cached_property
+    def hosts(self) -> list[int]:
+        """Ids of the hosts, ascending."""
+        return [i for i, kind in enumerate(self.nodes) if kind == "host"]
+
+    @cached_property
+    def access(self) -> dict[int, Link]:
+        """The link of each host."""
+        hosts = set(self.hosts)
+        found: dict[int, Link] = {}
+        for link in self.links:
+            for end in (link.a, link.b):
+                if end in hosts:
+                    found.setdefault(end, link)
+        return found
+
+    def access_switch(self, host: int) -> int:
+        """The node at the other end of a host's link."""
+        link = self.access[host]
+        return link.b if link.a == host else link.a
+
+    def faults(self) -> list[str]:
+        """What is wrong with the graph; [] where nothing is."""
+        n = len(self.nodes)
+        faults = []
+        degree = [0] * n
+        neighbours: list[list[int]] = [[] for _ in range(n)]
+        joined: dict[frozenset[int], int] = {}
+        for i, link in enumerate(self.links):
+            wrong = [end for end in (link.a, link.b) if not 0 <= end < n]
+            if wrong:
+                faults.append(f"links.{i}: there is no node {wrong[0]}; nodes are 0 to {n - 1}")
+                continue
+            if link.a == link.b:
+                faults.append(f"links.{i}: a link from node {link.a} to itself")
+                continue
+            first = joined.setdefault(frozenset((link.a, link.b)), i)
+            if first != i:
+                faults.append(f"links.{i}: nodes {link.a} and {link.b} are joined already, by links.{first}")
+                continue
+            for end, other in ((link.a, link.b), (link.b, link.a)):
+                degree[end] += 1
+                neighbours[end].append(other)
+        if faults:
+            return faults
+        if len(self.hosts) < 2:
+            return ["nodes: a network needs at least two hosts"]
+        faults += [
+            f"links: host {host} has {degree[host]} links; a host has exactly one"
+            for host in self.hosts
+            if degree[host] != 1
+        ]
+        seen = {self.hosts[0]}
+        todo = deque(seen)
+        while todo:
+            for other in neighbours[todo.popleft()]:
+                if other not in seen:
+                    seen.add(other)
+                    todo.append(other)
+        lost = [host for host in self.hosts if host not in seen]
+        if lost and not faults:
+            faults.append(f"links: there is no path from host {self.hosts[0]} to host {lost[0]}")
+        return faults or self._hop_faults(neighbours)
+
+    def _hop_faults(self, neighbours: list[list[int]]) -> list[str]:
+        """Two hosts with more switches between them than there may be."""
+        edge: dict[int, int] = {}  # a host of each access switch
+        for host in self.hosts:
+            if self.nodes[at := self.access_switch(host)] == "switch":
+                edge.setdefault(at, host)
+        far = self._far_from_others(list(edge), neighbours)
+        if far is None:
+            return []
+        hops = {far: 1}
+        todo = deque([far])
+        while todo:
+            node = todo.popleft()
+            for other in neighbours[node]:
+                if other not in hops and self.nodes[other] == "switch":
+                    hops[other] = hops[node] + 1
+                    todo.append(other)
+        farthest = max(edge, key=lambda node: hops[node])
+        return [
+            f"links: the path from host {edge[far]} to host {edge[farthest]} has {hops[farthest]} switches; "
+            f"there may be {MAX_PATH_SWITCHES}"
+        ]
+
+    def _far_from_others(self, edge: list[int], neighbours: list[list[int]]) -> int | None:
+        """The first access switch that is too far from some other.
+
+        A switch's set of access switches in reach, a bit each, grows with each hop by its neighbours' sets.
+        Switches with the same neighbours, as a fat-tree's, grow by the same: that is worked out once.
+        """
+        reach = [0] * len(self.nodes)
+        for i, switch in enumerate(edge):
+            reach[switch] = 1 << i
+        everywhere = (1 << len(edge)) - 1
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for switch, others in enumerate(neighbours):
+            if self.nodes[switch] == "switch":
+                between = tuple(sorted(other for other in others if self.nodes[other] == "switch"))
+                alike.setdefault(between, []).append(switch)
+        for _ in range(MAX_PATH_SWITCHES - 1):
+            if all(reach[switch] == everywhere for switch in edge):
+                break
+            gained = {between: reduce(or_, map(reach.__getitem__, between), 0) for between in alike}
+            for between, switches in alike.items():
+                for switch in switches:
+                    reach[switch] |= gained[between]
+        return next((switch for switch in edge if reach[switch] != everywhere), None)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Topology from a topology.txt of the published simulator."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, TextIO
+
+from pydantic import PrivateAttr, ValidationError, model_validator
+from typing_extensions import Self
+
+from ns3_env.config.bounds import MAX_HOSTS, MAX_LINKS, MAX_SWITCHES, WHY_HOSTS
+from ns3_env.config.files import check_plain
+from ns3_env.config.model import describe, shown
+from ns3_env.config.named_file import LineFaults, NamedFile
+from ns3_env.scenario.topology.graph import Graph, GraphLink
+from ns3_env.scenario.topology.kind import TopologyKind
+from ns3_env.scenario.topology.network import Network
+from ns3_env.scenario.topology.published_text import UNITS_NS, PublishedText, nanoseconds
+
+_COLUMNS = ("src", "dst", "rate", "delay", "error_rate")
+_DELAY = re.compile(rf"([0-9]{{1,19}}(?:\.[0-9]{{0,30}})?)({'|'.join(UNITS_NS)})")
+_LINK_FAULT = re.compile(r"links\.(\d+): (.*)", re.DOTALL)
+
+
+class PublishedTopology(TopologyKind):
+    """A topology.txt of the published simulator, as it is (docs/sources/published-simulator.md, "Files").
+
+    Numbers of nodes, switches and links; the ids of the switches; then a row for each link: src, dst, rate
+    (100Gbps), delay (1us), error rate, which must be 0. Nodes keep their ids and links their order, so that
+    ports and paths are the published simulator's. A relative ``file`` lies beside the scenario's own.
+    """
+
+    kind: Literal["published"] = "published"
+    file: NamedFile
+
+    _graph: Graph = PrivateAttr(default_factory=lambda: Graph(nodes=[], links=[]))
+    _lines: list[int] = PrivateAttr(default_factory=list)
+    _wrong: LineFaults = PrivateAttr(default_factory=LineFaults)
+
+    @model_validator(mode="after")
+    def _read(self) -> Self:
+        self._wrong = LineFaults(self.file)
+        try:
+            check_plain(self.file)
+            with open(self.file, encoding="utf-8-sig") as text:
+                self._take(text)
+        except OSError as error:
+            self._wrong.add(0, error.strerror or str(error))
+        except UnicodeDecodeError:
+            self._wrong.add(0, "not a topology: it is not UTF-8 text")
+        return self
+
+    def _take(self, lines: TextIO) -> None:
+        text = PublishedText(lines)
+        links: list[GraphLink] = []
+        try:
+            nodes, switches, rows = (text.count(f"the number of {x}") for x in ("nodes", "switches", "links"))
+            if nodes > MAX_HOSTS + MAX_SWITCHES or rows > MAX_LINKS:
+                most = f"{MAX_HOSTS + MAX_SWITCHES} and {MAX_LINKS}"
+                raise ValueError(f"{nodes} nodes and {rows} links; there may be at most {most}: {WHY_HOSTS}")
+            kinds: list[Literal["host", "switch"]] = ["host"] * nodes
+            for _ in range(switches):
+                switch = text.count("a switch's id")
+                if switch >= nodes:
+                    raise ValueError(f"there is no node {switch}; nodes are 0 to {nodes - 1}")
+                kinds[switch] = "switch"
+            for _ in range(rows):
+                src, dst, rate, delay, error_rate = text.row(_COLUMNS, f"one of {rows} links")
+                self._check(error_rate, delay, text.line)
+                try:
+                    link = {"a": src, "b": dst, "rate_bps": rate, "delay_ns": _delay_ns(delay)}
+                    links.append(GraphLink.model_validate(link))
+                except ValidationError as error:
+                    for fault in describe(error, link):
+                        self._wrong.add(text.line, fault)
+                    continue
+                self._lines.append(text.line)
+            text.refuse_more_rows(_COLUMNS, f"{rows} links")
+        except UnicodeDecodeError:
+            raise
+        except ValueError as error:
+            self._wrong.add(text.line, str(error))
+            return
+        if not len(self._wrong):
+            self._graph = Graph(nodes=kinds, links=links)
+
+    def _check(self, error_rate: str, delay: str, line: int) -> None:
+        """What this simulator has not got, and what it would have to guess."""
+        try:
+            lossless = float(error_rate) == 0
+        except ValueError:
+            self._wrong.add(line, f"the error rate is {shown(error_rate)}, must be a number")
+            return
+        if not lossless:
+            self._wrong.add(
+                line,
+                f"the error rate is {error_rate}: no link has a loss of its own here; write 0, and in the "
+                "scenario loss_probability for a loss on all links",
+            )
+        if not delay[-1:].isalpha():
+            self._wrong.add(line, f"the delay {shown(delay)} has no unit; write 1us, or 0.001ms")
+
+    def counts(self) -> tuple[int, int, int]:
+        """See the base class."""
+        return self._graph.counts()
+
+    def build(self) -> Network:
+        """See the base class."""
+        return self._graph.build()
+
+    def faults(self, network: Network) -> list[str]:
+        """See the base class: each fault with the file's name, and its line where it has one."""
+        if len(self._wrong):
+            return self._wrong.texts()
+        graph = LineFaults(self.file)
+        for fault in network.faults():
+            of_link = _LINK_FAULT.fullmatch(fault)
+            if of_link is None:
+                graph.add(0, fault.partition(": ")[2])
+            else:
+                graph.add(self._lines[int(of_link[1])], of_link[2])
+        return graph.texts()
+
+    def without_files(self) -> Graph:
+        """See the base class: the graph, written out."""
+        return self._graph
+
+
+def _delay_ns(text: str) -> int | str:
+    """As the published simulator reads it; what is none of its delays stays as it is."""
+    found = _DELAY.fullmatch(text)
+    return text if found is None else nanoseconds(found[1], found[2])

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Base of all files of flows: read once, with each faulty row named by its line."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import TextIO
+
+import numpy as np
+from pydantic import PrivateAttr, model_validator
+from typing_extensions import Self
+
+from ns3_env.config.bounds import MAX_BYTES, MAX_FLOWS, MAX_TIME_NS, WHY_FLOWS
+from ns3_env.config.files import check_plain
+from ns3_env.config.named_file import LineFaults, NamedFile
+from ns3_env.scenario.topology import Network
+from ns3_env.scenario.traffic.endless import ENDLESS_BYTES, size_of
+from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
+from ns3_env.scenario.traffic.listed import FlowList
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
+
+
+class FlowsInFile(TrafficKind):
+    """Flows of a file. Those that start together start in the order of their rows.
+
+    The file is read when the scenario is made. A relative ``file`` is looked for beside the scenario's own
+    file (for a scenario that has none, in the working directory).
+    """
+
+    file: NamedFile
+
+    _flows: Flows = PrivateAttr(default_factory=Flows)
+    _lines: list[int] = PrivateAttr(default_factory=list)
+    _wrong: LineFaults = PrivateAttr(default_factory=LineFaults)
+
+    def _take(self, text: TextIO) -> None:
+        """Reads rows and hands each to ``_add``; what is wrong with others is told to ``_wrong``."""
+        raise NotImplementedError
+
+    @model_validator(mode="after")
+    def _read(self) -> Self:
+        self._wrong = LineFaults(self.file)
+        try:
+            check_plain(self.file)
+            with open(self.file, newline="", encoding="utf-8-sig") as text:
+                self._take(text)
+        except OSError as error:
+            self._wrong.add(0, error.strerror or str(error))
+        except UnicodeDecodeError:
+            self._wrong.add(0, f"not a {self.kind_of_file}: it is not UTF-8 text")
+        return self
+
+    @property
+    def kind_of_file(self) -> str:
+        """As errors call it."""
+        return "list of flows"
+
+    def _wholes(self, line: int, texts: dict[str, str]) -> list[int] | None:
+        """The columns' whole numbers; None, and a fault each, where one is none."""
+        wrong = [name for name, text in texts.items() if not _WHOLE.fullmatch(text)]
+        for name in wrong:
+            self._wrong.add(line, f"{name} is {texts[name][:100]!r}, must be a whole number")
+        return None if wrong else [int(text) for text in texts.values()]
+
+    def _is_full(self, line: int) -> bool:
+        """Whether there are as many flows as there may be; a fault then."""
+        if len(self._lines) + len(self._wrong) < MAX_FLOWS:
+            return False
+        self._wrong.add(line, f"there may be at most {MAX_FLOWS} flows: {WHY_FLOWS}")
+        return True
+
+    def _add(
+        self,
+        line: int,
+        src: int,
+        dst: int,
+        size_bytes: int,
+        start_ns: int,
+        endless: bool = False,
+        controller: str | None = None,
+    ) -> None:
+        """Takes a row, or says what is wrong with it; ``size_bytes`` says nothing of an endless flow. A flow
+        without a controller of its own has the traffic's."""
+        if not (endless or 1 <= size_bytes <= MAX_BYTES):
+            self._wrong.add(line, f"size_bytes is {size_bytes}, must be in [1, {MAX_BYTES}]")
+        elif not 0 <= start_ns <= MAX_TIME_NS:
+            self._wrong.add(line, f"start_ns is {start_ns}, must be in [0, {MAX_TIME_NS}]")
+        elif src == dst:
+            self._wrong.add(line, f"a flow from host {src} to itself")
+        else:
+            size = ENDLESS_BYTES if endless else size_bytes
+            self._flows.add(src, dst, size, start_ns, controller or self.controller)
+            self._lines.append(line)
+
+    def named_controllers(self) -> set[str]:
+        """See the base class."""
+        return super().named_controllers() | {name for name in self._flows.controller if name is not None}
+
+    def faults(self, network: Network) -> list[str]:
+        """See the base class: each faulty row, with the file's name and line."""
+        strangers = [
+            (line, x)
+            for line, src, dst in zip(self._lines, self._flows.src, self._flows.dst, strict=True)
+            for name, host in (("src", src), ("dst", dst))
+            for x in host_fault(network, name, host)
+        ]
+        return self._wrong.texts(strangers)
+
+    def senders_at(self, network: Network) -> Counter[int]:
+        """See the base class: flows that start at the same instant."""
+        together = Counter(zip(self._flows.dst, self._flows.start_ns, strict=True))
+        most: Counter[int] = Counter()
+        for (dst, _), flows in together.items():
+            most[dst] = max(most[dst], flows)
+        return most
+
+    def expected_flows(self, network: Network) -> float:
+        """See the base class."""
+        return len(self._flows)
+
+    def first_start_ns(self) -> int | None:
+        """See the base class."""
+        return min(self._flows.start_ns, default=None)
+
+    def generate(self, network: Network, random: np.random.Generator) -> Flows:
+        """The flow list."""
+        flows = Flows()
+        flows.extend(self._flows)
+        return flows
+
+    def without_files(self) -> FlowList:
+        """See the base class: the flows, written out."""
+        columns: Sequence[Sequence[int | str | None]] = (
+            self._flows.src,
+            self._flows.dst,
+            [size_of(size) for size in self._flows.size_bytes],
+            self._flows.start_ns,
+            [None if name == self.controller else name for name in self._flows.controller],
+        )
+        names = ("src", "dst", "size_bytes", "start_ns", "controller")
+        rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+        return FlowList.model_validate({"controller": self.controller, "flows": rows})

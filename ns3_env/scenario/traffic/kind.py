@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Base of the kinds of traffic: flows and streams, made for a network from a seed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pydantic import Field
+
+from ns3_env.config.model import Strict
+from ns3_env.scenario.topology import Network
+
+#: The class that the published simulator's flows are in, and these.
+DATA_GROUP = 3
+#: The last of eight. In 0 switches send their own frames; they neither pause, mark nor lose what is in it.
+MAX_GROUP = 7
+
+
+class Stream(NamedTuple):
+    """Background at a fixed rate on the wire, which nothing steers; ``stop_ns`` None: it goes on."""
+
+    src: int
+    dst: int
+    rate_bps: float
+    start_ns: int
+    stop_ns: int | None
+
+
+@dataclass
+class Flows:
+    """Columns of a flow list; ``controller`` holds the controller's name, None where the scenario decides.
+
+    ``size_bytes`` is 0 of a flow that never ends. ``streams`` run beside the flows and are none of them.
+    """
+
+    src: list[int] = field(default_factory=list)
+    dst: list[int] = field(default_factory=list)
+    size_bytes: list[int] = field(default_factory=list)
+    start_ns: list[int] = field(default_factory=list)
+    controller: list[str | None] = field(default_factory=list)
+    streams: list[Stream] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.src)
+
+    def add(self, src: int, dst: int, size_bytes: int, start_ns: int, controller: str | None) -> None:
+        """Appends a flow."""
+        self.src.append(src)
+        self.dst.append(dst)
+        self.size_bytes.append(size_bytes)
+        self.start_ns.append(start_ns)
+        self.controller.append(controller)
+
+    def extend(self, other: Flows) -> None:
+        """Appends another list."""
+        self.src += other.src
+        self.dst += other.dst
+        self.size_bytes += other.size_bytes
+        self.start_ns += other.start_ns
+        self.controller += other.controller
+        self.streams += other.streams
+
+
+class TrafficKind(Strict):
+    """What every kind of traffic has."""
+
+    controller: str | None = Field(
+        default=None, description="name of these flows' controller; none: the scenario's"
+    )
+
+    def faults(self, network: Network) -> list[str]:
+        """What does not fit the network, as "key: text"."""
+        return []
+
+    def named_controllers(self) -> set[str]:
+        """Names of the controllers that this traffic itself gives to flows."""
+        return set() if self.controller is None else {self.controller}
+
+    def priority_groups(self) -> set[int]:
+        """PFC classes of its flows, which must be one (``DATA_GROUP``, where nothing says another)."""
+        return set() if self.is_background() else {DATA_GROUP}
+
+    def senders_at(self, network: Network) -> Counter[int]:
+        """Flows that send to each host at the same time; empty where that is not known beforehand."""
+        return Counter()
+
+    def expected_flows(self, network: Network) -> float:
+        """How many flows there will be, told before any is made."""
+        return 0
+
+    def first_start_ns(self) -> int | None:
+        """When the first flow starts; None where that is not known beforehand."""
+        return None
+
+    def is_background(self) -> bool:
+        """Whether there is never a flow in it, and streams alone."""
+        return False
+
+    def arrivals_end_ns(self) -> int | None:
+        """Until when flows arrive at random; None of traffic that does not."""
+        return None
+
+    def without_files(self) -> TrafficKind:
+        """The same traffic with what files hold written out: whoever keeps it needs no other file."""
+        return self
+
+    def flow_count_is_drawn(self) -> bool:
+        """Whether another seed may have another number of flows."""
+        return False
+
+
+def host_fault(network: Network, key: str, host: int) -> list[str]:
+    if host in network.access:
+        return []
+    return [f"{key}: there is no host {host}; hosts are {network.hosts[0]} to {network.hosts[-1]}"]

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Results that the simulator returns at an episode's end, and readers of their columns.
+
+``results`` is a mapping:
+
+``flows``
+    columns of equal length: src, dst, size_bytes, start_ns, end_ns, fct_ns (both −1 where a flow did not
+    finish), standalone_ns (completion time alone), base_rtt_ns (of one full packet alone on the flow's path;
+    0 for a flow that never started), payload_bytes and header_bytes (of a full data packet; headers include
+    in-band telemetry), acked_bytes, retransmitted_bytes, pause_ns, timeouts. Where flows never end there is a
+    column ``endless`` (1: this one); their size_bytes is 0, standalone_ns −1 once they have started.
+    Under TCP there are columns rtt_samples (how many), rtt_mean_ns, rtt_p50_ns, rtt_p99_ns, rtt_max_ns: of
+    the flow's data segments as its sender measures them; −1 where there was no sample.
+``rtt``
+    under TCP: samples, mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns over all flows' samples; −1 where
+    there was none. ``percentiles_ns``: the 1 % to the 99 % point, a distribution to draw; empty without
+    samples.
+``streams``
+    where the scenario has background of a constant rate: columns src, dst, rate_bps (on the wire), start_ns,
+    stop_ns (−1: never), sent_bytes, received_bytes, lost_bytes (payload; the rest was on its way at the end).
+    Streams are no flows: no other column has them, but queues, losses and totals count their packets.
+``queues``
+    one record for each switch port that sent anything; lengths in bytes, weighted by time.
+``losses``
+    one record for each port (hosts' ones included) and cause that lost packets: node, port, peer, cause,
+    packets (data, ACKs and NACKs), payload_bytes (of data packets). Causes: "buffer_full", a switch had no
+    room for what was to leave by this port; "link", lost on the link that the port sends on.
+``all_active``
+    ``interval_ns``: [begin, end] of the time in which every flow was active, [0, 0] where they never were
+    together; ``received_bytes``: in-order payload that each flow's receiver got in it, (n,) or empty.
+``measurement``
+    where the scenario has a measurement window: ``interval_ns``, its [begin, end], and ``received_bytes``:
+    in-order payload that each flow's receiver got in it, (n,). The flows then have a column ``counted`` (1:
+    the flow starts within the window), the queues ``window_tx_bytes``, and queue lengths are those within it.
+``totals``
+    sums over the network.
+
+Of TCP's flows ``pause_ns`` is 0, and so is all that queues and totals say of PFC.
+
+``windows``, ``marks``, ``pauses`` and the queues' ``series`` are there where the scenario records them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Results = Mapping[str, Any]
+Floats = npt.NDArray[np.float64]
+
+
+def flow_column(results: Results, name: str) -> Floats:
+    """A column of the results' flows: (n,)."""
+    return np.asarray(results["flows"][name], dtype=np.float64)
+
+
+def counted(results: Results) -> npt.NDArray[np.bool_]:
+    """Which flows' completion times count: all, or those that start within the measurement window: (n,)."""
+    flows = results["flows"]
+    return np.asarray(flows.get("counted", np.ones(len(flows["fct_ns"]))), dtype=np.bool_)
+
+
+def endless(results: Results) -> npt.NDArray[np.bool_]:
+    """Which flows have no end to reach: they are not unfinished: (n,)."""
+    flows = results["flows"]
+    return np.asarray(flows.get("endless", np.zeros(len(flows["fct_ns"]))), dtype=np.bool_)
+
+
+def flow_ends(results: Results) -> Floats:
+    """When each flow ended, ns; the episode's end where it did not, or never does: (n,)."""
+    end = flow_column(results, "end_ns")
+    return np.where(end < 0, float(results["totals"]["end_ns"]), end)
+
+
+def stream_times(results: Results, into: int | None = None) -> tuple[Floats, Floats]:
+    """When streams (to one host, if given) began and stopped, ns, at the latest at the end: (m,), (m,)."""
+    last = float(results["totals"]["end_ns"])
+    begun, stopped = (_stream_column(results, name, into) for name in ("start_ns", "stop_ns"))
+    return np.minimum(begun, last), np.where(stopped < 0, last, np.minimum(stopped, last))
+
+
+def stream_rates_bps(results: Results, into: int | None = None) -> Floats:
+    """Rates on the wire of the same streams: (m,)."""
+    return _stream_column(results, "rate_bps", into)
+
+
+def _stream_column(results: Results, name: str, into: int | None) -> Floats:
+    streams = results.get("streams", {"dst": [], name: []})
+    chosen = [into is None or dst == into for dst in streams["dst"]]
+    return np.asarray(streams[name], dtype=np.float64)[np.array(chosen, dtype=np.bool_)]
+
+
+def packet_bytes(results: Results) -> Floats:
+    """A full data packet of each flow on the wire, headers and telemetry included: (n,)."""
+    return flow_column(results, "payload_bytes") + flow_column(results, "header_bytes")
+
+
+def bottleneck(results: Results) -> Mapping[str, Any] | None:
+    """The port with the longest time-weighted mean queue (among equals, that sent most); None without."""
+    queues = results["queues"]
+    if not queues:
+        return None
+    longest: Mapping[str, Any] = max(queues, key=lambda port: (port["mean_bytes"], port["tx_bytes"]))
+    return longest

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Action maps by name: from an agent's actions to windows and pacing rates.
+
+An action outside its space's box is cut to the box: -1 or 1 where it is relative, and so is its echo. One
+that is NaN, or a window below 0, is refused.
+
+The arithmetic is the simulator's own (``rdma/policy/action-map.cc``), so an action means the same to the last
+bit wherever the policy that takes it is evaluated.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+from gymnasium.spaces import Box
+from numpy.typing import NDArray
+
+from ns3_env import _native
+from ns3_env.config.imports import is_code, made_by
+
+
+class ActionMap(Protocol):
+    """Turns actions into what the simulator applies."""
+
+    @property
+    def space(self) -> Box:
+        """Space of one flow's action, shape (A,)."""
+        ...
+
+    def __call__(self, actions: NDArray[Any], records: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Maps actions (m, A) on records (m, fields) to (m, 3): window (B), pacing rate (bit/s), echo.
+
+        The echo, in [-1, 1], comes back as the field ``last_action``.
+        """
+        ...
+
+
+class _InTheSimulator:
+    """A map that the simulator knows by ``name``; its settings are the fields of the dataclass."""
+
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        _in_the_simulator(self)  # settings out of range are refused here
+
+    def __call__(self, actions: NDArray[Any], records: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See :class:`ActionMap`."""
+        mapped: NDArray[np.float64] = _in_the_simulator(self)(
+            np.asarray(actions, np.float64).reshape(len(records)), records
+        )
+        return mapped
+
+
+@lru_cache(maxsize=64)
+def _in_the_simulator(settings: _InTheSimulator) -> _native.ActionMap:
+    """The simulator's map with these settings. Raises ValueError where it takes none of them."""
+    return _native.ActionMap(json.dumps({"name": settings.name, **asdict(settings)}))  # type: ignore[call-overload]
+
+
+class _Relative(_InTheSimulator):
+    """One number in [-1, 1]."""
+
+    @property
+    def space(self) -> Box:
+        """[-1, 1], float32."""
+        return Box(-1.0, 1.0, shape=(1,), dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class MultiplicativeWindow(_Relative):
+    """One number in [-1, 1] scales the window (Zhang 2023, section 4.2).
+
+    The factor is 1 + alpha a for a >= 0 and 1 / (1 - alpha a) below; the window is floored to whole packets
+    and kept in [1 packet, BDP]; the pacing rate is window / base RTT, at most the rate of the sender's link.
+    A flow that has not decided yet has no window: it counts as one BDP.
+
+    ``alpha`` is 0.5 by the text of Zhang 2023; the range [0.5, 2] of its Table 3.1 needs 1.
+
+    ``rounding``: "floor" is the rule of Zhang 2023. With alpha < 1 it has an absorbing state, for one packet
+    times 1.5 is floored to one packet again. "progress" floors too, unless that would undo a growing window's
+    growth; "none" keeps fractions.
+    """
+
+    name: ClassVar[str] = "multiplicative_window"
+
+    alpha: float = 0.5
+    rounding: Literal["floor", "progress", "none"] = "floor"
+
+
+@dataclass(frozen=True)
+class ExponentialWindow(_Relative):
+    """One number in [-1, 1] scales the window by exp(alpha a), up and down alike.
+
+    The window is kept in [``least_packets`` packets, BDP]; below one packet the simulator paces the flow. The
+    pacing rate is window / base RTT, at most the rate of the sender's link.
+    """
+
+    name: ClassVar[str] = "exponential_window"
+
+    alpha: float = 0.5
+    least_packets: float = 0.01
+
+
+@dataclass(frozen=True)
+class MultiplicativeRate(_Relative):
+    """One number in [-1, 1] scales the pacing rate (Tessler et al. 2022).
+
+    The factor is 1 + alpha a for a >= 0 and 1 / (1 - alpha a) below; the rate is kept between
+    ``least_packets`` packets per base RTT and the rate of the sender's link.
+
+    ``window``: "bdp", as Zhang 2023, sec. 5.3, gives it to every law that has none, or "none", as a
+    reaction point of layer 2 sends.
+    """
+
+    name: ClassVar[str] = "multiplicative_rate"
+
+    alpha: float = 0.2
+    least_packets: float = 0.01
+    window: Literal["bdp", "none"] = "bdp"
+
+
+@dataclass(frozen=True)
+class AbsoluteWindow(_InTheSimulator):
+    """The action is the window itself, in bytes (what MPCC computes: Zheng 2024, section 4.3).
+
+    The pacing rate is window / base RTT, at most the rate of the sender's link, as the in-simulator
+    controller ``mpcc`` sets it; windows under one packet are paced by the simulator. The echo is the
+    window / BDP, cut at 1.
+    """
+
+    name: ClassVar[str] = "absolute_window"
+
+    @property
+    def space(self) -> Box:
+        """[0, inf) bytes, float64."""
+        return Box(0.0, np.inf, shape=(1,), dtype=np.float64)
+
+    def __call__(self, actions: NDArray[Any], records: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See :class:`ActionMap`."""
+        window = np.asarray(actions, dtype=np.float64).reshape(len(records))
+        if not np.all(window >= 0):
+            raise ValueError(f"windows must be numbers >= 0: {window[~(window >= 0)]}")
+        return super().__call__(window, records)
+
+
+Map = MultiplicativeWindow | ExponentialWindow | MultiplicativeRate | AbsoluteWindow
+
+#: The maps, by name.
+ACTIONS: dict[str, type[Map]] = {
+    kind.name: kind for kind in (MultiplicativeWindow, ExponentialWindow, MultiplicativeRate, AbsoluteWindow)
+}
+
+
+def make_action_map(name: str, **settings: Any) -> ActionMap:
+    """The action map of that name, or of ``pkg.module:name``: a class or function that gives an ActionMap.
+
+    Raises:
+        KeyError: an unknown name.
+        ConfigError: see :func:`ns3_env.config.imports.named_code`.
+    """
+    if is_code(name):
+        own: ActionMap = made_by(name, settings, _is_map, "an ActionMap, with a Box 'space' and a call")
+        return own
+    if name not in ACTIONS:
+        raise KeyError(f"unknown action map {name!r}; known: {', '.join(sorted(ACTIONS))}")
+    made: ActionMap = ACTIONS[name](**settings)
+    return made
+
+
+def _is_map(made: object) -> bool:
+    return callable(made) and isinstance(getattr(made, "space", None), Box)

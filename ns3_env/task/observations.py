@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Observations: the simulator's own table of telemetry fields, as Gymnasium spaces.
+
+The table is declared once, in C++ (``rdma/model/telemetry.cc``). The simulator writes it into the channel's
+header and this module reads the copy compiled into ``ns3_env._native``; the channel's layout hash proves both
+equal.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from gymnasium.spaces import Box
+from numpy.typing import NDArray
+
+from ns3_env import _native
+
+#: The observation of Zhang 2023, section 4.2.
+FDCC_FIELDS: tuple[str, ...] = (
+    "rtt",
+    "qlen",
+    "switch_rate",
+    "goodput",
+    "rtt_slope",
+    "qlen_slope",
+    "pacing_rate",
+    "last_action",
+)
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a telemetry record.
+
+    ``unit`` is that of the value in the record ("1" where normalised), ``normaliser`` says what the raw
+    quantity was divided by; values lie in [``low``, ``high``].
+    """
+
+    name: str
+    unit: str
+    normaliser: str
+    low: float
+    high: float
+
+
+#: Every field of a record, in its order.
+FIELDS: tuple[Field, ...] = tuple(Field(*field) for field in _native.telemetry_fields())
+
+#: Position of each field in a record.
+INDEX: dict[str, int] = {field.name: i for i, field in enumerate(FIELDS)}
+
+
+def field_indices(names: Sequence[str]) -> NDArray[np.intp]:
+    """Positions of the named fields in a record. Raises KeyError, which names the nearest known field."""
+    for name in names:
+        if name not in INDEX:
+            near = difflib.get_close_matches(name, INDEX, n=1, cutoff=0.0)
+            raise KeyError(f"unknown telemetry field {name!r}; the nearest known one is {near[0]!r}")
+    return np.array([INDEX[name] for name in names], dtype=np.intp)
+
+
+def wire_bytes(names: Sequence[str]) -> int:
+    """What a packet carries on the wire for an agent that observes the named fields, in bytes.
+
+    0 for what a sender knows by itself (its window, its rate, marks, its last action); 8 for a timestamp
+    (RTT); 8 more for queue and rate of the most congested hop alone; 2 more for the number of flows there;
+    42 for a record of every hop (HPCC's header). Declared with the fields, in ``rdma/model/telemetry.cc``.
+    Raises KeyError.
+    """
+    return _native.wire_bytes([int(i) for i in field_indices(names)])
+
+
+def observation_space(names: Sequence[str]) -> Box:
+    """Box of float32, shape (len(names),), with each field's declared range."""
+    chosen = [FIELDS[i] for i in field_indices(names)]
+    return Box(
+        low=np.array([field.low for field in chosen], dtype=np.float32),
+        high=np.array([field.high for field in chosen], dtype=np.float32),
+        dtype=np.float32,
+    )
+
+
+def observe(records: NDArray[np.float64], indices: NDArray[np.intp], space: Box) -> NDArray[np.float32]:
+    """Observations (k, len(indices)) of records (k, fields), within the space in float32 too."""
+    seen: NDArray[np.float32] = records[:, indices].astype(np.float32)
+    np.clip(seen, space.low, space.high, out=seen)
+    return seen
+
+
+def column(records: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+    """The named field of records (k, fields): shape (k,)."""
+    values: NDArray[np.float64] = records[:, INDEX[name]]
+    return values
+
+
+def named(record: Iterable[float]) -> dict[str, float]:
+    """The values of a record (fields,), by name, without those that its transport does not know."""
+    return {name: value for name, value in zip(INDEX, record, strict=True) if value == value}

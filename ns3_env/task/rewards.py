@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rewards by name, each a function of telemetry records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ns3_env.config.imports import is_code, made_by
+from ns3_env.task.observations import column
+from ns3_env.task.rtt_target import RttTarget
+
+
+class Reward(Protocol):
+    """Maps records (k, fields), one per flow at the end of an interval, to rewards (k,).
+
+    It may have ``fields``, the names of those that it reads: where the transport does not know one of them,
+    the reward is refused.
+    """
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+
+#: The rewards, by the name that a configuration gives them.
+REWARDS: dict[str, Callable[..., Reward]] = {}
+
+R = TypeVar("R", bound=Callable[..., Reward])
+
+
+def register(name: str) -> Callable[[R], R]:
+    """Makes what is decorated the reward of that name: called with settings, it gives a Reward.
+
+    Raises ValueError for a name that is taken.
+    """
+
+    def put(made: R) -> R:
+        if name in REWARDS:
+            raise ValueError(f"there is a reward {name!r} already")
+        REWARDS[name] = made
+        return made
+
+    return put
+
+
+def _inverse_rtt(records: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Base RTT / RTT; 0 before the first ACK."""
+    rtt = column(records, "rtt")
+    return np.divide(1.0, rtt, out=np.zeros_like(rtt), where=rtt > 0)
+
+
+@register("staged")
+@dataclass(frozen=True)
+class Staged:
+    """Drain the queue first, then share the link (Zhang 2023, Algorithm 1).
+
+    If SWITCHRATE + QLEN - 1 > ``threshold``: -RTT; else THROUGHPUT + 1/RTT - (THROUGHPUT - 1/N)^2, with the
+    RTT in base RTTs, QLEN in BDPs, rates in shares of the most congested hop, N the flows there.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("rtt", "qlen", "switch_rate", "throughput", "flow_count")
+
+    threshold: float = 0.5
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See :class:`Reward`."""
+        throughput = column(records, "throughput")
+        share = 1.0 / np.maximum(column(records, "flow_count"), 1.0)
+        probing = throughput + _inverse_rtt(records) - (throughput - share) ** 2
+        congested = column(records, "switch_rate") + column(records, "qlen") - 1.0 > self.threshold
+        return np.where(congested, -column(records, "rtt"), probing)
+
+
+@register("power")
+@dataclass(frozen=True)
+class Power:
+    """Kleinrock's power, per flow: (throughput x N) / RTT, so that a fair share at the base RTT gives 1."""
+
+    fields: ClassVar[tuple[str, ...]] = ("rtt", "throughput", "flow_count")
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See :class:`Reward`."""
+        share = column(records, "throughput") * np.maximum(column(records, "flow_count"), 1.0)
+        return share * _inverse_rtt(records)
+
+
+@register("goodput_delay")
+@dataclass(frozen=True)
+class GoodputDelay:
+    """Goodput at a price of delay: goodput - ``delay_weight`` (RTT - 1), as a sender by itself can tell.
+
+    The goodput is a share of the receiver's link, the RTT in base RTTs. It asks for no fairness.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("goodput", "rtt")
+
+    delay_weight: float = 0.1
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See :class:`Reward`."""
+        delay = np.maximum(column(records, "rtt") - 1.0, 0.0)
+        return column(records, "goodput") - self.delay_weight * delay
+
+
+@register("proportional")
+@dataclass(frozen=True)
+class Proportional:
+    """A share in proportion, and delay at a price: ln(N x / RTT) - ``delay_weight`` √N (RTT - 1).
+
+    x is the flow's pacing rate as a share of its link, the RTT in base RTTs, N the flows at the most
+    congested hop: x / RTT is the throughput that the window allows, without the noise of counting packets. A
+    logarithm pays every flow alike for a window that grows by so many percent, while what that adds to the
+    queue grows with the window: flows rest where windows are equal, in proportional fairness (Kelly 1998).
+    There √N x ≈ 1 / delay_weight and RTT ≈ √N / delay_weight, so x RTT is the same for any N: a flow finds
+    its window from its RTT. Were delay charged N-fold, the RTT would say nothing of N; once, queues would
+    grow with N.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("rtt", "pacing_rate", "flow_count")
+
+    delay_weight: float = 1.0
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See :class:`Reward`."""
+        flows = np.maximum(column(records, "flow_count"), 1.0)
+        rtt = np.maximum(column(records, "rtt"), 1.0)
+        share = np.maximum(flows * column(records, "pacing_rate") / rtt, 1e-4)
+        return np.log(share) - self.delay_weight * np.sqrt(flows) * (rtt - 1.0)
+
+
+@register("rtt_target")
+@dataclass(frozen=True)
+class RttTargetReward:
+    """Distance to a target of RTT x sqrt(rate), as RL-CC has it (Tessler et al. 2022).
+
+    -(max(RTT / ``base_ns`` - ``margin``, 0) sqrt(pacing rate) - ``target``)^2, the rate a share of the
+    link's. ``base_ns`` None: the base RTT of each flow's path.
+    """
+
+    base_ns: float | None = 8192.0
+    margin: float = 1.5
+    target: float = 0.064
+
+    def __post_init__(self) -> None:
+        self._distance()  # settings out of range are refused here
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Those that the distance is worked out from."""
+        return tuple(self._distance().fields)
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See :class:`Reward`."""
+        distance = self._distance()
+        return -(distance(*(column(records, name) for name in distance.fields)) ** 2)
+
+    def _distance(self) -> RttTarget:
+        return RttTarget(self.base_ns, self.margin, self.target, gain=1.0)
+
+
+@register("queue_target")
+@dataclass(frozen=True)
+class QueueTarget:
+    """A fair share of what brings the queue to a congestion point's target: -|ln(N x / d)|.
+
+    x is the pacing rate as a share of its link, N the flows at the most congested hop,
+    d = 1 - Q_off / ``within`` in [0.1, 2] what all of them together should send, as a share of the link, for
+    the queue to be at its target ``within`` base RTTs later; Q_off is that of the last feedback frame, in
+    BDPs. N is the simulator's word alone: a policy that sees feedback frames only can find its share all the
+    same, as flows that slow down by factors and speed up by steps do.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("notified_offset", "flow_count", "pacing_rate")
+
+    within: float = 10.0
+
+    def __post_init__(self) -> None:
+        if not self.within > 0:
+            raise ValueError(f"within: must be above 0, is {self.within}")
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See :class:`Reward`."""
+        wanted = np.clip(1.0 - column(records, "notified_offset") / self.within, 0.1, 2.0)
+        flows = np.maximum(column(records, "flow_count"), 1.0)
+        share = np.maximum(flows * column(records, "pacing_rate"), 1e-4)
+        return -np.abs(np.log(share / wanted))
+
+
+def make_reward(name: str, **settings: Any) -> Reward:
+    """The reward of that name, or of ``pkg.module:name``: a class or function that gives a Reward.
+
+    Raises:
+        KeyError: an unknown name.
+        ConfigError: see :func:`ns3_env.config.imports.named_code`.
+    """
+    if is_code(name):
+        reward: Reward = made_by(name, settings, callable, "a Reward")
+        return reward
+    if name not in REWARDS:
+        raise KeyError(f"unknown reward {name!r}; known: {', '.join(sorted(REWARDS))}")
+    return REWARDS[name](**settings)
