@@ -3,7 +3,7 @@
 
     python examples/pettingzoo_supersuit.py --steps 40000
 
-``RdmaParallelEnv`` has an agent per flow. SuperSuit's ``black_death_v3`` keeps rows for all of them all the
+``FlowParallelEnv`` has an agent per flow. SuperSuit's ``black_death_v3`` keeps rows for all of them all the
 time: a flow that has not started or has ended observes zeros and earns nothing. It also hides who ended: it
 tells the ends of whole episodes only. ``Flows`` puts both right from infos' "due", in the words
 that ``ns3_env.envs.sb3_buffers`` understands; a learner of one's own drops rows where ``mask.outcomes()`` is
@@ -27,7 +27,7 @@ from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
 from ns3_env.envs.padding import Mask
-from ns3_env.envs.pettingzoo_env import RdmaParallelEnv
+from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.sb3_buffers import masked
 from ns3_env.scenario import Scenario, Synchronous
 from ns3_env.scenario.topology import Dumbbell
@@ -122,7 +122,7 @@ def make(copies: int = 2) -> Flows:
         traffic=Incast(size_bytes=1_000_000, spread_ns=100_000),
         clock=Synchronous(interval_ns=10_000),
     )
-    env = supersuit.black_death_v3(TellsEnds(RdmaParallelEnv(scenario)))
+    env = supersuit.black_death_v3(TellsEnds(FlowParallelEnv(scenario)))
     rows = supersuit.pettingzoo_env_to_vec_env_v1(env)
     return Flows(supersuit.concat_vec_envs_v1(rows, copies, base_class="stable_baselines3"))
 
@@ -131,7 +131,7 @@ def reward_per_decision(model: PPO) -> float:
     """Mean reward of a decision over 16 flows' lives, without exploration."""
     env = make(1)
     env.seed(1_000)
-    env.mask.heed()  # evaluation counts what a flow earns: rows that wait earn nothing
+    env.mask.acknowledge()  # evaluation counts what a flow earns: rows that wait earn nothing
     returns, lengths = evaluate_policy(model, env, n_eval_episodes=16, return_episode_rewards=True)
     env.close()
     return float(np.sum(returns) / np.sum(lengths))

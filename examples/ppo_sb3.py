@@ -21,7 +21,7 @@ from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.sb3.export import of_sb3
 from ns3_env.agents.trainer.describe import policy_file
 from ns3_env.envs.sb3_buffers import masked
-from ns3_env.envs.sb3_vec_env import RdmaVecEnv
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.eval.episodes.policy import Episode, run_controller, run_policy
 from ns3_env.policies.file import write_policy
 from ns3_env.policies.header import Training
@@ -45,8 +45,8 @@ def incast(senders: int, size_bytes: int = 1_000_000) -> Scenario:
 
 def reward_per_decision(model: PPO) -> float:
     """Mean reward of a decision over 16 flows' lives, without exploration, on episodes of its own."""
-    with RdmaVecEnv(incast(4), slots=4, fields=FIELDS, seed=1_000) as env:
-        env.mask.heed()  # evaluation counts what a flow earns: rows that wait earn nothing
+    with FlowVecEnv(incast(4), slots=4, fields=FIELDS, seed=1_000) as env:
+        env.mask.acknowledge()  # evaluation counts what a flow earns: rows that wait earn nothing
         returns, lengths = evaluate_policy(model, env, n_eval_episodes=16, return_episode_rewards=True)
     return float(np.sum(returns) / np.sum(lengths))
 
@@ -73,7 +73,7 @@ def main() -> None:
     given = arguments.parse_args()
     th.set_num_threads(1)  # the networks are small
 
-    with RdmaVecEnv(incast(4), slots=4, num_simulators=2, fields=FIELDS, seed=given.seed) as env:
+    with FlowVecEnv(incast(4), slots=4, num_simulators=2, fields=FIELDS, seed=given.seed) as env:
         # A short horizon: with a long one, flows find that those who crawl are paid for longer.
         model = PPO(
             "MlpPolicy", env, learning_rate=1e-3, n_steps=128, batch_size=128, gamma=0.5, seed=given.seed

@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import importlib
+from importlib.metadata import version
+from typing import Any
+
 import gymnasium as gym
 
 from ns3_env.errors import (
@@ -14,20 +18,50 @@ from ns3_env.errors import (
     SimulatorNotFound,
 )
 
+#: What is imported when it is first asked for: some of it needs libraries that are extras.
+_LAZY = {
+    "FlowEnv": "ns3_env.envs.gym_env",
+    "FlowParallelEnv": "ns3_env.envs.pettingzoo_env",
+    "FlowStream": "ns3_env.envs.flow_stream",
+    "FlowVecEnv": "ns3_env.envs.sb3_vec_env",
+    "Rollouts": "ns3_env.envs.rollouts",
+    "Scenario": "ns3_env.scenario",
+    "load_policy": "ns3_env.policies.released",
+    "masked": "ns3_env.envs.sb3_buffers",
+}
+
 __all__ = [
+    "FlowEnv",
+    "FlowParallelEnv",
+    "FlowStream",
+    "FlowVecEnv",
     "PaddingError",
+    "Rollouts",
+    "Scenario",
     "ScenarioError",
     "SimulatorDied",
     "SimulatorError",
     "SimulatorHung",
     "SimulatorNotFound",
+    "load_policy",
+    "masked",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The public names, and ``__version__``."""
+    if name == "__version__":
+        return version("ns3-env")
+    if name not in _LAZY:
+        raise AttributeError(f"module 'ns3_env' has no attribute {name!r}")
+    return getattr(importlib.import_module(_LAZY[name]), name)
+
 
 if "ns3_env/RdmaIncast-v0" not in gym.registry:
     gym.register(
         id="ns3_env/RdmaIncast-v0",
-        entry_point="ns3_env.envs.gym_env:RdmaIncastEnv",
-        vector_entry_point="ns3_env.envs.gym_vector_env:RdmaIncastVectorEnv",
+        entry_point="ns3_env.envs.gym_env:FlowEnv",
+        vector_entry_point="ns3_env.envs.gym_vector_env:FlowVectorEnv",
         nondeterministic=False,
     )
     gym.register(

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from ns3_env.envs.gym_env import RdmaIncastEnv
-from ns3_env.envs.pettingzoo_env import RdmaParallelEnv
+from ns3_env.envs.gym_env import FlowEnv
+from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.ns3ai import Ns3AiEnv, path
 from ns3_env.ns3ai.flows_player import element_dtypes
 from ns3_env.simulator import Decisions, Simulator
@@ -85,7 +85,7 @@ def their_python_on_ours(folder: Path) -> float:
 
 def the_flow_itself() -> float:
     """The same flow under Gymnasium, over our channel."""
-    env = RdmaIncastEnv(LONG)
+    env = FlowEnv(LONG)
     env.reset(seed=1)
     measured = rate(lambda: env.step(_STILL))
     env.close()
@@ -121,7 +121,7 @@ def their_vectors_on_ours(folder: Path) -> float:
 
 def the_flows_themselves() -> float:
     """The same flows under PettingZoo's interface, over our channel."""
-    env = RdmaParallelEnv(clocked())
+    env = FlowParallelEnv(clocked())
     env.reset(seed=1)
     measured = rate(lambda: env.step(dict.fromkeys(env.agents, _STILL)))
     env.close()
@@ -135,9 +135,9 @@ def main() -> None:
             "our channel, a row": our_channel,
             "Ns3AiEnv on a foreign simulation": lambda: our_python_on_theirs(folder),
             "foreign Python on rdma-incast, Gym interface": lambda: their_python_on_ours(folder),
-            "that flow, RdmaIncastEnv": the_flow_itself,
+            "that flow, FlowEnv": the_flow_itself,
             "foreign Python on rdma-flows, 4 flows, vectors": lambda: their_vectors_on_ours(folder),
-            "those flows, RdmaParallelEnv": the_flows_themselves,
+            "those flows, FlowParallelEnv": the_flows_themselves,
         }
         best = dict.fromkeys(measured, 0.0)
         for _ in range(TURNS):

@@ -29,31 +29,9 @@ from ns3_env.eval.benchmark.standings import standings
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.metrics import METRICS
 from tests.helpers import alive, descendants
+from tests.suites import SUITE, contents
 
 ROOT = Path(__file__).parent.parent
-SUITE: dict[str, Any] = {
-    "title": "tiny",
-    "controllers": ["hpcc", "dctcp"],
-    "seeds": [1, 2],
-    "scenarios": [
-        {
-            "name": "incast",
-            "group": "g",
-            "scenario": {
-                "topology": {"kind": "dumbbell", "senders": 3},
-                "traffic": {"kind": "incast", "size_bytes": 60000, "spread_ns": 5000},
-            },
-        },
-        {
-            "name": "apart",
-            "series": False,
-            "scenario": {
-                "topology": {"kind": "dumbbell", "senders": 2},
-                "traffic": {"kind": "incast", "size_bytes": 30000, "spread_ns": 5000},
-            },
-        },
-    ],
-}
 
 
 def suite_file(folder: Path, **changes: Any) -> Path:
@@ -64,15 +42,6 @@ def suite_file(folder: Path, **changes: Any) -> Path:
 
 def run(suite: Path, out: Path, *more: str) -> int:
     return main(["benchmark", "--suite", str(suite), "--out", str(out), "--jobs", "1", *more])
-
-
-def contents(out: Path) -> dict[str, bytes]:
-    """Every cell's files but for the seconds that it took."""
-    found = {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.glob("cells/*/*/*/*"))}
-    for name, text in found.items():
-        if name.endswith("metrics.json"):
-            found[name] = json.dumps(json.loads(text)["metrics"]).encode()
-    return found
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Dumbbell, FatTree2, FatTree3, LeafSpine, ParkingLot
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator
-from tests.test_simulator_json import Place, at, changed, last_name, named, places, valid
+from tests.json_places import Place, at, changed, last_name, named, places, valid
 
 #: Numbers of the simulator's JSON that no user writes: they are made from the topology and the traffic.
 MADE = ("a", "b", "src", "dst", "controller", "slot")

@@ -10,8 +10,8 @@ import pytest
 
 from ns3_env.agents.baselines.constant import RandomPolicy
 from ns3_env.agents.baselines.mpcc import MpccPolicy
-from ns3_env.envs.background_policy import Companions
-from ns3_env.envs.gym_env import RdmaIncastEnv
+from ns3_env.envs.background_policy import BackgroundPolicy
+from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.policies.policy import Policy, SlotStates
 from ns3_env.task import observations as telemetry
@@ -22,7 +22,7 @@ from ns3_env.task.observations import FDCC_FIELDS
 def life_ns(others: str | Policy, seed: int = 4) -> tuple[float, int]:
     """How long flow 1 lives under a policy of its own, and how often it decides."""
     policy = MpccPolicy()
-    env = RdmaIncastEnv(flows=4, flow=1, others=others, fields=policy.fields, action=AbsoluteWindow())
+    env = FlowEnv(flows=4, flow=1, others=others, fields=policy.fields, action=AbsoluteWindow())
     try:
         observation, _ = env.reset(seed=seed)
         state, steps, over = None, 0, False
@@ -51,7 +51,7 @@ def test_same_seed_same_life_with_companions() -> None:
 
 def test_a_flow_that_does_not_exist_is_named() -> None:
     with pytest.raises(ScenarioError, match="no flow 9; flows are 0 to 3"):
-        RdmaIncastEnv(flows=4, flow=9, others=MpccPolicy())
+        FlowEnv(flows=4, flow=9, others=MpccPolicy())
     assert np.isfinite(life_ns("hpcc")[0])
 
 
@@ -72,7 +72,7 @@ class Counting:
 
 
 def test_each_companion_has_a_state_of_its_own() -> None:
-    companions = Companions(Counting())
+    companions = BackgroundPolicy(Counting())
     record = np.zeros((1, len(telemetry.FIELDS)))
     for name, value in (("packet_bytes", 1000.0), ("bdp_bytes", 50_000.0), ("host_rate_bps", 1e11)):
         record[:, telemetry.INDEX[name]] = value

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from ns3_env.agents.search.metrics_objective import ended_at_the_limit
-from ns3_env.envs.sb3_vec_env import RdmaVecEnv
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.eval import metrics
 from ns3_env.eval.episodes.results import write_results
@@ -165,7 +165,7 @@ def test_an_agents_endless_flows_are_truncated_where_the_episode_ends(clock: str
     }
     played = Scenario.from_mapping(content, "s.yaml")
     fields = ("qlen", "attained", "remaining")
-    with RdmaVecEnv(played, slots=2, seed=1, fields=fields) as env:
+    with FlowVecEnv(played, slots=2, seed=1, fields=fields) as env:
         env.start()
         ended: list[tuple[bool, bool]] = []
         results: list[Any] = []

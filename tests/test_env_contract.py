@@ -21,9 +21,9 @@ from stable_baselines3 import TD3
 from stable_baselines3.common.env_checker import check_env as sb3_check_env
 
 import ns3_env  # noqa: F401 (registers the environments)
-from ns3_env.envs.pettingzoo_env import RdmaParallelEnv
+from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.sb3_buffers import masked
-from ns3_env.envs.sb3_vec_env import RdmaVecEnv
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError, SimulatorDied
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.traffic import Incast
@@ -50,7 +50,7 @@ def policy(observations: np.ndarray[Any, np.dtype[Any]]) -> np.ndarray[Any, np.d
     return np.asarray(np.tanh(1.5 - observations[:, :1]))
 
 
-def episodes(env: RdmaVecEnv, count: int) -> dict[int, Any]:
+def episodes(env: FlowVecEnv, count: int) -> dict[int, Any]:
     """Everything seen in the first ``count`` episodes."""
     rows: dict[int, list[Any]] = {}
     results: dict[int, Any] = {}
@@ -78,7 +78,7 @@ def test_gymnasium_and_sb3_checkers_pass(clock: str) -> None:
 
 
 def test_pettingzoo_checker_passes() -> None:
-    env = RdmaParallelEnv(scenario("synchronous"))
+    env = FlowParallelEnv(scenario("synchronous"))
     parallel_api_test(env, num_cycles=200)
     env.close()
 
@@ -98,7 +98,7 @@ def test_time_limit_truncates_and_completion_terminates() -> None:
 def test_same_seed_same_bits_with_1_2_and_4_simulators(clock: str) -> None:
     runs = []
     for n in (1, 2, 4):
-        with RdmaVecEnv(scenario(clock), num_simulators=n, slots=3, seed=5) as env:
+        with FlowVecEnv(scenario(clock), num_simulators=n, slots=3, seed=5) as env:
             runs.append(episodes(env, 4))
     assert runs[0] == runs[1] == runs[2]
 
@@ -129,8 +129,8 @@ def test_500_resets_in_one_process_keep_memory_flat() -> None:
         line = next(x for x in Path(f"/proc/{pid}/status").read_text().splitlines() if x.startswith("VmRSS"))
         return int(line.split()[1])
 
-    with RdmaVecEnv(scenario(size_bytes=20_000), slots=3) as env:
-        env.mask.heed()
+    with FlowVecEnv(scenario(size_bytes=20_000), slots=3) as env:
+        env.mask.acknowledge()
         sizes = []
         for i in range(500):
             env.reset()
@@ -143,8 +143,8 @@ def test_500_resets_in_one_process_keep_memory_flat() -> None:
 
 
 def test_killed_simulator_raises_within_a_second_and_reset_works() -> None:
-    with RdmaVecEnv(scenario(size_bytes=2_000_000), num_simulators=2, slots=3) as env:
-        env.mask.heed()
+    with FlowVecEnv(scenario(size_bytes=2_000_000), num_simulators=2, slots=3) as env:
+        env.mask.acknowledge()
         env.reset()
         pid = env.pids[0]
         assert pid is not None
@@ -160,7 +160,7 @@ def test_killed_simulator_raises_within_a_second_and_reset_works() -> None:
 def test_a_window_of_nothing_does_not_stop_a_flow_for_good() -> None:
     """A flow that decides on ACKs, and sends nothing, would never be asked again."""
     own = Scenario(time_limit_ns=20_000_000, traffic=Incast(flows=2, size_bytes=3_000), min_rate_bps=1e9)
-    with RdmaVecEnv(own, slots=2, action=AbsoluteWindow()) as env:
+    with FlowVecEnv(own, slots=2, action=AbsoluteWindow()) as env:
         env.start()
         while not (batch := env.recv()).results:
             if batch.due.any():
@@ -175,8 +175,8 @@ def test_simulators_die_with_their_parent_and_leave_nothing() -> None:
         """
         import time
         from ns3_env.scenario import Scenario
-        from ns3_env.envs.sb3_vec_env import RdmaVecEnv
-        env = RdmaVecEnv(Scenario(), num_simulators=2, slots=4)
+        from ns3_env.envs.sb3_vec_env import FlowVecEnv
+        env = FlowVecEnv(Scenario(), num_simulators=2, slots=4)
         env.reset()
         print(*env.pids, flush=True)
         time.sleep(60)
@@ -207,7 +207,7 @@ def test_unknown_controller_and_attribute_name_file_and_key() -> None:
 
 
 def test_a_stable_baselines_algorithm_trains() -> None:
-    with RdmaVecEnv(scenario("synchronous", size_bytes=200_000), num_simulators=2, slots=3) as env:
+    with FlowVecEnv(scenario("synchronous", size_bytes=200_000), num_simulators=2, slots=3) as env:
         model = masked(
             TD3("MlpPolicy", env, learning_starts=20, train_freq=4, seed=1, policy_kwargs={"net_arch": [16]})
         )

@@ -19,7 +19,7 @@ from ns3_env.eval.benchmark.contestants import load
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.suite import Contestant, Suite
 from ns3_env.policies.policy import Policy
-from tests.test_train_cli import CONFIG, CURRICULUM
+from tests.runs import CONFIG, CURRICULUM
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")

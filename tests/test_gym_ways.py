@@ -15,10 +15,10 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import SubprocVecEnv
 
-from ns3_env.envs.gym_env import RdmaIncastEnv, incast_scenario
-from ns3_env.envs.pettingzoo_env import RdmaParallelEnv
+from ns3_env.envs.gym_env import FlowEnv, incast_scenario
+from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.rendering import HEIGHT, WIDTH
-from ns3_env.envs.sb3_vec_env import RdmaVecEnv
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.task.observations import INDEX
 
@@ -76,8 +76,8 @@ def test_vector_environments_may_be_gymnasiums_own_kinds_too() -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: RdmaIncastEnv(flows=2, render_mode="rgb_array"),
-        lambda: RdmaParallelEnv(flows=2, render_mode="rgb_array"),
+        lambda: FlowEnv(flows=2, render_mode="rgb_array"),
+        lambda: FlowParallelEnv(flows=2, render_mode="rgb_array"),
     ],
     ids=["flow", "parallel"],
 )
@@ -93,7 +93,7 @@ def test_an_environment_that_was_pickled_is_the_same_one_from_its_beginning(make
 
 
 def test_a_vec_env_that_was_pickled_begins_anew() -> None:
-    with RdmaVecEnv(incast_scenario(2), slots=2, seed=4, render_mode="rgb_array") as env:
+    with FlowVecEnv(incast_scenario(2), slots=2, seed=4, render_mode="rgb_array") as env:
         first = env.reset()
         with pickle.loads(pickle.dumps(env)) as again:
             assert np.array_equal(again.reset(), first)
@@ -115,11 +115,11 @@ def test_a_picture_shows_what_has_happened_since_the_reset() -> None:
 
 def test_another_render_mode_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match=r"one of \['rgb_array'\], not 'human'"):
-        RdmaIncastEnv(render_mode="human")
+        FlowEnv(render_mode="human")
 
 
 def test_reset_plays_the_scenario_that_it_is_given(tmp_path: Path) -> None:
-    env = RdmaIncastEnv(flows=2)
+    env = FlowEnv(flows=2)
     env.reset(seed=1)
     _, info = env.reset(seed=1, options={"scenario": incast_scenario(5, size_bytes=50_000)})
     assert env.scenario.flow_count == 5
@@ -134,13 +134,13 @@ def test_reset_plays_the_scenario_that_it_is_given(tmp_path: Path) -> None:
 
 
 def test_info_names_every_value() -> None:
-    env = RdmaIncastEnv(flows=2)
+    env = FlowEnv(flows=2)
     _, info = env.reset(seed=1)
     assert list(info["telemetry"]) == list(INDEX)
     assert list(info["telemetry"].values()) == info["record"].tolist()
     env.close()
-    with RdmaVecEnv(incast_scenario(2), slots=2) as many:
-        many.mask.heed()
+    with FlowVecEnv(incast_scenario(2), slots=2) as many:
+        many.mask.acknowledge()
         many.reset()
         _, _, _, infos = many.step(np.zeros((2, 1)))
         told = [one for one in infos if one["due"]]

@@ -16,7 +16,7 @@ from ns3_env.eval.benchmark.suite import Contestant
 from ns3_env.eval.paper.experiments import EXPERIMENTS
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
-from tests import test_train_cli, test_tuning
+from tests import runs, tunings
 
 pytestmark = pytest.mark.alone
 
@@ -60,7 +60,7 @@ def test_the_option_has_a_default_and_a_bound(command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "overrides"), [(test_train_cli, ["train.decisions=100"]), (test_tuning, ["search.trials=2"])]
+    ("kind", "overrides"), [(runs, ["train.decisions=100"]), (tunings, ["search.trials=2"])]
 )
 def test_the_key_reaches_every_simulator_of_a_run(
     kind: Any, overrides: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

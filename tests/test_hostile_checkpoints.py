@@ -28,7 +28,7 @@ from ns3_env.agents.trainer.trainer import GradientTrainer
 from ns3_env.errors import ConfigError
 from ns3_env.eval.__main__ import main as eval_main
 from ns3_env.eval.commands.export import main as export_main
-from tests.test_train_cli import CONFIG, CURRICULUM, the_run
+from tests.runs import CONFIG, CURRICULUM, the_run
 
 #: Those that play a checkpoint read the policy's file; those that need its networks, the trainer's arrays.
 PLAYING = ("evaluate", "benchmark", "export")

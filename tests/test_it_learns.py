@@ -15,7 +15,7 @@ from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.trainer.environment import make_scenario
 from ns3_env.envs.rollouts import Rollout, Rollouts
 from ns3_env.simulator.results import flow_column, flow_ends
-from tests.test_train_cli import the_run
+from tests.runs import the_run
 
 AGENT = """
 name: fdcc

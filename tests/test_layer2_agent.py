@@ -16,17 +16,17 @@ import train
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.trainer.environment import make_scenario
 from ns3_env.config.packaged import DATA
-from ns3_env.envs.gym_env import RdmaIncastEnv
-from ns3_env.envs.pettingzoo_env import RdmaParallelEnv
+from ns3_env.envs.gym_env import FlowEnv
+from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.rollouts import Rollout, Rollouts
-from ns3_env.envs.sb3_vec_env import RdmaVecEnv
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.policies.file import read_policy
 from ns3_env.scenario import PerNotification, Scenario, Synchronous
 from ns3_env.task.actions import MultiplicativeRate
 from ns3_env.task.observations import FIELDS, INDEX
 from ns3_env.task.rewards import make_reward
-from tests.test_train_cli import the_run
+from tests.runs import the_run
 
 ROOT = Path(__file__).parent.parent
 HEARD = ["notified_offset", "notified_delta", "notified_feedback", "pacing_rate", "last_action"]
@@ -51,8 +51,8 @@ def scenario(*sizes: int, points: Any = POINTS) -> Scenario:
     return Scenario.from_mapping(incast(*sizes, points=points), "x")
 
 
-def vec_env(made: Scenario, slots: int = 2) -> RdmaVecEnv:
-    return RdmaVecEnv(
+def vec_env(made: Scenario, slots: int = 2) -> FlowVecEnv:
+    return FlowVecEnv(
         made, slots=slots, fields=HEARD, reward="queue_target", action=MultiplicativeRate(window="none")
     )
 
@@ -150,9 +150,7 @@ def test_a_training_tells_where_no_frame_ever_comes(
 
 
 def test_a_gymnasium_env_tells_where_no_frame_comes() -> None:
-    env = RdmaIncastEnv(
-        scenario(5_000, 20_000_000, 20_000_000), others="qcn", fields=HEARD, reward="queue_target"
-    )
+    env = FlowEnv(scenario(5_000, 20_000_000, 20_000_000), others="qcn", fields=HEARD, reward="queue_target")
     with pytest.raises(ScenarioError, match="never decides"):
         env.reset(seed=1)
     env.close()
@@ -161,7 +159,7 @@ def test_a_gymnasium_env_tells_where_no_frame_comes() -> None:
 def test_flows_that_no_frame_reaches_and_flows_that_end_early_are_ends_without_decisions() -> None:
     made = scenario(5_000, 200_000, 20_000_000)  # no frame; ends amid the episode; is cut
     with vec_env(made, slots=3) as env:
-        env.mask.heed()  # slots that are not due are looked at here
+        env.mask.acknowledge()  # slots that are not due are looked at here
         env.reset()
         ended: dict[int, int] = {}
         while not env.results:
@@ -179,7 +177,7 @@ def test_parallel_agents_go_on_without_frames() -> None:
     made = scenario(5_000, 20_000_000, 20_000_000).model_copy(
         update={"clock": Synchronous(interval_ns=10_000)}
     )
-    env = RdmaParallelEnv(made, fields=[*HEARD, "notification_recency"], reward="queue_target")
+    env = FlowParallelEnv(made, fields=[*HEARD, "notification_recency"], reward="queue_target")
     observations, _ = env.reset(seed=1)
     seen = np.zeros(3)
     while env.agents:
@@ -192,7 +190,7 @@ def test_parallel_agents_go_on_without_frames() -> None:
 
 
 def test_the_single_agent_env_decides_at_each_frame() -> None:
-    env: gym.Env[Any, Any] = RdmaIncastEnv(
+    env: gym.Env[Any, Any] = FlowEnv(
         scenario(20_000_000, 20_000_000),
         others="smcc",
         fields=[*HEARD, "notifications"],

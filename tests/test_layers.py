@@ -62,6 +62,10 @@ def test_no_file_imports_itself_by_way_of_others() -> None:
     assert list(TopologicalSorter(graph).static_order())
 
 
+def test_tests_share_modules_that_are_no_tests() -> None:
+    assert [f"{path}: {name}" for path, name in imports("tests") if ".test_" in f".{name}"] == []
+
+
 def test_nothing_lies_loose_in_the_package() -> None:
     assert {path.name for path in (ROOT / "ns3_env").glob("*.py")} == {"__init__.py", "errors.py"}
 

@@ -39,14 +39,14 @@ def test_environments_step_and_scenarios_run(tmp_path: Path) -> None:
 import gymnasium, numpy as np
 import ns3_env
 import ns3_env.envs.flow_stream, ns3_env.envs.rollouts, ns3_env.policies.file
-from ns3_env.envs.pettingzoo_env import RdmaParallelEnv
+from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.eval.__main__ import main
 env = gymnasium.make("ns3_env/RdmaIncast-v0", flows=2, render_mode="rgb_array")
 env.reset(seed=1)
 env.step(np.zeros(1, dtype=np.float32))
 assert env.render().shape == (480, 640, 3)
 gymnasium.make_vec("ns3_env/RdmaIncast-v0", num_envs=2).reset(seed=1)
-RdmaParallelEnv(flows=2).reset(seed=1)
+FlowParallelEnv(flows=2).reset(seed=1)
 sys.exit(main("run --scenario {tmp_path}/my.yaml --controllers hpcc --out {tmp_path}/out".split()))
 """
     )

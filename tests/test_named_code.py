@@ -110,7 +110,7 @@ def test_an_algorithm_with_a_memory_is_refused_with_what_would_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert train.main([*command(tmp_path), "--algo", "sb3_contrib:RecurrentPPO"]) == 2
-    assert "masked_buffers" in capsys.readouterr().err
+    assert "sb3_buffers" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

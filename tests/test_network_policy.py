@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ns3_env.envs.background_policy import Companions
+from ns3_env.envs.background_policy import BackgroundPolicy
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import PolicyFile, read_policy, write_policy
 from ns3_env.policies.native_policy import NetworkPolicy
@@ -69,7 +69,7 @@ def test_beside_an_environment_it_acts_by_its_own_settings(tmp_path: Path) -> No
         record[0, telemetry.INDEX[name]] = value
     seen = record[:, telemetry.field_indices(file.fields)].astype(np.float32)
     answer = file.act(seen[None], np.array([1]))
-    window = Companions(file).actions(record, np.array([0]))[0, 0]
+    window = BackgroundPolicy(file).actions(record, np.array([0]))[0, 0]
     factor = 1 + 0.9 * answer[0, 0] if answer[0, 0] >= 0 else 1 / (1 - 0.9 * answer[0, 0])
     assert window == pytest.approx(5e4 * factor)
     assert abs(factor - 1) > 0.05

@@ -23,7 +23,7 @@ from stable_baselines3.common.env_checker import check_env as sb3_check_env
 from stable_baselines3.common.env_util import make_vec_env
 
 import ns3_env  # noqa: F401 (registers the environments)
-from ns3_env.envs.gym_env import RdmaIncastEnv
+from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.errors import SimulatorDied, SimulatorHung, SimulatorNotFound
 from ns3_env.ns3ai import MessageTooLargeError, Ns3AiEnv, SegmentError, WireError, path
 from ns3_env.ns3ai.kept_process import signal_of
@@ -438,7 +438,7 @@ def test_a_killed_python_takes_no_segment_with_it_that_is_not_its_own(tree: Path
 
 
 def test_both_ends_of_ours_play_the_flow_that_gymnasium_plays() -> None:
-    env, plain = Ns3AiEnv("rdma-incast", path(), {"flows": 3, "RngRun": 6}), RdmaIncastEnv(flows=3)
+    env, plain = Ns3AiEnv("rdma-incast", path(), {"flows": 3, "RngRun": 6}), FlowEnv(flows=3)
     seen, expected = env.reset()[0], plain.reset(seed=6)[0]
     over = False
     while not over:

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ns3_env.envs.gym_env import RdmaIncastEnv
-from ns3_env.envs.pettingzoo_env import RdmaParallelEnv
+from ns3_env.envs.gym_env import FlowEnv
+from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.tcp_env import TcpBottleneckEnv
 from ns3_env.errors import ConfigError, SimulatorDied
 from ns3_env.ns3ai import Ns3AiEnv, path
@@ -54,7 +54,7 @@ def played(foreign: ForeignNs3Env, steps: int) -> list[tuple[Any, ...]]:
     return seen
 
 
-def played_here(env: RdmaIncastEnv, seed: int, steps: int) -> list[tuple[Any, ...]]:
+def played_here(env: FlowEnv, seed: int, steps: int) -> list[tuple[Any, ...]]:
     observation, info = env.reset(seed=seed)
     seen: list[tuple[Any, ...]] = [(observation, 0.0, False, 0, f"time_ns={info['time_ns']:.3f}")]
     for action in ACTIONS[:steps]:
@@ -82,7 +82,7 @@ def test_its_environment_steps_an_rdma_flow_to_its_end_is_reset_and_stops_it() -
         assert foreign.action_box == (-1.0, 1.0, 3, (1,))
         whole = played(foreign, 200)
         assert whole[-1][2:4] == (True, 1), "the flow is done: GameOver"
-        assert_same(whole, played_here(RdmaIncastEnv(flows=3), 5, 200))
+        assert_same(whole, played_here(FlowEnv(flows=3), 5, 200))
         assert foreign.wait() == 0
         foreign.begin()
         assert_same(played(foreign, 3), whole[:4])
@@ -96,7 +96,7 @@ def test_its_environment_may_be_built_with_a_newer_boost() -> None:
     """1.87 and later lay a segment out otherwise."""
     foreign = ForeignNs3Env("rdma-incast", path(), {"flows": 3, "RngRun": 5}, layout=2)
     try:
-        assert_same(played(foreign, 3), played_here(RdmaIncastEnv(flows=3), 5, 3))
+        assert_same(played(foreign, 3), played_here(FlowEnv(flows=3), 5, 3))
     finally:
         foreign.kill()
 
@@ -123,7 +123,7 @@ def test_its_vector_interface_steps_every_flow_until_the_segment_says_finished()
     states, actions = element_dtypes(FDCC_FIELDS)
     interface = Interface(count + spare)
     process = start(f"{path()}/ns3 run rdma-flows -- --flows={count} --seed=4")
-    env = RdmaParallelEnv(flows=count)
+    env = FlowParallelEnv(flows=count)
     try:
         observations, infos = env.reset(seed=4)
         rewards, terminated = dict.fromkeys(env.agents, 0.0), dict.fromkeys(env.agents, False)
@@ -278,9 +278,7 @@ def test_the_settings_of_a_path_survive_its_reset(monkeypatch: pytest.MonkeyPatc
     try:
         for seed in (6, 5, 5):  # the first start has its own seed
             assert foreign.observation_box[3] == (2,)
-            assert_same(
-                played(foreign, 3), played_here(RdmaIncastEnv(flows=3, fields=("rtt", "qlen")), seed, 3)
-            )
+            assert_same(played(foreign, 3), played_here(FlowEnv(flows=3, fields=("rtt", "qlen")), seed, 3))
             foreign.stop()
             assert foreign.wait() == 0
             foreign.command = f"{held}/ns3 run rdma-incast --"

@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from ns3_env.config.folders import refuse_foreign
-from ns3_env.envs.gym_env import RdmaIncastEnv
-from ns3_env.envs.sb3_vec_env import RdmaVecEnv
+from ns3_env.envs.gym_env import FlowEnv
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.__main__ import main
 from ns3_env.eval.__main__ import parser as eval_parser
@@ -178,7 +178,7 @@ def open_simulator() -> None:
 
 
 def open_vec_env() -> None:
-    env = RdmaVecEnv({"dummy": {"slots": 3}}, slots=3, num_simulators=2, executable=dummy_sim())
+    env = FlowVecEnv({"dummy": {"slots": 3}}, slots=3, num_simulators=2, executable=dummy_sim())
     env.reset()
     env.step(np.zeros((6, 1)))
     env.close()
@@ -186,7 +186,7 @@ def open_vec_env() -> None:
 
 
 def open_gymnasium_env() -> None:
-    env = RdmaIncastEnv(flows=2)
+    env = FlowEnv(flows=2)
     env.reset(seed=1)
     env.step(env.action_space.sample())
     env.close()

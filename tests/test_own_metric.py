@@ -15,7 +15,7 @@ from ns3_env.errors import ConfigError
 from ns3_env.eval.__main__ import main
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.metrics import METRICS, load_metrics, own
-from tests.test_benchmark import SUITE
+from tests.suites import SUITE
 
 MODULE = (Path(__file__).parents[1] / "docs" / "extending.md").read_text(encoding="utf-8")
 MODULE = re.search(r"```python\n(import numpy as np\n\nfrom ns3_env.eval.metrics .*?)```", MODULE, re.DOTALL)[

@@ -19,8 +19,8 @@ from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import VecNormalize
 
 from ns3_env.envs.sb3_buffers import masked
-from ns3_env.envs.sb3_vec_env import RdmaVecEnv
-from ns3_env.envs.slots import Lanes
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
+from ns3_env.envs.slots import SlotAllocator
 from ns3_env.errors import PaddingError, ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Decisions
@@ -47,7 +47,7 @@ def scenario(clock: str = "synchronous") -> Scenario:
     )
 
 
-class Counting(RdmaVecEnv):
+class Counting(FlowVecEnv):
     """Writes down what each decision was made on."""
 
     def __init__(self, **settings: Any) -> None:
@@ -139,13 +139,13 @@ def test_to_learn_from_padding_is_an_error_that_says_what_to_do(algorithm: Calla
 def test_no_mask_is_needed_where_each_row_is_a_decision() -> None:
     one = {"kind": "incast", "size_bytes": 100_000, "flows": 1}
     own = scenario().model_dump() | {"traffic": one}
-    with RdmaVecEnv(Scenario.from_mapping(own, "test.yaml"), slots=1, num_simulators=3) as env:
+    with FlowVecEnv(Scenario.from_mapping(own, "test.yaml"), slots=1, num_simulators=3) as env:
         model = TD3("MlpPolicy", env, learning_starts=50, buffer_size=1_000, policy_kwargs=small()).learn(150)
         assert model.num_timesteps >= 150
 
 
 def test_masked_buffers_refuse_a_clock_that_tells_of_outcomes_later() -> None:
-    with RdmaVecEnv(scenario("per_flow_rtt"), slots=8) as env:
+    with FlowVecEnv(scenario("per_flow_rtt"), slots=8) as env:
         model = masked(SAC("MlpPolicy", env, buffer_size=1_000, policy_kwargs=small()))
         with pytest.raises(PaddingError, match="needs the clock 'synchronous'"):
             model.learn(500)
@@ -156,7 +156,7 @@ def test_a_slot_is_a_flow_that_lives_and_then_the_next_one() -> None:
     played = {}
     for slots in (8, 6):
         seen: dict[int, list[bytes]] = {}
-        with RdmaVecEnv(scenario(), slots=slots, seed=3) as env:
+        with FlowVecEnv(scenario(), slots=slots, seed=3) as env:
             env.start()
             results: list[Any] = []
             at_once = 0
@@ -178,13 +178,13 @@ def test_a_slot_is_a_flow_that_lives_and_then_the_next_one() -> None:
 
 
 def test_too_few_slots_are_an_error_that_says_so() -> None:
-    with RdmaVecEnv(scenario(), slots=1) as env, pytest.raises(ScenarioError, match="has 1 slots per simul"):
+    with FlowVecEnv(scenario(), slots=1) as env, pytest.raises(ScenarioError, match="has 1 slots per simul"):
         masked(TD3("MlpPolicy", env, policy_kwargs=small())).learn(500)
 
 
 def test_too_few_slots_are_said_before_padding_is() -> None:
     wanted = "^slots is 2, and the scenario has 8 flows under the agent: .* Then: 1 of 2 rows have no flow"
-    with RdmaVecEnv(scenario("per_flow_rtt"), slots=2) as env:
+    with FlowVecEnv(scenario("per_flow_rtt"), slots=2) as env:
         env.reset()
         with pytest.raises(PaddingError, match=wanted):
             env.step(np.zeros((2, 1)))
@@ -195,12 +195,12 @@ def test_a_number_that_no_flow_has_is_refused_before_memory_is_taken(number: int
     none = np.zeros(1, dtype=np.bool_)
     row = Decisions(0.0, np.zeros(1, dtype=int), np.array([number]), ~none, none, none, np.zeros((1, 1)))
     with pytest.raises(ScenarioError, match=f"the number {number}, which none can have"):
-        Lanes(2).place(row)
+        SlotAllocator(2).place(row)
 
 
 def test_a_recurrent_policy_forgets_what_it_saw_while_it_waited() -> None:
-    with RdmaVecEnv(scenario(), slots=8) as env:
-        env.mask.heed()
+    with FlowVecEnv(scenario(), slots=8) as env:
+        env.mask.acknowledge()
         env.reset()
         began = env.due.copy()  # flows under way, as dones tell them
         for _ in range(200):

@@ -11,7 +11,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from scapy.utils import RawPcapNgReader
@@ -22,6 +22,7 @@ from ns3_env.scenario import Controller, Ecn, Record, Scenario, Switch
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Flow, FlowList
 from ns3_env.simulator import Simulator, find_executable
+from tests.frames import Frame, frames_of
 
 HEADERS = 58  # Ethernet, IPv4, UDP, BTH, ICRC
 #: There are marks and pauses, last packets that need padding, and a flow of one packet.
@@ -42,28 +43,6 @@ SCENARIO = Scenario(
 )
 BOTTLENECK = (4, 3)  # node 4's link to the other switch
 PORTS = [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (4, 1), (4, 2), (4, 3), (5, 0), (5, 1)]
-
-
-class Frame(NamedTuple):
-    time_ns: int
-    length: int
-    kept: bytes
-
-    @property
-    def is_pfc(self) -> bool:
-        return self.kept[12:14] == b"\x88\x08"
-
-
-def frames_of(path: Path) -> Iterator[Frame]:
-    """The records of a capture; see pcap-savefile(5)."""
-    content = path.read_bytes()
-    magic, major, minor, _, _, _, link_type = struct.unpack_from("<IHHiIII", content)
-    assert (magic, major, minor, link_type) == (0xA1B23C4D, 2, 4, 1)
-    at = 24
-    while at < len(content):
-        seconds, nanoseconds, kept, length = struct.unpack_from("<IIII", content, at)
-        yield Frame(seconds * 10**9 + nanoseconds, length, content[at + 16 : at + 16 + kept])
-        at += 16 + kept
 
 
 def merged_frames(path: Path) -> Iterator[tuple[str, bool, Frame]]:

@@ -15,6 +15,7 @@ from ns3_env.eval.__main__ import main
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
+from tests.published_texts import FLOWS, TOPOLOGY
 
 #: Those of RDMA: the format knows no other transport.
 SCENARIOS = [
@@ -22,24 +23,6 @@ SCENARIOS = [
     for path in sorted((DATA / "configs" / "scenarios").glob("*.yaml"))
     if Scenario.load(path).transport == "rdma"
 ]
-
-TOPOLOGY = """5 2 4
-3 4
-0 3 100Gbps 1us 0
-1 3 100Gbps 0.001ms 0
-3 4 400Gbps 1us 0.000000
-4 2 100Gbps 1us 0
-
-First line: nodes, switches, links; second line: switches
-src0 dst0 rate delay error_rate
-"""
-FLOWS = """2
-0 2 3 100 200000 2
-1 2 3 100 64000 2.000000123
-
-First line: flow #
-src dst 3 dst_port size start_time
-"""
 
 
 def published(scenario: Scenario) -> tuple[str, str]:

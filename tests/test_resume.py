@@ -16,7 +16,7 @@ import yaml
 
 import train
 from ns3_env.agents.runs.callback import EpisodeMeter
-from tests.test_train_cli import the_run
+from tests.runs import the_run
 
 CONFIG = """
 name: tiny

@@ -12,7 +12,7 @@ from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Flow, FlowList
 from ns3_env.simulator import EpisodeEnd, Simulator
-from tests.test_pcap import frames_of
+from tests.frames import frames_of
 
 #: A NAK of a PSN sequence error, as the AETH says it (InfiniBand Architecture 1.2.1, sec. 9.7.5.2.8).
 NAK = 0x60

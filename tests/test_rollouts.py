@@ -19,46 +19,21 @@ from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.rollouts import Exploration, Rollout, Rollouts
 from ns3_env.errors import ScenarioError, SimulatorDied
 from ns3_env.scenario import PerAck, PerFlowRtt, Scenario, Synchronous
-from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.task import observations as telemetry
 from ns3_env.task.actions import MultiplicativeWindow
+from tests.episodes import ENDS, played, same
 from tests.policy_files import FIELDS, lstm_file, mlp_file
 
 Clock = PerFlowRtt | Synchronous | PerAck
-ENDS = Scenario(
-    time_limit_ns=400_000,
-    topology=Dumbbell(senders=3, rate_bps=100e9),
-    traffic=Incast(size_bytes=300_000, spread_ns=20_000),
-)
 CUT = ENDS.model_copy(update={"time_limit_ns": 30_000})
 
 
-def played(
-    policy: Path, scenario: Scenario, count: int = 3, simulators: int = 1, **options: Any
-) -> list[Rollout]:
-    exploration = options.pop("exploration", None)
-    with Rollouts(scenario, num_simulators=simulators, fields=FIELDS, **options) as rollouts:
-        for _ in range(count):
-            rollouts.begin(policy, exploration)
-        return [rollouts.next() for _ in range(count)]
-
-
-def same(a: Rollout, b: Rollout) -> bool:
-    return all(
-        np.array_equal(getattr(a, name), getattr(b, name))
-        for name in (
-            "flows",
-            "first",
-            "terminated",
-            "truncated",
-            "observations",
-            "actions",
-            "rewards",
-            "windows",
-            "records",
-        )
-    )
+@pytest.fixture
+def rollouts(tmp_path: Path) -> Iterator[tuple[Rollouts, Path]]:
+    policy = mlp_file(tmp_path / "policy.safetensors")
+    with Rollouts(ENDS, num_simulators=2, fields=FIELDS) as made:
+        yield made, policy
 
 
 def decisions_across_the_channel(
@@ -229,13 +204,6 @@ def one_by_one(ring: HistoryReplayBuffer, rollout: Rollout) -> None:
             )
         if rollout.decided[row]:
             ring.act(slot, rollout.actions[here, None])
-
-
-@pytest.fixture
-def rollouts(tmp_path: Path) -> Iterator[tuple[Rollouts, Path]]:
-    policy = mlp_file(tmp_path / "policy.safetensors")
-    with Rollouts(ENDS, num_simulators=2, fields=FIELDS) as made:
-        yield made, policy
 
 
 def test_a_killed_simulator_is_an_exception_and_the_next_episodes_follow(

@@ -14,7 +14,7 @@ from ns3_env.config.yaml import parse
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Topology
 from ns3_env.scenario.traffic import Traffic
-from tests.test_published_files import FLOWS, TOPOLOGY
+from tests.published_texts import FLOWS, TOPOLOGY
 
 PAGE = (Path(__file__).parent.parent / "docs" / "scenarios.md").read_text(encoding="utf-8")
 EXAMPLES = [parse(text) for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ns3_env.envs.sb3_vec_env import RdmaVecEnv
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.eval import metrics
 from ns3_env.eval.episodes.results import write_results
@@ -210,7 +210,7 @@ def test_switches_do_not_count_streams_among_their_flows(counter: str) -> None:
             ],
         },
     }
-    with RdmaVecEnv(Scenario.from_mapping(base, "x.yaml"), slots=2, fields=("qlen", "flow_count")) as env:
+    with FlowVecEnv(Scenario.from_mapping(base, "x.yaml"), slots=2, fields=("qlen", "flow_count")) as env:
         env.start()
         counts: set[float] = set()
         for _ in range(20):

@@ -13,8 +13,8 @@ import pytest
 from ns3_env.config.packaged import DATA
 from ns3_env.config.yaml import parse
 from ns3_env.envs.flow_stream import FlowStream
-from ns3_env.envs.gym_env import RdmaIncastEnv
-from ns3_env.envs.pettingzoo_env import RdmaParallelEnv
+from ns3_env.envs.gym_env import FlowEnv
+from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.rollouts import Rollouts
 from ns3_env.errors import ScenarioError, ScenarioWarning, SimulatorNotFound
 from ns3_env.eval.benchmark.contestants import check
@@ -194,10 +194,8 @@ def rollouts(scenario: Scenario, fields: list[str], reward: Reward) -> None:
 FRONTS: dict[str, Callable[[Scenario, list[str], Reward], object]] = {
     "stream": stream,
     "rollouts": rollouts,
-    "flow": lambda scenario, fields, reward: RdmaIncastEnv(
-        scenario, others="cubic", fields=fields, reward=reward
-    ),
-    "parallel": lambda scenario, fields, reward: RdmaParallelEnv(scenario, fields=fields, reward=reward),
+    "flow": lambda scenario, fields, reward: FlowEnv(scenario, others="cubic", fields=fields, reward=reward),
+    "parallel": lambda scenario, fields, reward: FlowParallelEnv(scenario, fields=fields, reward=reward),
 }
 
 

@@ -19,51 +19,14 @@ import yaml
 import train
 from ns3_env.eval.__main__ import main as eval_main
 from tests.helpers import shared_memory
+from tests.runs import CURRICULUM, the_run, written
 
 ROOT = Path(__file__).parents[1]
-
-CONFIG = """
-name: tiny
-agent: {name: fdcc, hidden: 8, shortcut: 8, net_arch: [8], learning_starts: 100, gradient_steps: 1}
-env:
-  simulators: 2
-  fields: [rtt, qlen, switch_rate, last_action]
-train: {decisions: 400, checkpoint_every: 200}
-evaluation:
-  controllers: [hpcc]
-  scenario:
-    topology: {kind: dumbbell, senders: 3}
-    traffic: {kind: incast, size_bytes: 20000}
-    time_limit_ns: 200000
-"""
-CURRICULUM = """
-scenario:
-  time_limit_ns: 200000
-  traffic: {kind: incast, size_bytes: 50000, spread_ns: 2000}
-stages:
-  - {name: two, scenario: {topology: {kind: dumbbell, senders: 2}}, advance: {after_episodes: 3}}
-  - {name: four, scenario: {topology: {kind: dumbbell, senders: 4}}}
-"""
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:
     return written(tmp_path)
-
-
-def written(folder: Path) -> list[str]:
-    (folder / "config.yaml").write_text(CONFIG)
-    (folder / "curriculum.yaml").write_text(CURRICULUM)
-    return [
-        "--config", str(folder / "config.yaml"),
-        "--curriculum", str(folder / "curriculum.yaml"),
-        "--runs", str(folder / "runs"),
-    ]  # fmt: skip
-
-
-def the_run(tmp_path: Path) -> Path:
-    (run,) = (tmp_path / "runs").iterdir()
-    return run
 
 
 def test_a_run_leaves_its_folder_and_the_table(

@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ns3_env.envs.sb3_vec_env import RdmaVecEnv, episode_seed
+from ns3_env.envs.sb3_vec_env import FlowVecEnv, episode_seed
 from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung
 from tests.helpers import dummy_sim
 
 DUMMY = dummy_sim()
 
 
-def make(dummy: dict[str, Any] | None = None, **settings: Any) -> RdmaVecEnv:
+def make(dummy: dict[str, Any] | None = None, **settings: Any) -> FlowVecEnv:
     given = {"slots": 3, "steps": 4, **(dummy or {})}
-    return RdmaVecEnv({"dummy": given}, slots=3, executable=DUMMY, **settings)
+    return FlowVecEnv({"dummy": given}, slots=3, executable=DUMMY, **settings)
 
 
-def collect(env: RdmaVecEnv, episodes: int) -> dict[int, list[tuple[Any, ...]]]:
+def collect(env: FlowVecEnv, episodes: int) -> dict[int, list[tuple[Any, ...]]]:
     """Rows of the first episodes, by episode number; the action depends on the observation."""
     rows: dict[int, list[tuple[Any, ...]]] = {}
     results: dict[int, dict[str, Any]] = {}
@@ -154,7 +154,7 @@ def test_step_tells_episodes_ends_as_stable_baselines_expects() -> None:
 
 def test_slots_that_are_not_due_stand_still() -> None:
     with make({"sparse": True}, num_simulators=2) as env:
-        env.mask.heed()
+        env.mask.acknowledge()
         before = env.reset()
         for _ in range(30):
             after, rewards, dones, infos = env.step(np.zeros((6, 1)))

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from ns3_env.envs.gym_env import incast_scenario
-from ns3_env.envs.sb3_vec_env import RdmaVecEnv
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import SimulatorDied, SimulatorHung
 from ns3_env.scenario import Scenario
 from ns3_env.simulator.process import Watch
@@ -31,7 +31,7 @@ QUICK = {"slots": 3, "steps": 4}
 #: Two seconds of work, with signs of life, for its second rows.
 SLOW = {**QUICK, "hang_at": 1, "hang": "work"}
 
-Wait = Callable[[RdmaVecEnv], object]
+Wait = Callable[[FlowVecEnv], object]
 WAITS: dict[str, tuple[bool, Wait]] = {
     "ordered": (True, lambda env: env.recv()),
     "unordered": (False, lambda env: env.recv()),
@@ -59,7 +59,7 @@ def signalled_after(seconds: float, pid: int | None, number: signal.Signals) -> 
         timer.join()
 
 
-def play(env: RdmaVecEnv, wait: str, turns: int | None) -> None:
+def play(env: FlowVecEnv, wait: str, turns: int | None) -> None:
     """So many turns; None: until something raises."""
     while turns is None or turns > 0:
         turns = None if turns is None else turns - 1
@@ -91,7 +91,7 @@ def test_the_last_one_s_end_is_seen_while_others_compute(
         return {"dummy": QUICK if last_is_quick else SLOW}
 
     ordered, receive = WAITS[wait]
-    with RdmaVecEnv(sampler, slots=3, num_simulators=simulators, executable=DUMMY, ordered=ordered) as env:
+    with FlowVecEnv(sampler, slots=3, num_simulators=simulators, executable=DUMMY, ordered=ordered) as env:
         env.reset()
         if wait != "step":
             batch = env.recv(wait_all=True)  # the rows of the reset
@@ -110,7 +110,7 @@ def test_the_last_one_s_end_is_seen_while_others_compute(
 
 def test_one_that_dies_after_its_episode_is_not_replaced_without_a_word() -> None:
     sampler = {"dummy": {"slots": 3, "steps": 0}}  # an episode is one message and its end
-    with RdmaVecEnv(sampler, slots=3, num_simulators=1, executable=DUMMY) as env:
+    with FlowVecEnv(sampler, slots=3, num_simulators=1, executable=DUMMY) as env:
         env.start()
         env.recv()  # and the end is under way
         time.sleep(0.05)
@@ -125,7 +125,7 @@ def test_one_that_dies_after_its_episode_is_not_replaced_without_a_word() -> Non
 
 
 def test_a_pause_of_the_learner_is_no_hang() -> None:
-    with RdmaVecEnv(
+    with FlowVecEnv(
         {"dummy": {**QUICK, "work_us": 1000}}, slots=3, num_simulators=2, executable=DUMMY, hang_timeout_s=0.2
     ) as env:
         env.start()
@@ -155,7 +155,7 @@ def attack(dice: random.Random) -> tuple[float, str]:
         work = {"work_us": dice.choice([0, 0, 300, 30_000]), "sparse": dice.random() < 0.5}
         scenario, executable, slots = {"dummy": {**QUICK, **work}}, DUMMY, 3
     what = f"{signal.Signals(number).name} of one of {simulators}, {wait}, {executable or 'rdma-sim'}"
-    with RdmaVecEnv(
+    with FlowVecEnv(
         scenario, slots=slots, num_simulators=simulators, executable=executable, ordered=WAITS[wait][0]
     ) as env:
         env.reset()

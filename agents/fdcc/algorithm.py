@@ -55,7 +55,7 @@ def _no_snapshot() -> bytes:
 class FDCC(TD3):
     """LSTM-TD3 over the flows of an incast; one policy shared by all.
 
-    Works on ``ns3_env.envs.sb3_vec_env.RdmaVecEnv`` through ``recv``/``send`` and on any VecEnv with vector
+    Works on ``ns3_env.envs.sb3_vec_env.FlowVecEnv`` through ``recv``/``send`` and on any VecEnv with vector
     observations and Box actions. ``learn``, ``save``, ``set_parameters``, ``predict``, callbacks and the
     logger are Stable-Baselines3's; its ``load`` runs what is in the file and is refused. One time step is one
     decision, so ``train_freq`` and ``total_timesteps`` count decisions whatever the number of slots.

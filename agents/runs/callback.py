@@ -21,7 +21,7 @@ from ns3_env.agents.runs.validation import Validations
 from ns3_env.agents.trainer.rollout_env import RolloutEnv
 from ns3_env.agents.trainer.stopwatch import VALIDATING
 from ns3_env.agents.trainer.trainer import GradientTrainer, Trainer
-from ns3_env.envs.sb3_vec_env import RdmaVecEnv
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.policies.file import policy_bytes, write_policy
 
 #: Metrics by name of an episode's results.
@@ -31,7 +31,7 @@ Measure = Callable[[Mapping[str, Any]], dict[str, float]]
 class EpisodeMeter:
     """Adds up what the flows of an episode got, until the simulator reports the episode's end."""
 
-    def __init__(self, env: RdmaVecEnv | RolloutEnv, measure: Measure | None) -> None:
+    def __init__(self, env: FlowVecEnv | RolloutEnv, measure: Measure | None) -> None:
         """
         Args:
             env: the environment.

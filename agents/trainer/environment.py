@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
 from ns3_env.config.model import nearest, shown
-from ns3_env.envs.sb3_vec_env import RdmaVecEnv
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ConfigError
 from ns3_env.policies.released import controller_names
 from ns3_env.scenario import Scenario
@@ -99,7 +99,7 @@ def make_env(
     seed: int,
     simulators: int | None = None,
     seeds: Sequence[int] = (),
-) -> RdmaVecEnv:
+) -> FlowVecEnv:
     """The environment.
 
     Args:
@@ -111,7 +111,7 @@ def make_env(
         seeds: of the episodes themselves, instead of those drawn from ``seed``.
     """
     action, reward = make_action_and_reward(env, "configuration")
-    return RdmaVecEnv(
+    return FlowVecEnv(
         sampler,
         num_simulators=env.simulators if simulators is None else simulators,
         slots=slots,
@@ -131,7 +131,7 @@ def make_training_env(
     slots: int,
     seed: int,
     make_rollouts: MakeRollouts | None = None,
-) -> RdmaVecEnv | RolloutEnv:
+) -> FlowVecEnv | RolloutEnv:
     """Where an agent learns, as ``env.rollout`` says; arguments as of ``make_env``, and what gives simulators
     that play whole episodes (none: processes of this machine)."""
     from ns3_env.agents.trainer.players import local_rollouts

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from ns3_env.agents.configuration.config import EnvConfig
-from ns3_env.envs.rollouts import EpisodesAhead, Rollouts
+from ns3_env.envs.rollouts import EpisodeQueue, Rollouts
 from ns3_env.scenario import Scenario
 from ns3_env.task.rewards import Reward
 
@@ -23,14 +23,14 @@ class MakeRollouts(Protocol):
         reward: Reward,
         seed: int,
         simulators: int,
-    ) -> EpisodesAhead:
-        """See ``EpisodesAhead``."""
+    ) -> EpisodeQueue:
+        """See ``EpisodeQueue``."""
         ...
 
 
 def local_rollouts(
     env: EnvConfig, sampler: Callable[[int], Scenario], reward: Reward, seed: int, simulators: int
-) -> EpisodesAhead:
+) -> EpisodeQueue:
     """Processes of this machine."""
     return Rollouts(
         sampler,
@@ -64,7 +64,7 @@ def players_of(env: EnvConfig) -> Iterator[MakeRollouts]:
 
         def there(
             env: EnvConfig, sampler: Callable[[int], Scenario], reward: Reward, seed: int, simulators: int
-        ) -> EpisodesAhead:
+        ) -> EpisodeQueue:
             return RayRollouts(actors, sampler, fields=env.fields, reward=reward, seed=seed)
 
         try:

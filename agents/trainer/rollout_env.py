@@ -19,7 +19,7 @@ from ns3_env.task.rewards import Reward
 
 
 class RolloutEnv(SpacesOnly):
-    """The spaces of ``RdmaVecEnv``, and episodes instead of steps.
+    """The spaces of ``FlowVecEnv``, and episodes instead of steps.
 
     The policy that plays episode n has learned from the episodes up to n - ``env.ahead``, and from no
     other: simulators play while the learner learns, and what they play does not hang on which of them is

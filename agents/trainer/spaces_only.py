@@ -15,7 +15,7 @@ from ns3_env.task.actions import make_action_map
 
 
 class SpacesOnly(VecEnv):
-    """The spaces of ``RdmaVecEnv``, and nothing that runs."""
+    """The spaces of ``FlowVecEnv``, and nothing that runs."""
 
     def __init__(
         self,

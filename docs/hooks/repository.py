@@ -3,7 +3,7 @@
 
 Pages link as the repository's own pages do: ``../examples/ddpg.py``. A file outside of ``docs/`` that is
 linked to is on the site below ``repository/``: Markdown as a page, source code as a page with its text,
-anything else as it is. ``README.md`` is the home page.
+anything else as it is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[2]
-HOME = "README.md"
 #: Fenced blocks and code in a line are no links.
 _CODE_OR_LINK = re.compile(
     r"^( *)(```|~~~).*?^\1\2|`[^`\n]*`|\]\((?P<target>[^)\s]+)\)", re.MULTILINE | re.DOTALL
@@ -36,8 +35,6 @@ def targets(text: str) -> Iterator[str]:
 
 def path_of(uri: str) -> str:
     """A page of the site as a path in the repository."""
-    if uri == "index.md":
-        return HOME
     if uri.startswith("repository/"):
         path = uri.removeprefix("repository/")
         return path if (ROOT / path).exists() else path.removesuffix(".md")
@@ -46,8 +43,6 @@ def path_of(uri: str) -> str:
 
 def uri_of(path: str) -> str:
     """A path in the repository as a page or file of the site."""
-    if path == HOME:
-        return "index.md"
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
     rendered = (ROOT / path).is_dir() or PurePosixPath(path).suffix in _LANGUAGES
@@ -81,13 +76,12 @@ def made(path: str, config: MkDocsConfig) -> File:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds what is linked to, and what that links to."""
-    waiting = [HOME, *(f"docs/{file.src_uri}" for file in files.documentation_pages())]
-    files.append(File.generated(config, "index.md", abs_src_path=str(ROOT / HOME)))
+    waiting = [f"docs/{file.src_uri}" for file in files.documentation_pages()]
     while waiting:
         page = waiting.pop()
         for target in targets((ROOT / page).read_text(encoding="utf-8")):
             path, _ = resolved(page, target)
-            if path.startswith("docs/") or path == HOME or uri_of(path) in files.src_uris:
+            if path.startswith("docs/") or uri_of(path) in files.src_uris:
                 continue
             files.append(made(path, config))
             if path.endswith(".md"):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from ns3_env.cluster.luggage import Luggage, unpack
+from ns3_env.cluster.luggage import WorkerContext, unpack
 from ns3_env.cluster.store import scratch
 from ns3_env.errors import ScenarioError, SimulatorError
 from ns3_env.eval.benchmark.cell import Job, play
@@ -56,7 +56,7 @@ class Board:
 
 
 def play_cell(
-    job: Job, baggage: Baggage, luggage: Luggage, timeout_s: float, hang_timeout_s: float, board: Any
+    job: Job, baggage: Baggage, luggage: WorkerContext, timeout_s: float, hang_timeout_s: float, board: Any
 ) -> Played | str:
     """A task: the cell, played; or why that cannot be.
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from ns3_env.envs.gym_env import RdmaIncastEnv, incast_scenario
-from ns3_env.envs.gym_vector_env import RdmaIncastVectorEnv
-from ns3_env.envs.pettingzoo_env import RdmaParallelEnv
-from ns3_env.envs.sb3_vec_env import RdmaVecEnv
+from ns3_env.envs.gym_env import FlowEnv, incast_scenario
+from ns3_env.envs.gym_vector_env import FlowVectorEnv
+from ns3_env.envs.pettingzoo_env import FlowParallelEnv
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.scenario import Synchronous
 
 _FLOWS = 4
@@ -22,7 +22,7 @@ Play = Callable[[float], int]
 
 def _gymnasium(until: float) -> int:
     """One flow decides, the others are under HPCC."""
-    env, action, steps = RdmaIncastEnv(flows=_FLOWS), np.zeros(1, dtype=np.float32), 0
+    env, action, steps = FlowEnv(flows=_FLOWS), np.zeros(1, dtype=np.float32), 0
     env.reset(seed=1)
     while time.perf_counter() < until:
         _, _, terminated, truncated, _ = env.step(action)
@@ -35,7 +35,7 @@ def _gymnasium(until: float) -> int:
 
 def _vector(until: float) -> int:
     """The same in ``_VECTOR`` networks, by gymnasium.make_vec."""
-    env, steps = RdmaIncastVectorEnv(num_envs=_VECTOR, flows=_FLOWS), 0
+    env, steps = FlowVectorEnv(num_envs=_VECTOR, flows=_FLOWS), 0
     actions = np.zeros((_VECTOR, 1), dtype=np.float32)
     env.reset(seed=1)
     while time.perf_counter() < until:
@@ -48,8 +48,8 @@ def _vector(until: float) -> int:
 def _stable_baselines(until: float) -> int:
     """Every flow decides, at every step of the clock; slots that wait are not counted."""
     scenario = incast_scenario(_FLOWS).model_copy(update={"clock": Synchronous(interval_ns=5_000)})
-    with RdmaVecEnv(scenario, slots=_FLOWS, num_simulators=2) as env:
-        env.mask.heed()
+    with FlowVecEnv(scenario, slots=_FLOWS, num_simulators=2) as env:
+        env.mask.acknowledge()
         env.reset()
         actions, steps = np.zeros((env.num_envs, 1)), 0
         while time.perf_counter() < until:
@@ -60,7 +60,7 @@ def _stable_baselines(until: float) -> int:
 
 def _stream(until: float) -> int:
     """Every flow decides when its own clock says so, by recv() and send()."""
-    with RdmaVecEnv(incast_scenario(_FLOWS), slots=_FLOWS, num_simulators=2) as env:
+    with FlowVecEnv(incast_scenario(_FLOWS), slots=_FLOWS, num_simulators=2) as env:
         env.start()
         steps = 0
         while time.perf_counter() < until:
@@ -73,7 +73,7 @@ def _stream(until: float) -> int:
 
 def _pettingzoo(until: float) -> int:
     """An agent for each flow."""
-    env, action, steps = RdmaParallelEnv(flows=_FLOWS), np.zeros(1, dtype=np.float32), 0
+    env, action, steps = FlowParallelEnv(flows=_FLOWS), np.zeros(1, dtype=np.float32), 0
     env.reset(seed=1)
     while time.perf_counter() < until:
         if not env.agents:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ns3_env.agents.baselines.mpcc import MpccPolicy
-from ns3_env.envs.background_policy import Companions
+from ns3_env.envs.background_policy import BackgroundPolicy
 from ns3_env.scenario import AGENT, Controller, PerAck, Record, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
@@ -42,7 +42,7 @@ def play_placed(simulator: Simulator, scenario: Scenario) -> tuple[dict[str, Any
     if scenario.controllers[0].name != AGENT:
         results = simulator.play(scenario)
         return results, int(results["counters"]["mpcc_decisions"])
-    companions = Companions(MpccPolicy())
+    companions = BackgroundPolicy(MpccPolicy())
     decisions = 0
     simulator.send_reset(scenario)
     while isinstance(answer := simulator.receive(), Decisions):

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from ns3_env.cluster.luggage import Luggage, pack, unpack
+from ns3_env.cluster.luggage import WorkerContext, pack, unpack
 from ns3_env.cluster.retries import RETRIES, caught, value
 from ns3_env.cluster.session import joined
 from ns3_env.cluster.store import scratch
@@ -67,7 +67,7 @@ def _put(runs: Path, name: str, seed: int, files: Mapping[str, bytes]) -> None:
     replace_folder(folder, write)
 
 
-def _run(planned: Planned, run: Run, luggage: Luggage) -> Came | Exception:
+def _run(planned: Planned, run: Run, luggage: WorkerContext) -> Came | Exception:
     """A task: a run, trained and judged on this node."""
 
     def work() -> Came:

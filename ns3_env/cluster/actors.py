@@ -6,9 +6,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ns3_env.cluster.luggage import Luggage, pack, unpack
+from ns3_env.cluster.luggage import WorkerContext, pack, unpack
 from ns3_env.cluster.retries import RETRIES, caught
-from ns3_env.envs.rollouts import NO_POLICY, Begun, MemoryFile, as_simulated
+from ns3_env.envs.rollouts import NO_POLICY, MemoryFile, PendingEpisode, as_simulated
 from ns3_env.simulator import EpisodeEnd, Simulator, Transitions
 
 #: Parts of an episode, and its results.
@@ -22,11 +22,11 @@ class SimulatorActor:
     def __init__(self, capacity: int, hang_timeout_s: float) -> None:
         self._simulator = Simulator(capacity, hang_timeout_s=hang_timeout_s)
 
-    def play(self, begun: Begun, luggage: Luggage) -> Played | Exception:
+    def play(self, begun: PendingEpisode, luggage: WorkerContext) -> Played | Exception:
         """A whole episode under the policy; the same whenever it is asked for again."""
         return caught(lambda: self._play(begun, luggage))
 
-    def _play(self, begun: Begun, luggage: Luggage) -> Played:
+    def _play(self, begun: PendingEpisode, luggage: WorkerContext) -> Played:
         unpack(luggage)
         file = MemoryFile(begun.policy)
         parts: list[Transitions] = []
@@ -63,7 +63,7 @@ class SimulatorActors:
         self._actors = [actor.remote(capacity, hang_timeout_s) for _ in range(count)]
         self._under_way: dict[Any, int] = {}  # by the reference of what is played: the actor's number
 
-    def play(self, begun: Begun) -> Any:
+    def play(self, begun: PendingEpisode) -> Any:
         """Begins an episode; the reference of what ``ns3_env.cluster.retries.value`` gives."""
         load = [0] * len(self._actors)
         for number in self._under_way.values():

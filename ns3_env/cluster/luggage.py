@@ -20,7 +20,7 @@ from ns3_env.programs.transport import TRANSPORTS
 
 
 @dataclass(frozen=True)
-class Luggage:
+class WorkerContext:
     """What travels with all work of a driver.
 
     Attributes:
@@ -34,13 +34,13 @@ class Luggage:
     programs: Mapping[str, str]
 
 
-def pack() -> Luggage:
+def pack() -> WorkerContext:
     """What this process, the driver, has."""
     plugins = tuple((path.name, path.read_bytes()) for path in named_plugins())
-    return Luggage(plugins, tuple(sorted(trusted())), _programs())
+    return WorkerContext(plugins, tuple(sorted(trusted())), _programs())
 
 
-def unpack(luggage: Luggage) -> None:
+def unpack(luggage: WorkerContext) -> None:
     """This process, a worker, has what the driver has.
 
     Raises:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ns3_env.cluster.files import named_files, renamed
-from ns3_env.cluster.luggage import Luggage, pack, unpack
+from ns3_env.cluster.luggage import WorkerContext, pack, unpack
 from ns3_env.cluster.retries import RETRIES, caught, value
 from ns3_env.envs.rollouts import MemoryFile
 from ns3_env.scenario import Scenario
@@ -93,7 +93,7 @@ def _play(
     scenario: Scenario,
     files: Mapping[str, bytes],
     measure: Callable[[Results], Any],
-    luggage: Luggage,
+    luggage: WorkerContext,
     hang_timeout_s: float,
 ) -> Any:
     """A task: an episode, measured."""

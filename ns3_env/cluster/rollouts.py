@@ -9,7 +9,7 @@ from typing import Any
 from ns3_env.cluster.actors import SimulatorActors
 from ns3_env.cluster.retries import value
 from ns3_env.envs.flow_stream import Sampler
-from ns3_env.envs.rollouts import Begun, EpisodesAhead
+from ns3_env.envs.rollouts import EpisodeQueue, PendingEpisode
 from ns3_env.scenario import Scenario
 from ns3_env.task import observations as telemetry
 from ns3_env.task.rewards import Reward
@@ -18,12 +18,12 @@ from ns3_env.task.rewards import Reward
 _TICK_S = 0.2
 
 
-class RayRollouts(EpisodesAhead):
+class RayRollouts(EpisodeQueue):
     """Episodes that actors play. An episode whose node dies is played again elsewhere, and is the same.
 
     Args:
         actors: the simulators; not closed with this.
-        sampler, fields, reward, seed: see :class:`ns3_env.envs.rollouts.EpisodesAhead`.
+        sampler, fields, reward, seed: see :class:`ns3_env.envs.rollouts.EpisodeQueue`.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class RayRollouts(EpisodesAhead):
     ) -> None:
         super().__init__(sampler, fields=fields, reward=reward, seed=seed)
         self._actors = actors
-        self._played: dict[Any, Begun] = {}  # by the reference of what is played
+        self._played: dict[Any, PendingEpisode] = {}  # by the reference of what is played
 
     def _assign(self) -> None:
         """See the base class: Ray keeps what an actor cannot play yet."""

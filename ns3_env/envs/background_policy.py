@@ -14,7 +14,7 @@ from ns3_env.task.actions import make_action_map
 from ns3_env.task.observations import field_indices
 
 
-class Companions:
+class BackgroundPolicy:
     """Asks one policy for many flows, each with a state of its own."""
 
     def __init__(self, policy: Policy) -> None:

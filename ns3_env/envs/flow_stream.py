@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from typing_extensions import Self, TypedDict
 
-from ns3_env.envs.slots import Lanes
+from ns3_env.envs.slots import SlotAllocator
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Decisions, EpisodeEnd, Lookout, Simulator, wait_any
@@ -170,7 +170,7 @@ class FlowStream:
         self._episode_seeds = [0] * num_simulators
         self._owed: list[NDArray[np.int64] | None] = [None] * num_simulators  # slots that wait for actions
         self._owed_records: list[NDArray[np.float64]] = [np.empty((0, 0))] * num_simulators
-        self._lanes = [Lanes(slots) for _ in range(num_simulators)]
+        self._lanes = [SlotAllocator(slots) for _ in range(num_simulators)]
         self._scenarios: dict[int, Scenario | Mapping[str, Any]] = {}  # that each simulator plays
         self._cursor = 0
         self._results: list[tuple[int, dict[str, Any]]] = []

@@ -12,7 +12,8 @@ import numpy as np
 from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 
-from ns3_env.envs.background_policy import Companions
+from ns3_env.envs import renamed
+from ns3_env.envs.background_policy import BackgroundPolicy
 from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.errors import ScenarioError
@@ -42,7 +43,7 @@ def incast_scenario(flows: int = 4, size_bytes: int = 1_000_000, spread_ns: int 
     )
 
 
-class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
+class FlowEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
     """One flow under the agent, the others under a controller in the simulator or under another policy.
 
     An episode is the controlled flow's life: terminated when it is done, truncated at the scenario's time
@@ -89,7 +90,7 @@ class RdmaIncastEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
         self._film = Film(render_mode)
         self._flow = flow
         self._others = others
-        self._companions = None if isinstance(others, str) else Companions(others)
+        self._companions = None if isinstance(others, str) else BackgroundPolicy(others)
         self.scenario = self._controlled(incast_scenario(flows) if scenario is None else scenario)
         self.render_mode = render_mode
         self.fields = tuple(fields)
@@ -256,3 +257,8 @@ def one_controlled(scenario: Scenario, flow: int, others: str) -> Scenario:
     data["controllers"] = [c.model_dump() for c in (agent, *controllers)]
     data["controlled_flows"] = [flow]
     return Scenario.from_mapping(data, scenario.source or "scenario")
+
+
+def __getattr__(name: str) -> Any:
+    """Classes by their names of 0.1."""
+    return renamed(__name__, name)

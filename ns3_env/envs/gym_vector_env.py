@@ -10,14 +10,15 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from ns3_env.envs.gym_env import RdmaIncastEnv
+from ns3_env.envs import renamed
+from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.rendering import FPS, RENDER_MODES
 
 Batch = tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
 
-class RdmaIncastVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
-    """``num_envs`` :class:`ns3_env.envs.gym_env.RdmaIncastEnv`, in each one controlled flow and a simulator.
+class FlowVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
+    """``num_envs`` :class:`ns3_env.envs.gym_env.FlowEnv`, in each one controlled flow and a simulator.
 
     What ``gymnasium.make_vec("ns3_env/RdmaIncast-v0", num_envs=8)`` gives. All actions go out before the
     first answer is waited for. Every row of every step is a decision: an environment whose episode ends
@@ -27,7 +28,7 @@ class RdmaIncastVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[A
     Args:
         num_envs: environments.
         render_mode: None, or "rgb_array".
-        arguments: those of RdmaIncastEnv.
+        arguments: those of FlowEnv.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium declares it so)
@@ -36,7 +37,7 @@ class RdmaIncastVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[A
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
     #: What each of them is.
-    env_class: ClassVar[type[RdmaIncastEnv]] = RdmaIncastEnv
+    env_class: ClassVar[type[FlowEnv]] = FlowEnv
 
     def __init__(self, num_envs: int = 1, render_mode: str | None = None, **arguments: Any) -> None:
         self.num_envs = num_envs
@@ -54,7 +55,7 @@ class RdmaIncastVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[A
 
         Args:
             seed: of each environment, or the first one's: the others' are those that follow.
-            options: see ``RdmaIncastEnv.reset``.
+            options: see ``FlowEnv.reset``.
 
         Returns:
             Observations (num_envs, D), and infos.
@@ -101,3 +102,8 @@ class RdmaIncastVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[A
         """Ends the simulators."""
         for env in self.envs:
             env.close()
+
+
+def __getattr__(name: str) -> Any:
+    """Classes by their names of 0.1."""
+    return renamed(__name__, name)

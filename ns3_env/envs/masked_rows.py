@@ -21,7 +21,7 @@ class Decisions(RolloutBuffer):
     def __init__(self, *arguments: Any, mask: Mask, **named: Any) -> None:
         """Parameters are those of the buffer that is masked; ``mask`` is the environment's."""
         self.mask = mask
-        mask.heed()
+        mask.acknowledge()
         super().__init__(*arguments, **named)
 
     def reset(self) -> None:

@@ -13,8 +13,8 @@ class Mask:
     """Which rows' actions the last step took, and whether anybody looks.
 
     A row without a flow repeats what it saw last, and nothing comes of its action. Who stores rows asks
-    ``decided`` which ones to store, and says so with :meth:`heed`; where nobody does, the step that would
-    have such a row is an error.
+    ``decided`` which ones to store, and says so with :meth:`acknowledge`; where nobody does, the step that
+    would have such a row is an error.
 
     Attributes:
         decided: (n,) the last step's action was applied to a flow.
@@ -29,7 +29,7 @@ class Mask:
         self.heeded = False
         self._under_way = 0  # rows of which the last step does not say what came of them
 
-    def heed(self) -> None:
+    def acknowledge(self) -> None:
         """Somebody stores the rows in ``decided``, and no others."""
         self.heeded = True
 
@@ -43,7 +43,7 @@ class Mask:
             f"{idle} of {len(due)} rows have no flow that decides in this step: an algorithm that stores "
             "them learns from padding. Give it buffers that leave them out, "
             "ns3_env.envs.sb3_buffers.masked(algorithm); take decisions alone with recv() and send(); or, "
-            'where you look at info["due"] yourself, call env.mask.heed()'
+            'where you look at info["due"] yourself, call env.mask.acknowledge()'
         )
 
     def after_step(self, due: NDArray[np.bool_], done: NDArray[np.bool_]) -> None:

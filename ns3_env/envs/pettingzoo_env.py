@@ -13,6 +13,7 @@ from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
 
+from ns3_env.envs import renamed
 from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.envs.gym_env import incast_scenario
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
@@ -32,7 +33,7 @@ _ARGUMENTS = (
 Observations = dict[str, NDArray[np.float32]]
 
 
-class RdmaParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
+class FlowParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
     """Each flow under "agent" is an agent: "flow_0", "flow_1", ... by slot. The clock is ``synchronous``.
 
     The agents of an episode are there from its beginning. A flow that has not started yet observes zeros, is
@@ -42,7 +43,7 @@ class RdmaParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
     Args:
         scenario: the scenario or its keys; None: :func:`ns3_env.envs.gym_env.incast_scenario` of ``flows``.
         flows: senders of the default scenario.
-        fields, reward, action: as in :class:`ns3_env.envs.sb3_vec_env.RdmaVecEnv`.
+        fields, reward, action: as in :class:`ns3_env.envs.sb3_vec_env.FlowVecEnv`.
         render_mode: None, or "rgb_array": :meth:`render` draws queue, rates and windows.
         executable, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
 
@@ -180,3 +181,8 @@ class RdmaParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
         self.agents = []
         self._due = None
         self._simulator.close()
+
+
+def __getattr__(name: str) -> Any:
+    """Classes by their names of 0.1."""
+    return renamed(__name__, name)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 from ray.tune.registry import register_env
 
+from ns3_env.envs import renamed
 from ns3_env.envs.flow_stream import SILENT_EPISODES, episode_seed, never_decides
 from ns3_env.envs.gym_env import incast_scenario
 from ns3_env.envs.rendering import Film
@@ -47,8 +48,8 @@ Ends = dict[Hashable, bool]
 Infos = dict[Hashable, dict[str, Any]]
 
 
-class RdmaMultiAgentEnv(MultiAgentEnv):
-    """Each flow under "agent" is an agent: "flow_0", "flow_1", ... by slot, as in :class:`RdmaParallelEnv`.
+class FlowMultiAgentEnv(MultiAgentEnv):
+    """Each flow under "agent" is an agent: "flow_0", "flow_1", ... by slot, as in :class:`FlowParallelEnv`.
 
     A step's observations are those of the flows that decide now, and of those that have just ended: there is
     no padding, and any clock will do. A flow that has not started is not there; one that is done is
@@ -60,7 +61,7 @@ class RdmaMultiAgentEnv(MultiAgentEnv):
     Args:
         config: ``env_config``: ``scenario`` (a Scenario or its keys; none: an incast of ``flows``),
             ``fields``, ``reward``, ``action``, ``render_mode``, ``executable`` and ``hang_timeout_s``, as of
-            :class:`ns3_env.envs.pettingzoo_env.RdmaParallelEnv`.
+            :class:`ns3_env.envs.pettingzoo_env.FlowParallelEnv`.
 
     Raises:
         ScenarioError: the scenario cannot be, or has no flow under "agent".
@@ -178,4 +179,9 @@ class RdmaMultiAgentEnv(MultiAgentEnv):
         self._simulator.close()
 
 
-register_env(NAME, RdmaMultiAgentEnv)
+register_env(NAME, FlowMultiAgentEnv)
+
+
+def __getattr__(name: str) -> Any:
+    """Classes by their names of 0.1."""
+    return renamed(__name__, name)

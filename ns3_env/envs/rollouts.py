@@ -129,7 +129,7 @@ class MemoryFile:
 
 
 @dataclass
-class Begun:
+class PendingEpisode:
     """An episode that was begun."""
 
     episode: int
@@ -141,7 +141,7 @@ class Begun:
     results: dict[str, Any] | None = None
 
 
-class EpisodesAhead(ABC):
+class EpisodeQueue(ABC):
     """Episodes of a policy that decides inside the simulators, wherever these are.
 
     :meth:`begin` asks for an episode under a policy as it is now, :meth:`next` gives the oldest one asked
@@ -172,7 +172,8 @@ class EpisodesAhead(ABC):
         self._box = telemetry.observation_space(self.fields)
         self._seed = seed
         self.next_episode = 0
-        self._begun: deque[Begun] = deque()  # in the order of their numbers, until they are given out
+        # In the order of their numbers, until they are given out.
+        self._begun: deque[PendingEpisode] = deque()
 
     @abstractmethod
     def _assign(self) -> None:
@@ -208,7 +209,7 @@ class EpisodesAhead(ABC):
         scenario = self.sampler(episode) if callable(self.sampler) else self.sampler
         self._watched.check(scenario)
         seed = episode_seed(self._seed, episode)
-        self._begun.append(Begun(episode, seed, scenario, kept, exploration or Exploration()))
+        self._begun.append(PendingEpisode(episode, seed, scenario, kept, exploration or Exploration()))
         self._assign()
         return episode
 
@@ -231,7 +232,7 @@ class EpisodesAhead(ABC):
             raise
         return self._rollout(self._begun.popleft())
 
-    def _rollout(self, playing: Begun) -> Rollout:
+    def _rollout(self, playing: PendingEpisode) -> Rollout:
         parts = playing.parts
         flows = np.concatenate([part.flows for part in parts]) if parts else np.empty(0, np.int64)
         order = np.argsort(flows, kind="stable")
@@ -281,11 +282,11 @@ class EpisodesAhead(ABC):
         self.close()
 
 
-class Rollouts(EpisodesAhead):
-    """Those in simulators of this machine; see :class:`EpisodesAhead`.
+class Rollouts(EpisodeQueue):
+    """Those in simulators of this machine; see :class:`EpisodeQueue`.
 
     Args:
-        sampler, fields, reward, seed: see :class:`EpisodesAhead`.
+        sampler, fields, reward, seed: see :class:`EpisodeQueue`.
         num_simulators: processes.
         capacity: rows that a simulator collects before it hands them over.
         executable, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
@@ -310,7 +311,7 @@ class Rollouts(EpisodesAhead):
             Simulator(capacity, executable=executable, hang_timeout_s=hang_timeout_s)
             for _ in range(num_simulators)
         ]
-        self._playing: list[tuple[Begun, MemoryFile] | None] = [None] * num_simulators
+        self._playing: list[tuple[PendingEpisode, MemoryFile] | None] = [None] * num_simulators
         self._look = Lookout(self._simulators)
 
     @property
@@ -364,7 +365,7 @@ class Rollouts(EpisodesAhead):
             simulator.close()
 
 
-def as_simulated(playing: Begun, policy: str) -> dict[str, Any]:
+def as_simulated(playing: PendingEpisode, policy: str) -> dict[str, Any]:
     """The episode as the simulator reads it: "network" in the place of "agent", and its decisions told.
 
     ``policy`` is the path of the policy's file.

@@ -48,7 +48,7 @@ class MaskedReplayBuffer(ReplayBuffer):
             handle_timeout_termination,
         )
         self.mask = mask
-        mask.heed()
+        mask.acknowledge()
 
     def add(
         self,

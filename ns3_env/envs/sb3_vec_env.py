@@ -14,6 +14,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 from typing_extensions import Unpack
 
+from ns3_env.envs import renamed
 from ns3_env.envs.flow_stream import Batch, FlowStream, Sampler, StreamOptions, episode_seed
 from ns3_env.envs.padding import Mask
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
@@ -22,7 +23,7 @@ from ns3_env.scenario import Scenario
 from ns3_env.task.observations import named
 
 
-class RdmaVecEnv(FlowStream, VecEnv):
+class FlowVecEnv(FlowStream, VecEnv):
     """One slot per flow, many simulators: a :class:`FlowStream` that is a Stable-Baselines3 VecEnv, too.
 
     :meth:`step` is :meth:`send` and :meth:`recv` in one; slots that are not due (``due`` is False) keep their
@@ -71,7 +72,7 @@ class RdmaVecEnv(FlowStream, VecEnv):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         sampler, render_mode, options = state["made_of"]
-        RdmaVecEnv.__init__(self, sampler, render_mode=render_mode, **options)
+        FlowVecEnv.__init__(self, sampler, render_mode=render_mode, **options)
 
     def start(self) -> None:
         """See :meth:`FlowStream.start`."""
@@ -214,4 +215,9 @@ class RdmaVecEnv(FlowStream, VecEnv):
         return [wrapper_class is Monitor] * len(list(self._get_indices(indices)))
 
 
-__all__ = ["Batch", "RdmaVecEnv", "Sampler", "SimulatorError", "episode_seed"]
+__all__ = ["Batch", "FlowVecEnv", "Sampler", "SimulatorError", "episode_seed"]
+
+
+def __getattr__(name: str) -> Any:
+    """Classes by their names of 0.1."""
+    return renamed(__name__, name)

@@ -13,7 +13,7 @@ from ns3_env.errors import ScenarioError
 from ns3_env.simulator import Decisions
 
 
-class Lanes:
+class SlotAllocator:
     """The slots of one simulator: so many flows may be under way at once, however many there are in all.
 
     A flow gets the slot of its own number where that is free, otherwise the one that is free longest: so

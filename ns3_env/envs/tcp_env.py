@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from ns3_env.envs.gym_env import RdmaIncastEnv
-from ns3_env.envs.gym_vector_env import RdmaIncastVectorEnv
+from ns3_env.envs.gym_env import FlowEnv
+from ns3_env.envs.gym_vector_env import FlowVectorEnv
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.traffic import ENDLESS
 
@@ -34,10 +34,10 @@ def bottleneck_scenario(flows: int = 2) -> Scenario:
     )
 
 
-class TcpBottleneckEnv(RdmaIncastEnv):
+class TcpBottleneckEnv(FlowEnv):
     """One TCP flow under the agent at a bottleneck that it shares with others.
 
-    As :class:`ns3_env.envs.gym_env.RdmaIncastEnv` in all but its defaults: the scenario is
+    As :class:`ns3_env.envs.gym_env.FlowEnv` in all but its defaults: the scenario is
     :func:`bottleneck_scenario` of ``flows``, the others are under ``cubic``, observations are
     :data:`TCP_FIELDS`, and the reward is goodput less what it costs in delay. What only switches could tell,
     the length of a queue say, TCP does not know: such a field is a ScenarioError.
@@ -57,7 +57,7 @@ class TcpBottleneckEnv(RdmaIncastEnv):
         super().__init__(chosen, flows=flows, others=others, fields=fields, reward=reward, **arguments)
 
 
-class TcpBottleneckVectorEnv(RdmaIncastVectorEnv):
+class TcpBottleneckVectorEnv(FlowVectorEnv):
     """``num_envs`` :class:`TcpBottleneckEnv` whose simulators compute side by side."""
 
-    env_class: ClassVar[type[RdmaIncastEnv]] = TcpBottleneckEnv
+    env_class: ClassVar[type[FlowEnv]] = TcpBottleneckEnv

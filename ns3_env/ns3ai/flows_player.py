@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ns3_env.envs.pettingzoo_env import RdmaParallelEnv
+from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.tcp_env import TCP_FIELDS, bottleneck_scenario
 from ns3_env.errors import ScenarioError
 from ns3_env.ns3ai.gym_wire import SLICE_S
@@ -61,7 +61,7 @@ def play(target: Target, settings: Settings) -> None:
         )
 
 
-def _converse(end: SegmentEnd, peer: Peer, env: RdmaParallelEnv, seed: int | None) -> None:
+def _converse(end: SegmentEnd, peer: Peer, env: FlowParallelEnv, seed: int | None) -> None:
     """The episode's messages, in turn."""
     state_dtype, action_dtype = element_dtypes(env.fields)
 
@@ -83,12 +83,12 @@ def _converse(end: SegmentEnd, peer: Peer, env: RdmaParallelEnv, seed: int | Non
     _until(lambda: end.finish(SLICE_S), look)
 
 
-def _environment(target: Target, settings: Settings) -> RdmaParallelEnv:
+def _environment(target: Target, settings: Settings) -> FlowParallelEnv:
     given = settings.arguments()
     if target.transport == "tcp":
         plain = bottleneck_scenario(given.pop("flows")).model_copy(update={"clock": Synchronous()})
         given = {"scenario": plain, "fields": TCP_FIELDS, "reward": "goodput_delay", **given}
-    env = RdmaParallelEnv(**given)
+    env = FlowParallelEnv(**given)
     if env.action.space.shape != (1,):
         raise ScenarioError("an action of a flow is one number on the wire")
     return env
@@ -96,7 +96,7 @@ def _environment(target: Target, settings: Settings) -> RdmaParallelEnv:
 
 def _fill(
     states: NDArray[Any],
-    env: RdmaParallelEnv,
+    env: FlowParallelEnv,
     observations: dict[str, NDArray[np.float32]],
     rewards: dict[str, float],
     terminated: dict[str, bool],

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ns3_env.envs.gym_env import RdmaIncastEnv
+from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.tcp_env import TcpBottleneckEnv
 from ns3_env.ns3ai.gym_wire import GymWire
 from ns3_env.ns3ai.messages import Reason, message
@@ -44,12 +44,12 @@ def play(target: Target, settings: Settings) -> None:
     peer = Peer(settings.segment)
     wire = GymWire(end, "Python", lambda: leave_if_gone(end, peer))
     with heard(wire.send_nonsense):
-        kind = {"rdma": RdmaIncastEnv, "tcp": TcpBottleneckEnv}[target.transport]
+        kind = {"rdma": FlowEnv, "tcp": TcpBottleneckEnv}[target.transport]
         with contextlib.closing(kind(**settings.arguments("flow", "others"))) as env:
             _converse(wire, env, settings.seed)
 
 
-def _converse(wire: GymWire, env: RdmaIncastEnv, seed: int | None) -> None:
+def _converse(wire: GymWire, env: FlowEnv, seed: int | None) -> None:
     """The episode's messages, in turn."""
     spaces = {"obsSpace": describe(env.observation_space), "actSpace": describe(env.action_space)}
     wire.send(message("SimInitMsg", **spaces))

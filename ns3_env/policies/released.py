@@ -9,6 +9,7 @@ from ns3_env.config.model import nearest
 from ns3_env.config.packaged import DATA
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import POLICY_FILE, read_policy
+from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.programs.transport import Transport
 from ns3_env.scenario import AGENT, NETWORK, Controller
 from ns3_env.simulator import list_controllers
@@ -53,6 +54,20 @@ def policy_path(given: Path) -> Path:
         return released(given.name)
     own = given / POLICY_FILE
     return own if own.is_file() and not (given / LAYOUT).exists() else given
+
+
+def load_policy(given: str | Path) -> NetworkPolicy:
+    """A trained policy to ask in Python (``predict``), by the network alone: no agent's code, no PyTorch.
+
+    Args:
+        given: the name of a released policy, a policy's file, or a folder that holds one, as a checkpoint
+            does.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    path = policy_path(Path(given))
+    return NetworkPolicy.load(path / POLICY_FILE if path.is_dir() else path)
 
 
 def controller_names(transport: Transport = "rdma") -> list[str]:

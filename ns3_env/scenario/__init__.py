@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scenario: its parts, the values derived from them, and the JSON for the simulator."""
+"""The scenario, with its topologies, traffic, clocks, switches and controllers."""
 
 from ns3_env.scenario.clock import Clock, PerAck, PerFlowRtt, PerNotification, Synchronous
 from ns3_env.scenario.congestion_points import CongestionPoints
@@ -9,6 +9,27 @@ from ns3_env.scenario.derived import MIB
 from ns3_env.scenario.record import Record
 from ns3_env.scenario.scenario import Scenario
 from ns3_env.scenario.switch import Ecn, EcnSetting, Switch
+from ns3_env.scenario.topology import (
+    Dumbbell,
+    FatTree2,
+    FatTree3,
+    Graph,
+    LeafSpine,
+    ParkingLot,
+    PublishedTopology,
+)
+from ns3_env.scenario.traffic import (
+    ConstantRate,
+    FlowFile,
+    FlowList,
+    Incast,
+    Joining,
+    LongShort,
+    Mix,
+    Poisson,
+    PoissonIncast,
+    PublishedFlows,
+)
 
 __all__ = [
     "AGENT",
@@ -16,12 +37,29 @@ __all__ = [
     "NETWORK",
     "Clock",
     "CongestionPoints",
+    "ConstantRate",
     "Controller",
+    "Dumbbell",
     "Ecn",
     "EcnSetting",
+    "FatTree2",
+    "FatTree3",
+    "FlowFile",
+    "FlowList",
+    "Graph",
+    "Incast",
+    "Joining",
+    "LeafSpine",
+    "LongShort",
+    "Mix",
+    "ParkingLot",
     "PerAck",
     "PerFlowRtt",
     "PerNotification",
+    "Poisson",
+    "PoissonIncast",
+    "PublishedFlows",
+    "PublishedTopology",
     "Record",
     "Scenario",
     "Switch",

@@ -35,7 +35,7 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 class SimulatorProcess:
     """One process of rdma-sim or tcp-sim. It ends with this object, and at the interpreter's exit."""
 
-    def __init__(self, executable: Path, agent: _native.AgentEnd, transport: Transport = "rdma") -> None:
+    def __init__(self, executable: Path, agent: _native.AgentChannel, transport: Transport = "rdma") -> None:
         """Starts it at our end of the channel, with the transport's plugins. Raises SimulatorNotFound."""
         words = LastWords("ns3_env-stderr")
         self._command = [os.fspath(executable), *plugin_options(transport)]

@@ -67,7 +67,7 @@ class Simulator:
 
     def _forget(self) -> None:
         """State without a process."""
-        self._agent: _native.AgentEnd | None = None
+        self._agent: _native.AgentChannel | None = None
         self._process: SimulatorProcess | None = None
         # Views of the channel's memory keep its descriptors open as long as they live.
         none: NDArray[Any] = np.empty(0)
@@ -101,7 +101,7 @@ class Simulator:
         if plugins_of(transport):
             describe_controllers(executable)  # loads them: what is wrong is a line, not a process that dies
         try:
-            agent = _native.AgentEnd(self._capacity)
+            agent = _native.AgentChannel(self._capacity)
         except _native.ChannelError as error:  # no memory left, or none allowed
             raise SimulatorError(f"there is no channel to it: {error}") from None
         self._process, self._agent = SimulatorProcess(executable, agent, transport), agent

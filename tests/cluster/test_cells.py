@@ -13,17 +13,16 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
 from ns3_env.eval.__main__ import main
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.ray_task import RETRIES
+from tests.cluster.cells import options, suite_file
 from tests.cluster.nodes import ROOT, Head
 from tests.helpers import descendants
-from tests.test_benchmark import SUITE, contents
+from tests.suites import SUITE, contents
 
 pytestmark = pytest.mark.usefixtures("without_report")
 
@@ -32,16 +31,6 @@ pytestmark = pytest.mark.usefixtures("without_report")
 def without_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """The report has tests of its own."""
     monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
-
-
-def suite_file(folder: Path, **changes: Any) -> Path:
-    path = folder / "tiny.yaml"
-    path.write_text(yaml.safe_dump({**SUITE, **changes}))
-    return path
-
-
-def options(suite: Path, out: Path, *more: str) -> list[str]:
-    return ["benchmark", "--suite", str(suite), "--out", str(out), *more]
 
 
 def until(

@@ -19,13 +19,13 @@ from ns3_env.cluster.session import joined
 from ns3_env.envs.rollouts import Exploration
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.__main__ import main
+from tests.ablations import CONFIG, CURRICULUM, ablation
 from tests.cluster.nodes import Head
+from tests.episodes import ENDS, played, same
 from tests.policy_files import FIELDS, lstm_file
-from tests.test_ablation import CONFIG, CURRICULUM, ablation
-from tests.test_direct_search import CONFIG as SEARCH
-from tests.test_direct_search import CURRICULUM as STAGES
-from tests.test_direct_search import WHAT
-from tests.test_rollouts import ENDS, played, same
+from tests.searches import CONFIG as SEARCH
+from tests.searches import CURRICULUM as STAGES
+from tests.searches import WHAT
 
 
 def test_episodes_of_actors_are_those_of_processes_even_if_an_actor_is_killed(

@@ -15,15 +15,15 @@ import torch as th
 from examples import rllib_flows
 from ns3_env.agents.export.export import export
 from ns3_env.agents.rllib.export import of_rllib, write_rllib_policy
-from ns3_env.envs.rllib_env import RdmaMultiAgentEnv
+from ns3_env.envs.rllib_env import FlowMultiAgentEnv
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.__main__ import main
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import PerFlowRtt, Synchronous
 from ns3_env.task import observations as telemetry
+from tests.cluster.cells import options, suite_file
 from tests.cluster.nodes import Head
-from tests.cluster.test_cells import options, suite_file
 
 CUT = {
     "time_limit_ns": 100_000,
@@ -32,7 +32,7 @@ CUT = {
 }
 
 
-def lives(env: RdmaMultiAgentEnv, seed: int) -> tuple[dict[str, list[Any]], bool]:
+def lives(env: FlowMultiAgentEnv, seed: int) -> tuple[dict[str, list[Any]], bool]:
     """What each flow observed in an episode, under actions of 0; and whether the episode was cut."""
     seen: dict[str, list[Any]] = {}
     over: set[str] = set()
@@ -61,7 +61,7 @@ def lives(env: RdmaMultiAgentEnv, seed: int) -> tuple[dict[str, list[Any]], bool
 @pytest.mark.parametrize("clock", [PerFlowRtt(), Synchronous(interval_ns=10_000)], ids=lambda x: x.name)
 def test_a_step_s_rows_are_flows_that_decide_or_have_ended(clock: Any) -> None:
     scenario = rllib_flows.INCAST.model_copy(update={"clock": clock})
-    env = RdmaMultiAgentEnv({"scenario": scenario, "fields": ["rtt", "pacing_rate"]})
+    env = FlowMultiAgentEnv({"scenario": scenario, "fields": ["rtt", "pacing_rate"]})
     one, cut = lives(env, seed=3)
     again, _ = lives(env, seed=3)
     other, _ = lives(env, seed=4)
@@ -73,7 +73,7 @@ def test_a_step_s_rows_are_flows_that_decide_or_have_ended(clock: Any) -> None:
 
 
 def test_flows_that_the_time_limit_cuts_are_truncated() -> None:
-    env = RdmaMultiAgentEnv({"scenario": CUT})
+    env = FlowMultiAgentEnv({"scenario": CUT})
     _, cut = lives(env, seed=1)
     env.close()
     assert cut
@@ -81,9 +81,9 @@ def test_flows_that_the_time_limit_cuts_are_truncated() -> None:
 
 def test_wrong_settings_are_named() -> None:
     with pytest.raises(ValueError, match="there is no 'flow'; known: scenario, flows,"):
-        RdmaMultiAgentEnv({"flow": 3})
+        FlowMultiAgentEnv({"flow": 3})
     with pytest.raises(ScenarioError, match="no flow is under 'agent'"):
-        RdmaMultiAgentEnv({"scenario": {**CUT, "controllers": [{"name": "hpcc"}]}})
+        FlowMultiAgentEnv({"scenario": {**CUT, "controllers": [{"name": "hpcc"}]}})
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "sac"])

@@ -71,7 +71,7 @@ struct DecisionRow
 };
 
 /// What either end says of an action that is not right.
-inline constexpr const char* WRONG_ACTION =
+inline constexpr const char* INVALID_ACTION =
     "an action's window and rate must be numbers >= 0, and its echo a finite number";
 
 inline constexpr uint32_t ACTION_WIDTH = 3;

@@ -17,7 +17,7 @@
 //   }}
 // The environment variable NS3_ENV_DUMMY may hold such a "dummy" object; the scenario's own keys win.
 #include "lifeline.h"
-#include "simulator-end.h"
+#include "simulator-channel.h"
 
 #include <algorithm>
 #include <atomic>
@@ -56,7 +56,7 @@ Uniform(uint64_t bits)
 class Dummy
 {
   public:
-    explicit Dummy(SimulatorEnd& end)
+    explicit Dummy(SimulatorChannel& end)
         : m_end(end)
     {
     }
@@ -228,7 +228,7 @@ class Dummy
                 {"action_sum", actions}};
     }
 
-    SimulatorEnd& m_end;
+    SimulatorChannel& m_end;
     json m_config;
     uint64_t m_seed{1};
     int64_t m_message{0};
@@ -247,7 +247,7 @@ main(int argc, char** argv)
     }
     try
     {
-        SimulatorEnd end(std::stoi(argv[1] + option.size()));
+        SimulatorChannel end(std::stoi(argv[1] + option.size()));
         StartLifeline(end.AgentPid());
         end.Publish(Message::Ready);
         Command command = end.Wait();

@@ -12,7 +12,7 @@ namespace ns3::env
  * A parent-death signal (PR_SET_PDEATHSIG) follows the thread that started us instead, and would kill a simulator
  * whose creator was a short-lived thread.
  *
- * \param expectedParent the process that should be our parent (SimulatorEnd::AgentPid()); when it is gone
+ * \param expectedParent the process that should be our parent (SimulatorChannel::AgentPid()); when it is gone
  *        already we end at once. 0: whoever it is.
  */
 void StartLifeline(int expectedParent = 0);

@@ -118,7 +118,7 @@ struct ActionRow
     double echo{0}; ///< comes back as the field "last_action"
 
     /// Window and rate may be infinite: none, and the link's. No number may be a NaN.
-    bool IsRight() const { return windowBytes >= 0 && rateBps >= 0 && std::isfinite(echo); }
+    bool IsValid() const { return windowBytes >= 0 && rateBps >= 0 && std::isfinite(echo); }
 };
 
 } // namespace ns3::env

@@ -9,7 +9,7 @@ namespace ns3::env
 bool
 ChannelDecider::Decide(std::span<const DecisionRow> rows, std::span<ActionRow> actions, Picos now)
 {
-    SimulatorEnd& channel = m_channel.Channel();
+    SimulatorChannel& channel = m_channel.Channel();
     auto action = actions.begin();
     // More rows than the channel holds go in several messages.
     while (!rows.empty())

@@ -13,7 +13,7 @@ namespace ns3::env
 class ChannelDecider final : public Decider
 {
   public:
-    explicit ChannelDecider(Interruptible& channel)
+    explicit ChannelDecider(EpisodeChannel& channel)
         : m_channel(channel)
     {
     }
@@ -22,7 +22,7 @@ class ChannelDecider final : public Decider
     Decide(std::span<const DecisionRow> rows, std::span<ActionRow> actions, Picos now) override;
 
   private:
-    Interruptible& m_channel;
+    EpisodeChannel& m_channel;
 };
 
 } // namespace ns3::env

@@ -3,7 +3,7 @@
 #ifndef NS3_ENV_DECISION_INTERRUPTION_H
 #define NS3_ENV_DECISION_INTERRUPTION_H
 
-#include "ns3_env/cpp/channel/simulator-end.h"
+#include "ns3_env/cpp/channel/simulator-channel.h"
 
 #include <cstdint>
 
@@ -19,15 +19,15 @@ enum class Interruption : uint8_t
 };
 
 /// The simulator's end of the channel during one episode.
-class Interruptible
+class EpisodeChannel
 {
   public:
-    explicit Interruptible(SimulatorEnd& channel)
+    explicit EpisodeChannel(SimulatorChannel& channel)
         : m_channel(channel)
     {
     }
 
-    SimulatorEnd& Channel() { return m_channel; }
+    SimulatorChannel& Channel() { return m_channel; }
 
     /// Sends the first `count` rows and waits. \return false where the answer is another episode, or the end
     bool Exchange(Message kind, int64_t timePs, size_t count)
@@ -48,7 +48,7 @@ class Interruptible
     Interruption Interrupted() const { return m_interruption; }
 
   private:
-    SimulatorEnd& m_channel;
+    SimulatorChannel& m_channel;
     Interruption m_interruption{Interruption::None};
 };
 

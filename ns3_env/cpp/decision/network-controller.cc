@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "network-controller.h"
 
-#include "policy-shelf.h"
+#include "policy-cache.h"
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
@@ -58,7 +58,7 @@ NetworkController::GetTelemetryHeader() const
     {
         return {};
     }
-    const Policy& policy = PolicyShelf::Get(m_file);
+    const Policy& policy = PolicyCache::Get(m_file);
     return {.wireBytes = m_telemetryBytes < 0 ? policy.TelemetryBytes()
                                               : static_cast<uint32_t>(m_telemetryBytes),
             .hopRecords = m_hopRecords || NeedsHops(policy.Fields()),

@@ -7,7 +7,7 @@ namespace ns3::env
 bool
 TransitionLog::Add(const DecisionRow& row, const ActionRow& action, Picos now)
 {
-    SimulatorEnd& channel = m_channel.Channel();
+    SimulatorChannel& channel = m_channel.Channel();
     channel.Rows()[m_count] = row;
     channel.ActionsToWrite()[m_count] = action;
     ++m_count;

@@ -14,7 +14,7 @@ namespace ns3::env
 class TransitionLog
 {
   public:
-    explicit TransitionLog(Interruptible& channel)
+    explicit TransitionLog(EpisodeChannel& channel)
         : m_channel(channel)
     {
     }
@@ -26,7 +26,7 @@ class TransitionLog
     bool Flush(Picos now);
 
   private:
-    Interruptible& m_channel;
+    EpisodeChannel& m_channel;
     size_t m_count{0};
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "event-loop.h"
 
-#include "sign-of-life.h"
+#include "heartbeat.h"
 
 #include "ns3/simulator.h"
 
@@ -209,7 +209,7 @@ EventLoop::Run()
         if (++m_count % EVENTS_PER_BEAT == 0 && m_now != beaten)
         {
             beaten = m_now;
-            SignOfLife::Beat();
+            Heartbeat::Beat();
         }
         if (IsRearmed(entry))
         {

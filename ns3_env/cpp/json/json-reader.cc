@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "json-reader.h"
 
-#include "ns3_env/cpp/engine/sign-of-life.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
 
 #include <algorithm>
 
@@ -37,7 +37,7 @@ class ParseWatch
   public:
     bool operator()(int, Json::parse_event_t event, Json& parsed)
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         switch (event)
         {
         case Json::parse_event_t::object_start:
@@ -184,7 +184,7 @@ JsonReader::Numbers(const std::string& key, size_t most, double low, double high
     std::vector<double> values;
     for (const Json& value : List(key, most))
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         values.push_back(NumberOf(value, [&] { return PathOf(key, values.size()); }, low, high));
     }
     return values;

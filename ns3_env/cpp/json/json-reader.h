@@ -5,7 +5,7 @@
 
 #include "scenario-error.h"
 
-#include "ns3_env/cpp/engine/sign-of-life.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
 
 #include <cmath>
 #include <cstdint>
@@ -103,7 +103,7 @@ class JsonReader
         values.reserve(list.size());
         for (const Json& value : list)
         {
-            SignOfLife::Beat();
+            Heartbeat::Beat();
             values.push_back(WholeOf(value, [&] { return PathOf(key, values.size()); }, low, high));
         }
         return values;

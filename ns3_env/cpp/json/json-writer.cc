@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "json-writer.h"
 
-#include "ns3_env/cpp/engine/sign-of-life.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
 
 #include <ostream>
 #include <streambuf>
@@ -33,7 +33,7 @@ class BeatingText : public std::streambuf
         }
         m_text += piece;
         setp(m_piece, m_piece + sizeof m_piece);
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         return 0;
     }
 
@@ -55,7 +55,7 @@ class BeatingText : public std::streambuf
         for (size_t at = 0; at < m_text.size(); at += MOVED_BYTES)
         {
             larger.append(m_text, at, MOVED_BYTES);
-            SignOfLife::Beat();
+            Heartbeat::Beat();
         }
         m_text = std::move(larger);
     }
@@ -74,7 +74,7 @@ Free(nlohmann::json& json)
     {
         while (!array->empty())
         {
-            SignOfLife::Beat();
+            Heartbeat::Beat();
             Free(array->back());
             array->pop_back();
         }

@@ -5,8 +5,8 @@
 #include "ns3_env/cpp/decision/agent-controller.h"
 #include "ns3_env/cpp/decision/channel-decider.h"
 #include "ns3_env/cpp/decision/network-controller.h"
+#include "ns3_env/cpp/decision/policy-cache.h"
 #include "ns3_env/cpp/decision/policy-decider.h"
-#include "ns3_env/cpp/decision/policy-shelf.h"
 #include "ns3_env/cpp/engine/now.h"
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/run/controller-factory.h"
@@ -70,7 +70,7 @@ GroupOf(const CongestionControl& control)
 
 } // namespace
 
-DecidingFlows::DecidingFlows(const Scenario& scenario, SimulatorEnd* channel)
+DecidingFlows::DecidingFlows(const Scenario& scenario, SimulatorChannel* channel)
     : m_seed(scenario.seed),
       m_feedback(scenario.congestionPoints.enabled),
       m_telling(scenario.inBandTelemetry)
@@ -100,7 +100,7 @@ DecidingFlows::DecidingFlows(const Scenario& scenario, SimulatorEnd* channel)
 
 DecidingFlows::~DecidingFlows()
 {
-    PolicyShelf::Clear();
+    PolicyCache::Clear();
 }
 
 void
@@ -117,7 +117,7 @@ DecidingFlows::AddPolicy(const ControllerSpec& spec)
     {
         return;
     }
-    Policy& policy = Within("attributes.File", [&]() -> Policy& { return PolicyShelf::Get(file); });
+    Policy& policy = Within("attributes.File", [&]() -> Policy& { return PolicyCache::Get(file); });
     if (!m_telling)
     {
         RefuseUnknown(policy.Fields(), file);

@@ -27,7 +27,7 @@ class DecidingFlows
      * \param channel where flows under "agent" ask; null refuses them
      * \throws ScenarioError where a policy's file is none, or transitions have nowhere to go
      */
-    DecidingFlows(const Scenario& scenario, SimulatorEnd* channel);
+    DecidingFlows(const Scenario& scenario, SimulatorChannel* channel);
     ~DecidingFlows();
 
     DecidingFlows(const DecidingFlows&) = delete;
@@ -62,7 +62,7 @@ class DecidingFlows
     uint64_t m_seed;
     bool m_feedback; ///< switches send feedback frames
     bool m_telling;  ///< switches may tell flows anything
-    std::optional<Interruptible> m_channel;
+    std::optional<EpisodeChannel> m_channel;
     std::optional<TransitionLog> m_log;
     std::map<std::string, Group> m_groups; ///< by the policy's file; "" across the channel
 };

@@ -8,8 +8,8 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3_env/cpp/channel/simulator-end.h"
-#include "ns3_env/cpp/engine/sign-of-life.h"
+#include "ns3_env/cpp/channel/simulator-channel.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/recorders/recorders.h"
 #include "ns3_env/cpp/recorders/results.h"
 
@@ -44,9 +44,9 @@ PrepareSimulator()
 }
 
 EpisodeOutcome
-RunEpisode(const std::string& scenarioJson, SimulatorEnd* channel, Transport& transport)
+RunEpisode(const std::string& scenarioJson, SimulatorChannel* channel, Transport& transport)
 {
-    std::optional<SignOfLife::Listener> listener;
+    std::optional<Heartbeat::Listener> listener;
     if (channel != nullptr)
     {
         listener.emplace(channel->Heartbeat());

@@ -8,7 +8,7 @@
 namespace ns3::env
 {
 
-class SimulatorEnd;
+class SimulatorChannel;
 class Transport;
 
 /// What came of an episode.
@@ -26,7 +26,7 @@ struct EpisodeOutcome
  * \throws ScenarioError
  */
 EpisodeOutcome
-RunEpisode(const std::string& scenarioJson, SimulatorEnd* channel, Transport& transport);
+RunEpisode(const std::string& scenarioJson, SimulatorChannel* channel, Transport& transport);
 
 /// Global settings of the process: picosecond time, the event scheduler. Once, before anything else.
 void PrepareSimulator();

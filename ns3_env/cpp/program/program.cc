@@ -6,7 +6,7 @@
 
 #include "ns3/command-line.h"
 #include "ns3_env/cpp/channel/lifeline.h"
-#include "ns3_env/cpp/channel/simulator-end.h"
+#include "ns3_env/cpp/channel/simulator-channel.h"
 #include "ns3_env/cpp/json/json-reader.h"
 
 #include <charconv>
@@ -31,7 +31,7 @@ constexpr int EXIT_BAD_INPUT = 2;
 int
 Serve(int channelFd, Transport& transport)
 {
-    SimulatorEnd channel(channelFd);
+    SimulatorChannel channel(channelFd);
     StartLifeline(channel.AgentPid());
     channel.Publish(Message::Ready);
     Command command = channel.Wait();

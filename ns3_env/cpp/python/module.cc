@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Python module of the C++ side: the agent's end of the channel, fields, MPCC's law, policies.
-#include "ns3_env/cpp/channel/agent-end.h"
+#include "ns3_env/cpp/channel/agent-channel.h"
 
 #include <cstring>
 #include <pybind11/numpy.h>
@@ -29,7 +29,7 @@ template <typename T>
 py::array
 RowView(py::handle self, T DecisionRow::* member)
 {
-    const auto rows = self.cast<AgentEnd&>().Rows();
+    const auto rows = self.cast<AgentChannel&>().Rows();
     return View({static_cast<py::ssize_t>(rows.size())},
                 {sizeof(DecisionRow)},
                 &(rows[0].*member),
@@ -127,12 +127,12 @@ PYBIND11_MODULE(_native, module)
     module.def("channel_layout_hash", &ChannelLayoutHash);
     module.def(
         "wait_any",
-        [](const std::vector<AgentEnd*>& ends, double timeoutS)
+        [](const std::vector<AgentChannel*>& ends, double timeoutS)
         {
             int index = -1;
             {
                 py::gil_scoped_release unlocked;
-                index = AgentEnd::WaitAny(ends, timeoutS);
+                index = AgentChannel::WaitAny(ends, timeoutS);
             }
             CheckSignals();
             return index;
@@ -142,14 +142,16 @@ PYBIND11_MODULE(_native, module)
         "Index of an end with a message, or -1 after timeout_s seconds; wait(0) of that end takes "
         "the message.");
 
-    py::class_<AgentEnd>(module, "AgentEnd", "The agent's end of one channel; it owns the region.")
+    py::class_<AgentChannel>(module,
+                             "AgentChannel",
+                             "The agent's end of one channel; it owns the region.")
         .def(py::init<uint32_t>(), py::arg("capacity"), "Makes a region for `capacity` rows.")
-        .def_property_readonly("channel_fd", &AgentEnd::ChannelFd)
-        .def_property_readonly("blob_fd", &AgentEnd::BlobFd)
-        .def_property_readonly("capacity", &AgentEnd::Capacity)
+        .def_property_readonly("channel_fd", &AgentChannel::ChannelFd)
+        .def_property_readonly("blob_fd", &AgentChannel::BlobFd)
+        .def_property_readonly("capacity", &AgentChannel::Capacity)
         .def(
             "wait",
-            [](AgentEnd& self, double timeoutS)
+            [](AgentChannel& self, double timeoutS)
             {
                 Message message = self.Wait(0);
                 if (message == Message::None && timeoutS > 0)
@@ -165,13 +167,13 @@ PYBIND11_MODULE(_native, module)
             "Releases the GIL.")
         .def(
             "send",
-            [](AgentEnd& self, uint32_t command, uint32_t actionCount)
+            [](AgentChannel& self, uint32_t command, uint32_t actionCount)
             { self.Send(static_cast<Command>(command), actionCount); },
             py::arg("command"),
             py::arg("action_count") = 0)
-        .def_property_readonly("time_ps", &AgentEnd::TimePs)
-        .def_property_readonly("row_count", &AgentEnd::RowCount)
-        .def_property_readonly("heartbeat", &AgentEnd::Heartbeat)
+        .def_property_readonly("time_ps", &AgentChannel::TimePs)
+        .def_property_readonly("row_count", &AgentChannel::RowCount)
+        .def_property_readonly("heartbeat", &AgentChannel::Heartbeat)
         .def_property_readonly("flows",
                                [](py::object self) { return RowView(self, &DecisionRow::flow); })
         .def_property_readonly("slots",
@@ -181,7 +183,7 @@ PYBIND11_MODULE(_native, module)
         .def_property_readonly("records",
                                [](py::object self)
                                {
-                                   const auto rows = self.cast<AgentEnd&>().Rows();
+                                   const auto rows = self.cast<AgentChannel&>().Rows();
                                    return View({static_cast<py::ssize_t>(rows.size()), FIELD_COUNT},
                                                {sizeof(DecisionRow), sizeof(double)},
                                                rows[0].record.values.data(),
@@ -190,7 +192,7 @@ PYBIND11_MODULE(_native, module)
         .def_property_readonly("actions",
                                [](py::object self)
                                {
-                                   const auto rows = self.cast<AgentEnd&>().Actions();
+                                   const auto rows = self.cast<AgentChannel&>().Actions();
                                    return View(
                                        {static_cast<py::ssize_t>(rows.size()), ACTION_WIDTH},
                                        {sizeof(ActionRow), sizeof(double)},
@@ -198,7 +200,7 @@ PYBIND11_MODULE(_native, module)
                                        self);
                                })
         .def_property_readonly("fields",
-                               [](const AgentEnd& self)
+                               [](const AgentChannel& self)
                                {
                                    py::list fields;
                                    for (const SchemaField& field : self.Fields())
@@ -207,9 +209,9 @@ PYBIND11_MODULE(_native, module)
                                    }
                                    return fields;
                                })
-        .def("read_blob", [](const AgentEnd& self) { return py::bytes(self.ReadBlob()); })
+        .def("read_blob", [](const AgentChannel& self) { return py::bytes(self.ReadBlob()); })
         .def("write_blob",
-             [](AgentEnd& self, const py::bytes& text)
+             [](AgentChannel& self, const py::bytes& text)
              { self.WriteBlob(static_cast<std::string_view>(text)); });
 
     BindMpcc(module);

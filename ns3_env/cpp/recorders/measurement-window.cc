@@ -2,8 +2,8 @@
 #include "measurement-window.h"
 
 #include "ns3/simulator.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/engine/now.h"
-#include "ns3_env/cpp/engine/sign-of-life.h"
 
 namespace ns3::env
 {
@@ -89,7 +89,7 @@ MeasurementWindow::ReceivedSoFar() const
     std::vector<uint64_t> received(flows.size(), 0);
     for (size_t i = 0; i < flows.size(); ++i)
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         received[i] = m_run.Records()[i].end >= 0 ? flows[i].flow.sizeBytes : 0;
     }
     for (const LiveFlow* flow : m_run.LiveFlows())

@@ -2,8 +2,8 @@
 #include "queue-series.h"
 
 #include "ns3/simulator.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/engine/now.h"
-#include "ns3_env/cpp/engine/sign-of-life.h"
 
 namespace ns3::env
 {

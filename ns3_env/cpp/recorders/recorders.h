@@ -7,9 +7,9 @@
 #include "controller-log.h"
 #include "counters.h"
 #include "event-log.h"
-#include "knob-log.h"
 #include "measurement-window.h"
 #include "queue-series.h"
+#include "window-log.h"
 
 #include <optional>
 
@@ -27,7 +27,7 @@ struct Recorders
     Counters counters;
     CommonInterval commonInterval;
     std::optional<MeasurementWindow> measurement;
-    std::optional<KnobLog> knobs;
+    std::optional<WindowLog> knobs;
     std::optional<QueueSampler> queues;
     std::optional<EventLog> events;
     std::optional<ControllerLog> states;

@@ -2,7 +2,7 @@
 #include "results.h"
 
 #include "ns3/simulator.h"
-#include "ns3_env/cpp/engine/sign-of-life.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/json/json-writer.h"
 
 #include <algorithm>
@@ -128,7 +128,7 @@ FlowsToJson(const FlowRun& run)
     }
     for (size_t i = 0; i < flows.size(); ++i)
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         const FlowSpec& flow = flows[i].flow;
         const FlowRecord& record = run.Records()[i];
         columns["src"].push_back(flow.source);
@@ -177,7 +177,7 @@ StreamsToJson(const FlowRun& run)
     const auto& streams = run.GetScenario().streams;
     for (size_t i = 0; i < streams.size(); ++i)
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         const StreamEntry& stream = streams[i];
         const StreamCounts counts = run.CountsOf(i);
         columns["src"].push_back(stream.flow.source);
@@ -198,13 +198,13 @@ SeriesToJson(const QueueSeries& series)
     Json times = ArrayOf(series.time.size());
     for (Picos t : series.time)
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         times.push_back(Nanos(t));
     }
-    SignOfLife::Beat();
+    Heartbeat::Beat();
     Json json;
     json["t_ns"] = std::move(times);
-    SignOfLife::Beat();
+    Heartbeat::Beat();
     json["bytes"] = series.bytes;
     return json;
 }
@@ -217,7 +217,7 @@ QueuesToJson(const FlowRun& run, const Recorders& recorders)
     run.ForEachQueue(
         [&](const EgressQueue& port)
         {
-            SignOfLife::Beat();
+            Heartbeat::Beat();
             if (port.stats == nullptr || port.txBytes == 0)
             {
                 return;
@@ -258,7 +258,7 @@ LossesToJson(const FlowRun& run)
     Json losses = Json::array();
     for (const LossRecord& record : run.LossRecords())
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         losses.push_back({{"node", record.node},
                           {"port", record.port},
                           {"peer", record.peer},
@@ -276,7 +276,7 @@ ChangesToJson(const ControllerLog& log)
     Json rows = ArrayOf(log.Changes().size());
     for (const ControllerChange& change : log.Changes())
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         rows.push_back({Nanos(change.time), change.flow, log.Names()[change.name], change.value});
     }
     return rows;
@@ -316,7 +316,7 @@ ResultsToJson(const FlowRun& run, const Recorders& recorders)
         Json windows = ArrayOf(recorders.knobs->Changes().size());
         for (const KnobChange& k : recorders.knobs->Changes())
         {
-            SignOfLife::Beat();
+            Heartbeat::Beat();
             windows.push_back({Nanos(k.time), k.flow, k.windowBytes, k.rateBps});
         }
         json["windows"] = std::move(windows);
@@ -326,13 +326,13 @@ ResultsToJson(const FlowRun& run, const Recorders& recorders)
         json["marks"] = ArrayOf(recorders.events->Marks().size());
         for (const MarkEvent& mark : recorders.events->Marks())
         {
-            SignOfLife::Beat();
+            Heartbeat::Beat();
             json["marks"].push_back({Nanos(mark.time), mark.flow});
         }
         json["pauses"] = ArrayOf(recorders.events->Pauses().size());
         for (const PauseEvent& e : recorders.events->Pauses())
         {
-            SignOfLife::Beat();
+            Heartbeat::Beat();
             json["pauses"].push_back({Nanos(e.time), e.node, e.port, e.paused ? 1 : 0});
         }
     }

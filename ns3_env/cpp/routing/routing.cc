@@ -2,7 +2,7 @@
 #include "routing.h"
 
 #include "ns3_env/cpp/contract/int-record.h"
-#include "ns3_env/cpp/engine/sign-of-life.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
 
 #include <algorithm>
 #include <deque>
@@ -26,7 +26,7 @@ Routing::Routing(const Scenario& scenario, const OrderMaker& makeOrder)
     std::set<std::pair<uint32_t, uint32_t>> seen;
     for (size_t i = 0; i < scenario.links.size(); ++i)
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         const LinkSpec& link = scenario.links[i];
         const std::string where = "link " + std::to_string(i) + " joins " + std::to_string(link.a) +
                                   " and " + std::to_string(link.b);
@@ -64,7 +64,7 @@ Routing::DistancesTo(uint32_t host) const
     {
         return distance;
     }
-    SignOfLife::Beat();
+    Heartbeat::Beat();
     distance.assign(m_graph.neighbours.size(), UNREACHABLE);
     distance[host] = 0;
     std::deque<uint32_t> front{host};
@@ -162,7 +162,7 @@ Routing::LargestOfPaths(uint32_t payloadBytes, Rounding rounding) const
         {
             continue;
         }
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         const auto& distance = DistancesTo(to);
         std::vector<uint32_t> order;
         for (uint32_t node = 0; node < nodes; ++node)

@@ -2,8 +2,8 @@
 #include "flow-run.h"
 
 #include "ns3/simulator.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/engine/now.h"
-#include "ns3_env/cpp/engine/sign-of-life.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -55,7 +55,7 @@ FlowRun::ForgetFlows()
 {
     while (!m_flows.empty()) // very many flows take their time to go, too
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         m_flows.erase(m_flows.begin());
         if (m_flows.size() % FREED_TOGETHER == 0)
         {
@@ -94,7 +94,7 @@ FlowRun::StartDueFlows()
             return;
         }
         ++m_nextStart;
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         auto& flow = m_flows[entry.flow.id];
         flow = Create(entry);
         m_live.push_back(flow.get());
@@ -196,7 +196,7 @@ FlowRun::Run()
     m_traces.ended();
     for (LiveFlow* flow : m_live)
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         flow->Abort();
         Record(*flow);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "scenario.h"
 
-#include "ns3_env/cpp/engine/sign-of-life.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/json/read-clock.h"
 
@@ -149,7 +149,7 @@ ReadFlows(JsonReader section, Scenario& s)
     std::unordered_set<int32_t> taken;
     for (size_t i = 0; i < n; ++i)
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         rows.CheckEnds(i, "flow", src[i], dst[i]);
         // A slot is where the policy keeps what it knows of the flow.
         if (s.controllers[controller[i]].name == AGENT)
@@ -188,7 +188,7 @@ ReadStreams(JsonReader section, Scenario& s)
     rows.SameLength(src.size(), {dst.size(), rate.size(), start.size(), stop.size()});
     for (size_t i = 0; i < src.size(); ++i)
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         rows.CheckEnds(i, "stream", src[i], dst[i]);
         if (stop[i] != UNSTOPPED && stop[i] <= start[i])
         {

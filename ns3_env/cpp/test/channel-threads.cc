@@ -2,9 +2,9 @@
 // Both ends of a channel, and the lifeline, as threads of one program for ThreadSanitizer.
 //
 // rdma-channel-threads [TURNS]
-#include "ns3_env/cpp/channel/agent-end.h"
+#include "ns3_env/cpp/channel/agent-channel.h"
 #include "ns3_env/cpp/channel/lifeline.h"
-#include "ns3_env/cpp/channel/simulator-end.h"
+#include "ns3_env/cpp/channel/simulator-channel.h"
 
 #include <algorithm>
 #include <array>
@@ -30,7 +30,7 @@ constexpr unsigned LONGEST_S = 300;
 
 /// Answers a reset with rows, `turns` times, then with a result; until it is told to close.
 void
-Simulate(SimulatorEnd& end, uint32_t turns)
+Simulate(SimulatorChannel& end, uint32_t turns)
 {
     end.Publish(Message::Ready);
     uint32_t turn = 0;
@@ -67,7 +67,7 @@ Simulate(SimulatorEnd& end, uint32_t turns)
 
 /// Takes the message that `end` has and answers it. \returns false once an episode has ended
 bool
-Answer(AgentEnd& end)
+Answer(AgentChannel& end)
 {
     double seen = static_cast<double>(end.Heartbeat() & 1);
     switch (end.Wait(0))
@@ -98,21 +98,21 @@ Answer(AgentEnd& end)
 void
 Talk(uint32_t turns)
 {
-    std::vector<std::unique_ptr<AgentEnd>> agents;
-    std::vector<std::unique_ptr<SimulatorEnd>> simulators;
+    std::vector<std::unique_ptr<AgentChannel>> agents;
+    std::vector<std::unique_ptr<SimulatorChannel>> simulators;
     std::vector<std::thread> threads;
-    std::vector<AgentEnd*> open;
+    std::vector<AgentChannel*> open;
     for (size_t i = 0; i < PAIRS; ++i)
     {
-        agents.push_back(std::make_unique<AgentEnd>(CAPACITY));
+        agents.push_back(std::make_unique<AgentChannel>(CAPACITY));
         open.push_back(agents.back().get());
-        simulators.push_back(
-            std::make_unique<SimulatorEnd>(fcntl(open.back()->ChannelFd(), F_DUPFD_CLOEXEC, 0)));
+        simulators.push_back(std::make_unique<SimulatorChannel>(
+            fcntl(open.back()->ChannelFd(), F_DUPFD_CLOEXEC, 0)));
         threads.emplace_back(Simulate, std::ref(*simulators.back()), turns);
     }
     while (!open.empty())
     {
-        const int ready = AgentEnd::WaitAny(open, 1.0);
+        const int ready = AgentChannel::WaitAny(open, 1.0);
         if (ready >= 0 && !Answer(*open[static_cast<size_t>(ready)]))
         {
             open.erase(open.begin() + ready);

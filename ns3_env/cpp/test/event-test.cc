@@ -5,8 +5,8 @@
 #include "ns3/test.h"
 #include "ns3_env/cpp/engine/event-loop.h"
 #include "ns3_env/cpp/engine/event-queue.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/engine/reusable-event.h"
-#include "ns3_env/cpp/engine/sign-of-life.h"
 
 #include <memory>
 #include <random>
@@ -216,7 +216,7 @@ class SignOfLifeTest : public TestCase
         m_left = 1600;
         m_step = step;
         std::atomic<uint64_t> beats{0};
-        const SignOfLife::Listener listener(beats);
+        const Heartbeat::Listener listener(beats);
         Simulator::Schedule(Time(1), &SignOfLifeTest::Next, this);
         Simulator::Run();
         Simulator::Destroy();

@@ -4,7 +4,7 @@
 #include "queue-pair.h"
 
 #include "ns3/trace-source-accessor.h"
-#include "ns3_env/cpp/engine/sign-of-life.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
 
 #include <algorithm>
 
@@ -140,7 +140,7 @@ Port::Transmit(Packet* packet, Picos now)
     m_busyUntil = now + m_cachedTime;
     m_txBytes += packet->wireBytes;
     m_network.packetHops += packet->flow != nullptr ? 1 : 0;
-    SignOfLife::Beat();
+    Heartbeat::Beat();
     m_txTrace(*packet);
 
     packet->arrival = m_busyUntil + m_delay;

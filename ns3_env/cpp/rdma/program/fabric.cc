@@ -3,7 +3,7 @@
 
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
-#include "ns3_env/cpp/engine/sign-of-life.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/rdma/published/rules.h"
 
 #include <algorithm>
@@ -87,7 +87,7 @@ Fabric::BuildNodes()
     buffer.sharing = m_rules->GetPoolSharing(buffer.pfc);
     for (uint32_t id = 0; id < count; ++id)
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         Ptr<Node> node = CreateObject<Node>();
         m_nodes.push_back(node);
         if (m_scenario.isSwitch[id])
@@ -97,7 +97,7 @@ Fabric::BuildNodes()
             node->AggregateObject(m_switchOf[id]);
             for (size_t i = 0; i < m_routing.Neighbours(id).size(); ++i)
             {
-                SignOfLife::Beat();
+                Heartbeat::Beat();
                 m_switchOf[id]->AddPort(id);
             }
         }
@@ -111,7 +111,7 @@ Fabric::BuildNodes()
     std::vector<uint32_t> used(count, 0);
     for (const LinkSpec& link : m_scenario.links)
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         Port& a = PortAt(link.a, used[link.a]++);
         Port& b = PortAt(link.b, used[link.b]++);
         Port::Connect(a, b, link.rateBps, link.delay);
@@ -153,7 +153,7 @@ Fabric::ConfigureSwitches()
         CheckBuffer(id, *sw);
         for (const auto& port : sw->Ports())
         {
-            SignOfLife::Beat();
+            Heartbeat::Beat();
             std::unique_ptr<FlowCounter> counter;
             if (m_scenario.flowTimeout)
             {

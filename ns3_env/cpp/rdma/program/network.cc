@@ -4,8 +4,8 @@
 #include "pcap.h"
 #include "rate-check.h"
 
+#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/engine/now.h"
-#include "ns3_env/cpp/engine/sign-of-life.h"
 #include "ns3_env/cpp/run/controller-factory.h"
 
 namespace ns3::env::rdma
@@ -69,7 +69,7 @@ Network::ForEachQueue(const QueueVisitor& visit) const
     const Picos now = NowPicos();
     for (const auto& [id, sw] : m_fabric.Switches())
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         for (const auto& port : sw->Ports())
         {
             visit({.node = id,
@@ -92,7 +92,7 @@ Network::LossRecords() const
     std::vector<LossRecord> records;
     for (const Port* port : Ports())
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         for (const LossCause cause : LOSS_CAUSES)
         {
             const Losses& lost = port->Lost().By(cause);

@@ -3,7 +3,7 @@
 
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/engine/constant-rate.h"
-#include "ns3_env/cpp/engine/sign-of-life.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
 
 #include <map>
 #include <utility>
@@ -25,7 +25,7 @@ Streams::Streams(const Scenario& scenario, const Fabric& fabric)
     std::map<std::pair<uint32_t, uint32_t>, uint16_t> count; // streams so far per host pair
     for (const StreamEntry& entry : scenario.streams)
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         const FlowSpec& spec = entry.flow;
         m_ports.push_back(
             static_cast<uint16_t>(FIRST_SOURCE_PORT + count[{spec.source, spec.destination}]++));
@@ -39,7 +39,7 @@ Streams::Schedule()
 {
     for (const auto& stream : m_streams)
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         Simulator::Schedule(Time(stream->StartTime()),
                             [this, pair = stream.get()]
                             { m_fabric.Rules().Start([pair] { pair->Start(); }); });
@@ -59,7 +59,7 @@ Streams::TransmittedPayload() const
     uint64_t bytes = 0;
     for (const auto& stream : m_streams)
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         bytes += stream->TransmittedBytes();
     }
     return bytes;

@@ -18,7 +18,7 @@
 #include "ns3/tcp-l4-protocol.h"
 #include "ns3/traffic-control-layer.h"
 #include "ns3_env/cpp/engine/event-loop.h"
-#include "ns3_env/cpp/engine/sign-of-life.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/run/controller-factory.h"
 #include "ns3_env/cpp/tcp/controllers/steered.h"
 
@@ -57,7 +57,7 @@ Fabric::Fabric(const Scenario& scenario, const TcpSettings& settings)
     BuildNodes();
     for (const LinkSpec& link : m_scenario.links)
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         BuildLink(link);
     }
     std::stable_sort(m_egresses.begin(),
@@ -125,7 +125,7 @@ Fabric::BuildNodes()
 {
     for (uint32_t id = 0; id < m_scenario.isSwitch.size(); ++id)
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         const bool isSwitch = m_scenario.isSwitch[id];
         auto node = CreateObject<Node>();
         auto ip = CreateObject<Ipv4L3Protocol>();
@@ -330,7 +330,7 @@ Fabric::LossRecords() const
     std::vector<LossRecord> records;
     for (const Egress& egress : m_egresses)
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         for (const LossCause cause : LOSS_CAUSES)
         {
             const Losses& lost = egress.meter->Lost().By(cause);

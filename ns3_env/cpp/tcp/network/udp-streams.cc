@@ -9,8 +9,8 @@
 #include "ns3/simulator.h"
 #include "ns3/udp-l4-protocol.h"
 #include "ns3/udp-socket-factory.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/engine/now.h"
-#include "ns3_env/cpp/engine/sign-of-life.h"
 
 #include <algorithm>
 #include <limits>
@@ -36,7 +36,7 @@ UdpStreams::UdpStreams(const Scenario& scenario, const Fabric& fabric)
     m_streams.reserve(scenario.streams.size());
     for (const StreamEntry& entry : scenario.streams)
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         Add(entry);
     }
 }
@@ -117,7 +117,7 @@ UdpStreams::Schedule()
 {
     for (Stream& stream : m_streams)
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         SendAt(stream, std::max(stream.table.DueAt(0), NowPicos()));
     }
 }
@@ -173,7 +173,7 @@ UdpStreams::TransmittedPayload() const
     uint64_t bytes = 0;
     for (const Stream& stream : m_streams)
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         bytes += stream.sent * m_payloadBytes;
     }
     return bytes;
@@ -185,7 +185,7 @@ UdpStreams::DeliveredPayload() const
     uint64_t bytes = 0;
     for (const Stream& stream : m_streams)
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         bytes += stream.receivedBytes;
     }
     return bytes;

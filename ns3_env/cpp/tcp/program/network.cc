@@ -4,8 +4,8 @@
 #include "pcap.h"
 
 #include "ns3/ipv4-queue-disc-item.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/engine/now.h"
-#include "ns3_env/cpp/engine/sign-of-life.h"
 #include "ns3_env/cpp/tcp/network/congestion-ops.h"
 #include "ns3_env/cpp/tcp/network/segment.h"
 
@@ -61,7 +61,7 @@ Network::ForEachQueue(const QueueVisitor& visit) const
 {
     for (const Egress& egress : m_fabric.Egresses())
     {
-        SignOfLife::Beat();
+        Heartbeat::Beat();
         if (m_scenario.isSwitch[egress.node])
         {
             visit({.node = egress.node,

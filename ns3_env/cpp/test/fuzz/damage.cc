@@ -46,7 +46,7 @@ AnyCount(Random& random)
 
 } // namespace
 
-Region::Region(const AgentEnd& agent)
+Region::Region(const AgentChannel& agent)
     : m_blobFd(agent.BlobFd()),
       m_region(SharedRegion::Map(Duplicated(agent.ChannelFd()), ROWS_OFFSET)),
       m_header(reinterpret_cast<ChannelHeader*>(m_region.Data())),

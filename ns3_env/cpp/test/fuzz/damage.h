@@ -5,8 +5,8 @@
 
 #include "random.h"
 
-#include "ns3_env/cpp/channel/agent-end.h"
-#include "ns3_env/cpp/channel/simulator-end.h"
+#include "ns3_env/cpp/channel/agent-channel.h"
+#include "ns3_env/cpp/channel/simulator-channel.h"
 
 #include <algorithm>
 #include <functional>
@@ -18,7 +18,7 @@ namespace ns3::env::fuzz
 class Region
 {
   public:
-    explicit Region(const AgentEnd& agent);
+    explicit Region(const AgentChannel& agent);
 
     /// The region's descriptor as a simulator inherits it; whoever takes it closes it.
     int Inherited() const;

@@ -89,10 +89,10 @@ class ChannelFuzz
     /// The simulator comes to a region whose header is damaged.
     void Attach(Random& random)
     {
-        AgentEnd agent(CAPACITY);
+        AgentChannel agent(CAPACITY);
         Region region(agent);
         region.DamageHeader(random);
-        SimulatorEnd simulator(region.Inherited());
+        SimulatorChannel simulator(region.Inherited());
         Expect(simulator.Capacity() == CAPACITY && simulator.Rows().size() == CAPACITY,
                "a header with another capacity");
         simulator.Publish(Message::Ready);
@@ -101,9 +101,9 @@ class ChannelFuzz
     /// The agent's words are damaged, and the header after the simulator has looked at it.
     void AttackSimulator(Random& random)
     {
-        AgentEnd agent(CAPACITY);
+        AgentChannel agent(CAPACITY);
         Region region(agent);
-        SimulatorEnd simulator(region.Inherited());
+        SimulatorChannel simulator(region.Inherited());
         agent.WriteBlob("{}");
         for (int i = 0; i < EXCHANGES; ++i)
         {
@@ -124,7 +124,7 @@ class ChannelFuzz
                 const auto actions = simulator.Actions();
                 Expect(std::all_of(actions.begin(),
                                    actions.end(),
-                                   [](const ActionRow& a) { return a.IsRight(); }),
+                                   [](const ActionRow& a) { return a.IsValid(); }),
                        "an action that is not right");
             }
             Expect(simulator.Rows().size() == CAPACITY && simulator.Capacity() == CAPACITY,
@@ -136,9 +136,9 @@ class ChannelFuzz
     /// The simulator's words are damaged.
     void AttackAgent(Random& random)
     {
-        AgentEnd agent(CAPACITY);
+        AgentChannel agent(CAPACITY);
         Region region(agent);
-        SimulatorEnd simulator(region.Inherited());
+        SimulatorChannel simulator(region.Inherited());
         simulator.WriteBlob("{}");
         for (int i = 0; i < EXCHANGES; ++i)
         {
@@ -160,7 +160,7 @@ class ChannelFuzz
     }
 
     /// Good actions or bad ones; bad ones never leave.
-    void Answer(AgentEnd& agent, Region& region, Random& random)
+    void Answer(AgentChannel& agent, Region& region, Random& random)
     {
         const auto due = static_cast<uint32_t>(
             std::count_if(agent.Rows().begin(),
@@ -187,9 +187,9 @@ class ChannelFuzz
     /// A whole episode under strange but possible actions, in some of which words are damaged.
     void PlayEpisode(Random& random)
     {
-        AgentEnd agent(CAPACITY);
+        AgentChannel agent(CAPACITY);
         Region region(agent);
-        SimulatorEnd simulator(region.Inherited());
+        SimulatorChannel simulator(region.Inherited());
         bool simulatorRefused = false;
         bool agentRefused = false;
         std::thread episode(
@@ -221,7 +221,7 @@ class ChannelFuzz
     }
 
     /// Until the episode is over. \throws ChannelError where the agent's end gives up
-    void Decide(AgentEnd& agent, Region& region, Random& random)
+    void Decide(AgentChannel& agent, Region& region, Random& random)
     {
         const bool damages = random.OneIn(2);
         for (int i = 0;; ++i)

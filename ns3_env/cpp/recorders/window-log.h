@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Log of the changes of a flow's window or rate.
-#ifndef NS3_ENV_RECORDERS_KNOB_LOG_H
-#define NS3_ENV_RECORDERS_KNOB_LOG_H
+#ifndef NS3_ENV_RECORDERS_WINDOW_LOG_H
+#define NS3_ENV_RECORDERS_WINDOW_LOG_H
 
 #include "ns3_env/cpp/run/flow-run.h"
 
@@ -20,13 +20,13 @@ struct KnobChange
 };
 
 /// Collects the changes of all flows.
-class KnobLog
+class WindowLog
 {
   public:
-    explicit KnobLog(FlowRun& run);
+    explicit WindowLog(FlowRun& run);
 
-    KnobLog(const KnobLog&) = delete;
-    KnobLog& operator=(const KnobLog&) = delete;
+    WindowLog(const WindowLog&) = delete;
+    WindowLog& operator=(const WindowLog&) = delete;
 
     const std::deque<KnobChange>& Changes() const { return m_changes; }
 
@@ -38,4 +38,4 @@ class KnobLog
 
 } // namespace ns3::env
 
-#endif // NS3_ENV_RECORDERS_KNOB_LOG_H
+#endif // NS3_ENV_RECORDERS_WINDOW_LOG_H

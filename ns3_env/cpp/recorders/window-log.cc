@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "knob-log.h"
+#include "window-log.h"
 
 namespace ns3::env
 {
 
-KnobLog::KnobLog(FlowRun& run)
+WindowLog::WindowLog(FlowRun& run)
 {
-    run.TraceKnobs(MakeCallback(&KnobLog::OnKnobs, this));
+    run.TraceKnobs(MakeCallback(&WindowLog::OnKnobs, this));
 }
 
 void
-KnobLog::OnKnobs(const FlowState& flow, Picos now)
+WindowLog::OnKnobs(const FlowState& flow, Picos now)
 {
     m_changes.push_back({now, flow.Id(), flow.WindowBytes(), flow.RateBps()});
 }

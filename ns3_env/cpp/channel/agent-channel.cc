@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "agent-end.h"
+#include "agent-channel.h"
 
 #include "blob.h"
 #include "futex.h"
@@ -25,7 +25,7 @@ ToNs(double seconds)
 
 } // namespace
 
-AgentEnd::AgentEnd(uint32_t capacity)
+AgentChannel::AgentChannel(uint32_t capacity)
     : m_region(SharedRegion::Create("ns3_env-channel", RegionBytes(capacity)))
 {
     if (capacity == 0)
@@ -49,19 +49,19 @@ AgentEnd::AgentEnd(uint32_t capacity)
     m_actions = {reinterpret_cast<ActionRow*>(m_region.Data() + ActionsOffset(capacity)), capacity};
 }
 
-AgentEnd::~AgentEnd()
+AgentChannel::~AgentChannel()
 {
     close(m_blobFd);
 }
 
 bool
-AgentEnd::HasMessage() const
+AgentChannel::HasMessage() const
 {
     return m_control->simulatorSequence.load(std::memory_order_acquire) != m_seen;
 }
 
 Message
-AgentEnd::Wait(double timeoutS)
+AgentChannel::Wait(double timeoutS)
 {
     if (!HasMessage())
     {
@@ -102,7 +102,7 @@ AgentEnd::Wait(double timeoutS)
 }
 
 int
-AgentEnd::WaitAny(const std::vector<AgentEnd*>& ends, double timeoutS)
+AgentChannel::WaitAny(const std::vector<AgentChannel*>& ends, double timeoutS)
 {
     const auto find = [&]() -> int
     {
@@ -124,7 +124,7 @@ AgentEnd::WaitAny(const std::vector<AgentEnd*>& ends, double timeoutS)
     {
         return found;
     }
-    for (AgentEnd* end : ends)
+    for (AgentChannel* end : ends)
     {
         end->m_control->agentSleeps.store(1, std::memory_order_seq_cst);
     }
@@ -139,7 +139,7 @@ AgentEnd::WaitAny(const std::vector<AgentEnd*>& ends, double timeoutS)
         FutexWaitAny(words, ToNs(timeoutS));
         found = find();
     }
-    for (AgentEnd* end : ends)
+    for (AgentChannel* end : ends)
     {
         end->m_control->agentSleeps.store(0, std::memory_order_relaxed);
     }
@@ -147,13 +147,13 @@ AgentEnd::WaitAny(const std::vector<AgentEnd*>& ends, double timeoutS)
 }
 
 std::span<const SchemaField>
-AgentEnd::Fields() const
+AgentChannel::Fields() const
 {
     return {m_header->fields, std::min<size_t>(m_header->fieldCount, FIELD_COUNT)};
 }
 
 void
-AgentEnd::Send(Command command, uint32_t actionCount)
+AgentChannel::Send(Command command, uint32_t actionCount)
 {
     if (!m_ourTurn)
     {
@@ -165,9 +165,9 @@ AgentEnd::Send(Command command, uint32_t actionCount)
                            std::to_string(m_actions.size()));
     }
     const auto actions = m_actions.first(command == Command::Step ? actionCount : 0);
-    if (!std::all_of(actions.begin(), actions.end(), std::mem_fn(&ActionRow::IsRight)))
+    if (!std::all_of(actions.begin(), actions.end(), std::mem_fn(&ActionRow::IsValid)))
     {
-        throw std::invalid_argument(WRONG_ACTION);
+        throw std::invalid_argument(INVALID_ACTION);
     }
     m_ourTurn = false;
     m_control->command = static_cast<uint32_t>(command);
@@ -176,13 +176,13 @@ AgentEnd::Send(Command command, uint32_t actionCount)
 }
 
 std::string
-AgentEnd::ReadBlob() const
+AgentChannel::ReadBlob() const
 {
     return ReadBlobFile(m_blobFd, m_control->simulatorBlobBytes);
 }
 
 void
-AgentEnd::WriteBlob(std::string_view text)
+AgentChannel::WriteBlob(std::string_view text)
 {
     WriteBlobFile(m_blobFd, text);
     m_control->agentBlobBytes = text.size();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Heartbeat of the simulator's process: a counter that grows whenever it makes progress.
-#ifndef NS3_ENV_ENGINE_SIGN_OF_LIFE_H
-#define NS3_ENV_ENGINE_SIGN_OF_LIFE_H
+#ifndef NS3_ENV_ENGINE_HEARTBEAT_H
+#define NS3_ENV_ENGINE_HEARTBEAT_H
 
 #include <atomic>
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace ns3::env
 {
 
 /// The heartbeat of a process, which simulates one network at a time. Nobody need listen.
-class SignOfLife
+class Heartbeat
 {
   public:
     /// A piece of work is done. To be called every few ms of computing, and never where work may go round in circles.
@@ -36,4 +36,4 @@ class SignOfLife
 
 } // namespace ns3::env
 
-#endif // NS3_ENV_ENGINE_SIGN_OF_LIFE_H
+#endif // NS3_ENV_ENGINE_HEARTBEAT_H

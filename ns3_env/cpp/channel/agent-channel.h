@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The agent's end of the channel, Python's.
-#ifndef NS3_ENV_CHANNEL_AGENT_END_H
-#define NS3_ENV_CHANNEL_AGENT_END_H
+#ifndef NS3_ENV_CHANNEL_AGENT_CHANNEL_H
+#define NS3_ENV_CHANNEL_AGENT_CHANNEL_H
 
 #include "adaptive-spin.h"
 #include "channel-layout.h"
@@ -17,14 +17,14 @@ namespace ns3::env
 {
 
 /// The agent's end of the channel: it owns the region.
-class AgentEnd
+class AgentChannel
 {
   public:
     /// Makes the region for `capacity` rows. \throws ChannelError
-    explicit AgentEnd(uint32_t capacity);
-    ~AgentEnd();
-    AgentEnd(const AgentEnd&) = delete;
-    AgentEnd& operator=(const AgentEnd&) = delete;
+    explicit AgentChannel(uint32_t capacity);
+    ~AgentChannel();
+    AgentChannel(const AgentChannel&) = delete;
+    AgentChannel& operator=(const AgentChannel&) = delete;
 
     /// Memory files the simulator must inherit under the same numbers.
     int ChannelFd() const { return m_region.Fd(); }
@@ -38,7 +38,7 @@ class AgentEnd
      */
     Message Wait(double timeoutS);
     /// Index of an end with a message; -1 when none has one yet. Wait(0) of that end then takes it.
-    static int WaitAny(const std::vector<AgentEnd*>& ends, double timeoutS);
+    static int WaitAny(const std::vector<AgentChannel*>& ends, double timeoutS);
 
     /// The message taken last.
     Message Kind() const { return m_kind; }
@@ -77,4 +77,4 @@ class AgentEnd
 
 } // namespace ns3::env
 
-#endif // NS3_ENV_CHANNEL_AGENT_END_H
+#endif // NS3_ENV_CHANNEL_AGENT_CHANNEL_H

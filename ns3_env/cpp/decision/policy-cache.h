@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The policies of an episode, each file read once and kept to the episode's end.
-#ifndef NS3_ENV_DECISION_POLICY_SHELF_H
-#define NS3_ENV_DECISION_POLICY_SHELF_H
+#ifndef NS3_ENV_DECISION_POLICY_CACHE_H
+#define NS3_ENV_DECISION_POLICY_CACHE_H
 
 #include "ns3_env/cpp/policy/policy.h"
 
@@ -13,7 +13,7 @@ namespace ns3::env
 {
 
 /// The policies of the episode that a process simulates. A file that changes meanwhile is read at the next one.
-class PolicyShelf
+class PolicyCache
 {
   public:
     /// \throws ScenarioError naming the file and what is wrong with it
@@ -36,4 +36,4 @@ class PolicyShelf
 
 } // namespace ns3::env
 
-#endif // NS3_ENV_DECISION_POLICY_SHELF_H
+#endif // NS3_ENV_DECISION_POLICY_CACHE_H

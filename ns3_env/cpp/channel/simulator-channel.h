@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The simulator's end of the channel.
-#ifndef NS3_ENV_CHANNEL_SIMULATOR_END_H
-#define NS3_ENV_CHANNEL_SIMULATOR_END_H
+#ifndef NS3_ENV_CHANNEL_SIMULATOR_CHANNEL_H
+#define NS3_ENV_CHANNEL_SIMULATOR_CHANNEL_H
 
 #include "adaptive-spin.h"
 #include "channel-layout.h"
@@ -18,7 +18,7 @@ namespace ns3::env
 {
 
 /// The simulator's end of the channel.
-class SimulatorEnd
+class SimulatorChannel
 {
   public:
     /**
@@ -26,7 +26,7 @@ class SimulatorEnd
      * Publish(Message::Ready) is left to the program, once it is ready for a scenario.
      * \throws ChannelError when this is no region of ours, or one of another build.
      */
-    explicit SimulatorEnd(int channelFd);
+    explicit SimulatorChannel(int channelFd);
 
     /// Rows one message can hold; send more in several Decisions messages, each answered by its Step.
     uint32_t Capacity() const { return static_cast<uint32_t>(m_rows.size()); }
@@ -81,4 +81,4 @@ class SimulatorEnd
 
 } // namespace ns3::env
 
-#endif // NS3_ENV_CHANNEL_SIMULATOR_END_H
+#endif // NS3_ENV_CHANNEL_SIMULATOR_CHANNEL_H

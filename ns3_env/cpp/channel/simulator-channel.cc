@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "simulator-end.h"
+#include "simulator-channel.h"
 
 #include "blob.h"
 #include "futex.h"
@@ -23,7 +23,7 @@ CopyText(char* to, size_t size, const char* from)
 
 } // namespace
 
-SimulatorEnd::SimulatorEnd(int channelFd)
+SimulatorChannel::SimulatorChannel(int channelFd)
     : m_region(SharedRegion::Map(channelFd, ROWS_OFFSET)),
       m_header(reinterpret_cast<ChannelHeader*>(m_region.Data()))
 {
@@ -65,7 +65,7 @@ SimulatorEnd::SimulatorEnd(int channelFd)
 }
 
 void
-SimulatorEnd::Publish(Message kind, int64_t timePs, uint32_t rowCount)
+SimulatorChannel::Publish(Message kind, int64_t timePs, uint32_t rowCount)
 {
     if (rowCount > m_rows.size())
     {
@@ -90,7 +90,7 @@ SimulatorEnd::Publish(Message kind, int64_t timePs, uint32_t rowCount)
 }
 
 void
-SimulatorEnd::Publish(Message kind, int64_t timePs, std::span<const DecisionRow> rows)
+SimulatorChannel::Publish(Message kind, int64_t timePs, std::span<const DecisionRow> rows)
 {
     if (rows.size() > m_rows.size())
     {
@@ -102,7 +102,7 @@ SimulatorEnd::Publish(Message kind, int64_t timePs, std::span<const DecisionRow>
 }
 
 Command
-SimulatorEnd::Wait()
+SimulatorChannel::Wait()
 {
     auto& sequence = m_control->agentSequence;
     if (!m_spin.Await(sequence, m_seen))
@@ -131,9 +131,9 @@ SimulatorEnd::Wait()
                                std::to_string(m_expected) + " rows that need one");
         }
         m_actions.assign(m_actionRows, m_actionRows + m_expected);
-        if (!std::all_of(m_actions.begin(), m_actions.end(), std::mem_fn(&ActionRow::IsRight)))
+        if (!std::all_of(m_actions.begin(), m_actions.end(), std::mem_fn(&ActionRow::IsValid)))
         {
-            throw ChannelError(WRONG_ACTION);
+            throw ChannelError(INVALID_ACTION);
         }
         return command;
     case Command::Reset:
@@ -146,13 +146,13 @@ SimulatorEnd::Wait()
 }
 
 std::string
-SimulatorEnd::ReadBlob() const
+SimulatorChannel::ReadBlob() const
 {
     return ReadBlobFile(m_blobFd, m_control->agentBlobBytes);
 }
 
 void
-SimulatorEnd::WriteBlob(std::string_view text)
+SimulatorChannel::WriteBlob(std::string_view text)
 {
     WriteBlobFile(m_blobFd, text, [this] { Beat(); });
     m_control->simulatorBlobBytes = text.size();
