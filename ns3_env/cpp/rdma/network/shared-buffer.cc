@@ -36,13 +36,10 @@ bool
 SharedBuffer::Admits(uint32_t port, uint32_t bytes) const
 {
     const Ingress& in = m_ports[port];
-    if (in.bytes + bytes <= m_config.reserveBytes)
-    {
-        return true;
-    }
     if (m_config.sharing == PoolSharing::Complete)
     {
-        return std::min<uint64_t>(bytes, in.bytes + bytes - m_config.reserveBytes) <= FreeBytes();
+        return in.bytes + bytes <= m_config.reserveBytes ||
+               std::min<uint64_t>(bytes, in.bytes + bytes - m_config.reserveBytes) <= FreeBytes();
     }
     return in.headroomUsed + bytes <= in.headroomLimit ||
            SharedBytes(port) + bytes <= Threshold(port);

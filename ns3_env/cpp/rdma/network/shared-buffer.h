@@ -27,7 +27,8 @@ class SharedBuffer
     uint64_t CommittedBytes() const { return m_committed; }
     uint64_t UsedBytes() const { return m_used; }
 
-    /// False where the packet must be dropped: headroom and threshold are both exceeded, or the pool is full.
+    /// False where the packet must be dropped: headroom and threshold are both exceeded, though the reserve may be free; or
+    /// the pool is full.
     bool Admits(uint32_t port, uint32_t bytes) const;
     void Add(uint32_t port, uint32_t bytes);
     void Remove(uint32_t port, uint32_t bytes);

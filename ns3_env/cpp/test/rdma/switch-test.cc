@@ -16,6 +16,39 @@ namespace ns3::env::rdma::test
 namespace
 {
 
+/// A link so short that its headroom holds no packet, beside some that have taken nearly all of the pool.
+class ReserveTest : public TestCase
+{
+  public:
+    ReserveTest()
+        : TestCase("a free reserve takes no packet where headroom and threshold are exceeded")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        SharedBufferConfig config;
+        config.bufferBytes = 100'000;
+        SharedBuffer buffer(config);
+        buffer.AddPort(936, 3);
+        for (uint32_t fast = 1; fast <= 6; ++fast)
+        {
+            buffer.AddPort(0, 0); // it may take as much as it leaves
+        }
+        for (uint32_t fast = 1; fast <= 6; ++fast)
+        {
+            while (buffer.Admits(fast, 1000))
+            {
+                buffer.Add(fast, 1000);
+            }
+        }
+        NS_TEST_ASSERT_MSG_LT(buffer.Threshold(0), 1000, "the pool is nearly taken");
+        NS_TEST_ASSERT_MSG_EQ(buffer.Admits(0, 1000), false, "neither headroom nor threshold");
+        NS_TEST_ASSERT_MSG_EQ(buffer.Admits(0, 900), true, "headroom");
+    }
+};
+
 /// Reserve, pool, headroom, pause, resume and drop, in that order, on hand-computed numbers.
 class SharedBufferTest : public TestCase
 {
@@ -228,6 +261,7 @@ class SwitchTestSuite : public TestSuite
         : TestSuite("rdma-switch", Type::UNIT)
     {
         AddTestCase(new SharedBufferTest, Duration::QUICK);
+        AddTestCase(new ReserveTest, Duration::QUICK);
         AddTestCase(new EcnTest, Duration::QUICK);
         AddTestCase(new EcmpTest, Duration::QUICK);
         AddTestCase(new QueueStatsTest, Duration::QUICK);
