@@ -173,10 +173,6 @@ RdmaTransport::ReadKeys(JsonReader& root, Scenario& scenario)
     }
     ReadSwitch(root.Sub("switch"), scenario);
     scenario.priorityGroup = root.Whole<uint32_t>("priority_group", 0, 7);
-    if (scenario.priorityGroup == 0)
-    {
-        LeaveUnmanaged(scenario);
-    }
     const Picos timeout =
         root.Whole<int64_t>("retransmission_timeout_ns", 0, MAX_NS, int64_t{0}) * PS_PER_NS;
     if (timeout > 0)
@@ -188,6 +184,10 @@ RdmaTransport::ReadKeys(JsonReader& root, Scenario& scenario)
 std::unique_ptr<FlowRun>
 RdmaTransport::Build(Scenario scenario, FlowRun::FlowHook onCreate)
 {
+    if (scenario.priorityGroup == 0)
+    {
+        LeaveUnmanaged(scenario);
+    }
     return std::make_unique<Network>(std::move(scenario), std::move(onCreate));
 }
 
