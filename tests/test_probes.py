@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ns3_env.eval.paper.published.random_networks import HPCC_RATES
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 
@@ -20,8 +21,6 @@ PROBES = Path(__file__).parent / "data" / "probes"
 HUNG = -1.0
 #: After so long (ns) it goes on here, behind all others.
 LATE_NS = 1e9
-#: Link rates that the published simulator knows under HPCC, bit/s; at others its utilisations are wrong.
-HPCC_RATES = {25e9, 50e9, 100e9, 200e9, 400e9}
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +42,9 @@ def ends(name: str) -> dict[str, list[tuple[float, float]]]:
 @pytest.mark.parametrize("name", sorted(file.stem for file in PROBES.glob("*.yaml")))
 def test_every_flow_ends_at_the_published_nanosecond(simulator: Simulator, name: str) -> None:
     scenario = Scenario.load(PROBES / f"{name}.yaml")
-    rates = {link.rate_bps for link in scenario.topology.build().links}
+    rates_gbps = {link.rate_bps / 1e9 for link in scenario.topology.build().links}
     for controller, published in ends(name).items():
-        if controller == "hpcc" and not rates <= HPCC_RATES:
+        if controller == "hpcc" and not rates_gbps <= set(HPCC_RATES):
             continue
         flows = simulator.play(scenario.under(controller))["flows"]
         ended = [

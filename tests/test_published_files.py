@@ -114,6 +114,8 @@ def test_what_a_topology_has_that_the_simulator_has_not_is_named(
     ("old", "new", "wanted"),
     [
         ("1 2 3", "1 2 4", "flow.txt:3: priority group 4 after 3: a network has one data class"),
+        ("1 2 3", "1 2 8", "flow.txt:3: priority_group is 8, must be in [0, 7]"),
+        ("1 2 3", "1 2 -1", "flow.txt:3: priority_group is -1, must be in [0, 7]"),
         ("1 2 3", "1 4 3", "flow.txt:3: dst: there is no host 4; hosts are 0 to 2"),
         ("1 2 3", "1 x 3", "flow.txt:3: dst is 'x', must be a whole number"),
         ("2.000000123", "2,000000123", "flow.txt:3: start_time is '2,000000123', must be seconds"),

@@ -17,13 +17,13 @@ from rich.table import Table
 from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.eval.paper.published.preset import Preset, in_preset
 from ns3_env.eval.paper.published.published_files import (
-    CONTROLLERS,
     RUN_ALL,
     SCENARIO,
     Completion,
     read_completions,
     write_networks,
 )
+from ns3_env.eval.paper.published.published_scenarios import CONTROLLERS
 from ns3_env.eval.paper.published.random_networks import draw_network
 from ns3_env.eval.plots import table
 from ns3_env.scenario import Scenario
@@ -105,21 +105,24 @@ def compare_network(
             except ScenarioError as error:
                 if preset is None:
                     raise
-                warnings.warn(
-                    str(error), ScenarioWarning, stacklevel=2
-                )  # what it was made for goes there alone
+                warnings.warn(str(error), ScenarioWarning, stacklevel=2)
                 continue
             theirs = read_completions(result, flows["src"], flows["dst"])
             ours = list(zip(flows["fct_ns"], flows["standalone_ns"], strict=True))
             yield controller, compare_flows(ours, theirs)
 
 
-def render_deviations(found: dict[str, dict[str, Agreement]]) -> Table:
-    """A row for each network: by how much (%) mean and p99 of the slowdown differ, by controller."""
+def _by_controller(title: str) -> Table:
     made = Table(box=box.SIMPLE_HEAD, show_edge=False)
-    made.add_column("slowdown, mean and p99, %")
+    made.add_column(title)
     for controller in CONTROLLERS:
         made.add_column(controller, justify="right", no_wrap=True)
+    return made
+
+
+def render_deviations(found: dict[str, dict[str, Agreement]]) -> Table:
+    """A row for each network: by how much (%) mean and p99 of the slowdown differ, by controller."""
+    made = _by_controller("slowdown, mean and p99, %")
     for name, by in found.items():
         made.add_row(
             name,
@@ -130,10 +133,7 @@ def render_deviations(found: dict[str, dict[str, Agreement]]) -> Table:
 
 def render_exact(found: dict[str, dict[str, Agreement]]) -> Table:
     """A row for each network: exact flows of all, by controller; then all together."""
-    made = Table(box=box.SIMPLE_HEAD, show_edge=False)
-    made.add_column("exact flows of all")
-    for controller in CONTROLLERS:
-        made.add_column(controller, justify="right", no_wrap=True)
+    made = _by_controller("exact flows of all")
 
     def cell(rows: list[Agreement]) -> str:
         if not rows:

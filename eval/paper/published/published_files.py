@@ -13,14 +13,14 @@ from pathlib import Path
 
 from ns3_env.config.durable import write_file
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.paper.published.published_scenarios import CONTROLLERS
 from ns3_env.eval.paper.published.random_networks import RandomNetwork
+from ns3_env.scenario.traffic.kind import DATA_GROUP
+from ns3_env.scenario.traffic.published import DESTINATION_PORT
 
-CONTROLLERS = ("dcqcn", "hpcc", "timely", "dctcp")
 SCENARIO = "scenario.yaml"
 RUN_ALL = "run.sh"
 
-_DATA_GROUP = 3
-_DESTINATION_PORT = 100
 _FIRST_SOURCE_PORT = 10_000
 _MIN_RATE_BPS = 1e9
 _DCTCP_INCREASE_BPS = 615e6
@@ -118,7 +118,7 @@ def _topology(network: RandomNetwork) -> str:
 
 def _flow(network: RandomNetwork) -> str:
     rows = [
-        f"{x.src} {x.dst} {_DATA_GROUP} {_DESTINATION_PORT} {x.size_bytes} {x.start}" for x in network.flows
+        f"{x.src} {x.dst} {DATA_GROUP} {DESTINATION_PORT} {x.size_bytes} {x.start}" for x in network.flows
     ]
     return "\n".join([str(len(rows)), *rows, ""])
 

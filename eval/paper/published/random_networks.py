@@ -22,7 +22,7 @@ _FIRST_START_S = 2
 _MOST_BYTES = 30_000_000  # of one network's flows: a minute of the published simulator
 _RESERVE_BYTES = 4096
 
-#: Switches and who is joined to whom: hosts are None, and (a, b) are switches.
+#: How many hosts each switch has, and which switches are joined.
 Shape = tuple[list[int], list[tuple[int, int]]]
 
 
@@ -60,7 +60,7 @@ class RandomNetwork:
 
 
 def _dumbbell(random: np.random.Generator) -> Shape:
-    """Hosts of each switch, and the switches' links."""
+    """Two switches: up to 16 hosts at one, up to three at the other."""
     return [int(random.integers(2, 17)), int(random.integers(1, 4))], [(0, 1)]
 
 

@@ -44,7 +44,6 @@ class PublishedFlows(FlowsInFile):
 
     def _take(self, text: TextIO) -> None:
         words = PublishedText(text)
-        groups: set[int] = set()
         ports: set[int] = set()
         try:
             flows = words.count("the number of flows")
@@ -61,17 +60,16 @@ class PublishedFlows(FlowsInFile):
                 if start is None:
                     self._wrong.add(line, f"start_time is {shown(row[-1])}, must be seconds")
                     continue
-                if group > MAX_GROUP:
+                if not 0 <= group <= MAX_GROUP:
                     self._wrong.add(line, f"priority_group is {group}, must be in [0, {MAX_GROUP}]")
                     return
-                if groups and group not in groups:
+                if ports and group != self._group:
                     self._wrong.add(
                         line,
                         f"priority group {group} after {self._group}: a network has one data class; give "
                         "all flows the same",
                     )
                     return
-                groups.add(group)
                 self._group = group
                 ports.add(port)
                 self._add(line, src, dst, size, start)
