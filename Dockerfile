@@ -1,4 +1,4 @@
-# How is ns3-env run without installing anything but Docker?
+# Image in which ns3-env runs with nothing installed but Docker.
 #   docker build -t ns3-env .
 #   docker run --rm -it --shm-size=1g -v "$PWD:/work" ns3-env train --config fdcc --curriculum incast
 # SPDX-License-Identifier: GPL-2.0-or-later

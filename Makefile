@@ -13,7 +13,7 @@ BUILD := build/dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 CXX_FILES = $(shell find ns3_env/cpp -name '*.cc' -o -name '*.h')
-MODULES := $(sort $(shell find ns3_env agents eval -name '*.py'))
+MODULES := $(sort $(shell find ns3_env -name '*.py'))
 CXX_PRODUCT_FILES = $(filter-out ns3_env/cpp/test/%,$(CXX_FILES))
 
 .DEFAULT_GOAL := help
@@ -91,7 +91,8 @@ format: setup
 
 # How much of the code do the tests run? A line each for C++ and Python; pages in build/coverage. C++: by its own suites,
 # and by those tests in Python that put the simulator itself to work.
-COVERING = $(addprefix tests/test_,scenario.py conservation.py pcap.py rdma_sim.py vec_env.py env_contract.py trace.py)
+COVERING = $(addprefix tests/,$(addsuffix .py,scenario/test_scenario simulator/test_conservation simulator/test_pcap simulator/test_rdma_sim \
+	envs/test_vec_env envs/test_env_contract eval/test_trace))
 
 coverage: coverage-cpp coverage-python
 
@@ -114,7 +115,7 @@ coverage-cpp: setup
 	@awk '/^TOTAL/ {print "C++: " $$NF " of lines"}' build/coverage/cpp.txt
 
 coverage-python: setup
-	$(BIN)/python -m pytest -q --cov=ns3_env --cov=agents --cov=eval --cov-report=html:build/coverage/python \
+	$(BIN)/python -m pytest -q --cov=ns3_env --cov-report=html:build/coverage/python \
 		--cov-report=term | tee build/coverage-python.txt | tail -n 3
 	@awk '/^TOTAL/ {print "Python: " $$NF " of lines"}' build/coverage-python.txt
 
@@ -141,7 +142,7 @@ test-attacks: attackers
 	build/sanitize/rdma-fuzz-json --corpus=build/fuzz/corpus --inputs=2500
 	build/sanitize/rdma-fuzz-channel --corpus=build/fuzz/corpus --inputs=8000
 	TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0 build/threads/rdma-channel-threads 2000
-	$(SANITIZED) $(BIN)/python -m pytest -q tests/test_all_controllers.py
+	$(SANITIZED) $(BIN)/python -m pytest -q tests/programs/test_all_controllers.py
 	$(NO_REPORTS)
 
 fuzz: attackers
@@ -154,9 +155,9 @@ sanitize: attackers
 	$(BIN)/cmake --build build/sanitize --target rdma-tests tcp-sim
 	build/sanitize/rdma-tests
 	TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0 build/threads/rdma-channel-threads 50000
-	$(SANITIZED) $(BIN)/python -m pytest -q tests/test_all_controllers.py tests/test_simulator_json.py tests/fuzz $(COVERING) \
-		--deselect tests/test_env_contract.py::test_500_resets_in_one_process_keep_memory_flat
-	NS3_ENV_TCP_SIM=$(CURDIR)/build/sanitize/tcp-sim $(SANITIZED) $(BIN)/python -m pytest -q tests/test_tcp_runs.py -k come_and_go
+	$(SANITIZED) $(BIN)/python -m pytest -q tests/programs/test_all_controllers.py tests/scenario/test_simulator_json.py tests/fuzz $(COVERING) \
+		--deselect tests/envs/test_env_contract.py::test_500_resets_in_one_process_keep_memory_flat
+	NS3_ENV_TCP_SIM=$(CURDIR)/build/sanitize/tcp-sim $(SANITIZED) $(BIN)/python -m pytest -q tests/simulator/test_tcp_runs.py -k come_and_go
 	$(NO_REPORTS)
 	@echo "sanitize: nothing was found"
 

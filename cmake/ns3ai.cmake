@@ -26,7 +26,7 @@ endfunction()
 add_ns3ai_module(_ns3ai 1)
 add_ns3ai_module(_ns3ai_boost187 2)
 
-# Stand-ins for the other ends, for tests/test_ns3ai_*.py: written from the wire's description, nothing of the above.
+# Stand-ins for the other ends, for tests/ns3ai: written from the wire's description, nothing of the above.
 add_custom_target(ns3ai-foreign)
 foreach(layout 1 2)
   set(simulator ns3ai-foreign-simulator-${layout})

@@ -4,11 +4,11 @@
 set(TCP_SOURCES
     tcp/controllers/bottleneck-rate.cc
     tcp/controllers/rtt-range.cc
-    tcp/controllers/rttmpc-law.cc
+    tcp/controllers/rttmpc-control.cc
     tcp/controllers/rttmpc-step.cc
     tcp/controllers/rttmpc.cc
     tcp/controllers/steered.cc
-    tcp/controllers/tdctcp-law.cc
+    tcp/controllers/tdctcp-control.cc
     tcp/controllers/tdctcp.cc
     tcp/controllers/westwood-plus.cc
     tcp/network/congestion-ops.cc
@@ -23,10 +23,10 @@ set(TCP_SOURCES
     tcp/network/threshold-queue-disc.cc
     tcp/network/udp-streams.cc
     tcp/program/checksums.cc
-    tcp/program/law-description.cc
-    tcp/program/network.cc
+    tcp/program/controller-description.cc
     tcp/program/pcap.cc
     tcp/program/read-settings.cc
+    tcp/program/tcp-episode.cc
     tcp/program/tcp-transport.cc)
 set(TCP_TEST_SOURCES
     test/tcp/capture-test.cc
@@ -42,7 +42,7 @@ set(TCP_TEST_SOURCES
     test/tcp/socket-pair.cc
     test/tcp/socket-test.cc
     test/tcp/streams-test.cc
-    test/tcp_controllers/rttmpc-law-test.cc
+    test/tcp_controllers/rttmpc-control-test.cc
     test/tcp_controllers/rttmpc-loop-test.cc
     test/tcp_controllers/steered-test.cc
     test/tcp_controllers/tdctcp-test.cc)

@@ -26,9 +26,9 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
-from ns3_env.envs.padding import Mask
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.sb3_buffers import masked
+from ns3_env.envs.slots import Mask
 from ns3_env.scenario import Scenario, Synchronous
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast

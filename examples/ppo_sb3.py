@@ -19,7 +19,7 @@ from stable_baselines3.common.evaluation import evaluate_policy
 
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.sb3.export import of_sb3
-from ns3_env.agents.trainer.describe import policy_file
+from ns3_env.agents.trainer.trainer import policy_file
 from ns3_env.envs.sb3_buffers import masked
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.eval.episodes.policy import Episode, run_controller, run_policy
@@ -95,7 +95,7 @@ def main() -> None:
     mine = run_policy(NetworkPolicy.load(path), settings, unseen, seed=7, episodes=4)
     hpcc = run_controller("hpcc", unseen, seed=7, episodes=4)
     print(f"unseen 8-to-1 incast: {outcome(mine)}; HPCC: {outcome(hpcc)}")
-    print(f"play it anywhere: python -m eval run --scenario my.yaml --checkpoint mine={path} --out results")
+    print(f"play it anywhere: python -m eval run my.yaml --checkpoint mine={path} --out results")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
     python examples/rllib_flows.py --algorithm sac --iterations 100 --ray auto --runners 8
 
 Learns on a 4-to-1 incast; writes the policy (``policy.safetensors``), which plays inside the simulator and
-joins a benchmark: ``python -m eval benchmark --suite quick --out runs/q --checkpoint mine=FILE``. With
+joins a benchmark: ``python -m eval benchmark quick --out runs/q --checkpoint mine=FILE``. With
 ``--runners`` that many actors collect experience, on whatever nodes the cluster has.
 """
 
@@ -104,7 +104,7 @@ def main(arguments: list[str] | None = None) -> None:
         algorithm.stop()
     steps = int(result["env_runners"]["num_env_steps_sampled_lifetime"])
     print(f"reward per decision: {before:.3f} before, {reward_per_decision(policy):.3f} after {steps} steps")
-    print(f"play it anywhere: python -m eval run --scenario my.yaml --checkpoint mine={policy} --out results")
+    print(f"play it anywhere: python -m eval run my.yaml --checkpoint mine={policy} --out results")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What does the module of ns3-ai's wire offer? Types of ns3_env._ns3ai (rdma/bridge/ns3ai/python-module.cc).
+# Types of the compiled module of ns3-ai's wire, ns3_env._ns3ai (ns3_env/cpp/ns3ai).
 
 GYM_BUFFER_BYTES: int
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What does ns3-ai's wire offer with segments as Boost lays them out from 1.87 on? The same as ns3_env._ns3ai.
+# Types of ns3-ai's wire with segments as Boost lays them out from 1.87 on: those of ns3_env._ns3ai.
 
 from ns3_env._ns3ai import GYM_BUFFER_BYTES as GYM_BUFFER_BYTES
 from ns3_env._ns3ai import SegmentEnd as SegmentEnd

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ns3_env.agents.configuration.run_folder import RunFolder
-from ns3_env.agents.search.config import TuneConfig
+from ns3_env.agents.search.config import SearchRunConfig
 from ns3_env.agents.search.network import NetworkSubject
 from ns3_env.config.model import validate
 from ns3_env.policies.file import POLICY_FILE, PolicyFile, read_policy, write_policy
@@ -21,7 +21,7 @@ from ns3_env.policies.file import POLICY_FILE, PolicyFile, read_policy, write_po
 def halfway(run: Path, out: Path) -> None:
     """Writes the mean of both networks' weights. Raises ConfigError where ``run`` is no such search."""
     folder = RunFolder(run)
-    config = validate(folder.read()[0], TuneConfig, str(run))
+    config = validate(folder.read()[0], SearchRunConfig, str(run))
     assert config.network is not None
     subject = NetworkSubject(config.network, config.name, config.seed, str(run))
     first = subject.policy(subject.space.start)

@@ -23,14 +23,14 @@ class AimdTest : public TestCase
     {
         const PathFacts facts = DumbbellFacts(1048);
         FakeFlow flow(facts);
-        auto law = CreateObject<Aimd>();
-        law->OnFlowStart(flow);
+        auto controller = CreateObject<Aimd>();
+        controller->OnFlowStart(flow);
         NS_TEST_ASSERT_MSG_EQ(flow.WindowBytes(), 78000, "a BDP");
         flow.Sent(78000);
-        law->OnAck(flow, {.ackedBytes = 1000, .newlyAckedBytes = 1000, .ecnMarked = true});
-        law->OnAck(flow, {.ackedBytes = 2000, .newlyAckedBytes = 1000, .ecnMarked = true});
+        controller->OnAck(flow, {.ackedBytes = 1000, .newlyAckedBytes = 1000, .ecnMarked = true});
+        controller->OnAck(flow, {.ackedBytes = 2000, .newlyAckedBytes = 1000, .ecnMarked = true});
         NS_TEST_ASSERT_MSG_EQ(flow.WindowBytes(), 39000, "one cut, not two");
-        law->OnAck(flow, {.ackedBytes = 41000, .newlyAckedBytes = 39000});
+        controller->OnAck(flow, {.ackedBytes = 41000, .newlyAckedBytes = 39000});
         NS_TEST_ASSERT_MSG_EQ(flow.WindowBytes(), 40000, "a window acknowledged: a packet more");
     }
 };

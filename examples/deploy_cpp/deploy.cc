@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A trained policy without ns-3 or Python: a telemetry record in, a window and a rate out.
+// A trained policy without ns-3 or Python: an observation in, a window and a rate out.
 #include "ns3_env/cpp/policy/policy.h"
 
 #include <cstdio>
@@ -13,12 +13,12 @@ using namespace ns3::env;
 namespace
 {
 
-/// FIELD=VALUE of the command line, in the units of the telemetry table.
+/// FIELD=VALUE of the command line, in the units of the observation fields.
 void
-Set(TelemetryRecord& record, const std::string& text)
+Set(ObservationRecord& record, const std::string& text)
 {
     const size_t equals = text.find('=');
-    for (const FieldSpec& spec : TelemetryFields())
+    for (const FieldSpec& spec : ObservationFields())
     {
         if (text.substr(0, equals) == spec.name && equals != std::string::npos)
         {
@@ -26,7 +26,7 @@ Set(TelemetryRecord& record, const std::string& text)
             return;
         }
     }
-    throw std::invalid_argument("'" + text + "' is no FIELD=VALUE of the telemetry table");
+    throw std::invalid_argument("'" + text + "' is no FIELD=VALUE of the observation fields");
 }
 
 } // namespace
@@ -42,7 +42,7 @@ main(int argc, char** argv)
     try
     {
         Policy policy(argv[1]);
-        TelemetryRecord record;
+        ObservationRecord record;
         // A sender on a link of 100 Gb/s, 6.2 us from its receiver and back, with a window of one BDP.
         record[Field::HostRateBps] = 100e9;
         record[Field::BaseRttNs] = 6200;
@@ -61,11 +61,11 @@ main(int argc, char** argv)
             &history}; // flows that decide together are evaluated together
         float action = 0;
         policy.Decide(flows, {&action, 1});
-        const ActionRow knobs = policy.Actions()(action, record);
+        const ActionRow answer = policy.Actions()(action, record);
         std::printf("action %.9g window_bytes %.17g rate_bps %.17g\n",
                     action,
-                    knobs.windowBytes,
-                    knobs.rateBps);
+                    answer.windowBytes,
+                    answer.rateBps);
         return 0;
     }
     catch (const std::exception& error)

@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ns3_env.cluster.luggage import WorkerContext, pack, unpack
 from ns3_env.cluster.retries import RETRIES, caught
+from ns3_env.cluster.worker_context import WorkerContext, pack, unpack
 from ns3_env.envs.rollouts import NO_POLICY, MemoryFile, PendingEpisode, as_simulated
 from ns3_env.simulator import EpisodeEnd, Simulator, Transitions
 
@@ -22,12 +22,12 @@ class SimulatorActor:
     def __init__(self, capacity: int, hang_timeout_s: float) -> None:
         self._simulator = Simulator(capacity, hang_timeout_s=hang_timeout_s)
 
-    def play(self, begun: PendingEpisode, luggage: WorkerContext) -> Played | Exception:
+    def play(self, begun: PendingEpisode, context: WorkerContext) -> Played | Exception:
         """A whole episode under the policy; the same whenever it is asked for again."""
-        return caught(lambda: self._play(begun, luggage))
+        return caught(lambda: self._play(begun, context))
 
-    def _play(self, begun: PendingEpisode, luggage: WorkerContext) -> Played:
-        unpack(luggage)
+    def _play(self, begun: PendingEpisode, context: WorkerContext) -> Played:
+        unpack(context)
         file = MemoryFile(begun.policy)
         parts: list[Transitions] = []
         try:
@@ -57,7 +57,7 @@ class SimulatorActors:
         """
         import ray
 
-        self._luggage = ray.put(pack())
+        self._context = ray.put(pack())
         made: Any = ray.remote(SimulatorActor)
         actor = made.options(num_cpus=1, max_restarts=-1, max_task_retries=RETRIES)
         self._actors = [actor.remote(capacity, hang_timeout_s) for _ in range(count)]
@@ -69,7 +69,7 @@ class SimulatorActors:
         for number in self._under_way.values():
             load[number] += 1
         number = load.index(min(load))
-        ref = self._actors[number].play.remote(begun, self._luggage)
+        ref = self._actors[number].play.remote(begun, self._context)
         self._under_way[ref] = number
         return ref
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ns3_env.cluster.files import named_files, renamed
-from ns3_env.cluster.luggage import WorkerContext, pack, unpack
 from ns3_env.cluster.retries import RETRIES, caught, value
+from ns3_env.cluster.worker_context import WorkerContext, pack, unpack
 from ns3_env.envs.rollouts import MemoryFile
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
@@ -36,7 +36,7 @@ class RayPlayers:
 
         self._hang_timeout_s = hang_timeout_s
         self._task = ray.remote(_play).options(num_cpus=1, max_retries=RETRIES)
-        self._luggage = ray.put(pack())
+        self._context = ray.put(pack())
         self._lock = threading.Lock()
         self._under_way: set[Any] = set()
         # Threads wait for the cluster, each for an episode; one that has not begun can be given up.
@@ -54,7 +54,7 @@ class RayPlayers:
         return self._threads.submit(lambda: then(self._wait_for(scenario, files, measure)))
 
     def _wait_for(self, scenario: Scenario, files: Mapping[str, bytes], measure: Callable[[Results], M]) -> M:
-        limits = self._luggage, self._hang_timeout_s
+        limits = self._context, self._hang_timeout_s
         ref = self._task.remote(scenario, files, measure, *limits)
         with self._lock:
             self._under_way.add(ref)
@@ -93,13 +93,13 @@ def _play(
     scenario: Scenario,
     files: Mapping[str, bytes],
     measure: Callable[[Results], Any],
-    luggage: WorkerContext,
+    context: WorkerContext,
     hang_timeout_s: float,
 ) -> Any:
     """A task: an episode, measured."""
 
     def work() -> Any:
-        unpack(luggage)
+        unpack(context)
         with ExitStack() as kept:
             here = {path: kept.enter_context(closing(MemoryFile(data))).path for path, data in files.items()}
             return measure(_simulator(hang_timeout_s).play(renamed(scenario, here)))

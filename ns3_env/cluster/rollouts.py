@@ -11,7 +11,7 @@ from ns3_env.cluster.retries import value
 from ns3_env.envs.flow_stream import Sampler
 from ns3_env.envs.rollouts import EpisodeQueue, PendingEpisode
 from ns3_env.scenario import Scenario
-from ns3_env.task import observations as telemetry
+from ns3_env.task import observations
 from ns3_env.task.rewards import Reward
 
 #: Between two looks whether the caller has to hear of a signal, s.
@@ -31,7 +31,7 @@ class RayRollouts(EpisodeQueue):
         actors: SimulatorActors,
         sampler: Sampler | Scenario | Mapping[str, Any],
         *,
-        fields: Sequence[str] = telemetry.FDCC_FIELDS,
+        fields: Sequence[str] = observations.FDCC_FIELDS,
         reward: str | Reward = "staged",
         seed: int = 1,
     ) -> None:

@@ -1,13 +1,39 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Command lines with options and ``key=value`` in any order, and how a command is typed here."""
+"""Command lines: arguments in any order, exit codes, and errors in one line.
+
+SIGTERM, which batch systems send when a job's time is up, is Ctrl-C to every command.
+"""
 
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
+
+from ns3_env.errors import ConfigError, ScenarioError, ScenarioWarning, SimulatorError
+
+#: What stands for a trained policy in every command (``ns3_env.policies.released.policy_path``).
+POLICY_HELP = "a run's folder, a checkpoint's, a policy's file or its folder, or a released policy's name"
+#: How each command is typed in a clone; where the package is installed it is ``ns3-env`` and the key.
+_IN_A_CLONE = {"train": "python train.py", "eval": "python -m eval", "export": "python export.py"}
+#: Extras of pyproject.toml, by the packages that they bring.
+EXTRAS = {
+    **dict.fromkeys(("torch", "stable_baselines3", "tensorboard", "tqdm", "cma"), "train"),
+    **dict.fromkeys(("matplotlib", "jinja2", "scipy", "pandas", "pyarrow"), "report"),
+    **dict.fromkeys(("onnx", "onnxruntime"), "onnx"),
+    "sb3_contrib": "contrib",
+    "google": "ns3ai",
+    **dict.fromkeys(("ray", "lz4", "ormsgpack", "tensorboardX"), "ray"),
+}
+#: Distributions that bring a package of another name.
+DISTRIBUTIONS = {"google": "protobuf"}
 
 
 class AnyOrder(argparse.ArgumentParser):
@@ -19,7 +45,7 @@ class AnyOrder(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
         """See argparse."""
-        if self._within:  # argparse's own intermixed parsing calls this
+        if self._within or self._subparsers is not None:  # argparse's intermixed parsing calls this itself
             return super().parse_known_args(args, namespace)
         self._within = True
         try:
@@ -28,13 +54,87 @@ class AnyOrder(argparse.ArgumentParser):
             self._within = False
 
 
-#: What stands for a trained policy in every command (``ns3_env.policies.released.policy_path``).
-POLICY_HELP = "a run's folder, a checkpoint's, a policy's file or its folder, or a released policy's name"
-
-#: How each command is typed in a clone; where the package is installed it is ``ns3-env`` and the key.
-_IN_A_CLONE = {"train": "python train.py", "eval": "python -m eval", "export": "python export.py"}
-
-
 def typed(command: str) -> str:
     """How the user types one of the commands "train", "eval" and "export", by how this one was typed."""
     return f"ns3-env {command}" if Path(sys.argv[0]).name == "ns3-env" else _IN_A_CLONE[command]
+
+
+def guarded(work: Callable[[], int]) -> int:
+    """The exit code of ``work()``; 2 for a mistake in the input, a package of an extra that is not installed,
+    or a file that cannot be read or written, 1 where the simulator failed, 130 for Ctrl-C and SIGTERM. Each
+    with one message on standard error. A scenario's warnings go there, too, a line each."""
+    warnings.formatwarning = _plain
+    try:
+        with _terminated_as_interrupted():
+            return work()
+    except (ConfigError, ScenarioError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"error: {os_fault(error)}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        if (said := missing(error)) is None:
+            raise
+        print(f"error: {said}", file=sys.stderr)
+        return 2
+    except SimulatorError as error:
+        print(f"error: the simulator failed: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+
+
+_formatted = warnings.formatwarning
+
+
+def _plain(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    """A warning of a scenario as a line for its user; another one as Python shows it."""
+    if issubclass(category, ScenarioWarning):
+        return f"warning: {message}\n"
+    return _formatted(message, category, filename, lineno, line)
+
+
+def os_fault(error: OSError) -> str:
+    """What is wrong with a file, and which it is: ``PATH: No space left on device``."""
+    if error.filename is None or error.strerror is None:
+        return str(error)
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        path = Path(str(error.filename))
+        files = [x for x in (path, *path.parents) if x.exists() and not x.is_dir()]
+        if files:
+            return f"{files[0]} is a file, where a folder is to be: name another"
+    return f"{error.filename}: {error.strerror}"
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """SIGTERM interrupts the block as Ctrl-C does, where this is the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def install(extra: str) -> str:
+    """What to type for an extra."""
+    return f"pip install 'ns3-env[{extra}]'"
+
+
+def missing(error: ModuleNotFoundError) -> str | None:
+    """What to say of a package that is missing; None where it is none of an extra's."""
+    package = (error.name or "").partition(".")[0]
+    if package not in EXTRAS:
+        return None
+    return f"this needs {DISTRIBUTIONS.get(package, package)}: {install(EXTRAS[package])}"

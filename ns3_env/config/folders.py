@@ -8,8 +8,7 @@ import shutil
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-from ns3_env.config.durable import put_in_place
-from ns3_env.config.files import find_link
+from ns3_env.config.files import find_link, put_in_place
 from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ConfigError, ScenarioError
 

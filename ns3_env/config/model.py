@@ -6,9 +6,9 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, TypeVar, get_args
+from typing import Any, ClassVar, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from ns3_env.errors import ConfigError
@@ -21,9 +21,13 @@ class Strict(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
+    #: Keys of version 0.1, and today's, which are read in their place.
+    renamed_keys: ClassVar[Mapping[str, str]] = {}
+
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown_keys(cls, data: Any) -> Any:
+        data = cls._of_today(data)
         if isinstance(data, Mapping):
             unknown = [str(key) for key in data if key not in cls.model_fields]
             if unknown:
@@ -33,6 +37,22 @@ class Strict(BaseModel):
                     lines.append(f"{len(unknown) - MAX_FAULTS} more unknown keys")
                 raise PydanticCustomError("unknown_key", "{text}", {"text": "\n".join(lines)})
         return data
+
+    @classmethod
+    def _of_today(cls, data: Any) -> Any:
+        """The keys as they are called today. Raises for one that is there under both names."""
+        if not isinstance(data, Mapping) or not cls.renamed_keys:
+            return data
+        for old, new in cls.renamed_keys.items():
+            if old in data and new in data:
+                text = f"{old!r} is now {new!r}, and both are there"
+                raise PydanticCustomError("unknown_key", "{text}", {"text": text})
+        return {cls.renamed_keys.get(key, key): value for key, value in data.items()}
+
+
+def renamed(values: Mapping[str, str]) -> BeforeValidator:
+    """Reads values of version 0.1 (the keys) as today's."""
+    return BeforeValidator(lambda value: values.get(value, value) if isinstance(value, str) else value)
 
 
 def named_by(key: str, kinds: object) -> Callable[[Any], Any]:

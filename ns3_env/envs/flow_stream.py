@@ -15,8 +15,8 @@ from typing_extensions import Self, TypedDict
 from ns3_env.envs.slots import SlotAllocator
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
-from ns3_env.simulator import Decisions, EpisodeEnd, Lookout, Simulator, wait_any
-from ns3_env.task import observations as telemetry
+from ns3_env.simulator import DecisionBatch, EpisodeEnd, HealthCheck, Simulator, wait_any
+from ns3_env.task import observations
 from ns3_env.task.actions import ActionMap, MultiplicativeWindow
 from ns3_env.task.availability import Watched
 from ns3_env.task.rewards import Reward, make_reward
@@ -113,7 +113,7 @@ class FlowStream:
         num_simulators: processes.
         slots: flows under the agent that may be under way at once in one scenario; flow slots are
             0 ... slots - 1.
-        fields: telemetry fields of the observation.
+        fields: fields of the observation.
         reward: its name, or the reward.
         action: what actions do.
         seed: base seed.
@@ -132,7 +132,7 @@ class FlowStream:
         *,
         num_simulators: int = 1,
         slots: int = 1,
-        fields: Sequence[str] = telemetry.FDCC_FIELDS,
+        fields: Sequence[str] = observations.FDCC_FIELDS,
         reward: str | Reward = "staged",
         action: ActionMap | None = None,
         seed: int = 1,
@@ -155,10 +155,10 @@ class FlowStream:
         self.ordered = ordered
         self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
         self.action: ActionMap = MultiplicativeWindow() if action is None else action
-        self._indices = telemetry.field_indices(self.fields)
+        self._indices = observations.field_indices(self.fields)
         self._watched = Watched(self.fields, self.reward)
-        self.telemetry_bytes = telemetry.wire_bytes(fields) if telemetry_bytes is None else telemetry_bytes
-        self._box = telemetry.observation_space(self.fields)
+        self.telemetry_bytes = observations.wire_bytes(fields) if telemetry_bytes is None else telemetry_bytes
+        self._box = observations.observation_space(self.fields)
         self._simulators = [
             Simulator(max(64, 2 * slots), executable=executable, hang_timeout_s=hang_timeout_s)
             for _ in range(num_simulators)
@@ -179,7 +179,7 @@ class FlowStream:
         self._actions = np.zeros((num_simulators * slots, *shape), dtype=np.float64)
         self._answered = np.zeros(num_simulators * slots, dtype=np.bool_)
         self._closed = False
-        self._look = Lookout(self._simulators)
+        self._health = HealthCheck(self._simulators)
 
     def start(self) -> None:
         """Begins a new episode in every simulator, without waiting; :meth:`recv` has its first rows."""
@@ -239,7 +239,7 @@ class FlowStream:
             ScenarioError: a simulator refuses its scenario, or more flows are under way than there are slots.
             RuntimeError: nothing was asked: :meth:`start` or :meth:`send` come first.
         """
-        parts: list[tuple[int, Decisions]] = []
+        parts: list[tuple[int, DecisionBatch]] = []
         if wait_all:
             for i in self._waiting():
                 self._receive(i, parts, until_due=True)
@@ -251,7 +251,7 @@ class FlowStream:
                 self._receive(i, parts)
         else:
             while not parts and (waiting := self._waiting()):
-                ready = waiting.pop(wait_any([self._simulators[i] for i in waiting], self._look))
+                ready = waiting.pop(wait_any([self._simulators[i] for i in waiting], self._health))
                 self._receive_one(ready, parts)
                 for i in waiting:
                     if self._simulators[i].answered():
@@ -263,7 +263,7 @@ class FlowStream:
     def _waiting(self) -> list[int]:
         return [i for i, simulator in enumerate(self._simulators) if simulator.waiting]
 
-    def _receive(self, i: int, parts: list[tuple[int, Decisions]], *, until_due: bool = False) -> None:
+    def _receive(self, i: int, parts: list[tuple[int, DecisionBatch]], *, until_due: bool = False) -> None:
         """Appends the next rows of simulator i; an episode's end leads to the next episode's first rows."""
         wanted = len(parts) + 1
         last = self._next_episodes[i] + SILENT_EPISODES * self.num_simulators
@@ -273,10 +273,10 @@ class FlowStream:
                 self._simulators[i].kill()
                 raise ScenarioError(never_decides(SILENT_EPISODES))
 
-    def _receive_one(self, i: int, parts: list[tuple[int, Decisions]]) -> None:
-        self._look()
+    def _receive_one(self, i: int, parts: list[tuple[int, DecisionBatch]]) -> None:
+        self._health()
         simulator = self._simulators[i]
-        message = simulator.receive(self._look)
+        message = simulator.receive(self._health)
         if isinstance(message, EpisodeEnd):
             end = {**message.results, "episode": self._episodes[i], "seed": self._episode_seeds[i]}
             self._results.append((i, end))
@@ -296,7 +296,7 @@ class FlowStream:
         if len(message.slots):
             parts.append((i, message))
 
-    def _batch(self, parts: list[tuple[int, Decisions]]) -> Batch:
+    def _batch(self, parts: list[tuple[int, DecisionBatch]]) -> Batch:
         def join(arrays: Iterable[NDArray[Any]]) -> NDArray[Any]:
             joined = list(arrays)
             return joined[0] if len(joined) == 1 else np.concatenate(joined)
@@ -307,7 +307,7 @@ class FlowStream:
         rewards[first] = 0.0
         batch = Batch(
             slots=join(part.slots + i * self.slots for i, part in parts),
-            observations=telemetry.observe(records, self._indices, self._box),
+            observations=observations.observe(records, self._indices, self._box),
             rewards=rewards,
             first=first,
             terminated=join(part.terminated for _, part in parts),

@@ -21,8 +21,8 @@ from ns3_env.policies.policy import Policy
 from ns3_env.scenario import AGENT, Controller, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
-from ns3_env.simulator import Decisions, Simulator
-from ns3_env.task import observations as telemetry
+from ns3_env.simulator import DecisionBatch, Simulator
+from ns3_env.task import observations
 from ns3_env.task.actions import ActionMap, MultiplicativeWindow
 from ns3_env.task.availability import Watched
 from ns3_env.task.rewards import Reward, make_reward
@@ -59,7 +59,7 @@ class FlowEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
         flow: the controlled flow's index in the flow list.
         others: the other flows' controller by name, where the scenario names none; or a policy that steers
             them (SB3's ``predict`` with ``fields`` and ``action_map``), each flow with a state of its own.
-        fields: telemetry fields of the observation.
+        fields: fields of the observation.
         reward: its name, or the reward.
         action: what actions do.
         render_mode: None, or "rgb_array": :meth:`render` draws the last milliseconds.
@@ -79,7 +79,7 @@ class FlowEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
         flows: int = 4,
         flow: int = 0,
         others: str | Policy = "hpcc",
-        fields: Sequence[str] = telemetry.FDCC_FIELDS,
+        fields: Sequence[str] = observations.FDCC_FIELDS,
         reward: str | Reward = "staged",
         action: ActionMap | None = None,
         render_mode: str | None = None,
@@ -96,16 +96,16 @@ class FlowEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
         self.fields = tuple(fields)
         self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
         self.action: ActionMap = MultiplicativeWindow() if action is None else action
-        self._box = telemetry.observation_space(self.fields)
+        self._box = observations.observation_space(self.fields)
         self.observation_space = self._box  # type: ignore[assignment]
         self.action_space = self.action.space
-        self._indices = telemetry.field_indices(self.fields)
+        self._indices = observations.field_indices(self.fields)
         observed = self.fields if isinstance(others, str) else (*self.fields, *others.fields)
         self._watched = Watched(observed, self.reward)
         self._watched.check(self.scenario)
         self._executable, self._hang_timeout_s = executable, hang_timeout_s
         self._simulator = self._simulator_for(self.scenario)
-        self._last: Decisions | None = None
+        self._last: DecisionBatch | None = None
 
     def _controlled(self, scenario: Scenario | Mapping[str, Any]) -> Scenario:
         """The scenario with the flow under the agent, the others as this environment has them."""
@@ -193,11 +193,11 @@ class FlowEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
         truncated = bool(rows.truncated[own]) and not terminated
         return self._observe(rows, own), reward, terminated, truncated, self._info(rows, own)
 
-    def _own(self, rows: Decisions) -> int | None:
+    def _own(self, rows: DecisionBatch) -> int | None:
         found = np.flatnonzero(rows.flows == self._flow)
         return int(found[0]) if found.size else None
 
-    def _answers(self, rows: Decisions, action: NDArray[Any] | None) -> NDArray[np.float64]:
+    def _answers(self, rows: DecisionBatch, action: NDArray[Any] | None) -> NDArray[np.float64]:
         """Actions of all due rows: the agent's own, and the companions'."""
         due = np.flatnonzero(rows.due)
         answers = np.empty((len(due), 3))
@@ -209,22 +209,22 @@ class FlowEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
             answers[~mine] = self._companions.actions(rows.records[others], rows.flows[others])
         return answers
 
-    def _until_own_turn(self) -> Decisions | None:
+    def _until_own_turn(self) -> DecisionBatch | None:
         """The next message with the agent's flow; companions answer those before. None at the end."""
-        while isinstance(rows := self._simulator.receive(), Decisions):
+        while isinstance(rows := self._simulator.receive(), DecisionBatch):
             if self._own(rows) is not None:
                 return rows
             self._simulator.send_actions(self._answers(rows, None))
         return None
 
-    def _observe(self, rows: Decisions, own: int) -> Observation:
-        seen: Observation = telemetry.observe(rows.records[own : own + 1], self._indices, self._box)[0]
+    def _observe(self, rows: DecisionBatch, own: int) -> Observation:
+        seen: Observation = observations.observe(rows.records[own : own + 1], self._indices, self._box)[0]
         return seen
 
-    def _info(self, rows: Decisions, own: int) -> dict[str, Any]:
+    def _info(self, rows: DecisionBatch, own: int) -> dict[str, Any]:
         record = rows.records[own]
         self._film.see([self._flow], record[None])
-        info = {"time_ns": rows.time_ns, "telemetry": telemetry.named(record.tolist())}
+        info = {"time_ns": rows.time_ns, "telemetry": observations.named(record.tolist())}
         return info if np.isnan(record).any() else {**info, "record": record}
 
     def render(self) -> NDArray[np.uint8] | None:

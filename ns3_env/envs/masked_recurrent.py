@@ -11,10 +11,10 @@ from sb3_contrib.common.recurrent.buffers import RecurrentRolloutBuffer
 from sb3_contrib.common.recurrent.type_aliases import RecurrentRolloutBufferSamples
 from stable_baselines3.common.vec_env import VecNormalize
 
-from ns3_env.envs.masked_rows import Decisions
+from ns3_env.envs.masked_rows import MaskedBufferMixin
 
 
-class MaskedRecurrentRolloutBuffer(Decisions, RecurrentRolloutBuffer):
+class MaskedRecurrentRolloutBuffer(MaskedBufferMixin, RecurrentRolloutBuffer):
     """A RecurrentRolloutBuffer whose sequences hold decisions.
 
     Nothing is torn apart: between two rows of one flow there is no padding, and a flow's first row begins a

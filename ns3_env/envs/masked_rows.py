@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from stable_baselines3.common.buffers import RolloutBuffer
 
-from ns3_env.envs.padding import Mask
+from ns3_env.envs.slots import Mask
 
 
-class Decisions(RolloutBuffer):
+class MaskedBufferMixin(RolloutBuffer):
     """What masked rollout buffers have in common: they know which of their rows are decisions.
 
     Advantages need no mask: a flow's rows lie next to each other, and its last one is an end.

@@ -19,8 +19,8 @@ from ns3_env.envs.gym_env import incast_scenario
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario, Synchronous
-from ns3_env.simulator import Decisions, Simulator
-from ns3_env.task import observations as telemetry
+from ns3_env.simulator import DecisionBatch, Simulator
+from ns3_env.task import observations
 from ns3_env.task.actions import ActionMap, MultiplicativeWindow
 from ns3_env.task.availability import Watched
 from ns3_env.task.rewards import Reward, make_reward
@@ -62,7 +62,7 @@ class FlowParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
         scenario: Scenario | Mapping[str, Any] | None = None,
         *,
         flows: int = 4,
-        fields: Sequence[str] = telemetry.FDCC_FIELDS,
+        fields: Sequence[str] = observations.FDCC_FIELDS,
         reward: str | Reward = "staged",
         action: ActionMap | None = None,
         render_mode: str | None = None,
@@ -87,14 +87,14 @@ class FlowParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
         count = scenario.agent_flow_count
         self.possible_agents: list[str] = [f"flow_{slot}" for slot in range(count)]
         self.agents: list[str] = []
-        self._observation_space = telemetry.observation_space(self.fields)
+        self._observation_space = observations.observation_space(self.fields)
         self.observation_spaces = dict.fromkeys(self.possible_agents, self._observation_space)
         self.action_spaces = dict.fromkeys(self.possible_agents, self.action.space)
-        self._indices = telemetry.field_indices(self.fields)
+        self._indices = observations.field_indices(self.fields)
         Watched(self.fields, self.reward).check(scenario)
         self._simulator = Simulator(max(64, 2 * count), executable=executable, hang_timeout_s=hang_timeout_s)
         self._random = np.random.default_rng()
-        self._due: Decisions | None = None
+        self._due: DecisionBatch | None = None
         self._last: Observations = {}
 
     def observation_space(self, agent: str) -> gym.spaces.Space[Any]:
@@ -147,17 +147,17 @@ class FlowParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
         self._due = None
         while living:
             rows = self._simulator.receive()
-            if not isinstance(rows, Decisions):
+            if not isinstance(rows, DecisionBatch):
                 # Flows that had not started when the episode was cut.
                 truncated.update(dict.fromkeys(living, True))
                 return infos
             self._film.see(rows.flows, rows.records)
             paid = self.reward(rows.records)
-            seen = telemetry.observe(rows.records, self._indices, self._observation_space)
+            seen = observations.observe(rows.records, self._indices, self._observation_space)
             for row, slot in enumerate(rows.slots):
                 agent = self.possible_agents[slot]
                 self._last[agent] = seen[row]
-                named = telemetry.named(rows.records[row].tolist())
+                named = observations.named(rows.records[row].tolist())
                 infos[agent] = {"due": bool(rows.due[row]), "time_ns": rows.time_ns, "telemetry": named}
                 if not rows.first[row]:
                     rewards[agent] = float(paid[row])

@@ -20,8 +20,8 @@ from ns3_env.envs.gym_env import incast_scenario
 from ns3_env.envs.rendering import Film
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
-from ns3_env.simulator import Decisions, Simulator
-from ns3_env.task import observations as telemetry
+from ns3_env.simulator import DecisionBatch, Simulator
+from ns3_env.task import observations
 from ns3_env.task.actions import ActionMap, MultiplicativeWindow
 from ns3_env.task.availability import Watched
 from ns3_env.task.rewards import Reward, make_reward
@@ -33,7 +33,7 @@ NAME = "ns3_env/RdmaMultiAgent-v0"
 DEFAULTS: dict[str, Any] = {
     "scenario": None,
     "flows": 4,
-    "fields": telemetry.FDCC_FIELDS,
+    "fields": observations.FDCC_FIELDS,
     "reward": "staged",
     "action": None,
     "render_mode": None,
@@ -89,8 +89,8 @@ class FlowMultiAgentEnv(MultiAgentEnv):
         self.action: ActionMap = MultiplicativeWindow() if given["action"] is None else given["action"]
         self.render_mode = given["render_mode"]
         self._film = Film(self.render_mode)
-        self._box = telemetry.observation_space(self.fields)
-        self._indices = telemetry.field_indices(self.fields)
+        self._box = observations.observation_space(self.fields)
+        self._indices = observations.field_indices(self.fields)
         Watched(self.fields, self.reward).check(scenario)
         self.possible_agents = [f"flow_{slot}" for slot in range(count)]
         self.agents = []
@@ -100,7 +100,7 @@ class FlowMultiAgentEnv(MultiAgentEnv):
             max(64, 2 * count), executable=given["executable"], hang_timeout_s=given["hang_timeout_s"]
         )
         self._random = np.random.default_rng()
-        self._due: Decisions | None = None
+        self._due: DecisionBatch | None = None
         self._cut = False
 
     def reset(  # type: ignore[override]  # not a gymnasium.Env's, as MultiAgentEnv's is not
@@ -142,16 +142,16 @@ class FlowMultiAgentEnv(MultiAgentEnv):
         truncated: Ends = {"__all__": False}
         infos: Infos = {}
         self._due = None
-        while isinstance(rows := self._simulator.receive(), Decisions):
+        while isinstance(rows := self._simulator.receive(), DecisionBatch):
             self._film.see(rows.flows, rows.records)
             paid = self.reward(rows.records)
-            observed = telemetry.observe(rows.records, self._indices, self._box)
+            observed = observations.observe(rows.records, self._indices, self._box)
             for row, slot in enumerate(rows.slots):
                 agent = self.possible_agents[slot]
                 if rows.first[row] and not rows.due[row]:
                     continue  # ended before its first decision: it never was there
                 seen[agent] = observed[row]
-                named = telemetry.named(rows.records[row].tolist())
+                named = observations.named(rows.records[row].tolist())
                 infos[agent] = {"time_ns": rows.time_ns, "telemetry": named}
                 if rows.first[row]:
                     self.agents.append(agent)

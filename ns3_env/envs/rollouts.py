@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rollouts: whole episodes of a policy inside the simulator, as trajectories of flows.
 
-The simulator evaluates the policy's file itself (controller "network", docs/policy-format.md), explores by
+The simulator evaluates the policy's file itself (controller "policy", docs/policy-format.md), explores by
 numbers of its own, and hands over what each flow saw, did and got. No decision crosses to Python, so there
 are many times as many of them in a second as through :mod:`ns3_env.envs.flow_stream`.
 """
@@ -23,9 +23,9 @@ from typing_extensions import Self
 
 from ns3_env.envs.flow_stream import Sampler, episode_seed
 from ns3_env.programs.transport import transport_of
-from ns3_env.scenario import AGENT, NETWORK, Scenario
-from ns3_env.simulator import EpisodeEnd, Lookout, Simulator, Transitions, wait_any
-from ns3_env.task import observations as telemetry
+from ns3_env.scenario import AGENT, POLICY, Scenario
+from ns3_env.simulator import EpisodeEnd, HealthCheck, Simulator, Transitions, wait_any
+from ns3_env.task import observations
 from ns3_env.task.availability import Watched
 from ns3_env.task.rewards import Reward, make_reward
 
@@ -151,7 +151,7 @@ class EpisodeQueue(ABC):
     Args:
         sampler: scenario of each episode, or one for all. Flows under "agent" get the policy; the seed is
             replaced.
-        fields: telemetry fields of the observations.
+        fields: fields of the observation.
         reward: its name, or the reward.
         seed: base seed.
     """
@@ -160,16 +160,16 @@ class EpisodeQueue(ABC):
         self,
         sampler: Sampler | Scenario | Mapping[str, Any],
         *,
-        fields: Sequence[str] = telemetry.FDCC_FIELDS,
+        fields: Sequence[str] = observations.FDCC_FIELDS,
         reward: str | Reward = "staged",
         seed: int = 1,
     ) -> None:
         self.sampler = sampler
         self.fields = tuple(fields)
         self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
-        self._indices = telemetry.field_indices(self.fields)
+        self._indices = observations.field_indices(self.fields)
         self._watched = Watched(self.fields, self.reward)
-        self._box = telemetry.observation_space(self.fields)
+        self._box = observations.observation_space(self.fields)
         self._seed = seed
         self.next_episode = 0
         # In the order of their numbers, until they are given out.
@@ -242,7 +242,7 @@ class EpisodeQueue(ABC):
             together: NDArray[Any] = np.concatenate(arrays)[order]
             return together
 
-        records = joined("records", (len(telemetry.FIELDS),))
+        records = joined("records", (len(observations.FIELDS),))
         first = joined("first").astype(np.bool_)
         rewards = self.reward(records)
         rewards[first] = 0.0
@@ -254,7 +254,7 @@ class EpisodeQueue(ABC):
             first=first,
             terminated=joined("terminated").astype(np.bool_),
             truncated=joined("truncated").astype(np.bool_),
-            observations=telemetry.observe(records, self._indices, self._box),
+            observations=observations.observe(records, self._indices, self._box),
             actions=joined("actions").astype(np.float32),
             rewards=rewards,
             windows=joined("windows", (2,)),
@@ -297,7 +297,7 @@ class Rollouts(EpisodeQueue):
         sampler: Sampler | Scenario | Mapping[str, Any],
         *,
         num_simulators: int = 1,
-        fields: Sequence[str] = telemetry.FDCC_FIELDS,
+        fields: Sequence[str] = observations.FDCC_FIELDS,
         reward: str | Reward = "staged",
         seed: int = 1,
         capacity: int = 16_384,
@@ -312,7 +312,7 @@ class Rollouts(EpisodeQueue):
             for _ in range(num_simulators)
         ]
         self._playing: list[tuple[PendingEpisode, MemoryFile] | None] = [None] * num_simulators
-        self._look = Lookout(self._simulators)
+        self._health = HealthCheck(self._simulators)
 
     @property
     def num_simulators(self) -> int:
@@ -333,9 +333,9 @@ class Rollouts(EpisodeQueue):
     def _receive(self) -> None:
         """See the base class."""
         at_work = [i for i, playing in enumerate(self._playing) if playing is not None]
-        i = at_work[wait_any([self._simulators[j] for j in at_work], self._look)]
-        self._look()
-        message = self._simulators[i].receive(self._look)
+        i = at_work[wait_any([self._simulators[j] for j in at_work], self._health)]
+        self._health()
+        message = self._simulators[i].receive(self._health)
         now = self._playing[i]
         assert now is not None
         playing, file = now
@@ -366,7 +366,7 @@ class Rollouts(EpisodeQueue):
 
 
 def as_simulated(playing: PendingEpisode, policy: str) -> dict[str, Any]:
-    """The episode as the simulator reads it: "network" in the place of "agent", and its decisions told.
+    """The episode as the simulator reads it: "policy" in the place of "agent", and its decisions told.
 
     ``policy`` is the path of the policy's file.
     """
@@ -383,7 +383,7 @@ def as_simulated(playing: PendingEpisode, policy: str) -> dict[str, Any]:
     if transport_of(content) == "rdma":
         attributes["HopRecords"] = True  # a reward may read what the policy does not
     content["controllers"] = [
-        {"name": NETWORK, "attributes": {**(entry.get("attributes") or {}), **attributes}}
+        {"name": POLICY, "attributes": {**(entry.get("attributes") or {}), **attributes}}
         if entry["name"] == AGENT
         else entry
         for entry in content["controllers"]

@@ -17,8 +17,8 @@ from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 from stable_baselines3.common.type_aliases import RolloutBufferSamples
 from stable_baselines3.common.vec_env import VecNormalize
 
-from ns3_env.envs.masked_rows import Decisions
-from ns3_env.envs.padding import Mask
+from ns3_env.envs.masked_rows import MaskedBufferMixin
+from ns3_env.envs.slots import Mask
 
 A = TypeVar("A", bound=BaseAlgorithm)
 
@@ -65,7 +65,7 @@ class MaskedReplayBuffer(ReplayBuffer):
             super().add(obs[row], next_obs[row], action[row], reward[row], done[row], infos[row])
 
 
-class MaskedRolloutBuffer(Decisions):
+class MaskedRolloutBuffer(MaskedBufferMixin):
     """A RolloutBuffer whose minibatches hold decisions."""
 
     def get(self, batch_size: int | None = None) -> Generator[RolloutBufferSamples, None, None]:

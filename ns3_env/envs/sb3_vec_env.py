@@ -16,8 +16,8 @@ from typing_extensions import Unpack
 
 from ns3_env.envs import renamed
 from ns3_env.envs.flow_stream import Batch, FlowStream, Sampler, StreamOptions, episode_seed
-from ns3_env.envs.padding import Mask
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
+from ns3_env.envs.slots import Mask
 from ns3_env.errors import PaddingError, SimulatorError
 from ns3_env.scenario import Scenario
 from ns3_env.task.observations import named

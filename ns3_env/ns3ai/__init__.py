@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ns3_env.config.extras import missing
+from ns3_env.config.command_line import missing
 
 try:
     from ns3_env.ns3ai.segments import SegmentError

@@ -7,7 +7,7 @@ import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from ns3_env.config.exit_codes import guarded
+from ns3_env.config.command_line import guarded
 from ns3_env.errors import ConfigError
 from ns3_env.ns3ai.segments import SegmentError
 from ns3_env.ns3ai.settings import merged, read_command_line

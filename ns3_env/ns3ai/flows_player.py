@@ -19,7 +19,7 @@ from ns3_env.ns3ai.player import heard, leave_if_gone
 from ns3_env.ns3ai.segments import SegmentEnd, opened
 from ns3_env.ns3ai.targets import Settings, Target
 from ns3_env.scenario import Synchronous
-from ns3_env.task import observations as telemetry
+from ns3_env.task import observations
 
 #: Bits of an element's ``state``; 0: no flow, or one that waits.
 DUE, TERMINATED, TRUNCATED = 1, 2, 4
@@ -121,4 +121,4 @@ def _until(attempt: Callable[[], Any], look: Callable[[], object]) -> Any:
 
 
 #: Fields of an element where none are named, by transport.
-DEFAULT_FIELDS = {"rdma": telemetry.FDCC_FIELDS, "tcp": TCP_FIELDS}
+DEFAULT_FIELDS = {"rdma": observations.FDCC_FIELDS, "tcp": TCP_FIELDS}

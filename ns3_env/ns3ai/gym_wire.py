@@ -1,19 +1,154 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Messages of ns3-ai's Gym interface, sent and received in buffers of 1 KiB."""
+"""Messages of ns3-ai's Gym interface, sent and received in buffers of 1 KiB.
+
+They are Protocol Buffers of the package ``ns3_ai_gym``, described here and made at run time, in a pool of
+their own: ns3-ai's generated ones may be loaded in the same process.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from enum import IntEnum
+from typing import Any, Final
 
-from ns3_env.ns3ai.messages import parsed
+from google.protobuf import any_pb2, descriptor_pb2, descriptor_pool, message_factory
+
 from ns3_env.ns3ai.segments import MOST_BYTES, SegmentEnd, TooLarge
 
+PACKAGE: Final = "ns3_ai_gym"
 #: Between two looks at the peer, s.
 SLICE_S = 0.02
 #: A number without an end.
 _NO_MESSAGE = b"\xff" * 16
 _NONSENSE_PATIENCE_S = 0.5
+
+
+class SpaceType(IntEnum):
+    """What kind of space, or of value, follows."""
+
+    NoSpaceType = 0
+    Discrete = 1
+    Box = 2
+    Tuple = 3
+    Dict = 4
+
+
+class Dtype(IntEnum):
+    """What a box's numbers are."""
+
+    NoDType = 0
+    INT = 1
+    UINT = 2
+    FLOAT = 3
+    DOUBLE = 4
+
+
+class Reason(IntEnum):
+    """Why an episode is over."""
+
+    SimulationEnd = 0
+    GameOver = 1
+
+
+_ENUMS: Final[dict[str, type[IntEnum]]] = {"SpaceType": SpaceType, "Dtype": Dtype, "Reason": Reason}
+_ANY: Final = "google.protobuf.Any"
+#: Each message's fields in the order of their numbers, from 1 on: name, type; "*" for a repeated one.
+_MESSAGES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
+    "SpaceDescription": (("type", "SpaceType"), ("space", _ANY), ("name", "string")),
+    "DiscreteSpace": (("n", "int32"),),
+    "BoxSpace": (("low", "float"), ("high", "float"), ("dtype", "Dtype"), ("shape", "uint32*")),
+    "TupleSpace": (("element", "SpaceDescription*"),),
+    "DictSpace": (("element", "SpaceDescription*"),),
+    "DataContainer": (("type", "SpaceType"), ("data", _ANY), ("name", "string")),
+    "DiscreteDataContainer": (("data", "int32"),),
+    "BoxDataContainer": (
+        ("dtype", "Dtype"),
+        ("shape", "uint32*"),
+        ("intData", "int32*"),
+        ("uintData", "uint32*"),
+        ("floatData", "float*"),
+        ("doubleData", "double*"),
+    ),
+    "TupleDataContainer": (("element", "DataContainer*"),),
+    "DictDataContainer": (("element", "DataContainer*"),),
+    "SimInitMsg": (("obsSpace", "SpaceDescription"), ("actSpace", "SpaceDescription")),
+    "SimInitAck": (("done", "bool"), ("stopSimReq", "bool")),
+    "EnvStateMsg": (
+        ("obsData", "DataContainer"),
+        ("reward", "float"),
+        ("isGameOver", "bool"),
+        ("reason", "Reason"),
+        ("info", "string"),
+    ),
+    "EnvActMsg": (("actData", "DataContainer"), ("stopSimReq", "bool")),
+}
+_Field = descriptor_pb2.FieldDescriptorProto
+
+
+def _file() -> descriptor_pb2.FileDescriptorProto:
+    """The whole package, as a .proto file would describe it."""
+    file = descriptor_pb2.FileDescriptorProto(
+        name="ns3_env/ns3ai.proto",
+        package=PACKAGE,
+        syntax="proto3",
+        dependency=[any_pb2.DESCRIPTOR.name],
+    )
+    for name, kind in _ENUMS.items():
+        enum = file.enum_type.add(name=name)
+        for member in kind:
+            enum.value.add(name=member.name, number=member.value)
+    for name, fields in _MESSAGES.items():
+        message = file.message_type.add(name=name)
+        for number, (field, written) in enumerate(fields, start=1):
+            of = written.removesuffix("*")
+            added = message.field.add(name=field, number=number)
+            added.label = _Field.LABEL_REPEATED if written != of else _Field.LABEL_OPTIONAL
+            if of in _ENUMS or of in _MESSAGES or of == _ANY:
+                added.type = _Field.TYPE_ENUM if of in _ENUMS else _Field.TYPE_MESSAGE
+                added.type_name = f".{of}" if of == _ANY else f".{PACKAGE}.{of}"
+            else:
+                added.type = _Field.Type.Value(f"TYPE_{of.upper()}")
+    return file
+
+
+def _classes() -> dict[str, Any]:
+    pool = descriptor_pool.DescriptorPool()
+    pool.AddSerializedFile(any_pb2.DESCRIPTOR.serialized_pb)
+    pool.AddSerializedFile(_file().SerializeToString())
+    return {
+        name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{PACKAGE}.{name}"))
+        for name in _MESSAGES
+    }
+
+
+_CLASSES: Final = _classes()
+
+
+def message(name: str, /, **fields: Any) -> Any:
+    """A message of that name, e.g. "EnvActMsg", with these fields."""
+    return _CLASSES[name](**fields)
+
+
+def parsed(name: str, content: bytes) -> Any:
+    """The message that the bytes hold. Raises ValueError where they hold none."""
+    try:
+        return _CLASSES[name].FromString(content)
+    except Exception as error:  # DecodeError: of google.protobuf.message, or of its compiled part
+        raise ValueError(f"no {name}: {error}") from None
+
+
+def put(any_field: Any, inner: Any) -> None:
+    """Puts a message into a field of type ``google.protobuf.Any``."""
+    any_field.type_url = f"type.googleapis.com/{inner.DESCRIPTOR.full_name}"
+    any_field.value = inner.SerializeToString()
+
+
+def taken(any_field: Any, name: str) -> Any:
+    """The message of that name out of a field of type ``google.protobuf.Any``. Raises ValueError."""
+    held = str(any_field.type_url).rpartition("/")[2]
+    if held != f"{PACKAGE}.{name}":
+        raise ValueError(f"a {held or 'message without a type'} where a {PACKAGE}.{name} should be")
+    return parsed(name, any_field.value)
 
 
 class MessageTooLargeError(ValueError):
@@ -44,7 +179,7 @@ class GymWire:
     def __init__(self, end: SegmentEnd, peer: str, look: Callable[[], object]) -> None:
         self._end = end
         self._peer = peer
-        self._look = look
+        self._health = look
 
     def send(self, message: Any) -> None:
         """Sends a message, as soon as the last one has been read.
@@ -55,7 +190,7 @@ class GymWire:
         if len(content) > MOST_BYTES:
             raise too_large(message.DESCRIPTOR.name, len(content), "refused, and not sent")
         while not self._end.send(content, SLICE_S):
-            self._look()
+            self._health()
 
     def send_nonsense(self) -> None:
         """Sends what is no message: ns3-ai's Python, which would wait for ever, raises an error."""
@@ -68,7 +203,7 @@ class GymWire:
         """
         try:
             while (content := self._end.receive(SLICE_S)) is None:
-                self._look()
+                self._health()
         except TooLarge as error:
             raise too_large(name, str(error), f"{self._peer} wrote past its buffer's end") from None
         try:

@@ -9,13 +9,11 @@ from typing import Any
 
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.tcp_env import TcpBottleneckEnv
-from ns3_env.ns3ai.gym_wire import GymWire
-from ns3_env.ns3ai.messages import Reason, message
+from ns3_env.ns3ai.gym_wire import GymWire, Reason, message
 from ns3_env.ns3ai.peer import Peer
 from ns3_env.ns3ai.segments import SegmentEnd, opened
-from ns3_env.ns3ai.spaces import describe
+from ns3_env.ns3ai.spaces import contain, describe, value_of
 from ns3_env.ns3ai.targets import Settings, Target
-from ns3_env.ns3ai.values import contain, value_of
 
 
 class PeerGone(Exception):  # noqa: N818

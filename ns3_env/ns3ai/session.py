@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One run of a simulation built with ns3-ai: its segment, its process, and the end of both."""
+"""One run of a simulation built with ns3-ai: its segment and the name's lock, its process, its end."""
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import os
+import socket
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,14 +15,52 @@ from typing import Any
 from ns3_env.errors import SimulatorDied, SimulatorHung, SimulatorNotFound
 from ns3_env.ns3ai.gym_wire import GymWire, WireError
 from ns3_env.ns3ai.kept_process import KeptProcess
-from ns3_env.ns3ai.name_lock import NameLock
 from ns3_env.ns3ai.peer import name_of, user_of
 from ns3_env.ns3ai.segments import MAKERS, Names, SegmentEnd, SegmentError, made
 from ns3_env.ns3ai.settings import command_line
 
+_LOOK_S = 0.005
 #: What a simulator that has been told to stop may take, s.
 _STOP_PATIENCE_S = 1.0
 _MESSAGES_BETWEEN_TIDYING = 1000
+
+
+class NameLock:
+    """Held from its making until :meth:`release`, or the process's end: a name in the kernel, no file.
+
+    Args:
+        segment: the segment's name.
+        timeout_s: the longest wait for it; None: for ever.
+
+    Raises SimulatorHung where another environment has it for longer.
+    """
+
+    def __init__(self, segment: str, timeout_s: float | None) -> None:
+        name = hashlib.sha256(segment.encode()).hexdigest()  # as long as the kernel takes it
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        began = time.monotonic()
+        while True:
+            try:
+                self._socket.bind(f"\0ns3_env/ns3ai/{name}")
+                return
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    self._socket.close()
+                    raise
+            except BaseException:
+                self._socket.close()
+                raise
+            if timeout_s is not None and time.monotonic() - began > timeout_s:
+                self._socket.close()
+                raise SimulatorHung(
+                    f"another environment has been starting a simulation on the segment {segment!r} for "
+                    f"{timeout_s:g} s: give each a name of its own (segment=, segment_key=)"
+                )
+            time.sleep(_LOOK_S)
+
+    def release(self) -> None:
+        """Others may have it; may be called again."""
+        self._socket.close()
 
 
 def _refuse_anothers(segment: str) -> None:

@@ -27,7 +27,7 @@ class Settings(Strict):
         flows: senders of the default scenario; the target's own number where none is given.
         flow: the controlled one, where one is; the others are under ``others``.
         others: their controller.
-        fields: telemetry fields of the observation, with commas between.
+        fields: fields of the observation, with commas between.
         reward: its name.
         action: name of the action map.
         seed: of the episode, also as ``RngRun``; without one each run is another episode.

@@ -18,8 +18,7 @@ from pydantic import Field
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from ns3_env.config.durable import write_atomically
-from ns3_env.config.files import check_plain
+from ns3_env.config.files import check_plain, write_atomically
 from ns3_env.config.model import shown, validate
 from ns3_env.errors import ConfigError
 from ns3_env.policies.header import PolicySpec

@@ -11,7 +11,7 @@ from ns3_env.errors import ConfigError
 from ns3_env.policies.file import POLICY_FILE, read_policy
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.programs.transport import Transport
-from ns3_env.scenario import AGENT, NETWORK, Controller
+from ns3_env.scenario import AGENT, POLICY, Controller
 from ns3_env.simulator import list_controllers
 from ns3_env.task.availability import unknown_fields
 
@@ -73,7 +73,7 @@ def load_policy(given: str | Path) -> NetworkPolicy:
 def controller_names(transport: Transport = "rdma") -> list[str]:
     """Names that ``named_controller`` takes: those of the transport's controllers, and of released policies
     that read nothing which it does not know."""
-    own = [name for name in list_controllers(transport=transport) if name not in (AGENT, NETWORK)]
+    own = [name for name in list_controllers(transport=transport) if name not in (AGENT, POLICY)]
     return [*own, *released_under(transport)]
 
 
@@ -90,5 +90,5 @@ def unfit(name: str, transport: Transport) -> str | None:
 def named_controller(name: str) -> Controller:
     """Who decides under this name: a released policy, which the simulator plays, or the simulator's own."""
     if name in released_names():
-        return Controller(name=NETWORK, attributes={"File": str(released(name))})
+        return Controller(name=POLICY, attributes={"File": str(released(name))})
     return Controller(name=name)

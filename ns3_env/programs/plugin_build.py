@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ns3_env import _native
-from ns3_env.config.exit_codes import guarded
+from ns3_env.config.command_line import guarded
 from ns3_env.errors import ConfigError
 
 #: Where the compiled parts were installed to; in a clone not the folder of this file.

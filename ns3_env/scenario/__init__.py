@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The scenario, with its topologies, traffic, clocks, switches and controllers."""
 
-from ns3_env.scenario.clock import Clock, PerAck, PerFlowRtt, PerNotification, Synchronous
-from ns3_env.scenario.congestion_points import CongestionPoints
-from ns3_env.scenario.controller import AGENT, NETWORK, Controller
+from ns3_env.scenario.controllers import (
+    AGENT,
+    POLICY,
+    Clock,
+    Controller,
+    PerAck,
+    PerFlowRtt,
+    PerNotification,
+    Synchronous,
+)
 from ns3_env.scenario.declared import published_congestion_points, published_ecn
 from ns3_env.scenario.derived import MIB
 from ns3_env.scenario.record import Record
 from ns3_env.scenario.scenario import Scenario
-from ns3_env.scenario.switch import Ecn, EcnSetting, Switch
+from ns3_env.scenario.switch import CongestionPoints, Ecn, EcnSetting, Switch
 from ns3_env.scenario.topology import (
     Dumbbell,
     FatTree2,
@@ -34,7 +41,7 @@ from ns3_env.scenario.traffic import (
 __all__ = [
     "AGENT",
     "MIB",
-    "NETWORK",
+    "POLICY",
     "Clock",
     "CongestionPoints",
     "ConstantRate",

@@ -9,9 +9,8 @@ from typing import Any, Generic, TypeVar
 
 from ns3_env.programs.executable import describe_controllers
 from ns3_env.programs.transport import Transport
-from ns3_env.scenario.congestion_points import CongestionPoints
 from ns3_env.scenario.fields import ScenarioFields
-from ns3_env.scenario.switch import Ecn
+from ns3_env.scenario.switch import CongestionPoints, Ecn
 from ns3_env.scenario.tcp_queue import QueueLength, RedMarking, Threshold
 
 T = TypeVar("T")
@@ -112,7 +111,7 @@ CONGESTION_POINTS = Declared(
 
 
 def _threshold(declared: Mapping[str, Any]) -> Threshold | RedMarking:
-    """What a law of TCP declares: a threshold of a port of some rate."""
+    """What a controller of TCP declares: a threshold of a port of some rate."""
     rest = {key: value for key, value in declared.items() if key != "threshold_packets"}
     packets = QueueLength(amount=declared["threshold_packets"], unit="packets")
     return Threshold(threshold=packets, **rest)

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from ns3_env.config.bounds import MIN_RATE_BPS
-from ns3_env.scenario.controller import AGENT, NETWORK
+from ns3_env.scenario.controllers import AGENT, POLICY
 from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.switch import Ecn
 from ns3_env.scenario.topology import Network
@@ -18,13 +18,13 @@ MIB = 1 << 20
 
 
 def timing(scenario: ScenarioFields) -> Literal["exact", "published"]:
-    return scenario.timing or ("published" if scenario.preset == "reference" else "exact")
+    return scenario.timing or ("published" if scenario.preset == "published" else "exact")
 
 
 def headroom_frames(scenario: ScenarioFields) -> int:
     if scenario.switch.headroom_frames is not None:
         return scenario.switch.headroom_frames
-    return 0 if scenario.preset == "reference" else 2
+    return 0 if scenario.preset == "published" else 2
 
 
 def buffer_bytes(scenario: ScenarioFields, network: Network) -> int:
@@ -71,7 +71,7 @@ def draw_flows(scenario: ScenarioFields, network: Network) -> Flows:
 
 def controller_indices(scenario: ScenarioFields, flows: Flows) -> list[int]:
     index = {controller.name: i for i, controller in enumerate(scenario.controllers)}
-    policy = AGENT if AGENT in index else NETWORK
+    policy = AGENT if AGENT in index else POLICY
     default = 0
     chosen: set[int] = set()
     if scenario.controlled_flows is not None:

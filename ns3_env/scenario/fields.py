@@ -16,12 +16,10 @@ from ns3_env.config.bounds import (
     Nanoseconds,
     few,
 )
-from ns3_env.config.model import Strict
+from ns3_env.config.model import Strict, renamed
 from ns3_env.programs.transport import Transport
-from ns3_env.scenario.clock import Clock, PerFlowRtt
-from ns3_env.scenario.controller import AGENT, Controller
-from ns3_env.scenario.measurement import Measurement
-from ns3_env.scenario.record import Record
+from ns3_env.scenario.controllers import AGENT, Clock, Controller, PerFlowRtt
+from ns3_env.scenario.record import Measurement, Record
 from ns3_env.scenario.switch import Switch
 from ns3_env.scenario.tcp import Tcp
 from ns3_env.scenario.topology import Dumbbell, Topology
@@ -32,7 +30,7 @@ class ScenarioFields(Strict):
     """What a scenario says of itself; ``Scenario`` adds what it can do."""
 
     transport: Transport = "rdma"
-    preset: Literal["default", "reference"] = "default"
+    preset: Annotated[Literal["default", "published"], renamed({"reference": "published"})] = "default"
     seed: int = Field(default=1, ge=0, lt=2**63)
     time_limit_ns: Nanoseconds = Field(default=10_000_000, gt=0)
     timing: Literal["exact", "published"] | None = None

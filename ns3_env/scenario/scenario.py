@@ -19,27 +19,25 @@ from ns3_env.config.model import validate
 from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.programs.transport import other
-from ns3_env.scenario.controller import AGENT, NETWORK, Controller
+from ns3_env.scenario.checks import faults_of, keys_of, warnings_of
+from ns3_env.scenario.controllers import AGENT, POLICY, Controller
 from ns3_env.scenario.derived import controller_indices, draw_flows
-from ns3_env.scenario.faults import faults_of, warnings_of
 from ns3_env.scenario.fields import ScenarioFields
-from ns3_env.scenario.simulator_json import refusal, simulator_json
+from ns3_env.scenario.simulator_json import refusal, resolved, simulator_json
 from ns3_env.scenario.tcp import Tcp
-from ns3_env.scenario.tcp_json import resolved
 from ns3_env.scenario.traffic import Flows
-from ns3_env.scenario.transport_faults import keys_of
 
 
 class Scenario(ScenarioFields):
     """One episode's network, traffic and controllers.
 
     Every flow is under the first of ``controllers``; with ``controlled_flows``, those flows are under "agent"
-    (or "network", a policy's file) and the others under the first other controller; a traffic's own
+    (or "policy", a policy's file) and the others under the first other controller; a traffic's own
     ``controller`` comes before both. Flows under "agent" have the slots 0, 1, ... in the order of the flow
     list.
 
     The preset gives ``timing`` its default: "exact" (picoseconds) in ``default``, "published" (whole
-    nanoseconds and the published simulator's other accidents) in ``reference``. ``switch.ecn: auto`` marks as
+    nanoseconds and the published simulator's other accidents) in ``published``. ``switch.ecn: auto`` marks as
     the controllers that the flows are under are published with, as each declares it (``published_ecn``).
 
     ``transport`` says what carries the flows, and with it who simulates them, which controllers there are,
@@ -104,11 +102,11 @@ class Scenario(ScenarioFields):
             ScenarioError: the traffic itself puts flows under "agent".
         """
         if AGENT in self.traffic.named_controllers():
-            raise ScenarioError(f"{self.source}: traffic.controller: {AGENT!r} needs placement 'channel'")
+            raise ScenarioError(f"{self.source}: traffic.controller: {AGENT!r} needs placement 'python'")
         controllers = [
-            Controller(name=NETWORK, attributes={**x.attributes, "File": str(file)}) if x.name == AGENT else x
+            Controller(name=POLICY, attributes={**x.attributes, "File": str(file)}) if x.name == AGENT else x
             for x in self.controllers
-            if x.name != NETWORK
+            if x.name != POLICY
         ]
         return self.model_copy(update={"controllers": controllers})
 
@@ -174,7 +172,7 @@ class Scenario(ScenarioFields):
         return sum(self.controllers[i].name == AGENT for i in indices)
 
     def resolved_tcp(self) -> Tcp:
-        """The section ``tcp`` with what the flows' laws declare in the place of ``auto``."""
+        """The section ``tcp`` with what the flows' controllers declare in the place of ``auto``."""
         return resolved(self, controller_indices(self, self.flows()))
 
     def refusal(self, text: str) -> str:

@@ -6,20 +6,107 @@ And what the simulator refuses of it, in the user's words: with the file, and th
 
 from __future__ import annotations
 
+import math
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ns3_env.errors import ScenarioError
+from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.programs.transport import Transport
-from ns3_env.scenario.controller import AGENT
-from ns3_env.scenario.derived import controller_indices, draw_flows
-from ns3_env.scenario.faults import declared_faults
+from ns3_env.scenario.checks import controllers_faults, declared_faults
+from ns3_env.scenario.controllers import AGENT
+from ns3_env.scenario.declared import CONGESTION_POINTS, HOST_QUEUE_MARKING, MARKING, QUEUE_MARKING
+from ns3_env.scenario.derived import (
+    buffer_bytes,
+    controller_indices,
+    draw_flows,
+    fastest_port_bps,
+    headroom_frames,
+    min_rate_bps,
+    most_kmax_bytes,
+    timing,
+)
 from ns3_env.scenario.fields import ScenarioFields
-from ns3_env.scenario.rdma_json import rdma_sections
-from ns3_env.scenario.tcp_json import tcp_sections
+from ns3_env.scenario.tcp import Tcp
+from ns3_env.scenario.tcp_queue import Queue, RedMarking, Threshold
 from ns3_env.scenario.topology import Network
-from ns3_env.scenario.transport_faults import controllers_faults
+
+
+def rdma_sections(scenario: ScenarioFields, network: Network, controllers: list[int]) -> dict[str, Any]:
+    """RDMA's keys; ``controllers``: each flow's, as an index."""
+    points, ecn = CONGESTION_POINTS.of(scenario, controllers), MARKING.of(scenario, controllers)
+    marking = None
+    if ecn is not None:
+        most = most_kmax_bytes(scenario, network, ecn)
+        marking = {**ecn.model_dump(), **({} if most is None else {"most_kmax_bytes": most})}
+    content: dict[str, Any] = {
+        "timing": timing(scenario),
+        "payload_bytes": scenario.payload_bytes,
+        "priority_group": next(iter(scenario.traffic.priority_groups())),
+        "switch": {
+            **scenario.switch.model_dump(),
+            "buffer_bytes": buffer_bytes(scenario, network),
+            "headroom_frames": headroom_frames(scenario),
+            "ecn": marking,
+            "congestion_points": None if points is None else points.model_dump(),
+        },
+        "retransmission_timeout_ns": scenario.retransmission_timeout_ns,
+    }
+    min_rate = min_rate_bps(scenario, network)
+    if min_rate is not None:
+        content["min_rate_bps"] = min_rate
+    return content
+
+
+def tcp_sections(scenario: ScenarioFields, network: Network, controllers: list[int]) -> dict[str, Any]:
+    """TCP's keys; ``controllers``: each flow's, as an index."""
+    tcp = resolved(scenario, controllers)
+    _warn_of_thresholds(scenario, tcp, network)
+    own = tcp.model_dump(exclude={"mtu_bytes", "queue", "host_queue"})
+    own["queue"] = _content(tcp.queue)
+    own["host_queue"] = None if tcp.host_queue is None else _content(tcp.host_queue)
+    return {"transport": "tcp", "payload_bytes": tcp.payload_bytes, "tcp": own}
+
+
+def _warn_of_thresholds(scenario: ScenarioFields, tcp: Tcp, network: Network) -> None:
+    """A queue that is full before it is as long as its threshold marks nothing, and drops instead."""
+    marking, limit = tcp.queue.marking, tcp.queue.limit
+    packets = {"packets": limit.amount, "bytes": limit.amount / tcp.mtu_bytes, "bdps": math.inf}[limit.unit]
+    if not isinstance(marking, Threshold):
+        return
+    rate = fastest_port_bps(network)
+    threshold = marking.packets_at(rate)
+    if packets <= threshold < math.inf:
+        warnings.warn(
+            (f"{scenario.source}: " if scenario.source else "")
+            + f"tcp.queue.limit: {limit.text()} are full before the threshold of a port of {rate / 1e9:g} "
+            f"Gb/s, {threshold:g} packets: it drops and never marks; {2 * threshold:g} packets would do",
+            ScenarioWarning,
+            stacklevel=2,
+        )
+
+
+def resolved(scenario: ScenarioFields, controllers: list[int]) -> Tcp:
+    """The section ``tcp`` with what the flows' controllers declare in the place of ``auto``."""
+    tcp = scenario.tcp
+    update: dict[str, Queue] = {
+        "queue": _with_marking(tcp.queue, QUEUE_MARKING.of(scenario, controllers)),
+    }
+    if tcp.host_queue is not None:
+        update["host_queue"] = _with_marking(tcp.host_queue, HOST_QUEUE_MARKING.of(scenario, controllers))
+    return tcp.model_copy(update=update)
+
+
+def _with_marking(queue: Queue, marking: Threshold | RedMarking | None) -> Queue:
+    return queue.model_copy(update={"marking": marking})
+
+
+def _content(queue: Queue) -> dict[str, Any]:
+    marking = queue.marking
+    assert marking != "auto"
+    return {"limit": queue.limit.content, "marking": None if marking is None else marking.content}
+
 
 #: What a transport's simulator reads beside what both do.
 _SECTIONS: dict[Transport, Callable[[ScenarioFields, Network, list[int]], dict[str, Any]]] = {
@@ -86,6 +173,8 @@ def simulator_json(scenario: ScenarioFields) -> dict[str, Any]:
 
 #: A key of the simulator's JSON, quoted and first, and what it says of it.
 _REFUSED = re.compile(r"'([^']+)':? (.+)", re.DOTALL)
+
+
 #: Keys of that JSON whose content the simulator knows under another name than a scenario.
 _WRITTEN = {"nodes": "topology", "links": "topology", "flows": "traffic", "streams": "traffic"}
 

@@ -36,7 +36,7 @@ class Tcp(Strict):
     )
     delayed_ack_timeout_ns: Nanoseconds = Field(default=1_000_000, gt=0)
     sack: bool = Field(default=True, description="selective acknowledgements (RFC 2018)")
-    ecn: bool = Field(default=False, description="RFC 3168, for laws that do not bring their own")
+    ecn: bool = Field(default=False, description="RFC 3168, for controllers that do not bring their own")
     pacing: bool = Field(default=False, description="segments are spread over the RTT; bbr does so anyway")
     min_rto_ns: Nanoseconds = Field(default=10_000_000, gt=0)
     initial_rto_ns: Nanoseconds = Field(default=1_000_000_000, gt=0, description="of a SYN")

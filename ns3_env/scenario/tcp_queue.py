@@ -205,7 +205,7 @@ class Queue(Strict):
     )
     marking: Marking = Field(
         default="auto",
-        description="auto: as the flows' laws declare it; none: drop-tail; {threshold: ..}; {red: ..}",
+        description="auto: as the flows' controllers declare it; none: drop-tail; {threshold: ..}; {red: ..}",
     )
 
     @model_validator(mode="after")

@@ -11,17 +11,17 @@ from ns3_env.programs.executable import (
     list_controllers,
 )
 from ns3_env.programs.plugins import load_plugins, plugin_versions
-from ns3_env.simulator.lookout import Lookout
-from ns3_env.simulator.messages import Decisions, EpisodeEnd, Transitions
+from ns3_env.simulator.health_check import HealthCheck
+from ns3_env.simulator.messages import DecisionBatch, EpisodeEnd, Transitions
 from ns3_env.simulator.simulator import Simulator, wait_any
 
 __all__ = [
     "EXECUTABLE_VARIABLE",
     "PLUGINS_VARIABLE",
     "TCP_EXECUTABLE_VARIABLE",
-    "Decisions",
+    "DecisionBatch",
     "EpisodeEnd",
-    "Lookout",
+    "HealthCheck",
     "Simulator",
     "Transitions",
     "default_attributes",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class Decisions:
+class DecisionBatch:
     """The flows due at one instant: k rows.
 
     Attributes:
@@ -39,7 +39,7 @@ class Decisions:
 
 
 @dataclass(frozen=True)
-class Transitions(Decisions):
+class Transitions(DecisionBatch):
     """What flows under a policy in the simulator saw and did: k rows, in the order of time.
 
     Attributes:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ns3_env import _native
-from ns3_env.config.durable import write_atomically
+from ns3_env.config.files import write_atomically
 from ns3_env.errors import SimulatorNotFound
 from ns3_env.programs.executable import plugin_options
 from ns3_env.programs.transport import Transport
@@ -143,7 +143,7 @@ class Watch:
 
 def _shown_again(command: Sequence[str], played: bytes) -> str:
     """What to type to see a simulator's own fault again; "" where what it played is none, or nowhere kept."""
-    from ns3_env.scenario.controller import AGENT  # scenarios need simulators
+    from ns3_env.scenario.controllers import AGENT  # scenarios need simulators
 
     try:
         content = json.loads(played)

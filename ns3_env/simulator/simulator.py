@@ -19,7 +19,7 @@ from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorError, Simulat
 from ns3_env.programs.executable import describe_controllers, find_executable, plugins_of
 from ns3_env.programs.plugins import load_plugins
 from ns3_env.programs.transport import Transport, transport_of
-from ns3_env.simulator.messages import Decisions, EpisodeEnd, Transitions
+from ns3_env.simulator.messages import DecisionBatch, EpisodeEnd, Transitions
 from ns3_env.simulator.process import SLICE_S, SimulatorProcess, Watch
 
 if TYPE_CHECKING:
@@ -178,7 +178,9 @@ class Simulator:
         self._turns += 1
         self._due = -1
 
-    def receive(self, meanwhile: Callable[[], object] | None = None) -> Decisions | Transitions | EpisodeEnd:
+    def receive(
+        self, meanwhile: Callable[[], object] | None = None
+    ) -> DecisionBatch | Transitions | EpisodeEnd:
         """Waits for the simulator's answer. Transitions want ``send_actions(())`` to go on.
 
         Args:
@@ -196,7 +198,7 @@ class Simulator:
         kind = self._await(meanwhile)
         agent = self._agent
         if kind == _native.MESSAGE_DECISIONS:
-            decisions = Decisions(**self._rows())
+            decisions = DecisionBatch(**self._rows())
             self._due = int(np.count_nonzero(decisions.due))
             return decisions
         if kind == _native.MESSAGE_TRANSITIONS and self._transitions:

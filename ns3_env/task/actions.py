@@ -112,7 +112,7 @@ class MultiplicativeRate(_Relative):
     The factor is 1 + alpha a for a >= 0 and 1 / (1 - alpha a) below; the rate is kept between
     ``least_packets`` packets per base RTT and the rate of the sender's link.
 
-    ``window``: "bdp", as Zhang 2023, sec. 5.3, gives it to every law that has none, or "none", as a
+    ``window``: "bdp", as Zhang 2023, sec. 5.3, gives it to every controller that has none, or "none", as a
     reaction point of layer 2 sends.
     """
 

@@ -10,20 +10,20 @@ from ns3_env import _native
 from ns3_env.errors import ScenarioError
 from ns3_env.programs.transport import SHOWN, TRANSPORTS, Transport, transport_of
 from ns3_env.scenario import Scenario
-from ns3_env.task import observations as telemetry
+from ns3_env.task import observations
 from ns3_env.task.rewards import REWARDS, Reward
 
 
 def knows(transport: Transport, field: str) -> bool:
     """Whether flows of the transport know the field: TCP's sender has its own numbers and its RTT, but no
     telemetry of hops, and no feedback frames of switches. Raises KeyError for an unknown field."""
-    known = _native.known_without_switches(telemetry.field_indices([field])[0])
+    known = _native.known_without_switches(observations.field_indices([field])[0])
     return transport == "rdma" or known
 
 
 def fields_of(transport: Transport) -> list[str]:
     """Names of the fields that flows of the transport know."""
-    return [field.name for field in telemetry.FIELDS if knows(transport, field.name)]
+    return [field.name for field in observations.FIELDS if knows(transport, field.name)]
 
 
 def unknown_fields(transport: Transport, fields: Sequence[str]) -> str | None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Observations: the simulator's own table of telemetry fields, as Gymnasium spaces.
 
-The table is declared once, in C++ (``rdma/model/telemetry.cc``). The simulator writes it into the channel's
-header and this module reads the copy compiled into ``ns3_env._native``; the channel's layout hash proves both
-equal.
+The table is declared once, in C++ (``ns3_env/cpp/channel/observation-fields.cc``). The simulator writes it
+into the channel's header and this module reads the copy compiled into ``ns3_env._native``; the layout's
+hash proves both equal.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Field:
 
 
 #: Every field of a record, in its order.
-FIELDS: tuple[Field, ...] = tuple(Field(*field) for field in _native.telemetry_fields())
+FIELDS: tuple[Field, ...] = tuple(Field(*field) for field in _native.observation_fields())
 
 #: Position of each field in a record.
 INDEX: dict[str, int] = {field.name: i for i, field in enumerate(FIELDS)}
@@ -58,7 +58,7 @@ def field_indices(names: Sequence[str]) -> NDArray[np.intp]:
     for name in names:
         if name not in INDEX:
             near = difflib.get_close_matches(name, INDEX, n=1, cutoff=0.0)
-            raise KeyError(f"unknown telemetry field {name!r}; the nearest known one is {near[0]!r}")
+            raise KeyError(f"unknown observation field {name!r}; the nearest known one is {near[0]!r}")
     return np.array([INDEX[name] for name in names], dtype=np.intp)
 
 
@@ -67,8 +67,8 @@ def wire_bytes(names: Sequence[str]) -> int:
 
     0 for what a sender knows by itself (its window, its rate, marks, its last action); 8 for a timestamp
     (RTT); 8 more for queue and rate of the most congested hop alone; 2 more for the number of flows there;
-    42 for a record of every hop (HPCC's header). Declared with the fields, in ``rdma/model/telemetry.cc``.
-    Raises KeyError.
+    42 for a record of every hop (HPCC's header). Declared with the fields, in
+    ``ns3_env/cpp/channel/observation-fields.cc``. Raises KeyError.
     """
     return _native.wire_bytes([int(i) for i in field_indices(names)])
 

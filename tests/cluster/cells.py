@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from tests.suites import SUITE
+from tests.samples.suites import SUITE
 
 
 def suite_file(folder: Path, **changes: Any) -> Path:
@@ -18,4 +18,4 @@ def suite_file(folder: Path, **changes: Any) -> Path:
 
 
 def options(suite: Path, out: Path, *more: str) -> list[str]:
-    return ["benchmark", "--suite", str(suite), "--out", str(out), *more]
+    return ["benchmark", str(suite), "--out", str(out), *more]

@@ -10,13 +10,12 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from pathlib import Path
 
 from ns3_env.cluster.address import find
 from ns3_env.errors import ConfigError
-from tests.helpers import descendants
+from tests.paths import ROOT
+from tests.processes import descendants
 
-ROOT = Path(__file__).parents[2]
 _START = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-cpus=1"]
 _OPTIONS = ["--object-store-memory=80000000", "--disable-usage-stats"]
 #: A node that says nothing for a second and a half is dead; Ray's own patience is ten times as long.

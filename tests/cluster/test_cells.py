@@ -16,13 +16,14 @@ from pathlib import Path
 
 import pytest
 
-from ns3_env.eval.__main__ import main
 from ns3_env.eval.benchmark.folder import BenchFolder
-from ns3_env.eval.benchmark.ray_task import RETRIES
+from ns3_env.eval.benchmark.ray_cells import RETRIES
+from ns3_env.eval.commands.evaluation import main
 from tests.cluster.cells import options, suite_file
-from tests.cluster.nodes import ROOT, Head
-from tests.helpers import descendants
-from tests.suites import SUITE, contents
+from tests.cluster.nodes import Head
+from tests.paths import ROOT
+from tests.processes import descendants
+from tests.samples.suites import SUITE, contents
 
 pytestmark = pytest.mark.usefixtures("without_report")
 

@@ -18,14 +18,14 @@ from ns3_env.cluster.rollouts import RayRollouts
 from ns3_env.cluster.session import joined
 from ns3_env.envs.rollouts import Exploration
 from ns3_env.errors import ScenarioError
-from ns3_env.eval.__main__ import main
-from tests.ablations import CONFIG, CURRICULUM, ablation
+from ns3_env.eval.commands.evaluation import main
 from tests.cluster.nodes import Head
-from tests.episodes import ENDS, played, same
-from tests.policy_files import FIELDS, lstm_file
-from tests.searches import CONFIG as SEARCH
-from tests.searches import CURRICULUM as STAGES
-from tests.searches import WHAT
+from tests.samples.ablations import CONFIG, CURRICULUM, ablation
+from tests.samples.episodes import ENDS, played, same
+from tests.samples.policy_files import FIELDS, lstm_file
+from tests.samples.searches import CONFIG as SEARCH
+from tests.samples.searches import CURRICULUM as STAGES
+from tests.samples.searches import WHAT
 
 
 def test_episodes_of_actors_are_those_of_processes_even_if_an_actor_is_killed(
@@ -94,7 +94,7 @@ def test_an_ablation_s_runs_are_judged_alike(head: Head, tmp_path: Path) -> None
     found = {}
     for where in ("here", "there"):
         more = ["--ray", head.address] if where == "there" else []
-        assert main(["ablation", str(file), "--out", str(tmp_path / where), *more]) == 0
+        assert main(["compare", "variants", str(file), "--out", str(tmp_path / where), *more]) == 0
         kept = {path.name: json.loads(path.read_text()) for path in (tmp_path / where).glob("*.json")}
         found[where] = {name: {k: v for k, v in run.items() if k != "learning"} for name, run in kept.items()}
         runs = sorted((tmp_path / where / "runs").iterdir())
@@ -108,13 +108,13 @@ def test_decisions_across_the_channel_stay_on_one_machine(
     head: Head, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = yaml.safe_load(CONFIG)
-    config["env"]["rollout"] = "channel"
+    config["env"]["placement"] = "python"
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
     (tmp_path / "curriculum.yaml").write_text(CURRICULUM)
     given = ["--config", str(tmp_path / "config.yaml"), "--curriculum", str(tmp_path / "curriculum.yaml")]
     assert train.main([*given, "--runs", str(tmp_path / "runs"), "env.ray=local"]) == 2
-    assert "env.ray: across the channel each decision would cross the network" in capsys.readouterr().err
-    config["env"]["rollout"] = "inside"
+    assert "env.ray: each decision in Python would cross the network" in capsys.readouterr().err
+    config["env"]["placement"] = "simulator"
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
     assert train.main([*given, "--runs", str(tmp_path / "runs"), "env.ray=nowhere"]) == 2
     assert "env.ray: expected local, auto or HOST:PORT" in capsys.readouterr().err

@@ -15,8 +15,8 @@ from ns3_env.cluster.actors import SimulatorActors
 from ns3_env.cluster.rollouts import RayRollouts
 from ns3_env.cluster.session import joined
 from tests.cluster.nodes import Head
-from tests.episodes import ENDS, played, same
-from tests.policy_files import FIELDS, mlp_file
+from tests.samples.episodes import ENDS, played, same
+from tests.samples.policy_files import FIELDS, mlp_file
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(200, marks=pytest.mark.slow)])

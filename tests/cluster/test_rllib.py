@@ -17,11 +17,11 @@ from ns3_env.agents.export.export import export
 from ns3_env.agents.rllib.export import of_rllib, write_rllib_policy
 from ns3_env.envs.rllib_env import FlowMultiAgentEnv
 from ns3_env.errors import ConfigError, ScenarioError
-from ns3_env.eval.__main__ import main
 from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.commands.evaluation import main
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import PerFlowRtt, Synchronous
-from ns3_env.task import observations as telemetry
+from ns3_env.task import observations
 from tests.cluster.cells import options, suite_file
 from tests.cluster.nodes import Head
 
@@ -108,7 +108,7 @@ def test_the_example_learns_and_its_policy_joins_a_benchmark(
     told = capsys.readouterr().out.split()
     assert told[3] != told[5], "weights that have not changed earn the same on the same episodes"
     file = out / "policy.safetensors"
-    space = telemetry.observation_space(rllib_flows.FIELDS)
+    space = observations.observation_space(rllib_flows.FIELDS)
     space.seed(1)
     rows = np.stack([np.clip(space.sample(), -3, 3) for _ in range(200)]).astype(np.float32)
     wanted = deterministic(modules[-1], rows)
@@ -155,7 +155,7 @@ def test_what_the_format_does_not_know_is_named(changes: dict[str, Any], text: s
     from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 
     module = DefaultPPOTorchRLModule(
-        observation_space=telemetry.observation_space(rllib_flows.FIELDS),
+        observation_space=observations.observation_space(rllib_flows.FIELDS),
         action_space=gym.spaces.Box(-1, 1, (1,), np.float32),
         model_config=DefaultModelConfig(fcnet_hiddens=[8], **changes),
         catalog_class=PPOCatalog,

@@ -13,7 +13,7 @@ from ns3_env.scenario import AGENT, Controller, Ecn, PerAck, PerFlowRtt, Record,
 from ns3_env.scenario.topology import Dumbbell, FatTree2, ParkingLot
 from ns3_env.scenario.traffic import ConstantRate, Incast, Joining, LongShort, Mix
 from ns3_env.simulator import default_attributes, list_controllers
-from tests.helpers import needed_attributes
+from tests.samples.policy_files import needed_attributes
 
 
 def scenarios() -> Iterator[tuple[str, Scenario]]:
@@ -36,7 +36,7 @@ def scenarios() -> Iterator[tuple[str, Scenario]]:
     yield (
         "fat-tree",
         Scenario(
-            preset="reference",
+            preset="published",
             topology=FatTree2(access=2, aggregation=2, hosts_per_access=2),
             traffic=LongShort(long_bytes=50_000, short_bytes=20_000),
             controllers=dcqcn,

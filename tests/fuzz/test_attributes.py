@@ -20,7 +20,7 @@ from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator, default_attributes, list_controllers
 from tests.fuzz.strategies import NUMBERS, TEXTS
 from tests.fuzz.tried import attempt
-from tests.helpers import needed_attributes
+from tests.samples.policy_files import needed_attributes
 
 ATTRIBUTES = [
     (name, attribute)

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ns3_env.errors import ScenarioError, SimulatorError
-from ns3_env.simulator import Decisions, EpisodeEnd, Simulator, Transitions
+from ns3_env.simulator import DecisionBatch, EpisodeEnd, Simulator, Transitions
 from tests.fuzz import tried
-from tests.helpers import dummy_sim
+from tests.processes import dummy_sim
 
 #: The scenario: three rows, twice.
 PLAY = {"dummy": {"slots": 3, "steps": 1}}
@@ -42,7 +42,7 @@ def control_offset(memory: mmap.mmap) -> int:
     return int(struct.unpack_from("<QIIQQQ", memory)[5])
 
 
-def talk(simulator: Simulator) -> Decisions | EpisodeEnd | None:
+def talk(simulator: Simulator) -> DecisionBatch | EpisodeEnd | None:
     """The next message; None where it is refused as it should be."""
     began = time.monotonic()
     count, refused = tried.counts.get("channel from Python", (0, 0))
@@ -93,7 +93,7 @@ def test_a_message_is_read_or_refused(
     simulator.kill()  # what was damaged before is gone
     simulator.send_reset({"dummy": {"slots": 3, "steps": 0}} if end else PLAY)
     if end:
-        assert isinstance(simulator.receive(), Decisions)
+        assert isinstance(simulator.receive(), DecisionBatch)
         simulator.send_actions(())
     await_answer(simulator)
     agent = simulator._agent
@@ -115,7 +115,7 @@ def test_a_message_is_read_or_refused(
             memory[place : place + len(data)] = data
     answer = talk(simulator)
     assert not isinstance(answer, Transitions)  # nobody asked for them
-    if isinstance(answer, Decisions):
+    if isinstance(answer, DecisionBatch):
         assert len(answer.slots) <= agent.capacity
         simulator.send_actions(np.zeros((int(answer.due.sum()), 3)))
         talk(simulator)
@@ -126,7 +126,7 @@ def test_a_message_is_read_or_refused(
 @given(numbers=st.lists(st.one_of(st.floats(), st.floats(0, 1e12)), min_size=9, max_size=9))
 def test_actions_are_right_or_never_leave(simulator: Simulator, numbers: list[float]) -> None:
     simulator.send_reset(PLAY)
-    assert isinstance(simulator.receive(), Decisions)
+    assert isinstance(simulator.receive(), DecisionBatch)
     actions = np.array(numbers).reshape(3, 3)
     right = bool(np.all(actions[:, :2] >= 0) and np.all(np.isfinite(actions[:, 2])))
     if right:
@@ -135,4 +135,4 @@ def test_actions_are_right_or_never_leave(simulator: Simulator, numbers: list[fl
         with pytest.raises(ValueError, match="must be numbers >= 0"):
             simulator.send_actions(actions)
         simulator.send_actions(np.zeros((3, 3)))  # it is our turn still
-    assert isinstance(talk(simulator), Decisions)
+    assert isinstance(talk(simulator), DecisionBatch)

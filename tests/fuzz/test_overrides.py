@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import copy
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -18,8 +17,8 @@ from ns3_env.config.yaml import read_mapping
 from tests.fuzz.in_bounds import faults
 from tests.fuzz.strategies import TEXTS, VALUES, YAML_TEXTS, near, places
 from tests.fuzz.tried import attempt
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 CONFIG = read_mapping(ROOT / "configs/fdcc.yaml")
 CURRICULUM = read_mapping(ROOT / "curricula/incast.yaml")
 find_agent("fdcc")  # PyTorch's import takes seconds

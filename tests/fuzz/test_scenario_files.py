@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ns3_env.scenario import Scenario
 from tests.fuzz.strategies import YAML_TEXTS, cut
 from tests.fuzz.tried import attempt
-from tests.published_texts import FLOWS, TOPOLOGY
+from tests.samples.published_texts import FLOWS, TOPOLOGY
 
 SIZES = "# sizes\n0 0\n1000 50\n1e6 100\n"
 WORDS = st.one_of(

@@ -24,8 +24,8 @@ from ns3_env.scenario.traffic import SIZE_CDFS
 from tests.fuzz.in_bounds import faults
 from tests.fuzz.strategies import changed, cut
 from tests.fuzz.tried import attempt
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 find_agent("fdcc")  # PyTorch's import takes seconds
 
 SCENARIO: dict[str, Any] = {
@@ -129,7 +129,7 @@ def from_file(path: str) -> dict[str, Any]:
 def plan(path: Path, algorithm: str | None = None) -> list[Any]:
     """As train.py does before it makes anything; of both files, one is damaged."""
     inputs = read_inputs(path, ROOT / "curricula/incast.yaml")
-    if inputs.kind == "tune":
+    if inputs.kind == "search":
         return [search.plan(inputs).config]
     made = training.plan(inputs, (), algorithm)
     return [made.config, *made.curriculum.scenarios]

@@ -23,7 +23,7 @@ from ns3_env.errors import SimulatorError
 from ns3_env.scenario import AGENT, Controller, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
-from tests.helpers import alive, shared_memory
+from tests.processes import alive, shared_memory
 
 SIMULATORS = 4
 SLOTS = 4

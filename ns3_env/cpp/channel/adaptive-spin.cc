@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// A short spin on a shared word before sleeping, which learns where spinning does not pay.
 #include "adaptive-spin.h"
 
 #include <algorithm>

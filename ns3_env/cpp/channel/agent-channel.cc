@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// The agent's end of the channel, Python's.
 #include "agent-channel.h"
 
 #include "blob.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// The blob, a memory file beside the region for long texts: scenarios, results, errors.
 #include "blob.h"
 
 #include "shared-region.h"
@@ -18,7 +19,7 @@ namespace
 /// Written within some ms, new memory included.
 constexpr size_t PIECE_BYTES = size_t{8} << 20;
 constexpr uint64_t MAX_BLOB_BYTES = uint64_t{1} << 33;
-constexpr const char* SHORTER_THAN_SAID = "the blob is shorter than its sender said";
+constexpr const char* SHORTER_THAN_DECLARED = "the blob is shorter than its sender declared";
 
 } // namespace
 
@@ -44,7 +45,7 @@ ReadBlobFile(int fd, uint64_t bytes)
     // Before any memory is taken for it.
     if (info.st_size < 0 || bytes > static_cast<uint64_t>(info.st_size))
     {
-        throw ChannelError(SHORTER_THAN_SAID);
+        throw ChannelError(SHORTER_THAN_DECLARED);
     }
     if (bytes > MAX_BLOB_BYTES)
     {
@@ -61,7 +62,7 @@ ReadBlobFile(int fd, uint64_t bytes)
         }
         if (n <= 0)
         {
-            throw ChannelError(SHORTER_THAN_SAID);
+            throw ChannelError(SHORTER_THAN_DECLARED);
         }
         done += static_cast<size_t>(n);
     }

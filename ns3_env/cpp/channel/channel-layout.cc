@@ -50,7 +50,7 @@ ChannelLayoutHash()
     {
         hash.Add(uint64_t{size});
     }
-    for (const FieldSpec& field : TelemetryFields())
+    for (const FieldSpec& field : ObservationFields())
     {
         hash.Add(field.name);
         hash.Add(field.unit);

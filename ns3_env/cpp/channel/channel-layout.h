@@ -29,19 +29,19 @@
 namespace ns3::env
 {
 
-/// What the simulator says.
+/// Messages of the simulator.
 enum class Message : uint32_t
 {
     None = 0,
     Ready = 1,      ///< attached; wants a Reset
     Decisions = 2,  ///< rows are due
     EpisodeEnd = 3, ///< the blob holds the episode's results; wants a Reset
-    Error = 4,      ///< the blob says what was wrong; wants a Reset
+    Error = 4,      ///< the blob describes what was wrong; wants a Reset
     Transitions =
         5, ///< rows, and the actions that a policy in the simulator took on them; wants a Step of none
 };
 
-/// What the agent says.
+/// Commands of the agent.
 enum class Command : uint32_t
 {
     None = 0,
@@ -65,12 +65,12 @@ struct DecisionRow
     int32_t slot{-1};  ///< the flow's slot of that list
     uint32_t flags{0}; ///< RowFlag
     uint32_t reserved{0};
-    TelemetryRecord record{};
+    ObservationRecord record{};
 
     bool NeedsAction() const { return (flags & (ROW_TERMINATED | ROW_TRUNCATED)) == 0; }
 };
 
-/// What either end says of an action that is not right.
+/// The error of either end for an action that is not right.
 inline constexpr const char* INVALID_ACTION =
     "an action's window and rate must be numbers >= 0, and its echo a finite number";
 
@@ -162,7 +162,7 @@ RegionBytes(uint32_t capacity)
 /// Of everything both ends must agree on: structures, offsets and the field table (FNV-1a).
 uint64_t ChannelLayoutHash();
 
-/// What either end says of a peer whose hash is another.
+/// The error of either end for a peer whose hash is another.
 inline constexpr const char* DIFFERENT_BUILDS =
     "the simulator and the Python module ns3_env._native are of different builds: "
     "install the package again";

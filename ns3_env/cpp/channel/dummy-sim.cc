@@ -147,9 +147,9 @@ class Dummy
 
   private:
     /// Any value within the field's range, and near the values of a real flow.
-    void Fill(TelemetryRecord& record, uint64_t step, uint64_t slot)
+    void Fill(ObservationRecord& record, uint64_t step, uint64_t slot)
     {
-        const auto fields = TelemetryFields();
+        const auto fields = ObservationFields();
         const uint64_t key = Mix(Mix(Mix(m_seed) ^ step) ^ slot);
         for (size_t f = 0; f < FIELD_COUNT; ++f)
         {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Sleeping and waking by Linux futexes on words of the shared region.
 #include "futex.h"
 
 #include "adaptive-spin.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Ends the simulator with the process that started it.
 #include "lifeline.h"
 
 #include <cerrno>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Table of the fields that an agent can observe, and the records of values and actions.
 #include "observation-fields.h"
 
 #include <algorithm>
@@ -142,7 +143,7 @@ static_assert(InOrder(), "the rows of FIELDS must stand in the order of the enum
 } // namespace
 
 std::span<const FieldSpec, FIELD_COUNT>
-TelemetryFields()
+ObservationFields()
 {
     return FIELDS;
 }
@@ -176,7 +177,7 @@ NeedsHops(std::span<const Field> fields)
 }
 
 void
-TelemetryRecord::Clip()
+ObservationRecord::Clip()
 {
     for (size_t i = 0; i < FIELD_COUNT; ++i)
     {
@@ -185,7 +186,7 @@ TelemetryRecord::Clip()
 }
 
 void
-TelemetryRecord::ForgetSwitches()
+ObservationRecord::ForgetSwitches()
 {
     for (size_t i = 0; i < FIELD_COUNT; ++i)
     {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Table of the telemetry fields that an agent can observe, and the records of values and actions.
+// Table of the fields that an agent can observe, and the records of values and actions.
 #ifndef NS3_ENV_CHANNEL_OBSERVATION_FIELDS_H
 #define NS3_ENV_CHANNEL_OBSERVATION_FIELDS_H
 
@@ -12,7 +12,7 @@
 namespace ns3::env
 {
 
-/// Index of each field in a TelemetryRecord; the order of TelemetryFields(), which the compiler checks.
+/// Index of each field in a ObservationRecord; the order of ObservationFields(), which the compiler checks.
 enum class Field : uint8_t
 {
     // Normalised features (Zhang 2023, sec. 4.2).
@@ -70,7 +70,7 @@ enum class FieldSource : uint8_t
     Frames,     ///< nothing: a feedback frame of a switch
 };
 
-/// Whether the sender knows it where no switch tells anything of itself.
+/// Whether the sender knows it where switches report nothing.
 inline bool
 KnownWithoutSwitches(FieldSource source)
 {
@@ -89,7 +89,7 @@ struct FieldSpec
     FieldSource source;
 };
 
-std::span<const FieldSpec, FIELD_COUNT> TelemetryFields();
+std::span<const FieldSpec, FIELD_COUNT> ObservationFields();
 
 /// What a packet carries on the wire for an agent that observes these fields (docs/architecture.md, "What an observation costs").
 uint32_t WireBytes(std::span<const Field> fields);
@@ -98,7 +98,7 @@ uint32_t WireBytes(std::span<const Field> fields);
 bool NeedsHops(std::span<const Field> fields);
 
 /// One flow's values at one decision.
-struct TelemetryRecord
+struct ObservationRecord
 {
     std::array<double, FIELD_COUNT> values{};
 
@@ -106,7 +106,7 @@ struct TelemetryRecord
     double operator[](Field f) const { return values[static_cast<size_t>(f)]; }
     /// Cuts every value to its declared range.
     void Clip();
-    /// What only switches can tell is no number (NaN).
+    /// What only switches can report becomes NaN.
     void ForgetSwitches();
 };
 

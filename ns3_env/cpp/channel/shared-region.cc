@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// The channel's shared region: an anonymous memory file that dies with its last user.
 #include "shared-region.h"
 
 #include <cerrno>

@@ -17,7 +17,7 @@ class ChannelError : public std::runtime_error
     using std::runtime_error::runtime_error;
 };
 
-/// Throws ChannelError: `what`, and what errno says.
+/// Throws ChannelError: `what`, and the text of errno.
 [[noreturn]] void FailWithErrno(const std::string& what);
 
 /// A mapped memory file; unmapped and closed with its owner.

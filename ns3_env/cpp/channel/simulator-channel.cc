@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// The simulator's end of the channel.
 #include "simulator-channel.h"
 
 #include "blob.h"
@@ -50,7 +51,7 @@ SimulatorChannel::SimulatorChannel(int channelFd)
     m_actions.reserve(capacity);
 
     size_t i = 0;
-    for (const FieldSpec& spec : TelemetryFields())
+    for (const FieldSpec& spec : ObservationFields())
     {
         SchemaField& field = m_header->fields[i++];
         CopyText(field.name, sizeof field.name, spec.name);
@@ -81,7 +82,7 @@ SimulatorChannel::Publish(Message kind, int64_t timePs, uint32_t rowCount)
                                                          [](const DecisionRow& r)
                                                          { return r.NeedsAction(); }));
     }
-    m_said = kind;
+    m_published = kind;
     m_control->message = static_cast<uint32_t>(kind);
     m_control->rowCount = rowCount;
     m_control->timePs = timePs;
@@ -121,7 +122,7 @@ SimulatorChannel::Wait()
     switch (command)
     {
     case Command::Step:
-        if (m_said != Message::Decisions && m_said != Message::Transitions)
+        if (m_published != Message::Decisions && m_published != Message::Transitions)
         {
             throw ChannelError("a step where a reset was due");
         }

@@ -22,7 +22,7 @@ class SimulatorChannel
 {
   public:
     /**
-     * Maps the inherited region, checks it and writes the telemetry schema.
+     * Maps the inherited region, checks it and writes the table of observation fields.
      * Publish(Message::Ready) is left to the program, once it is ready for a scenario.
      * \throws ChannelError when this is no region of ours, or one of another build.
      */
@@ -76,7 +76,7 @@ class SimulatorChannel
     AdaptiveSpin m_spin;
     uint32_t m_seen{0};     ///< the last command's sequence number
     uint32_t m_expected{0}; ///< actions due for the last message
-    Message m_said{Message::None};
+    Message m_published{Message::None};
 };
 
 } // namespace ns3::env

@@ -21,8 +21,8 @@ CongestionControl::GetTypeId()
     return tid;
 }
 
-TelemetryHeader
-CongestionControl::GetTelemetryHeader() const
+IntRequest
+CongestionControl::GetIntRequest() const
 {
     return {};
 }

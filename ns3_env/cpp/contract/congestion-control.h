@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Interface of congestion controllers, between a flow and the law that steers it.
+// Interface of congestion controllers: what each declares, and the hooks by which it steers a flow.
 #ifndef NS3_ENV_CONTRACT_CONGESTION_CONTROL_H
 #define NS3_ENV_CONTRACT_CONGESTION_CONTROL_H
 
@@ -21,8 +21,8 @@ namespace ns3::env
 
 class DecisionTimes;
 
-/// In-band telemetry that a controller asks its packets to carry, as bytes on the wire.
-struct TelemetryHeader
+/// In-band telemetry (INT) that a controller requests of its packets and of switches.
+struct IntRequest
 {
     uint32_t wireBytes{
         0}; ///< added to the 48 B of every data packet's headers, and copied into ACKs
@@ -42,7 +42,7 @@ struct AckSample
     std::span<const IntRecord> hops{}; ///< one record per switch passed, sender's side first
 };
 
-/// A layer-2 feedback frame of a switch (QCN, BCN, SMCC), as it says it.
+/// A layer-2 feedback frame of a switch (QCN, BCN, SMCC).
 struct CongestionNotification
 {
     Picos now{0};          ///< time of arrival
@@ -50,25 +50,25 @@ struct CongestionNotification
     double deltaBytes{0};  ///< dQ = q - q_old, likewise
     /// -Fb of Jiang 2015, eq. 1 in levels of 0 to 63, which stands for q0 (2 w + 1); 0 where Fb >= 0
     uint32_t feedback{0};
-    uint32_t congestionPoint{0}; ///< which queue speaks
+    uint32_t congestionPoint{0}; ///< the queue that it is about
 };
 
 /**
- * The law that steers one flow. One object per flow, created by name ("rdma::hpcc" is "hpcc" to users).
+ * The congestion controller of one flow. One object per flow, created by name ("rdma::hpcc" is "hpcc" to users).
  *
  * A controller writes its flow's window and pacing rate through FlowState and touches nothing else.
- * A new controller is one file in congestion-control/, its test and one line of CMake, or a plugin
+ * A new controller is one file in rdma/controllers/, its test and one line of CMake, or a plugin
  * (docs/extending.md); every parameter is an ns-3 attribute. What goes on inside is shown by trace sources: states are
  * TracedValue<double>, counters TracedValue<uint64_t>, and a run can record either over time without
- * knowing the controller (episode/controller-log.h).
+ * knowing the controller (recorders/controller-log.h).
  */
 class CongestionControl : public Object
 {
   public:
     static TypeId GetTypeId();
 
-    /// The telemetry this controller's packets carry; asked once, before the flow starts.
-    virtual TelemetryHeader GetTelemetryHeader() const;
+    /// The telemetry this controller's packets carry; requested once, before the flow starts.
+    virtual IntRequest GetIntRequest() const;
 
     /// The marking this controller is published with, which `switch.ecn: auto` gives its flows' switches;
     /// not enabled where it ignores marks.
@@ -88,7 +88,7 @@ class CongestionControl : public Object
     virtual void OnFlowStart(FlowState& flow);
 
     /// A data packet's transmission begins (also for retransmissions). The rate left here paces the next
-    /// one, so a law whose rate moves with time brings it up to date.
+    /// one, so a controller whose rate moves with time brings it up to date.
     virtual void OnPacketSent(FlowState& flow, Picos now, uint32_t wireBytes);
 
     /// For every acknowledgement and every NACK, after the flow's counters were updated, before it may send again.

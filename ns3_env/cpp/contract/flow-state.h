@@ -15,7 +15,7 @@ namespace ns3::env
 /// The size of a flow that never ends: no link carries as much in the longest run.
 inline constexpr uint64_t ENDLESS_BYTES = 1'000'000'000'000'000'000;
 
-/// A flow as its controller sees it: facts to read, two knobs to write. What the knobs mean: Pacing.
+/// A flow as its controller sees it: facts to read, window and rate to write. What these two mean: Pacing.
 class FlowState
 {
   public:
@@ -39,9 +39,9 @@ class FlowState
 
     static constexpr double NO_WINDOW = Pacing::NO_WINDOW;
 
-    /// @name The knobs
+    /// @name Window and rate
     /// Written inside a hook of the controller they take effect when it returns. Written anywhere else (a
-    /// timer, an agent's answer), KnobsWritten() has to follow.
+    /// timer, an agent's answer), WindowAndRateWritten() has to follow.
     /// @{
     /// A flow may send while inflight < window; below one packet see WindowOfOnePacketPer().
     void SetWindow(double bytes) { m_pacing.SetWindow(bytes); }
@@ -49,8 +49,8 @@ class FlowState
     void SetRate(double bps) { m_pacing.SetRate(bps); }
     /// As SetRate, and the packet already waiting for its turn is moved by the difference (HPCC).
     void SetRateAndRepace(double bps) { m_pacing.SetRateAndRepace(bps); }
-    /// The flow goes on at once where the knobs now let it.
-    virtual void KnobsWritten() {}
+    /// The flow goes on at once where window and rate now let it.
+    virtual void WindowAndRateWritten() {}
     /// @}
 
   protected:

@@ -15,7 +15,7 @@ namespace ns3::env
 {
 
 /**
- * A flow's two knobs and what they mean for its packets:
+ * A flow's window and rate, and what they mean for its packets:
  *
  * - A packet may leave while the payload in flight is less than the window. The test is on what is in flight
  *   already, so a window may overshoot by less than a packet.
@@ -72,7 +72,7 @@ class Pacing
                                                                    : PacedUntil(inflightBytes);
     }
 
-    /// As ReadyAt(), were the window open: what the clock alone says.
+    /// As ReadyAt(), were the window open: by the clock alone.
     Picos PacedUntil(uint64_t inflightBytes) const
     {
         // Bytes in flight are payload, so a window of one payload still keeps one packet in flight.
@@ -90,15 +90,15 @@ class Pacing
         return first ? m_nextAvailable : std::max(m_nextAvailable, m_lastSentAt + gap);
     }
 
-    /// Whether a knob stands otherwise than when this was last asked; at first it does.
+    /// Whether window or rate has changed since the last call; at the first call it has.
     bool TakeChange()
     {
-        if (m_windowBytes == m_toldWindowBytes && m_rateBps == m_toldRateBps)
+        if (m_windowBytes == m_reportedWindowBytes && m_rateBps == m_reportedRateBps)
         {
             return false;
         }
-        m_toldWindowBytes = m_windowBytes;
-        m_toldRateBps = m_rateBps;
+        m_reportedWindowBytes = m_windowBytes;
+        m_reportedRateBps = m_rateBps;
         return true;
     }
 
@@ -113,8 +113,8 @@ class Pacing
     Picos m_lastSentAt{0};
     uint32_t m_lastWireBytes{0}; ///< 0 before the first packet
     bool m_repaced{false};
-    double m_toldWindowBytes{std::numeric_limits<double>::quiet_NaN()};
-    double m_toldRateBps{std::numeric_limits<double>::quiet_NaN()};
+    double m_reportedWindowBytes{std::numeric_limits<double>::quiet_NaN()};
+    double m_reportedRateBps{std::numeric_limits<double>::quiet_NaN()};
 };
 
 /// The window, below one packet's payload, under which a packet leaves every `rtt` / `packets`

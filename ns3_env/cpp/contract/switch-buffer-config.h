@@ -23,7 +23,7 @@ struct SharedBufferConfig
     uint32_t resumeOffsetBytes{3072};
     uint32_t alphaShift{3}; ///< threshold = free >> shift at the rate of the hosts' links
     bool pfc{true};
-    PoolSharing sharing{PoolSharing::Thresholds}; ///< the network's rules say it (NetworkRules)
+    PoolSharing sharing{PoolSharing::Thresholds}; ///< given by the network's rules (NetworkRules)
     /// Full frames of headroom beyond 3 * rate * delay: one that the peer has begun when the pause
     /// arrives, one that the pause had to wait for. The published simulator has none, and so can drop
     /// packets where a link holds less than a frame.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Interface of what answers flows that are due: a policy across the channel or in the simulator.
+// Interface of a decider, which answers flows that are due with actions.
 #ifndef NS3_ENV_DECISION_DECIDER_H
 #define NS3_ENV_DECISION_DECIDER_H
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Base of the controllers under a policy, which hold their flow until a decision has come.
 #include "deciding-controller.h"
 
 #include "decision-broker.h"
@@ -40,16 +41,16 @@ DecidingController::GetTypeId()
 
 void
 DecidingController::Connect(DecisionBroker& broker,
-                            LiveFlow& flow,
+                            Flow& flow,
                             int32_t slot,
                             const ClockSpec& clock,
-                            bool telling)
+                            bool inBandTelemetry)
 {
     m_broker = &broker;
     m_flow = &flow;
     m_slot = slot;
     m_clock = clock;
-    m_telling = telling;
+    m_inBandTelemetry = inBandTelemetry;
 }
 
 void
@@ -64,7 +65,7 @@ DecidingController::OnFlowStart(FlowState& flow)
 void
 DecidingController::OnAck(FlowState& flow, const AckSample& ack)
 {
-    m_telemetry.OnAck(ack);
+    m_observation.OnAck(ack);
     const bool done = flow.AckedBytes() == flow.SizeBytes();
     if (m_clock.rttFraction && !done && ack.now >= m_nextDecision)
     {
@@ -78,7 +79,7 @@ DecidingController::OnAck(FlowState& flow, const AckSample& ack)
 void
 DecidingController::OnCongestionNotification(FlowState&, const CongestionNotification& frame)
 {
-    m_telemetry.OnNotification(frame);
+    m_observation.OnNotification(frame);
     if (m_clock.onNotification)
     {
         Decide(frame.now);
@@ -116,8 +117,8 @@ DecidingController::MakeRow(Picos now)
     row.flow = m_flow->Id();
     row.slot = m_slot;
     row.flags = m_decided ? 0U : static_cast<uint32_t>(ROW_FIRST);
-    row.record = m_telemetry.Take(*m_flow, now, m_lastAction);
-    if (!m_telling)
+    row.record = m_observation.Take(*m_flow, now, m_lastAction);
+    if (!m_inBandTelemetry)
     {
         row.record.ForgetSwitches();
     }
@@ -138,7 +139,7 @@ DecidingController::Apply(const ActionRow& action)
     m_flow->SetWindow(std::max(action.windowBytes, leastWindow));
     m_flow->SetRate(std::clamp(action.rateBps, leastRate, path.hostRateBps));
     m_flow->SetHeld(false);
-    m_flow->KnobsWritten();
+    m_flow->WindowAndRateWritten();
 }
 
 } // namespace ns3::env

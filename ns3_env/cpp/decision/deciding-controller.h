@@ -3,12 +3,12 @@
 #ifndef NS3_ENV_DECISION_DECIDING_CONTROLLER_H
 #define NS3_ENV_DECISION_DECIDING_CONTROLLER_H
 
-#include "agent-telemetry.h"
+#include "agent-observation.h"
 
 #include "ns3_env/cpp/channel/channel-layout.h"
 #include "ns3_env/cpp/contract/clock-spec.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
-#include "ns3_env/cpp/engine/live-flow.h"
+#include "ns3_env/cpp/engine/flow.h"
 
 namespace ns3::env
 {
@@ -16,9 +16,9 @@ namespace ns3::env
 class DecisionBroker;
 
 /**
- * Hands the flow's telemetry to the broker whenever its clock says so and applies what comes back. Under a per-flow
+ * Hands the flow's observation to the broker whenever its clock is due and applies what comes back. Under a per-flow
  * clock the flow decides at its first ACK and then again after a fraction of its last RTT (Zhang 2023, sec. 4.4),
- * or at each feedback frame of a switch; otherwise whoever owns the clock calls Decide().
+ * or at each feedback frame of a switch; otherwise the owner of the clock calls Decide().
  */
 class DecidingController : public CongestionControl
 {
@@ -26,12 +26,12 @@ class DecidingController : public CongestionControl
     static TypeId GetTypeId();
 
     /// Joins the flow to its episode; before it starts.
-    /// \param telling false where no switch ever tells of itself: those fields are no numbers then
+    /// \param inBandTelemetry false where switches report nothing: their fields are NaN then
     void Connect(DecisionBroker& broker,
-                 LiveFlow& flow,
+                 Flow& flow,
                  int32_t slot,
                  const ClockSpec& clock,
-                 bool telling);
+                 bool inBandTelemetry);
 
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
@@ -57,12 +57,12 @@ class DecidingController : public CongestionControl
     bool m_initialWindow{true};
 
     DecisionBroker* m_broker{nullptr};
-    LiveFlow* m_flow{nullptr};
+    Flow* m_flow{nullptr};
     int32_t m_slot{-1};
     ClockSpec m_clock;
-    bool m_telling{true};
+    bool m_inBandTelemetry{true};
 
-    AgentTelemetry m_telemetry;
+    AgentObservation m_observation;
     Picos m_nextDecision{0};
     bool m_waiting{false};
     bool m_decided{false};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Collects the flows that are due for a decision and has them answered in one batch.
 #include "decision-broker.h"
 
 #include "deciding-controller.h"
@@ -46,11 +47,11 @@ void
 DecisionBroker::ReportEnd(DecidingController& agent, uint32_t flag, Picos now)
 {
     // A decision that was due at this very instant is overtaken by the end.
-    const auto asked = std::find(m_agents.begin(), m_agents.end(), &agent);
-    if (asked != m_agents.end())
+    const auto waiting = std::find(m_agents.begin(), m_agents.end(), &agent);
+    if (waiting != m_agents.end())
     {
-        m_rows.erase(m_rows.begin() + (asked - m_agents.begin()));
-        m_agents.erase(asked);
+        m_rows.erase(m_rows.begin() + (waiting - m_agents.begin()));
+        m_agents.erase(waiting);
     }
     DecisionRow row = agent.MakeRow(now);
     row.flags |= flag;
@@ -69,23 +70,23 @@ DecisionBroker::Flush()
 void
 DecisionBroker::Exchange()
 {
-    m_askedRows.clear();
-    m_askedAgents.clear();
-    m_askedRows.swap(m_rows);
-    m_askedAgents.swap(m_agents);
-    if (m_askedRows.empty() || m_givenUp)
+    m_batchRows.clear();
+    m_batchAgents.clear();
+    m_batchRows.swap(m_rows);
+    m_batchAgents.swap(m_agents);
+    if (m_batchRows.empty() || m_givenUp)
     {
         return;
     }
-    m_actions.resize(std::max(m_actions.size(), m_askedRows.size()));
-    if (!m_decider.Decide(m_askedRows, m_actions, NowPicos()))
+    m_actions.resize(std::max(m_actions.size(), m_batchRows.size()));
+    if (!m_decider.Decide(m_batchRows, m_actions, NowPicos()))
     {
         m_givenUp = true;
         Simulator::Stop();
         return;
     }
     auto action = m_actions.begin();
-    for (DecidingController* agent : m_askedAgents)
+    for (DecidingController* agent : m_batchAgents)
     {
         if (agent != nullptr)
         {

@@ -39,12 +39,12 @@ class DecisionBroker
     std::optional<Picos> m_quantum;
     bool m_scheduled{false};
     bool m_givenUp{false};
-    // Of the batch that is collected: rows, and who asks (null for a row that needs no action).
+    // Of the batch that is collected: rows, and their controllers (null for a row that needs no action).
     std::vector<DecisionRow> m_rows;
     std::vector<DecidingController*> m_agents;
     // Of the batch that is answered: kept, so that nothing is allocated for each.
-    std::vector<DecisionRow> m_askedRows;
-    std::vector<DecidingController*> m_askedAgents;
+    std::vector<DecisionRow> m_batchRows;
+    std::vector<DecidingController*> m_batchAgents;
     std::vector<ActionRow> m_actions;
 };
 

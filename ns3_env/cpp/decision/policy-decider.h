@@ -4,17 +4,53 @@
 #define NS3_ENV_DECISION_POLICY_DECIDER_H
 
 #include "decider.h"
-#include "exploration.h"
-#include "transition-log.h"
+#include "episode-channel.h"
 
 #include "ns3_env/cpp/policy/policy.h"
 
+#include <cstdint>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
 namespace ns3::env
 {
+
+/// Decisions that a random action is held for, on average.
+inline constexpr double MEAN_HOLD = 4.0;
+
+/// How much a policy in the simulator explores.
+struct ExplorationSettings
+{
+    double noise{0};       ///< standard deviation of what is added to an action
+    double randomShare{0}; ///< share of flows whose actions are all random
+
+    bool None() const { return noise == 0 && randomShare == 0; }
+};
+
+/**
+ * The exploration of one flow: random from beginning to end, each action held for some decisions (εz-greedy, Dabney et
+ * al. 2021), or the policy's with noise. Its numbers hang on the episode's seed and the flow alone.
+ */
+class Exploration
+{
+  public:
+    Exploration(const ExplorationSettings& settings, uint64_t seed, uint32_t flow);
+
+    /// The action taken instead of `action`, in [-1, 1].
+    double operator()(double action);
+
+  private:
+    uint64_t Next();
+    double Uniform();
+    double Normal();
+
+    ExplorationSettings m_settings;
+    uint64_t m_state;
+    bool m_random;
+    uint64_t m_holdFor{0};
+    double m_held{0};
+};
 
 /// One policy, and the flows under it.
 class PolicyDecider final : public Decider

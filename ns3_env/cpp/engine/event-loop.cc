@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Simulator implementation for ns-3 with a short way for re-armed events.
 #include "event-loop.h"
 
 #include "heartbeat.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Event queue: a wheel of short lists for the near future, a heap for what is later.
 #include "event-queue.h"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 namespace ns3::env
 {
 
-/// The heartbeat of a process, which simulates one network at a time. Nobody need listen.
+/// The heartbeat of a process, which simulates one network at a time. A listener is optional.
 class Heartbeat
 {
   public:
@@ -24,14 +24,14 @@ class Heartbeat
     {
       public:
         explicit Listener(std::atomic<uint64_t>& counter) { s_counter = &counter; }
-        ~Listener() { s_counter = &s_unheard; }
+        ~Listener() { s_counter = &s_unread; }
         Listener(const Listener&) = delete;
         Listener& operator=(const Listener&) = delete;
     };
 
   private:
-    inline static std::atomic<uint64_t> s_unheard{0};
-    inline static std::atomic<uint64_t>* s_counter{&s_unheard};
+    inline static std::atomic<uint64_t> s_unread{0};
+    inline static std::atomic<uint64_t>* s_counter{&s_unread};
 };
 
 } // namespace ns3::env

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Time-weighted queue-length statistics.
 #include "queue-stats.h"
 
 #include <algorithm>

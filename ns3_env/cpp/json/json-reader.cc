@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// JSON reader, key by key, which checks every value before it converts it.
 #include "json-reader.h"
 
 #include "ns3_env/cpp/engine/heartbeat.h"

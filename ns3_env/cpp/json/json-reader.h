@@ -19,7 +19,7 @@
 namespace ns3::env
 {
 
-/// What a text says. \throws ScenarioError where it is no JSON, has a key twice or is nested too deeply.
+/// Parses a text. \throws ScenarioError where it is no JSON, has a key twice or is nested too deeply.
 nlohmann::json ParseJson(const std::string& text);
 
 /// A piece of foreign text as a message shows it: on one line, and not too long.
@@ -55,7 +55,7 @@ WholeNumber(const nlohmann::json& value, T low, T high)
 }
 
 /// One JSON object whose every key must be asked for. A key that is null is absent. What is not as asked for is a
-/// ScenarioError that names the key and says what would be right.
+/// ScenarioError that names the key and what would be right.
 class JsonReader
 {
   public:
@@ -119,7 +119,7 @@ class JsonReader
     JsonReader Sub(const std::string& key);
     std::string Path(const std::string& key) const;
 
-    /// \throws ScenarioError for a key that nobody asked for.
+    /// \throws ScenarioError for a key that was not read.
     void RefuseOthers() const;
 
   private:

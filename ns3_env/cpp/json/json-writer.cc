@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// JSON writer that beats the heartbeat while it writes and frees.
 #include "json-writer.h"
 
 #include "ns3_env/cpp/engine/heartbeat.h"

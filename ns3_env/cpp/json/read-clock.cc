@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Reads the clock ("clock", "decision_quantum_ns") of a scenario or of a policy's file.
 #include "read-clock.h"
 
 namespace ns3::env

@@ -9,7 +9,7 @@
 namespace ns3::env
 {
 
-/// A scenario that makes no sense; the message names the key, quoted and first, and says what would be right.
+/// A scenario that makes no sense; the message names the key, quoted and first, and what would be right.
 class ScenarioError : public std::runtime_error
 {
   public:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// ns3-ai's semaphores of one byte, waited for without keeping a core busy.
 #include "byte-semaphore.h"
 
 #include "ns3_env/cpp/channel/futex.h"

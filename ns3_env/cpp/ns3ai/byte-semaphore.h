@@ -20,13 +20,13 @@ struct SyncBlock
     bool finished{false};
 };
 
-/// Counts a semaphore up; wakes whoever sleeps in ByteWait.
+/// Counts a semaphore up; wakes a sleeper in ByteWait.
 void Post(SyncBlock& block, volatile uint8_t& semaphore);
 
 /**
  * Waits for semaphores of a block.
  *
- * A foreign peer spins, adds 1 to a byte and wakes nobody: this side spins for a moment (AdaptiveSpin), then looks
+ * A foreign peer spins, adds 1 to a byte and wakes none: this side spins for a moment (AdaptiveSpin), then looks
  * at intervals that grow with what it has waited, to 2 ms at most. A peer of our own wakes it: its Post()
  * calls the futex of the four bytes.
  */

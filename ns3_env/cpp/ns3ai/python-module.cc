@@ -99,8 +99,6 @@ PYBIND11_MODULE(NS3AI_MODULE, module)
              &SegmentEnd::Finish,
              py::arg("timeout_s"),
              py::call_guard<py::gil_scoped_release>(),
-             "Says that nothing more comes.")
-        .def("unlink",
-             &SegmentEnd::Unlink,
-             "Nobody finds the segment any more; who has it keeps it.");
+             "Announces the end: no message follows.")
+        .def("unlink", &SegmentEnd::Unlink, "Removes the segment's name; what is mapped stays.");
 }

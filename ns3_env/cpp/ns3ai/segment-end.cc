@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// One end of a shared-memory segment of ns3-ai, Python's or the simulator's.
 #include "segment-end.h"
 
 #include <algorithm>

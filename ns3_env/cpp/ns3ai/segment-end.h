@@ -81,10 +81,10 @@ class SegmentEnd
     std::optional<std::string> Receive(double timeoutS);
     /// Says that nothing more comes, with a last message that holds nothing. False: as Send().
     bool Finish(double timeoutS);
-    /// The simulator has said so.
+    /// The simulator has announced the end.
     bool Finished() const;
 
-    /// Nobody finds the segment any more; whoever has it keeps it. Nothing where the name is another's by now.
+    /// Removes the segment's name; what is mapped stays. Nothing where the name is another's by now.
     void Unlink() noexcept;
 
   private:

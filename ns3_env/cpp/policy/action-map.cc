@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Maps from an agent's action to a window and a pacing rate, by name.
 #include "action-map.h"
 
 #include <algorithm>
@@ -15,14 +16,14 @@ constexpr double MOST_ALPHA = 100;
 
 /// Window / base RTT, at most the rate of the sender's link.
 double
-PacingRate(double window, const TelemetryRecord& record)
+PacingRate(double window, const ObservationRecord& record)
 {
     return std::min(window * 8e9 / record[Field::BaseRttNs], record[Field::HostRateBps]);
 }
 
 /// A flow that has not decided yet has no window: it counts as one BDP.
 double
-WindowNow(const TelemetryRecord& record, double bdp)
+WindowNow(const ObservationRecord& record, double bdp)
 {
     return std::min(record[Field::WindowBytes], bdp);
 }
@@ -55,7 +56,7 @@ class MultiplicativeWindow final : public ActionMap
                                               : WindowRounding::None;
     }
 
-    ActionRow operator()(double action, const TelemetryRecord& record) const override
+    ActionRow operator()(double action, const ObservationRecord& record) const override
     {
         const double a = std::clamp(action, -1.0, 1.0);
         const double packet = record[Field::PacketBytes];
@@ -91,7 +92,7 @@ class ExponentialWindow final : public ActionMap
     {
     }
 
-    ActionRow operator()(double action, const TelemetryRecord& record) const override
+    ActionRow operator()(double action, const ObservationRecord& record) const override
     {
         const double a = std::clamp(action, -1.0, 1.0);
         const double packet = record[Field::PacketBytes];
@@ -119,7 +120,7 @@ class MultiplicativeRate final : public ActionMap
     {
     }
 
-    ActionRow operator()(double action, const TelemetryRecord& record) const override
+    ActionRow operator()(double action, const ObservationRecord& record) const override
     {
         const double a = std::clamp(action, -1.0, 1.0);
         const double packet = record[Field::PacketBytes];
@@ -142,7 +143,7 @@ class MultiplicativeRate final : public ActionMap
 class AbsoluteWindow final : public ActionMap
 {
   public:
-    ActionRow operator()(double action, const TelemetryRecord& record) const override
+    ActionRow operator()(double action, const ObservationRecord& record) const override
     {
         const double bdp = record[Field::BdpBytes];
         const double hostRate = record[Field::HostRateBps];

@@ -18,7 +18,7 @@ class ActionMap
     virtual ~ActionMap() = default;
 
     /// Window and rate that follow from `action` on the flow of `record`; the echo is the field "last_action".
-    virtual ActionRow operator()(double action, const TelemetryRecord& record) const = 0;
+    virtual ActionRow operator()(double action, const ObservationRecord& record) const = 0;
 
     /// \param json its name and its settings \throws ScenarioError for a name or setting that is none
     static std::unique_ptr<ActionMap> FromJson(JsonReader json);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Dense layers and LSTM cell, to the same bits however many flows decide together.
 #include "dense.h"
 
 namespace ns3::env

@@ -29,7 +29,7 @@ Padded(size_t width)
 
 /**
  * y = W x + b for several x at once. Each sum runs over x in its order, with or without other rows beside it, so a
- * flow's decision does not hang on who else decides (docs/decisions/0009-inference.md).
+ * flow's decision does not depend on which others decide (docs/decisions/0009-inference.md).
  */
 class DenseLayer
 {

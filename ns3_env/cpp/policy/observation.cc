@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Inputs of a policy's network: observation fields, transformed, and what is derived from them.
 #include "observation.h"
 
 #include <algorithm>
@@ -17,14 +18,14 @@ Field
 FindField(JsonReader& json)
 {
     const std::string name = json.Text("field");
-    for (const FieldSpec& spec : TelemetryFields())
+    for (const FieldSpec& spec : ObservationFields())
     {
         if (name == spec.name)
         {
             return spec.field;
         }
     }
-    throw ScenarioError("'" + json.Path("field") + "': there is no telemetry field '" +
+    throw ScenarioError("'" + json.Path("field") + "': there is no observation field '" +
                         Shown(name) + "'");
 }
 
@@ -91,7 +92,7 @@ Observation::Read(std::span<const float> values, float* inputs) const
     std::array<float, FIELD_COUNT> cut;
     for (size_t i = 0; i < m_fields.size(); ++i)
     {
-        const FieldSpec& spec = TelemetryFields()[static_cast<size_t>(m_fields[i])];
+        const FieldSpec& spec = ObservationFields()[static_cast<size_t>(m_fields[i])];
         cut[i] = std::clamp(values[i], static_cast<float>(spec.low), static_cast<float>(spec.high));
     }
     for (const Input& input : m_inputs)

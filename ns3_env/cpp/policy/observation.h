@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Inputs of a policy's network: telemetry fields, transformed, and what is derived from them.
+// Inputs of a policy's network: observation fields, transformed, and what is derived from them.
 #ifndef NS3_ENV_POLICY_OBSERVATION_H
 #define NS3_ENV_POLICY_OBSERVATION_H
 
@@ -22,7 +22,7 @@ class Observation
     /// \param policy the JSON that has the list \throws ScenarioError naming the entry that is wrong
     explicit Observation(JsonReader& policy);
 
-    /// The telemetry that it takes, each field once, in the order in which the list needs them.
+    /// The fields that it takes, each once, in the order in which the list needs them.
     const std::vector<Field>& Fields() const { return m_fields; }
     /// Numbers that the network reads.
     size_t Width() const { return m_inputs.size(); }

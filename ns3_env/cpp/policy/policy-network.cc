@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Inference of a trained network: an MLP, or an LSTM with a shortcut.
 #include "policy-network.h"
 
 #include "ns3_env/cpp/json/json-reader.h"

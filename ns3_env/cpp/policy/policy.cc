@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Trained policy, read from its file (docs/policy-format.md): observations in, actions out.
 #include "policy.h"
 
 #include "tensor-digest.h"
@@ -77,7 +78,7 @@ Policy::Policy(const std::string& path)
 }
 
 void
-Policy::Observe(FlowHistory& history, const TelemetryRecord& record) const
+Policy::Observe(FlowHistory& history, const ObservationRecord& record) const
 {
     std::array<float, FIELD_COUNT> values;
     const std::vector<Field>& fields = Fields();
@@ -121,7 +122,7 @@ Policy::Decide(std::span<const FlowHistory* const> histories, std::span<float> a
         if (!std::isfinite(action))
         {
             throw ScenarioError(
-                "the policy's network gave a number that is none: its weights are too large");
+                "the policy's network returned NaN or infinity: its weights are too large");
         }
         action = std::clamp(action, -1.0F, 1.0F);
     }

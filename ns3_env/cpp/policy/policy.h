@@ -47,7 +47,7 @@ class Policy
     const ActionMap& Actions() const { return *m_actions; }
 
     /// Adds what the flow observes now.
-    void Observe(FlowHistory& history, const TelemetryRecord& record) const;
+    void Observe(FlowHistory& history, const ObservationRecord& record) const;
     /// As above, of values in the order of Fields().
     void Observe(FlowHistory& history, std::span<const float> values) const;
 

@@ -16,7 +16,7 @@ namespace ns3::env
 class RttTarget
 {
   public:
-    /// \param json "margin", "target", "gain", and "base_ns" where RTTs are not told in the path's base RTTs
+    /// \param json "margin", "target", "gain", and "base_ns" where RTTs are not given in the path's base RTTs
     explicit RttTarget(JsonReader& json)
         : m_baseNs(json.Has("base_ns") ? std::optional(json.Number("base_ns", 1, 1e12))
                                        : std::nullopt),
@@ -29,7 +29,7 @@ class RttTarget
     /// Whether the RTT is in nanoseconds; else it is in base RTTs of the path.
     bool ReadsNanoseconds() const { return m_baseNs.has_value(); }
 
-    /// \param rtt as ReadsNanoseconds() says \param rate share of the sender's link
+    /// \param rtt as of ReadsNanoseconds() \param rate share of the sender's link
     double operator()(double rtt, double rate) const
     {
         const double excess = std::max(rtt / m_baseNs.value_or(1.0) - m_margin, 0.0);

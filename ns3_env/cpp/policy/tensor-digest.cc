@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// SHA-256 of a policy's tensors, as docs/policy-format.md lays them out.
 #include "tensor-digest.h"
 
 #include <boost/hash2/sha2.hpp>

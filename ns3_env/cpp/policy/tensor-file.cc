@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Reader of safetensors files: named arrays and a header of text; reading runs nothing.
 #include "tensor-file.h"
 
 #include "ns3_env/cpp/json/json-reader.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Main program of a simulator: one scenario, or episode after episode for a policy outside.
 #include "program.h"
 
-#include "episode.h"
+#include "run-episode.h"
 #include "transport.h"
 
 #include "ns3/command-line.h"
@@ -84,7 +85,7 @@ ParsePorts(const std::string& text)
     return ports;
 }
 
-/// What the options say, as the scenario's JSON would.
+/// The options as the scenario's JSON would have them.
 nlohmann::json
 PcapOverrides(const std::string& prefix, const std::string& ports, uint32_t snapLength)
 {
@@ -154,7 +155,7 @@ RunFile(const std::string& scenarioPath,
     }
 }
 
-/// What the command line says.
+/// Options of the command line.
 struct Options
 {
     int channelFd{-1};

@@ -3,7 +3,7 @@
 #ifndef NS3_ENV_PROGRAM_TRANSPORT_H
 #define NS3_ENV_PROGRAM_TRANSPORT_H
 
-#include "ns3_env/cpp/run/flow-run.h"
+#include "ns3_env/cpp/run/episode.h"
 #include "ns3_env/cpp/run/scenario.h"
 
 #include <memory>
@@ -48,7 +48,7 @@ class Transport
     /// The keys of a scenario that no other transport has; of the nodes and links it knows by then. \throws ScenarioError
     virtual void ReadKeys(JsonReader& root, Scenario& scenario) = 0;
     /// The network of the scenario that was read last, with its flows. \throws ScenarioError
-    virtual std::unique_ptr<FlowRun> Build(Scenario scenario, FlowRun::FlowHook onCreate) = 0;
+    virtual std::unique_ptr<Episode> Build(Scenario scenario, Episode::FlowHook onCreate) = 0;
     /// @}
 
     /// A scenario of this transport. \throws ScenarioError

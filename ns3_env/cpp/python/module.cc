@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Python module of the C++ side: the agent's end of the channel, fields, MPCC's law, policies.
+// Python module of the C++ side: the agent's end of the channel, fields, MPCC's control, policies.
 #include "ns3_env/cpp/channel/agent-channel.h"
 
 #include <cstring>
@@ -79,8 +79,8 @@ CheckSignals()
 
 PYBIND11_MODULE(_native, module)
 {
-    module.doc() =
-        "The agent's end of the channel to rdma-sim, the telemetry table, policies and MPCC's law.";
+    module.doc() = "The agent's end of the channel to rdma-sim, observation fields, policies and "
+                   "MPCC's control.";
 
     py::register_exception<ChannelError>(module, "ChannelError", PyExc_RuntimeError);
 
@@ -100,11 +100,11 @@ PYBIND11_MODULE(_native, module)
     module.attr("ACTION_WIDTH") = ACTION_WIDTH;
 
     module.def(
-        "telemetry_fields",
+        "observation_fields",
         []
         {
             py::list fields;
-            for (const FieldSpec& field : TelemetryFields())
+            for (const FieldSpec& field : ObservationFields())
             {
                 fields.append(FieldTuple(field));
             }
@@ -120,10 +120,10 @@ PYBIND11_MODULE(_native, module)
             {
                 throw py::index_error("there is no such field");
             }
-            return KnownWithoutSwitches(TelemetryFields()[field].source);
+            return KnownWithoutSwitches(ObservationFields()[field].source);
         },
         py::arg("field"),
-        "Whether a sender knows the field, an index, where no switch tells anything of itself.");
+        "Whether a sender knows the field, an index, where switches report nothing.");
     module.def("channel_layout_hash", &ChannelLayoutHash);
     module.def(
         "wait_any",

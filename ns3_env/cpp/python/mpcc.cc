@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Python binding of MPCC's law, batched over flows.
-#include "ns3_env/cpp/rdma/mpcc/mpcc-law.h"
+// Python binding of MPCC's control, batched over flows.
+#include "ns3_env/cpp/rdma/mpcc/mpcc-control.h"
 
 #include <algorithm>
 #include <pybind11/numpy.h>
@@ -19,7 +19,7 @@ void BindMpcc(py::module_& module);
 namespace
 {
 
-/// The inputs in the order of MpccInput, by the names of the telemetry fields.
+/// The inputs in the order of MpccInput, by the names of the observation fields.
 constexpr const char* INPUT_FIELDS[MPCC_INPUTS] = {"base_rtt_ns",
                                                    "host_rate_bps",
                                                    "bdp_bytes",
@@ -36,7 +36,7 @@ using Parameter = std::variant<int MpccSettings::*,
                                bool MpccSettings::*,
                                MpccSolver MpccSettings::*>;
 
-/// The law's free parameters, by their names in Python: in snake_case those of the attributes of rdma::mpcc.
+/// The control's free parameters, by their names in Python: in snake_case those of the attributes of rdma::mpcc.
 constexpr std::pair<const char*, Parameter> PARAMETERS[] = {
     {"horizon", &MpccSettings::horizon},
     {"weight_queue", &MpccSettings::weightQueue},
@@ -152,7 +152,7 @@ RowToInput(const double* row)
             .stateFeedbackDelayNs = row[9]};
 }
 
-/// Raises ValueError where the law would divide by zero or carry a NaN on.
+/// Raises ValueError where the formula would divide by zero or carry a NaN on.
 void
 CheckRow(const double* row, py::ssize_t index)
 {
@@ -170,21 +170,21 @@ CheckRow(const double* row, py::ssize_t index)
 
 using Rows = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
-/// One window per row; laws[i] decides for row i.
+/// One window per row; controls[i] decides for row i.
 py::array_t<double>
-Decide(const std::vector<MpccLaw*>& laws, const Rows& rows)
+Decide(const std::vector<MpccControl*>& controls, const Rows& rows)
 {
     if (rows.ndim() != 2 || rows.shape(1) != MPCC_INPUTS ||
-        rows.shape(0) != static_cast<py::ssize_t>(laws.size()))
+        rows.shape(0) != static_cast<py::ssize_t>(controls.size()))
     {
-        throw py::value_error("MPCC: rows must be (" + std::to_string(laws.size()) + ", " +
+        throw py::value_error("MPCC: rows must be (" + std::to_string(controls.size()) + ", " +
                               std::to_string(MPCC_INPUTS) + ")");
     }
     py::array_t<double> windows(rows.shape(0));
     for (py::ssize_t i = 0; i < rows.shape(0); ++i)
     {
         CheckRow(rows.data(i, 0), i);
-        windows.mutable_at(i) = laws[i]->Decide(RowToInput(rows.data(i, 0)));
+        windows.mutable_at(i) = controls[i]->Decide(RowToInput(rows.data(i, 0)));
     }
     return windows;
 }
@@ -194,13 +194,15 @@ Decide(const std::vector<MpccLaw*>& laws, const Rows& rows)
 void
 BindMpcc(py::module_& module)
 {
-    py::class_<MpccLaw>(module, "MpccLaw", "MPCC of one flow (Zheng 2024): inputs to window.")
-        .def(py::init([](const py::kwargs& given) { return MpccLaw(SettingsOf(given)); }))
-        .def("reset", &MpccLaw::Reset, "Forgets past inputs; counters go on.")
+    py::class_<MpccControl>(module,
+                            "MpccControl",
+                            "MPCC of one flow (Zheng 2024): inputs to window.")
+        .def(py::init([](const py::kwargs& given) { return MpccControl(SettingsOf(given)); }))
+        .def("reset", &MpccControl::Reset, "Forgets past inputs; counters go on.")
         .def_property_readonly("counters",
-                               [](const MpccLaw& law)
+                               [](const MpccControl& control)
                                {
-                                   const MpccCounters& c = law.Counters();
+                                   const MpccCounters& c = control.Counters();
                                    py::dict counters;
                                    counters["decisions"] = c.decisions;
                                    counters["solves"] = c.qp.solves;
@@ -223,15 +225,15 @@ BindMpcc(py::module_& module)
             }
             return defaults;
         },
-        "The parameters of MpccLaw by name, with their defaults.");
+        "The parameters of MpccControl by name, with their defaults.");
     module.def(
         "mpcc_decide",
         &Decide,
-        py::arg("laws"),
+        py::arg("controls"),
         py::arg("rows"),
-        "Windows (n,) in bytes; laws[i] decides on rows[i], whose columns are mpcc_fields().");
+        "Windows (n,) in bytes; controls[i] decides on rows[i], whose columns are mpcc_fields().");
     module.def(
         "mpcc_fields",
         [] { return std::vector<std::string>(std::begin(INPUT_FIELDS), std::end(INPUT_FIELDS)); },
-        "Telemetry fields that MPCC reads, in the order of a row.");
+        "Observation fields that MPCC reads, in the order of a row.");
 }

@@ -69,7 +69,7 @@ MeasureUs(Policy& policy, size_t flows, double seconds)
         views.push_back(&history);
     }
     std::vector<float> actions(flows);
-    TelemetryRecord record;
+    ObservationRecord record;
     record.values.fill(0.5);
     uint64_t decisions = 0;
     const auto began = Clock::now();
@@ -101,7 +101,7 @@ Map(const ActionMap& map, const Array<double>& actions, const Array<double>& rec
                                     std::to_string(FIELD_COUNT) + ")");
     }
     Array<double> answers({actions.shape(0), py::ssize_t{3}});
-    TelemetryRecord record;
+    ObservationRecord record;
     for (py::ssize_t row = 0; row < actions.shape(0); ++row)
     {
         std::copy_n(records.data(row, 0), FIELD_COUNT, record.values.begin());
@@ -133,7 +133,7 @@ FieldsOf(const std::vector<size_t>& indices)
 void
 BindPolicy(py::module_& module)
 {
-    // What is wrong with a file or with settings is told in one line.
+    // What is wrong with a file or with settings is reported in one line.
     py::register_exception<ScenarioError>(module, "PolicyError", PyExc_ValueError);
 
     py::class_<Policy>(module,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Files of a capture: one for each port that was asked for, and one of all.
 #include "capture-files.h"
 
 #include "ns3/pcap-file.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Payload that each flow received while all flows were active.
 #include "common-interval.h"
 
 #include "ns3_env/cpp/engine/now.h"
@@ -8,10 +9,10 @@
 namespace ns3::env
 {
 
-CommonInterval::CommonInterval(FlowRun& run)
-    : m_run(run)
+CommonInterval::CommonInterval(Episode& episode)
+    : m_episode(episode)
 {
-    RunTraces& traces = run.Traces();
+    EpisodeTraces& traces = episode.Traces();
     traces.allStarted.ConnectWithoutContext(MakeCallback(&CommonInterval::OnAllStarted, this));
     traces.finished.ConnectWithoutContext(MakeCallback(&CommonInterval::OnFinished, this));
     traces.ended.ConnectWithoutContext(MakeCallback(&CommonInterval::OnRunEnds, this));
@@ -25,15 +26,15 @@ CommonInterval::OnAllStarted()
         return;
     }
     m_begin = NowPicos();
-    m_receivedBytes.resize(m_run.GetScenario().flows.size());
-    for (const LiveFlow* flow : m_run.LiveFlows())
+    m_receivedBytes.resize(m_episode.GetScenario().flows.size());
+    for (const Flow* flow : m_episode.LiveFlows())
     {
         m_receivedBytes[flow->Id()] = flow->ReceivedBytes();
     }
 }
 
 void
-CommonInterval::OnFinished(const LiveFlow& flow)
+CommonInterval::OnFinished(const Flow& flow)
 {
     Close(flow.EndTime());
 }
@@ -41,12 +42,12 @@ CommonInterval::OnFinished(const LiveFlow& flow)
 void
 CommonInterval::OnRunEnds()
 {
-    const auto& flows = m_run.GetScenario().flows;
+    const auto& flows = m_episode.GetScenario().flows;
     if (std::any_of(flows.begin(),
                     flows.end(),
                     [](const FlowEntry& x) { return x.flow.IsEndless(); }))
     {
-        Close(m_run.EndTime());
+        Close(m_episode.EndTime());
     }
 }
 
@@ -56,7 +57,7 @@ CommonInterval::Close(Picos end)
     if (!m_over && !m_receivedBytes.empty())
     {
         m_end = end;
-        for (const LiveFlow* live : m_run.LiveFlows())
+        for (const Flow* live : m_episode.LiveFlows())
         {
             uint64_t& bytes = m_receivedBytes[live->Id()];
             bytes = live->ReceivedBytes() - bytes;

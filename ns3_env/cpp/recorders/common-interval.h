@@ -3,7 +3,7 @@
 #ifndef NS3_ENV_RECORDERS_COMMON_INTERVAL_H
 #define NS3_ENV_RECORDERS_COMMON_INTERVAL_H
 
-#include "ns3_env/cpp/run/flow-run.h"
+#include "ns3_env/cpp/run/episode.h"
 
 #include <vector>
 
@@ -16,7 +16,7 @@ namespace ns3::env
 class CommonInterval
 {
   public:
-    explicit CommonInterval(FlowRun& run);
+    explicit CommonInterval(Episode& episode);
 
     CommonInterval(const CommonInterval&) = delete;
     CommonInterval& operator=(const CommonInterval&) = delete;
@@ -29,11 +29,11 @@ class CommonInterval
 
   private:
     void OnAllStarted();
-    void OnFinished(const LiveFlow& flow);
+    void OnFinished(const Flow& flow);
     void OnRunEnds();
     void Close(Picos end);
 
-    const FlowRun& m_run;
+    const Episode& m_episode;
     Picos m_begin{0};
     Picos m_end{0};
     bool m_over{false}; ///< a flow has finished, or the run with endless ones

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Log of every state, or counter, that the controllers declare, over time.
 #include "controller-log.h"
 
 #include "ns3_env/cpp/engine/now.h"
@@ -21,16 +22,16 @@ CallbackOf(ControllerLog::Kind kind)
 
 } // namespace
 
-ControllerLog::ControllerLog(FlowRun& run, Kind kind)
+ControllerLog::ControllerLog(Episode& episode, Kind kind)
     : m_kind(kind)
 {
-    run.Traces().created.ConnectWithoutContext(MakeCallback(&ControllerLog::OnCreated, this));
+    episode.Traces().created.ConnectWithoutContext(MakeCallback(&ControllerLog::OnCreated, this));
 }
 
 void
-ControllerLog::OnCreated(LiveFlow& flow)
+ControllerLog::OnCreated(Flow& flow)
 {
-    const TypeId tid = flow.Law().GetInstanceTypeId();
+    const TypeId tid = flow.Controller().GetInstanceTypeId();
     for (size_t i = 0; i < tid.GetTraceSourceN(); ++i)
     {
         const TypeId::TraceSourceInformation source = tid.GetTraceSource(i);
@@ -42,19 +43,19 @@ ControllerLog::OnCreated(LiveFlow& flow)
 }
 
 void
-ControllerLog::Follow(LiveFlow& flow, const std::string& source)
+ControllerLog::Follow(Flow& flow, const std::string& source)
 {
     const auto log = [this, id = flow.Id(), name = IndexOf(source)](double value)
     { m_changes.push_back({NowPicos(), id, name, value}); };
     if (m_kind == Kind::States)
     {
-        flow.Law().TraceConnectWithoutContext(
+        flow.Controller().TraceConnectWithoutContext(
             source,
             Callback<void, double, double>([log](double, double value) { log(value); }));
     }
     else
     {
-        flow.Law().TraceConnectWithoutContext(
+        flow.Controller().TraceConnectWithoutContext(
             source,
             Callback<void, uint64_t, uint64_t>([log](uint64_t, uint64_t value)
                                                { log(static_cast<double>(value)); }));

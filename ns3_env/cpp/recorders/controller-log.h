@@ -3,7 +3,7 @@
 #ifndef NS3_ENV_RECORDERS_CONTROLLER_LOG_H
 #define NS3_ENV_RECORDERS_CONTROLLER_LOG_H
 
-#include "ns3_env/cpp/run/flow-run.h"
+#include "ns3_env/cpp/run/episode.h"
 
 #include <deque>
 #include <string>
@@ -35,7 +35,7 @@ class ControllerLog
         Counters,
     };
 
-    ControllerLog(FlowRun& run, Kind kind);
+    ControllerLog(Episode& episode, Kind kind);
 
     ControllerLog(const ControllerLog&) = delete;
     ControllerLog& operator=(const ControllerLog&) = delete;
@@ -44,8 +44,8 @@ class ControllerLog
     const std::vector<std::string>& Names() const { return m_names; }
 
   private:
-    void OnCreated(LiveFlow& flow);
-    void Follow(LiveFlow& flow, const std::string& source);
+    void OnCreated(Flow& flow);
+    void Follow(Flow& flow, const std::string& source);
     uint32_t IndexOf(const std::string& name);
 
     Kind m_kind;

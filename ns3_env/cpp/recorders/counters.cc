@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// The controllers' counters, over all flows and flow by flow.
 #include "counters.h"
 
 #include "ns3_env/cpp/contract/congestion-control.h"
@@ -22,19 +23,19 @@ Summary(const DecisionTimes& times)
 
 } // namespace
 
-Counters::Counters(FlowRun& run)
-    : m_flows(run.GetScenario().flows.size())
+Counters::Counters(Episode& episode)
+    : m_flows(episode.GetScenario().flows.size())
 {
-    run.Traces().over.ConnectWithoutContext(MakeCallback(&Counters::Add, this));
+    episode.Traces().over.ConnectWithoutContext(MakeCallback(&Counters::Add, this));
 }
 
 void
-Counters::Add(const LiveFlow& flow)
+Counters::Add(const Flow& flow)
 {
-    const auto* control = dynamic_cast<const CongestionControl*>(&flow.Law());
+    const auto* control = dynamic_cast<const CongestionControl*>(&flow.Controller());
     if (control == nullptr)
     {
-        return; // a law of the transport's own stack
+        return; // a controller of the transport's own stack
     }
     for (const auto& [name, value] : control->GetCounters())
     {
@@ -53,7 +54,7 @@ Counters::Add(const LiveFlow& flow)
 }
 
 double&
-Counters::Of(const LiveFlow& flow, const std::string& name)
+Counters::Of(const Flow& flow, const std::string& name)
 {
     std::vector<double>& column = m_byFlow[name];
     column.resize(m_flows, std::numeric_limits<double>::quiet_NaN());

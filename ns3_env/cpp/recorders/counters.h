@@ -4,7 +4,7 @@
 #define NS3_ENV_RECORDERS_COUNTERS_H
 
 #include "ns3_env/cpp/contract/decision-times.h"
-#include "ns3_env/cpp/run/flow-run.h"
+#include "ns3_env/cpp/run/episode.h"
 
 #include <map>
 #include <string>
@@ -17,7 +17,7 @@ namespace ns3::env
 class Counters
 {
   public:
-    explicit Counters(FlowRun& run);
+    explicit Counters(Episode& episode);
 
     Counters(const Counters&) = delete;
     Counters& operator=(const Counters&) = delete;
@@ -28,8 +28,8 @@ class Counters
     const std::map<std::string, std::vector<double>>& ByFlow() const { return m_byFlow; }
 
   private:
-    void Add(const LiveFlow& flow);
-    double& Of(const LiveFlow& flow, const std::string& name);
+    void Add(const Flow& flow);
+    double& Of(const Flow& flow, const std::string& name);
 
     size_t m_flows;
     std::map<std::string, double> m_totals;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Log of single events: packets marked, ports paused and resumed.
 #include "event-log.h"
 
 #include "ns3_env/cpp/engine/now.h"
@@ -6,11 +7,11 @@
 namespace ns3::env
 {
 
-EventLog::EventLog(FlowRun& run)
+EventLog::EventLog(Episode& episode)
 {
-    run.TraceEvents([this](uint32_t flow) { m_marks.push_back({NowPicos(), flow}); },
-                    [this](uint32_t node, uint32_t port, bool paused)
-                    { m_pauses.push_back({NowPicos(), node, port, paused}); });
+    episode.TraceEvents([this](uint32_t flow) { m_marks.push_back({NowPicos(), flow}); },
+                        [this](uint32_t node, uint32_t port, bool paused)
+                        { m_pauses.push_back({NowPicos(), node, port, paused}); });
 }
 
 } // namespace ns3::env

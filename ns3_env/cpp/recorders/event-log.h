@@ -3,7 +3,7 @@
 #ifndef NS3_ENV_RECORDERS_EVENT_LOG_H
 #define NS3_ENV_RECORDERS_EVENT_LOG_H
 
-#include "ns3_env/cpp/run/flow-run.h"
+#include "ns3_env/cpp/run/episode.h"
 
 #include <deque>
 
@@ -30,7 +30,7 @@ struct PauseEvent
 class EventLog
 {
   public:
-    explicit EventLog(FlowRun& run);
+    explicit EventLog(Episode& episode);
 
     EventLog(const EventLog&) = delete;
     EventLog& operator=(const EventLog&) = delete;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// The Internet checksum of IPv4, UDP and TCP headers (RFC 1071).
 #include "internet-checksum.h"
 
 namespace ns3::env

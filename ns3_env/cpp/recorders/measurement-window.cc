@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// What receivers get, and switch ports send and hold, in the measurement window.
 #include "measurement-window.h"
 
 #include "ns3/simulator.h"
@@ -8,11 +9,11 @@
 namespace ns3::env
 {
 
-MeasurementWindow::MeasurementWindow(FlowRun& run, TimeSpan span)
-    : m_run(run),
+MeasurementWindow::MeasurementWindow(Episode& episode, TimeSpan span)
+    : m_episode(episode),
       m_span(span)
 {
-    RunTraces& traces = run.Traces();
+    EpisodeTraces& traces = episode.Traces();
     traces.begin.ConnectWithoutContext(MakeCallback(&MeasurementWindow::OnRunBegins, this));
     traces.ended.ConnectWithoutContext(MakeCallback(&MeasurementWindow::OnRunEnds, this));
 }
@@ -49,8 +50,8 @@ MeasurementWindow::Open()
 {
     m_open = true;
     m_receivedBytes = ReceivedSoFar();
-    m_run.ForEachQueue([this](const EgressQueue& queue)
-                       { m_txBytes[{queue.node, queue.port}] = queue.txBytes; });
+    m_episode.ForEachQueue([this](const EgressQueue& queue)
+                           { m_txBytes[{queue.node, queue.port}] = queue.txBytes; });
 }
 
 void
@@ -64,7 +65,7 @@ MeasurementWindow::Close()
     }
     m_receivedBytes = std::move(received);
     const Picos now = NowPicos();
-    m_run.ForEachQueue(
+    m_episode.ForEachQueue(
         [&](const EgressQueue& queue)
         {
             if (queue.stats == nullptr)
@@ -85,14 +86,14 @@ MeasurementWindow::Close()
 std::vector<uint64_t>
 MeasurementWindow::ReceivedSoFar() const
 {
-    const auto& flows = m_run.GetScenario().flows;
+    const auto& flows = m_episode.GetScenario().flows;
     std::vector<uint64_t> received(flows.size(), 0);
     for (size_t i = 0; i < flows.size(); ++i)
     {
         Heartbeat::Beat();
-        received[i] = m_run.Records()[i].end >= 0 ? flows[i].flow.sizeBytes : 0;
+        received[i] = m_episode.Records()[i].end >= 0 ? flows[i].flow.sizeBytes : 0;
     }
-    for (const LiveFlow* flow : m_run.LiveFlows())
+    for (const Flow* flow : m_episode.LiveFlows())
     {
         received[flow->Id()] = flow->ReceivedBytes();
     }

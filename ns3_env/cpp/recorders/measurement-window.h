@@ -4,7 +4,7 @@
 #define NS3_ENV_RECORDERS_MEASUREMENT_WINDOW_H
 
 #include "ns3_env/cpp/engine/queue-stats.h"
-#include "ns3_env/cpp/run/flow-run.h"
+#include "ns3_env/cpp/run/episode.h"
 
 #include <map>
 #include <utility>
@@ -24,7 +24,7 @@ class MeasurementWindow
         QueueStats queue; ///< zero from the end of a run that is over before the window
     };
 
-    MeasurementWindow(FlowRun& run, TimeSpan span);
+    MeasurementWindow(Episode& episode, TimeSpan span);
 
     MeasurementWindow(const MeasurementWindow&) = delete;
     MeasurementWindow& operator=(const MeasurementWindow&) = delete;
@@ -43,7 +43,7 @@ class MeasurementWindow
     /// In-order payload until now, by flow.
     std::vector<uint64_t> ReceivedSoFar() const;
 
-    const FlowRun& m_run;
+    const Episode& m_episode;
     TimeSpan m_span;
     bool m_open{false};
     bool m_closed{false};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Writer of a pcapng file with an interface for each port.
 #include "pcapng.h"
 
 #include "ns3_env/cpp/json/scenario-error.h"

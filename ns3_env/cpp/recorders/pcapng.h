@@ -19,7 +19,7 @@ enum class FrameDirection : uint32_t
     Sent = 2,
 };
 
-/// What the frames of a capture are, and who wrote them.
+/// What the frames of a capture are, and the program that wrote them.
 struct CaptureFormat
 {
     uint16_t linkType; ///< what a frame begins with (tcpdump.org/linktypes.html)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Lengths of the switches' egress queues at equal intervals.
 #include "queue-series.h"
 
 #include "ns3/simulator.h"
@@ -8,11 +9,11 @@
 namespace ns3::env
 {
 
-QueueSampler::QueueSampler(FlowRun& run, Picos interval)
-    : m_run(run),
+QueueSampler::QueueSampler(Episode& episode, Picos interval)
+    : m_episode(episode),
       m_interval(interval)
 {
-    run.Traces().begin.ConnectWithoutContext(MakeCallback(&QueueSampler::OnBegin, this));
+    episode.Traces().begin.ConnectWithoutContext(MakeCallback(&QueueSampler::OnBegin, this));
 }
 
 void
@@ -25,7 +26,7 @@ void
 QueueSampler::Sample()
 {
     const Picos now = NowPicos();
-    m_run.ForEachQueue(
+    m_episode.ForEachQueue(
         [&](const EgressQueue& queue)
         {
             QueueSeries& series = m_series[{queue.node, queue.port}];

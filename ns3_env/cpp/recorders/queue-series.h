@@ -3,7 +3,7 @@
 #ifndef NS3_ENV_RECORDERS_QUEUE_SERIES_H
 #define NS3_ENV_RECORDERS_QUEUE_SERIES_H
 
-#include "ns3_env/cpp/run/flow-run.h"
+#include "ns3_env/cpp/run/episode.h"
 
 #include <map>
 #include <utility>
@@ -23,7 +23,7 @@ struct QueueSeries
 class QueueSampler
 {
   public:
-    QueueSampler(FlowRun& run, Picos interval);
+    QueueSampler(Episode& episode, Picos interval);
 
     QueueSampler(const QueueSampler&) = delete;
     QueueSampler& operator=(const QueueSampler&) = delete;
@@ -35,7 +35,7 @@ class QueueSampler
     void OnBegin();
     void Sample();
 
-    const FlowRun& m_run;
+    const Episode& m_episode;
     Picos m_interval;
     std::map<std::pair<uint32_t, uint32_t>, QueueSeries> m_series;
 };

@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// All recorders that a scenario asks for, hooked onto a run's traces.
 #include "recorders.h"
 
 namespace ns3::env
 {
 
-Recorders::Recorders(FlowRun& run)
-    : counters(run),
-      commonInterval(run)
+Recorders::Recorders(Episode& episode)
+    : counters(episode),
+      commonInterval(episode)
 {
-    const Scenario& scenario = run.GetScenario();
+    const Scenario& scenario = episode.GetScenario();
     if (scenario.measurement)
     {
-        measurement.emplace(run, *scenario.measurement);
+        measurement.emplace(episode, *scenario.measurement);
     }
     if (scenario.recordWindows)
     {
-        knobs.emplace(run);
+        windows.emplace(episode);
     }
     if (scenario.queueSeriesInterval > 0)
     {
-        queues.emplace(run, scenario.queueSeriesInterval);
+        queues.emplace(episode, scenario.queueSeriesInterval);
     }
     if (scenario.recordEvents)
     {
-        events.emplace(run);
+        events.emplace(episode);
     }
     if (scenario.recordControllerState)
     {
-        states.emplace(run, ControllerLog::Kind::States);
+        states.emplace(episode, ControllerLog::Kind::States);
     }
     if (scenario.recordControllerCounters)
     {
-        counts.emplace(run, ControllerLog::Kind::Counters);
+        counts.emplace(episode, ControllerLog::Kind::Counters);
     }
 }
 

@@ -19,7 +19,7 @@ namespace ns3::env
 /// The recorders of one run; made before it runs.
 struct Recorders
 {
-    explicit Recorders(FlowRun& run);
+    explicit Recorders(Episode& episode);
 
     Recorders(const Recorders&) = delete;
     Recorders& operator=(const Recorders&) = delete;
@@ -27,7 +27,7 @@ struct Recorders
     Counters counters;
     CommonInterval commonInterval;
     std::optional<MeasurementWindow> measurement;
-    std::optional<WindowLog> knobs;
+    std::optional<WindowLog> windows;
     std::optional<QueueSampler> queues;
     std::optional<EventLog> events;
     std::optional<ControllerLog> states;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Results of an episode as JSON: flows, queues and totals.
 #include "results.h"
 
 #include "ns3/simulator.h"
@@ -93,7 +94,7 @@ RttsToJson(const RttSamples& rtts)
 }
 
 Json
-FlowsToJson(const FlowRun& run)
+FlowsToJson(const Episode& episode)
 {
     Json columns = Columns({"src",
                             "dst",
@@ -109,13 +110,13 @@ FlowsToJson(const FlowRun& run)
                             "retransmitted_bytes",
                             "pause_ns",
                             "timeouts"});
-    const auto& flows = run.GetScenario().flows;
-    const std::optional<TimeSpan>& measured = run.GetScenario().measurement;
+    const auto& flows = episode.GetScenario().flows;
+    const std::optional<TimeSpan>& measured = episode.GetScenario().measurement;
     if (measured)
     {
         columns["counted"] = Json::array();
     }
-    if (run.Rtts() != nullptr)
+    if (episode.Rtts() != nullptr)
     {
         columns.update(Columns(RTT_COLUMNS));
     }
@@ -130,7 +131,7 @@ FlowsToJson(const FlowRun& run)
     {
         Heartbeat::Beat();
         const FlowSpec& flow = flows[i].flow;
-        const FlowRecord& record = run.Records()[i];
+        const FlowRecord& record = episode.Records()[i];
         columns["src"].push_back(flow.source);
         columns["dst"].push_back(flow.destination);
         columns["size_bytes"].push_back(flow.IsEndless() ? 0 : flow.sizeBytes);
@@ -139,7 +140,7 @@ FlowsToJson(const FlowRun& run)
         columns["fct_ns"].push_back(record.end < 0 ? Json(-1) : Nanos(record.end - flow.start));
         columns["standalone_ns"].push_back(Nanos(record.standalone));
         columns["base_rtt_ns"].push_back(Nanos(record.baseRtt));
-        columns["payload_bytes"].push_back(run.GetScenario().payloadBytes);
+        columns["payload_bytes"].push_back(episode.GetScenario().payloadBytes);
         columns["header_bytes"].push_back(record.headerBytes);
         columns["acked_bytes"].push_back(record.ackedBytes);
         columns["retransmitted_bytes"].push_back(record.retransmittedBytes);
@@ -150,7 +151,7 @@ FlowsToJson(const FlowRun& run)
             const bool within = measured->begin <= flow.start && flow.start < measured->end;
             columns["counted"].push_back(within ? 1 : 0);
         }
-        if (run.Rtts() != nullptr)
+        if (episode.Rtts() != nullptr)
         {
             PushRtts(columns, record.rtt);
         }
@@ -164,7 +165,7 @@ FlowsToJson(const FlowRun& run)
 
 /// Background, one row each; payload bytes.
 Json
-StreamsToJson(const FlowRun& run)
+StreamsToJson(const Episode& episode)
 {
     Json columns = Columns({"src",
                             "dst",
@@ -174,12 +175,12 @@ StreamsToJson(const FlowRun& run)
                             "sent_bytes",
                             "received_bytes",
                             "lost_bytes"});
-    const auto& streams = run.GetScenario().streams;
+    const auto& streams = episode.GetScenario().streams;
     for (size_t i = 0; i < streams.size(); ++i)
     {
         Heartbeat::Beat();
         const StreamEntry& stream = streams[i];
-        const StreamCounts counts = run.CountsOf(i);
+        const StreamCounts counts = episode.CountsOf(i);
         columns["src"].push_back(stream.flow.source);
         columns["dst"].push_back(stream.flow.destination);
         columns["rate_bps"].push_back(stream.rateBps);
@@ -210,11 +211,11 @@ SeriesToJson(const QueueSeries& series)
 }
 
 Json
-QueuesToJson(const FlowRun& run, const Recorders& recorders)
+QueuesToJson(const Episode& episode, const Recorders& recorders)
 {
     const std::optional<QueueSampler>& sampler = recorders.queues;
     Json queues = Json::array();
-    run.ForEachQueue(
+    episode.ForEachQueue(
         [&](const EgressQueue& port)
         {
             Heartbeat::Beat();
@@ -253,10 +254,10 @@ QueuesToJson(const FlowRun& run, const Recorders& recorders)
 
 /// A record for each port and cause that lost anything, hosts' ports included.
 Json
-LossesToJson(const FlowRun& run)
+LossesToJson(const Episode& episode)
 {
     Json losses = Json::array();
-    for (const LossRecord& record : run.LossRecords())
+    for (const LossRecord& record : episode.LossRecords())
     {
         Heartbeat::Beat();
         losses.push_back({{"node", record.node},
@@ -285,20 +286,20 @@ ChangesToJson(const ControllerLog& log)
 } // namespace
 
 std::string
-ResultsToJson(const FlowRun& run, const Recorders& recorders)
+ResultsToJson(const Episode& episode, const Recorders& recorders)
 {
     Json json;
-    json["flows"] = FlowsToJson(run);
-    if (!run.GetScenario().streams.empty())
+    json["flows"] = FlowsToJson(episode);
+    if (!episode.GetScenario().streams.empty())
     {
-        json["streams"] = StreamsToJson(run);
+        json["streams"] = StreamsToJson(episode);
     }
-    if (run.Rtts() != nullptr)
+    if (episode.Rtts() != nullptr)
     {
-        json["rtt"] = RttsToJson(*run.Rtts());
+        json["rtt"] = RttsToJson(*episode.Rtts());
     }
-    json["queues"] = QueuesToJson(run, recorders);
-    json["losses"] = LossesToJson(run);
+    json["queues"] = QueuesToJson(episode, recorders);
+    json["losses"] = LossesToJson(episode);
     const CommonInterval& all = recorders.commonInterval;
     const bool overlap = all.End() > all.Begin();
     json["all_active"] = {
@@ -311,10 +312,10 @@ ResultsToJson(const FlowRun& run, const Recorders& recorders)
             {"interval_ns", Json{Nanos(window.Span().begin), Nanos(window.Span().end)}},
             {"received_bytes", window.ReceivedBytes()}};
     }
-    if (recorders.knobs)
+    if (recorders.windows)
     {
-        Json windows = ArrayOf(recorders.knobs->Changes().size());
-        for (const KnobChange& k : recorders.knobs->Changes())
+        Json windows = ArrayOf(recorders.windows->Changes().size());
+        for (const WindowChange& k : recorders.windows->Changes())
         {
             Heartbeat::Beat();
             windows.push_back({Nanos(k.time), k.flow, k.windowBytes, k.rateBps});
@@ -344,7 +345,7 @@ ResultsToJson(const FlowRun& run, const Recorders& recorders)
     {
         json["controller_counters"] = ChangesToJson(*recorders.counts);
     }
-    const RunTotals totals = run.Totals();
+    const RunTotals totals = episode.Totals();
     json["totals"] = {{"packets_sent", totals.packetsSent},
                       {"packet_hops", totals.packetHops},
                       {"events", Simulator::GetEventCount()},
@@ -353,8 +354,8 @@ ResultsToJson(const FlowRun& run, const Recorders& recorders)
                       {"transmitted_payload_bytes", totals.transmittedPayload},
                       {"delivered_payload_bytes", totals.deliveredPayload},
                       {"packets_left", totals.packetsLeft},
-                      {"end_ns", Nanos(run.EndTime())},
-                      {"unfinished", run.Unfinished()},
+                      {"end_ns", Nanos(episode.EndTime())},
+                      {"unfinished", episode.Unfinished()},
                       {"pfc_frames", totals.pauseFrames},
                       {"notification_frames", totals.notificationFrames},
                       {"host_pause_ns", totals.hostPauseNs}};

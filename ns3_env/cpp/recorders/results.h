@@ -5,7 +5,7 @@
 
 #include "recorders.h"
 
-#include "ns3_env/cpp/run/flow-run.h"
+#include "ns3_env/cpp/run/episode.h"
 
 #include <string>
 
@@ -17,7 +17,7 @@ namespace ns3::env
  * `counters` holds what controllers counted, over all flows, `flow_counters` by flow (null: not this one's).
  * Series stand there where the scenario asked for them.
  */
-std::string ResultsToJson(const FlowRun& run, const Recorders& recorders);
+std::string ResultsToJson(const Episode& episode, const Recorders& recorders);
 
 } // namespace ns3::env
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Log of the changes of a flow's window or rate.
 #include "window-log.h"
 
 namespace ns3::env
 {
 
-WindowLog::WindowLog(FlowRun& run)
+WindowLog::WindowLog(Episode& episode)
 {
-    run.TraceKnobs(MakeCallback(&WindowLog::OnKnobs, this));
+    episode.TraceWindowAndRate(MakeCallback(&WindowLog::OnChange, this));
 }
 
 void
-WindowLog::OnKnobs(const FlowState& flow, Picos now)
+WindowLog::OnChange(const FlowState& flow, Picos now)
 {
     m_changes.push_back({now, flow.Id(), flow.WindowBytes(), flow.RateBps()});
 }

@@ -3,7 +3,7 @@
 #ifndef NS3_ENV_RECORDERS_WINDOW_LOG_H
 #define NS3_ENV_RECORDERS_WINDOW_LOG_H
 
-#include "ns3_env/cpp/run/flow-run.h"
+#include "ns3_env/cpp/run/episode.h"
 
 #include <deque>
 
@@ -11,7 +11,7 @@ namespace ns3::env
 {
 
 /// A flow's window and rate, at its start or after a change.
-struct KnobChange
+struct WindowChange
 {
     Picos time;
     uint32_t flow;
@@ -23,17 +23,17 @@ struct KnobChange
 class WindowLog
 {
   public:
-    explicit WindowLog(FlowRun& run);
+    explicit WindowLog(Episode& episode);
 
     WindowLog(const WindowLog&) = delete;
     WindowLog& operator=(const WindowLog&) = delete;
 
-    const std::deque<KnobChange>& Changes() const { return m_changes; }
+    const std::deque<WindowChange>& Changes() const { return m_changes; }
 
   private:
-    void OnKnobs(const FlowState& flow, Picos now);
+    void OnChange(const FlowState& flow, Picos now);
 
-    std::deque<KnobChange> m_changes;
+    std::deque<WindowChange> m_changes;
 };
 
 } // namespace ns3::env

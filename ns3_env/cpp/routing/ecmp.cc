@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Hash of a flow's five-tuple, by which a switch chooses among equal paths (ECMP).
 #include "ecmp.h"
 
 #include <array>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Store-and-forward time of frames that follow one another over a path, with nothing else on it.
 #include "pipeline.h"
 
 #include <algorithm>

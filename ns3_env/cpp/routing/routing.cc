@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Shortest paths with ECMP over a scenario's graph.
 #include "routing.h"
 
 #include "ns3_env/cpp/contract/int-record.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Sets ns-3 attributes from what a user wrote, with messages of what would be right.
 #include "attributes.h"
 
 #include "ns3/nstime.h"

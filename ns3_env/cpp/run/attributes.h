@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sets ns-3 attributes from what a user wrote, and says what would be right where it refuses.
+// Sets ns-3 attributes from what a user wrote, with messages of what would be right.
 #ifndef NS3_ENV_RUN_ATTRIBUTES_H
 #define NS3_ENV_RUN_ATTRIBUTES_H
 

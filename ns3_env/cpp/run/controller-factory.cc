@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Creates a congestion controller from its name and attributes.
 #include "controller-factory.h"
 
 #include "attributes.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Scenario of one episode, as the simulator reads it from JSON.
 #include "scenario.h"
 
 #include "ns3_env/cpp/engine/heartbeat.h"
@@ -78,7 +79,7 @@ ReadControllers(JsonReader& root, Scenario& s)
     }
 }
 
-/// What is wrong with the ends of a row of 'flows' or 'streams' is said by its number.
+/// What is wrong with the ends of a row of 'flows' or 'streams' is reported by its number.
 class Rows
 {
   public:

@@ -151,10 +151,10 @@ LoseParent()
         {
             StartLifeline(getppid());
             alarm(LONGEST_S);
-            for (bool told = false;; told = true)
+            for (bool written = false;; written = true)
             {
                 Talk(20);
-                if (!told && write(pipe[1], "x", 1) != 1)
+                if (!written && write(pipe[1], "x", 1) != 1)
                 {
                     std::abort();
                 }

@@ -152,11 +152,11 @@ class EventLoopTest : public TestCase
         Simulator::SetImplementation(CreateObject<DefaultSimulatorImpl>());
         ObjectFactory scheduler("ns3::MapScheduler");
         Simulator::SetScheduler(scheduler);
-        const std::string theirs = Diary().Play();
+        const std::string ns3Order = Diary().Play();
         // Cancelled events that the loop has dropped are not counted.
         const auto program = [](const std::string& text)
         { return text.substr(0, text.find(" events")); };
-        NS_TEST_ASSERT_MSG_EQ(program(ours), program(theirs), "order");
+        NS_TEST_ASSERT_MSG_EQ(program(ours), program(ns3Order), "order");
         NS_TEST_ASSERT_MSG_EQ((ours.find("tie0@500") != std::string::npos), true, ours);
     }
 };

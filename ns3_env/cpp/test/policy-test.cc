@@ -185,8 +185,8 @@ class PolicyFileTestCase : public TestCase
 {
   public:
     PolicyFileTestCase()
-        : TestCase(
-              "a file decides as it says; one that is damaged in any place is refused in one line")
+        : TestCase("a file decides as it expected; one that is damaged in any place is refused in "
+                   "one line")
     {
     }
 
@@ -200,7 +200,7 @@ class PolicyFileTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(policy.TelemetryBytes(), 16, "telemetry");
         NS_TEST_EXPECT_MSG_EQ(*policy.Clock().rttFraction, 0.5, "clock");
         FlowHistory history;
-        TelemetryRecord record;
+        ObservationRecord record;
         record[Field::Rtt] = 1.5;
         record[Field::Qlen] = 2.0;
         policy.Observe(history, record);
@@ -221,11 +221,11 @@ class PolicyFileTestCase : public TestCase
             Refuse(bytes.substr(0, length), "", "cut after " + std::to_string(length));
         }
         Change("\"version\":1", "\"version\":2", "version 2");
-        Change("\"rtt\"", "\"rrt\"", "no telemetry field 'rrt'");
+        Change("\"rtt\"", "\"rrt\"", "no observation field 'rrt'");
         Change("\"history\":1", "\"history\":0", "history");
         Change("\"history\":1", "\"history\":2", "4 wide");
         Change("\"qlen\"", "\"rtt\"", "is there twice");
-        for (const auto& [settings, says] : std::map<std::string, std::string>{
+        for (const auto& [settings, expected] : std::map<std::string, std::string>{
                  {R"("rtt_traget","margin":1,"target":0,"gain":1)", "derived"},
                  {R"("rtt_target","margin":-1,"target":0,"gain":1)", "margin"},
                  {R"("rtt_target","margin":1,"target":-1,"gain":1)", "target"},
@@ -234,7 +234,7 @@ class PolicyFileTestCase : public TestCase
                  {R"("rtt_target","base_ns":0,"margin":1,"target":0,"gain":1)", "base_ns"},
                  {R"("rtt_target","margin":1,"target":0,"gain":1,"unit":"ns")", "unit"}})
         {
-            Change(R"("field":"qlen","transform":"symlog")", "\"derived\":" + settings, says);
+            Change(R"("field":"qlen","transform":"symlog")", "\"derived\":" + settings, expected);
         }
         Change("\"mlp\"", "\"cnn\"", "kind");
         Change("multiplicative_window", "additive_window", "name");
@@ -257,21 +257,21 @@ class PolicyFileTestCase : public TestCase
         Refuse("", "", "an empty file");
     }
 
-    void Change(const std::string& from, const std::string& to, const std::string& says)
+    void Change(const std::string& from, const std::string& to, const std::string& expected)
     {
         PolicyFileWriter file;
         file.header.replace(file.header.find(from), from.size(), to);
-        Refuse(file.Bytes(), says, to);
+        Refuse(file.Bytes(), expected, to);
     }
 
-    void Tensors(const std::string& tensors, const std::string& says)
+    void Tensors(const std::string& tensors, const std::string& expected)
     {
         PolicyFileWriter file;
         file.tensors = tensors;
-        Refuse(file.Bytes(), says, tensors);
+        Refuse(file.Bytes(), expected, tensors);
     }
 
-    void Refuse(const std::string& bytes, const std::string& says, const std::string& what)
+    void Refuse(const std::string& bytes, const std::string& expected, const std::string& what)
     {
         const std::string path = PolicyFileWriter::Write(bytes);
         std::string message;
@@ -287,7 +287,7 @@ class PolicyFileTestCase : public TestCase
                               true,
                               what << ": " << message);
         NS_TEST_EXPECT_MSG_EQ(message.find('\n'), std::string::npos, what);
-        NS_TEST_EXPECT_MSG_NE(message.find(says), std::string::npos, what << ": " << message);
+        NS_TEST_EXPECT_MSG_NE(message.find(expected), std::string::npos, what << ": " << message);
         std::filesystem::remove(path);
     }
 };
@@ -315,7 +315,7 @@ class HistoryTestCase : public TestCase
         std::filesystem::remove(path);
         NS_TEST_EXPECT_MSG_EQ(policy.Fields().size(), 2, "rtt once, and the pacing rate");
         FlowHistory history;
-        TelemetryRecord record;
+        ObservationRecord record;
         record[Field::Rtt] = 2.0;
         record[Field::PacingRate] = 0.25; // r = 0.5 (1 * 0.5 - 0.25) = 0.125
         const float first = Next(policy, history, record);
@@ -332,7 +332,7 @@ class HistoryTestCase : public TestCase
         text.replace(text.find(from), from.size(), to);
     }
 
-    static float Next(Policy& policy, FlowHistory& history, const TelemetryRecord& record)
+    static float Next(Policy& policy, FlowHistory& history, const ObservationRecord& record)
     {
         policy.Observe(history, record);
         const FlowHistory* flows[] = {&history};

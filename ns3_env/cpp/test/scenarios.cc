@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Small networks that tests run on.
 #include "scenarios.h"
 
 namespace ns3::env::test

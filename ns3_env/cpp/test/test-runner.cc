@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Runs the ns-3 TestSuites linked into this program, each in turn (TEST_SUITES begins their names).
 #include "ns3/test.h"
-#include "ns3_env/cpp/program/episode.h"
+#include "ns3_env/cpp/program/run-episode.h"
 
 #include <array>
 #include <cstdio>

@@ -10,9 +10,8 @@ from pydantic import PrivateAttr, ValidationError, model_validator
 from typing_extensions import Self
 
 from ns3_env.config.bounds import MAX_HOSTS, MAX_LINKS, MAX_SWITCHES, WHY_HOSTS
-from ns3_env.config.files import check_plain
+from ns3_env.config.files import LineFaults, NamedFile, check_plain
 from ns3_env.config.model import describe, shown
-from ns3_env.config.named_file import LineFaults, NamedFile
 from ns3_env.scenario.topology.graph import Graph, GraphLink
 from ns3_env.scenario.topology.kind import TopologyKind
 from ns3_env.scenario.topology.network import Network

@@ -13,8 +13,7 @@ from pydantic import PrivateAttr, model_validator
 from typing_extensions import Self
 
 from ns3_env.config.bounds import MAX_BYTES, MAX_FLOWS, MAX_TIME_NS, WHY_FLOWS
-from ns3_env.config.files import check_plain
-from ns3_env.config.named_file import LineFaults, NamedFile
+from ns3_env.config.files import LineFaults, NamedFile, check_plain
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.endless import ENDLESS_BYTES, size_of
 from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault

@@ -9,9 +9,8 @@ from pydantic import PrivateAttr, model_validator
 from typing_extensions import Self
 
 from ns3_env.config.bounds import MAX_BYTES
-from ns3_env.config.files import read_text
+from ns3_env.config.files import LineFaults, NamedFile, read_text
 from ns3_env.config.model import Strict, shown
-from ns3_env.config.named_file import LineFaults, NamedFile
 from ns3_env.scenario.traffic.sizes import distribution_fault
 
 _NUMBER = re.compile(r"[0-9]{1,30}(\.[0-9]{0,30})?([eE]\+?[0-9]{1,2})?")

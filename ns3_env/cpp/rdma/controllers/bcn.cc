@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// BCN controller: a switch's feedback lowers the rate by a factor and raises it by steps.
 #include "bcn.h"
 
 #include "ns3/double.h"

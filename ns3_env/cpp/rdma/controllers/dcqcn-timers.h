@@ -13,7 +13,7 @@ namespace ns3::env::rdma::published
 
 /**
  * Three timers, which start at the first mark. Whether a timer acts before or after a departure or an ACK of its
- * own nanosecond is left to the order of events: who was scheduled first comes first.
+ * own nanosecond is left to the order of events: what was scheduled first comes first.
  */
 class DcqcnTimers
 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// DCQCN controller: marks cut the rate by alpha/2, a timer brings it back in three stages.
 #include "dcqcn.h"
 
 #include "ns3/boolean.h"

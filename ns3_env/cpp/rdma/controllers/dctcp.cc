@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// DCTCP controller of an RDMA flow, by the fraction of marked packets in a window.
 #include "dctcp.h"
 
 #include "ns3/double.h"

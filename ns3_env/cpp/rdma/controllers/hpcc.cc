@@ -56,8 +56,8 @@ Hpcc::GetTypeId()
     return tid;
 }
 
-TelemetryHeader
-Hpcc::GetTelemetryHeader() const
+IntRequest
+Hpcc::GetIntRequest() const
 {
     return {.wireBytes = 42, .hopRecords = true, .quantised = true};
 }

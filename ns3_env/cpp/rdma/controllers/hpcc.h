@@ -21,7 +21,7 @@ class Hpcc : public CongestionControl
   public:
     static TypeId GetTypeId();
 
-    TelemetryHeader GetTelemetryHeader() const override;
+    IntRequest GetIntRequest() const override;
     double GetWindowFloor(const FlowState& flow) const override;
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
@@ -30,7 +30,7 @@ class Hpcc : public CongestionControl
     double Utilisation() const { return m_utilisation; }
 
   private:
-    /// MeasureInflight (Li 2019, Algorithm 1): updates u from the hops' records; false if nothing could be told.
+    /// MeasureInflight (Li 2019, Algorithm 1): updates u from the hops' records; false if they give none.
     bool MeasureInflight(const PathFacts& path, std::span<const IntRecord> hops);
     void StoreRecords(std::span<const IntRecord> hops);
     double WindowFor(const PathFacts& path, double rateBps) const;

@@ -77,7 +77,7 @@ Mpcc::GetTypeId()
                           MakeEnumChecker(MpccSolver::Qp, "Qp", MpccSolver::Lqr, "Lqr"))
             .AddAttribute("Shortcut",
                           "Solver Qp: take the closed form's inputs where they are proven to be "
-                          "the optimum, and ask qpOASES otherwise; false: ask qpOASES always.",
+                          "the optimum, and call qpOASES otherwise; false: call qpOASES always.",
                           BooleanValue(defaults.shortcut),
                           MakeBooleanAccessor(&Mpcc::m_shortcut),
                           MakeBooleanChecker())
@@ -143,8 +143,8 @@ MakeMpccInput(const FlowState& flow, const StateSwitch& state)
             .stateFeedbackDelayNs = state.feedbackDelayNs};
 }
 
-TelemetryHeader
-Mpcc::GetTelemetryHeader() const
+IntRequest
+Mpcc::GetIntRequest() const
 {
     // 5 hops of Q (32 bit) and N (16 bit), and n_hop (16 bit): 32 B (Zheng 2024, Fig. 5.1)
     return {.wireBytes = 32, .hopRecords = true, .quantised = false};
@@ -176,16 +176,16 @@ Mpcc::Apply(FlowState& flow, double windowBytes) const
 void
 Mpcc::OnFlowStart(FlowState& flow)
 {
-    m_law.emplace(MpccSettings{.horizon = m_horizon,
-                               .weightQueue = m_weightQueue,
-                               .weightWindow = m_weightWindow,
-                               .floorPackets = m_floorPackets,
-                               .floorShare = m_floorShare,
-                               .delayScale = m_delayScale,
-                               .intervalScale = m_intervalScale,
-                               .acksPerDecision = m_acksPerDecision,
-                               .solver = m_solver,
-                               .shortcut = m_shortcut});
+    m_control.emplace(MpccSettings{.horizon = m_horizon,
+                                   .weightQueue = m_weightQueue,
+                                   .weightWindow = m_weightWindow,
+                                   .floorPackets = m_floorPackets,
+                                   .floorShare = m_floorShare,
+                                   .delayScale = m_delayScale,
+                                   .intervalScale = m_intervalScale,
+                                   .acksPerDecision = m_acksPerDecision,
+                                   .solver = m_solver,
+                                   .shortcut = m_shortcut});
     m_cost = m_computationTime.GetTimeStep();
     if (m_measureTime)
     {
@@ -224,7 +224,7 @@ Mpcc::Decide(const FlowState& flow, const AckSample& ack)
     {
         input.windowBytes = m_pending.back().windowBytes;
     }
-    const double window = m_law->Decide(input);
+    const double window = m_control->Decide(input);
     Trace(input.bdpBytes);
     return window;
 }
@@ -232,10 +232,10 @@ Mpcc::Decide(const FlowState& flow, const AckSample& ack)
 void
 Mpcc::Trace(double bdpBytes)
 {
-    const MpccModel& model = m_law->LastModel();
+    const MpccModel& model = m_control->LastModel();
     m_predictedQueueBytes.Set(model.q * bdpBytes);
     m_fairShareBytes.Set(model.fairShare * bdpBytes);
-    const MpccCounters& counters = m_law->Counters();
+    const MpccCounters& counters = m_control->Counters();
     m_decisions.Set(counters.decisions);
     m_qpSolves.Set(counters.qp.solves);
     m_qpInfeasible.Set(counters.infeasible);
@@ -300,7 +300,7 @@ Mpcc::ApplyPending(FlowState* flow)
     Apply(*flow, pending.windowBytes);
     if (flow->WindowBytes() != before)
     {
-        flow->KnobsWritten();
+        flow->WindowAndRateWritten();
     }
 }
 
@@ -314,11 +314,11 @@ Mpcc::OnFlowEnd(FlowState&, Picos)
 std::vector<std::pair<std::string, double>>
 Mpcc::GetCounters() const
 {
-    if (!m_law)
+    if (!m_control)
     {
         return {};
     }
-    const MpccCounters& c = m_law->Counters();
+    const MpccCounters& c = m_control->Counters();
     return {{"mpcc_decisions", static_cast<double>(c.decisions)},
             {"qp_solves", static_cast<double>(c.qp.solves)},
             {"qp_unconstrained", static_cast<double>(c.unconstrained)},

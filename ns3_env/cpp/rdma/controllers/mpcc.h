@@ -8,7 +8,7 @@
 #include "ns3/traced-value.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
 #include "ns3_env/cpp/contract/decision-times.h"
-#include "ns3_env/cpp/rdma/mpcc/mpcc-law.h"
+#include "ns3_env/cpp/rdma/mpcc/mpcc-control.h"
 
 #include <deque>
 #include <memory>
@@ -22,7 +22,7 @@ struct StateSwitch;
 namespace ns3::env::rdma
 {
 
-/// What the law reads, from a flow and its state switch.
+/// What the control reads, from a flow and its state switch.
 MpccInput MakeMpccInput(const FlowState& flow, const StateSwitch& state);
 
 /**
@@ -38,7 +38,7 @@ class Mpcc : public CongestionControl
   public:
     static TypeId GetTypeId();
 
-    TelemetryHeader GetTelemetryHeader() const override;
+    IntRequest GetIntRequest() const override;
     double GetWindowFloor(const FlowState& flow) const override;
     double GetRateFloor(const FlowState& flow) const override;
     void OnFlowStart(FlowState& flow) override;
@@ -58,15 +58,15 @@ class Mpcc : public CongestionControl
     /// Whether this ACK is one to decide on.
     bool IsDue(const AckSample& ack);
     double Decide(const FlowState& flow, const AckSample& ack);
-    /// Shows what the law's last decision was made of.
+    /// Shows what the control's last decision was made of.
     void Trace(double bdpBytes);
-    /// As Decide(), with the time it takes counted and charged as the attributes say.
+    /// As Decide(), with the time it takes counted and charged by the attributes.
     double TimedDecide(const FlowState& flow, const AckSample& ack);
     void Apply(FlowState& flow, double windowBytes) const;
     void ApplyPending(FlowState* flow);
     void ScheduleNext(FlowState& flow, Picos now);
 
-    // The attributes of the same names; MpccSettings documents those of the law.
+    // The attributes of the same names; MpccSettings documents those of the control.
     double m_weightQueue;
     double m_weightWindow;
     int m_horizon;
@@ -82,8 +82,8 @@ class Mpcc : public CongestionControl
     bool m_chargeMeasuredTime;
     bool m_measureTime;
 
-    std::optional<MpccLaw> m_law;
-    // of the law's last decision
+    std::optional<MpccControl> m_control;
+    // of the control's last decision
     TracedValue<double> m_predictedQueueBytes{0.0};
     TracedValue<double> m_fairShareBytes{0.0};
     TracedValue<uint64_t> m_decisions{0};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// QCN controller: a switch's feedback lowers the rate, its own counter and timer raise it.
 #include "qcn.h"
 
 #include "ns3/boolean.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// SMCC controller, in proportion to the queue's offset or to its change, by state.
 #include "smcc.h"
 
 #include "ns3/double.h"

@@ -17,7 +17,7 @@ NS_OBJECT_ENSURE_REGISTERED(Swift);
 TypeId
 Swift::GetTypeId()
 {
-    // Values without a source of their own are those of htsim's Swift: the paper gives the law, and of
+    // Values without a source of their own are those of htsim's Swift: the paper gives the formula, and of
     // its constants only ranges (docs/controllers.md).
     static TypeId tid =
         TypeId("rdma::swift")
@@ -97,8 +97,8 @@ Swift::GetTypeId()
     return tid;
 }
 
-TelemetryHeader
-Swift::GetTelemetryHeader() const
+IntRequest
+Swift::GetIntRequest() const
 {
     return {.wireBytes = 8}; // the sender's timestamp, as TIMELY's
 }

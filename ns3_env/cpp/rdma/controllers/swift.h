@@ -22,7 +22,7 @@ class Swift : public CongestionControl
   public:
     static TypeId GetTypeId();
 
-    TelemetryHeader GetTelemetryHeader() const override;
+    IntRequest GetIntRequest() const override;
     double GetWindowFloor(const FlowState& flow) const override;
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;

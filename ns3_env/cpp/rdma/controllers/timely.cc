@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// TIMELY controller, by the gradient of a flow's round-trip time.
 #include "timely.h"
 
 #include "ns3/boolean.h"
@@ -74,8 +75,8 @@ Timely::GetTypeId()
     return tid;
 }
 
-TelemetryHeader
-Timely::GetTelemetryHeader() const
+IntRequest
+Timely::GetIntRequest() const
 {
     return {.wireBytes = 8}; // the sender's timestamp
 }

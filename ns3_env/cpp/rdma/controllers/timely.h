@@ -16,7 +16,7 @@ class Timely : public CongestionControl
   public:
     static TypeId GetTypeId();
 
-    TelemetryHeader GetTelemetryHeader() const override;
+    IntRequest GetIntRequest() const override;
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
 

@@ -52,7 +52,7 @@ class Regulator
   public:
     Regulator(int horizon, double weightQueue, double weightWindow);
 
-    /// Writes the moves for this model and says what is proven of them.
+    /// Writes the moves for this model and returns what is proven of them.
     LqrProof Solve(const MpccModel& model);
 
     const std::vector<double>& Gains() const { return m_gains; }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Congestion point of an egress queue: samples of arriving frames, and the feedback of each.
 #include "congestion-point.h"
 
 #include <algorithm>

@@ -19,8 +19,8 @@ class CongestionPoint
     /// \param id of the point, unique in the network
     CongestionPoint(const CongestionPointConfig& config, uint32_t id, RandomSource& random);
 
-    /// A data frame of `wireBytes` has joined the queue, which is `queueBytes` long with it. What its source is
-    /// to be told, where the frame is a sample.
+    /// A data frame of `wireBytes` has joined the queue, which is `queueBytes` long with it. The feedback to
+    /// its source, where the frame is a sample.
     std::optional<QueueFeedback> OnArrival(uint32_t wireBytes, uint64_t queueBytes)
     {
         m_untilSample -= wireBytes;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Counters of the flows that share an egress port: exact, or by timeout.
 #include "flow-counter.h"
 
 #include "queue-pair.h"

@@ -54,7 +54,7 @@ class NetworkRules
     /// What windows are at most, bytes: `largestOfPath` is the largest RTT * slowest link of any two hosts' path.
     virtual double MaxBdp(const PathFacts& facts, double largestOfPath) const;
     /// Whether a controller that reads records of switches may have a path with more of them than a packet holds, which
-    /// then tells it nothing.
+    /// then gives it none.
     virtual bool DropsLongRecords() const { return false; }
     /// How long a receiver waits before it repeats a NACK for the same gap.
     virtual Picos NackInterval(Picos baseRtt) const;

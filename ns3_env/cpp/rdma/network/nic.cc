@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Network card of a host: sends ACKs first, then its queue pairs' packets in turn.
 #include "nic.h"
 
 #include "queue-pair.h"
@@ -19,10 +20,10 @@ Nic::GetTypeId()
         TypeId("rdma::Nic")
             .SetParent<Port>()
             .SetGroupName("Rdma")
-            .AddTraceSource("Knobs",
+            .AddTraceSource("WindowAndRate",
                             "A flow has started, or its window or rate has changed.",
-                            MakeTraceSourceAccessor(&Nic::m_knobTrace),
-                            "ns3::env::rdma::Nic::KnobsTracedCallback");
+                            MakeTraceSourceAccessor(&Nic::m_windowTrace),
+                            "ns3::env::rdma::Nic::WindowAndRateTracedCallback");
     return tid;
 }
 
@@ -47,15 +48,15 @@ Nic::RemoveFlow(QueuePair& flow)
 }
 
 void
-Nic::TakeKnobs(QueuePair& flow, Picos now)
+Nic::TakeWindowAndRate(QueuePair& flow, Picos now)
 {
-    if (flow.Knobs().TakeRepaced())
+    if (flow.WindowAndRate().TakeRepaced())
     {
         OnRepaced(flow, now);
     }
-    if (flow.Knobs().TakeChange())
+    if (flow.WindowAndRate().TakeChange())
     {
-        m_knobTrace(flow, now);
+        m_windowTrace(flow, now);
     }
 }
 
@@ -81,7 +82,7 @@ Packet*
 Nic::Take(QueuePair& flow, Picos now)
 {
     Packet* packet = flow.NextPacket(m_network, now);
-    TakeKnobs(flow, now);
+    TakeWindowAndRate(flow, now);
     return packet;
 }
 
@@ -145,7 +146,7 @@ Nic::Receive(Packet* packet)
     {
         flow.OnFeedback(*packet, packet->arrival);
     }
-    TakeKnobs(flow, packet->arrival);
+    TakeWindowAndRate(flow, packet->arrival);
     m_network.Release(packet);
     Kick();
 }

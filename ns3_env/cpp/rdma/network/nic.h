@@ -27,9 +27,9 @@ class Nic : public Port
 
     void AddFlow(QueuePair& flow);
     virtual void RemoveFlow(QueuePair& flow);
-    /// After everything that may write a flow's knobs: its waiting packet may have moved, and whoever traces
-    /// "Knobs" hears of a change.
-    void TakeKnobs(QueuePair& flow, Picos now);
+    /// To be called after everything that may write a flow's window or rate: its waiting packet may have moved, and a
+    /// change is reported by the trace source "WindowAndRate".
+    void TakeWindowAndRate(QueuePair& flow, Picos now);
 
     /// Payload bytes of data packets that arrived here, duplicates included.
     uint64_t DeliveredPayload() const { return m_deliveredPayload; }
@@ -53,7 +53,7 @@ class Nic : public Port
 
     size_t m_next{0}; ///< index after the flow served last
     uint64_t m_deliveredPayload{0};
-    TracedCallback<const FlowState&, Picos> m_knobTrace;
+    TracedCallback<const FlowState&, Picos> m_windowTrace;
 };
 
 } // namespace ns3::env::rdma

@@ -72,7 +72,7 @@ struct Packet
         QueueFeedback feedback; ///< Notification
     };
 
-    std::span<const IntRecord> Telemetry() const { return {intRecords.data(), intHops}; }
+    std::span<const IntRecord> IntRecords() const { return {intRecords.data(), intHops}; }
 };
 
 /// Recycles packets; memory grows with packets in flight, never with packets sent.

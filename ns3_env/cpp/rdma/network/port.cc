@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// One end of a full-duplex link: transmitter, flight, PFC state.
 #include "port.h"
 
 #include "queue-pair.h"
@@ -12,16 +13,6 @@ namespace ns3::env::rdma
 {
 
 NS_OBJECT_ENSURE_REGISTERED(Port);
-
-void
-NetworkContext::Release(Packet* packet)
-{
-    if (packet->flow != nullptr)
-    {
-        packet->flow->OnPacketOffNetwork();
-    }
-    pool.Release(packet);
-}
 
 TypeId
 Port::GetTypeId()

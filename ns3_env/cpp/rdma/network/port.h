@@ -3,48 +3,17 @@
 #ifndef NS3_ENV_RDMA_NETWORK_PORT_H
 #define NS3_ENV_RDMA_NETWORK_PORT_H
 
+#include "network-context.h"
 #include "packet.h"
 
 #include "ns3/callback.h"
 #include "ns3/object.h"
 #include "ns3/traced-callback.h"
-#include "ns3_env/cpp/contract/units.h"
 #include "ns3_env/cpp/engine/losses.h"
-#include "ns3_env/cpp/engine/random-source.h"
 #include "ns3_env/cpp/engine/reusable-event.h"
-
-#include <memory>
 
 namespace ns3::env::rdma
 {
-
-/// The events that a link costs.
-enum class LinkEvents : uint8_t
-{
-    /// As few as will do: a transmission's end only where something waits for it, one arrival per link.
-    Merged,
-    /// Each transmission's end and each arrival, so that those of one instant run in the order in which
-    /// transmissions began.
-    PerFrame,
-};
-
-/// Counts and shared stores of one network; every port and node of it holds a reference.
-struct NetworkContext
-{
-    /// Returns a packet to the pool and tells its flow that it is off the network.
-    void Release(Packet* packet);
-
-    PacketPool pool;
-    std::unique_ptr<RandomSource> random{std::make_unique<OneStream>()}; ///< of marks and losses
-    Rounding rounding{Rounding::Exact};
-    LinkEvents linkEvents{LinkEvents::Merged};
-    uint64_t packetHops{0};  ///< transmissions of all packets but PFC frames
-    uint64_t packetsSent{0}; ///< data packets, retransmissions included
-    uint64_t droppedPackets{0};
-    uint64_t droppedPayload{0}; ///< payload bytes of dropped data packets
-    uint64_t pfcFrames{0};      ///< pause frames (not resumes)
-    uint64_t notifications{0};  ///< feedback frames of switches
-};
 
 /**
  * One end of a link. It remembers until when it is busy, and keeps packets in flight in a FIFO: while
@@ -94,7 +63,7 @@ class Port : public Object
   protected:
     /// The next data-class packet to transmit at `now`, or null. Called with the transmitter free.
     virtual Packet* Dequeue(Picos now) = 0;
-    /// Earliest time at which Dequeue may return a packet, NEVER if only a new event can tell.
+    /// Earliest time at which Dequeue may return a packet, NEVER if only a new event can change that.
     virtual Picos NextReady(Picos now) = 0;
     /// A data, ACK or NACK packet has arrived here.
     virtual void Receive(Packet* packet) = 0;

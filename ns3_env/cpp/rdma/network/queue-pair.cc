@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Both ends of a flow's queue pair: window, pacing, go-back-N and the retransmission timeout.
 #include "queue-pair.h"
 
 #include "nic.h"
@@ -16,10 +17,10 @@ constexpr uint32_t MAX_BACKOFF = 6; // doublings of the retransmission timeout
 
 QueuePair::QueuePair(const FlowSpec& spec, PathFacts path, Ptr<CongestionControl> control)
     : m_facts(std::move(path)),
-      m_control(control),
-      m_telemetry(control->GetTelemetryHeader())
+      m_controller(control),
+      m_intRequest(control->GetIntRequest())
 {
-    m_facts.packetBytes = m_facts.payloadBytes + DATA_HEADER_BYTES + m_telemetry.wireBytes;
+    m_facts.packetBytes = m_facts.payloadBytes + DATA_HEADER_BYTES + m_intRequest.wireBytes;
     m_path = &m_facts;
     m_id = spec.id;
     m_sizeBytes = spec.sizeBytes;
@@ -41,7 +42,7 @@ QueuePair::SetOpenLoop(double rateBps, Picos stop)
     constexpr uint32_t EVERY_HOP = UINT32_MAX;
     m_openLoop = std::make_unique<OpenLoop>(rateBps, m_facts.packetBytes, m_startTime, stop);
     m_pacing.SetRate(rateBps);
-    m_pacing.TakeChange();     // it has no knobs to tell of
+    m_pacing.TakeChange();     // a stream has no window or rate to report
     m_countedHops = EVERY_HOP; // no switch counts it any more
 }
 
@@ -52,9 +53,9 @@ QueuePair::Start()
     m_pacing.HoldUntil(now);
     m_lastProgress = now;
     m_pauseAtStart = m_sender->PausedTime(now);
-    m_control->OnFlowStart(*this);
+    m_controller->OnFlowStart(*this);
     m_sender->AddFlow(*this);
-    m_sender->TakeKnobs(*this, now);
+    m_sender->TakeWindowAndRate(*this, now);
     if (!m_openLoop)
     {
         ArmTimer(m_timeout);
@@ -107,7 +108,7 @@ QueuePair::NextPacket(NetworkContext& network, Picos now)
     p->kind = PacketKind::Data;
     p->sequence = m_sentBytes;
     p->payloadBytes = payload;
-    p->wireBytes = payload + DATA_HEADER_BYTES + m_telemetry.wireBytes;
+    p->wireBytes = payload + DATA_HEADER_BYTES + m_intRequest.wireBytes;
     p->sentAt = now;
     p->ecnCapable = !m_openLoop;
     p->ecnMarked = false;
@@ -122,7 +123,7 @@ QueuePair::NextPacket(NetworkContext& network, Picos now)
 
     ++network.packetsSent;
     ++m_packetsOut;
-    m_control->OnPacketSent(*this, now, p->wireBytes);
+    m_controller->OnPacketSent(*this, now, p->wireBytes);
     if (m_openLoop) [[unlikely]]
     {
         m_pacing.HoldUntil(m_openLoop->DueAt(m_sentBytes / m_facts.payloadBytes));
@@ -156,7 +157,7 @@ QueuePair::OnFeedback(const Packet& packet, Picos now)
     if (packet.kind == PacketKind::Nack)
     {
         GoBack(m_ackedBytes, now);
-        m_control->OnNack(*this, now);
+        m_controller->OnNack(*this, now);
     }
     AckSample ack;
     ack.now = now;
@@ -164,8 +165,8 @@ QueuePair::OnFeedback(const Packet& packet, Picos now)
     ack.ackedBytes = packet.sequence;
     ack.newlyAckedBytes = newly;
     ack.ecnMarked = packet.ecnMarked;
-    ack.hops = packet.Telemetry();
-    m_control->OnAck(*this, ack);
+    ack.hops = packet.IntRecords();
+    m_controller->OnAck(*this, ack);
     if (m_ackedBytes == m_sizeBytes)
     {
         Finish(now);
@@ -180,12 +181,13 @@ QueuePair::OnNotification(const Packet& packet, Picos now)
         return;
     }
     const QueueFeedback& feedback = packet.feedback;
-    m_control->OnCongestionNotification(*this,
-                                        {.now = now,
-                                         .offsetBytes = static_cast<double>(feedback.offsetBytes),
-                                         .deltaBytes = static_cast<double>(feedback.deltaBytes),
-                                         .feedback = feedback.quantised,
-                                         .congestionPoint = feedback.congestionPoint});
+    m_controller->OnCongestionNotification(
+        *this,
+        {.now = now,
+         .offsetBytes = static_cast<double>(feedback.offsetBytes),
+         .deltaBytes = static_cast<double>(feedback.deltaBytes),
+         .feedback = feedback.quantised,
+         .congestionPoint = feedback.congestionPoint});
 }
 
 SwitchPort&
@@ -196,9 +198,9 @@ QueuePair::TowardsSource(uint8_t hop) const
 }
 
 void
-QueuePair::KnobsWritten()
+QueuePair::WindowAndRateWritten()
 {
-    m_sender->TakeKnobs(*this, NowPicos());
+    m_sender->TakeWindowAndRate(*this, NowPicos());
     m_sender->Kick();
 }
 
@@ -214,8 +216,8 @@ QueuePair::Finish(Picos now)
     m_timer.Cancel();
     ClosePauseAccount(now);
     m_sender->RemoveFlow(*this);
-    m_control->OnFlowEnd(*this, now);
-    TellFinished();
+    m_controller->OnFlowEnd(*this, now);
+    ReportFinished();
 }
 
 void
@@ -250,8 +252,8 @@ QueuePair::OnTimer()
     m_backoff = std::min(m_backoff + 1, MAX_BACKOFF);
     m_lastProgress = now;
     GoBack(m_ackedBytes, now);
-    m_control->OnTimeout(*this, now);
-    m_sender->TakeKnobs(*this, now);
+    m_controller->OnTimeout(*this, now);
+    m_sender->TakeWindowAndRate(*this, now);
     ArmTimer(m_timeout << m_backoff);
     m_sender->Kick();
 }
@@ -287,7 +289,7 @@ QueuePair::OnData(Packet& packet, Picos now)
     packet.kind = answer;
     packet.sequence = m_expected;
     packet.payloadBytes = 0;
-    packet.wireBytes = AckBytes(m_telemetry.wireBytes);
+    packet.wireBytes = AckBytes(m_intRequest.wireBytes);
     packet.hop = 0;
     return true;
 }

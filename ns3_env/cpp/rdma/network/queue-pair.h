@@ -3,7 +3,6 @@
 #ifndef NS3_ENV_RDMA_NETWORK_QUEUE_PAIR_H
 #define NS3_ENV_RDMA_NETWORK_QUEUE_PAIR_H
 
-#include "go-back-n.h"
 #include "packet.h"
 #include "port.h"
 
@@ -11,7 +10,7 @@
 #include "ns3_env/cpp/contract/congestion-control.h"
 #include "ns3_env/cpp/engine/constant-rate.h"
 #include "ns3_env/cpp/engine/flow-spec.h"
-#include "ns3_env/cpp/engine/live-flow.h"
+#include "ns3_env/cpp/engine/flow.h"
 
 #include <memory>
 
@@ -23,12 +22,22 @@ class Nic;
 /// A path through the network: the egress port at each switch, sender's side first.
 using Route = std::vector<SwitchPort*>;
 
+/// A receiver answers a gap with a NACK, and the sender goes on from there. Given by the network's rules.
+struct GoBackN
+{
+    Picos nackInterval{0}; ///< before a receiver repeats a NACK for the same gap
+    /// Whether a duplicate is answered by an ACK. Otherwise by nothing, and a receiver forgets a flow that ended: what
+    /// still comes of it is new to it.
+    bool acknowledgesDuplicates{true};
+    bool skipsAcknowledged{true}; ///< whether an ACK beyond the next sequence number moves it on
+};
+
 /**
  * Both ends of a reliable connection that carries one message: the sender's queue pair (FlowState is
  * its face to the congestion controller) and the receiver's. Or of an unreliable one, which sends by a time
  * table alone and is answered by nothing (SetOpenLoop).
  */
-class QueuePair final : public LiveFlow
+class QueuePair final : public Flow
 {
   public:
     QueuePair(const FlowSpec& spec, PathFacts path, Ptr<CongestionControl> control);
@@ -38,7 +47,7 @@ class QueuePair final : public LiveFlow
     void SetPath(Nic& sender, Route forward, Route backward);
     void SetRetransmissionTimeout(Picos timeout) { m_timeout = timeout; }
     /// No switch writes a record, though there is room for them on the wire.
-    void DropRecords() { m_telemetry.hopRecords = false; }
+    void DropRecords() { m_intRequest.hopRecords = false; }
     void SetRecovery(const GoBackN& recovery) { m_recovery = recovery; }
     /// Makes it a stream: full packets at `rateBps` (on the wire) until `stop`, whatever comes of them. What the NIC's
     /// other flows or a pause hold back leaves as soon as it can, but not after the stop.
@@ -61,9 +70,9 @@ class QueuePair final : public LiveFlow
     /// A switch's feedback frame has come; releases nothing.
     void OnNotification(const Packet& packet, Picos now);
     void SetHeld(bool held) override { m_held = held; }
-    void KnobsWritten() override;
-    /// What was written since the NIC last asked: it tells whoever traces it.
-    Pacing& Knobs() { return m_pacing; }
+    void WindowAndRateWritten() override;
+    /// What was written since the NIC last took it, which it reports to its trace source.
+    Pacing& WindowAndRate() { return m_pacing; }
     /// @}
 
     /// @name Receiver
@@ -80,9 +89,8 @@ class QueuePair final : public LiveFlow
     }
     /// The port by which the switch at `hop` sends to the source what is about a data packet: the one it came in by.
     SwitchPort& TowardsSource(uint8_t hop) const;
-    const TelemetryHeader& Telemetry() const { return m_telemetry; }
-    CongestionControl& Control() const { return *m_control; }
-    Object& Law() const override { return *m_control; }
+    const IntRequest& GetIntRequest() const { return m_intRequest; }
+    CongestionControl& Controller() const override { return *m_controller; }
 
     /// One packet more is on the network that is about this flow, though it did not send it.
     void OnPacketOnNetwork() { ++m_packetsOut; }
@@ -119,8 +127,8 @@ class QueuePair final : public LiveFlow
     void Finish(Picos now);
 
     PathFacts m_facts;
-    Ptr<CongestionControl> m_control;
-    TelemetryHeader m_telemetry;
+    Ptr<CongestionControl> m_controller;
+    IntRequest m_intRequest;
     Nic* m_sender{nullptr};
     Route m_forward;
     Route m_backward;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Shared-buffer manager of a switch: admission, dynamic thresholds, pauses of a neighbour.
 #include "shared-buffer.h"
 
 #include <algorithm>

@@ -33,7 +33,7 @@ class SharedBuffer
     void Add(uint32_t port, uint32_t bytes);
     void Remove(uint32_t port, uint32_t bytes);
 
-    /// Bytes of the pool that nobody holds.
+    /// Bytes of the pool that are free.
     uint64_t FreeBytes() const;
     /// Dynamic threshold of a port's share of the pool, in bytes.
     uint64_t Threshold(uint32_t port) const { return FreeBytes() >> m_ports[port].alphaShift; }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Switch with its ports: admission, PFC, queueing, ECN and telemetry at dequeue.
 #include "switch.h"
 
 #include "network-rules.h"
@@ -64,7 +65,7 @@ SwitchPort::Configure(std::unique_ptr<EcnMarker> marker,
 }
 
 void
-SwitchPort::Watch(const CongestionPointConfig& config)
+SwitchPort::EnableCongestionPoint(const CongestionPointConfig& config)
 {
     // Nodes and a node's ports are numbered in 16 bits each.
     const uint32_t id = NodeId() << 16 | (Index() & 0xffff);
@@ -137,7 +138,7 @@ SwitchPort::Dequeue(Picos now)
     m_switch.Release(packet->ingressPort, packet->wireBytes);
     if (packet->kind == PacketKind::Data)
     {
-        if (packet->flow->Telemetry().hopRecords)
+        if (packet->flow->GetIntRequest().hopRecords)
         {
             WriteTelemetry(*packet, now);
         }
@@ -154,7 +155,7 @@ SwitchPort::WriteTelemetry(Packet& packet, Picos now)
     record.timeNs = ToNanos(now);
     record.rateBps = static_cast<uint64_t>(RateBps());
     record.flows = m_counter->Count(now);
-    if (packet.flow->Telemetry().quantised)
+    if (packet.flow->GetIntRequest().quantised)
     {
         record.txBytes = Quantise(TxBytes(), TX_UNIT_BYTES * m_telemetryUnit);
         record.queueBytes =
@@ -226,10 +227,11 @@ Switch::ConfigureBuffer(const NetworkRules& rules, double hostRateBps, uint32_t 
 void
 Switch::Forward(Packet* packet, SwitchPort& ingress)
 {
+    SwitchPort* egress = packet->flow->NextHop(*packet); // a flow carries its route: no table here
     const uint32_t in = ingress.Index();
     if (!m_buffer.Admits(in, packet->wireBytes))
     {
-        packet->flow->NextHop(*packet)->Refuse(packet);
+        egress->Drop(packet);
         return;
     }
     m_buffer.Add(in, packet->wireBytes);
@@ -239,7 +241,7 @@ Switch::Forward(Packet* packet, SwitchPort& ingress)
         m_pausing[in] = true;
         ingress.SendPfc(PacketKind::Pause);
     }
-    packet->flow->NextHop(*packet)->Enqueue(packet, packet->arrival);
+    egress->Enqueue(packet, packet->arrival);
 }
 
 void

@@ -34,14 +34,14 @@ class SwitchPort : public Port
     void Configure(std::unique_ptr<EcnMarker> marker,
                    std::unique_ptr<FlowCounter> counter,
                    uint32_t telemetryUnit);
-    /// Feedback to the sources of what arrives here, from now on.
-    void Watch(const CongestionPointConfig& config);
+    /// From now on the egress queue is a congestion point: it sends feedback to the sources of what arrives.
+    void EnableCongestionPoint(const CongestionPointConfig& config);
     /// Keeps time-weighted statistics of the egress queue from `origin` on.
     void RecordQueue(Picos origin) { m_stats.emplace(origin); }
 
     void Enqueue(Packet* packet, Picos now);
-    /// A packet that was to wait here found no room in the switch.
-    void Refuse(Packet* packet) { Lose(packet, LossCause::BufferFull); }
+    /// Drops a packet that was to leave here, for which the switch has no room.
+    void Drop(Packet* packet) { Lose(packet, LossCause::BufferFull); }
 
     uint64_t QueueBytes() const { return m_queueBytes; }
     QueueStats* Stats() { return m_stats ? &*m_stats : nullptr; }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Packets as frames of a real link: RoCEv2 over IPv4 and Ethernet, PFC and switch feedback.
 #include "wire-frame.h"
 
 #include "ns3/crc32.h"
@@ -42,7 +43,7 @@ constexpr uint8_t UNRELIABLE_SEND_ONLY = 0x24;
 constexpr uint8_t MIGRATED = 0x40; // path migration is at rest
 constexpr uint8_t BECN = 0x40;     // backward explicit congestion notification
 constexpr uint8_t ACK_REQUEST = 0x80;
-constexpr uint8_t NO_CREDITS_GIVEN = 0x1f;   // an ACK that says nothing of end-to-end credits
+constexpr uint8_t NO_CREDITS_GIVEN = 0x1f;   // an ACK without end-to-end credits
 constexpr uint8_t PSN_SEQUENCE_ERROR = 0x60; // a NAK: a packet is missing
 constexpr uint16_t DEFAULT_PARTITION = 0xffff;
 constexpr uint32_t MASK_24 = 0xffffff;
@@ -192,7 +193,7 @@ NotificationFrame(const Packet& packet, const FlowHeaders& flow)
     const auto units = [](int32_t bytes)
     { return static_cast<uint16_t>(bytes / QueueFeedback::UNIT_BYTES); };
 
-    Packet about{}; // as far as a frame's beginning says
+    Packet about{}; // as far as a frame's beginning shows
     about.kind = PacketKind::Data;
     about.ecnCapable = flow.reliable;
     about.sequence = packet.sequence;

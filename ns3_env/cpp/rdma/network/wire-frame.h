@@ -12,7 +12,7 @@
 namespace ns3::env::rdma
 {
 
-/// What the headers say of a flow. Both ends of its connection have the number id + FIRST_QUEUE_PAIR.
+/// A flow as headers have it. Both ends of its connection have the number id + FIRST_QUEUE_PAIR.
 struct FlowHeaders
 {
     uint32_t id;

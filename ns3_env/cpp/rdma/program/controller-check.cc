@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Check of the contract's promises: a controller's hooks in any order, without a network.
 #include "controller-check.h"
 
 #include "ns3/object-factory.h"
@@ -142,33 +143,33 @@ BrokenNow(const FlowState& flow, const CongestionControl& control)
     const double rate = flow.RateBps();
     const double leastWindow = control.GetWindowFloor(flow);
     const double leastRate = control.GetRateFloor(flow);
-    std::ostringstream said;
+    std::ostringstream fault;
     if (!(leastWindow > 0))
     {
-        said << "the floor of its window, " << leastWindow << " B, is no window";
+        fault << "the floor of its window, " << leastWindow << " B, is no window";
     }
     else if (!(leastRate > 0))
     {
-        said << "the floor of its rate, " << leastRate << " bit/s, is no rate";
+        fault << "the floor of its rate, " << leastRate << " bit/s, is no rate";
     }
     else if (!(window >= leastWindow))
     {
-        said << "its window, " << window << " B, is below its floor, " << leastWindow << " B";
+        fault << "its window, " << window << " B, is below its floor, " << leastWindow << " B";
     }
     else if (!std::isfinite(rate))
     {
-        said << "its rate is " << rate;
+        fault << "its rate is " << rate;
     }
     else if (rate < leastRate * (1 - ROUNDING))
     {
-        said << "its rate, " << rate << " bit/s, is below its floor, " << leastRate << " bit/s";
+        fault << "its rate, " << rate << " bit/s, is below its floor, " << leastRate << " bit/s";
     }
     else if (rate > flow.Path().hostRateBps * (1 + ROUNDING))
     {
-        said << "its rate, " << rate << " bit/s, is above the link's, " << flow.Path().hostRateBps
-             << " bit/s";
+        fault << "its rate, " << rate << " bit/s, is above the link's, " << flow.Path().hostRateBps
+              << " bit/s";
     }
-    return said.str().empty() ? std::nullopt : std::optional(said.str());
+    return fault.str().empty() ? std::nullopt : std::optional(fault.str());
 }
 
 /// The promises of one flow's life, at times of a simulation of its own.
@@ -177,8 +178,8 @@ class CheckedFlow
   public:
     CheckedFlow(const std::string& controller, uint64_t seed)
         : m_control(ObjectFactory("rdma::" + controller).Create<CongestionControl>()),
-          m_facts(DumbbellFacts(1048 + m_control->GetTelemetryHeader().wireBytes,
-                                seed % 2 ? 1e9 : 100e9)),
+          m_facts(
+              DumbbellFacts(1048 + m_control->GetIntRequest().wireBytes, seed % 2 ? 1e9 : 100e9)),
           m_flow(m_facts),
           m_feedback(m_facts, seed)
     {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Declarations of the controllers, as JSON for programs outside the simulator.
 #include "controller-description.h"
 
 #include "plugins.h"

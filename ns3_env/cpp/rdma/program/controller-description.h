@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Declarations of the controllers, as JSON for those outside the simulator.
+// Declarations of the controllers, as JSON for programs outside the simulator.
 #ifndef NS3_ENV_RDMA_PROGRAM_CONTROLLER_DESCRIPTION_H
 #define NS3_ENV_RDMA_PROGRAM_CONTROLLER_DESCRIPTION_H
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Hosts, switches and links of a scenario, and the paths of flows through them.
 #include "fabric.h"
 
 #include "ns3/rng-seed-manager.h"
@@ -170,7 +171,7 @@ Fabric::ConfigureSwitches()
                             unit);
             if (m_scenario.congestionPoints.enabled)
             {
-                port->Watch(m_scenario.congestionPoints);
+                port->EnableCongestionPoint(m_scenario.congestionPoints);
             }
             if (m_scenario.recordQueues)
             {
@@ -283,7 +284,7 @@ Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, Ptr<CongestionControl
     const auto backward = m_routing.Path(spec.destination, spec.source, tuple.Reversed());
     m_rules->Prepare(*control);
     auto flow = std::make_unique<QueuePair>(spec, DescribePath(forward, backward), control);
-    if (flow->Telemetry().hopRecords && forward.size() > MAX_INT_HOPS + 1)
+    if (flow->GetIntRequest().hopRecords && forward.size() > MAX_INT_HOPS + 1)
     {
         CheckRecords(spec, forward);
         flow->DropRecords();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Captures of an RDMA network's frames: one of each port, and one of all.
 #include "pcap.h"
 
 #include "ns3_env/cpp/rdma/network/wire-frame.h"
@@ -12,7 +13,7 @@ namespace
 constexpr uint16_t LINKTYPE_ETHERNET = 1;
 
 std::vector<CapturePort>
-PortsOf(const Network& network)
+PortsOf(const RdmaEpisode& network)
 {
     const Scenario& scenario = network.GetScenario();
     std::vector<CapturePort> ports;
@@ -34,7 +35,7 @@ PortsOf(const Network& network)
 class PcapRecorder::Tap
 {
   public:
-    Tap(const Network& network, Port& port, CaptureFiles& files, size_t place)
+    Tap(const RdmaEpisode& network, Port& port, CaptureFiles& files, size_t place)
         : m_network(network),
           m_port(port),
           m_files(files),
@@ -89,13 +90,13 @@ class PcapRecorder::Tap
                 !open};
     }
 
-    const Network& m_network;
+    const RdmaEpisode& m_network;
     Port& m_port;
     CaptureFiles& m_files;
     size_t m_place; ///< among the chosen ports
 };
 
-PcapRecorder::PcapRecorder(const Network& network, const PcapSpec& spec)
+PcapRecorder::PcapRecorder(const RdmaEpisode& network, const PcapSpec& spec)
     : m_files(spec, {LINKTYPE_ETHERNET, "rdma-sim"}, PortsOf(network))
 {
     const std::vector<Port*> ports = network.Ports();

@@ -3,7 +3,7 @@
 #ifndef NS3_ENV_RDMA_PROGRAM_PCAP_H
 #define NS3_ENV_RDMA_PROGRAM_PCAP_H
 
-#include "network.h"
+#include "rdma-episode.h"
 
 #include "ns3_env/cpp/recorders/capture-files.h"
 #include "ns3_env/cpp/run/scenario.h"
@@ -22,7 +22,7 @@ class PcapRecorder final : public Capture
 {
   public:
     /// The network must live as long. \throws ScenarioError for a port or a folder that is not there
-    PcapRecorder(const Network& network, const PcapSpec& spec);
+    PcapRecorder(const RdmaEpisode& network, const PcapSpec& spec);
     ~PcapRecorder() override;
 
     PcapRecorder(const PcapRecorder&) = delete;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Loads controllers from plugins, shared objects that are checked before they run.
 #include "plugins.h"
 
 #include "ns3_env/cpp/contract/congestion-control.h"
@@ -109,7 +110,7 @@ class StartUpGuard
     explicit StartUpGuard(const std::string& file)
     {
         g_file = file;
-        m_cerr = std::cerr.rdbuf(g_said.rdbuf());
+        m_cerr = std::cerr.rdbuf(g_output.rdbuf());
         g_cerr = m_cerr;
         m_handler = std::set_terminate(End);
     }
@@ -118,8 +119,8 @@ class StartUpGuard
     {
         std::set_terminate(m_handler);
         std::cerr.rdbuf(m_cerr);
-        std::cerr << g_said.str();
-        g_said.str({});
+        std::cerr << g_output.str();
+        g_output.str({});
     }
 
     StartUpGuard(const StartUpGuard&) = delete;
@@ -129,29 +130,29 @@ class StartUpGuard
     [[noreturn]] static void End()
     {
         std::cerr.rdbuf(g_cerr);
-        std::cerr << "rdma-sim: plugin " << g_file << ": " << Why(g_said.str()) << "\n"
+        std::cerr << "rdma-sim: plugin " << g_file << ": " << Why(g_output.str()) << "\n"
                   << std::flush;
         std::_Exit(EXIT_BAD_INPUT);
     }
 
-    /// Of what ns-3 said: msg="...", +0s file=...
-    static std::string Why(const std::string& said)
+    /// The reason in ns-3's output: msg="...", +0s file=...
+    static std::string Why(const std::string& output)
     {
         constexpr std::string_view TWICE = "twice the same uid: ";
-        const size_t taken = said.find(TWICE);
+        const size_t taken = output.find(TWICE);
         if (taken != std::string::npos)
         {
             const size_t begin = taken + TWICE.size();
-            const size_t end = std::min(said.find('"', begin), said.size());
-            return "registers '" + said.substr(begin, end - begin) +
+            const size_t end = std::min(output.find('"', begin), output.size());
+            return "registers '" + output.substr(begin, end - begin) +
                    "', a name that is taken: give its TypeId another, 'rdma::NAME'";
         }
-        const std::string line = said.substr(0, said.find('\n'));
+        const std::string line = output.substr(0, output.find('\n'));
         return "its start-up failed" + (line.empty() ? std::string() : ": " + line);
     }
 
     inline static std::string g_file;
-    inline static std::ostringstream g_said;
+    inline static std::ostringstream g_output;
     inline static std::streambuf* g_cerr{nullptr};
 
     std::streambuf* m_cerr;

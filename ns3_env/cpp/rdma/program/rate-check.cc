@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Warning of flows whose least rates together exceed their receiver's link.
 #include "rate-check.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace
 
 /// The most flows under way at one time, by receiving node.
 std::map<uint32_t, int>
-MostTogether(const Network& network)
+MostTogether(const RdmaEpisode& network)
 {
     std::map<uint32_t, std::vector<std::pair<Picos, int>>> steps; // an end comes before a start
     for (const FlowEntry& entry : network.GetScenario().flows)
@@ -43,7 +44,7 @@ MostTogether(const Network& network)
 } // namespace
 
 std::string
-LeastRateWarning(const Network& network)
+LeastRateWarning(const RdmaEpisode& network)
 {
     const std::optional<double> least = network.GetScenario().minRateBps;
     if (!least)

@@ -3,7 +3,7 @@
 #ifndef NS3_ENV_RDMA_PROGRAM_RATE_CHECK_H
 #define NS3_ENV_RDMA_PROGRAM_RATE_CHECK_H
 
-#include "network.h"
+#include "rdma-episode.h"
 
 #include <string>
 
@@ -14,7 +14,7 @@ namespace ns3::env::rdma
  * A sentence where flows that were under way together to one host had least rates (`min_rate_bps`) that
  * exceed its link: no controller could have emptied the queue. Empty otherwise. After the run.
  */
-std::string LeastRateWarning(const Network& network);
+std::string LeastRateWarning(const RdmaEpisode& network);
 
 } // namespace ns3::env::rdma
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// RDMA's part of a scenario and of the program rdma-sim.
 #include "rdma-transport.h"
 
 #include "controller-check.h"
 #include "controller-description.h"
-#include "network.h"
 #include "plugins.h"
+#include "rdma-episode.h"
 
 #include "ns3/command-line.h"
 #include "ns3_env/cpp/json/json-reader.h"
@@ -129,7 +130,7 @@ void
 RdmaTransport::AddOptions(CommandLine& command)
 {
     command.AddValue("check",
-                     "Do the plugins' controllers keep the contract? (or all), and stop",
+                     "Check that the plugins' controllers (or all) keep the contract, and stop",
                      m_check);
     command.AddValue("plugin",
                      "Load the controllers of this shared object; may be repeated",
@@ -181,14 +182,14 @@ RdmaTransport::ReadKeys(JsonReader& root, Scenario& scenario)
     }
 }
 
-std::unique_ptr<FlowRun>
-RdmaTransport::Build(Scenario scenario, FlowRun::FlowHook onCreate)
+std::unique_ptr<Episode>
+RdmaTransport::Build(Scenario scenario, Episode::FlowHook onCreate)
 {
     if (scenario.priorityGroup == 0)
     {
         LeaveUnmanaged(scenario);
     }
-    return std::make_unique<Network>(std::move(scenario), std::move(onCreate));
+    return std::make_unique<RdmaEpisode>(std::move(scenario), std::move(onCreate));
 }
 
 } // namespace ns3::env::rdma

@@ -24,7 +24,7 @@ class RdmaTransport final : public Transport
     std::string Describe() const override;
     /// The switches, timing, and the sender's limits.
     void ReadKeys(JsonReader& root, Scenario& scenario) override;
-    std::unique_ptr<FlowRun> Build(Scenario scenario, FlowRun::FlowHook onCreate) override;
+    std::unique_ptr<Episode> Build(Scenario scenario, Episode::FlowHook onCreate) override;
 
   private:
     bool m_check{false};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Streams of constant rate beside the flows of an RDMA network.
 #include "streams.h"
 
 #include "ns3/simulator.h"

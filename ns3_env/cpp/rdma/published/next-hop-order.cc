@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Order of equal next hops in the published simulator: a search from the destination.
 #include "next-hop-order.h"
 
 #include <functional>

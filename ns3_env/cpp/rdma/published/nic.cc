@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Network card of the published simulator: its order of sending, and its one timer.
 #include "nic.h"
 
 #include "ns3_env/cpp/rdma/network/queue-pair.h"
@@ -66,7 +67,7 @@ Nic::NextFlow(Picos now)
 bool
 Nic::PassesPause(const Packet& ack) const
 {
-    const TypeId controller = ack.flow->Control().GetInstanceTypeId();
+    const TypeId controller = ack.flow->Controller().GetInstanceTypeId();
     return m_acksPassPause || controller == m_dcqcn || controller == m_timely;
 }
 

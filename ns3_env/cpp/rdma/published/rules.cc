@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// The published simulator's deviations, one method each.
 #include "rules.h"
 
 #include "ecn-marker.h"

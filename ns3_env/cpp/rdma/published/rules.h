@@ -44,7 +44,7 @@ class Rules final : public NetworkRules
                      const PathFacts& facts,
                      const Hops& forward,
                      const Hops& backward) const override;
-    /// Each path's by its own slowest link, whoever sends.
+    /// Each path's by its own slowest link, whichever host sends.
     double MaxBdp(const PathFacts& facts, double largestOfPath) const override;
     /// What overflows a packet's records is not read.
     bool DropsLongRecords() const override { return true; }

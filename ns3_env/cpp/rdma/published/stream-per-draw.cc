@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Random numbers of the published simulator: each draw is the first number of a new stream.
 #include "stream-per-draw.h"
 
 namespace ns3::env::rdma::published

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Bottleneck rate r_B (Lynn et al. 2020, eq. 6), from what was sent and how the RTT moved.
 #include "bottleneck-rate.h"
 
 #include <cmath>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Propagation and bottleneck RTT of a path (Lynn et al. 2020, eqs. 3 to 5).
 #include "rtt-range.h"
 
 #include <algorithm>

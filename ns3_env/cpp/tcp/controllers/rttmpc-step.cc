@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Model and optimal rate of RTT-driven MPC (Lynn et al. 2020, eqs. 2, 7 and 8).
 #include "rttmpc-step.h"
 
 #include <algorithm>

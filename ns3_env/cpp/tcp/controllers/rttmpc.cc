@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// RTT-driven MPC on a TCP socket: RTTs and losses in, a pacing rate out, no binding window.
 #include "rttmpc.h"
 
 #include "ns3/double.h"
@@ -137,12 +138,12 @@ RttMpc::Fork()
     return CopyObject<RttMpc>(this);
 }
 
-RttMpcLaw&
-RttMpc::Law()
+RttMpcControl&
+RttMpc::Control()
 {
-    if (!m_law)
+    if (!m_control)
     {
-        m_law.emplace(RttMpcSettings{
+        m_control.emplace(RttMpcSettings{
             .weightTarget = m_weightTarget,
             .weightVariance = m_weightVariance,
             .smoothing = m_smoothing,
@@ -157,21 +158,22 @@ RttMpc::Law()
             .largestBps = static_cast<double>(m_maxRate.GetBitRate()),
         });
     }
-    return *m_law;
+    return *m_control;
 }
 
 void
 RttMpc::Apply(TcpSocketState& tcb)
 {
-    const RttMpcLaw& law = Law();
-    tcb.m_pacingRate = RateOf(law.RateBps());
-    const double rttNs =
-        std::max({law.Range().MaxNs(), static_cast<double>(tcb.m_lastRtt.Get().GetNanoSeconds())});
-    const double bytes = SPARE * law.RateBps() * rttNs / 8e9 + LEAST_PACKETS * tcb.m_segmentSize;
+    const RttMpcControl& control = Control();
+    tcb.m_pacingRate = RateOf(control.RateBps());
+    const double rttNs = std::max(
+        {control.Range().MaxNs(), static_cast<double>(tcb.m_lastRtt.Get().GetNanoSeconds())});
+    const double bytes =
+        SPARE * control.RateBps() * rttNs / 8e9 + LEAST_PACKETS * tcb.m_segmentSize;
     tcb.m_cWnd = static_cast<uint32_t>(
         std::min(bytes, static_cast<double>(std::numeric_limits<int32_t>::max())));
-    m_bottleneckBps = law.BottleneckBps();
-    m_targetRttNs = law.TargetNs();
+    m_bottleneckBps = control.BottleneckBps();
+    m_targetRttNs = control.TargetNs();
 }
 
 void
@@ -203,7 +205,7 @@ RttMpc::CongControl(Ptr<TcpSocketState> tcb,
     if (std::exchange(m_rttIsNew, false))
     {
         m_lastAckTime = Simulator::Now();
-        Law().OnAck(m_lastAckTime.GetNanoSeconds(), tcb->m_lastRtt.Get().GetNanoSeconds());
+        Control().OnAck(m_lastAckTime.GetNanoSeconds(), tcb->m_lastRtt.Get().GetNanoSeconds());
     }
     Apply(*tcb);
 }
@@ -213,7 +215,7 @@ RttMpc::CongestionStateSet(Ptr<TcpSocketState> tcb, const TcpSocketState::TcpCon
 {
     if (newState == TcpSocketState::CA_RECOVERY || newState == TcpSocketState::CA_LOSS)
     {
-        Law().OnLoss();
+        Control().OnLoss();
         Apply(*tcb);
     }
 }
@@ -229,9 +231,9 @@ RttMpc::CwndEvent(Ptr<TcpSocketState> tcb, const TcpSocketState::TcpCAEvent_t ev
     const Time packet = tcb->m_pacingRate.Get().CalculateBytesTxTime(tcb->m_segmentSize);
     if (Simulator::Now() - m_lastAckTime > packet)
     {
-        Law().Resume(Simulator::Now().GetNanoSeconds());
+        Control().Resume(Simulator::Now().GetNanoSeconds());
     }
-    tcb->m_pacingRate = RateOf(Law().RateBps()); // the first packet's, too
+    tcb->m_pacingRate = RateOf(Control().RateBps()); // the first packet's, too
 }
 
 uint32_t

@@ -3,7 +3,7 @@
 #ifndef NS3_ENV_TCP_CONTROLLERS_RTTMPC_H
 #define NS3_ENV_TCP_CONTROLLERS_RTTMPC_H
 
-#include "rttmpc-law.h"
+#include "rttmpc-control.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
@@ -42,7 +42,7 @@ class RttMpc : public TcpCongestionOps
 
   private:
     /// Made at its first use, when attributes are set.
-    RttMpcLaw& Law();
+    RttMpcControl& Control();
     void Apply(TcpSocketState& tcb);
 
     double m_weightTarget;   ///< attribute C1
@@ -58,7 +58,7 @@ class RttMpc : public TcpCongestionOps
     DataRate m_minRate;      ///< attribute MinRate
     DataRate m_maxRate;      ///< attribute MaxRate
 
-    std::optional<RttMpcLaw> m_law;
+    std::optional<RttMpcControl> m_control;
     bool m_rttIsNew{false}; ///< this ACK has brought an RTT
     Time m_lastAckTime{0};
     TracedValue<double> m_bottleneckBps{0};

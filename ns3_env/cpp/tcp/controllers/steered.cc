@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// TcpCongestionOps that leaves window and pace to a CongestionControl, to which it reports events.
 #include "steered.h"
 
 namespace ns3::env::tcp
@@ -9,7 +10,7 @@ NS_OBJECT_ENSURE_REGISTERED(Steered);
 TypeId
 Steered::GetTypeId()
 {
-    // No constructor: nobody asks for it by name.
+    // No constructor: it is not created by name.
     static TypeId tid = TypeId("tcp::Steered").SetParent<TcpDctcp>().SetGroupName("Tcp");
     return tid;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// TCP law that leaves window and pace to a controller, which hears of ACKs and losses.
+// TcpCongestionOps that leaves window and pace to a CongestionControl, to which it reports events.
 #ifndef NS3_ENV_TCP_CONTROLLERS_STEERED_H
 #define NS3_ENV_TCP_CONTROLLERS_STEERED_H
 
@@ -11,7 +11,7 @@
 namespace ns3::env::tcp
 {
 
-/// What happens to the socket that whoever steers it hears of.
+/// Events of the socket that its controller is called for.
 struct SteeredEvents
 {
     std::function<void()> acknowledged; ///< an ACK was processed, and nothing is sent yet
@@ -19,15 +19,15 @@ struct SteeredEvents
     std::function<void()> timedOut;
 };
 
-/// A law that does nothing by itself: neither ACKs nor losses move the window. Marks are echoed exactly (ns-3's
+/// Does nothing by itself: neither ACKs nor losses move the window. Marks are echoed exactly (ns-3's
 /// TcpDctcp at both ends).
 class Steered final : public TcpDctcp
 {
   public:
     static TypeId GetTypeId();
 
-    /// Until then nobody hears anything.
-    void Tell(SteeredEvents events) { m_events = std::move(events); }
+    /// Until then events are ignored.
+    void SetEvents(SteeredEvents events) { m_events = std::move(events); }
 
     std::string GetName() const override { return "Steered"; }
     Ptr<TcpCongestionOps> Fork() override;

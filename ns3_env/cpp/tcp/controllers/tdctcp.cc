@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// T-DCTCP on a TCP socket: ECN marks and RTTs of a window of data, TCP's own slow start.
 #include "tdctcp.h"
 
 #include "ns3/boolean.h"

@@ -3,7 +3,7 @@
 #ifndef NS3_ENV_TCP_CONTROLLERS_TDCTCP_H
 #define NS3_ENV_TCP_CONTROLLERS_TDCTCP_H
 
-#include "tdctcp-law.h"
+#include "tdctcp-control.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
@@ -17,13 +17,13 @@ namespace ns3::env::tcp
 
 /**
  * T-DCTCP (Liang 2018). The receiver's exact echo of marks (sec. 3.1) and ECN itself are ns-3's TcpDctcp; its attributes DctcpShiftG and
- * DctcpAlphaOnInit belong to DCTCP's own law and do nothing here.
+ * DctcpAlphaOnInit belong to DCTCP's own control and do nothing here.
  *
- * When the law's answer takes effect (sec. 3.3 says: an increase at once, a reduction through the slow start threshold, which TCP asks for
+ * When the control's answer takes effect (sec. 3.3 says: an increase at once, a reduction through the slow start threshold, which TCP asks for
  * at a mark or a loss; docs/sources/tcp.md):
  *  - at the end of a window of data, cases 1 to 4; in slow start, which grows as Reno's, only those that shrink the window, and end it;
  *  - at a window's first mark, all cases, as DCTCP cuts there;
- *  - at a loss, the smaller of the law's window and half of the present one.
+ *  - at a loss, the smaller of the control's window and half of the present one.
  *
  * RTTs are those of single packets (the socket's LastRTT), and none of a recovery, which waits for what was lost. ns-3's TCP timestamps
  * count milliseconds: switch them off (TcpSocketBase::Timestamp) where RTTs are shorter.

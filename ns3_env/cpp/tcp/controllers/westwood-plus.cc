@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Westwood+ (ns-3's), whose estimate of the bandwidth ends with its flow.
 #include "westwood-plus.h"
 
 namespace ns3::env::tcp

@@ -8,7 +8,7 @@
 namespace ns3::env::tcp
 {
 
-/// ns-3 schedules the estimate an RTT ahead for the bare law, and runs it after the law is gone.
+/// ns-3 schedules the estimate an RTT ahead for the bare controller, and runs it after that is gone.
 class WestwoodPlus final : public TcpWestwoodPlus
 {
   public:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// TCP's congestion controllers by name ("cubic", "dctcp", "bbr", ...), and their attributes.
 #include "congestion-ops.h"
 
 #include "ns3/object-factory.h"
@@ -23,9 +24,9 @@ constexpr std::string_view OWN = "tcp::";
 
 /// "newreno" of ns3::TcpNewReno, "tdctcp" of tcp::tdctcp; empty for what is neither.
 std::string
-NameOf(const TypeId& law)
+NameOf(const TypeId& controller)
 {
-    const std::string full = law.GetName();
+    const std::string full = controller.GetName();
     std::string name;
     if (full.starts_with(PUBLISHED))
     {
@@ -44,23 +45,24 @@ NameOf(const TypeId& law)
 
 /// By name; the project's own where it has one of a name of ns-3's.
 std::map<std::string, TypeId>
-Laws()
+RegisteredOps()
 {
-    std::map<std::string, TypeId> laws;
+    std::map<std::string, TypeId> controllers;
     for (uint16_t i = 0; i < TypeId::GetRegisteredN(); ++i)
     {
-        const TypeId law = TypeId::GetRegistered(i);
-        const std::string name = NameOf(law);
-        if (!name.empty() && law.IsChildOf(TcpCongestionOps::GetTypeId()) && law.HasConstructor())
+        const TypeId controller = TypeId::GetRegistered(i);
+        const std::string name = NameOf(controller);
+        if (!name.empty() && controller.IsChildOf(TcpCongestionOps::GetTypeId()) &&
+            controller.HasConstructor())
         {
-            const auto [known, isNew] = laws.emplace(name, law);
-            if (law.GetName().starts_with(OWN))
+            const auto [known, isNew] = controllers.emplace(name, controller);
+            if (controller.GetName().starts_with(OWN))
             {
-                known->second = law;
+                known->second = controller;
             }
         }
     }
-    return laws;
+    return controllers;
 }
 
 } // namespace
@@ -69,7 +71,7 @@ std::vector<std::string>
 ListCongestionOps()
 {
     std::vector<std::string> names;
-    for (const auto& [name, law] : Laws())
+    for (const auto& [name, controller] : RegisteredOps())
     {
         names.push_back(name);
     }
@@ -80,7 +82,7 @@ std::vector<std::string>
 ListControllers()
 {
     std::vector<std::string> names = ListCongestionOps();
-    names.insert(names.end(), {"agent", "network"});
+    names.insert(names.end(), {"agent", "policy"});
     std::sort(names.begin(), names.end());
     return names;
 }
@@ -88,7 +90,7 @@ ListControllers()
 bool
 IsSteered(const ControllerSpec& spec)
 {
-    return spec.name == "agent" || spec.name == "network";
+    return spec.name == "agent" || spec.name == "policy";
 }
 
 namespace
@@ -97,11 +99,12 @@ namespace
 TypeId
 TypeOf(const std::string& name)
 {
-    static const auto laws = Laws(); // registered as their libraries are loaded, before any flow
-    const auto law = laws.find(name);
-    if (law != laws.end())
+    static const auto controllers =
+        RegisteredOps(); // registered as their libraries are loaded, before any flow
+    const auto controller = controllers.find(name);
+    if (controller != controllers.end())
     {
-        return law->second;
+        return controller->second;
     }
     std::string known;
     for (const auto& other : ListControllers())
@@ -109,13 +112,14 @@ TypeOf(const std::string& name)
         known.append(known.empty() ? "" : ", ").append(other);
     }
     throw ScenarioError("name",
-                        "unknown congestion law '" + Shown(name) + "' for TCP; known: " + known);
+                        "unknown congestion controller '" + Shown(name) +
+                            "' for TCP; known: " + known);
 }
 
 } // namespace
 
 void
-CheckLaw(const ControllerSpec& spec)
+CheckController(const ControllerSpec& spec)
 {
     if (IsSteered(spec))
     {
@@ -128,7 +132,7 @@ CheckLaw(const ControllerSpec& spec)
 }
 
 std::vector<TypeId::AttributeInformation>
-AttributesOfLaw(const ControllerSpec& spec)
+AttributesOfController(const ControllerSpec& spec)
 {
     return IsSteered(spec) ? AttributesOf(spec.name)
                            : AttributesBelow(TypeOf(spec.name), TcpCongestionOps::GetTypeId());
@@ -141,15 +145,15 @@ CreateCongestionOps(const ControllerSpec& spec)
     {
         return CreateObject<Steered>();
     }
-    const TypeId law = TypeOf(spec.name);
+    const TypeId controller = TypeOf(spec.name);
     ObjectFactory factory;
-    factory.SetTypeId(law);
+    factory.SetTypeId(controller);
     auto ops = factory.Create<TcpCongestionOps>();
     SetAttributes(*ops,
-                  law,
+                  controller,
                   TcpCongestionOps::GetTypeId(),
                   spec.attributes,
-                  "congestion law '" + spec.name + "'");
+                  "congestion controller '" + spec.name + "'");
     return ops;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// TCP's congestion laws by name ("cubic", "dctcp", "newreno", "bbr", ...), and their attributes.
+// TCP's congestion controllers by name ("cubic", "dctcp", "bbr", ...), and their attributes.
 #ifndef NS3_ENV_TCP_NETWORK_CONGESTION_OPS_H
 #define NS3_ENV_TCP_NETWORK_CONGESTION_OPS_H
 
@@ -12,22 +12,22 @@
 namespace ns3::env::tcp
 {
 
-/// Laws that may be named, sorted: of ns3::TcpNAME in small letters, and of tcp::NAME, which is the project's own.
+/// Controllers that may be named, sorted: of ns3::TcpNAME in small letters, and of tcp::NAME, which is the project's own.
 std::vector<std::string> ListCongestionOps();
 
 /// The same with those that are steered.
 std::vector<std::string> ListControllers();
 
-/// Whether a controller of the project's own steers such flows from outside of TCP: "agent", "network".
+/// Whether a controller of the project's own steers such flows from outside of TCP: "agent", "policy".
 bool IsSteered(const ControllerSpec& spec);
 
 /// \throws ScenarioError for a name or an attribute that there is not
-void CheckLaw(const ControllerSpec& spec);
+void CheckController(const ControllerSpec& spec);
 
-/// The attributes of a law, its own and then inherited ones.
-std::vector<TypeId::AttributeInformation> AttributesOfLaw(const ControllerSpec& spec);
+/// The attributes of a controller, its own and then inherited ones.
+std::vector<TypeId::AttributeInformation> AttributesOfController(const ControllerSpec& spec);
 
-/// The law of one end of a flow. \throws ScenarioError for a name or an attribute that there is not
+/// The controller of one end of a flow. \throws ScenarioError for a name or an attribute that there is not
 Ptr<TcpCongestionOps> CreateCongestionOps(const ControllerSpec& spec);
 
 } // namespace ns3::env::tcp

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Routing of one node by the scenario's shortest paths and the switches' hash, as for RDMA.
 #include "ecmp-routing.h"
 
 #include "segment.h"
@@ -56,7 +57,7 @@ EcmpRouting::PortOf(const FiveTuple& tuple)
 Ptr<Ipv4Route>
 EcmpRouting::RouteOutput(Ptr<Packet>, const Ipv4Header&, Ptr<NetDevice>, Socket::SocketErrno& error)
 {
-    if (m_isSwitch || m_links.empty()) // a switch says nothing by itself
+    if (m_isSwitch || m_links.empty()) // a switch sends nothing by itself
     {
         error = Socket::ERROR_NOROUTETOHOST;
         return nullptr;

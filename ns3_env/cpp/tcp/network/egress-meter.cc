@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Meter of one egress: what leaves, what waits, and what is lost there or on its link.
 #include "egress-meter.h"
 
 #include "queue-factory.h"

@@ -26,7 +26,7 @@ namespace ns3::env::tcp
 class EgressMeter
 {
   public:
-    /// Counts from now on; device and queue, which hold it, may live longer than whoever asks it.
+    /// Counts from now on; device and queue, which hold it, may outlive the meter's owner.
     static std::shared_ptr<EgressMeter> At(Ptr<PointToPointNetDevice> device, Ptr<QueueDisc> queue);
 
     EgressMeter(const EgressMeter&) = delete;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Hosts, switches and links of a scenario on ns-3's internet stack.
 #include "fabric.h"
 
 #include "congestion-ops.h"
@@ -258,7 +259,7 @@ Fabric::EgressTo(uint32_t node, uint32_t peer) const
 }
 
 std::unique_ptr<TcpFlow>
-Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, const ControllerSpec& law)
+Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, const ControllerSpec& controller)
 {
     const FiveTuple tuple{NodeAddress(spec.source),
                           NodeAddress(spec.destination),
@@ -267,21 +268,21 @@ Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, const ControllerSpec&
     const auto forward = m_paths->Path(spec.source, spec.destination, tuple);
     const auto backward = m_paths->Path(spec.destination, spec.source, tuple.Reversed());
     const TcpPath path(forward, backward, m_settings);
-    const Ptr<TcpCongestionOps> sends = CreateCongestionOps(law);
+    const Ptr<TcpCongestionOps> sends = CreateCongestionOps(controller);
     const SocketPair sockets{
         FlowSocket::Make(m_nodes[spec.source], m_settings, sends, forward.front().second->rateBps),
         FlowSocket::Make(m_nodes[spec.destination],
                          m_settings,
-                         CreateCongestionOps(law),
+                         CreateCongestionOps(controller),
                          backward.front().second->rateBps)};
     auto flow = std::make_unique<TcpFlow>(spec, tuple, path.Facts(m_maxBaseRtt), sockets);
     if (!spec.IsEndless())
     {
         flow->SetStandalone(path.Standalone(spec.sizeBytes));
     }
-    if (IsSteered(law))
+    if (IsSteered(controller))
     {
-        flow->SetController(CreateController(law), dynamic_cast<Steered&>(*sends));
+        flow->SetController(CreateController(controller), dynamic_cast<Steered&>(*sends));
     }
     flow->SetGoneCallback([this](const TcpFlow& gone) { Forget(gone); });
     return flow;

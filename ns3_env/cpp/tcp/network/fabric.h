@@ -53,11 +53,11 @@ class Fabric
     /**
      * Both ends of a flow, not started.
      * \param sourcePort no other live flow of these hosts has it
-     * \param law the congestion law and its attributes (ListCongestionOps)
-     * \throws ScenarioError where there is no path or no such law
+     * \param controller the congestion controller and its attributes (ListCongestionOps)
+     * \throws ScenarioError where there is no path or no such controller
      */
     std::unique_ptr<TcpFlow>
-    Connect(const FlowSpec& spec, uint16_t sourcePort, const ControllerSpec& law);
+    Connect(const FlowSpec& spec, uint16_t sourcePort, const ControllerSpec& controller);
 
     /// By node and port.
     const std::vector<Egress>& Egresses() const { return m_egresses; }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// ns-3's TCP socket with a flow's ports and settings, and with counts.
 #include "flow-socket.h"
 
 #include "sent-segments.h"
@@ -55,7 +56,7 @@ FlowSocket::GetTypeId()
 Ptr<FlowSocket>
 FlowSocket::Make(Ptr<Node> node,
                  const TcpSettings& settings,
-                 Ptr<TcpCongestionOps> law,
+                 Ptr<TcpCongestionOps> ops,
                  double lineRateBps)
 {
     auto socket = CreateObject<FlowSocket>();
@@ -63,7 +64,7 @@ FlowSocket::Make(Ptr<Node> node,
     socket->SetTcp(node->GetObject<TcpL4Protocol>());
     socket->Configure(settings, lineRateBps);
     socket->SetRecoveryAlgorithm(CreateObject<TcpPrrRecovery>());
-    socket->SetCongestionControlAlgorithm(law); // last: a law may want ECN or pacing
+    socket->SetCongestionControlAlgorithm(ops); // last: a controller may want ECN or pacing
     return socket;
 }
 
@@ -148,7 +149,7 @@ FlowSocket::CompleteFork(Ptr<Packet> packet,
 void
 FlowSocket::Release()
 {
-    m_heard = nullptr;
+    m_acknowledgedCallback = nullptr;
     SetSendCallback(MakeNullCallback<void, Ptr<Socket>, uint32_t>());
     SetRecvCallback(MakeNullCallback<void, Ptr<Socket>>());
     if (m_endPoint == nullptr)
@@ -242,12 +243,12 @@ void
 FlowSocket::ReceivedAck(Ptr<Packet> packet, const TcpHeader& header)
 {
     const SequenceNumber32 before = m_acknowledged;
-    m_heardMark = (header.GetFlags() & TcpHeader::ECE) != 0;
+    m_lastAckMarked = (header.GetFlags() & TcpHeader::ECE) != 0;
     TcpSocketBase::ReceivedAck(packet, header);
     AcknowledgedBytes();
-    if (m_acknowledged > before && m_heard)
+    if (m_acknowledged > before && m_acknowledgedCallback)
     {
-        m_heard();
+        m_acknowledgedCallback();
     }
 }
 

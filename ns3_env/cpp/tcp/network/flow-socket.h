@@ -40,21 +40,24 @@ class FlowSocket : public TcpSocketBase
     /// A socket at `node`, whose link has `lineRateBps`: it is never paced faster.
     static Ptr<FlowSocket> Make(Ptr<Node> node,
                                 const TcpSettings& settings,
-                                Ptr<TcpCongestionOps> law,
+                                Ptr<TcpCongestionOps> ops,
                                 double lineRateBps);
 
     /// Sends a SYN from the source of `tuple` to its destination.
     void Dial(const FiveTuple& tuple);
-    /// Waits at the destination of `tuple` for its source, and nobody else.
+    /// Waits at the destination of `tuple` for its source, and no other.
     void Await(const FiveTuple& tuple);
     /// Called for each ACK that acknowledges something.
-    void SetAcknowledgedCallback(std::function<void()> heard) { m_heard = std::move(heard); }
+    void SetAcknowledgedCallback(std::function<void()> called)
+    {
+        m_acknowledgedCallback = std::move(called);
+    }
     /// As receiver it acknowledges this byte at once when all before it are there, as one does that answers.
     void SetLastByte(uint64_t bytes) { m_lastByte = bytes; }
-    /// Takes no part in anything any more and says nothing to the other end; idempotent.
+    /// Takes no part in anything any more and sends nothing to the other end; idempotent.
     void Release();
 
-    /// @name For whoever steers it (congestion-control/steered.h)
+    /// @name For its controller (tcp/controllers/steered.h)
     /// @{
     /// Its window, no less than a segment, and its pace in payload per second, from the next segment on.
     void Steer(uint32_t windowBytes, double payloadBps);
@@ -64,10 +67,10 @@ class FlowSocket : public TcpSocketBase
     void SetHeld(bool held) { m_held = held; }
     /// Sends what it now may.
     void GoOn();
-    /// Whether the ACK that was processed last says that data met congestion.
-    bool HeardMark() const { return m_heardMark; }
+    /// Whether the ACK that was processed last reports that data met congestion.
+    bool LastAckMarked() const { return m_lastAckMarked; }
     /// Of the ACK that was processed last; 0 where it gave none.
-    Picos HeardRtt() const { return m_sample.GetTimeStep(); }
+    Picos LastAckRtt() const { return m_sample.GetTimeStep(); }
     /// Payload bytes whose numbers were used so far.
     uint64_t NextByte() const;
     /// @}
@@ -85,7 +88,7 @@ class FlowSocket : public TcpSocketBase
     double PacingRateBps() const;
     bool IsPaced() const { return m_tcb->m_pacing; }
     bool IsConnected() const { return m_state.Get() == ESTABLISHED; }
-    TcpCongestionOps& Law() const { return *m_congestionControl; }
+    TcpCongestionOps& CongestionOps() const { return *m_congestionControl; }
 
   protected:
     /// @name ns3::TcpSocketBase
@@ -109,7 +112,7 @@ class FlowSocket : public TcpSocketBase
     void Configure(const TcpSettings& settings, double lineRateBps);
     void Allocate(uint32_t address, uint16_t port, uint32_t peer, uint16_t peerPort);
 
-    std::function<void()> m_heard;
+    std::function<void()> m_acknowledgedCallback;
     SenderCounts m_counts;
     RttSamples m_rtts;
     SequenceNumber32 m_acknowledged{1}; ///< the SYN has the number before
@@ -118,7 +121,7 @@ class FlowSocket : public TcpSocketBase
     uint64_t m_lastByte{0};             ///< 0: none
     uint64_t m_arrivedBytes{0};         ///< in order
     bool m_held{false};
-    bool m_heardMark{false};
+    bool m_lastAckMarked{false};
     Time m_sample; ///< the latest that was calculated
     uint32_t m_syns{0};
     TracedCallback<Time> m_rttTrace;

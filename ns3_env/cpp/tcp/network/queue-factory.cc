@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Makes the queue of an egress: the one of the settings, or a FIFO that never drops.
 #include "queue-factory.h"
 
 #include "threshold-queue-disc.h"
@@ -26,7 +27,7 @@ namespace
 
 constexpr uint32_t NO_LIMIT = std::numeric_limits<uint32_t>::max();
 
-/// `length` in bytes, or in packets if it is said in packets.
+/// `length` in bytes, or in packets if it is given in packets.
 QueueSize
 SizeOf(const QueueLength& length, const EgressFacts& facts)
 {

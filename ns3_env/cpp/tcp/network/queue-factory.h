@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Makes the queue of an egress: the one that the settings say, or a FIFO that never drops.
+// Makes the queue of an egress: the one of the settings, or a FIFO that never drops.
 #ifndef NS3_ENV_TCP_NETWORK_QUEUE_FACTORY_H
 #define NS3_ENV_TCP_NETWORK_QUEUE_FACTORY_H
 

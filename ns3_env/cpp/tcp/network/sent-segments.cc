@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Linear-time retransmission from a deep window: ns-3 looks from the wanted segment on.
 #include "sent-segments.h"
 
 namespace ns3::env::tcp

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// One message by TCP: both ends of its connection, from the SYN to the last byte's ACK.
 #include "tcp-flow.h"
 
 #include "ns3/packet.h"
@@ -52,9 +53,9 @@ TcpFlow::~TcpFlow()
 }
 
 Object&
-TcpFlow::Law() const
+TcpFlow::Controller() const
 {
-    return m_controller ? static_cast<Object&>(*m_controller) : m_sender->Law();
+    return m_controller ? static_cast<Object&>(*m_controller) : m_sender->CongestionOps();
 }
 
 // --- its life ------------------------------------------------------------------------------------
@@ -72,9 +73,9 @@ TcpFlow::Open()
 {
     if (m_controller)
     {
-        Hear([this] { m_controller->OnFlowStart(*this); });
+        CallHook([this] { m_controller->OnFlowStart(*this); });
         m_sender->SteerFromStart(SegmentsOfWindow(), PayloadBps());
-        TellKnobs();
+        ReportWindowAndRate();
     }
     m_receiver->Await(m_tuple);
     m_sender->Dial(m_tuple);
@@ -118,9 +119,9 @@ TcpFlow::OnAcknowledged()
     m_end = NowPicos();
     if (m_controller)
     {
-        Hear([this] { m_controller->OnFlowEnd(*this, m_end); });
+        CallHook([this] { m_controller->OnFlowEnd(*this, m_end); });
     }
-    TellFinished();
+    ReportFinished();
 }
 
 // --- steered by a controller ---------------------------------------------------------------------
@@ -129,14 +130,14 @@ void
 TcpFlow::SetController(Ptr<CongestionControl> controller, Steered& socket)
 {
     m_controller = controller;
-    socket.Tell(
-        {.acknowledged = [this] { HearAck(); },
-         .recovers = [this] { Hear([this] { m_controller->OnNack(*this, NowPicos()); }); },
-         .timedOut = [this] { Hear([this] { m_controller->OnTimeout(*this, NowPicos()); }); }});
+    socket.SetEvents(
+        {.acknowledged = [this] { PassAck(); },
+         .recovers = [this] { CallHook([this] { m_controller->OnNack(*this, NowPicos()); }); },
+         .timedOut = [this] { CallHook([this] { m_controller->OnTimeout(*this, NowPicos()); }); }});
 }
 
 void
-TcpFlow::Hear(const std::function<void()>& hook)
+TcpFlow::CallHook(const std::function<void()>& hook)
 {
     m_inHook = true; // what the controller writes takes effect when it returns
     hook();
@@ -144,34 +145,34 @@ TcpFlow::Hear(const std::function<void()>& hook)
 }
 
 void
-TcpFlow::HearAck()
+TcpFlow::PassAck()
 {
     const uint64_t before = m_ackedBytes;
     m_ackedBytes = m_sender->AcknowledgedBytes();
     m_sentBytes = m_sender->NextByte();
     const RttSamples& rtts = m_sender->Rtts();
     // A repeated ACK has none of its own.
-    const Picos rtt = m_sender->HeardRtt() > 0 ? m_sender->HeardRtt()
-                      : rtts.Count() > 0       ? rtts.Last()
-                                               : m_facts.baseRtt;
+    const Picos rtt = m_sender->LastAckRtt() > 0 ? m_sender->LastAckRtt()
+                      : rtts.Count() > 0         ? rtts.Last()
+                                                 : m_facts.baseRtt;
     const AckSample sample{.now = NowPicos(),
                            .rtt = rtt,
                            .ackedBytes = m_ackedBytes,
                            .newlyAckedBytes = static_cast<uint32_t>(m_ackedBytes - before),
-                           .ecnMarked = m_sender->HeardMark(),
+                           .ecnMarked = m_sender->LastAckMarked(),
                            .hops = {}};
-    Hear([&] { m_controller->OnAck(*this, sample); });
-    ApplyKnobs();
+    CallHook([&] { m_controller->OnAck(*this, sample); });
+    ApplyWindowAndRate();
 }
 
 void
-TcpFlow::KnobsWritten()
+TcpFlow::WindowAndRateWritten()
 {
     if (m_inHook)
     {
         return;
     }
-    ApplyKnobs();
+    ApplyWindowAndRate();
     m_sender->GoOn();
 }
 
@@ -198,27 +199,27 @@ TcpFlow::PayloadBps() const
 }
 
 void
-TcpFlow::ApplyKnobs()
+TcpFlow::ApplyWindowAndRate()
 {
     m_sender->Steer(SegmentsOfWindow() * m_facts.payloadBytes, PayloadBps());
-    TellKnobs();
+    ReportWindowAndRate();
 }
 
-// --- told to others ------------------------------------------------------------------------------
+// --- reported ------------------------------------------------------------------------------------
 
 void
-TcpFlow::TellKnobs()
+TcpFlow::ReportWindowAndRate()
 {
-    if (m_tell && m_pacing.TakeChange())
+    if (m_report && m_pacing.TakeChange())
     {
-        m_tell(*this);
+        m_report(*this);
     }
 }
 
 void
-TcpFlow::TraceKnobs(std::function<void(const FlowState&)> tell)
+TcpFlow::TraceWindowAndRate(std::function<void(const FlowState&)> report)
 {
-    m_tell = std::move(tell);
+    m_report = std::move(report);
     if (m_controller)
     {
         return; // it writes them itself
@@ -228,7 +229,7 @@ TcpFlow::TraceKnobs(std::function<void(const FlowState&)> tell)
                                              [this](uint32_t, uint32_t bytes)
                                              {
                                                  SetWindow(bytes);
-                                                 TellKnobs();
+                                                 ReportWindowAndRate();
                                              }));
     const auto pace = [this](double payloadBps) // which is what ns-3 paces
     {
@@ -244,7 +245,7 @@ TcpFlow::TraceKnobs(std::function<void(const FlowState&)> tell)
                                              [this, pace](DataRate, DataRate rate)
                                              {
                                                  pace(static_cast<double>(rate.GetBitRate()));
-                                                 TellKnobs();
+                                                 ReportWindowAndRate();
                                              }));
 }
 

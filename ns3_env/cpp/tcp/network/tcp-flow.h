@@ -9,7 +9,7 @@
 #include "ns3/event-id.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
 #include "ns3_env/cpp/engine/flow-spec.h"
-#include "ns3_env/cpp/engine/live-flow.h"
+#include "ns3_env/cpp/engine/flow.h"
 #include "ns3_env/cpp/routing/ecmp.h"
 
 #include <cstdint>
@@ -29,34 +29,34 @@ struct SocketPair
 
 /**
  * A message (or an endless one) on a connection of its own. It begins with the handshake and is over when the last byte
- * is acknowledged; nobody waits for a FIN, so none is sent. Of the sender's socket every trace source of ns-3's may be
+ * is acknowledged; nothing waits for a FIN, so none is sent. Of the sender's socket every trace source of ns-3's may be
  * listened to: "CongestionWindow", "PacingRate", "RttSample", ...
  *
  * Made by Fabric::Connect; destroyed while the simulation is, not in its own callback.
  */
-class TcpFlow final : public LiveFlow
+class TcpFlow final : public Flow
 {
   public:
     /// \param path is read as long as the flow lives
     TcpFlow(const FlowSpec& spec, const FiveTuple& tuple, PathFacts path, SocketPair sockets);
     ~TcpFlow() override;
 
-    /// `controller` steers it through `socket`, the sender's law; before it starts.
+    /// `controller` steers it through `socket`, the sender's congestion operations; before it starts.
     void SetController(Ptr<CongestionControl> controller, Steered& socket);
     /// Called when the flow is destroyed.
     void SetGoneCallback(std::function<void(const TcpFlow&)> gone) { m_gone = std::move(gone); }
-    /// `tell` hears of the window and the rate as they are, and of each change.
-    void TraceKnobs(std::function<void(const FlowState&)> tell);
+    /// `report` is called with window and rate as they are, and at each change.
+    void TraceWindowAndRate(std::function<void(const FlowState&)> report);
 
-    /// @name LiveFlow
+    /// @name Flow
     /// @{
     /// Sends the SYN at the flow's start time, or now where that has passed.
     void Start() override;
     /// Ends it where it stands: no callback, no further packet.
     void Abort() override;
     void SetHeld(bool held) override { m_sender->SetHeld(held); }
-    void KnobsWritten() override;
-    Object& Law() const override;
+    void WindowAndRateWritten() override;
+    Object& Controller() const override;
     /// What is on the network needs no flow.
     bool IsOnNetwork() const override { return false; }
     Picos EndTime() const override { return m_end; } ///< -1: unfinished
@@ -80,21 +80,21 @@ class TcpFlow final : public LiveFlow
     void Open();
     void Fill();
     void OnAcknowledged();
-    void Hear(const std::function<void()>& hook);
-    void HearAck();
-    void ApplyKnobs();
+    void CallHook(const std::function<void()>& hook);
+    void PassAck();
+    void ApplyWindowAndRate();
     uint32_t SegmentsOfWindow() const;
     double PayloadBps() const;
-    void TellKnobs();
+    void ReportWindowAndRate();
 
     FlowSpec m_spec;
     FiveTuple m_tuple;
     PathFacts m_facts;
     Ptr<FlowSocket> m_sender;
     Ptr<FlowSocket> m_receiver;
-    Ptr<CongestionControl> m_controller; ///< null: the socket's own law
+    Ptr<CongestionControl> m_controller; ///< null: the socket's own
     std::function<void(const TcpFlow&)> m_gone;
-    std::function<void(const FlowState&)> m_tell;
+    std::function<void(const FlowState&)> m_report;
     EventId m_start;
     uint64_t m_written{0};
     uint64_t m_received{0};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Facts of a TCP path before its first segment, and the time that a message needs alone.
 #include "tcp-path.h"
 
 #include "queue-factory.h"

@@ -69,7 +69,7 @@ struct TcpSettings
     bool sack{true};
     /// ns-3 writes them in whole milliseconds and takes its RTTs from them: no use where an RTT is shorter.
     bool timestamps{false};
-    bool ecn{false};    ///< RFC 3168; laws that need ECN bring their own (DCTCP)
+    bool ecn{false};    ///< RFC 3168; controllers that need ECN bring their own (DCTCP)
     bool pacing{false}; ///< BBR paces in any case
     Picos minRto{200'000'000'000};
     Picos initialRto{1'000'000'000'000}; ///< of a SYN

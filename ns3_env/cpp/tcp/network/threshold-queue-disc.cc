@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// FIFO that marks at one threshold (DCTCP's K), by its length at an arrival.
 #include "threshold-queue-disc.h"
 
 #include "ns3/drop-tail-queue.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Streams of UDP datagrams at a constant rate, beside TCP's flows.
 #include "udp-streams.h"
 
 #include "queue-factory.h"

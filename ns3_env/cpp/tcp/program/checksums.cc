@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Fills in a frame's IP, TCP and UDP checksums, which ns-3 leaves 0.
 #include "checksums.h"
 
 #include "ns3_env/cpp/recorders/internet-checksum.h"

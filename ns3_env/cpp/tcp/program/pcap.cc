@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Captures of a TCP network's frames: one of each port, and one of all.
 #include "pcap.h"
 
 #include "checksums.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Reads a scenario's section "tcp".
 #include "read-settings.h"
 
 namespace ns3::env::tcp

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// TCP's part of a scenario and of the program tcp-sim.
 #include "tcp-transport.h"
 
-#include "law-description.h"
-#include "network.h"
+#include "controller-description.h"
 #include "read-settings.h"
+#include "tcp-episode.h"
 
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/tcp/network/congestion-ops.h"
@@ -32,7 +33,7 @@ TcpTransport::Controllers() const
 std::string
 TcpTransport::Describe() const
 {
-    return DescribeLaws();
+    return DescribeControllers();
 }
 
 void
@@ -43,10 +44,10 @@ TcpTransport::ReadKeys(JsonReader& root, Scenario& scenario)
     m_settings.segmentBytes = scenario.payloadBytes;
 }
 
-std::unique_ptr<FlowRun>
-TcpTransport::Build(Scenario scenario, FlowRun::FlowHook onCreate)
+std::unique_ptr<Episode>
+TcpTransport::Build(Scenario scenario, Episode::FlowHook onCreate)
 {
-    return std::make_unique<Network>(std::move(scenario), m_settings, std::move(onCreate));
+    return std::make_unique<TcpEpisode>(std::move(scenario), m_settings, std::move(onCreate));
 }
 
 } // namespace ns3::env::tcp

@@ -22,7 +22,7 @@ class TcpTransport final : public Transport
     std::string Describe() const override;
     /// The section "tcp".
     void ReadKeys(JsonReader& root, Scenario& scenario) override;
-    std::unique_ptr<FlowRun> Build(Scenario scenario, FlowRun::FlowHook onCreate) override;
+    std::unique_ptr<Episode> Build(Scenario scenario, Episode::FlowHook onCreate) override;
 
   private:
     TcpSettings m_settings;

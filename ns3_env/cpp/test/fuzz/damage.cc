@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// View of the shared region through which its words are damaged.
 #include "damage.h"
 
 #include "ns3_env/cpp/channel/futex.h"

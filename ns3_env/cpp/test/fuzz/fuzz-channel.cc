@@ -6,7 +6,7 @@
 #include "guard.h"
 
 #include "ns3/command-line.h"
-#include "ns3_env/cpp/program/episode.h"
+#include "ns3_env/cpp/program/run-episode.h"
 #include "ns3_env/cpp/rdma/program/rdma-transport.h"
 
 #include <algorithm>
@@ -107,11 +107,11 @@ class ChannelFuzz
         agent.WriteBlob("{}");
         for (int i = 0; i < EXCHANGES; ++i)
         {
-            const auto said =
+            const auto sent =
                 random.OneOf({Message::Ready, Message::Decisions, Message::EpisodeEnd});
             const auto rows = static_cast<uint32_t>(random.Below(CAPACITY + 1));
             const size_t due = region.FillRows(random, rows);
-            simulator.Publish(said, 0, said == Message::Decisions ? rows : 0);
+            simulator.Publish(sent, 0, sent == Message::Decisions ? rows : 0);
             region.WriteActions(random, CAPACITY, [&] { return GoodAction(random); });
             region.DamageAgentWords(random, due);
             region.AdvanceAgent();
@@ -119,7 +119,7 @@ class ChannelFuzz
             region.DamageAgentWords(random, due); // once more, after they were checked
             if (command == Command::Step)
             {
-                Expect(said == Message::Decisions && simulator.Actions().size() == due,
+                Expect(sent == Message::Decisions && simulator.Actions().size() == due,
                        "a step that does not fit");
                 const auto actions = simulator.Actions();
                 Expect(std::all_of(actions.begin(),

@@ -7,7 +7,7 @@
 #include "oracle.h"
 
 #include "ns3/command-line.h"
-#include "ns3_env/cpp/program/episode.h"
+#include "ns3_env/cpp/program/run-episode.h"
 #include "ns3_env/cpp/rdma/program/rdma-transport.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Counts attacks, shows progress, and names the one in which the program dies or hangs.
 #include "guard.h"
 
 #include <csignal>
@@ -29,7 +30,7 @@ char s_path[4096] = "";
 char s_line[256] = "";
 
 void
-Say(const char* text)
+Print(const char* text)
 {
     [[maybe_unused]] const ssize_t n = write(STDERR_FILENO, text, std::strlen(text));
 }
@@ -37,22 +38,22 @@ Say(const char* text)
 void
 KeepInput()
 {
-    Say(s_line);
+    Print(s_line);
     const int fd = s_input ? open(s_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : -1;
     if (fd >= 0)
     {
         [[maybe_unused]] const ssize_t n = write(fd, s_input->data(), s_input->size());
         close(fd);
-        Say("its input: ");
-        Say(s_path);
-        Say("\n");
+        Print("its input: ");
+        Print(s_path);
+        Print("\n");
     }
 }
 
 extern "C" void
 OnHang(int)
 {
-    Say("a hang: ");
+    Print("a hang: ");
     KeepInput();
     _exit(HUNG_EXIT_CODE);
 }
@@ -86,13 +87,13 @@ Guard::Guard(std::string name, std::string keep, uint64_t seed)
                 }
                 catch (const std::exception& e)
                 {
-                    Say("an exception of another kind: ");
-                    Say(e.what());
-                    Say("\n");
+                    Print("an exception of another kind: ");
+                    Print(e.what());
+                    Print("\n");
                 }
                 catch (...)
                 {
-                    Say("something was thrown\n");
+                    Print("something was thrown\n");
                 }
             }
             KeepInput();

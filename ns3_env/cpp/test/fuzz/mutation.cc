@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Mutations of a good scenario: values, keys, structure and bytes of its JSON.
 #include "mutation.h"
 
 #include <cmath>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Judges accepted scenarios by their text alone: keys, ranges, and what the reader made of them.
 #include "oracle.h"
 
 #include "ns3_env/cpp/rdma/program/rdma-transport.h"
@@ -70,14 +71,14 @@ DeclaredRange(Json scenario, const Json::json_pointer& at)
     }
     catch (const ScenarioError& error)
     {
-        const std::string said = error.what();
+        const std::string message = error.what();
         const std::string_view words = "is an object, must be in [";
-        const size_t found = said.find(words);
+        const size_t found = message.find(words);
         Range range{};
         if (found != std::string::npos &&
-            std::sscanf(&said[found + words.size()], "%Lf, %Lf]", &range.low, &range.high) == 2)
+            std::sscanf(&message[found + words.size()], "%Lf, %Lf]", &range.low, &range.high) == 2)
         {
-            range.whole = said.ends_with("a whole number");
+            range.whole = message.ends_with("a whole number");
             return range;
         }
     }

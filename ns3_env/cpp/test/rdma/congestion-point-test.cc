@@ -51,7 +51,7 @@ class FeedbackTest : public TestCase
     }
 
   private:
-    void Says(uint64_t queue, int32_t offset, int32_t delta, int level)
+    void Expect(uint64_t queue, int32_t offset, int32_t delta, int level)
     {
         const auto feedback = NextSample(m_point, queue).second;
         NS_TEST_ASSERT_MSG_EQ(feedback.has_value(), true, "a sample");
@@ -63,11 +63,11 @@ class FeedbackTest : public TestCase
 
     void DoRun() override
     {
-        Says(100'000, 36'032, 100'032, 46); // (36000 + 2 * 100000) / 320000 * 63 = 46.5
-        Says(100'000, 36'032, 0, 7);        // 36000 / 320000 * 63 = 7.1
-        Says(64'000, 0, -36'032, 0);        // falling to the target: Fb > 0
-        Says(1'064, -62'912, -62'912, 0);
-        Says(10'000'000, 2'097'088, 2'097'088, 63); // what 16 bits in units of 64 B can say
+        Expect(100'000, 36'032, 100'032, 46); // (36000 + 2 * 100000) / 320000 * 63 = 46.5
+        Expect(100'000, 36'032, 0, 7);        // 36000 / 320000 * 63 = 7.1
+        Expect(64'000, 0, -36'032, 0);        // falling to the target: Fb > 0
+        Expect(1'064, -62'912, -62'912, 0);
+        Expect(10'000'000, 2'097'088, 2'097'088, 63); // what 16 bits in units of 64 B can say
     }
 
     OneStream m_random;

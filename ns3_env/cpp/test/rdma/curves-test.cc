@@ -86,7 +86,7 @@ Simulate(const std::string& controller, uint32_t senders)
                                               0,
                                               0,
                                               static_cast<double>(bottleneck.QueueBytes())};
-                                for (const LiveFlow* flow : net->LiveFlows())
+                                for (const Flow* flow : net->LiveFlows())
                                 {
                                     if (flow->Id() == 0)
                                     {
@@ -161,7 +161,7 @@ Pinned()
 
 /**
  * The pinned curves. They change only on purpose:
- * `RDMA_WRITE_CURVES=ns3_env/cpp/test/data/curves DIR/rdma-tests --test-name=rdma-curves` writes those of
+ * `RDMA_WRITE_CURVES=ns3_env/data/curves DIR/rdma-tests --test-name=rdma-curves` writes those of
  * every registered controller anew; who has files there is pinned from then on.
  */
 class CurvesTest : public TestCase

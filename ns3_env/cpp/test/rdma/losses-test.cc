@@ -68,13 +68,13 @@ class SharingRuleTest : public TestCase
     void DoRun() override
     {
         const NetworkRules ours;
-        const published::Rules theirs;
+        const published::Rules publishedRules;
         const auto is = [&](const NetworkRules& rules, bool pfc, PoolSharing sharing)
         { NS_TEST_EXPECT_MSG_EQ((rules.GetPoolSharing(pfc) == sharing), true, "pfc " << pfc); };
         is(ours, true, PoolSharing::Thresholds);
         is(ours, false, PoolSharing::Complete);
-        is(theirs, true, PoolSharing::Thresholds);
-        is(theirs, false, PoolSharing::Thresholds);
+        is(publishedRules, true, PoolSharing::Thresholds);
+        is(publishedRules, false, PoolSharing::Thresholds);
     }
 };
 

@@ -267,7 +267,7 @@ class PacingTest : public TestCase
         Scenario s = Dumbbell(1, 100 * GBPS);
         AddFlow(s, 0, 1, 11'000);
         TestNetwork net(std::move(s),
-                        [](LiveFlow& flow, const FlowEntry&) { flow.SetRate(10 * GBPS); });
+                        [](Flow& flow, const FlowEntry&) { flow.SetRate(10 * GBPS); });
         net->Run();
         NS_TEST_ASSERT_MSG_EQ(net->Records()[0].end,
                               (10 * 838 + 6261) * NS,

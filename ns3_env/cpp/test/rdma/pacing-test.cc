@@ -39,7 +39,7 @@ class PacingTest : public TestCase
         pacing.SetRateAndRepace(50e9);
         NS_TEST_EXPECT_MSG_EQ(pacing.ReadyAt(1000), 10 * NS + 167'680, "moved by the difference");
         NS_TEST_EXPECT_MSG_EQ(pacing.TakeRepaced(), true, "the waiting packet was moved");
-        NS_TEST_EXPECT_MSG_EQ(pacing.TakeRepaced(), false, "told once");
+        NS_TEST_EXPECT_MSG_EQ(pacing.TakeRepaced(), false, "reported once");
         pacing.SetRate(100e9);
         NS_TEST_EXPECT_MSG_EQ(pacing.ReadyAt(1000), 10 * NS + 167'680, "from the next packet on");
         pacing.SetWindow(1000);
@@ -76,12 +76,12 @@ class SmallWindowTest : public TestCase
     }
 };
 
-/// What is told is a change of where the knobs stand, however they were written.
-class KnobChangeTest : public TestCase
+/// A change of window or rate is reported once, however often they were written.
+class WindowChangeTest : public TestCase
 {
   public:
-    KnobChangeTest()
-        : TestCase("a change of the knobs is told once, those at a timeout included")
+    WindowChangeTest()
+        : TestCase("a change of window or rate is reported once, one at a timeout included")
     {
     }
 
@@ -107,7 +107,7 @@ class KnobChangeTest : public TestCase
         TestNetwork net(std::move(s));
         std::vector<double> windows;
         net->Nics()[0]->TraceConnectWithoutContext(
-            "Knobs",
+            "WindowAndRate",
             Callback<void, const FlowState&, Picos>([&](const FlowState& flow, Picos)
                                                     { windows.push_back(flow.WindowBytes()); }));
         net->Run();
@@ -124,7 +124,7 @@ class PacingTestSuite : public TestSuite
     {
         AddTestCase(new PacingTest, Duration::QUICK);
         AddTestCase(new SmallWindowTest, Duration::QUICK);
-        AddTestCase(new KnobChangeTest, Duration::QUICK);
+        AddTestCase(new WindowChangeTest, Duration::QUICK);
     }
 };
 

@@ -33,7 +33,7 @@ struct Expected
 class TelemetryProbe
 {
   public:
-    void Watch(Network& network)
+    void Attach(RdmaEpisode& network)
     {
         for (const auto& nic : network.Nics())
         {
@@ -51,7 +51,7 @@ class TelemetryProbe
     {
         if (packet.kind == PacketKind::Ack)
         {
-            const auto hops = packet.Telemetry();
+            const auto hops = packet.IntRecords();
             records[packet.flow->Id()].emplace_back(hops.begin(), hops.end());
         }
     }
@@ -82,7 +82,7 @@ class TelemetryTest : public TestCase
         AddFlow(s, 2, 3, 500);
         TestNetwork net(std::move(s));
         TelemetryProbe probe;
-        probe.Watch(*net);
+        probe.Attach(*net);
         net->Run();
         for (const Expected& e : m_expected)
         {
@@ -152,7 +152,7 @@ class AckBytesTest : public TestCase
         AddFlow(s, 0, 1, 1000, 20'000 * NS);
         TestNetwork net(std::move(s));
         TelemetryProbe probe;
-        probe.Watch(*net);
+        probe.Attach(*net);
         net->Run();
         NS_TEST_ASSERT_MSG_EQ(probe.records[2].size(), 1, "one packet");
         for (const IntRecord& record : probe.records[2][0])
@@ -179,7 +179,7 @@ class FatTreeTelemetryTest : public TestCase
         AddFlow(s, 0, 15, 1000);
         TestNetwork net(std::move(s));
         TelemetryProbe probe;
-        probe.Watch(*net);
+        probe.Attach(*net);
         net->Run();
         const auto& hops = probe.records[0].at(0);
         NS_TEST_ASSERT_MSG_EQ(hops.size(), MAX_INT_HOPS, "five switches");

@@ -158,10 +158,10 @@ class DuplicateTest : public TestCase
 };
 
 /// The first packet is lost, and every packet is marked: the NACK is all that the sender hears for a round trip.
-class NackTellsTest : public TestCase
+class NackFeedbackTest : public TestCase
 {
   public:
-    explicit NackTellsTest(bool published)
+    explicit NackFeedbackTest(bool published)
         : TestCase(Mode(published) + "a NACK carries its packet's mark to the controller"),
           m_published(published)
     {
@@ -177,9 +177,9 @@ class NackTellsTest : public TestCase
         s.controllers[0].name = "dctcp";
         s.ecn = {.enabled = true, .kminBytes = -1, .kmaxBytes = -1, .pmax = 1};
         AddFlow(s, 0, 1, 10'000);
-        const LiveFlow* flow = nullptr;
-        TestNetwork net(std::move(s), [&flow](LiveFlow& made, const FlowEntry&) { flow = &made; });
-        net.PortTo(2, 3).SetDropFilter(MakeCallback(&NackTellsTest::Drops));
+        const Flow* flow = nullptr;
+        TestNetwork net(std::move(s), [&flow](Flow& made, const FlowEntry&) { flow = &made; });
+        net.PortTo(2, 3).SetDropFilter(MakeCallback(&NackFeedbackTest::Drops));
         double rate = 0;
         Simulator::Schedule(Time(7'000 * NS), [&] { rate = flow->RateBps(); });
         net->Run();
@@ -347,11 +347,11 @@ class TimerTieTest : public TestCase
             AddFlow(s, i, SENDERS, 2'000'000, START_NS[i] * NS);
         }
         TestNetwork net(std::move(s),
-                        [turns](LiveFlow& flow, const FlowEntry&)
+                        [turns](Flow& flow, const FlowEntry&)
                         {
                             if (!turns)
                             {
-                                flow.Law().SetAttribute("TimerEvents", BooleanValue(false));
+                                flow.Controller().SetAttribute("TimerEvents", BooleanValue(false));
                             }
                         });
         net->Run();
@@ -411,8 +411,7 @@ class PairPathTest : public TestCase
         }
         std::vector<PathFacts> paths;
         TestNetwork net(std::move(s),
-                        [&paths](LiveFlow& flow, const FlowEntry&)
-                        { paths.push_back(flow.Path()); });
+                        [&paths](Flow& flow, const FlowEntry&) { paths.push_back(flow.Path()); });
         net->Run();
         const Picos serialisation = 4 * SerialisationTimeOfPayload();
         const auto rtt = [serialisation](Picos delay)
@@ -496,7 +495,7 @@ class PublishedNetworkTestSuite : public TestSuite
         for (const bool published : {false, true})
         {
             AddTestCase(new PfcDrawsTest(published), Duration::QUICK);
-            AddTestCase(new NackTellsTest(published), Duration::QUICK);
+            AddTestCase(new NackFeedbackTest(published), Duration::QUICK);
             for (const char* name : {"dcqcn", "timely", "hpcc", "dctcp"})
             {
                 const bool prioritised =

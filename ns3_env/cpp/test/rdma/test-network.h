@@ -4,7 +4,7 @@
 #define NS3_ENV_TEST_RDMA_TEST_NETWORK_H
 
 #include "ns3/simulator.h"
-#include "ns3_env/cpp/rdma/program/network.h"
+#include "ns3_env/cpp/rdma/program/rdma-episode.h"
 #include "ns3_env/cpp/recorders/recorders.h"
 #include "ns3_env/cpp/test/scenarios.h"
 
@@ -24,8 +24,8 @@ class TestNetwork
   public:
     explicit TestNetwork(
         Scenario scenario,
-        Network::FlowHook hook = [](LiveFlow&, const FlowEntry&) {})
-        : m_network(std::make_unique<Network>(std::move(scenario), std::move(hook))),
+        RdmaEpisode::FlowHook hook = [](Flow&, const FlowEntry&) {})
+        : m_network(std::make_unique<RdmaEpisode>(std::move(scenario), std::move(hook))),
           m_recorders(std::make_unique<Recorders>(*m_network))
     {
     }
@@ -38,8 +38,8 @@ class TestNetwork
     TestNetwork(const TestNetwork&) = delete;
     TestNetwork& operator=(const TestNetwork&) = delete;
 
-    Network& operator*() { return *m_network; }
-    Network* operator->() { return m_network.get(); }
+    RdmaEpisode& operator*() { return *m_network; }
+    RdmaEpisode* operator->() { return m_network.get(); }
 
     /// What the scenario asked to record.
     const Recorders& Recorded() const { return *m_recorders; }
@@ -60,7 +60,7 @@ class TestNetwork
     }
 
   private:
-    std::unique_ptr<Network> m_network;
+    std::unique_ptr<RdmaEpisode> m_network;
     std::unique_ptr<Recorders> m_recorders;
 };
 

@@ -23,9 +23,9 @@ class BcnTest : public TestCase
 
   private:
     void
-    Told(double offset, double delta, uint32_t point, double expectedMbps, const std::string& why)
+    Notify(double offset, double delta, uint32_t point, double expectedMbps, const std::string& why)
     {
-        m_law->OnCongestionNotification(
+        m_controller->OnCongestionNotification(
             m_flow,
             {.offsetBytes = offset, .deltaBytes = delta, .congestionPoint = point});
         NS_TEST_EXPECT_MSG_EQ_TOL(m_flow.RateBps() / 1e6, expectedMbps, 1e-6, why);
@@ -33,34 +33,40 @@ class BcnTest : public TestCase
 
     void DoRun() override
     {
-        Told(-64e3, 0, 1, 1000, "at line rate there is nothing to increase");
+        Notify(-64e3, 0, 1, 1000, "at line rate there is nothing to increase");
         const double levels = 63.0 * (16e3 + 2 * 32e3) / 320e3; // 15.75
         double rate = 1000 * (1 - levels / 128);
-        Told(16e3, 32e3, 1, rate, "r (1 + Gd Fb)");
-        Told(-64e3, 0, 2, rate, "another queue may not raise the rate");
+        Notify(16e3, 32e3, 1, rate, "r (1 + Gd Fb)");
+        Notify(-64e3, 0, 2, rate, "another queue may not raise the rate");
         rate += 4 * 63.0 * 64e3 / 320e3;
-        Told(-64e3, 0, 1, rate, "r + Gi Ru Fb");
+        Notify(-64e3, 0, 1, rate, "r + Gi Ru Fb");
         rate += 4 * 63.0 * (64e3 - 2 * 16e3) / 320e3;
-        Told(-64e3, 16e3, 1, rate, "an empty but growing queue: less");
+        Notify(-64e3, 16e3, 1, rate, "an empty but growing queue: less");
         rate *= 1 - 63 / 128.0;
-        Told(1e6, 1e6, 2, rate, "|Fb| is cut off at 63 levels; the other queue may lower the rate");
-        Told(-64e3, 0, 1, rate, "and is the one that may raise it from now on");
-        Told(-64e3, 0, 2, rate + 4 * 63.0 / 5, "which it does");
+        Notify(1e6,
+               1e6,
+               2,
+               rate,
+               "|Fb| is cut off at 63 levels; the other queue may lower the rate");
+        Notify(-64e3, 0, 1, rate, "and is the one that may raise it from now on");
+        Notify(-64e3, 0, 2, rate + 4 * 63.0 / 5, "which it does");
         for (int i = 0; i < 9; ++i)
         {
-            m_law->OnCongestionNotification(m_flow, {.offsetBytes = 1e6, .congestionPoint = 2});
+            m_controller->OnCongestionNotification(m_flow,
+                                                   {.offsetBytes = 1e6, .congestionPoint = 2});
         }
-        Told(1e6, 1e6, 2, 10, "the least rate");
+        Notify(1e6, 1e6, 2, 10, "the least rate");
         for (int i = 0; i < 40; ++i)
         {
-            m_law->OnCongestionNotification(m_flow, {.offsetBytes = -1e6, .congestionPoint = 2});
+            m_controller->OnCongestionNotification(m_flow,
+                                                   {.offsetBytes = -1e6, .congestionPoint = 2});
         }
-        Told(-1e6, 0, 2, 1000, "no more than line rate");
+        Notify(-1e6, 0, 2, 1000, "no more than line rate");
     }
 
     PathFacts m_facts = DumbbellFacts(1048, 1e9);
     FakeFlow m_flow{m_facts};
-    Ptr<CongestionControl> m_law = ObjectFactory("rdma::bcn").Create<CongestionControl>();
+    Ptr<CongestionControl> m_controller = ObjectFactory("rdma::bcn").Create<CongestionControl>();
 };
 
 class BcnTestSuite : public TestSuite

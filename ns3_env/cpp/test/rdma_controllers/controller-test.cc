@@ -119,12 +119,12 @@ class FixedWindowTestCase : public TestCase
     }
 };
 
-/// The in-simulator controller and the law alone give the same windows from the same numbers.
-class MpccSameLawTestCase : public TestCase
+/// The controller on a flow and its control alone give the same windows from the same numbers.
+class MpccSameControlTestCase : public TestCase
 {
   public:
-    MpccSameLawTestCase()
-        : TestCase("mpcc on a flow and the bare law give identical windows")
+    MpccSameControlTestCase()
+        : TestCase("mpcc on a flow and the bare control give identical windows")
     {
     }
 
@@ -134,14 +134,14 @@ class MpccSameLawTestCase : public TestCase
         const PathFacts facts = DumbbellFacts(1080);
         FakeFlow flow(facts);
         auto control = Make("mpcc");
-        NS_TEST_EXPECT_MSG_EQ(control->GetTelemetryHeader().wireBytes, 32, "Zheng 2024, Fig. 5.1");
+        NS_TEST_EXPECT_MSG_EQ(control->GetIntRequest().wireBytes, 32, "Zheng 2024, Fig. 5.1");
         control->OnFlowStart(flow);
         NS_TEST_EXPECT_MSG_EQ(flow.WindowBytes(), facts.bdpBytes, "line rate at first");
         NS_TEST_EXPECT_MSG_EQ_TOL(control->GetRateFloor(flow),
                                   100e9 * 0.01 * 1080 / facts.bdpBytes,
                                   1e-3,
                                   "the least window over a base RTT (eq. 3.3)");
-        MpccLaw law({});
+        MpccControl alone({});
         for (uint32_t i = 0; i < 300; ++i)
         {
             const std::vector<IntRecord> hops{{.txBytes = 0,
@@ -154,7 +154,8 @@ class MpccSameLawTestCase : public TestCase
                                                .rateBps = 100'000'000'000,
                                                .queueBytes = (i * 7919) % 90000,
                                                .flows = 4}};
-            const double expected = law.Decide(MakeMpccInput(flow, SelectStateSwitch(hops, facts)));
+            const double expected =
+                alone.Decide(MakeMpccInput(flow, SelectStateSwitch(hops, facts)));
             control->OnAck(flow, {.rtt = facts.baseRtt, .hops = hops});
             NS_TEST_ASSERT_MSG_EQ(flow.WindowBytes(), expected, "bit for bit");
             NS_TEST_ASSERT_MSG_EQ_TOL(flow.RateBps(),
@@ -181,7 +182,7 @@ class ControllerTestSuite : public TestSuite
         AddTestCase(new ControllerNamesTestCase, TestCase::Duration::QUICK);
         AddTestCase(new ControllerPromisesTestCase, TestCase::Duration::QUICK);
         AddTestCase(new FixedWindowTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new MpccSameLawTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new MpccSameControlTestCase, TestCase::Duration::QUICK);
     }
 };
 

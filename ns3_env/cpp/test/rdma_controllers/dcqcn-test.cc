@@ -93,8 +93,8 @@ class DcqcnLazyTest : public TestCase
         constexpr int64_t END_NS = 8'000'000;
         const PathFacts facts = DumbbellFacts(1048);
         FakeFlow flow(facts);
-        auto law = CreateObject<Dcqcn>();
-        law->OnFlowStart(flow);
+        auto controller = CreateObject<Dcqcn>();
+        controller->OnFlowStart(flow);
         std::set<int64_t> marks; // dense, single, absent for milliseconds, dense again
         for (int64_t ns = 500; ns < 200'000; ns += 1000 * (1 + ns % 7))
         {
@@ -106,18 +106,18 @@ class DcqcnLazyTest : public TestCase
             marks.insert(ns);
         }
         StepwiseDcqcn steps;
-        law->OnAck(flow, {.now = FIRST, .ecnMarked = true});
+        controller->OnAck(flow, {.now = FIRST, .ecnMarked = true});
         for (int64_t ns = 1; ns < END_NS; ++ns)
         {
             const bool marked = marks.contains(ns);
             steps.Step(ns, marked);
             if (marked)
             {
-                law->OnAck(flow, {.now = FIRST + ns * NS, .ecnMarked = true});
+                controller->OnAck(flow, {.now = FIRST + ns * NS, .ecnMarked = true});
             }
             else if (ns % 1000 == 250)
             {
-                law->OnPacketSent(flow, FIRST + ns * NS, 1048);
+                controller->OnPacketSent(flow, FIRST + ns * NS, 1048);
             }
             else
             {
@@ -126,7 +126,10 @@ class DcqcnLazyTest : public TestCase
             NS_TEST_ASSERT_MSG_EQ_TOL(flow.RateBps(), steps.rate, 1e-3, "rate at " << ns << " ns");
             if (marked && ns % StepwiseDcqcn::ALPHA_NS != 0)
             {
-                NS_TEST_ASSERT_MSG_EQ_TOL(law->Alpha(), steps.alpha, 1e-12, "at " << ns << " ns");
+                NS_TEST_ASSERT_MSG_EQ_TOL(controller->Alpha(),
+                                          steps.alpha,
+                                          1e-12,
+                                          "at " << ns << " ns");
             }
         }
         NS_TEST_ASSERT_MSG_GT(steps.cuts, 20, "the marks cut");

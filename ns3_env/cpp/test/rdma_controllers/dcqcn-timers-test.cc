@@ -67,7 +67,7 @@ class TimerTieTest : public TestCase
     bool m_events;
 };
 
-/// The same law, whichever way its timers run, where nothing falls on their instants.
+/// The same controller, whichever way its timers run, where nothing falls on their instants.
 class TimerEventsTest : public TestCase
 {
   public:

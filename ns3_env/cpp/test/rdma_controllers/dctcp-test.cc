@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Test of DCTCP's law: hand-made feedback against hand-computed answers.
+// Test of DCTCP's controller: hand-made feedback against hand-computed answers.
 #include "ns3/test.h"
 #include "ns3_env/cpp/contract/fake-flow.h"
 #include "ns3_env/cpp/rdma/controllers/dctcp.h"
@@ -22,46 +22,46 @@ class DctcpAlphaTest : public TestCase
     }
 
   private:
-    static void Ack(Dctcp& law, FakeFlow& flow, uint64_t acked, bool marked)
+    static void Ack(Dctcp& controller, FakeFlow& flow, uint64_t acked, bool marked)
     {
         flow.Acked(acked);
-        law.OnAck(flow, {.ackedBytes = acked, .newlyAckedBytes = 1000, .ecnMarked = marked});
+        controller.OnAck(flow, {.ackedBytes = acked, .newlyAckedBytes = 1000, .ecnMarked = marked});
     }
 
     void DoRun() override
     {
         const PathFacts facts = DumbbellFacts(1048);
         FakeFlow flow(facts);
-        auto law = CreateObject<Dctcp>();
-        law->OnFlowStart(flow);
+        auto controller = CreateObject<Dctcp>();
+        controller->OnFlowStart(flow);
         NS_TEST_ASSERT_MSG_EQ(flow.WindowBytes(), 78000, "a BDP at line rate");
         flow.Sent(78000);
-        Ack(*law, flow, 1000, false); // the first window: 79 packets, ends at byte 78000
+        Ack(*controller, flow, 1000, false); // the first window: 79 packets, ends at byte 78000
         NS_TEST_ASSERT_MSG_EQ(flow.RateBps(), 100 * GBPS, "no faster than the line");
         for (uint64_t packet = 2; packet <= 78; ++packet)
         {
-            Ack(*law, flow, packet * 1000, packet <= 41); // 40 marks
+            Ack(*controller, flow, packet * 1000, packet <= 41); // 40 marks
         }
         NS_TEST_ASSERT_MSG_EQ(flow.RateBps(), 50 * GBPS, "one cut by alpha / 2 = 1 / 2");
         NS_TEST_ASSERT_MSG_EQ(flow.WindowBytes(), 39000, "half a BDP");
-        NS_TEST_ASSERT_MSG_EQ(law->Alpha(), 1.0, "the window is not over");
+        NS_TEST_ASSERT_MSG_EQ(controller->Alpha(), 1.0, "the window is not over");
 
         flow.Sent(120'000);
-        Ack(*law, flow, 79'000, false); // the second window: 42 packets, ends at byte 120000
+        Ack(*controller, flow, 79'000, false); // the second window: 42 packets, ends at byte 120000
         const double second = 15.0 / 16 + 40.0 / 79 / 16;
-        NS_TEST_ASSERT_MSG_EQ_TOL(law->Alpha(), second, 1e-15, "40 marks in 79 packets");
+        NS_TEST_ASSERT_MSG_EQ_TOL(controller->Alpha(), second, 1e-15, "40 marks in 79 packets");
         NS_TEST_ASSERT_MSG_EQ_TOL(flow.RateBps(), 50.615 * GBPS, 1.0, "+ 615 Mb/s");
         for (uint64_t packet = 80; packet <= 120; ++packet)
         {
-            Ack(*law, flow, packet * 1000, packet > 110); // 10 marks
+            Ack(*controller, flow, packet * 1000, packet > 110); // 10 marks
         }
         const double cut = 50.615 * GBPS * (1 - second / 2);
         NS_TEST_ASSERT_MSG_EQ_TOL(flow.RateBps(), cut, 1.0, "cut by the new alpha");
 
         flow.Sent(150'000);
-        Ack(*law, flow, 121'000, false);
+        Ack(*controller, flow, 121'000, false);
         const double third = second * 15 / 16 + 10.0 / 42 / 16;
-        NS_TEST_ASSERT_MSG_EQ_TOL(law->Alpha(), third, 1e-15, "10 marks in 42 packets");
+        NS_TEST_ASSERT_MSG_EQ_TOL(controller->Alpha(), third, 1e-15, "10 marks in 42 packets");
     }
 };
 

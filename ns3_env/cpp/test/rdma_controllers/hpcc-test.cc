@@ -45,8 +45,8 @@ class HpccStartTestCase : public TestCase
         const PathFacts facts = DumbbellFacts(1090);
         FakeFlow flow(facts);
         auto hpcc = CreateObject<Hpcc>();
-        NS_TEST_EXPECT_MSG_EQ(hpcc->GetTelemetryHeader().wireBytes, 42, "REFERENCE: 42 B");
-        NS_TEST_EXPECT_MSG_EQ(hpcc->GetTelemetryHeader().quantised, true, "header units");
+        NS_TEST_EXPECT_MSG_EQ(hpcc->GetIntRequest().wireBytes, 42, "REFERENCE: 42 B");
+        NS_TEST_EXPECT_MSG_EQ(hpcc->GetIntRequest().quantised, true, "header units");
         hpcc->OnFlowStart(flow);
         NS_TEST_EXPECT_MSG_EQ(flow.WindowBytes(), 78000, "REFERENCE: 78000 B");
         flow.Sent(20000);

@@ -216,7 +216,7 @@ class MpccConstraintsTestCase : public TestCase
     }
 };
 
-/// A proof is worth something only if it can fail. The law never asks about such models.
+/// A proof is worth something only if it can fail. The control never asks about such models.
 class MpccProofTestCase : public TestCase
 {
   public:

@@ -176,7 +176,7 @@ class MpccComputationTestCase : public TestCase
             TestNetwork net(std::move(s));
             net->Run();
             Picos first = NEVER;
-            for (const KnobChange& change : net.Recorded().knobs->Changes())
+            for (const WindowChange& change : net.Recorded().windows->Changes())
             {
                 first = change.time > 0 ? std::min(first, change.time) : first;
             }
@@ -190,10 +190,10 @@ class MpccComputationTestCase : public TestCase
 };
 
 /// A flow whose window opens between two ACKs does not wait for the next one.
-class KnobsWrittenTestCase : public TestCase
+class WindowAndRateWrittenTestCase : public TestCase
 {
   public:
-    KnobsWrittenTestCase()
+    WindowAndRateWrittenTestCase()
         : TestCase("a window that takes effect lets a waiting flow send at once")
     {
     }
@@ -208,13 +208,13 @@ class KnobsWrittenTestCase : public TestCase
         AddFlow(s, 0, 1, 100'000);
         uint64_t sent[2] = {};
         TestNetwork net(std::move(s),
-                        [&](LiveFlow& flow, const FlowEntry&)
+                        [&](Flow& flow, const FlowEntry&)
                         {
                             const auto open = [&]
                             {
                                 sent[0] = flow.SentBytes();
                                 flow.SetWindow(5000);
-                                flow.KnobsWritten();
+                                flow.WindowAndRateWritten();
                             };
                             Simulator::Schedule(Time(20 * US), open);
                             Simulator::Schedule(Time(21 * US), [&] { sent[1] = flow.SentBytes(); });
@@ -240,7 +240,7 @@ class MpccComputationModelTestCase : public TestCase
         Ptr<CongestionControl> control = MakeMpcc("ComputationTime", "3us");
         control->SetAttribute("WeightQueue", StringValue("0.01")); // far from every bound
         AckedFlow mpcc(control);
-        MpccLaw law({.weightQueue = 0.01});
+        MpccControl alone({.weightQueue = 0.01});
         std::vector<double> expected;
         MpccInput input =
             MakeMpccInput(mpcc.flow, {.queueBytes = 50'000, .flows = 4, .rateBps = 100e9});
@@ -248,7 +248,7 @@ class MpccComputationModelTestCase : public TestCase
         input.stateFeedbackDelayNs = 5160;
         for (int i = 0; i < 4; ++i) // three before the first takes effect, and one after
         {
-            expected.push_back(law.Decide(input));
+            expected.push_back(alone.Decide(input));
             input.windowBytes = expected.back();
         }
         std::vector<double> windows;
@@ -370,7 +370,7 @@ class MpccPathTestCase : public TestCase
             AddFlow(s, 0, 4, 1000);
             PathFacts path;
             TestNetwork net(std::move(s),
-                            [&](LiveFlow& flow, const FlowEntry&) { path = flow.Path(); });
+                            [&](Flow& flow, const FlowEntry&) { path = flow.Path(); });
             net->Run();
             // 2 * three links of 1 us, and a packet's payload into each
             const double rttNs = 2 * 3 * 1000 + 3 * 1000 * 8 * 1e9 / rate;
@@ -466,7 +466,7 @@ class MpccControllerTestSuite : public TestSuite
     {
         AddTestCase(new MpccClockTestCase, TestCase::Duration::QUICK);
         AddTestCase(new MpccComputationTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new KnobsWrittenTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new WindowAndRateWrittenTestCase, TestCase::Duration::QUICK);
         AddTestCase(new MpccComputationModelTestCase, TestCase::Duration::QUICK);
         AddTestCase(new MpccMeasuredTestCase, TestCase::Duration::QUICK);
         AddTestCase(new DecisionTimesTestCase, TestCase::Duration::QUICK);

@@ -31,18 +31,18 @@ class QcnCase : public TestCase
     {
         m_facts = DumbbellFacts(FRAME, rateBps);
         m_flow = std::make_unique<FakeFlow>(m_facts);
-        m_law->OnFlowStart(*m_flow);
+        m_controller->OnFlowStart(*m_flow);
     }
-    void Told(uint32_t feedback)
+    void Notify(uint32_t feedback)
     {
-        m_law->OnCongestionNotification(*m_flow, {.now = m_now, .feedback = feedback});
+        m_controller->OnCongestionNotification(*m_flow, {.now = m_now, .feedback = feedback});
     }
     /// Frames at one instant, so that the timer stands still.
     void Send(uint32_t frames)
     {
         for (uint32_t i = 0; i < frames; ++i)
         {
-            m_law->OnPacketSent(*m_flow, m_now, FRAME);
+            m_controller->OnPacketSent(*m_flow, m_now, FRAME);
         }
     }
     void Pass(Picos time)
@@ -58,7 +58,7 @@ class QcnCase : public TestCase
     Picos m_now{0};
     PathFacts m_facts;
     std::unique_ptr<FakeFlow> m_flow;
-    Ptr<CongestionControl> m_law = ObjectFactory("rdma::qcn").Create<CongestionControl>();
+    Ptr<CongestionControl> m_controller = ObjectFactory("rdma::qcn").Create<CongestionControl>();
 };
 
 class DecreaseTest : public QcnCase
@@ -75,18 +75,18 @@ class DecreaseTest : public QcnCase
         Start();
         Send(1000);
         Is(1000, "at line rate nothing is counted");
-        Told(0);
+        Notify(0);
         Is(1000, "no congestion");
-        Told(32);
+        Notify(32);
         Is(750, "1 - 32 / 128");
-        Told(63);
+        Notify(63);
         Is(750 * (1 - 63 / 128.0), "1 - 63 / 128");
-        m_law->SetAttribute("Gd", DoubleValue(1.0 / 64));
-        Told(63);
+        m_controller->SetAttribute("Gd", DoubleValue(1.0 / 64));
+        Notify(63);
         Is(750 * (1 - 63 / 128.0) / 2, "no more than half at once");
         for (int i = 0; i < 10; ++i)
         {
-            Told(63);
+            Notify(63);
         }
         Is(10, "the least rate is a hundredth of the link's");
     }
@@ -104,7 +104,7 @@ class ByteCounterTest : public QcnCase
     void DoRun() override
     {
         Start();
-        Told(63);
+        Notify(63);
         double rate = 1000 * (1 - 63 / 128.0);
         Send(150);
         Is(rate, "150 kB have been sent, and not more");
@@ -115,7 +115,7 @@ class ByteCounterTest : public QcnCase
             Is(rate, "half the way to the target (eq. 3)");
         }
         // A second decrease: the target is the rate before it.
-        Told(16);
+        Notify(16);
         const double target = rate;
         rate *= 1 - 16 / 128.0;
         for (int cycle = 1; cycle <= 5; ++cycle)
@@ -147,17 +147,17 @@ class TargetTest : public QcnCase
     void DoRun() override
     {
         Start();
-        Told(32);
-        Told(32);
+        Notify(32);
+        Notify(32);
         Is(562.5, "750 * 0.75");
         Send(151);
         Is((562.5 + 1000) / 2, "back towards line rate");
 
-        m_law = ObjectFactory("rdma::qcn").Create<CongestionControl>();
-        m_law->SetAttribute("LatestTarget", BooleanValue(true));
+        m_controller = ObjectFactory("rdma::qcn").Create<CongestionControl>();
+        m_controller->SetAttribute("LatestTarget", BooleanValue(true));
         Start();
-        Told(32);
-        Told(32);
+        Notify(32);
+        Notify(32);
         Send(151);
         Is((562.5 + 750) / 2, "with LatestTarget: back to the rate before the second");
     }
@@ -177,7 +177,7 @@ class ExtraFastRecoveryTest : public QcnCase
         Start();
         for (int i = 0; i < 5; ++i)
         {
-            Told(63);
+            Notify(63);
         }
         const double rate = m_flow->RateBps() / MBPS;
         NS_TEST_EXPECT_MSG_LT(rate, 100, "below a tenth");
@@ -199,14 +199,14 @@ class TimerTest : public QcnCase
     void DoRun() override
     {
         Start();
-        Told(63);
+        Notify(63);
         double rate = 1000 * (1 - 63 / 128.0);
         Pass(15 * MS - 1);
         Is(rate, "not yet");
         Pass(1);
         rate = (rate + 1000) / 2;
         Is(rate, "15 ms: the first cycle");
-        Told(63);
+        Notify(63);
         rate *= 1 - 63 / 128.0; // no cycle of bytes is over: the target stays 1000
         for (int cycle = 1; cycle <= 5; ++cycle)
         {
@@ -219,11 +219,11 @@ class TimerTest : public QcnCase
         Is(rate, "active: the target is line rate at most");
 
         Start(); // both counters, target below line rate
-        m_law = ObjectFactory("rdma::qcn").Create<CongestionControl>();
+        m_controller = ObjectFactory("rdma::qcn").Create<CongestionControl>();
         Start();
-        Told(63);
+        Notify(63);
         Send(151);
-        Told(63); // target 754: the rate before
+        Notify(63); // target 754: the rate before
         const double target = (1000 * (1 - 63 / 128.0) + 1000) / 2;
         rate = target * (1 - 63 / 128.0);
         for (int cycle = 1; cycle <= 6; ++cycle)
@@ -259,14 +259,14 @@ class ScalingTest : public QcnCase
     void DoRun() override
     {
         Start(100e9);
-        Told(63);
+        Notify(63);
         double rate = 100'000 * (1 - 63 / 128.0);
         Is(rate, "decrease");
         Pass(15 * MS / 100);
         rate = (rate + 100'000) / 2;
         Is(rate, "the timer's cycle is 150 us");
-        m_law->SetAttribute("TimeReset", TimeValue(Time(0)));
-        Told(63);
+        m_controller->SetAttribute("TimeReset", TimeValue(Time(0)));
+        Notify(63);
         rate *= 1 - 63 / 128.0;
         Pass(1000 * MS);
         Is(rate, "no timer");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of Swift's law: hand-made feedback, and an incast of small windows.
+// Tests of Swift's controller: hand-made feedback, and an incast of small windows.
 #include "ns3/test.h"
 #include "ns3_env/cpp/contract/fake-flow.h"
 #include "ns3_env/cpp/rdma/controllers/swift.h"
@@ -30,17 +30,25 @@ class SwiftTargetTest : public TestCase
     void DoRun() override
     {
         const PathFacts facts = DumbbellFacts(1056);
-        auto law = CreateObject<Swift>();
-        NS_TEST_ASSERT_MSG_EQ(law->TargetDelay(facts, 100), 26'100 * NS, "20 us + 2 * 3.05 us");
-        NS_TEST_ASSERT_MSG_EQ(law->TargetDelay(facts, 5000), 26'100 * NS, "no less than that");
-        NS_TEST_ASSERT_MSG_EQ(law->TargetDelay(facts, 0.1), 126'100 * NS, "fs_range on top");
-        NS_TEST_ASSERT_MSG_EQ(law->TargetDelay(facts, 0.01), 126'100 * NS, "no more than that");
+        auto controller = CreateObject<Swift>();
+        NS_TEST_ASSERT_MSG_EQ(controller->TargetDelay(facts, 100),
+                              26'100 * NS,
+                              "20 us + 2 * 3.05 us");
+        NS_TEST_ASSERT_MSG_EQ(controller->TargetDelay(facts, 5000),
+                              26'100 * NS,
+                              "no less than that");
+        NS_TEST_ASSERT_MSG_EQ(controller->TargetDelay(facts, 0.1), 126'100 * NS, "fs_range on top");
+        NS_TEST_ASSERT_MSG_EQ(controller->TargetDelay(facts, 0.01),
+                              126'100 * NS,
+                              "no more than that");
         // (1 / sqrt(1) - 1 / sqrt(100)) / (1 / sqrt(0.1) - 1 / sqrt(100)) = 0.9 / 3.0622777
         const double one = 26'100 + 100e3 * 0.9 / (std::sqrt(10.0) - 0.1);
-        NS_TEST_ASSERT_MSG_EQ_TOL(law->TargetDelay(facts, 1) / 1e3, one, 1e-3, "one packet");
+        NS_TEST_ASSERT_MSG_EQ_TOL(controller->TargetDelay(facts, 1) / 1e3, one, 1e-3, "one packet");
         PathFacts far = facts;
         far.baseRtt = 30 * US;
-        NS_TEST_ASSERT_MSG_EQ(law->TargetDelay(far, 100), 36'100 * NS, "never below the base RTT");
+        NS_TEST_ASSERT_MSG_EQ(controller->TargetDelay(far, 100),
+                              36'100 * NS,
+                              "never below the base RTT");
     }
 };
 
@@ -56,63 +64,78 @@ class SwiftWindowTest : public TestCase
   private:
     void Ack(Picos now, Picos rtt, uint32_t bytes = 1000)
     {
-        m_law->OnAck(m_flow, {.now = now, .rtt = rtt, .newlyAckedBytes = bytes});
+        m_controller->OnAck(m_flow, {.now = now, .rtt = rtt, .newlyAckedBytes = bytes});
     }
 
     void DoRun() override
     {
-        m_law->OnFlowStart(m_flow);
-        NS_TEST_ASSERT_MSG_EQ(m_law->WindowPackets(), 78, "a BDP");
+        m_controller->OnFlowStart(m_flow);
+        NS_TEST_ASSERT_MSG_EQ(m_controller->WindowPackets(), 78, "a BDP");
         Ack(10 * US, 10 * US);
         double window = 78 + 1.0 / 78;
-        NS_TEST_ASSERT_MSG_EQ_TOL(m_law->WindowPackets(), window, 1e-12, "ai / cwnd per packet");
+        NS_TEST_ASSERT_MSG_EQ_TOL(m_controller->WindowPackets(),
+                                  window,
+                                  1e-12,
+                                  "ai / cwnd per packet");
         Ack(11 * US, 10 * US, 0);
-        NS_TEST_ASSERT_MSG_EQ_TOL(m_law->WindowPackets(), window, 1e-12, "a duplicate adds none");
+        NS_TEST_ASSERT_MSG_EQ_TOL(m_controller->WindowPackets(),
+                                  window,
+                                  1e-12,
+                                  "a duplicate adds none");
 
-        const double target = static_cast<double>(m_law->TargetDelay(m_facts, window)) / US;
+        const double target = static_cast<double>(m_controller->TargetDelay(m_facts, window)) / US;
         Ack(60 * US, 40 * US);
         window *= 1 - 0.8 * (40 - target) / 40;
-        NS_TEST_ASSERT_MSG_EQ_TOL(m_law->WindowPackets(), window, 1e-9, "cut by the excess");
+        NS_TEST_ASSERT_MSG_EQ_TOL(m_controller->WindowPackets(), window, 1e-9, "cut by the excess");
         Ack(99 * US, 40 * US);
-        NS_TEST_ASSERT_MSG_EQ_TOL(m_law->WindowPackets(), window, 1e-9, "an RTT is not over");
+        NS_TEST_ASSERT_MSG_EQ_TOL(m_controller->WindowPackets(),
+                                  window,
+                                  1e-9,
+                                  "an RTT is not over");
         Ack(2200 * US, 2000 * US);
-        NS_TEST_ASSERT_MSG_EQ_TOL(m_law->WindowPackets(), window / 2, 1e-9, "at most half");
+        NS_TEST_ASSERT_MSG_EQ_TOL(m_controller->WindowPackets(), window / 2, 1e-9, "at most half");
         NS_TEST_ASSERT_MSG_EQ_TOL(m_flow.WindowBytes(), window * 500, 1e-6, "in payload");
         NS_TEST_ASSERT_MSG_EQ(m_flow.RateBps(), 100 * GBPS, "the window alone");
         window /= 2;
 
         Ack(2300 * US, 10 * US);
         window += 1 / window;
-        m_law->OnNack(m_flow, 2400 * US);
-        NS_TEST_ASSERT_MSG_EQ_TOL(m_law->WindowPackets(), window / 2, 1e-9, "fast recovery");
-        m_law->OnNack(m_flow, 2401 * US);
-        NS_TEST_ASSERT_MSG_EQ_TOL(m_law->WindowPackets(), window / 2, 1e-9, "once per RTT");
-        m_law->OnTimeout(m_flow, 3000 * US);
-        NS_TEST_ASSERT_MSG_EQ_TOL(m_law->WindowPackets(), window / 4, 1e-9, "timeout");
+        m_controller->OnNack(m_flow, 2400 * US);
+        NS_TEST_ASSERT_MSG_EQ_TOL(m_controller->WindowPackets(), window / 2, 1e-9, "fast recovery");
+        m_controller->OnNack(m_flow, 2401 * US);
+        NS_TEST_ASSERT_MSG_EQ_TOL(m_controller->WindowPackets(), window / 2, 1e-9, "once per RTT");
+        m_controller->OnTimeout(m_flow, 3000 * US);
+        NS_TEST_ASSERT_MSG_EQ_TOL(m_controller->WindowPackets(), window / 4, 1e-9, "timeout");
         for (int i = 2; i <= 4; ++i)
         {
-            m_law->OnTimeout(m_flow, 3000 * US + i * NS);
+            m_controller->OnTimeout(m_flow, 3000 * US + i * NS);
         }
-        NS_TEST_ASSERT_MSG_EQ_TOL(m_law->WindowPackets(), window / 4, 1e-9, "four in a row");
-        m_law->OnTimeout(m_flow, 3001 * US);
-        NS_TEST_ASSERT_MSG_EQ(m_law->WindowPackets(), 0.01, "the fifth: the least window");
+        NS_TEST_ASSERT_MSG_EQ_TOL(m_controller->WindowPackets(), window / 4, 1e-9, "four in a row");
+        m_controller->OnTimeout(m_flow, 3001 * US);
+        NS_TEST_ASSERT_MSG_EQ(m_controller->WindowPackets(), 0.01, "the fifth: the least window");
         // Last RTT 10 us: one packet per 10 us / 0.01 is L * 0.01 * 6.24 / 10 for the queue pair, but
         // no less than the floor.
-        NS_TEST_ASSERT_MSG_EQ(m_flow.WindowBytes(), m_law->GetWindowFloor(m_flow), "floor");
+        NS_TEST_ASSERT_MSG_EQ(m_flow.WindowBytes(), m_controller->GetWindowFloor(m_flow), "floor");
         Ack(4000 * US, 12'480 * NS, 490);
-        NS_TEST_ASSERT_MSG_EQ_TOL(m_law->WindowPackets(), 0.5, 1e-9, "ai per packet below one");
+        NS_TEST_ASSERT_MSG_EQ_TOL(m_controller->WindowPackets(),
+                                  0.5,
+                                  1e-9,
+                                  "ai per packet below one");
         NS_TEST_ASSERT_MSG_EQ_TOL(m_flow.WindowBytes(), 0.25 * 1056, 1e-6, "rtt / cwnd apart");
         for (int i = 0; i < 60'000; ++i)
         {
             Ack(5000 * US, 10 * US);
         }
         // 100 Gb/s * 26.1 us in packets of 1056 B on the wire
-        NS_TEST_ASSERT_MSG_EQ_TOL(m_law->WindowPackets(), 326'250.0 / 1056, 1e-6, "the largest");
+        NS_TEST_ASSERT_MSG_EQ_TOL(m_controller->WindowPackets(),
+                                  326'250.0 / 1056,
+                                  1e-6,
+                                  "the largest");
     }
 
     PathFacts m_facts = DumbbellFacts(1056);
     FakeFlow m_flow{m_facts};
-    Ptr<Swift> m_law = CreateObject<Swift>();
+    Ptr<Swift> m_controller = CreateObject<Swift>();
 };
 
 /// Thirty-two flows where eight packets fill path and target: no loss, and a queue at the target.
@@ -143,9 +166,10 @@ class SwiftIncastTest : public TestCase
             [&]()
             {
                 queue = static_cast<double>(net.PortTo(FLOWS + 1, FLOWS + 2).QueueBytes());
-                for (const LiveFlow* flow : net->LiveFlows())
+                for (const Flow* flow : net->LiveFlows())
                 {
-                    window += dynamic_cast<const Swift&>(flow->Law()).WindowPackets() / FLOWS;
+                    window +=
+                        dynamic_cast<const Swift&>(flow->Controller()).WindowPackets() / FLOWS;
                 }
             });
         net->Run();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Test of TIMELY's law: hand-made feedback against hand-computed answers.
+// Test of TIMELY's controller: hand-made feedback against hand-computed answers.
 #include "ns3/object-factory.h"
 #include "ns3/test.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
@@ -28,7 +28,7 @@ class TimelyFactorTest : public TestCase
     {
         m_flow.Sent(m_flow.SentBytes() + 2000);
         m_flow.Acked(m_flow.SentBytes() - 1000); // past the end of the last window
-        m_law->OnAck(m_flow, {.rtt = static_cast<Picos>(rttUs * US)});
+        m_controller->OnAck(m_flow, {.rtt = static_cast<Picos>(rttUs * US)});
         NS_TEST_ASSERT_MSG_EQ_TOL(m_flow.RateBps() / GBPS, expectedGbps, 1e-9, why);
     }
 
@@ -51,7 +51,7 @@ class TimelyFactorTest : public TestCase
 
     PathFacts m_facts = DumbbellFacts(1056);
     FakeFlow m_flow{m_facts};
-    Ptr<CongestionControl> m_law = ObjectFactory("rdma::timely").Create<CongestionControl>();
+    Ptr<CongestionControl> m_controller = ObjectFactory("rdma::timely").Create<CongestionControl>();
 };
 
 class TimelyTestSuite : public TestSuite

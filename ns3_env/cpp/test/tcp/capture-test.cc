@@ -124,7 +124,7 @@ class CapturedRun
         TcpSettings settings;
         settings.minRto = 2 * PS_PER_MS;
         settings.delayedAckTimeout = PS_PER_MS;
-        Episode episode(s, settings, {"cubic", {}});
+        TestEpisode episode(s, settings, {"cubic", {}});
         UdpStreams streams(s, episode.Net());
         streams.Schedule();
         std::optional<PcapRecorder> recorder;

@@ -49,7 +49,7 @@ class After
 
   private:
     Scenario m_scenario;
-    Episode m_episode;
+    TestEpisode m_episode;
 };
 
 class QueueLengthTest : public TestCase
@@ -155,7 +155,7 @@ class LinkLossTest : public TestCase
         TcpSettings settings;
         settings.minRto = 2 * PS_PER_MS;
         settings.delayedAckTimeout = 200 * PS_PER_US;
-        Episode episode(s, settings, {"cubic", {}});
+        TestEpisode episode(s, settings, {"cubic", {}});
         std::map<std::pair<uint32_t, uint32_t>, uint64_t> lost; // by sender and receiver
         for (const Egress& egress : episode.Net().Egresses())
         {

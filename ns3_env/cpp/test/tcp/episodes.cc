@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// A scenario's TCP flows on a network of their own, for tests.
 #include "episodes.h"
 
 #include "ns3/rng-seed-manager.h"
@@ -14,7 +15,9 @@ namespace
 constexpr uint16_t FIRST_SOURCE_PORT = 10000;
 }
 
-Episode::Episode(Scenario scenario, const TcpSettings& settings, const ControllerSpec& law)
+TestEpisode::TestEpisode(Scenario scenario,
+                         const TcpSettings& settings,
+                         const ControllerSpec& controller)
     : m_scenario(std::move(scenario))
 {
     RngSeedManager::ResetNextStreamIndex();
@@ -22,10 +25,10 @@ Episode::Episode(Scenario scenario, const TcpSettings& settings, const Controlle
     for (const FlowEntry& entry : m_scenario.flows)
     {
         const auto port = static_cast<uint16_t>(FIRST_SOURCE_PORT + entry.flow.id);
-        m_flows.push_back(m_fabric->Connect(entry.flow, port, law));
+        m_flows.push_back(m_fabric->Connect(entry.flow, port, controller));
         m_unfinished += entry.flow.IsEndless() ? 0 : 1;
         m_flows.back()->SetFinishedCallback(
-            [this](LiveFlow&)
+            [this](env::Flow&)
             {
                 if (--m_unfinished == 0)
                 {
@@ -36,7 +39,7 @@ Episode::Episode(Scenario scenario, const TcpSettings& settings, const Controlle
     }
 }
 
-Episode::~Episode()
+TestEpisode::~TestEpisode()
 {
     m_flows.clear();
     m_fabric.reset();
@@ -44,13 +47,13 @@ Episode::~Episode()
 }
 
 void
-Episode::Run()
+TestEpisode::Run()
 {
     RunUntil(m_scenario.timeLimit);
 }
 
 void
-Episode::RunUntil(Picos time)
+TestEpisode::RunUntil(Picos time)
 {
     const Picos now = Simulator::Now().GetTimeStep();
     const EventId end =
@@ -60,7 +63,7 @@ Episode::RunUntil(Picos time)
 }
 
 uint64_t
-Episode::SentPayload() const
+TestEpisode::SentPayload() const
 {
     uint64_t bytes = 0;
     for (const auto& flow : m_flows)

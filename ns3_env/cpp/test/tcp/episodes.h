@@ -25,15 +25,15 @@ FrameBytes(uint64_t payload)
     return payload + 20 + 20 + 2;
 }
 
-/// One network and the scenario's flows on it, all under one law.
-class Episode
+/// One network and the scenario's flows on it, all under one controller.
+class TestEpisode
 {
   public:
-    Episode(Scenario scenario, const TcpSettings& settings, const ControllerSpec& law);
-    ~Episode();
+    TestEpisode(Scenario scenario, const TcpSettings& settings, const ControllerSpec& controller);
+    ~TestEpisode();
 
-    Episode(const Episode&) = delete;
-    Episode& operator=(const Episode&) = delete;
+    TestEpisode(const TestEpisode&) = delete;
+    TestEpisode& operator=(const TestEpisode&) = delete;
 
     /// Until every flow that has an end is done, or the scenario's time limit.
     void Run();

@@ -56,7 +56,7 @@ class ConservationTest : public TestCase
   private:
     void DoRun() override
     {
-        Episode episode(Lossy(1, 1'000'000), ShortQueue(), {"cubic", {}});
+        TestEpisode episode(Lossy(1, 1'000'000), ShortQueue(), {"cubic", {}});
         const OnTheWay way(episode.Net());
         const auto inTheEnd = [&]
         {
@@ -96,9 +96,9 @@ class ConservationTest : public TestCase
 
 /// All that can be seen of an episode.
 std::string
-Digest(uint64_t seed, const std::string& law)
+Digest(uint64_t seed, const std::string& controller)
 {
-    Episode episode(Lossy(seed, 300'000), ShortQueue(), {law, {}});
+    TestEpisode episode(Lossy(seed, 300'000), ShortQueue(), {controller, {}});
     episode.Run();
     std::ostringstream digest;
     for (size_t i = 0; i < episode.Flows(); ++i)
@@ -161,7 +161,7 @@ class SameBitsTest : public TestCase
     {
         const std::string first = Digest(5, "bbr");
         NS_TEST_EXPECT_MSG_NE(Digest(6, "bbr"), first, "another seed");
-        NS_TEST_EXPECT_MSG_NE(Digest(5, "dctcp"), first, "another law");
+        NS_TEST_EXPECT_MSG_NE(Digest(5, "dctcp"), first, "another controller");
         NS_TEST_EXPECT_MSG_EQ(Digest(5, "bbr"), first, "again, after others");
         NS_TEST_EXPECT_MSG_EQ(OfAnotherProcess(), first, "in another process");
     }
@@ -198,7 +198,7 @@ class MemoryTest : public TestCase
             {
                 env::test::AddFlow(s, flow, (flow + 5) % 16, 10'000);
             }
-            Episode episode(s, {}, {i % 2 == 0 ? "cubic" : "bbr", {}});
+            TestEpisode episode(s, {}, {i % 2 == 0 ? "cubic" : "bbr", {}});
             episode.RunUntil(i % 3 == 0 ? 30 * PS_PER_US : PS_PER_MS); // some are cut
         }
         const long grown = (ResidentPages() - before) * sysconf(_SC_PAGESIZE);

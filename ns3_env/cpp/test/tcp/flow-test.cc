@@ -32,25 +32,27 @@ class BaseRttTest : public TestCase
   private:
     void DoRun() override
     {
-        for (const char* law : {"newreno", "cubic", "dctcp", "bbr"})
+        for (const char* controller : {"newreno", "cubic", "dctcp", "bbr"})
         {
             Scenario s = env::test::Dumbbell(1, RATE, DELAY);
             env::test::AddFlow(s, 0, 1, 2 * 1448, 3 * PS_PER_US);
             TcpSettings settings;
             settings.initialWindowSegments = 1;
             settings.segmentsPerAck = 1;
-            Episode episode(s, settings, {law, {}});
+            TestEpisode episode(s, settings, {controller, {}});
             episode.Run();
             const TcpFlow& flow = episode.Flow(0);
             const Picos base = LINKS * (2 * DELAY + Frame(1448) + Frame(0));
-            NS_TEST_EXPECT_MSG_EQ(flow.Rtts()->Count(), 2, law << ": one segment after another");
+            NS_TEST_EXPECT_MSG_EQ(flow.Rtts()->Count(),
+                                  2,
+                                  controller << ": one segment after another");
             NS_TEST_EXPECT_MSG_EQ(flow.Rtts()->First(),
                                   base + Frame(0),
-                                  law << ": behind the handshake's last ACK");
-            NS_TEST_EXPECT_MSG_EQ(flow.Rtts()->Last(), base, law << ": alone");
-            NS_TEST_EXPECT_MSG_EQ(flow.IsFinished(), true, law << ": it ends");
-            NS_TEST_EXPECT_MSG_EQ(flow.AckedBytes(), 2 * 1448, law << ": acknowledged");
-            NS_TEST_EXPECT_MSG_EQ(flow.ReceivedBytes(), 2 * 1448, law << ": received");
+                                  controller << ": behind the handshake's last ACK");
+            NS_TEST_EXPECT_MSG_EQ(flow.Rtts()->Last(), base, controller << ": alone");
+            NS_TEST_EXPECT_MSG_EQ(flow.IsFinished(), true, controller << ": it ends");
+            NS_TEST_EXPECT_MSG_EQ(flow.AckedBytes(), 2 * 1448, controller << ": acknowledged");
+            NS_TEST_EXPECT_MSG_EQ(flow.ReceivedBytes(), 2 * 1448, controller << ": received");
             if (flow.Sender().IsPaced())
             {
                 continue; // BBR takes an RTT of 1 ms for granted before it has seen one
@@ -59,7 +61,7 @@ class BaseRttTest : public TestCase
             const Picos handshake = LINKS * (2 * DELAY + 2 * Frame(SYN_OPTIONS));
             NS_TEST_EXPECT_MSG_EQ(flow.EndTime(),
                                   3 * PS_PER_US + handshake + 2 * base + Frame(0),
-                                  law << ": the end");
+                                  controller << ": the end");
         }
     }
 };
@@ -75,13 +77,13 @@ class GoodputTest : public TestCase
   private:
     void DoRun() override
     {
-        for (const char* law : {"newreno", "cubic", "dctcp", "bbr"})
+        for (const char* controller : {"newreno", "cubic", "dctcp", "bbr"})
         {
             Scenario s = env::test::Dumbbell(1, RATE, DELAY);
             env::test::AddFlow(s, 0, 1, ENDLESS_BYTES);
             TcpSettings settings;
             settings.queue.limit = {1000, QueueLength::Unit::Packets};
-            Episode episode(s, settings, {law, {}});
+            TestEpisode episode(s, settings, {controller, {}});
             episode.RunUntil(1 * PS_PER_MS);
             const uint64_t before = episode.Flow(0).ReceivedBytes();
             episode.RunUntil(5 * PS_PER_MS);
@@ -89,7 +91,7 @@ class GoodputTest : public TestCase
             const double possible = 4e-3 * RATE * 1448 / static_cast<double>(FrameBytes(1448));
             // BBR lets its queue drain for a while now and then, to see the base RTT.
             const double tolerance = episode.Flow(0).Sender().IsPaced() ? 0.05 : 1e-3;
-            NS_TEST_EXPECT_MSG_EQ_TOL(bits, possible, possible * tolerance, law);
+            NS_TEST_EXPECT_MSG_EQ_TOL(bits, possible, possible * tolerance, controller);
         }
     }
 };
@@ -112,7 +114,7 @@ class FullBufferTest : public TestCase
         TcpSettings settings;
         settings.queue.limit = {BUFFER, QueueLength::Unit::Packets};
         settings.segmentsPerAck = 1;
-        Episode episode(s, settings, {"newreno", {}});
+        TestEpisode episode(s, settings, {"newreno", {}});
         const TcpFlow& flow = episode.Flow(0);
         Picos longest = 0; // before anything was sent again: what waits for that is no queue
         flow.Sender().TraceConnectWithoutContext(
@@ -170,7 +172,7 @@ class StandaloneTest : public TestCase
     Picos Duration(const Scenario& s, TcpSettings settings, uint32_t window)
     {
         settings.initialWindowSegments = window;
-        Episode episode(s, settings, {"newreno", {}});
+        TestEpisode episode(s, settings, {"newreno", {}});
         episode.Run();
         m_standalone = episode.Flow(0).Standalone();
         return episode.Flow(0).EndTime() - PS_PER_US;
@@ -195,7 +197,7 @@ class LastByteTest : public TestCase
         TcpSettings settings;
         settings.segmentsPerAck = 2;
         settings.delayedAckTimeout = 40 * PS_PER_MS;
-        Episode episode(s, settings, {"newreno", {}});
+        TestEpisode episode(s, settings, {"newreno", {}});
         episode.Run();
         NS_TEST_EXPECT_MSG_EQ(episode.Flow(0).EndTime(), episode.Flow(0).Standalone(), "no wait");
     }

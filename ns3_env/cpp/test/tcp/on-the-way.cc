@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Payload on the network at this moment, counted apart from what the model itself counts.
 #include "on-the-way.h"
 
 #include "ns3/ipv4-header.h"

@@ -25,7 +25,7 @@ constexpr Picos DELAY = 5 * PS_PER_US;
 class QueueWatch
 {
   public:
-    QueueWatch(Episode& episode, uint32_t senders, Picos begin)
+    QueueWatch(TestEpisode& episode, uint32_t senders, Picos begin)
         : m_stats(begin)
     {
         episode.Net()
@@ -56,7 +56,8 @@ class DctcpTest : public TestCase
     }
 
   private:
-    static double MeanQueue(const char* law, bool mark, uint64_t& retransmitted, double& goodput)
+    static double
+    MeanQueue(const char* controller, bool mark, uint64_t& retransmitted, double& goodput)
     {
         constexpr uint32_t SENDERS = 2;
         constexpr Picos BEGIN = 5 * PS_PER_MS;
@@ -74,7 +75,7 @@ class DctcpTest : public TestCase
         {
             settings.queue.discipline = EcnThreshold{{40, Unit::Packets}};
         }
-        Episode episode(s, settings, {law, {}});
+        TestEpisode episode(s, settings, {controller, {}});
         QueueWatch watch(episode, SENDERS, BEGIN);
         episode.RunUntil(BEGIN);
         const uint64_t before = episode.Net().DeliveredPayload();
@@ -114,7 +115,7 @@ class LimitTest : public TestCase
         Scenario s = env::test::Dumbbell(1, RATE, DELAY);
         TcpSettings settings;
         settings.queue = queue;
-        Episode episode(s, settings, {"cubic", {}});
+        TestEpisode episode(s, settings, {"cubic", {}});
         const Ptr<QueueDisc> disc = episode.Net().EgressTo(2, 3).queue;
         std::ostringstream found;
         found << disc->GetMaxSize();
@@ -163,7 +164,7 @@ class RedTest : public TestCase
         red.ecn = ecn;
         red.averageWeight = 0.02;
         settings.queue = {{400, Unit::Packets}, red};
-        Episode episode(s, settings, {"newreno", {}});
+        TestEpisode episode(s, settings, {"newreno", {}});
         episode.RunUntil(8 * PS_PER_MS);
         const auto& stats = episode.Net().EgressTo(3, 4).queue->GetStats();
         return {stats.nTotalDroppedBytes, stats.nTotalMarkedPackets};
@@ -191,21 +192,23 @@ class RefusalTest : public TestCase
     }
 
   private:
-    void Refused(const TcpSettings& settings, const ControllerSpec& law, const std::string& saying)
+    void Refused(const TcpSettings& settings,
+                 const ControllerSpec& controller,
+                 const std::string& expected)
     {
         Scenario s = env::test::Dumbbell(1, RATE, DELAY);
         env::test::AddFlow(s, 0, 1, 1000);
-        std::string said = "nothing";
+        std::string message = "nothing";
         try
         {
-            const Episode episode(s, settings, law);
+            const TestEpisode episode(s, settings, controller);
         }
         catch (const ScenarioError& error)
         {
-            said = error.what();
+            message = error.what();
         }
         Simulator::Destroy();
-        NS_TEST_EXPECT_MSG_NE(said.find(saying), std::string::npos, said);
+        NS_TEST_EXPECT_MSG_NE(message.find(expected), std::string::npos, message);
     }
 
     void DoRun() override
@@ -226,10 +229,10 @@ class RefusalTest : public TestCase
         Refused(settings, {"cubic", {}}, "an ACK for 0 segments");
         Refused({},
                 {"reno", {}},
-                "unknown congestion law 'reno' for TCP; known: agent, bbr, bic, cubic, ");
+                "unknown congestion controller 'reno' for TCP; known: agent, bbr, bic, cubic, ");
         Refused({},
                 {"cubic", {{"Beta", "much"}}},
-                "congestion law 'cubic': cannot set attribute 'Beta' to 'much'; it takes");
+                "congestion controller 'cubic': cannot set attribute 'Beta' to 'much'; it takes");
         Refused({}, {"cubic", {{"beta", "1"}}}, "its attributes: FastConvergence, TcpFriendliness");
     }
 };

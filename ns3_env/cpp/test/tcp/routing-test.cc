@@ -65,7 +65,7 @@ class PathTest : public TestCase
             Scenario s = LeafSpine();
             env::test::AddFlow(s, 0, receiver, 20'000);
             const Routing routing(s);
-            Episode episode(s, {}, {"cubic", {}});
+            TestEpisode episode(s, {}, {"cubic", {}});
             const FiveTuple tuple = episode.Flow(0).Tuple();
             NS_TEST_EXPECT_MSG_EQ(tuple.sourceIp, NodeAddress(0), "the source's address");
             NS_TEST_EXPECT_MSG_EQ(tuple.destinationIp, NodeAddress(receiver), "the other's");
@@ -102,15 +102,15 @@ class ForgottenTest : public TestCase
     void DoRun() override
     {
         Scenario s = LeafSpine();
-        const ControllerSpec law{"cubic", {}};
+        const ControllerSpec controller{"cubic", {}};
         {
             Fabric fabric(s, {});
             for (uint16_t i = 0; i < 50; ++i)
             {
-                auto flow = fabric.Connect({i, 0, 15, 5000, 0}, 10000, law);
+                auto flow = fabric.Connect({i, 0, 15, 5000, 0}, 10000, controller);
                 bool over = false;
                 flow->SetFinishedCallback(
-                    [&](LiveFlow&)
+                    [&](Flow&)
                     {
                         over = true;
                         Simulator::Stop();

@@ -25,7 +25,7 @@ class FairnessTest : public TestCase
     }
 
   private:
-    void Share(const std::string& law, const QueueSettings& queue)
+    void Share(const std::string& controller, const QueueSettings& queue)
     {
         constexpr uint32_t SENDERS = 4;
         constexpr double RATE = 1e9;
@@ -40,7 +40,7 @@ class FairnessTest : public TestCase
         settings.queue = queue;
         settings.minRto = 2 * PS_PER_MS;
         settings.delayedAckTimeout = 200 * PS_PER_US;
-        Episode episode(s, settings, {law, {}});
+        TestEpisode episode(s, settings, {controller, {}});
         episode.RunUntil(BEGIN);
         std::array<double, SENDERS> bits{};
         for (uint32_t i = 0; i < SENDERS; ++i)
@@ -57,8 +57,8 @@ class FairnessTest : public TestCase
             squares += bits[i] * bits[i];
         }
         const double possible = RATE * 0.2 * 1448 / static_cast<double>(FrameBytes(1448));
-        NS_TEST_EXPECT_MSG_EQ_TOL(sum, possible, 0.01 * possible, law << ": all together");
-        NS_TEST_EXPECT_MSG_GT(sum * sum / (SENDERS * squares), 0.9, law << ": Jain's index");
+        NS_TEST_EXPECT_MSG_EQ_TOL(sum, possible, 0.01 * possible, controller << ": all together");
+        NS_TEST_EXPECT_MSG_GT(sum * sum / (SENDERS * squares), 0.9, controller << ": Jain's index");
     }
 
     void DoRun() override
@@ -90,7 +90,7 @@ class AckTest : public TestCase
             TcpSettings settings;
             settings.segmentsPerAck = per;
             settings.delayedAckTimeout = 500 * PS_PER_US;
-            Episode episode(s, settings, {"cubic", {}});
+            TestEpisode episode(s, settings, {"cubic", {}});
             episode.Run();
             const uint32_t acks =
                 episode.Net().EgressTo(1, 3).queue->GetStats().nTotalReceivedPackets - 1;
@@ -123,7 +123,7 @@ class LossRecoveryTest : public TestCase
                 settings.timestamps = timestamps;
                 settings.minRto = 2 * PS_PER_MS;
                 settings.delayedAckTimeout = 200 * PS_PER_US;
-                Episode episode(s, settings, {"newreno", {}});
+                TestEpisode episode(s, settings, {"newreno", {}});
                 episode.Run();
                 const TcpFlow& flow = episode.Flow(0);
                 NS_TEST_EXPECT_MSG_EQ(flow.IsFinished(), true, "it ends");
@@ -157,7 +157,7 @@ class HandshakeTest : public TestCase
             settings.initialRto = 10 * PS_PER_MS;
             settings.minRto = 10 * PS_PER_MS;
             settings.delayedAckTimeout = PS_PER_MS;
-            Episode episode(s, settings, {"cubic", {}});
+            TestEpisode episode(s, settings, {"cubic", {}});
             episode.Run();
             const TcpFlow& flow = episode.Flow(0);
             NS_TEST_EXPECT_MSG_EQ(flow.IsFinished(), true, "it ends");
@@ -185,7 +185,7 @@ class PacingTest : public TestCase
         env::test::AddFlow(s, 0, 1, 10 * 1448);
         TcpSettings settings;
         settings.pacing = pacing;
-        Episode episode(s, settings, {"cubic", {}});
+        TestEpisode episode(s, settings, {"cubic", {}});
         episode.Run();
         return episode.Flow(0).Rtts()->Max();
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Bottleneck for TCP sockets: senders, a router with a queue disc, a receiver, and what was seen.
 #include "socket-pair.h"
 
 #include "ns3/boolean.h"
@@ -28,7 +29,7 @@ constexpr uint32_t SEGMENT_BYTES = 1000;
 constexpr uint16_t PORT = 5000;
 
 Ptr<TcpSocketBase>
-MakeSocket(Ptr<Node> node, const ObjectFactory& law)
+MakeSocket(Ptr<Node> node, const ObjectFactory& controller)
 {
     auto socket =
         DynamicCast<TcpSocketBase>(Socket::CreateSocket(node, TcpSocketFactory::GetTypeId()));
@@ -37,16 +38,17 @@ MakeSocket(Ptr<Node> node, const ObjectFactory& law)
     socket->SetAttribute("RcvBufSize", UintegerValue(8'000'000));
     socket->SetAttribute("Timestamp", BooleanValue(false)); // milliseconds
     socket->SetAttribute("DelAckCount", UintegerValue(1));
-    socket->SetCongestionControlAlgorithm(law.Create<TcpCongestionOps>());
+    socket->SetCongestionControlAlgorithm(controller.Create<TcpCongestionOps>());
     return socket;
 }
 
 } // namespace
 
-SocketPairs::SocketPairs(const Bottleneck& bottleneck, const std::vector<ObjectFactory>& laws)
-    : m_flows(laws.size())
+SocketPairs::SocketPairs(const Bottleneck& bottleneck,
+                         const std::vector<ObjectFactory>& controllers)
+    : m_flows(controllers.size())
 {
-    const auto flows = static_cast<uint32_t>(laws.size());
+    const auto flows = static_cast<uint32_t>(controllers.size());
     NodeContainer senders(flows);
     NodeContainer router(1);
     NodeContainer receiver(1);
@@ -100,7 +102,7 @@ SocketPairs::SocketPairs(const Bottleneck& bottleneck, const std::vector<ObjectF
     for (uint32_t i = 0; i < flows; ++i)
     {
         const auto port = static_cast<uint16_t>(PORT + i);
-        Ptr<TcpSocketBase> listener = MakeSocket(receiver.Get(0), laws[i]);
+        Ptr<TcpSocketBase> listener = MakeSocket(receiver.Get(0), controllers[i]);
         listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), port));
         listener->Listen();
         listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
@@ -112,7 +114,7 @@ SocketPairs::SocketPairs(const Bottleneck& bottleneck, const std::vector<ObjectF
                                         }));
         m_listeners.push_back(listener);
 
-        Ptr<TcpSocketBase> sender = MakeSocket(senders.Get(i), laws[i]);
+        Ptr<TcpSocketBase> sender = MakeSocket(senders.Get(i), controllers[i]);
         m_flows[i].sender = sender;
         sender->TraceConnectWithoutContext("LastRTT",
                                            Callback<void, Time, Time>(

@@ -32,11 +32,11 @@ struct FlowSeen
     double rttDeviationNs{0};
 };
 
-/// One endless flow per law, each from a sender of its own; segments of 1000 B.
+/// One endless flow per controller, each from a sender of its own; segments of 1000 B.
 class SocketPairs
 {
   public:
-    SocketPairs(const Bottleneck& bottleneck, const std::vector<ObjectFactory>& laws);
+    SocketPairs(const Bottleneck& bottleneck, const std::vector<ObjectFactory>& controllers);
     ~SocketPairs();
 
     /// Simulates until `from`, then until `to`, and reports on the time between.

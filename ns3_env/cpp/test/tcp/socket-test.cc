@@ -78,18 +78,18 @@ class RttMpcCapCase : public TestCase
     void DoRun() override
     {
         const double caps[] = {20e6, 50e6, 0.5e6}; // the last: less than a packet per RTT
-        std::vector<ObjectFactory> laws;
+        std::vector<ObjectFactory> controllers;
         for (double bps : caps)
         {
-            laws.emplace_back("tcp::rttmpc",
-                              "InitialRate",
-                              DataRateValue(DataRate(static_cast<uint64_t>(bps / 2))),
-                              "MinRate",
-                              DataRateValue(DataRate("100kb/s")),
-                              "MaxRate",
-                              DataRateValue(DataRate(static_cast<uint64_t>(bps))));
+            controllers.emplace_back("tcp::rttmpc",
+                                     "InitialRate",
+                                     DataRateValue(DataRate(static_cast<uint64_t>(bps / 2))),
+                                     "MinRate",
+                                     DataRateValue(DataRate("100kb/s")),
+                                     "MaxRate",
+                                     DataRateValue(DataRate(static_cast<uint64_t>(bps))));
         }
-        SocketPairs net({.bufferPackets = 120}, laws);
+        SocketPairs net({.bufferPackets = 120}, controllers);
         const std::vector<FlowSeen> seen = net.Run(Seconds(1), Seconds(3));
         for (size_t i = 0; i < seen.size(); ++i)
         {

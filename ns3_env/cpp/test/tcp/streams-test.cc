@@ -45,12 +45,12 @@ class Mixed
     }
 
     UdpStreams& Streams() { return *m_streams; }
-    Episode& Flows() { return m_episode; }
+    TestEpisode& Flows() { return m_episode; }
     Fabric& Net() { return m_episode.Net(); }
 
   private:
     Scenario m_scenario;
-    Episode m_episode;
+    TestEpisode m_episode;
     std::optional<UdpStreams> m_streams; ///< gone before the network
 };
 

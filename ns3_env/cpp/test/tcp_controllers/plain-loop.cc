@@ -49,15 +49,15 @@ Build(const std::string& rate)
 int
 main(int argc, char** argv)
 {
-    std::string law = "TcpCubic";
+    std::string ops = "TcpCubic";
     std::string rate = "10Gbps";
     uint64_t bytes = 20'000'000;
     CommandLine cmd(__FILE__);
-    cmd.AddValue("law", "ns-3's congestion control", law);
+    cmd.AddValue("controller", "ns-3's congestion control", ops);
     cmd.AddValue("rate", "Of each link", rate);
     cmd.AddValue("bytes", "Of each transfer", bytes);
     cmd.Parse(argc, argv);
-    Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::" + law));
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::" + ops));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(SEGMENT));
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(4U << 20));

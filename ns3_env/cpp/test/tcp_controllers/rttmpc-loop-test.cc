@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tests of RTT-driven MPC in closed loop with a fluid bottleneck (Lynn et al. 2020, eq. 2).
 #include "ns3/test.h"
-#include "ns3_env/cpp/tcp/controllers/rttmpc-law.h"
+#include "ns3_env/cpp/tcp/controllers/rttmpc-control.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,10 +29,10 @@ class FluidBottleneck
     {
     }
 
-    RttMpcLaw& Join(const RttMpcSettings& settings)
+    RttMpcControl& Join(const RttMpcSettings& settings)
     {
-        m_flows.push_back({.law = RttMpcLaw(settings), .acks = {}});
-        return m_flows.back().law;
+        m_flows.push_back({.control = RttMpcControl(settings), .acks = {}});
+        return m_flows.back().control;
     }
 
     /// Calls `see()` at every ACK of the first flow.
@@ -46,7 +46,7 @@ class FluidBottleneck
             double sumBps = 0;
             for (const Flow& flow : m_flows)
             {
-                sumBps += flow.law.RateBps();
+                sumBps += flow.control.RateBps();
             }
             const double nextNs = m_queueNs + (sumBps - m_rateBps) / m_rateBps * dtNs; // eq. 2
             const bool lost = nextNs > m_bufferNs;
@@ -68,7 +68,7 @@ class FluidBottleneck
 
     void SetRate(double rateBps) { m_rateBps = rateBps; }
     double QueueNs() const { return m_queueNs; }
-    RttMpcLaw& Law(size_t flow) { return m_flows[flow].law; }
+    RttMpcControl& Control(size_t flow) { return m_flows[flow].control; }
 
   private:
     struct Ack
@@ -80,7 +80,7 @@ class FluidBottleneck
 
     struct Flow
     {
-        RttMpcLaw law;
+        RttMpcControl control;
         std::deque<Ack> acks;
         double recoveredNs{0};
     };
@@ -92,10 +92,10 @@ class FluidBottleneck
             const Ack& ack = flow.acks.front();
             if (ack.lost && ack.timeNs >= flow.recoveredNs)
             {
-                flow.law.OnLoss();
+                flow.control.OnLoss();
                 flow.recoveredNs = ack.timeNs + ack.rttNs; // one recovery per RTT, as TCP
             }
-            flow.law.OnAck(static_cast<int64_t>(ack.timeNs), static_cast<int64_t>(ack.rttNs));
+            flow.control.OnAck(static_cast<int64_t>(ack.timeNs), static_cast<int64_t>(ack.rttNs));
         }
     }
 
@@ -155,26 +155,31 @@ class ConvergenceCase : public TestCase
     void DoRun() override
     {
         FluidBottleneck path(m_rateBps, m_propagationNs, m_bufferRtts * m_propagationNs);
-        const RttMpcLaw& law = path.Join({.decayRtts = 1e5,
-                                          .probeRtts = 0,
-                                          .initialBps = m_initialShare * m_rateBps,
-                                          .leastBps = 1e3});
+        const RttMpcControl& control = path.Join({.decayRtts = 1e5,
+                                                  .probeRtts = 0,
+                                                  .initialBps = m_initialShare * m_rateBps,
+                                                  .leastBps = 1e3});
         path.Run(4000); // eq. 6 forgets a slow start as 1 / t
         Moments rate;
         Moments rtt;
         path.Run(50,
                  [&]
                  {
-                     rate.Add(law.RateBps() / m_rateBps);
+                     rate.Add(control.RateBps() / m_rateBps);
                      rtt.Add(m_propagationNs + path.QueueNs());
                  });
-        NS_TEST_EXPECT_MSG_EQ_TOL(rtt.Mean() / law.TargetNs(), 1, 0.03, "RTT over its target");
+        NS_TEST_EXPECT_MSG_EQ_TOL(rtt.Mean() / control.TargetNs(), 1, 0.03, "RTT over its target");
         NS_TEST_EXPECT_MSG_LT(rtt.Deviation() / m_propagationNs, 0.02, "the RTT is smooth");
         NS_TEST_EXPECT_MSG_EQ_TOL(rate.Mean(), 1, 0.01, "rate over r_B");
         NS_TEST_EXPECT_MSG_LT(rate.Deviation(), 0.02, "the rate is smooth");
-        NS_TEST_EXPECT_MSG_EQ_TOL(law.BottleneckBps() / m_rateBps, 1, 0.03, "the estimate of r_B");
-        NS_TEST_EXPECT_MSG_EQ_TOL(law.Range().MinNs() / m_propagationNs, 1, 0.02, "l_P");
-        NS_TEST_EXPECT_MSG_GT(law.TargetNs(), 1.05 * m_propagationNs, "the target holds a queue");
+        NS_TEST_EXPECT_MSG_EQ_TOL(control.BottleneckBps() / m_rateBps,
+                                  1,
+                                  0.03,
+                                  "the estimate of r_B");
+        NS_TEST_EXPECT_MSG_EQ_TOL(control.Range().MinNs() / m_propagationNs, 1, 0.02, "l_P");
+        NS_TEST_EXPECT_MSG_GT(control.TargetNs(),
+                              1.05 * m_propagationNs,
+                              "the target holds a queue");
     }
 
     double m_rateBps;
@@ -197,7 +202,7 @@ class ProbeCase : public TestCase
     {
         constexpr double PROPAGATION = 25e6;
         FluidBottleneck path(1e9, PROPAGATION, PROPAGATION);
-        const RttMpcLaw& law = path.Join({.decayRtts = 200, .probeRtts = 60});
+        const RttMpcControl& control = path.Join({.decayRtts = 200, .probeRtts = 60});
         path.Run(400);
         double least = 1e18;
         double forgotten = 0;
@@ -206,16 +211,16 @@ class ProbeCase : public TestCase
         path.Run(1000,
                  [&]
                  {
-                     least = std::min(least, law.Range().MinNs());
-                     forgotten = std::max(forgotten, law.Range().MinNs());
-                     largest = std::max(largest, law.Range().MaxNs());
-                     rate.Add(law.RateBps() / 1e9);
+                     least = std::min(least, control.Range().MinNs());
+                     forgotten = std::max(forgotten, control.Range().MinNs());
+                     largest = std::max(largest, control.Range().MaxNs());
+                     rate.Add(control.RateBps() / 1e9);
                  });
         NS_TEST_EXPECT_MSG_GT(forgotten, 1.1 * PROPAGATION, "l_P was forgotten");
         NS_TEST_EXPECT_MSG_LT(least, 1.01 * PROPAGATION, "and found");
         NS_TEST_EXPECT_MSG_GT(largest, 1.9 * PROPAGATION, "l_B, close to the full queue");
-        NS_TEST_EXPECT_MSG_GT(law.Counters().probesUp, 2, "probes up");
-        NS_TEST_EXPECT_MSG_GT(law.Counters().probesDown, 2, "probes down");
+        NS_TEST_EXPECT_MSG_GT(control.Counters().probesUp, 2, "probes up");
+        NS_TEST_EXPECT_MSG_GT(control.Counters().probesDown, 2, "probes down");
         NS_TEST_EXPECT_MSG_EQ_TOL(rate.Mean(), 1, 0.02, "probes cost little");
     }
 };
@@ -235,16 +240,16 @@ class LossCase : public TestCase
         FluidBottleneck path(1e9, PROPAGATION, PROPAGATION);
         path.Join({.decayRtts = 1e5, .probeRtts = 0});
         path.Run(300);
-        RttMpcLaw& law = path.Law(0);
+        RttMpcControl& control = path.Control(0);
         NS_TEST_EXPECT_MSG_GT(path.QueueNs(), 0.3 * PROPAGATION, "a queue stands");
-        NS_TEST_EXPECT_MSG_EQ_TOL(law.OnLoss() / 1e9, 0.5, 0.01, "half of r_B");
-        law.OnLoss();
-        NS_TEST_EXPECT_MSG_EQ_TOL(law.RateBps() / 1e9, 0.5, 0.01, "not less for a second loss");
+        NS_TEST_EXPECT_MSG_EQ_TOL(control.OnLoss() / 1e9, 0.5, 0.01, "half of r_B");
+        control.OnLoss();
+        NS_TEST_EXPECT_MSG_EQ_TOL(control.RateBps() / 1e9, 0.5, 0.01, "not less for a second loss");
         double queue = path.QueueNs();
         path.Run(4, [&] { queue = std::min(queue, path.QueueNs()); });
         NS_TEST_EXPECT_MSG_LT(queue, 0.01 * PROPAGATION, "it empties");
         path.Run(200);
-        NS_TEST_EXPECT_MSG_EQ_TOL((PROPAGATION + path.QueueNs()) / law.TargetNs(),
+        NS_TEST_EXPECT_MSG_EQ_TOL((PROPAGATION + path.QueueNs()) / control.TargetNs(),
                                   1,
                                   0.05,
                                   "the target again");
@@ -264,12 +269,12 @@ class RoomCase : public TestCase
     {
         constexpr double PROPAGATION = 25e6;
         FluidBottleneck path(100e6, PROPAGATION, PROPAGATION);
-        const RttMpcLaw& law = path.Join({.probeRtts = 60});
+        const RttMpcControl& control = path.Join({.probeRtts = 60});
         path.Run(400);
-        NS_TEST_EXPECT_MSG_EQ_TOL(law.RateBps() / 100e6, 1, 0.5, "before");
+        NS_TEST_EXPECT_MSG_EQ_TOL(control.RateBps() / 100e6, 1, 0.5, "before");
         path.SetRate(1e9);
         path.Run(250);
-        NS_TEST_EXPECT_MSG_EQ_TOL(law.RateBps() / 1e9, 1, 0.5, "after");
+        NS_TEST_EXPECT_MSG_EQ_TOL(control.RateBps() / 1e9, 1, 0.5, "after");
     }
 };
 
@@ -302,7 +307,7 @@ class SharingCase : public TestCase
                  {
                      for (size_t i = 0; i < 4; ++i)
                      {
-                         rates[i].Add(path.Law(i).RateBps());
+                         rates[i].Add(path.Control(i).RateBps());
                      }
                      queue.Add(path.QueueNs() / PROPAGATION);
                  });

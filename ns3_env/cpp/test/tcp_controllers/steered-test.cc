@@ -66,18 +66,19 @@ class Scripted
     {
         m_scenario.lossProbability = loss;
         env::test::AddFlow(m_scenario, 0, 1, bytes);
-        m_episode = std::make_unique<Episode>(m_scenario, settings, ControllerSpec{"agent", {}});
-        Flow().SetController(script, dynamic_cast<Steered&>(Flow().Sender().Law()));
+        m_episode =
+            std::make_unique<TestEpisode>(m_scenario, settings, ControllerSpec{"agent", {}});
+        Flow().SetController(script, dynamic_cast<Steered&>(Flow().Sender().CongestionOps()));
     }
 
     TcpFlow& Flow() { return m_episode->Flow(0); }
-    Episode& Run() { return *m_episode; }
+    TestEpisode& Run() { return *m_episode; }
 
     Ptr<Script> script{CreateObject<Script>()};
 
   private:
     Scenario m_scenario;
-    std::unique_ptr<Episode> m_episode;
+    std::unique_ptr<TestEpisode> m_episode;
 };
 
 class WindowTest : public TestCase
@@ -127,7 +128,7 @@ class RateTest : public TestCase
         const double share = double{SEGMENT} / FrameBytes(SEGMENT);
         NS_TEST_EXPECT_MSG_EQ_TOL(first * 8, 1e9 * share * 10e-3, 1e9 * share * 1e-4, "1 Gb/s");
         run.Flow().SetRate(4e9);
-        run.Flow().KnobsWritten();
+        run.Flow().WindowAndRateWritten();
         run.Run().RunUntil(20 * PS_PER_MS);
         const auto second = static_cast<double>(run.Flow().AckedBytes()) - first;
         NS_TEST_EXPECT_MSG_EQ_TOL(second * 8, 4e9 * share * 10e-3, 4e9 * share * 1e-4, "4 Gb/s");
@@ -191,7 +192,7 @@ class HeldTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(run.Flow().TransmittedBytes(), sent, "nothing is sent");
         NS_TEST_EXPECT_MSG_EQ(run.Flow().AckedBytes(), sent, "what was sent has arrived");
         run.Flow().SetHeld(false);
-        run.Flow().KnobsWritten();
+        run.Flow().WindowAndRateWritten();
         NS_TEST_EXPECT_MSG_EQ(run.Flow().TransmittedBytes(), sent + SEGMENT, "at once");
         run.Run().RunUntil(4 * PS_PER_MS);
         NS_TEST_EXPECT_MSG_GT(run.Flow().AckedBytes(), sent + 100 * SEGMENT, "it goes on");
@@ -224,17 +225,17 @@ class SampleTest : public TestCase
         }
         run.Run().Run();
         uint64_t bytes = 0;
-        uint64_t heard = 0;
+        uint64_t reported = 0;
         for (const AckSample& ack : run.script->acks)
         {
             bytes += ack.newlyAckedBytes;
-            heard += ack.ecnMarked ? 1 : 0;
+            reported += ack.ecnMarked ? 1 : 0;
             NS_TEST_EXPECT_MSG_GT_OR_EQ(ack.rtt, PS_PER_US, "an RTT");
         }
         NS_TEST_EXPECT_MSG_EQ(bytes, BYTES, "every byte once");
         NS_TEST_EXPECT_MSG_EQ(run.script->acks.size(), 401, "each segment has its ACK");
         NS_TEST_EXPECT_MSG_GT(marked, 100, "the queue was long");
-        NS_TEST_EXPECT_MSG_EQ(heard, marked, "each mark is heard once");
+        NS_TEST_EXPECT_MSG_EQ(reported, marked, "each mark is reported once");
         NS_TEST_EXPECT_MSG_EQ(run.script->ends, 1, "and the end");
     }
 };
@@ -258,7 +259,7 @@ class LossTest : public TestCase
         run.Run().Run();
         NS_TEST_EXPECT_MSG_EQ(run.Flow().IsFinished(), true, "it ends");
         NS_TEST_EXPECT_MSG_EQ(run.Flow().ReceivedBytes(), BYTES, "whole");
-        NS_TEST_EXPECT_MSG_GT(run.script->losses, 3, "losses are told");
+        NS_TEST_EXPECT_MSG_GT(run.script->losses, 3, "losses are reported");
         NS_TEST_EXPECT_MSG_GT(run.Flow().RetransmittedBytes(), 0, "and repaired");
         NS_TEST_EXPECT_MSG_EQ(run.Flow().Sender().WindowBytes(), 40 * SEGMENT, "the window");
     }

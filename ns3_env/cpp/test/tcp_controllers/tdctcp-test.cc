@@ -121,7 +121,7 @@ class ThresholdCase : public TestCase
     }
 };
 
-/// The law between a socket's numbers: segments of 1000 B, a window of data per call of Round().
+/// The controller between a socket's numbers: segments of 1000 B, a window of data per call of Round().
 class SocketCase : public TestCase
 {
   public:
@@ -134,12 +134,12 @@ class SocketCase : public TestCase
   private:
     void Start(uint32_t packets, uint32_t thresholdPackets)
     {
-        m_law = CreateObject<TDctcp>();
+        m_controller = CreateObject<TDctcp>();
         m_tcb = CreateObject<TcpSocketState>();
         m_tcb->m_segmentSize = 1000;
         m_tcb->m_cWnd = packets * 1000;
         m_tcb->m_ssThresh = thresholdPackets * 1000;
-        m_law->Init(m_tcb);
+        m_controller->Init(m_tcb);
         m_tcb->m_lastAckedSeq = SequenceNumber32(1);
         m_tcb->m_nextTxSequence = SequenceNumber32(1 + packets * 1000);
         Ack(0, 8, false); // the first window of data begins
@@ -150,8 +150,8 @@ class SocketCase : public TestCase
         m_tcb->m_lastAckedSeq += packets * 1000;
         m_tcb->m_lastRtt = MilliSeconds(rttMs);
         m_tcb->m_ecnState = marked ? TcpSocketState::ECN_ECE_RCVD : TcpSocketState::ECN_IDLE;
-        m_law->PktsAcked(m_tcb, packets, Seconds(9)); // a smoothed RTT that nothing may read
-        m_law->IncreaseWindow(m_tcb, packets);
+        m_controller->PktsAcked(m_tcb, packets, Seconds(9)); // a smoothed RTT that nothing may read
+        m_controller->IncreaseWindow(m_tcb, packets);
     }
 
     void Round(int64_t rttMs, bool marked)
@@ -190,7 +190,7 @@ class SocketCase : public TestCase
     void Marks(bool cutUnmarked)
     {
         Start(100, 50);
-        m_law->SetAttribute("CutUnmarked", BooleanValue(cutUnmarked));
+        m_controller->SetAttribute("CutUnmarked", BooleanValue(cutUnmarked));
         m_tcb->m_congState = TcpSocketState::CA_CWR;
         for (int i = 0; i < 8; ++i)
         {
@@ -200,7 +200,7 @@ class SocketCase : public TestCase
         m_tcb->m_congState = TcpSocketState::CA_OPEN;
         double alpha = 1 - std::pow(15.0 / 16, 8);
         m_tcb->m_ecnState = TcpSocketState::ECN_ECE_RCVD;
-        NS_TEST_EXPECT_MSG_EQ_TOL(m_law->GetSsThresh(m_tcb, 0),
+        NS_TEST_EXPECT_MSG_EQ_TOL(m_controller->GetSsThresh(m_tcb, 0),
                                   1e5 * (1 - alpha),
                                   1,
                                   "case 5 at a mark");
@@ -216,11 +216,13 @@ class SocketCase : public TestCase
     {
         Start(100, 50);
         Round(4, false);
-        NS_TEST_EXPECT_MSG_EQ(m_law->GetSsThresh(m_tcb, 0),
+        NS_TEST_EXPECT_MSG_EQ(m_controller->GetSsThresh(m_tcb, 0),
                               50500,
                               "a loss halves, though case 1 grows");
         m_tcb->m_cWnd = 3000;
-        NS_TEST_EXPECT_MSG_EQ(m_law->GetSsThresh(m_tcb, 0), 2000, "no less than two packets");
+        NS_TEST_EXPECT_MSG_EQ(m_controller->GetSsThresh(m_tcb, 0),
+                              2000,
+                              "no less than two packets");
     }
 
     void DoRun() override
@@ -236,7 +238,7 @@ class SocketCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(m_tcb->m_useEcn, TcpSocketState::On, "ECN is asked for");
     }
 
-    Ptr<TDctcp> m_law;
+    Ptr<TDctcp> m_controller;
     Ptr<TcpSocketState> m_tcb;
 };
 

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: GPL-2.0-or-later
-"""Theory and experiments of Jiang 2015 (QCN, BCN, SMCC), theirs beside ours."""

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Typed configuration of a training run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    field_validator,
+    model_validator,
+)
+
+from ns3_env.agents.configuration.registry import AgentConfig, find_agent
+from ns3_env.config.bounds import (
+    WHY_SETTING,
+    Count,
+    LearnerSeed,
+    Nanoseconds,
+    Processes,
+    Seed,
+    Setting,
+    TelemetryBytes,
+    WallSeconds,
+    few,
+)
+from ns3_env.config.imports import is_code, named_code
+from ns3_env.config.model import Strict
+from ns3_env.config.units import plain
+from ns3_env.policies.policy import Placement
+from ns3_env.scenario import Clock, PerFlowRtt
+
+
+def _agent(value: Any) -> Any:
+    """The section as the model of the agent that it names."""
+    if not isinstance(value, Mapping):
+        return value
+    return find_agent(str(value.get("name"))).config.model_validate(dict(value))
+
+
+def _fields(value: Any) -> Any:
+    """The fields that ``pkg.module:name`` stands for."""
+    if not isinstance(value, str):
+        return value
+    found = named_code(value) if is_code(value) else None
+    if not isinstance(found, Sequence) or isinstance(found, str):
+        raise ValueError(f"expected fields, or pkg.module:name of a sequence of fields, found {value!r}")
+    return list(found)
+
+
+class Named(BaseModel):
+    """Something chosen by name, or by ``pkg.module:name`` (ns3_env.config.imports).
+
+    The other keys are its settings, checked by what bears the name.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    name: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _units_are_read(cls, data: Any) -> Any:
+        return plain(data)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All keys but ``name``."""
+        return dict(self.model_extra or {})
+
+
+#: Keys and values that are checked later, units read already.
+Keys = Annotated[dict[str, Any], BeforeValidator(plain)]
+
+#: Seconds.
+HangTimeout = Annotated[
+    WallSeconds,
+    Field(
+        gt=0,
+        allow_inf_nan=False,
+        description="a simulator that computes for longer without a sign of life is ended",
+    ),
+]
+
+#: Where simulators run.
+RayAddress = Annotated[
+    str | None,
+    Field(
+        description="simulators, env.simulators of them, run on this Ray cluster: HOST:PORT, auto (that of "
+        "this machine) or local; none: processes of this machine. Changes no result",
+    ),
+]
+
+
+class EnvConfig(Strict):
+    """The environment (ns3_env.envs.sb3_vec_env)."""
+
+    renamed_keys: ClassVar = {"rollout": "placement", "ahead": "prefetch"}
+
+    simulators: Processes = Field(default=1, ge=1, description="rdma-sim processes")
+    placement: Placement = Field(
+        default="python",
+        description="where an agent that learns decides: in Python, which simulators ask, or in them, whose "
+        "episodes it then learns from as a whole",
+    )
+    prefetch: Processes = Field(
+        default=4,
+        ge=1,
+        description="of placement simulator: episodes played ahead, under the policy as it was then; "
+        "more simulators are of no use",
+    )
+    ray: RayAddress = None
+    fields: Annotated[list[str], BeforeValidator(_fields)] = Field(
+        min_length=1,
+        description="fields of the observation, or pkg.module:name of a sequence of them",
+    )
+    action: Named = Named(name="multiplicative_window")
+    reward: Named = Named(name="staged")
+    clock: Clock = PerFlowRtt()
+    decision_quantum_ns: Nanoseconds = Field(
+        default=0, ge=0, description="flows due within it decide together"
+    )
+    telemetry_bytes: TelemetryBytes | None = Field(
+        default=None,
+        ge=0,
+        description="of a packet on the wire, unless the scenario says it; none: what the fields cost",
+    )
+    hang_timeout_s: HangTimeout = 0.9
+
+    @field_validator("fields")
+    @classmethod
+    def _different(cls, fields: list[str]) -> list[str]:
+        if len(set(fields)) < len(fields):
+            raise ValueError("a field is named twice")
+        return fields
+
+
+class TrainConfig(Strict):
+    """How long, and what is kept."""
+
+    decisions: Count = Field(default=50_000, ge=1, description="decisions of all flows together")
+    torch_threads: Processes = Field(default=1, ge=1)
+    checkpoint_every: Count = Field(default=20_000, ge=1, description="decisions between checkpoints")
+    keep_checkpoints: Setting = Field(default=2, ge=1)
+    callbacks: Annotated[list[Named], few(100, WHY_SETTING)] = Field(
+        default=[],
+        description="Stable-Baselines3's BaseCallback classes, pkg.module:name with their arguments, called "
+        "while the agent learns: a logger, a monitor",
+    )
+    log_every_episodes: Count = Field(
+        default=16, ge=1, description="episodes of flows between lines of the log"
+    )
+
+
+class EvaluationConfig(Strict):
+    """What is compared after training; the scenario is never trained on (its seeds are its own)."""
+
+    scenario: Keys = Field(
+        default={
+            "time_limit_ns": 20_000_000,
+            "topology": {"kind": "dumbbell", "senders": 4, "rate_bps": 100e9},
+            "traffic": {"kind": "incast", "size_bytes": 2_000_000, "spread_ns": 100_000},
+        },
+        description="a scenario, as in a curriculum",
+    )
+    returns: Keys | None = Field(
+        default=None, description="scenario on which returns are compared; none: the same"
+    )
+    controllers: list[str] = Field(default=["mpcc", "hpcc"], description="controllers inside the simulator")
+    placement: Placement = Field(
+        default="simulator",
+        description="where the policy decides: in the simulator, or in Python, which the simulator asks",
+    )
+    episodes: Setting = Field(default=1, ge=1)
+    seed: Seed = Field(default=1_000_003, ge=0)
+
+
+class RunConfig(Strict):
+    """A run of ``kind: train``: an agent learns."""
+
+    kind: Literal["train"] = "train"
+    name: str = Field(default="run", pattern=r"^[A-Za-z0-9_.-]+$")
+    seed: LearnerSeed = Field(default=1, ge=0)
+    agent: Annotated[SerializeAsAny[AgentConfig], BeforeValidator(_agent)]
+    env: EnvConfig
+    train: TrainConfig = TrainConfig()
+    evaluation: EvaluationConfig | None = None
+    versions: dict[str, str] = Field(
+        default_factory=dict, description="written into a run's folder; not read"
+    )
+
+    @model_validator(mode="after")
+    def _agent_learns_from_rollouts(self) -> RunConfig:
+        agent = find_agent(self.agent.name)
+        if self.env.placement == "python" and not agent.channel:
+            raise ValueError(
+                f"env.placement: {self.agent.name} learns from rollouts of the simulator alone: 'simulator'"
+            )
+        if self.env.placement == "simulator" and is_code(self.env.action.name):
+            raise ValueError(
+                f"env.placement: the simulator does not know the action map {self.env.action.name}: 'python'"
+            )
+        if self.env.placement == "python" and self.env.ray is not None:
+            raise ValueError(
+                "env.ray: each decision in Python would cross the network: needs env.placement=simulator"
+            )
+        if self.env.placement == "simulator" and not agent.rollouts:
+            raise ValueError(
+                f"env.placement: {self.agent.name} does not learn from rollouts of the simulator: 'python'"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _clock_fits_the_agent(self) -> RunConfig:
+        if find_agent(self.agent.name).synchronous and self.env.clock.name != "synchronous":
+            raise ValueError(
+                f"env.clock.name: {self.agent.name} needs 'synchronous': it expects all flows at every step"
+            )
+        return self

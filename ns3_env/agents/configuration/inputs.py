@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reads a run's inputs: its two files and the command line, or the folder of a run that goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ns3_env.agents.configuration.run_folder import RunFolder
+from ns3_env.config.imports import is_code
+from ns3_env.config.model import shown
+from ns3_env.config.overrides import put
+from ns3_env.config.packaged import find_file
+from ns3_env.config.yaml import parse, read_mapping
+from ns3_env.errors import ConfigError
+
+#: What a run may be: an agent that learns, or a controller of the simulator that is searched.
+KINDS = ("train", "search")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Keys and values of a run's configuration and curriculum, and where they were read.
+
+    Attributes:
+        config: the configuration, not checked yet.
+        curriculum: the curriculum, not checked yet.
+        config_source: what errors in the configuration name.
+        curriculum_source: what errors in the curriculum name.
+        resume: folder of the run that goes on, if one does.
+        recorded: the configuration as that run has it, without this command's overrides.
+    """
+
+    config: dict[str, Any]
+    curriculum: dict[str, Any]
+    config_source: str
+    curriculum_source: str
+    resume: RunFolder | None = None
+    recorded: Mapping[str, Any] | None = None
+
+    @property
+    def kind(self) -> str:
+        """One of ``KINDS``; "train" where the configuration says nothing. Raises ConfigError."""
+        kind = self.config.get("kind", "train")
+        kind = "search" if kind == "tune" else kind  # as version 0.1 called it
+        if not isinstance(kind, str) or kind not in KINDS:
+            known = " and ".join(map(repr, KINDS))
+            raise ConfigError(f"{self.config_source}: kind: there are {known}, not {shown(kind)}")
+        return str(kind)
+
+    def with_overrides(self, overrides: Sequence[str]) -> Inputs:
+        """The same with ``key=value`` put into the configuration. Raises ConfigError."""
+        return replace(self, config=apply_overrides(self.config, overrides))
+
+
+def read_inputs(config: Path | None, curriculum: Path | None, resume: Path | None = None) -> Inputs:
+    """The inputs of a new run, or of one that goes on.
+
+    Args:
+        config: configuration's file, or the name of one that comes with the project; not with ``resume``.
+        curriculum: curriculum's file, or such a name, or pkg.module:name of a sampler; not with ``resume``.
+        resume: folder of a run to go on with.
+
+    Raises:
+        ConfigError: too much or too little is given, or a file cannot be read.
+    """
+    if resume is not None:
+        if config is not None or curriculum is not None:
+            raise ConfigError(
+                "command line: --resume brings its own configuration: no --config, --curriculum or --algo"
+            )
+        folder = RunFolder(resume)
+        data, stages = folder.read()
+        names = str(resume / "config.yaml"), str(resume / "curriculum.yaml")
+        return Inputs(data, stages, *names, folder, data)
+    if config is None or curriculum is None:
+        raise ConfigError("command line: --config and --curriculum are needed (or --resume)")
+    config = find_file(config, "configs")
+    if is_code(str(curriculum)) and not curriculum.exists():
+        return Inputs(
+            read_mapping(config), {"sampler": {"name": str(curriculum)}}, str(config), "--curriculum"
+        )
+    curriculum = find_file(curriculum, "curricula")
+    return Inputs(read_mapping(config), read_mapping(curriculum), str(config), str(curriculum))
+
+
+def apply_overrides(data: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
+    """``data`` with ``a.b=value`` put in; values are read as YAML.
+
+    Raises:
+        ConfigError: an override is not of the form key=value, or leads through something that is no mapping.
+    """
+    result = dict(data)
+    for override in overrides:
+        key, equals, text = override.partition("=")
+        if not equals or not key:
+            raise ConfigError(f"command line: {shown(override)} is not of the form key=value")
+        try:
+            value = parse(text)
+        except yaml.YAMLError as error:
+            raise ConfigError(f"command line: {key}: not a YAML value: {shown(text)}") from error
+        try:
+            result = put(result, key, value)
+        except ValueError as error:
+            raise ConfigError(f"command line: {key}: {error}") from None
+    return result

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Exports a policy to a file, reads it again and compares its answers with the original's."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ns3_env.agents.export.formats import Evaluator, find_format
+from ns3_env.agents.export.record import record
+from ns3_env.agents.export.source import find_source
+from ns3_env.config.files import flush
+from ns3_env.errors import ConfigError
+from ns3_env.policies.file import KEY, MAX_POLICY_BYTES
+from ns3_env.policies.history import Floats, Ints
+
+#: Observations that a file is compared on.
+COUNT = 1000
+#: Largest difference of an action in [-1, 1] that passes: float32 has 6e-8, and layers add up.
+LIMIT = 1e-5
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How an exported file answers.
+
+    Attributes:
+        difference: the largest one to the original's actions.
+        count: of observations.
+        original: name of the file that the original was read from.
+        sha256: of the weights.
+        size_bytes: of the file.
+    """
+
+    difference: float
+    count: int
+    original: str
+    sha256: str
+    size_bytes: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether the file answers as the original does."""
+        return self.difference <= LIMIT
+
+
+def export(checkpoint: Path, form: str, out: Path) -> Comparison:
+    """Writes the policy into ``out``, which appears only if it answers as the original does.
+
+    Args:
+        checkpoint: a run, a checkpoint, a policy's file or its folder, or the name of a released policy.
+        form: one of ``formats.FORMATS``.
+        out: the file; replaced only where an earlier export wrote it.
+
+    Raises:
+        ConfigError: the checkpoint, the format or the file's name will not do.
+        ScenarioError: the run's scenario is wrong.
+        SimulatorError: the simulator failed.
+    """
+    check_out(out)
+    chosen, source = find_format(form), find_source(checkpoint)
+    histories, lengths = record(source.player, source.env, source.scenario, source.seed, COUNT)
+    partial = out.with_name(f".{out.stem}.{os.getpid()}.partial{out.suffix}")
+    try:
+        chosen.write(partial, source.policy)
+        difference = largest_difference(chosen.evaluator(partial), source.original, histories, lengths)
+        size = partial.stat().st_size
+        found = Comparison(difference, len(lengths), source.name, source.policy.sha256, size)
+        if found.passed:
+            os.replace(partial, out)
+            flush(out.absolute().parent)
+    finally:
+        partial.unlink(missing_ok=True)
+    return found
+
+
+def largest_difference(one: Evaluator, other: Evaluator, histories: Floats, lengths: Ints) -> float:
+    """Of their answers; infinite where an answer is no number."""
+    apart = np.abs(one(histories, lengths).astype(np.float64) - other(histories, lengths)).max()
+    return float(apart) if np.isfinite(apart) else float("inf")
+
+
+def check_out(out: Path) -> None:
+    """Raises ConfigError where the file cannot be written, or is there and no earlier export."""
+    if not out.absolute().parent.is_dir():
+        raise ConfigError(f"--out: there is no folder {out.absolute().parent}")
+    if out.is_symlink():
+        raise ConfigError(f"--out: {out} is a symbolic link: name the file itself")
+    if out.exists() and not out.is_file():
+        raise ConfigError(f"--out: {out} is no file: name another")
+    if out.exists() and (out.stat().st_size > 2 * MAX_POLICY_BYTES or KEY.encode() not in out.read_bytes()):
+        raise ConfigError(f"--out: {out} is there, and no export wrote it: name another, or remove it")

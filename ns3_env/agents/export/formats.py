@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Export formats by name; each is a module that writes such files and runs them."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Protocol, cast
+
+from ns3_env.config.command_line import install
+from ns3_env.errors import ConfigError
+from ns3_env.policies.file import PolicyFile
+from ns3_env.policies.history import Floats, Ints
+
+
+class Evaluator(Protocol):
+    """Actions (n, 1) in [-1, 1] for histories (n, K, D), zero-padded at the end, of lengths (n,)."""
+
+    def __call__(self, histories: Floats, lengths: Ints) -> Floats: ...
+
+
+class Format(Protocol):
+    """What a format's module offers."""
+
+    def write(self, path: Path, policy: PolicyFile) -> None:
+        """Writes the policy, with the header of its file. Raises OSError."""
+
+    def evaluator(self, path: Path) -> Evaluator:
+        """What the file answers to histories."""
+
+
+#: What ``--format`` names, and the module; imported when asked for.
+FORMATS = {
+    "native": "ns3_env.agents.export.native",
+    "onnx": "ns3_env.agents.export.onnx_graph",
+    "pt2": "ns3_env.agents.export.torch_program",
+}
+
+
+def find_format(name: str) -> Format:
+    """The format of that name. Raises ConfigError where there is none, or a package is missing."""
+    if name not in FORMATS:
+        raise ConfigError(f"--format: there are {', '.join(FORMATS)}, not {name!r}")
+    try:
+        return cast(Format, importlib.import_module(FORMATS[name]))
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"--format {name}: there is no package {error.name!r}: {install(name)}") from None

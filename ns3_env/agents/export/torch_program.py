@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Builds a PyTorch program (.pt2) from a policy's file, for any number of rows.
+
+Inputs and output are those of the ONNX graph (``onnx_graph``); the archive's extra file ``ns3_env.policy``
+holds the header of the policy's file.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import torch as th
+from torch import nn
+
+from ns3_env.agents.export.formats import Evaluator
+from ns3_env.config.files import write_atomically
+from ns3_env.policies.file import KEY, PolicyFile
+from ns3_env.policies.header import DerivedInput, Input
+from ns3_env.policies.history import Floats, Ints
+from ns3_env.policies.tensors import layers_of
+from ns3_env.task import observations
+
+_ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
+
+
+class Inputs(nn.Module):
+    """Telemetry, cut to each field's range, then sign(x)·ln(1 + |x|) where the header says so, or what is
+    derived from it."""
+
+    low: th.Tensor
+    high: th.Tensor
+    symlog: th.Tensor
+
+    def __init__(self, policy: PolicyFile) -> None:
+        super().__init__()
+        self.entries, self.fields = policy.spec.observation, policy.spec.fields
+        space = observations.observation_space(self.fields)
+        plain = [entry for entry in self.entries if isinstance(entry, Input)]
+        slow = {entry.field for entry in plain if entry.transform == "symlog"}
+        self.as_they_are = len(plain) == len(self.entries)
+        self.register_buffer("low", th.from_numpy(space.low))
+        self.register_buffer("high", th.from_numpy(space.high))
+        self.register_buffer("symlog", th.tensor([name in slow for name in self.fields]))
+
+    def forward(self, values: th.Tensor) -> th.Tensor:
+        """(..., inputs) of (..., fields)."""
+        cut = th.minimum(th.maximum(values, self.low), self.high)
+        seen = th.where(self.symlog, th.sign(cut) * th.log1p(th.abs(cut)), cut)
+        if self.as_they_are:
+            return seen
+        return th.stack([self._input(entry, cut, seen) for entry in self.entries], dim=-1)
+
+    def _input(self, entry: Input | DerivedInput, cut: th.Tensor, seen: th.Tensor) -> th.Tensor:
+        if isinstance(entry, Input):
+            return seen[..., self.fields.index(entry.field)]
+        formula = entry.formula
+        rtt, rate = (cut[..., self.fields.index(name)] for name in entry.fields)
+        excess = th.relu(rtt / (formula.base_ns or 1.0) - formula.margin)
+        return formula.gain * (excess * th.sqrt(rate) - formula.target)
+
+
+class Mlp(nn.Module):
+    """(n, D) to (n, 1)."""
+
+    def __init__(self, policy: PolicyFile) -> None:
+        super().__init__()
+        self.inputs, self.layers = Inputs(policy), _layers(policy)
+
+    def forward(self, observations: th.Tensor) -> th.Tensor:
+        """Actions in [-1, 1]."""
+        actions: th.Tensor = self.layers(self.inputs(observations))
+        return actions.clamp(-1.0, 1.0)
+
+
+class MlpWithHistory(nn.Module):
+    """(n, K, D) and (n,) to (n, 1)."""
+
+    def __init__(self, policy: PolicyFile) -> None:
+        super().__init__()
+        self.inputs, self.layers = Inputs(policy), _layers(policy)
+
+    def forward(self, history: th.Tensor, length: th.Tensor) -> th.Tensor:
+        """Actions in [-1, 1], of the history with the current observation last."""
+        inputs = self.inputs(history)
+        depth, width = inputs.shape[1:]
+        at = (
+            th.arange(depth, device=history.device) + length[:, None] - depth
+        )  # below 0 before a flow's first
+        at = at[:, :, None].expand(-1, -1, width)
+        row = th.where(at >= 0, inputs.gather(1, at.clamp(min=0)), 0.0).flatten(1)
+        actions: th.Tensor = self.layers(row)
+        return actions.clamp(-1.0, 1.0)
+
+
+class Lstm(nn.Module):
+    """(n, K, D) and (n,) to (n, 1)."""
+
+    def __init__(self, policy: PolicyFile) -> None:
+        super().__init__()
+        self.inputs, self.layers = Inputs(policy), _layers(policy)
+        tensors = policy.tensors
+        self.shortcut = _linear(tensors["shortcut.weight"], tensors["shortcut.bias"])
+        self.weight_ih = nn.Parameter(th.from_numpy(tensors["lstm.weight_ih"]))
+        self.weight_hh = nn.Parameter(th.from_numpy(tensors["lstm.weight_hh"]))
+        self.bias = nn.Parameter(th.from_numpy(tensors["lstm.bias"]))
+
+    def forward(self, history: th.Tensor, length: th.Tensor) -> th.Tensor:
+        """Actions in [-1, 1]."""
+        inputs = self.inputs(history)
+        # nn.LSTM keeps a second bias, and a list of its weights that torch.export warns of.
+        start = inputs.new_zeros(1, inputs.shape[0], self.weight_hh.shape[1])
+        weights = [self.weight_ih, self.weight_hh, self.bias, th.zeros_like(self.bias)]
+        outputs, _, _ = th.lstm(inputs, (start, start), weights, True, 1, 0.0, False, False, True)
+        rows, last = th.arange(history.shape[0], device=history.device), length - 1
+        beside = th.relu(self.shortcut(inputs[rows, last]))
+        actions: th.Tensor = self.layers(th.cat([outputs[rows, last], beside], dim=1))
+        return actions.clamp(-1.0, 1.0)
+
+
+def write(path: Path, policy: PolicyFile) -> None:
+    """Writes the program. Raises OSError."""
+    rows, spec = 2, policy.spec
+    histories = th.zeros(rows, spec.history, len(spec.fields))
+    batch = {0: th.export.Dim("n")}
+    if spec.remembers:
+        kind = Lstm if spec.network.kind == "lstm" else MlpWithHistory
+        program = th.export.export(
+            kind(policy).eval(),
+            (histories, th.ones(rows, dtype=th.int64)),
+            dynamic_shapes={"history": batch, "length": batch},
+        )
+    else:
+        program = th.export.export(
+            Mlp(policy).eval(), (histories[:, 0],), dynamic_shapes={"observations": batch}
+        )
+    content = io.BytesIO()
+    th.export.save(program, content, extra_files={KEY: policy.header()})
+    write_atomically(path, content.getvalue())
+
+
+def evaluator(path: Path) -> Evaluator:
+    """The program in a file that this process wrote."""
+    program = th.export.load(path)
+    module = program.module()
+    memory = len(program.graph_signature.user_inputs) == 2
+
+    def act(histories: Floats, lengths: Ints) -> Floats:
+        inputs = (th.from_numpy(histories), th.from_numpy(lengths))
+        with th.inference_mode():
+            actions: Floats = (module(*inputs) if memory else module(inputs[0][:, 0])).numpy()
+        return actions
+
+    return act
+
+
+def _layers(policy: PolicyFile) -> nn.Sequential:
+    network, modules = policy.spec.network, list[nn.Module]()
+    for weight, bias in layers_of(policy.tensors):
+        if modules:
+            modules.append(_ACTIVATIONS[network.hidden_activation]())
+        modules.append(_linear(weight, bias))
+    return nn.Sequential(*modules, *([nn.Tanh()] if network.output_activation == "tanh" else []))
+
+
+def _linear(weight: Floats, bias: Floats | None) -> nn.Linear:
+    layer = nn.Linear(weight.shape[1], weight.shape[0], bias=bias is not None)
+    with th.no_grad():
+        layer.weight.copy_(th.from_numpy(weight))
+        if bias is not None:
+            layer.bias.copy_(th.from_numpy(bias))
+    return layer

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Trainer of FDCC: makes it from a run's configuration, on any clock, and exports its actor."""
+
+from __future__ import annotations
+
+from ns3_env.agents.fdcc.algorithm import FDCC
+from ns3_env.agents.fdcc.config import FdccConfig
+from ns3_env.agents.fdcc.policy import RecurrentTD3Policy
+from ns3_env.agents.trainer.policy_tensors import Exported
+from ns3_env.agents.trainer.trainer import GradientTrainer, policy_file
+from ns3_env.policies.file import policy_bytes
+from ns3_env.policies.header import Network, Training
+from ns3_env.policies.history import Floats, Ints
+from ns3_env.policies.tensors import Tensors
+
+
+class FdccTrainer(GradientTrainer):
+    """FDCC, by gradient."""
+
+    def _make(self) -> FDCC:
+        agent, env = self.config.agent, self.config.env
+        assert isinstance(agent, FdccConfig)
+        model = FDCC(
+            "LstmPolicy",
+            self.env,
+            agent,
+            fields=env.fields,
+            action_map=env.action.name,
+            seed=self.config.seed,
+        )
+        # Of the model, not of self: it is asked for before there is a self.model, and by nobody who has no
+        # simulators.
+        model.snapshot = lambda: policy_bytes(policy_file(of_fdcc(model.policy), env, Training()))
+        model.stopwatch = self.stopwatch
+        return model
+
+    def begin_episodes(self) -> None:
+        """See ``Trainer``."""
+        assert isinstance(self.model, FDCC)
+        self.model.begin_episodes()
+
+    def network(self) -> Exported:
+        """See ``Trainer``."""
+        assert isinstance(self.model, FDCC)
+        return of_fdcc(self.model.policy)
+
+    def act(self, histories: Floats, lengths: Ints) -> Floats:
+        """See ``GradientTrainer``."""
+        assert isinstance(self.model, FDCC)
+        return self.model.policy.act_on(histories, lengths)
+
+
+def of_fdcc(policy: RecurrentTD3Policy) -> Exported:
+    """The actor. Its two biases of the LSTM are added: only their sum acts."""
+    stack = policy.actor.stack
+    lstm = {name: value.detach().cpu() for name, value in stack.lstms[0].named_parameters()}
+    shortcut, *layers = [
+        (weight[0].detach().cpu().numpy(), bias[0, 0].detach().cpu().numpy())
+        for weight, bias in zip(stack.weights, stack.biases, strict=True)
+    ]
+    tensors: Tensors = {
+        "lstm.weight_ih": lstm["weight_ih_l0"].numpy().copy(),
+        "lstm.weight_hh": lstm["weight_hh_l0"].numpy().copy(),
+        "lstm.bias": (lstm["bias_ih_l0"] + lstm["bias_hh_l0"]).numpy(),
+    }
+    for place, (weight, bias) in [
+        ("shortcut", shortcut),
+        *((f"layers.{n}", x) for n, x in enumerate(layers)),
+    ]:
+        tensors |= {f"{place}.weight": weight.copy(), f"{place}.bias": bias.copy()}
+    return Exported(
+        Network(kind="lstm", hidden_activation="relu", output_activation="tanh"),
+        tensors,
+        history=policy.history_length,
+        transform="symlog" if policy.actor.compress else "none",
+        appended=("last_action",) if policy.append_last_action else (),
+    )

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Callbacks of training: the run's own (metrics, log, checkpoints), and the user's by name."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from stable_baselines3.common.callbacks import BaseCallback
+
+from ns3_env.agents.configuration.config import Named, TrainConfig
+from ns3_env.agents.configuration.run_folder import RunFolder
+from ns3_env.agents.curriculum.curriculum import Curriculum
+from ns3_env.agents.runs.progress import LiveLine, StopRequest
+from ns3_env.agents.runs.validation import Validations
+from ns3_env.agents.trainer.rollout_env import RolloutEnv
+from ns3_env.agents.trainer.stopwatch import VALIDATING
+from ns3_env.agents.trainer.trainer import GradientTrainer, Trainer
+from ns3_env.config.imports import made_by
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
+from ns3_env.errors import ConfigError
+from ns3_env.policies.file import policy_bytes, write_policy
+
+#: Metrics by name of an episode's results.
+Measure = Callable[[Mapping[str, Any]], dict[str, float]]
+
+
+class EpisodeMeter:
+    """Adds up what the flows of an episode got, until the simulator reports the episode's end."""
+
+    def __init__(self, env: FlowVecEnv | RolloutEnv, measure: Measure | None) -> None:
+        """
+        Args:
+            env: the environment.
+            measure: metrics of an episode's results.
+        """
+        self.env = env
+        self.measure = measure
+        self.forget()
+
+    def forget(self) -> None:
+        """The episodes under way were given up."""
+        self.ended: list[list[tuple[float, int]]] = [[] for _ in range(self.env.num_simulators)]
+
+    def update(self, step: Mapping[str, Any]) -> list[dict[str, float]]:
+        """Episodes that ended in this step: "return" (mean over flows), "reward" (mean over decisions),
+        metrics.
+
+        Args:
+            step: a callback's locals: of FDCC, or of any Stable-Baselines3 algorithm.
+        """
+        if "finished" in step:
+            flows, results = step["finished"], step["results"]
+        else:
+            infos = step["infos"]
+            flows = [
+                (i, info["episode"]["r"], info["episode"]["l"])
+                for i, info in enumerate(infos)
+                if "episode" in info
+            ]
+            results = self.env.results
+        for slot, total, length in flows:
+            self.ended[slot // self.env.slots].append((total, length))
+        episodes = []
+        for simulator, result in results:
+            ended, self.ended[simulator] = self.ended[simulator], []
+            if ended:
+                total, decisions = sum(r for r, _ in ended), sum(n for _, n in ended)
+                measured = {} if self.measure is None else self.measure(result)
+                episodes.append(
+                    {"return": total / len(ended), "reward": total / max(decisions, 1), **measured}
+                )
+        return episodes
+
+
+class RunCallback(BaseCallback):
+    """Follows a run: feeds the curriculum and the log, saves checkpoints, shows the live line, stops."""
+
+    def __init__(
+        self,
+        config: TrainConfig,
+        curriculum: Curriculum,
+        folder: RunFolder,
+        trainer: Trainer,
+        meter: EpisodeMeter,
+        stop: StopRequest,
+        console: Console,
+        validations: Validations | None = None,
+    ) -> None:
+        super().__init__()
+        self.validations = validations
+        self.meter = meter
+        self.config = config
+        self.curriculum = curriculum
+        self.folder = folder
+        self.trainer = trainer
+        self.stop = stop
+        self.live = LiveLine(console, "decisions", config.decisions)
+        self.saved_at = trainer.decisions
+        self.episodes = 0
+        self.recent: deque[dict[str, float]] = deque(maxlen=20)
+        self.score: float | None = None  # of the last validation
+        self.rate_from = (time.monotonic(), trainer.decisions)
+
+    def _on_training_start(self) -> None:
+        self.live.start()
+
+    def _on_rollout_start(self) -> None:
+        """A checkpoint is due only here: all that was seen is learned from, and episodes can begin anew."""
+        if self.trainer.decisions - self.saved_at >= self.config.checkpoint_every:
+            self.checkpoint()
+            self.trainer.begin_episodes()
+            self.meter.forget()
+
+    def _on_step(self) -> bool:
+        for episode in self.meter.update(self.locals):
+            self.episodes += 1
+            self.recent.append(episode)
+            self.curriculum.record(episode["return"])
+            for key, value in episode.items():
+                self.logger.record_mean(f"episode/{key}", value)
+            self.logger.record("curriculum/stage", self.curriculum.stage)
+            self.logger.record("curriculum/episodes", self.curriculum.next_index)
+            plateau = self.curriculum.plateau
+            if self.validations is not None and plateau is not None and plateau.due:
+                self.validate(self.validations)
+        self.live.show(self.trainer.decisions, self.line)
+        return not self.stop.asked
+
+    def _on_training_end(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Takes the bar off the terminal; may be called again."""
+        self.live.close()
+
+    def checkpoint(self) -> Path:
+        """Saves the trainer, its replay buffer and the curriculum's state."""
+        self.saved_at = self.trainer.decisions
+        state = {
+            "decisions": self.trainer.decisions,
+            "curriculum": self.curriculum.state(),
+            "next_episodes": self.meter.env.next_episodes,
+        }
+        keep = self.config.keep_checkpoints
+        return self.folder.save_checkpoint(self.trainer.decisions, self.trainer.save, state, keep)
+
+    def validate(self, validations: Validations) -> None:
+        """The policy as it is plays episodes held back; the best one is kept beside the checkpoints."""
+        held_back = self.curriculum.held_back()
+        assert isinstance(self.trainer, GradientTrainer)
+        file = self.trainer.file()
+        if file is None:  # nothing that the simulators could play
+            self.validations = None
+            return
+        with self.trainer.stopwatch.measuring(VALIDATING):
+            scores = validations.validate(policy_bytes(file), [scenario for _, scenario in held_back])
+        stages = sorted({stage for stage, _ in held_back})
+        by_stage = [
+            float(np.mean([score for score, (of, _) in zip(scores, held_back, strict=True) if of == stage]))
+            for stage in stages
+        ]
+        if self.curriculum.judge(by_stage):
+            write_policy(self.folder.best_policy, file)
+        self.score = float(np.mean(by_stage))
+        self.logger.record("validation/score", self.score)
+        for stage, score in zip(stages, by_stage, strict=True):
+            self.logger.record(f"validation/{self.curriculum.config.stages[stage].name}", score)
+
+    def line(self) -> str:
+        """Stage, episodes, means over the last 20 episodes, decisions per second."""
+        parts = [self.curriculum.stage_name, f"{self.episodes} episodes"]
+        for key, label, form in (
+            ("return", "return", ".1f"),
+            ("reward", "reward", ".3f"),
+            ("fct_slowdown", "slowdown", ".2f"),
+            ("queue_bytes", "queue kB", ".1f"),
+        ):
+            values = [episode[key] for episode in self.recent if not np.isnan(episode.get(key, np.nan))]
+            if values:
+                scale = 1e-3 if key == "queue_bytes" else 1.0
+                parts.append(f"{label} {scale * float(np.mean(values)):{form}}")
+        if self.score is not None:
+            parts.append(f"validated {self.score:.3f}")
+        seconds = time.monotonic() - self.rate_from[0]
+        parts.append(f"{(self.trainer.decisions - self.rate_from[1]) / max(seconds, 1e-9):,.0f}/s")
+        return " · ".join(parts)
+
+
+def named_callbacks(named: Sequence[Named]) -> list[BaseCallback]:
+    """The callbacks, each made with its settings. Raises ConfigError, naming the key."""
+    made: list[BaseCallback] = []
+    for i, one in enumerate(named):
+        try:
+            made.append(made_by(one.name, one.settings, _is_callback, "Stable-Baselines3's BaseCallback"))
+        except ConfigError as error:  # noqa: PERF203 (a run has a few)
+            raise ConfigError(f"train.callbacks.{i}: {error}") from error
+    return made
+
+
+def _is_callback(made: object) -> bool:
+    return isinstance(made, BaseCallback)

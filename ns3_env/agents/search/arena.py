@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Judges several points of a search at once, on the simulators of this machine or a Ray cluster's."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from ns3_env.agents.search.config import JudgeConfig
+from ns3_env.agents.search.objectives import Episode, Judgement, Objective
+from ns3_env.agents.search.subject import Point, Subject
+from ns3_env.errors import ScenarioError, SimulatorError
+from ns3_env.simulator.pool import EpisodePool, Players
+
+#: Where files that live for a generation are best kept: memory, where there is such a folder.
+_MEMORY = Path("/dev/shm")
+
+
+@contextmanager
+def players_of(env: JudgeConfig) -> Iterator[EpisodePool]:
+    """What plays where ``env.ray`` says, for as long as the block lasts.
+
+    Raises:
+        ConfigError: no Ray cluster answers there, or it does not let us in.
+    """
+    if env.ray is None:
+        with Players(env.simulators, hang_timeout_s=env.hang_timeout_s) as players:
+            yield players
+        return
+    from ns3_env.cluster.address import find
+    from ns3_env.cluster.players import RayPlayers
+    from ns3_env.cluster.session import joined
+
+    with joined(find(env.ray, "env.ray"), env.simulators) as cluster:
+        print(cluster, flush=True)
+        with RayPlayers(env.simulators or max(cluster.cores, 1), hang_timeout_s=env.hang_timeout_s) as there:
+            yield there
+
+
+class Arena:
+    """Plays points of a subject, and judges them."""
+
+    def __init__(self, subject: Subject, objective: Objective, players: EpisodePool) -> None:
+        """
+        Args:
+            subject: what is searched.
+            objective: what an episode is worth.
+            players: the simulators.
+        """
+        self._subject, self._objective, self._players = subject, objective, players
+
+    def play(
+        self,
+        points: Mapping[int, Point],
+        episodes: Sequence[Episode],
+        done: Callable[[int, list[Judgement]], None],
+        stopped: Callable[[], bool],
+    ) -> None:
+        """Judges points on episodes.
+
+        Args:
+            points: by number.
+            episodes: what each of them plays.
+            done: told of each point, by number, when it has been judged, a judgement for each episode.
+            stopped: asked now and then: whether what has not begun yet shall not begin.
+
+        Raises:
+            ScenarioError: an episode cannot be judged.
+            SimulatorError: naming the point.
+        """
+        with tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as folder:
+            self._play(points, episodes, done, stopped, Path(folder))
+
+    def _play(
+        self,
+        points: Mapping[int, Point],
+        episodes: Sequence[Episode],
+        done: Callable[[int, list[Judgement]], None],
+        stopped: Callable[[], bool],
+        folder: Path,
+    ) -> None:
+        found: dict[int, dict[int, Judgement]] = {number: {} for number in points}
+        playing: dict[Future[Judgement], tuple[int, int]] = {}
+        for number, point in points.items():
+            controller = self._subject.controller(point, folder)
+            for i, episode in enumerate(episodes):
+                playing[self._objective.begin(self._players, episode, controller)] = number, i
+        while playing:
+            for future in wait(playing, timeout=0.2, return_when=FIRST_COMPLETED).done:
+                number, i = playing.pop(future)
+                found[number][i] = self._judged(future, points[number], episodes[i])
+                if len(found[number]) == len(episodes):
+                    done(number, [found[number][i] for i in range(len(episodes))])
+            if stopped():
+                playing = {future: at for future, at in playing.items() if not future.cancel()}
+
+    def _judged(self, future: Future[Judgement], point: Point, episode: Episode) -> Judgement:
+        try:
+            judged = future.result()
+        except SimulatorError as error:
+            raise type(error)(f"with {self._subject.describe(point)}: {error}") from error
+        if math.isnan(judged.score):
+            raise ScenarioError(
+                f"curriculum: stage {episode.stage!r}: no flow gets an answer within its "
+                "time_limit_ns, so there is nothing to judge: make it longer"
+            )
+        return judged
+
+
+def mean_score(judgements: Sequence[Judgement]) -> float:
+    """Over episodes, which all count alike."""
+    return float(np.mean([judged.score for judged in judgements]))

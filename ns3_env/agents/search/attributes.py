@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Search subject: a controller's attributes, checked by the simulator, each a coordinate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from ns3_env.agents.search.config import Attributes, ControllerConfig, Parameter
+from ns3_env.agents.search.subject import Point, Space, Values
+from ns3_env.agents.trainer.layout import controller_layout, write_layout
+from ns3_env.config.model import nearest
+from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.programs.transport import Transport
+from ns3_env.scenario import AGENT, Controller, Scenario
+from ns3_env.simulator import Simulator, default_attributes, list_controllers
+
+#: How far whole numbers reach beyond their range's ends before they are rounded.
+_ROUNDING = 0.49
+#: A setting within this share of its range's width is at its end.
+_END = 0.02
+#: Where a range is tried beside its ends: a point that is no whole number in any range of whole numbers.
+_INSIDE = 0.3819
+
+
+def coordinate(parameter: Parameter, value: float) -> float:
+    """Where the search sees a value: in [0, 1], or the value itself of whole numbers."""
+    if parameter.integer:
+        return value
+    low, high = parameter.low, parameter.high
+    if parameter.log:
+        return math.log(value / low) / math.log(high / low)
+    return (value - low) / (high - low)
+
+
+def value_at(parameter: Parameter, at: float) -> int | float:
+    """The value that a coordinate stands for, within the range."""
+    low, high = parameter.low, parameter.high
+    if parameter.integer:
+        return round(min(max(at, low), high))
+    share = min(max(at, 0.0), 1.0)
+    value = low * (high / low) ** share if parameter.log else low + share * (high - low)
+    return min(max(value, low), high)
+
+
+def space_of(parameters: Mapping[str, Parameter]) -> Space:
+    """A coordinate in [0, 1] for each, of its logarithm where ``log``; whole numbers have their own unit."""
+    low, high = np.array([_ends(p) for p in parameters.values()]).T
+    start = np.array([coordinate(p, float(p.start or 0.0)) for p in parameters.values()])
+    whole = tuple(i for i, p in enumerate(parameters.values()) if p.integer)
+    return Space(start, high - low, low, high, whole)
+
+
+def values_at(parameters: Mapping[str, Parameter], point: Point) -> dict[str, int | float]:
+    """The value of each parameter at a point."""
+    return {name: value_at(p, float(at)) for (name, p), at in zip(parameters.items(), point, strict=True)}
+
+
+class AttributesSubject:
+    """A ``Subject``: attributes of one of the simulator's controllers."""
+
+    def __init__(self, config: ControllerConfig, parameters: Mapping[str, Parameter]) -> None:
+        """
+        Args:
+            config: which controller.
+            parameters: what is searched, each with a start.
+        """
+        self.config = config
+        self.parameters = dict(parameters)
+        self.space = space_of(self.parameters)
+        self.columns = tuple(self.parameters)
+        self.label = f"{config.name}-tuned"
+
+    @property
+    def before(self) -> tuple[str, Controller]:
+        """The controller with the attributes that the tuned ones are compared with."""
+        name = self.config.name
+        return f"{name}-untuned", Controller(name=name, attributes=self.config.untuned)
+
+    def describe(self, point: Point) -> Values:
+        """The parameters' values; at the start those given, not what rounding makes of them."""
+        if np.array_equal(point, self.space.start):
+            starts = self.parameters.items()
+            return {name: round(p.start or 0.0) if p.integer else float(p.start or 0.0) for name, p in starts}
+        return dict(values_at(self.parameters, point))
+
+    def controller(self, point: Point, folder: Path) -> Controller:
+        """See ``Subject``; nothing is written."""
+        return self._controller(point)
+
+    def save(self, point: Point, folder: Path) -> None:
+        """See ``Subject``."""
+        write_layout(folder, controller_layout(self._controller(point)))
+
+    def remarks(self, found: Controller) -> list[str]:
+        """Ranges that the best lies at an end of, and what to put into a scenario."""
+        pasted = yaml.safe_dump({"controllers": [found.model_dump()]}, sort_keys=False)
+        return [
+            *find_ends(self.parameters, found.attributes),
+            f"tuned, to put into a scenario:\n{pasted.rstrip()}",
+        ]
+
+    def _controller(self, point: Point) -> Controller:
+        searched: Attributes = {}
+        for name, value in self.describe(point).items():
+            assert not isinstance(value, str)
+            searched[name] = self.parameters[name].attribute(value)
+        return Controller(name=self.config.name, attributes={**self.config.attributes, **searched})
+
+
+def find_ends(parameters: Mapping[str, Parameter], attributes: Attributes) -> list[str]:
+    """A line for each range that the best setting lies at an end of: beyond may be better ones."""
+    lines = []
+    for name, parameter in parameters.items():
+        value = parameter.number(attributes[name])
+        assert value is not None
+        share = coordinate(parameter, value)
+        if not parameter.integer and not _END < share < 1 - _END:
+            lines.append(
+                f"{name} = {value:.3g} is at an end of its range, {parameter.low:g} to "
+                f"{parameter.high:g}: where it may go beyond, widen controller.parameters.{name}"
+            )
+    return lines
+
+
+def _ends(parameter: Parameter) -> tuple[float, float]:
+    if parameter.integer:
+        return parameter.low - _ROUNDING, parameter.high + _ROUNDING
+    return 0.0, 1.0
+
+
+def with_starts(
+    controller: ControllerConfig, source: str, hang_timeout_s: float = 0.9, transport: Transport = "rdma"
+) -> dict[str, Parameter]:
+    """The parameters, each with a ``start``: its own, or the attribute's default.
+
+    Args:
+        controller: which, and the ranges of its attributes.
+        source: what errors begin with.
+        hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
+        transport: whose controller it is.
+
+    Raises:
+        ConfigError: there is no such controller or attribute, or it does not take the values of its range;
+            nothing has run.
+    """
+    _check_names(controller, source, transport)
+    known = default_attributes(controller.name, transport)
+    found = {}
+    for name, parameter in controller.parameters.items():
+        place = f"{source}: controller.parameters.{name}"
+        start = parameter.start if parameter.start is not None else parameter.number(known[name])
+        if start is None:
+            unit = f" of the unit {parameter.unit!r}" if parameter.unit else ""
+            raise ConfigError(
+                f"{place}: {known[name]!r} is no number{unit} to search; of a time, give the unit"
+            )
+        if not parameter.low <= start <= parameter.high:
+            raise ConfigError(f"{place}: its default, {start:g}, is not between low and high: give a start")
+        found[name] = parameter.model_copy(update={"start": start})
+    with Simulator(hang_timeout_s=hang_timeout_s) as simulator:
+        for section, fixed in (("attributes", controller.attributes), ("compare", controller.compare)):
+            given = Controller(name=controller.name, attributes=fixed)
+            _try(simulator, given, f"{source}: controller.{section}", transport)
+        for name, parameter in found.items():
+            place = f"{source}: controller.parameters.{name}"
+            inside = parameter.low + _INSIDE * (parameter.high - parameter.low)
+            for value in (parameter.low, parameter.high, inside):
+                number = round(value) if parameter.integer else value
+                text = f"{place}: {parameter.attribute(number)} is refused"
+                given = Controller(name=controller.name, attributes={name: parameter.attribute(number)})
+                _try(simulator, given, text, transport)
+    return found
+
+
+def _check_names(controller: ControllerConfig, source: str, transport: Transport) -> None:
+    """Raises ConfigError where the controller or one of the attributes does not exist."""
+    controllers = [name for name in list_controllers(transport=transport) if name != AGENT]
+    if controller.name not in controllers:
+        raise ConfigError(
+            f"{source}: controller.name: there is no {controller.name!r} in the simulator"
+            f"{nearest(controller.name, controllers)} of {', '.join(controllers)}"
+        )
+    known = sorted(default_attributes(controller.name, transport))
+    for section in ("parameters", "attributes", "compare"):
+        for name in getattr(controller, section):
+            if name not in known:
+                raise ConfigError(
+                    f"{source}: controller.{section}: {controller.name} has no attribute {name!r}"
+                    f"{nearest(name, known)} of {', '.join(known)}"
+                )
+
+
+def try_controller(
+    controller: Controller, place: str, hang_timeout_s: float = 0.9, transport: Transport = "rdma"
+) -> None:
+    """Raises ConfigError, beginning with ``place``, where the simulator refuses the controller."""
+    with Simulator(hang_timeout_s=hang_timeout_s) as simulator:
+        _try(simulator, controller, place, transport)
+
+
+def _try(simulator: Simulator, controller: Controller, place: str, transport: Transport) -> None:
+    scenario = Scenario(transport=transport, time_limit_ns=1, controllers=[controller])
+    try:
+        simulator.send_reset(scenario)
+        simulator.receive()
+    except ScenarioError as error:
+        hint = " A parameter of whole numbers has 'integer: true'." if "it takes int" in str(error) else ""
+        raise ConfigError(f"{place}: {error}{hint}") from error

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Configuration of a search: what is searched, for how long, and by what it is judged."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig, HangTimeout, Named, RayAddress
+from ns3_env.agents.search.law import LAW_FIELDS, SizeLaw
+from ns3_env.config.bounds import Processes, Seed, Setting, TelemetryBytes
+from ns3_env.config.model import Strict, renamed, validate
+from ns3_env.errors import ConfigError
+from ns3_env.policies.header import Activation, PolicySpec, Transform
+from ns3_env.policies.tensors import Layer, Shape, Widths, tensor_shapes
+from ns3_env.scenario import Clock, PerFlowRtt
+from ns3_env.task.actions import make_action_map
+from ns3_env.task.observations import field_indices, wire_bytes
+
+#: Weights of the largest network; a search of more would find nothing in a lifetime.
+MAX_WEIGHTS = 100_000
+Width = Annotated[int, Field(ge=1, le=1024)]
+#: Of a metric in a sum.
+Weight = Annotated[float, Field(gt=0, le=1000)]
+#: A controller's attributes, as a scenario has them.
+Attributes = dict[str, bool | int | float | str]
+
+
+class Start(Strict):
+    """What a network is fitted to before it is searched."""
+
+    law: SizeLaw = SizeLaw()
+    fit_steps: Setting = Field(default=500, ge=1, description="of Adam; some milliseconds each")
+
+
+class NetworkConfig(Strict):
+    """A network that the simulator plays (docs/policy-format.md)."""
+
+    kind: Literal["mlp", "lstm"] = "mlp"
+    fields: list[str] = Field(min_length=1, description="telemetry fields that it reads")
+    transform: Transform = Field(default="symlog", description="of every field")
+    hidden: list[Width] = Field(default=[12, 12], max_length=8, description="widths of the hidden layers")
+    hidden_activation: Activation = "tanh"
+    memory: Width | None = Field(default=None, description="width of an lstm, and of its shortcut")
+    history: int = Field(default=1, ge=1, description="observations that it reads, the current one included")
+    action: Named = Named(name="exponential_window")
+    clock: Clock = PerFlowRtt()
+    telemetry_bytes: TelemetryBytes | None = Field(
+        default=None, ge=0, description="of a packet on the wire; none: what the fields cost"
+    )
+    start: Start | None = Field(
+        default=None,
+        description="the law that the first network answers as; none: it lets the window of any flow grow",
+    )
+
+    @model_validator(mode="after")
+    def _memory_of_an_lstm(self) -> NetworkConfig:
+        if (self.kind == "lstm") != (self.memory is not None):
+            raise ValueError("memory: an lstm needs one, and nothing else has one")
+        return self
+
+    @model_validator(mode="after")
+    def _can_answer_as_the_law(self) -> NetworkConfig:
+        if self.start is None:
+            return self
+        if (self.kind, self.transform, self.hidden_activation) != ("mlp", "symlog", "tanh"):
+            raise ValueError("start: the law is fitted by an mlp with symlog and tanh")
+        if missing := [name for name in LAW_FIELDS if name not in self.fields]:
+            raise ValueError(f"fields: the law of 'start' reads {', '.join(missing)}, too")
+        return self
+
+    def spec(self, source: str) -> PolicySpec:
+        """The policy, but for its weights. Raises ConfigError, naming ``source`` and key."""
+        try:
+            field_indices(self.fields)
+        except KeyError as error:
+            raise ConfigError(f"{source}: network.fields: {error.args[0]}") from None
+        try:
+            make_action_map(self.action.name, **self.action.settings)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ConfigError(f"{source}: network.action: {error.args[0]}") from None
+        cost = wire_bytes(self.fields) if self.telemetry_bytes is None else self.telemetry_bytes
+        content: dict[str, Any] = {
+            "observation": [{"field": name, "transform": self.transform} for name in self.fields],
+            "history": self.history,
+            "network": {
+                "kind": self.kind,
+                "hidden_activation": self.hidden_activation,
+                "output_activation": "tanh",
+            },
+            "action": {"name": self.action.name, **self.action.settings},
+            "clock": self.clock.model_dump(),
+            "telemetry_bytes": cost,
+        }
+        return validate(content, PolicySpec, f"{source}: network")
+
+    def shapes(self, spec: PolicySpec, source: str) -> dict[str, Shape]:
+        """Shapes of its tensors, by name. Raises ConfigError where there are too many weights."""
+        layers = tuple(Layer(width) for width in (*self.hidden, 1))
+        shapes = tensor_shapes(spec, Widths(layers, self.memory or 0, self.memory or 0))
+        count = sum(math.prod(shape) for shape in shapes.values())
+        if count > MAX_WEIGHTS:
+            raise ConfigError(
+                f"{source}: network: has {count} weights; at most {MAX_WEIGHTS} can be searched"
+            )
+        return shapes
+
+
+class Parameter(Strict):
+    """The range of one attribute."""
+
+    low: float
+    high: float
+    log: bool = Field(default=False, description="search its logarithm: for what acts by its order")
+    integer: bool = Field(default=False, description="whole numbers only")
+    start: float | None = Field(default=None, description="where the search begins; none: its default")
+    unit: str = Field(
+        default="",
+        pattern="^[A-Za-z/]*$",
+        description="put behind the number, e.g. ns of an attribute that is a time",
+    )
+
+    @model_validator(mode="after")
+    def _is_a_range(self) -> Parameter:
+        if not self.low < self.high:
+            raise ValueError(f"low ({self.low:g}) must be below high ({self.high:g})")
+        if self.start is not None and not self.low <= self.start <= self.high:
+            raise ValueError(f"start ({self.start:g}) is not between {self.low:g} and {self.high:g}")
+        if self.log and self.low <= 0:
+            raise ValueError(f"log: low must be above 0, not {self.low:g}")
+        if self.log and self.integer:
+            raise ValueError("log and integer: whole numbers are searched as they are")
+        if self.integer and not all(x.is_integer() for x in (self.low, self.high, self.start or 0.0)):
+            raise ValueError("integer: low, high and start must be whole numbers")
+        return self
+
+    def attribute(self, value: int | float) -> int | float | str:
+        """The value as the attribute takes it."""
+        return f"{value!r}{self.unit}" if self.unit else value
+
+    def number(self, attribute: object) -> float | None:
+        """The number in an attribute's value or text; None where it is none of this unit."""
+        text = str(attribute)
+        if not text.endswith(self.unit):
+            return None
+        try:
+            return float(text.removesuffix(self.unit))
+        except ValueError:
+            return None
+
+
+class ControllerConfig(Strict):
+    """A controller of the simulator, its attributes by name (``rdma-sim --PrintAttributes=rdma::NAME``)."""
+
+    name: str = Field(min_length=1)
+    parameters: dict[str, Parameter] = Field(min_length=1, description="attributes that are searched")
+    attributes: Attributes = Field(default_factory=dict, description="others, held fixed")
+    compare: Attributes = Field(
+        default_factory=dict,
+        description="of what the tuned controller is compared with; those not named have their defaults",
+    )
+
+    @model_validator(mode="after")
+    def _searched_or_fixed(self) -> ControllerConfig:
+        both = sorted(set(self.parameters) & set(self.attributes))
+        if both:
+            raise ValueError(f"attributes: {both[0]} is among the parameters, too")
+        return self
+
+    @property
+    def untuned(self) -> Attributes:
+        """The attributes that the tuned ones are compared with."""
+        return {**self.attributes, **self.compare}
+
+
+class LawConfig(Strict):
+    """Numbers of the law that the network is fitted to, of its action map, and ``rtt_fraction``."""
+
+    parameters: dict[str, Parameter] = Field(min_length=1, description="what is searched")
+
+
+class ValidationConfig(Strict):
+    """When it is looked how good the search is on flows that it has not seen."""
+
+    every: Setting = Field(default=5, ge=1, description="generations between two looks; one is at the start")
+    episodes: Setting = Field(default=2, ge=1, description="of each stage, held back: always the same")
+
+
+class SearchConfig(Strict):
+    """How long is searched, and how."""
+
+    trials: Setting = Field(default=100, ge=1, description="points tried, the start among them")
+    population: Setting = Field(
+        default=8, ge=4, description="trials between two moves of the search (CMA-ES)"
+    )
+    step: float = Field(
+        default=0.25,
+        gt=0,
+        le=1,
+        description="first standard deviation, in ranges; of weights, in 1/√inputs",
+    )
+    episodes: Setting = Field(default=2, ge=1, description="of each stage in a trial")
+    validation: ValidationConfig | None = Field(
+        default=None,
+        description="none: all trials play the same episodes, and the best is kept. Else each generation "
+        "has episodes of its own, and the search's mean with the best validation is kept",
+    )
+
+    @model_validator(mode="after")
+    def _validates_more_than_the_start(self) -> SearchConfig:
+        if (
+            self.validation is not None
+            and (needed := 1 + self.population * self.validation.every) > self.trials
+        ):
+            raise ValueError(
+                f"trials: {self.trials} end before the first validation, after {self.validation.every} "
+                f"generations of {self.population}: at least {needed}"
+            )
+        return self
+
+
+class MetricsConfig(Strict):
+    """Metrics against the best of some of the simulator's controllers (``metrics_objective``)."""
+
+    baselines: list[str] = Field(min_length=1, description="controllers of the simulator, as they are")
+    terms: dict[str, Weight] = Field(min_length=1, description="weights of metrics, by their names")
+    losses_weigh: float = Field(
+        default=1.0,
+        ge=1,
+        le=100,
+        description="times as much as gains: above 1, no gain in one place makes up for a loss in another",
+    )
+
+
+class JudgeConfig(Strict):
+    """The simulators, and the reward at an agent's decisions that is judged by where no metrics are named."""
+
+    simulators: Processes | None = Field(
+        default=None, ge=1, description="rdma-sim processes; none: one for each core. Changes no result"
+    )
+    ray: RayAddress = None
+    hang_timeout_s: HangTimeout = 0.9
+    reward: Named = Named(name="staged")
+    clock: PerFlowRtt = PerFlowRtt()
+
+    def of_agent(self) -> EnvConfig:
+        """The environment of an agent that is judged so."""
+        return EnvConfig(
+            fields=["rtt"], reward=self.reward, clock=self.clock, hang_timeout_s=self.hang_timeout_s
+        )
+
+
+class SearchRunConfig(Strict):
+    """A run of ``kind: search``: a controller's attributes, or a network's weights, are searched."""
+
+    kind: Annotated[Literal["search"], renamed({"tune": "search"})]
+    name: str = Field(default="tuned", pattern=r"^[A-Za-z0-9_.-]+$")
+    seed: Seed = Field(default=1, ge=0)
+    controller: ControllerConfig | None = Field(default=None, description="whose attributes are searched")
+    network: NetworkConfig | None = Field(default=None, description="whose weights are searched")
+    law: LawConfig | None = Field(
+        default=None, description="the network is fitted to a law, and the law's numbers are searched instead"
+    )
+    objective: MetricsConfig | None = Field(
+        default=None, description="none: the reward of a decision, of flows into one receiver"
+    )
+    search: SearchConfig = SearchConfig()
+    env: JudgeConfig = JudgeConfig()
+    keep_checkpoints: Setting = Field(default=2, ge=1)
+    evaluation: EvaluationConfig | None = None
+    versions: dict[str, str] = Field(
+        default_factory=dict, description="written into a run's folder; not read"
+    )
+
+    @model_validator(mode="after")
+    def _one_subject(self) -> SearchRunConfig:
+        if (self.controller is None) == (self.network is None):
+            found = "none" if self.controller is None else "both"
+            raise ValueError(
+                "one of the sections 'controller' (its attributes are searched) and 'network' (its weights "
+                f"are) is needed; there are {found}"
+            )
+        if self.law is not None and (self.network is None or self.network.start is None):
+            raise ValueError("law: what is fitted to it is missing: network.start")
+        return self

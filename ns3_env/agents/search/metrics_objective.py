@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Objective: an episode's metrics against the best of known controllers on the same flows.
+
+    score = - Σ_k w_k L ln((m_k + ε_k) / (b_k + ε_k)),   b_k the best of the baselines in metric k
+
+where less is better, and the ratio upside down where more is. Whoever equals the best baseline in every
+metric has 0; who needs 1 % more of a metric of weight 1 has -0.01. L is ``losses_weigh`` where the logarithm
+is above 0, else 1. ε_k, which the metric declares, keeps the ratio defined where a metric can be 0:
+differences far below it do not count.
+
+Flow completion times know finished flows alone, so that starving some would flatter. Here a flow that has not
+finished counts as one that ended with the episode, the least that it can have needed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ns3_env.agents.search.config import MetricsConfig
+from ns3_env.agents.search.objectives import Episode, Judgement
+from ns3_env.config.model import nearest
+from ns3_env.errors import ConfigError
+from ns3_env.programs.transport import Transport
+from ns3_env.scenario import AGENT, POLICY, Controller, Scenario
+from ns3_env.simulator import list_controllers
+from ns3_env.simulator.pool import EpisodePool
+from ns3_env.simulator.results import Results, endless
+
+#: The logarithm of the ratio where the candidate alone does not define a metric: 20 times as bad.
+_UNDEFINED = 3.0
+
+Row = Mapping[str, float]
+
+
+class Metric(Protocol):
+    """What must be known of a metric, beside its value."""
+
+    @property
+    def better(self) -> str | None:
+        """ "lower", "higher", or None where neither is by itself."""
+        ...
+
+    @property
+    def resolution(self) -> float:
+        """ε; 0 of a metric that is never 0."""
+        ...
+
+    @property
+    def of_finished(self) -> bool:
+        """Whether only finished flows count."""
+        ...
+
+
+def _measure_nothing(results: Results, names: Iterable[str]) -> dict[str, float]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """The metrics that there are, and what measures them: (results, names) -> values, NaN where undefined."""
+
+    known: Mapping[str, Metric] = field(default_factory=dict)
+    measure: Callable[[Results, Iterable[str]], Mapping[str, float]] = _measure_nothing
+
+
+class MetricsObjective:
+    """Metrics against those of baselines, which play each episode once, however many are judged on it."""
+
+    def __init__(
+        self, config: MetricsConfig, metrics: Metrics, source: str, transport: Transport = "rdma"
+    ) -> None:
+        """
+        Args:
+            config: which baselines, and which metrics with their weights.
+            metrics: those that there are.
+            source: what errors begin with.
+            transport: of the episodes.
+
+        Raises:
+            ConfigError: there is no such baseline or metric, or the metric has no better direction.
+        """
+        known = [name for name in list_controllers(transport=transport) if name not in (AGENT, POLICY)]
+        for name in config.baselines:
+            if name not in known:
+                raise ConfigError(
+                    f"{source}: objective.baselines: there is no {name!r} in the simulator"
+                    f"{nearest(name, known)} of {', '.join(known)}"
+                )
+        directed = [name for name, metric in metrics.known.items() if metric.better is not None]
+        for name in config.terms:
+            if name not in directed:
+                what = "says nothing of better or worse" if name in metrics.known else "is no metric"
+                raise ConfigError(f"{source}: objective.terms: {name!r} {what}{nearest(name, directed)}")
+        self.heading = f"score, 0: the best of {', '.join(config.baselines)} in each metric"
+        self._weights = dict(config.terms)
+        self._losses_weigh = config.losses_weigh
+        self._baselines = [Controller(name=name) for name in config.baselines]
+        self._metrics = metrics
+        self._row = Measuring(metrics, tuple(config.terms))
+        self._played: dict[tuple[str, int], list[Future[Row]]] = {}
+
+    def begin(self, players: EpisodePool, episode: Episode, controller: Controller) -> Future[Judgement]:
+        """See ``Objective``."""
+        if episode.key not in self._played:
+            self._played[episode.key] = [
+                players.submit(_under(episode, x), self._row) for x in self._baselines
+            ]
+        baselines = self._played[episode.key]
+
+        def judge(row: Row) -> Judgement:
+            # They were submitted before, and episodes begin in the order in which they are: no deadlock.
+            return self.judge(row, [played.result() for played in baselines])
+
+        return players.submit_then(_under(episode, controller), self._row, judge)
+
+    def judge(self, row: Row, baselines: Sequence[Row]) -> Judgement:
+        """The score of values by metric, against those of the baselines."""
+        terms = {
+            name: self._term(
+                log_ratio(row[name], [baseline[name] for baseline in baselines], self._metrics.known[name])
+            )
+            for name in self._weights
+        }
+        return Judgement(math.fsum(self._weights[name] * term for name, term in terms.items()), terms)
+
+    def _term(self, ratio: float) -> float:
+        return -ratio * (self._losses_weigh if ratio > 0 else 1.0)
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """Measures an episode, where it was played."""
+
+    metrics: Metrics
+    names: tuple[str, ...]
+
+    def __call__(self, results: Results) -> Row:
+        """The metrics by name; of finished flows alone with all flows ended."""
+        of_finished = [name for name in self.names if self.metrics.known[name].of_finished]
+        others = [name for name in self.names if name not in of_finished]
+        measured = dict(self.metrics.measure(results, others))
+        measured.update(self.metrics.measure(ended_at_the_limit(results), of_finished))
+        return measured
+
+
+def _under(episode: Episode, controller: Controller) -> Scenario:
+    return episode.scenario.under(controller.name, controller.attributes)
+
+
+def log_ratio(value: float, baselines: Sequence[float], metric: Metric) -> float:
+    """How much worse than the best of the baselines, as a logarithm: 0 is as good, 0.01 is 1 % worse.
+
+    0 where the flows do not define the metric (none of the baselines has a value).
+    """
+    defined = [x for x in baselines if not math.isnan(x)]
+    if not defined:
+        return 0.0
+    if math.isnan(value):
+        return _UNDEFINED
+    lower = metric.better == "lower"
+    best = min(defined) if lower else max(defined)
+    ratio = (value + metric.resolution) / (best + metric.resolution)
+    return math.log(ratio if lower else 1 / ratio)
+
+
+def ended_at_the_limit(results: Results) -> Results:
+    """The results with flows that did not finish ended at the episode's end, no sooner than alone.
+
+    Flows that never end stay as they are.
+    """
+    flows, goes_on = results["flows"], endless(results)
+    if min(flows["fct_ns"], default=0) >= 0:
+        return results
+    end = results["totals"]["end_ns"]
+    columns = (flows["fct_ns"], flows["start_ns"], flows["standalone_ns"], goes_on)
+    fct = [
+        had if had >= 0 or on else max(end - start, alone)
+        for had, start, alone, on in zip(*columns, strict=True)
+    ]
+    return {**results, "flows": {**flows, "fct_ns": fct}}

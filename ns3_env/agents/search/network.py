@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Search subjects played as policy files: a network's weights, or a law that a network is fitted to."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from ns3_env.agents.configuration.run_folder import versions
+from ns3_env.agents.search.attributes import space_of, values_at
+from ns3_env.agents.search.config import LawConfig, NetworkConfig, Parameter
+from ns3_env.agents.search.distil import distil
+from ns3_env.agents.search.law import SizeLaw
+from ns3_env.agents.search.subject import Point, Space, Values
+from ns3_env.agents.trainer.layout import controller_layout, write_layout
+from ns3_env.config.model import nearest, validate
+from ns3_env.errors import ConfigError
+from ns3_env.policies.file import POLICY_FILE, PolicyFile, write_policy
+from ns3_env.policies.header import PolicySpec, Training
+from ns3_env.policies.tensors import Shape
+from ns3_env.scenario import POLICY, Controller
+from ns3_env.simulator.results import Floats
+from ns3_env.task.actions import make_action_map
+
+Tensors = dict[str, Floats]
+#: What a flow sees that is alone on its path; 0 in every field that is not here.
+_ALONE = {
+    "rtt": 1.0,
+    "switch_rate": 1.0,
+    "goodput": 1.0,
+    "pacing_rate": 1.0,
+    "throughput": 1.0,
+    "flow_count": 1.0,
+}
+#: What the first network answers there: the window of a flow that nothing disturbs grows.
+_GROWTH = 0.3
+
+
+class NetworkFiles(ABC):
+    """What subjects have in common whose points are networks."""
+
+    @abstractmethod
+    def policy(self, point: Point) -> PolicyFile:
+        """The policy that a point stands for."""
+
+    def controller(self, point: Point, folder: Path) -> Controller:
+        """See ``Subject``; the file's name tells its weights, so that equal ones share a file."""
+        policy = self.policy(point)
+        path = folder / f"{policy.sha256}.safetensors"
+        if not path.exists():
+            write_policy(path, policy)
+        return Controller(name=POLICY, attributes={"File": str(path)})
+
+    def save(self, point: Point, folder: Path) -> None:
+        """See ``Subject``."""
+        write_policy(folder / POLICY_FILE, self.policy(point))
+        write_layout(folder, controller_layout(Controller(name=POLICY)))
+
+
+class NetworkSubject(NetworkFiles):
+    """A ``Subject``: the weights and biases of a network, tensor after tensor."""
+
+    columns = ("weights_sha256",)
+    before = None
+
+    def __init__(self, config: NetworkConfig, name: str, seed: int, source: str) -> None:
+        """
+        Args:
+            config: the network.
+            name: of the run.
+            seed: of the weights that the search begins with.
+            source: what errors begin with.
+
+        Raises:
+            ConfigError: the simulator cannot play such a network.
+        """
+        spec = config.spec(source)
+        training = Training(run=name, agent="search", seed=seed, versions=versions())
+        self.spec: PolicySpec = spec.model_copy(update={"training": training})
+        self._shapes = config.shapes(spec, source)
+        self.space = _space(self._start(config, seed), self._shapes)
+        self.label = f"{name}-found"
+
+    def describe(self, point: Point) -> Values:
+        """What tells the weights from others."""
+        return {"weights_sha256": self.policy(point).sha256}
+
+    def remarks(self, found: Controller) -> list[str]:
+        """Where the file is."""
+        weights = len(self.space.start)
+        return [f"{weights} weights, {self.spec.telemetry_bytes} B of telemetry: {found.attributes['File']}"]
+
+    def policy(self, point: Point) -> PolicyFile:
+        """The policy that a point stands for."""
+        tensors, at = {}, 0
+        for name, shape in self._shapes.items():
+            size = math.prod(shape)
+            tensors[name] = point[at : at + size].astype(np.float32).reshape(shape)
+            at += size
+        return PolicyFile(self.spec, tensors)
+
+    def _start(self, config: NetworkConfig, seed: int) -> Tensors:
+        """The network that the search begins with: one fitted to a law, or one that always answers a little
+        growth.
+
+        Weights are of the usual first size, N(0, 1/inputs), in the last layer 0. The first layer's units are
+        0 for a flow alone on its path, so that a last layer's small weights make an answer that hangs on
+        what is different from that. Without it nearly all of them answer everything alike; then windows are
+        always the largest or the smallest, and the search ends on the plateau of the largest.
+        """
+        if config.start is not None:
+            return distil(config.start.law, config.fields, config.hidden, config.start.fit_steps, seed)
+        generator = np.random.default_rng([seed, 1])
+        tensors = {
+            name: generator.normal(scale=_scale(name, self._shapes), size=shape)
+            if len(shape) > 1
+            else np.zeros(shape)
+            for name, shape in self._shapes.items()
+        }
+        alone = np.array([_ALONE.get(name, 0.0) for name in config.fields])
+        seen = np.log1p(alone) if config.transform == "symlog" else alone
+        first = "shortcut" if config.kind == "lstm" else "layers.0"
+        seen = seen if config.kind == "lstm" else np.tile(seen, config.history)
+        last = f"layers.{len(config.hidden)}"
+        tensors[f"{first}.bias"] = -tensors[f"{first}.weight"] @ seen
+        tensors[f"{last}.weight"][:] = 0.0
+        tensors[f"{last}.bias"][:] = math.atanh(_GROWTH)
+        return tensors
+
+
+def _scale(name: str, shapes: Mapping[str, Shape]) -> float:
+    """1 / √inputs of the layer that a tensor belongs to."""
+    matrix = shapes.get(name.replace("bias", "weight"), shapes.get("lstm.weight_ih"))
+    assert matrix is not None
+    return 1 / math.sqrt(matrix[-1])
+
+
+def _space(start: Tensors, shapes: Mapping[str, Shape]) -> Space:
+    """A coordinate for each weight, without ends."""
+    row = np.concatenate([start[name].ravel() for name in shapes])
+    scale = np.concatenate([np.full(start[name].size, _scale(name, shapes)) for name in shapes])
+    endless = np.full(len(row), np.inf)
+    return Space(row, scale, -endless, endless)
+
+
+class LawSubject(NetworkFiles):
+    """A ``Subject``: numbers of a ``SizeLaw``, and of the action map and the clock that it is played with."""
+
+    before = None
+
+    def __init__(self, config: LawConfig, network: NetworkConfig, name: str, seed: int, source: str) -> None:
+        """
+        Args:
+            config: which numbers, in which ranges.
+            network: what is fitted to the law; its action map and clock where they are not searched.
+            name: of the run.
+            seed: of the fit.
+            source: what errors begin with.
+
+        Raises:
+            ConfigError: there is no such number, or it does not begin within its range.
+        """
+        self.network, self.seed, self.source = network, seed, source
+        self.training = Training(run=name, agent="search", seed=seed, versions=versions())
+        self.parameters = {key: self._with_start(key, entry) for key, entry in config.parameters.items()}
+        self.space = space_of(self.parameters)
+        self.columns = tuple(self.parameters)
+        self.label = f"{name}-found"
+
+    def describe(self, point: Point) -> Values:
+        """The numbers."""
+        return dict(values_at(self.parameters, point))
+
+    def remarks(self, found: Controller) -> list[str]:
+        """Where the file is."""
+        return [f"the network fitted to the law: {found.attributes['File']}"]
+
+    def policy(self, point: Point) -> PolicyFile:
+        """The policy that a point stands for. Raises ConfigError where the simulator cannot play it."""
+        law, network = self._meant(values_at(self.parameters, point))
+        assert network.start is not None
+        spec = network.spec(self.source).model_copy(update={"training": self.training})
+        weights = distil(law, network.fields, network.hidden, network.start.fit_steps, self.seed)
+        return PolicyFile(spec, {name: tensor.astype("float32") for name, tensor in weights.items()})
+
+    def _with_start(self, key: str, parameter: Parameter) -> Parameter:
+        """The parameter with what the network's section says as its start, where it has none itself."""
+        known = _settings(self.network)
+        if key not in known:
+            raise ConfigError(
+                f"{self.source}: law.parameters: there is no number {key!r}{nearest(key, list(known))} of "
+                f"{', '.join(known)}"
+            )
+        start = known[key] if parameter.start is None else parameter.start
+        if not parameter.low <= start <= parameter.high:
+            raise ConfigError(
+                f"{self.source}: law.parameters.{key}: the start, {start:g}, is not between low and high"
+            )
+        return parameter.model_copy(update={"start": start})
+
+    def _meant(self, values: Mapping[str, float]) -> tuple[SizeLaw, NetworkConfig]:
+        """The law, and the network's configuration, that the values stand for. Raises ConfigError."""
+        data = self.network.model_dump(mode="json")
+        assert self.network.start is not None
+        for key, value in values.items():
+            if key in SizeLaw.model_fields:
+                data["start"]["law"][key] = value
+            elif key == "rtt_fraction":
+                data["clock"][key] = value
+            else:
+                data["action"][key] = value
+        network = validate(data, NetworkConfig, f"{self.source}: law.parameters")
+        assert network.start is not None
+        return network.start.law, network
+
+
+def _settings(network: NetworkConfig) -> dict[str, float]:
+    """Every number that may be searched, as the network's section has it."""
+    assert network.start is not None
+    action = asdict(make_action_map(network.action.name, **network.action.settings))  # type: ignore[call-overload]
+    whole = {**network.start.law.model_dump(), **action, **network.clock.model_dump()}
+    return {key: value for key, value in whole.items() if isinstance(value, float)}

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Objectives: judge an episode of the curriculum under a controller, such as by the agent's reward.
+
+A controller inside the simulator reports no decisions, so its reward is read from recordings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from ns3_env.agents.curriculum.curriculum import Curriculum
+from ns3_env.agents.search.config import JudgeConfig, SearchConfig
+from ns3_env.agents.trainer.environment import make_action_and_reward
+from ns3_env.envs.sb3_vec_env import episode_seed
+from ns3_env.scenario import Controller, Record, Scenario
+from ns3_env.simulator.pool import EpisodePool
+from ns3_env.simulator.results import Floats, Results, bottleneck, flow_column, flow_ends, packet_bytes
+from ns3_env.task import observations
+from ns3_env.task.rewards import Reward
+
+#: Most samples of a recorded queue, and the least time between two, ns.
+_SAMPLES, _SAMPLE_NS = 4000, 500
+
+
+@dataclass(frozen=True)
+class Episode:
+    """A stage's scenario with one seed."""
+
+    stage: str
+    scenario: Scenario
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What tells its flows from others of the same curriculum."""
+        return self.stage, self.scenario.seed
+
+
+class Episodes:
+    """Those of each generation, and those of validation.
+
+    Without validation every trial plays the same ones. With it, seeds are drawn anew for each generation, all
+    of them even; those of validation are odd, so that none is ever trained on.
+    """
+
+    def __init__(self, curriculum: Curriculum, search: SearchConfig, seed: int) -> None:
+        """
+        Args:
+            curriculum: all its stages count alike.
+            search: how many of each.
+            seed: of the draws.
+        """
+        names = [stage.name for stage in curriculum.config.stages]
+        self._stages = list(zip(names, curriculum.scenarios, strict=True))
+        self._search = search
+        self._seed = seed
+
+    def of_generation(self, generation: int) -> list[Episode]:
+        """What the trials of a generation play; the start is generation 0."""
+        count = self._search.episodes
+        if self._search.validation is None:
+            return self._drawn(count, 0, 1, 0)
+        return self._drawn(count, generation * count * len(self._stages), 2, 0)
+
+    def of_validation(self) -> list[Episode]:
+        """What is played for a validation, the same each time; nothing where there is none."""
+        validation = self._search.validation
+        return [] if validation is None else self._drawn(validation.episodes, 0, 2, 1)
+
+    def _drawn(self, count: int, first: int, factor: int, offset: int) -> list[Episode]:
+        return [
+            Episode(name, scenario.with_seed(factor * episode_seed(self._seed, first + number) + offset))
+            for number, (name, scenario) in enumerate(
+                (name, scenario) for name, scenario in self._stages for _ in range(count)
+            )
+        ]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """An episode's score, the more the better, NaN where it has none; and what it is the sum of, by name."""
+
+    score: float
+    terms: Mapping[str, float] = field(default_factory=dict)
+
+
+class Objective(Protocol):
+    """Judges episodes."""
+
+    @property
+    def heading(self) -> str:
+        """What a score is, in words."""
+        ...
+
+    def begin(self, players: EpisodePool, episode: Episode, controller: Controller) -> Future[Judgement]:
+        """Plays an episode, all its flows under the controller, and judges it; see ``EpisodePool.submit``."""
+        ...
+
+
+class RewardObjective:
+    """The agent's reward of a decision, as read from recordings (``recorded_reward``)."""
+
+    heading = "reward of a decision"
+
+    def __init__(self, judge: JudgeConfig) -> None:
+        """Raises ConfigError where there is no such reward."""
+        _, self._reward = make_action_and_reward(judge.of_agent(), "configuration")
+        self._rtt_fraction = judge.clock.rtt_fraction
+
+    def begin(self, players: EpisodePool, episode: Episode, controller: Controller) -> Future[Judgement]:
+        """See ``Objective``."""
+        played = with_recordings(episode.scenario, controller)
+        return players.submit(played, self._judge)
+
+    def _judge(self, results: Results) -> Judgement:
+        return Judgement(recorded_reward(results, self._reward, self._rtt_fraction))
+
+
+def with_recordings(scenario: Scenario, controller: Controller) -> Scenario:
+    """The scenario under a controller, with the recordings that its reward is read from."""
+    step = max(_SAMPLE_NS, scenario.time_limit_ns // _SAMPLES)
+    record = Record(queue_series_ns=step, windows=True)
+    own = scenario.under(controller.name, controller.attributes)
+    return own.model_copy(update={"record": record})
+
+
+def recorded_reward(results: Results, reward: Reward, rtt_fraction: float = 0.5) -> float:
+    """The reward of a decision; NaN where no flow got an ACK or nothing was recorded.
+
+    An agent's score is Σ rewards / decisions over all flows (``Episode.mean_reward``), with a decision at the
+    first ACK that comes f · RTT after the last one (Zhang 2023, sec. 4.4, f = ½). Here the same reward
+    function is given the telemetry as the recorded queue q(t), windows W_i(t) and rates R_i(t) of flows that
+    share one port of rate C show it:
+
+        RTT     T_i(t) = base_i + 8 q / C, of the packet whose ACK comes at t
+        rate    y_i(t) = x_i, but C · x_i / Σ x where the port is busy; x_i = min(R_i, 8 W_i / T_i)
+        score   Σ_i ∫ r_i(t) ρ_i(t) dt / Σ_i ∫ ρ_i(t) dt,   1 / ρ_i = f · T_i + 8 packet / (2 y_i)
+
+    ρ is the density of decisions: after f · T another half of the time between two ACKs goes by. A flow
+    counts from its first ACK to its end. For policies across the channel this is, but for a few percent, what
+    they got (tests/agents/search/test_recorded_reward.py).
+
+    Args:
+        results: of flows into one receiver, with ``windows`` and queue series.
+        reward: of telemetry records.
+        rtt_fraction: f.
+    """
+    port = bottleneck(results)
+    if port is None or not port.get("series") or not results.get("windows"):
+        return float("nan")
+    capacity = float(port["rate_bps"])
+    t, queue = (np.asarray(port["series"][name], dtype=np.float64) for name in ("t_ns", "bytes"))
+    base = flow_column(results, "base_rtt_ns")[:, None]
+    start, end = flow_column(results, "start_ns")[:, None], flow_ends(results)[:, None]
+    wait = queue * 8e9 / capacity
+    back = float(base.mean()) / 2  # from the port over the receiver to the sender
+    rtt = base + np.interp(t, t + wait + back, wait)
+    first = np.interp(start + back, t, t + wait) + back
+    active = (t >= start) & (t < end)
+    wanted = np.where(active, _allowed_bps(results, t, rtt), 0.0)
+    total = wanted.sum(axis=0)
+    busy = (queue > 0) | (total > capacity)
+    served = np.where(busy, capacity, total)
+    rate = np.divide(wanted * served, total, out=np.zeros_like(wanted), where=total > 0)
+    counted = active & (t >= first) & (rate > 0)
+    if not counted.any():
+        return float("nan")
+
+    def flat(values: Floats) -> Floats:
+        chosen: Floats = np.broadcast_to(values, counted.shape)[counted]
+        return chosen
+
+    records = _records(
+        {
+            "rtt": flat(rtt / base),
+            "rtt_ns": flat(rtt),
+            "qlen": flat(np.interp(t, t + back, wait) / base),
+            "switch_rate": flat(served / capacity),
+            "throughput": flat(rate / capacity),
+            "pacing_rate": flat(np.minimum(wanted / capacity, 1.0)),
+            "flow_count": flat(active.sum(axis=0)),
+        }
+    )
+    packet_bits = flat(8e9 * packet_bytes(results)[:, None])
+    density = 1 / (flat(rtt) * rtt_fraction + packet_bits / (2 * flat(rate)))
+    return float((reward(records) * density).sum() / density.sum())
+
+
+def _allowed_bps(results: Results, t: Floats, rtt: Floats) -> Floats:
+    """What each flow's window and rate allow at each time: (n, times); 0 before its first record."""
+    steps: list[list[tuple[float, ...]]] = [[] for _ in rtt]
+    for time, flow, window, rate in results["windows"]:
+        limits = [np.inf if limit is None else float(limit) for limit in (window, rate)]
+        steps[int(flow)].append((float(time), *limits))
+    allowed = np.zeros_like(rtt)
+    for row, rtt_of_flow, of_flow in zip(allowed, rtt, steps, strict=True):
+        if of_flow:
+            times, windows, rates = np.array(of_flow).T
+            at = np.searchsorted(times, t, side="right") - 1
+            row[:] = np.where(at >= 0, np.minimum(rates[at], 8e9 * windows[at] / rtt_of_flow), 0.0)
+    return np.where(np.isfinite(allowed), allowed, 1e15)
+
+
+def _records(columns: Mapping[str, Floats]) -> Any:
+    """Telemetry records (k, fields) with these columns; the others are 0."""
+    names = list(columns)
+    records = np.zeros((len(columns[names[0]]), len(observations.FIELDS)))
+    for index, name in zip(observations.field_indices(names), names, strict=True):
+        records[:, index] = columns[name]
+    return records

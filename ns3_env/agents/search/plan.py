@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Plan of a search: checks everything that it needs before anything runs."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ns3_env.agents.configuration.inputs import Inputs
+from ns3_env.agents.configuration.run_folder import RunFolder
+from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
+from ns3_env.agents.search.attributes import AttributesSubject, try_controller, with_starts
+from ns3_env.agents.search.config import SearchRunConfig
+from ns3_env.agents.search.metrics_objective import Metrics, MetricsObjective
+from ns3_env.agents.search.network import LawSubject, NetworkSubject
+from ns3_env.agents.search.objectives import Objective, RewardObjective
+from ns3_env.agents.search.subject import Subject
+from ns3_env.agents.trainer.environment import check_env, check_evaluation
+from ns3_env.config.model import validate
+from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.programs.transport import Transport
+
+#: Keys of the configuration that change no score, and so may change when a run goes on.
+_SCORELESS_KEYS = (
+    "search.trials",
+    "env.simulators",
+    "env.ray",
+    "env.hang_timeout_s",
+    "keep_checkpoints",
+    "controller.compare",
+    "evaluation",
+    "versions",
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run that has been checked: nothing of it has begun."""
+
+    config: SearchRunConfig
+    curriculum: Curriculum
+    subject: Subject
+    objective: Objective
+    resume: RunFolder | None
+
+
+def plan(inputs: Inputs, overrides: Sequence[str] = (), metrics: Metrics | None = None) -> Plan:
+    """Checks everything a run needs.
+
+    Args:
+        inputs: what ``read_inputs()`` returned.
+        overrides: ``key=value`` for the configuration.
+        metrics: those that an objective may name.
+
+    Raises:
+        ConfigError: naming file and key.
+        ScenarioError: a stage's scenario is wrong, or is none that can be judged.
+    """
+    inputs = inputs.with_overrides(overrides)
+    source = inputs.config_source
+    config = validate(inputs.config, SearchRunConfig, source)
+    if inputs.recorded is not None:
+        _check_same_scores(validate(inputs.recorded, SearchRunConfig, source), config)
+    env = config.env.of_agent()
+    check_env(env, source)
+    check_evaluation(env, config.evaluation, source)
+    stages = validate(inputs.curriculum, CurriculumConfig, inputs.curriculum_source)
+    curriculum = Curriculum(stages, env, config.seed, inputs.curriculum_source)
+    transport = _transport_of(curriculum)
+    objective = _objective(config, curriculum, metrics or Metrics(), inputs)
+    return Plan(config, curriculum, _subject(config, source, transport), objective, inputs.resume)
+
+
+def _transport_of(curriculum: Curriculum) -> Transport:
+    """That of all stages: what is searched is a controller of one transport. Raises ScenarioError."""
+    found = {scenario.transport for scenario in curriculum.scenarios} or {"rdma"}
+    if len(found) > 1:
+        named = " and ".join(sorted(found))
+        raise ScenarioError(f"{curriculum.source}: stages are of {named}: a controller is of one transport")
+    return found.pop()
+
+
+def _objective(
+    config: SearchRunConfig, curriculum: Curriculum, metrics: Metrics, inputs: Inputs
+) -> Objective:
+    if config.objective is not None:
+        transport = _transport_of(curriculum)
+        return MetricsObjective(config.objective, metrics, inputs.config_source, transport)
+    for stage, scenario in zip(curriculum.config.stages, curriculum.scenarios, strict=True):
+        if len(set(scenario.flows().dst)) > 1:
+            raise ScenarioError(
+                f"{inputs.curriculum_source}: stage {stage.name!r}: flows have several receivers; rewards "
+                "are read from the one queue that flows into one receiver share: use an incast, or name "
+                "metrics in objective.terms"
+            )
+    return RewardObjective(config.env)
+
+
+def _subject(config: SearchRunConfig, source: str, transport: Transport) -> Subject:
+    """What is searched. Raises ConfigError where the simulator refuses it."""
+    patience = config.env.hang_timeout_s
+    if config.controller is not None:
+        return AttributesSubject(
+            config.controller, with_starts(config.controller, source, patience, transport)
+        )
+    assert config.network is not None
+    subject: LawSubject | NetworkSubject
+    if config.law is not None:
+        subject = LawSubject(config.law, config.network, config.name, config.seed, source)
+    else:
+        subject = NetworkSubject(config.network, config.name, config.seed, source)
+    with tempfile.TemporaryDirectory() as folder:
+        start = subject.controller(subject.space.start, Path(folder))
+        try_controller(start, f"{source}: network", patience, transport)
+    return subject
+
+
+def _check_same_scores(before: SearchRunConfig, now: SearchRunConfig) -> None:
+    """Raises ConfigError where trials that are done would get another score, or others would be asked."""
+    then, today = (_flat(config.model_dump(mode="json")) for config in (before, now))
+    for key in sorted({*then, *today}):
+        if then.get(key) != today.get(key) and not key.startswith(_SCORELESS_KEYS):
+            raise ConfigError(
+                f"command line: {key}: a run that goes on keeps it ({then.get(key)}): begin a new run; "
+                f"only {', '.join(_SCORELESS_KEYS[:-1])} may change"
+            )
+
+
+def _flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in data.items():
+        found |= _flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value}
+    return found

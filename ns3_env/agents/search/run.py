@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A search run: generation by generation, each finished trial kept, clean stop on request."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from stable_baselines3.common.logger import Logger, make_output_format
+
+from ns3_env.agents.configuration.run_folder import Outcome, RunFolder
+from ns3_env.agents.runs.progress import LiveLine, StopRequest
+from ns3_env.agents.search.arena import Arena, mean_score, players_of
+from ns3_env.agents.search.objectives import Episodes, Judgement
+from ns3_env.agents.search.optimiser import Optimiser
+from ns3_env.agents.search.plan import Plan
+from ns3_env.agents.search.subject import Point
+from ns3_env.agents.search.trials import Trial, TrialLog
+from ns3_env.config.command_line import typed
+
+
+def run(plan: Plan, parent: Path, console: Console | None = None) -> Outcome:
+    """Searches as planned.
+
+    Args:
+        plan: what ``plan()`` returned.
+        parent: folder in which a new run's folder is made.
+        console: where the progress is shown.
+
+    Raises:
+        ConfigError: the trials of the run's folder are another run's.
+        ScenarioError: an episode cannot be scored.
+        SimulatorError: a simulator failed; the trials before it are kept.
+    """
+    folder = plan.resume or RunFolder.create(
+        parent,
+        plan.config.name,
+        plan.config.model_dump(mode="json", exclude={"versions"}),
+        plan.curriculum.config.model_dump(mode="json"),
+    )
+    trials = TrialLog(folder.path / "trials.csv", plan.subject.columns)
+    validations = TrialLog(folder.path / "validation.csv", plan.subject.columns, "generation")
+    print(f"run folder: {folder.path}", flush=True)
+    stop = StopRequest()
+    with players_of(plan.config.env) as players, stop.listening():
+        arena = Arena(plan.subject, plan.objective, players)
+        search = _Search(plan, folder, trials, validations, arena, stop, console or Console())
+        try:
+            search.run()
+        finally:
+            search.close()
+    if stop.asked:
+        again = f"{typed('train')} --resume {folder.path}"
+        print(f"interrupted; go on with: {again}", file=sys.stderr, flush=True)
+    return Outcome(folder, stop.asked)
+
+
+@dataclass(frozen=True)
+class _Best:
+    """What a checkpoint keeps: the best trial, or with validation the best mean of the search."""
+
+    point: Point
+    score: float
+
+
+class _Search:
+    """A run under way."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        folder: RunFolder,
+        trials: TrialLog,
+        validations: TrialLog,
+        arena: Arena,
+        stop: StopRequest,
+        console: Console,
+    ) -> None:
+        self.config, self.subject = plan.config, plan.subject
+        self.folder, self.log, self.validations = folder, trials, validations
+        self.arena, self.stop = arena, stop
+        search = plan.config.search
+        self.optimiser = Optimiser(plan.subject.space, plan.config.seed, search.population, search.step)
+        self.episodes = Episodes(plan.curriculum, search, plan.config.seed)
+        self.best: _Best | None = None
+        self.news = False  # something was played that no checkpoint and no row of the log know
+        self.live = LiveLine(console, "trials", search.trials)
+        self.generation = 0
+        self.began, self.done_before = time.monotonic(), len(trials.trials)
+        suffix = f"-{self.done_before}" if self.done_before else ""
+        outputs = [make_output_format(form, str(folder.path), suffix) for form in ("csv", "tensorboard")]
+        self.logger = Logger(str(folder.path), outputs)
+
+    def run(self) -> None:
+        """Plays what is not done yet, generation by generation, until trials or search end, or a stop."""
+        start = self.subject.space.start
+        if not self.log.trials:
+            self.checkpoint(start)  # proof that checkpoints can be written
+        self.live.start()
+        if not (self.play(0, [start]) and self.validate(start)):
+            return
+        self.keep(range(1))
+        done, trials = 1, self.config.search.trials
+        while done < trials and not self.ended:
+            asked = self.optimiser.ask()
+            self.generation += 1
+            numbers = range(done, min(done + len(asked), trials))
+            if not self.play(done, asked[: len(numbers)]):
+                self.keep([number for number in numbers if number in self.log.trials])
+                return
+            if len(numbers) == len(asked):
+                self.optimiser.tell([self.log.trials[number].score for number in numbers])
+                if not self.validate(self.optimiser.mean):
+                    return
+            self.keep(numbers)
+            done = numbers.stop
+        if done < trials:
+            print(f"the search has converged after {done} of {trials} trials: {self.ended}")
+
+    @property
+    def ended(self) -> str:
+        """Why nothing better is to be expected, "" while it is: always where the episodes change."""
+        return self.optimiser.ended if self.config.search.validation is None else ""
+
+    def play(self, first: int, points: Sequence[Point]) -> bool:
+        """Plays those trials that are not done; whether all are now. The first has the number ``first``."""
+        described = {first + i: self.subject.describe(point) for i, point in enumerate(points)}
+        todo = {
+            first + i: point
+            for i, point in enumerate(points)
+            if self.log.score(first + i, described[first + i]) is None
+        }
+
+        def done(number: int, judged: list[Judgement]) -> None:
+            self.news = True
+            self.log.add(Trial(number, described[number], mean_score(judged)))
+
+        if todo:
+            self.arena.play(todo, self.episodes.of_generation(self.generation), done, self.stopped)
+        if self.config.search.validation is None:
+            for i, point in enumerate(points):
+                if (trial := self.log.trials.get(first + i)) is not None:
+                    self.improve(point, trial.score)
+        return all(number in self.log.trials for number in described) and not self.stop.asked
+
+    def validate(self, point: Point) -> bool:
+        """Plays the held-back episodes where this generation is one of those; False if it was stopped."""
+        validation = self.config.search.validation
+        if validation is None or self.generation % validation.every:
+            return True
+        described = self.subject.describe(point)
+
+        def done(number: int, judged: list[Judgement]) -> None:
+            self.news = True
+            self.validations.add(Trial(number, described, mean_score(judged)))
+            self.record_validation(judged)
+
+        if self.validations.score(self.generation, described) is None:
+            self.arena.play({self.generation: point}, self.episodes.of_validation(), done, self.stopped)
+        trial = self.validations.trials.get(self.generation)
+        if trial is not None:
+            self.improve(point, trial.score)
+        return trial is not None and not self.stop.asked
+
+    def stopped(self) -> bool:
+        """Whether a stop was asked for; shows meanwhile how far it is."""
+        self.live.show(len(self.log.trials), self.line)
+        return self.stop.asked
+
+    def improve(self, point: Point, score: float) -> None:
+        """Remembers a point that is better than the best before."""
+        if self.best is None or score > self.best.score:
+            self.best = _Best(point, score)
+
+    def keep(self, numbers: Sequence[int]) -> None:
+        """Saves a checkpoint of the best, and a row of the log, where there is news."""
+        if self.best is None or not self.news or not numbers:
+            return
+        self.news = False
+        self.checkpoint(self.best.point)
+        self.logger.record("tuning/best", self.best.score)
+        self.logger.record("tuning/mean", float(np.mean([self.log.trials[x].score for x in numbers])))
+        self.logger.record("tuning/spread", self.optimiser.spread)
+        self.logger.record("tuning/generation", self.generation)
+        for name, value in self.subject.describe(self.best.point).items():
+            if not isinstance(value, str):
+                self.logger.record(f"best/{name}", value)
+        self.logger.dump(len(self.log.trials))
+
+    def record_validation(self, judged: Sequence[Judgement]) -> None:
+        """Puts the score, what it is the sum of, and that of each stage into the log's next row."""
+        self.logger.record("validation/score", mean_score(judged))
+        for name in judged[0].terms:
+            self.logger.record(f"validation/{name}", float(np.mean([x.terms[name] for x in judged])))
+        stages = [episode.stage for episode in self.episodes.of_validation()]
+        for stage in dict.fromkeys(stages):
+            of_stage = [x for x, name in zip(judged, stages, strict=True) if name == stage]
+            self.logger.record(f"validation_stage/{stage}", mean_score(of_stage))
+
+    def checkpoint(self, point: Point) -> None:
+        """Saves what a point stands for under the number of trials done."""
+        done = len(self.log.trials)
+        state = {"trials": done, "score": None if self.best is None else self.best.score}
+        keep = self.config.keep_checkpoints
+        self.folder.save_checkpoint(done, lambda folder: self.subject.save(point, folder), state, keep)
+
+    def line(self) -> str:
+        """Generation, the best score so far and the start's, trials per minute."""
+        parts = [f"generation {self.generation}"]
+        kept = self.log if self.config.search.validation is None else self.validations
+        if self.best is not None and 0 in kept.trials:
+            what = "reward" if self.config.objective is None else "score"
+            parts.append(f"{what} {self.best.score:.4f} (start {kept.trials[0].score:.4f})")
+        minutes = (time.monotonic() - self.began) / 60
+        parts.append(f"{(len(self.log.trials) - self.done_before) / max(minutes, 1e-9):.0f}/min")
+        return " · ".join(parts)
+
+    def close(self) -> None:
+        """Takes the bar off the terminal, closes the logs."""
+        self.live.close()
+        self.logger.close()

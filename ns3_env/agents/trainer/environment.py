@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Makes scenarios with the agent's clock, and the VecEnv, from a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
+from ns3_env.config.model import nearest, shown
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
+from ns3_env.errors import ConfigError
+from ns3_env.policies.released import controller_names
+from ns3_env.scenario import Scenario
+from ns3_env.task import observations
+from ns3_env.task.actions import ActionMap, make_action_map
+from ns3_env.task.availability import Watched
+from ns3_env.task.rewards import Reward, make_reward
+
+if TYPE_CHECKING:
+    from ns3_env.agents.trainer.rollout_env import MakeRollouts, RolloutEnv
+
+
+def merge(common: Mapping[str, Any], special: Mapping[str, Any]) -> dict[str, Any]:
+    """``common`` with ``special`` put over it, mapping by mapping."""
+    result = dict(common)
+    for key, value in special.items():
+        below = result.get(key)
+        result[key] = (
+            merge(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
+        )
+    return result
+
+
+def make_scenario(env: EnvConfig, data: Mapping[str, Any], source: str) -> Scenario:
+    """A scenario under the agent's clock, unless it has its own. Raises ScenarioError, naming ``source``."""
+    clock = {"clock": env.clock.model_dump(), "decision_quantum_ns": env.decision_quantum_ns}
+    return Scenario.from_mapping({**clock, **data}, source)
+
+
+def make_action_and_reward(env: EnvConfig, source: str) -> tuple[ActionMap, Reward]:
+    """The action map and the reward by name. Raises ConfigError, naming ``source`` and key."""
+    try:
+        action = make_action_map(env.action.name, **env.action.settings)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ConfigError(f"{source}: env.action: {error.args[0]}") from error
+    try:
+        reward = make_reward(env.reward.name, **env.reward.settings)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ConfigError(f"{source}: env.reward: {error.args[0]}") from error
+    return action, reward
+
+
+def check_env(env: EnvConfig, source: str) -> None:
+    """Raises ConfigError where a name in ``env`` is unknown."""
+    make_action_and_reward(env, source)
+    try:
+        observations.field_indices(env.fields)
+    except KeyError as error:
+        raise ConfigError(f"{source}: env.fields: {error.args[0]}") from error
+
+
+def check_observable(env: EnvConfig, scenarios: Iterable[Scenario]) -> None:
+    """Raises ScenarioError where a scenario's transport does not know a field, or what the reward reads."""
+    watched = Watched(env.fields, make_action_and_reward(env, "configuration")[1])
+    for scenario in scenarios:
+        watched.check(scenario)
+
+
+def check_evaluation(env: EnvConfig, evaluation: EvaluationConfig | None, source: str) -> list[Scenario]:
+    """What will be compared at the end is checked at the beginning; returns its scenarios.
+
+    Raises:
+        ScenarioError: a scenario of it is wrong, naming ``source`` and key.
+        ConfigError: the simulator has no such controller.
+    """
+    if evaluation is None:
+        return []
+    made = [
+        make_scenario(env, data, f"{source}: evaluation.{key}")
+        for key in ("scenario", "returns")
+        if (data := getattr(evaluation, key)) is not None
+    ]
+    known = controller_names(made[0].transport)
+    for i, name in enumerate(evaluation.controllers):
+        if name not in known:
+            raise ConfigError(
+                f"{source}: evaluation.controllers.{i}: there is no {shown(name)}"
+                f"{nearest(name, known)} of {', '.join(known)}"
+            )
+    return made
+
+
+def make_env(
+    env: EnvConfig,
+    sampler: Callable[[int], Scenario],
+    slots: int,
+    seed: int,
+    simulators: int | None = None,
+    seeds: Sequence[int] = (),
+) -> FlowVecEnv:
+    """The environment.
+
+    Args:
+        env: its configuration.
+        sampler: scenario of each episode.
+        slots: most flows under the agent in one scenario.
+        seed: base seed of the episodes.
+        simulators: processes; by default as configured.
+        seeds: of the episodes themselves, instead of those drawn from ``seed``.
+    """
+    action, reward = make_action_and_reward(env, "configuration")
+    return FlowVecEnv(
+        sampler,
+        num_simulators=env.simulators if simulators is None else simulators,
+        slots=slots,
+        fields=env.fields,
+        reward=reward,
+        action=action,
+        seed=seed,
+        seeds=seeds,
+        hang_timeout_s=env.hang_timeout_s,
+        telemetry_bytes=env.telemetry_bytes,
+    )
+
+
+def make_training_env(
+    env: EnvConfig,
+    sampler: Callable[[int], Scenario],
+    slots: int,
+    seed: int,
+    make_rollouts: MakeRollouts | None = None,
+) -> FlowVecEnv | RolloutEnv:
+    """Where an agent learns, by ``env.placement``; arguments as of ``make_env``, and what gives simulators
+    that play whole episodes (none: processes of this machine)."""
+    from ns3_env.agents.trainer.rollout_env import RolloutEnv, local_rollouts
+
+    if env.placement == "python":
+        return make_env(env, sampler, slots, seed)
+    _, reward = make_action_and_reward(env, "configuration")
+    return RolloutEnv(env, sampler, reward, seed, env.simulators, make_rollouts or local_rollouts)

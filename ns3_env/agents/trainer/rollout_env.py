@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Training environment of whole episodes, played inside simulators here or on a Ray cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+
+from ns3_env.agents.configuration.config import EnvConfig
+from ns3_env.agents.trainer.spaces_only import SpacesOnly
+from ns3_env.envs.flow_stream import SILENT_EPISODES, never_decides
+from ns3_env.envs.rollouts import EpisodeQueue, Exploration, Rollout, Rollouts
+from ns3_env.errors import ScenarioError
+from ns3_env.scenario import Scenario
+from ns3_env.task.rewards import Reward
+
+
+class MakeRollouts(Protocol):
+    """Gives simulators, at most so many, for the episodes of a sampler."""
+
+    def __call__(
+        self,
+        env: EnvConfig,
+        sampler: Callable[[int], Scenario],
+        reward: Reward,
+        seed: int,
+        simulators: int,
+    ) -> EpisodeQueue:
+        """See ``EpisodeQueue``."""
+        ...
+
+
+def local_rollouts(
+    env: EnvConfig, sampler: Callable[[int], Scenario], reward: Reward, seed: int, simulators: int
+) -> EpisodeQueue:
+    """Processes of this machine."""
+    return Rollouts(
+        sampler,
+        num_simulators=simulators,
+        fields=env.fields,
+        reward=reward,
+        seed=seed,
+        hang_timeout_s=env.hang_timeout_s,
+    )
+
+
+@contextmanager
+def players_of(env: EnvConfig) -> Iterator[MakeRollouts]:
+    """Simulators where ``env.ray`` says, for as long as the block lasts.
+
+    Raises:
+        ConfigError: no Ray cluster answers there, or it does not let us in.
+    """
+    if env.ray is None:
+        yield local_rollouts
+        return
+    from ns3_env.cluster.actors import SimulatorActors
+    from ns3_env.cluster.address import find
+    from ns3_env.cluster.rollouts import RayRollouts
+    from ns3_env.cluster.session import joined
+
+    with joined(find(env.ray, "env.ray"), env.simulators) as cluster:
+        count = max(min(env.simulators, cluster.cores), 1)
+        print(f"{cluster}; {count} simulator{'s' if count != 1 else ''} there", flush=True)
+        actors = SimulatorActors(count, hang_timeout_s=env.hang_timeout_s)
+
+        def there(
+            env: EnvConfig, sampler: Callable[[int], Scenario], reward: Reward, seed: int, simulators: int
+        ) -> EpisodeQueue:
+            return RayRollouts(actors, sampler, fields=env.fields, reward=reward, seed=seed)
+
+        try:
+            yield there
+        finally:
+            actors.close()
+
+
+class RolloutEnv(SpacesOnly):
+    """The spaces of ``FlowVecEnv``, and episodes instead of steps.
+
+    The policy that plays episode n has learned from the episodes up to n - ``env.prefetch``, and from no
+    other: simulators play while the learner learns, and what they play does not hang on which of them is
+    faster. With another ``env.prefetch`` a run with the same seed learns from other transitions.
+    """
+
+    def __init__(
+        self,
+        env: EnvConfig,
+        sampler: Callable[[int], Scenario],
+        reward: Reward,
+        seed: int,
+        simulators: int,
+        make_rollouts: MakeRollouts = local_rollouts,
+    ) -> None:
+        """
+        Args:
+            env: fields, action map, telemetry, and how many episodes are played ahead.
+            sampler: scenario of each episode.
+            reward: the reward.
+            seed: base seed of the episodes.
+            simulators: processes; more than are played ahead are of no use.
+            make_rollouts: gives them, here or elsewhere.
+        """
+        super().__init__(env.fields, env.action.name, 1)
+        self._prefetch = env.prefetch
+        self.rollouts = make_rollouts(env, sampler, reward, seed, min(simulators, env.prefetch))
+        self.results: list[tuple[int, dict[str, Any]]] = []  # of the last episode
+        self._silent = 0  # episodes in a row without a decision
+
+    #: What the run's log counts by: all episodes come from one place.
+    num_simulators = 1
+    slots = 1
+
+    def next(self, policy: Callable[[], bytes], exploration: Exploration) -> Rollout:
+        """The next episode.
+
+        Args:
+            policy: the policy's file as it is now, for episodes that begin now.
+            exploration: theirs.
+
+        Raises:
+            SimulatorError, ScenarioError: see ``Rollouts.next``.
+        """
+        missing = self._prefetch - self.rollouts.pending
+        now = policy() if missing > 0 else b""
+        for _ in range(missing):
+            self.rollouts.begin(now, exploration)
+        rollout = self.rollouts.next()
+        self._silent = 0 if rollout.decisions else self._silent + 1
+        if self._silent >= SILENT_EPISODES:
+            raise ScenarioError(never_decides(self._silent))
+        self.results = [(0, rollout.results)]
+        return rollout
+
+    @property
+    def next_episodes(self) -> list[int]:
+        """Number of the episode that begins next."""
+        return [self.rollouts.next_episode]
+
+    def go_on_with(self, episodes: Sequence[int]) -> None:
+        """The next episode has the largest of these numbers."""
+        self.rollouts.go_on_with(max(episodes))
+
+    def reset(self) -> np.ndarray:
+        """Gives up the episodes that are played ahead. Zeros: nothing has been observed."""
+        self.rollouts.give_up()
+        assert self.observation_space.shape is not None
+        return np.zeros((1, *self.observation_space.shape), dtype=np.float32)
+
+    def close(self) -> None:
+        """Ends the simulators; may be called again."""
+        self.rollouts.close()

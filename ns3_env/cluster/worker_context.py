@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a driver sends to nodes beside the work: plugins, allowed imports, program versions."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from ns3_env.cluster.store import keep
+from ns3_env.config.imports import trust, trusted
+from ns3_env.errors import ScenarioError, SimulatorNotFound
+from ns3_env.programs.executable import PLUGINS_VARIABLE, find_executable, named_plugins
+from ns3_env.programs.transport import TRANSPORTS
+
+
+@dataclass(frozen=True)
+class WorkerContext:
+    """What travels with all work of a driver.
+
+    Attributes:
+        plugins: (file name, content) of shared objects with controllers.
+        named_code: names (``pkg.module:name``) that the driver's command line allows.
+        programs: version of the package and hash of each simulator, by name.
+    """
+
+    plugins: tuple[tuple[str, bytes], ...]
+    named_code: tuple[str, ...]
+    programs: Mapping[str, str]
+
+
+def pack() -> WorkerContext:
+    """What this process, the driver, has."""
+    plugins = tuple((path.name, path.read_bytes()) for path in named_plugins())
+    return WorkerContext(plugins, tuple(sorted(trusted())), _programs())
+
+
+def unpack(context: WorkerContext) -> None:
+    """This process, a worker, has what the driver has.
+
+    Raises:
+        ScenarioError: the node has another simulator, or another version; says which, and what to do.
+    """
+    for name, wanted in context.programs.items():
+        if (found := _programs().get(name, "none")) != wanted:
+            raise ScenarioError(
+                f"node {platform.node()}: {name} is {found}, but {wanted} where the command runs: all nodes "
+                "need the same version of ns3-env"
+            )
+    trust(context.named_code)
+    files = [str(keep({name: content}) / name) for name, content in context.plugins]
+    if files:
+        os.environ[PLUGINS_VARIABLE] = os.pathsep.join(files)
+    else:
+        os.environ.pop(PLUGINS_VARIABLE, None)
+
+
+@functools.cache
+def _programs() -> dict[str, str]:
+    found = {"ns3-env": metadata.version("ns3-env")}
+    for transport in TRANSPORTS:
+        try:
+            content = Path(find_executable(transport)).read_bytes()
+        except SimulatorNotFound:  # whoever needs it will say so
+            continue
+        found[f"{transport}-sim"] = hashlib.sha256(content).hexdigest()[:16]
+    return found

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The flows of an episode under policies, one group with its clock for each policy.
+#ifndef NS3_ENV_DECISION_DECIDING_FLOWS_H
+#define NS3_ENV_DECISION_DECIDING_FLOWS_H
+
+#include "decision-broker.h"
+#include "episode-channel.h"
+
+#include "ns3_env/cpp/run/episode.h"
+#include "ns3_env/cpp/run/scenario.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace ns3::env
+{
+
+class PolicyDecider;
+
+/// The flows under policies, across the channel or in the simulator.
+class DecidingFlows
+{
+  public:
+    /**
+     * \param channel where flows under "agent" get their decisions; null refuses them
+     * \throws ScenarioError where a policy's file is none, or transitions have nowhere to go
+     */
+    DecidingFlows(const Scenario& scenario, SimulatorChannel* channel);
+    ~DecidingFlows();
+
+    DecidingFlows(const DecidingFlows&) = delete;
+    DecidingFlows& operator=(const DecidingFlows&) = delete;
+
+    /// A flow is there, and will start; one that is under no policy is left alone.
+    void Adopt(Flow& flow, int32_t slot);
+    /// Clocks begin that make all flows of a policy decide at once.
+    void StartClocks(Episode& episode);
+    /// The episode ends here for every live flow.
+    void CutAll(const Episode& episode, Picos now);
+    /// Hands over what has been collected.
+    void Flush();
+
+    Interruption Interrupted() const;
+
+  private:
+    /// Flows that share a policy and its clock.
+    struct Group
+    {
+        std::unique_ptr<Decider> decider;
+        ClockSpec clock;
+        DecisionBroker broker;
+    };
+
+    void AddPolicy(const ControllerSpec& spec);
+    void
+    AddGroup(const std::string& name, std::unique_ptr<Decider> decider, const ClockSpec& clock);
+    void Tick(const std::string* name, Episode* episode);
+    void StartClock(const std::string& name, Episode& episode);
+
+    uint64_t m_seed;
+    bool m_feedback;        ///< switches send feedback frames
+    bool m_inBandTelemetry; ///< switches report to flows
+    std::optional<EpisodeChannel> m_channel;
+    std::optional<TransitionLog> m_log;
+    std::map<std::string, Group> m_groups; ///< by the policy's file; "" across the channel
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_DECISION_DECIDING_FLOWS_H

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The channel during one episode: decisions, transitions, and requests to end the episode.
+#ifndef NS3_ENV_DECISION_EPISODE_CHANNEL_H
+#define NS3_ENV_DECISION_EPISODE_CHANNEL_H
+
+#include "decider.h"
+
+#include "ns3_env/cpp/channel/simulator-channel.h"
+
+#include <cstdint>
+
+namespace ns3::env
+{
+
+/// The other side asked for an end of the episode.
+enum class Interruption : uint8_t
+{
+    None,
+    Reset,
+    Close,
+};
+
+/// The simulator's end of the channel during one episode.
+class EpisodeChannel
+{
+  public:
+    explicit EpisodeChannel(SimulatorChannel& channel)
+        : m_channel(channel)
+    {
+    }
+
+    SimulatorChannel& Channel() { return m_channel; }
+
+    /// Sends the first `count` rows and waits. \return false where the answer is another episode, or the end
+    bool Exchange(Message kind, int64_t timePs, size_t count)
+    {
+        if (m_interruption != Interruption::None)
+        {
+            return false;
+        }
+        m_channel.Publish(kind, timePs, static_cast<uint32_t>(count));
+        const Command command = m_channel.Wait();
+        m_interruption = command == Command::Step    ? Interruption::None
+                         : command == Command::Reset ? Interruption::Reset
+                                                     : Interruption::Close;
+        return m_interruption == Interruption::None;
+    }
+
+    /// Set once the other side has answered with Reset or Close.
+    Interruption Interrupted() const { return m_interruption; }
+
+  private:
+    SimulatorChannel& m_channel;
+    Interruption m_interruption{Interruption::None};
+};
+
+/// Exchanges rows for actions across the channel.
+class ChannelDecider final : public Decider
+{
+  public:
+    explicit ChannelDecider(EpisodeChannel& channel)
+        : m_channel(channel)
+    {
+    }
+
+    bool
+    Decide(std::span<const DecisionRow> rows, std::span<ActionRow> actions, Picos now) override;
+
+  private:
+    EpisodeChannel& m_channel;
+};
+
+/// Fills the channel's region and has it read whenever it is full.
+class TransitionLog
+{
+  public:
+    explicit TransitionLog(EpisodeChannel& channel)
+        : m_channel(channel)
+    {
+    }
+
+    /// \param action what was done; of a row that needs none, anything
+    /// \return false where the episode is to be given up
+    bool Add(const DecisionRow& row, const ActionRow& action, Picos now);
+    /// Hands over what is left.
+    bool Flush(Picos now);
+
+  private:
+    EpisodeChannel& m_channel;
+    size_t m_count{0};
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_DECISION_EPISODE_CHANNEL_H

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Transport-independent interface of a running flow.
+#ifndef NS3_ENV_ENGINE_FLOW_H
+#define NS3_ENV_ENGINE_FLOW_H
+
+#include "rtt-samples.h"
+
+#include "ns3/object.h"
+#include "ns3_env/cpp/contract/flow-state.h"
+
+#include <functional>
+#include <utility>
+
+namespace ns3::env
+{
+
+/// A flow under way. FlowState is its face to the congestion controller.
+class Flow : public FlowState
+{
+  public:
+    Flow() = default;
+    Flow(const Flow&) = delete;
+    Flow& operator=(const Flow&) = delete;
+
+    /// Called when the last byte was acknowledged.
+    void SetFinishedCallback(std::function<void(Flow&)> done) { m_finished = std::move(done); }
+
+    /// How long it would take alone on its path.
+    void SetStandalone(Picos duration) { m_standalone = duration; }
+    Picos Standalone() const { return m_standalone; } ///< -1: endless
+
+    virtual void Start() = 0;
+    /// The episode ends with this flow unfinished: no callback, no further event.
+    virtual void Abort() = 0;
+    /// Holds the flow back (an agent's decision is pending) or lets it go on.
+    virtual void SetHeld(bool held) = 0;
+    /// The controller that steers it: a CongestionControl, or the transport's own in its place. Its TypeId and trace
+    /// sources show its state.
+    virtual Object& Controller() const = 0;
+
+    /// Whether anything of it is on the network, for which the object must live.
+    virtual bool IsOnNetwork() const = 0;
+    /// -1 while it has not ended.
+    virtual Picos EndTime() const = 0;
+    /// Payload bytes that its receiver has in order.
+    virtual uint64_t ReceivedBytes() const = 0;
+    virtual uint64_t RetransmittedBytes() const = 0;
+    /// Payload bytes put on the wire, retransmissions included.
+    virtual uint64_t TransmittedBytes() const = 0;
+    virtual uint64_t Timeouts() const = 0;
+    /// How long pauses held its sender's port back while it lived.
+    virtual Picos PauseTime() const = 0;
+    /// Of its data, as its sender measured them; null where they are not kept.
+    virtual const RttSamples* Rtts() const { return nullptr; }
+
+  protected:
+    void ReportFinished()
+    {
+        if (m_finished)
+        {
+            m_finished(*this);
+        }
+    }
+
+  private:
+    Picos m_standalone{-1};
+    std::function<void(Flow&)> m_finished;
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_ENGINE_FLOW_H

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Runs one episode, with or without agents across the channel.
+#include "run-episode.h"
+
+#include "transport.h"
+
+#include "ns3/global-value.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3_env/cpp/channel/simulator-channel.h"
+#include "ns3_env/cpp/decision/deciding-flows.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
+#include "ns3_env/cpp/recorders/recorders.h"
+#include "ns3_env/cpp/recorders/results.h"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace ns3::env
+{
+
+namespace
+{
+
+/// Clears the process for the next episode, however this one ended.
+class SimulationScope
+{
+  public:
+    SimulationScope() { RngSeedManager::ResetNextStreamIndex(); }
+    ~SimulationScope() { Simulator::Destroy(); }
+    SimulationScope(const SimulationScope&) = delete;
+    SimulationScope& operator=(const SimulationScope&) = delete;
+};
+
+} // namespace
+
+void
+PrepareSimulator()
+{
+    Time::SetResolution(Time::PS);
+    GlobalValue::Bind("SimulatorImplementationType", StringValue("rdma::EventLoop"));
+    RngSeedManager::SetSeed(1); // an episode's seed is the run number
+}
+
+EpisodeOutcome
+RunEpisode(const std::string& scenarioJson, SimulatorChannel* channel, Transport& transport)
+{
+    std::optional<Heartbeat::Listener> listener;
+    if (channel != nullptr)
+    {
+        listener.emplace(channel->Heartbeat());
+    }
+    Scenario scenario = transport.Read(scenarioJson);
+    const SimulationScope scope;
+    DecidingFlows deciding(scenario, channel);
+    const std::unique_ptr<Episode> episode = transport.Build(std::move(scenario),
+                                                             [&](Flow& flow, const FlowEntry& entry)
+                                                             { deciding.Adopt(flow, entry.slot); });
+    episode->SetCutHook([&](Picos now) { deciding.CutAll(*episode, now); });
+    deciding.StartClocks(*episode);
+    const Recorders recorders(*episode);
+    std::unique_ptr<Capture> capture;
+    if (episode->GetScenario().pcap)
+    {
+        capture = episode->MakeCapture();
+    }
+    episode->Run();
+    if (capture)
+    {
+        capture->Close();
+    }
+
+    EpisodeOutcome outcome;
+    deciding.Flush(); // rows of the last instant
+    outcome.reset = deciding.Interrupted() == Interruption::Reset;
+    outcome.close = deciding.Interrupted() == Interruption::Close;
+    if (!outcome.reset && !outcome.close)
+    {
+        outcome.results = ResultsToJson(*episode, recorders);
+        outcome.warning = episode->Warning();
+    }
+    return outcome;
+}
+
+} // namespace ns3::env

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// RDMA network of one episode with its flows, from its hosts to its records.
+#ifndef NS3_ENV_RDMA_PROGRAM_RDMA_EPISODE_H
+#define NS3_ENV_RDMA_PROGRAM_RDMA_EPISODE_H
+
+#include "fabric.h"
+#include "streams.h"
+
+#include "ns3_env/cpp/run/episode.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3::env::rdma
+{
+
+/// One episode's network. One at a time in a process (an ns-3 rule); Simulator::Destroy comes after it.
+class RdmaEpisode final : public Episode
+{
+  public:
+    /// \throws ScenarioError
+    RdmaEpisode(Scenario scenario, FlowHook onCreate);
+    ~RdmaEpisode() override;
+
+    NetworkContext& Context() { return m_fabric.Context(); }
+    const NetworkContext& Context() const { return m_fabric.Context(); }
+
+    const std::vector<std::pair<uint32_t, Ptr<Switch>>>& Switches() const
+    {
+        return m_fabric.Switches();
+    }
+    const std::vector<Ptr<Nic>>& Nics() const
+    {
+        return m_fabric.Nics();
+    } ///< by node id; null for switches
+    /// Every port, by node and index.
+    std::vector<Port*> Ports() const { return m_fabric.Ports(); }
+    const Streams& GetStreams() const { return m_streams; }
+
+    void ForEachQueue(const QueueVisitor& visit) const override;
+    std::vector<LossRecord> LossRecords() const override;
+    StreamCounts CountsOf(size_t stream) const override { return m_streams.Of(stream); }
+    RunTotals Totals() const override;
+    std::string Warning() const override;
+    void TraceWindowAndRate(const WindowAndRateCallback& report) override;
+    void TraceEvents(const MarkCallback& marked, const PauseCallback& paused) override;
+    std::unique_ptr<Capture> MakeCapture() override;
+
+    /// Payload bytes that senders put on the wire, retransmissions and streams included.
+    uint64_t TransmittedPayload() const;
+    /// Payload bytes of data packets that reached a host.
+    uint64_t DeliveredPayload() const { return m_fabric.DeliveredPayload(); }
+
+  private:
+    std::unique_ptr<Flow> Connect(const FlowEntry& entry, uint16_t sourcePort) override;
+    void StartFlow(Flow& flow) override;
+    void OnRunBegins() override;
+    void OnRunEnds() override;
+
+    Fabric m_fabric;
+    Streams m_streams;
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_PROGRAM_RDMA_EPISODE_H

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// An episode: one run of a scenario's flows from start to record, whatever carries their packets.
+#include "episode.h"
+
+#include "ns3/simulator.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
+#include "ns3_env/cpp/engine/now.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+namespace ns3::env
+{
+
+namespace
+{
+constexpr uint16_t FIRST_SOURCE_PORT = 10000;
+constexpr size_t FREED_TOGETHER = 1024;
+
+/// glibc gathers small pieces that were freed, and merges all of them at once when something larger is asked for or
+/// freed: of very many, 0.1 s without a sign of life. Asked often, it has little to merge.
+void
+MergeFreedMemory()
+{
+    constexpr size_t LARGER = 4096;
+    void* volatile block = std::malloc(LARGER);
+    std::free(block);
+}
+} // namespace
+
+Episode::Episode(Scenario scenario, FlowHook onCreate)
+    : m_scenario(std::move(scenario)),
+      m_onCreate(std::move(onCreate))
+{
+    m_order.resize(m_scenario.flows.size());
+    std::iota(m_order.begin(), m_order.end(), 0);
+    std::stable_sort(m_order.begin(),
+                     m_order.end(),
+                     [this](uint32_t a, uint32_t b)
+                     { return m_scenario.flows[a].flow.start < m_scenario.flows[b].flow.start; });
+    m_records.resize(m_scenario.flows.size());
+    m_withEnd =
+        static_cast<size_t>(std::count_if(m_scenario.flows.begin(),
+                                          m_scenario.flows.end(),
+                                          [](const FlowEntry& x) { return !x.flow.IsEndless(); }));
+}
+
+Episode::~Episode()
+{
+    ForgetFlows();
+}
+
+void
+Episode::ForgetFlows()
+{
+    while (!m_flows.empty()) // very many flows take their time to go, too
+    {
+        Heartbeat::Beat();
+        m_flows.erase(m_flows.begin());
+        if (m_flows.size() % FREED_TOGETHER == 0)
+        {
+            MergeFreedMemory();
+        }
+    }
+}
+
+std::unique_ptr<Flow>
+Episode::Create(const FlowEntry& entry)
+{
+    const FlowSpec& spec = entry.flow;
+    const auto sourcePort =
+        static_cast<uint16_t>(FIRST_SOURCE_PORT + m_portCount[{spec.source, spec.destination}]++);
+    std::unique_ptr<Flow> flow = Connect(entry, sourcePort);
+    flow->SetFinishedCallback([this](Flow& done) { OnFinished(done); });
+
+    m_records[spec.id].sourcePort = sourcePort;
+    m_records[spec.id].baseRtt = flow->Path().baseRtt;
+    m_records[spec.id].headerBytes = flow->Path().packetBytes - flow->Path().payloadBytes;
+    m_records[spec.id].standalone = flow->Standalone();
+    return flow;
+}
+
+void
+Episode::StartDueFlows()
+{
+    const Picos now = NowPicos();
+    SweepRetired();
+    while (m_nextStart < m_order.size())
+    {
+        const FlowEntry& entry = m_scenario.flows[m_order[m_nextStart]];
+        if (entry.flow.start > now)
+        {
+            Simulator::Schedule(Time(entry.flow.start - now), &Episode::StartDueFlows, this);
+            return;
+        }
+        ++m_nextStart;
+        Heartbeat::Beat();
+        auto& flow = m_flows[entry.flow.id];
+        flow = Create(entry);
+        m_live.push_back(flow.get());
+        m_onCreate(*flow, entry);
+        m_traces.created(*flow);
+        StartFlow(*flow);
+    }
+    m_traces.allStarted();
+}
+
+void
+Episode::Record(const Flow& flow)
+{
+    FlowRecord& record = m_records[flow.Id()];
+    record.end = flow.EndTime();
+    record.ackedBytes = flow.AckedBytes();
+    record.retransmittedBytes = flow.RetransmittedBytes();
+    record.pause = flow.PauseTime();
+    record.timeouts = flow.Timeouts();
+    m_transmittedPayload += flow.TransmittedBytes();
+    if (const RttSamples* rtts = flow.Rtts())
+    {
+        if (!m_rtts)
+        {
+            m_rtts.emplace();
+        }
+        m_rtts->Add(*rtts);
+        if (rtts->Count() > 0)
+        {
+            record.rtt = {rtts->Count(),
+                          rtts->Mean(),
+                          rtts->Percentile(0.5),
+                          rtts->Percentile(0.99),
+                          rtts->Max()};
+        }
+    }
+    m_traces.over(flow);
+}
+
+void
+Episode::OnFinished(Flow& flow)
+{
+    m_traces.finished(flow);
+    ++m_finished;
+    Record(flow);
+    m_live.erase(std::find(m_live.begin(), m_live.end(), &flow));
+    m_retired.push_back(flow.Id());
+    if (m_finished == m_withEnd)
+    {
+        Cut(); // what is endless goes no further
+    }
+}
+
+void
+Episode::SweepRetired()
+{
+    std::erase_if(m_retired,
+                  [this](uint32_t id)
+                  {
+                      if (m_flows.at(id)->IsOnNetwork())
+                      {
+                          return false;
+                      }
+                      m_flows.erase(id);
+                      return true;
+                  });
+}
+
+void
+Episode::Cut()
+{
+    if (m_onCut)
+    {
+        m_onCut(NowPicos());
+    }
+    Stop();
+}
+
+void
+Episode::Stop()
+{
+    m_endTime = NowPicos();
+    m_ended = true;
+    Simulator::Stop();
+}
+
+void
+Episode::Run()
+{
+    Simulator::ScheduleNow(&Episode::StartDueFlows, this);
+    Simulator::Schedule(Time(m_scenario.timeLimit), &Episode::Cut, this);
+    OnRunBegins();
+    m_traces.begin();
+    Simulator::Run();
+    if (!m_ended)
+    {
+        m_endTime = NowPicos();
+    }
+    m_traces.ended();
+    for (Flow* flow : m_live)
+    {
+        Heartbeat::Beat();
+        flow->Abort();
+        Record(*flow);
+    }
+    OnRunEnds();
+}
+
+} // namespace ns3::env

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// An episode: one run of a scenario's flows from start to record, whatever carries their packets.
+#ifndef NS3_ENV_RUN_EPISODE_H
+#define NS3_ENV_RUN_EPISODE_H
+
+#include "capture.h"
+#include "run-report.h"
+#include "scenario.h"
+
+#include "ns3/traced-callback.h"
+#include "ns3_env/cpp/engine/flow.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// RTTs of a flow, at least one.
+struct RttSummary
+{
+    int64_t samples;
+    double mean; ///< ps, as all
+    Picos p50;
+    Picos p99;
+    Picos max;
+};
+
+/// One row of flows.csv, and what the flow's packets have in their headers.
+struct FlowRecord
+{
+    uint16_t sourcePort{0};
+    Picos end{-1};       ///< -1: unfinished
+    Picos standalone{0}; ///< -1: endless
+    Picos baseRtt{0};
+    uint32_t headerBytes{0}; ///< of a data packet, telemetry included
+    uint64_t ackedBytes{0};
+    uint64_t retransmittedBytes{0};
+    Picos pause{0};
+    uint64_t timeouts{0};
+    std::optional<RttSummary> rtt; ///< where the flow keeps its RTTs and has seen one
+};
+
+/// Trace sources of an episode, for recorders.
+struct EpisodeTraces
+{
+    TracedCallback<> begin;               ///< the run begins
+    TracedCallback<Flow&> created;        ///< a flow exists and will start now
+    TracedCallback<> allStarted;          ///< no flow is left to start
+    TracedCallback<const Flow&> finished; ///< a flow has ended; it is live still
+    TracedCallback<const Flow&> over;     ///< a flow has ended or was cut, and is recorded
+    TracedCallback<> ended;               ///< the run is over; flows that are cut are live still
+};
+
+/// All flows of a scenario from their start to their record. The network below is the derived class's.
+class Episode
+{
+  public:
+    /// Called for each flow when it is created, before it starts.
+    using FlowHook = std::function<void(Flow&, const FlowEntry&)>;
+    using QueueVisitor = std::function<void(const EgressQueue&)>;
+    using WindowAndRateCallback = Callback<void, const FlowState&, Picos>;
+    using MarkCallback = std::function<void(uint32_t flow)>;
+    using PauseCallback = std::function<void(uint32_t node, uint32_t port, bool paused)>;
+
+    Episode(Scenario scenario, FlowHook onCreate);
+    virtual ~Episode();
+
+    Episode(const Episode&) = delete;
+    Episode& operator=(const Episode&) = delete;
+
+    /// Simulates until every flow that has an end is done, or the time limit is reached.
+    void Run();
+    /// Ends the run from within, at the current time.
+    void Stop();
+    /// Called at the end of the run while live flows still exist.
+    void SetCutHook(std::function<void(Picos)> hook) { m_onCut = std::move(hook); }
+
+    EpisodeTraces& Traces() { return m_traces; }
+    const Scenario& GetScenario() const { return m_scenario; }
+    /// Flows that have started and not finished, in the order they started.
+    const std::vector<Flow*>& LiveFlows() const { return m_live; }
+    const std::vector<FlowRecord>& Records() const { return m_records; }
+    Picos EndTime() const { return m_endTime; }
+    /// Of all recorded flows together; null where they keep none.
+    const RttSamples* Rtts() const { return m_rtts ? &*m_rtts : nullptr; }
+    /// Of the flows that have an end.
+    uint64_t Unfinished() const { return m_withEnd - m_finished; }
+
+    /// @name The network as recorders see it
+    /// @{
+    /// The egress queues of all switches, by node and port.
+    virtual void ForEachQueue(const QueueVisitor& visit) const = 0;
+    virtual std::vector<LossRecord> LossRecords() const = 0;
+    virtual StreamCounts CountsOf(size_t stream) const = 0;
+    virtual RunTotals Totals() const = 0;
+    /// A warning for the reader of the results; "" for none.
+    virtual std::string Warning() const { return {}; }
+    /// `report` is called for each flow that starts, and at each change of a flow's window or rate.
+    virtual void TraceWindowAndRate(const WindowAndRateCallback& report) = 0;
+    /// `marked` is called for each packet that a switch marks, `paused` for each port that is paused or resumed.
+    virtual void TraceEvents(const MarkCallback& marked, const PauseCallback& paused) = 0;
+    /// Captures frames as the scenario has it, from now on. \throws ScenarioError
+    virtual std::unique_ptr<Capture> MakeCapture() = 0;
+    /// @}
+
+  protected:
+    /// Both ends of a flow, not started.
+    virtual std::unique_ptr<Flow> Connect(const FlowEntry& entry, uint16_t sourcePort) = 0;
+    /// Its time has come.
+    virtual void StartFlow(Flow& flow) { flow.Start(); }
+    /// Before the first event of the run.
+    virtual void OnRunBegins() {}
+    /// All flows are recorded.
+    virtual void OnRunEnds() {}
+
+    /// Payload bytes that the senders of flows put on the wire, retransmissions included.
+    uint64_t TransmittedByFlows() const { return m_transmittedPayload; }
+    /// What a derived class's flows need must outlive them: it calls this in its destructor.
+    void ForgetFlows();
+
+  private:
+    void StartDueFlows();
+    std::unique_ptr<Flow> Create(const FlowEntry& entry);
+    void OnFinished(Flow& flow);
+    void Record(const Flow& flow);
+    void SweepRetired();
+    void Cut();
+
+  protected:
+    Scenario m_scenario;
+
+  private:
+    EpisodeTraces m_traces;
+    FlowHook m_onCreate;
+    std::function<void(Picos)> m_onCut;
+
+    std::vector<uint32_t> m_order; ///< flows by start time
+    size_t m_nextStart{0};
+    std::map<std::pair<uint32_t, uint32_t>, uint16_t> m_portCount; ///< flows so far per host pair
+    std::vector<Flow*> m_live;
+    std::map<uint32_t, std::unique_ptr<Flow>> m_flows; ///< live and retired, by id
+    std::vector<uint32_t> m_retired; ///< finished, perhaps with duplicates still on the network
+    size_t m_withEnd{0};             ///< flows that are not endless
+    size_t m_finished{0};
+
+    std::vector<FlowRecord> m_records;
+    std::optional<RttSamples> m_rtts;
+    uint64_t m_transmittedPayload{0};
+    Picos m_endTime{0};
+    bool m_ended{false};
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_RUN_EPISODE_H

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// RTT-driven MPC (Lynn et al. 2020) as a function of plain numbers: estimates, optimum, probes.
+#ifndef NS3_ENV_TCP_CONTROLLERS_RTTMPC_CONTROL_H
+#define NS3_ENV_TCP_CONTROLLERS_RTTMPC_CONTROL_H
+
+#include "bottleneck-rate.h"
+#include "rtt-range.h"
+#include "rttmpc-step.h"
+
+#include <cstdint>
+
+namespace ns3::env::tcp
+{
+
+struct RttMpcSettings
+{
+    double weightTarget{0.05};  ///< c1
+    double weightVariance{0.6}; ///< c2
+    double smoothing{0.125};    ///< alpha
+    double targetShare{0.5};    ///< where l_t lies between l_P (0) and l_B (1)
+    double decayRtts{1000};     ///< tau_d, in running averages of the RTT
+    double stepRtts{1};         ///< from one optimum to the next, in RTTs; 0: at every ACK
+    double memoryRtts{0};       ///< of r_B, in RTTs; 0: all that was sent, as eq. 6 has it
+    double probeRtts{200};      ///< between probes, in running averages of the RTT; 0: none
+    double probeGain{0.5};      ///< a probe sends at 1 + gain or 1 - gain times the rate
+    double initialBps{10e6};    ///< r(0)
+    double leastBps{1e6};       ///< the rate never falls below
+    double largestBps{1e12};    ///< the flow's cap
+};
+
+/// What the flow is doing.
+enum class RttMpcPhase : uint8_t
+{
+    Start,     ///< grows until the RTT does
+    Steady,    ///< follows the optimum
+    ProbeDown, ///< empties the queue to see l_P
+    ProbeUp,   ///< fills the queue to see l_B
+    Watch,     ///< has filled it, and waits for the RTT to show it
+};
+
+struct RttMpcCounters
+{
+    uint64_t acks{0};    ///< RTTs taken
+    uint64_t refused{0}; ///< RTTs that were not positive
+    uint64_t optima{0};  ///< rates by eq. 7
+    uint64_t losses{0};
+    uint64_t probesDown{0};
+    uint64_t probesUp{0};
+};
+
+/**
+ * One flow's controller: time and RTT of each ACK in, a pacing rate out, which is finite and between the least and the largest
+ * rate for any numbers in any order. A clock that stands still or runs back is a step of no length.
+ *
+ * Eqs. 3 to 6 take every ACK. Eq. 7 is asked once per RTT, when the last answer's effect is seen: asked at every ACK, it would repeat
+ * an answer that has not worked yet, a whole RTT long, and the rate would swing from bound to bound.
+ *
+ * Start, the length of a probe and what follows one that finds nothing are this project's (docs/sources/tcp.md).
+ */
+class RttMpcControl
+{
+  public:
+    /// Raises std::invalid_argument, with what would be right, where settings contradict each other.
+    explicit RttMpcControl(const RttMpcSettings& settings);
+
+    /// The rate in bit/s from now on. A `rttNs` below 1 is no RTT: it changes nothing and is counted.
+    double OnAck(int64_t nowNs, int64_t rttNs);
+
+    /// Likewise: a loss ends what raises the rate, and is answered by a probe of l_P (Lynn et al. 2020, sec. 4.2).
+    double OnLoss();
+
+    /// Nothing was in flight until now: the time since the last ACK is no part of eq. 6.
+    void Resume(int64_t nowNs) { m_nowNs = nowNs; }
+
+    double RateBps() const { return m_rateBps; }                ///< r(n)
+    double BottleneckBps() const { return m_bottleneck.Bps(); } ///< r_B
+    double TargetNs() const;                                    ///< l_t
+    const RttRange& Range() const { return m_range; }           ///< l_P, l_B, the running average
+    RttMpcPhase Phase() const { return m_phase; }
+    const RttMpcCounters& Counters() const { return m_counters; }
+
+  private:
+    void StartStep();
+    /// What the RTT shows in Start was sent at the rate of the step before: r_B is that over 1 + slope (eq. 1), and no less than
+    /// the rate another step before, which showed nothing.
+    void LeaveStart();
+    void SteadyStep();
+    /// At `bps`, from which r_B is estimated anew: eq. 1 did not hold as long as the queue was empty.
+    void GoOn(double bps);
+    /// A probe at `factor` times the rate, as long as eq. 2 takes for `distanceNs` of RTT, and an RTT more.
+    void Probe(RttMpcPhase phase, double factor, double distanceNs);
+    void ProbeDown();
+    void EndProbe();
+    void SetRate(double bps);
+
+    RttMpcSettings m_settings;
+    RttRange m_range;
+    BottleneckRate m_bottleneck;
+    RttMpcCounters m_counters;
+    RttMpcPhase m_phase{RttMpcPhase::Start};
+    double m_rateBps;
+    double m_rttNs{0};        ///< l(n)
+    int64_t m_nowNs{0};       ///< time of the last ACK
+    double m_sinceStepNs{0};  ///< dt(n)
+    double m_sinceProbeNs{0}; ///< time in phase Steady
+    double m_probeLeftNs{0};  ///< of the probe that is going on
+    double m_probeRttNs{0};   ///< the RTT when it began
+    double m_expectedNs{0};   ///< what eq. 2 says that it adds to the RTT
+    double m_beforeBps{0}; ///< the rate before the probe; in Start, the one that the RTT now shows
+    double m_beforeRttNs{0}; ///< in Start, the RTT a step before
+    bool m_upNext{false};    ///< whether the next probe is one of l_B
+};
+
+} // namespace ns3::env::tcp
+
+#endif // NS3_ENV_TCP_CONTROLLERS_RTTMPC_CONTROL_H

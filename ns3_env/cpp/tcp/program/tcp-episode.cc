@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// TCP network of one episode with its flows, from its hosts to its records.
+#include "tcp-episode.h"
+
+#include "pcap.h"
+
+#include "ns3/ipv4-queue-disc-item.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
+#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/tcp/network/congestion-ops.h"
+#include "ns3_env/cpp/tcp/network/segment.h"
+
+namespace ns3::env::tcp
+{
+
+TcpEpisode::TcpEpisode(Scenario scenario, const TcpSettings& settings, FlowHook onCreate)
+    : Episode(std::move(scenario), std::move(onCreate)),
+      m_fabric(m_scenario, settings),
+      m_streams(m_scenario, m_fabric)
+{
+    for (size_t i = 0; i < m_scenario.controllers.size(); ++i)
+    {
+        // A bad name or attribute is an error now, not when the flow starts.
+        Within(ControllerKey(i), [&] { CheckController(m_scenario.controllers[i]); });
+    }
+    Traces().over.ConnectWithoutContext(MakeCallback(&TcpEpisode::Count, this));
+}
+
+TcpEpisode::~TcpEpisode()
+{
+    ForgetFlows();
+}
+
+std::unique_ptr<Flow>
+TcpEpisode::Connect(const FlowEntry& entry, uint16_t sourcePort)
+{
+    return m_fabric.Connect(entry.flow, sourcePort, m_scenario.controllers[entry.controller]);
+}
+
+void
+TcpEpisode::OnRunBegins()
+{
+    m_streams.Schedule();
+}
+
+void
+TcpEpisode::OnRunEnds()
+{
+    m_fabric.FinishQueues(EndTime());
+}
+
+void
+TcpEpisode::Count(const Flow& flow)
+{
+    m_flowPackets += static_cast<const TcpFlow&>(flow).TransmittedPackets();
+}
+
+// --- the network as recorders see it -------------------------------------------------------------
+
+void
+TcpEpisode::ForEachQueue(const QueueVisitor& visit) const
+{
+    for (const Egress& egress : m_fabric.Egresses())
+    {
+        Heartbeat::Beat();
+        if (m_scenario.isSwitch[egress.node])
+        {
+            visit({.node = egress.node,
+                   .port = egress.port,
+                   .peer = egress.peer,
+                   .rateBps = egress.rateBps,
+                   .bytes = egress.meter->WaitingBytes(),
+                   .txBytes = egress.meter->TxBytes(),
+                   .paused = 0,
+                   .pauseFrames = 0,
+                   .pauseFramesSent = 0,
+                   .stats = egress.meter->Stats()});
+        }
+    }
+}
+
+std::vector<LossRecord>
+TcpEpisode::LossRecords() const
+{
+    return m_fabric.LossRecords();
+}
+
+RunTotals
+TcpEpisode::Totals() const
+{
+    RunTotals totals;
+    totals.packetsSent = m_flowPackets + m_streams.TransmittedPayload() / m_scenario.payloadBytes;
+    for (const Egress& egress : m_fabric.Egresses())
+    {
+        totals.packetHops += egress.meter->TxPackets();
+        totals.packetsLeft += egress.queue->GetNPackets();
+    }
+    for (const LossRecord& record : m_fabric.LossRecords())
+    {
+        totals.droppedPackets += record.lost.packets;
+    }
+    totals.droppedPayload = m_fabric.DroppedPayload();
+    totals.transmittedPayload = TransmittedByFlows() + m_streams.TransmittedPayload();
+    totals.deliveredPayload = m_fabric.DeliveredPayload();
+    return totals;
+}
+
+void
+TcpEpisode::TraceWindowAndRate(const WindowAndRateCallback& report)
+{
+    Traces().created.ConnectWithoutContext(Callback<void, Flow&>(
+        [report](Flow& flow)
+        {
+            static_cast<TcpFlow&>(flow).TraceWindowAndRate([report](const FlowState& state)
+                                                           { report(state, NowPicos()); });
+        }));
+}
+
+void
+TcpEpisode::TraceEvents(const MarkCallback& marked, const PauseCallback&)
+{
+    m_marked = marked;
+    Traces().created.ConnectWithoutContext(Callback<void, Flow&>(
+        [this](Flow& flow) { m_flowOf[static_cast<TcpFlow&>(flow).Tuple()] = flow.Id(); }));
+    for (const Egress& egress : m_fabric.Egresses())
+    {
+        egress.queue->TraceConnectWithoutContext(
+            "Mark",
+            Callback<void, Ptr<const QueueDiscItem>, const char*>(
+                [this](Ptr<const QueueDiscItem> item, const char*)
+                {
+                    const auto* packet = dynamic_cast<const Ipv4QueueDiscItem*>(PeekPointer(item));
+                    const auto flow =
+                        m_flowOf.find(FiveTupleOf(*packet->GetPacket(), packet->GetHeader()));
+                    if (flow != m_flowOf.end())
+                    {
+                        m_marked(flow->second);
+                    }
+                }));
+    }
+}
+
+std::unique_ptr<Capture>
+TcpEpisode::MakeCapture()
+{
+    return std::make_unique<PcapRecorder>(m_fabric, *m_scenario.pcap);
+}
+
+} // namespace ns3::env::tcp

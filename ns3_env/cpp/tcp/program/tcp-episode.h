@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// TCP network of one episode with its flows, from its hosts to its records.
+#ifndef NS3_ENV_TCP_PROGRAM_TCP_EPISODE_H
+#define NS3_ENV_TCP_PROGRAM_TCP_EPISODE_H
+
+#include "ns3_env/cpp/run/episode.h"
+#include "ns3_env/cpp/tcp/network/fabric.h"
+#include "ns3_env/cpp/tcp/network/tcp-settings.h"
+#include "ns3_env/cpp/tcp/network/udp-streams.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace ns3::env::tcp
+{
+
+/// One episode's network. One at a time in a process (an ns-3 rule); Simulator::Destroy comes after it.
+class TcpEpisode final : public Episode
+{
+  public:
+    /// \throws ScenarioError
+    TcpEpisode(Scenario scenario, const TcpSettings& settings, FlowHook onCreate);
+    ~TcpEpisode() override;
+
+    const Fabric& Net() const { return m_fabric; }
+
+    void ForEachQueue(const QueueVisitor& visit) const override;
+    std::vector<LossRecord> LossRecords() const override;
+    StreamCounts CountsOf(size_t stream) const override { return m_streams.Of(stream); }
+    RunTotals Totals() const override;
+    void TraceWindowAndRate(const WindowAndRateCallback& report) override;
+    void TraceEvents(const MarkCallback& marked, const PauseCallback& paused) override;
+    std::unique_ptr<Capture> MakeCapture() override;
+
+  private:
+    std::unique_ptr<Flow> Connect(const FlowEntry& entry, uint16_t sourcePort) override;
+    void OnRunBegins() override;
+    void OnRunEnds() override;
+    void Count(const Flow& flow);
+
+    Fabric m_fabric;
+    UdpStreams m_streams;
+    uint64_t m_flowPackets{0}; ///< of flows that are recorded
+    MarkCallback m_marked;
+    std::unordered_map<FiveTuple, uint32_t, FiveTupleHash, SameFiveTuple> m_flowOf;
+};
+
+} // namespace ns3::env::tcp
+
+#endif // NS3_ENV_TCP_PROGRAM_TCP_EPISODE_H

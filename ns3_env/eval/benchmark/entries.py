@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Adds controllers by name: policies from a module, checkpoints from a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.benchmark.suite import Suite
+from ns3_env.eval.episodes.entry import Entry, of_checkpoint, of_module
+from ns3_env.policies.released import policy_path
+from ns3_env.scenario import Controller
+from ns3_env.task.availability import unknown_fields
+
+
+def join(suite: Suite, policies: Sequence[str], checkpoints: Sequence[str]) -> Suite:
+    """The suite with those of the command line: "NAME=pkg.module:factory" and "NAME=PATH".
+
+    Raises ScenarioError for text of another form, or a name that is taken.
+    """
+    added: list[Entry] = []
+    taken = suite.controllers
+    for option, texts, form in (
+        ("policy", policies, "NAME=pkg.module:factory"),
+        ("checkpoint", checkpoints, "NAME=PATH"),
+    ):
+        for text in texts:
+            name, equals, value = text.partition("=")
+            if not (name and equals and value):
+                raise ScenarioError(f"--{option}: expected {form}, found {text!r}")
+            if option == "policy" and policy_path(Path(value)).exists():
+                raise ScenarioError(
+                    f"--policy: expected {form}, found {text!r}; a trained policy is --checkpoint {text}"
+                )
+            if option == "policy" and any(entry.name == name and entry.policy == value for entry in taken):
+                continue  # the suite's own, see refuse_imports()
+            if name in (entry.name for entry in (*taken, *added)):
+                raise ScenarioError(f"--{option}: there is a controller {name!r} already")
+            try:
+                added.append(Entry.model_validate({"name": name, option: value}))
+            except ValueError:
+                raise ScenarioError(
+                    f"--{option}: the name {name!r}: only letters, digits and _ . + - please"
+                ) from None
+    return suite.model_copy(update={"controllers": [*suite.controllers, *added]})
+
+
+def refuse_imports(suite: Suite, policies: Sequence[str]) -> None:
+    """A file imports nothing by itself: each policy of the suite must be among those of the command line.
+
+    Raises:
+        ScenarioError: naming the first that is not, and what to say.
+    """
+    for i, entry in enumerate(suite.controllers):
+        if entry.policy is not None and f"{entry.name}={entry.policy}" not in policies:
+            raise ScenarioError(
+                f"{suite.source}: controllers.{i}: policy: would run the code of {entry.policy!r}; if you "
+                f"trust it: --policy {entry.name}={entry.policy}, or --allow-imports for all of the file's"
+            )
+
+
+def check(suite: Suite) -> Suite:
+    """Loads every policy and checkpoint once; the suite then holds hashes of what they are made of, and a
+    tuned controller's attributes in place of its checkpoint.
+
+    Raises:
+        ScenarioError: a controller, module, factory or checkpoint is not there or is not what it should be.
+    """
+    suite.check_controllers()
+    under_tcp = suite.played_under("tcp")
+    return suite.model_copy(
+        update={"controllers": [_checked(entry, under_tcp.get(entry.name)) for entry in suite.controllers]}
+    )
+
+
+def _checked(entry: Entry, under_tcp: str | None) -> Entry:
+    """``under_tcp``: a scenario of TCP that it plays, if there is one."""
+    if entry.controller is not None:
+        return entry
+    found = of_module(entry) if entry.policy is not None else of_checkpoint(entry)
+    if isinstance(found, Controller):
+        return Entry(name=entry.name, controller=found.name, attributes=found.attributes)
+    if under_tcp is not None and (fault := unknown_fields("tcp", found.policy.fields)) is not None:
+        raise ScenarioError(f"{entry.name} cannot play {under_tcp}: it observes {fault}")
+    return entry.model_copy(update={"content": _content(entry)})
+
+
+def _content(entry: Entry) -> str:
+    """Hash of the policy's source file or of the checkpoint's files: another one makes cells stale."""
+    from ns3_env.agents.runs.checkpoint import policy_files
+
+    found = hashlib.sha256()
+    if entry.policy is not None:
+        spec = importlib.util.find_spec(entry.policy.partition(":")[0])
+        files = [Path(spec.origin)] if spec is not None and spec.origin is not None else []
+    else:
+        files = policy_files(Path(entry.checkpoint or ""))
+    for file in files:
+        found.update(file.name.encode() + b"\0" + file.read_bytes())
+    return found.hexdigest()[:16]

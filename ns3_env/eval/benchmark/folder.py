@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Folder of a benchmark: the resolved suite, errors, a folder for each cell, and what its files hold."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import functools
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from ns3_env.agents.configuration.run_folder import versions
+from ns3_env.config.command_line import typed
+from ns3_env.config.files import read_text, write_atomically
+from ns3_env.config.folders import refuse_links
+from ns3_env.config.yaml import fault_text, parse
+from ns3_env.errors import ScenarioError, SimulatorNotFound
+from ns3_env.eval.benchmark.suite import LABELS, Suite
+from ns3_env.eval.episodes.entry import Entry
+from ns3_env.eval.metrics import own_metrics, own_sources
+from ns3_env.programs.transport import TRANSPORTS, Transport, other
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import find_executable
+from ns3_env.simulator.results import Floats
+
+#: Layout of the folder; another number is another layout.
+FORMAT = 1
+#: Scenario, controller and seed name a cell.
+Key = tuple[str, str, int]
+_SUITE = "suite.yaml"
+#: Held while a benchmark runs in the folder.
+LOCK = ".lock"
+_SEED = re.compile(r"seed-(\d+)")
+#: kind -> id -> (times in ns, values), as in series.csv.
+Series = dict[str, dict[str, tuple[Floats, Floats]]]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One complete cell. ``metrics`` are those of ``eval/metrics``; NaN where it defines none."""
+
+    scenario: str
+    controller: str
+    seed: int
+    folder: Path
+    metrics: dict[str, float]
+    fingerprint: str = ""
+    seconds: float = math.nan
+
+    @property
+    def key(self) -> Key:
+        """(scenario, controller, seed)."""
+        return self.scenario, self.controller, self.seed
+
+
+@dataclass(frozen=True)
+class BenchFolder:
+    """A benchmark's folder as it is now.
+
+    Attributes:
+        path: the folder.
+        suite: what was to run.
+        cells: complete cells of this suite, in its order.
+        missing: cells of the suite that are neither complete nor failed, in its order.
+        failed: why a cell failed, by (scenario, controller, seed).
+        stale: cells of another suite, scenario, controller, simulator or version; never to be averaged.
+        versions: of the packages and the simulator that ``cells`` ran with.
+        command: what wrote the folder, as arguments.
+        source: the suite's file as it was given.
+    """
+
+    path: Path
+    suite: Suite
+    cells: list[Cell]
+    missing: list[Key] = field(default_factory=list)
+    failed: dict[Key, str] = field(default_factory=dict)
+    stale: list[Cell] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    command: list[str] = field(default_factory=list)
+    source: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Nothing is missing or failed."""
+        return not self.missing and not self.failed
+
+    @property
+    def other_versions(self) -> dict[str, tuple[str, str]]:
+        """(then, now) of what has another version here and now than the folder was written with."""
+        now = versions_in_use()
+        return {
+            name: (self.versions.get(name, "none"), now.get(name, "none"))
+            for name in sorted({*self.versions, *now})
+            if self.versions.get(name) != now.get(name)
+        }
+
+    @classmethod
+    def read(cls, path: Path) -> BenchFolder:
+        """The folder's suite and cells. Raises ScenarioError: what is wrong, what would be right."""
+        suite, head = _read_suite(path)
+        complete: dict[Key, Cell] = {}
+        stale = []
+        wanted = {
+            (case.name, entry.name, seed): fingerprint(case.scenario, entry, seed, head["versions"])
+            for case, entry, seed in suite.cells()
+        }
+        for cell in _cells_in(path):
+            if wanted.get(cell.key) == cell.fingerprint:
+                complete[cell.key] = cell
+            else:
+                stale.append(cell)
+        failed = {}
+        for key in wanted:
+            report = failure_file(path, *key)
+            if key not in complete and report.exists():
+                failed[key] = report.read_text(encoding="utf-8")
+        return cls(
+            path=path,
+            suite=suite,
+            cells=[complete[key] for key in wanted if key in complete],
+            missing=[key for key in wanted if key not in complete and key not in failed],
+            failed=failed,
+            stale=stale,
+            versions=head["versions"],
+            command=head["command"],
+            source=head["source"],
+        )
+
+
+def cell_folder(path: Path, scenario: str, controller: str, seed: int) -> Path:
+    """Where a cell is, once it is complete."""
+    return path / "cells" / scenario / controller / f"seed-{seed}"
+
+
+def failure_file(path: Path, scenario: str, controller: str, seed: int) -> Path:
+    """Where the error of a cell that failed is."""
+    return path / "failed" / scenario / controller / f"seed-{seed}.txt"
+
+
+def fingerprint(scenario: Scenario, entry: Entry, seed: int, used: Mapping[str, str]) -> str:
+    """Hash of all that a cell's result depends on: scenario, controller, seed, versions, and the layout.
+
+    A plugin's content is part of it where a controller of the cell came from there, a simulator where it is
+    the one of the scenario's transport.
+    """
+    names = {entry.controller, *(controller.name for controller in scenario.controllers)}
+    others = [key for key in used if key.startswith("plugin ") and key.removeprefix("plugin ") not in names]
+    others.append(_program(other(scenario.transport)))
+    content = {
+        "format": FORMAT,
+        "scenario": _as_json(scenario),
+        "controller": entry.model_dump(mode="json", exclude=set(LABELS)),
+        "seed": seed,
+        "versions": {key: value for key, value in used.items() if key not in others},
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _as_json(scenario: Scenario) -> dict[str, Any]:
+    """The scenario without its seed: the suite's take its place."""
+    return scenario.model_dump(mode="json", exclude={"seed"})
+
+
+def versions_in_use() -> dict[str, str]:
+    """Versions of the packages a result depends on; hashes of the simulator and of the metrics' definitions,
+    which change between versions while one works on them; those of plugins, and of metrics of one's own."""
+    own = {"own metrics": own_sources()} if own_metrics() else {}
+    return {**versions(), **_hashes(), **own}
+
+
+@functools.cache
+def _hashes() -> dict[str, str]:
+    programs = {}
+    for transport in TRANSPORTS:
+        with contextlib.suppress(SimulatorNotFound):  # whoever plays its scenarios will say so
+            content = find_executable(transport).read_bytes()
+            programs[_program(transport)] = hashlib.sha256(content).hexdigest()[:16]
+    metrics = hashlib.sha256()
+    for file in sorted((Path(__file__).parents[1] / "metrics").glob("*.py")):
+        metrics.update(file.read_bytes())
+    return {**programs, "metrics": metrics.hexdigest()[:16]}
+
+
+def _program(transport: Transport) -> str:
+    return f"{transport}-sim"
+
+
+def claim(path: Path) -> None:
+    """Makes the folder, if it is not there. Raises ScenarioError where it is and is no benchmark's."""
+    if path.exists() and not path.is_dir():
+        raise ScenarioError(f"--out: {path} is a file; name a folder")
+    others = sorted(x.name for x in path.iterdir() if x.name != LOCK) if path.is_dir() else []
+    if others and not (path / _SUITE).exists():
+        raise ScenarioError(
+            f"--out: {path} holds {others[0]} and no {_SUITE}, so it is no benchmark's folder: name another"
+        )
+    refuse_links(path)
+    path.mkdir(parents=True, exist_ok=True)
+
+
+def write_suite(path: Path, suite: Suite, command: Sequence[str]) -> None:
+    """Writes suite.yaml, with the versions in use: complete or not there."""
+    content = {
+        "format": FORMAT,
+        "source": suite.source,
+        "command": list(command),
+        "versions": versions_in_use(),
+        **suite.model_dump(mode="json"),
+    }
+    write_atomically(path / _SUITE, yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
+
+
+def _read_suite(path: Path) -> tuple[Suite, dict[str, Any]]:
+    """The suite, and what stands around it (versions, command, source). Raises ScenarioError."""
+    how = f"`{typed('eval')} benchmark --suite SUITE --out FOLDER` writes one"
+    try:
+        data = parse(read_text(path / _SUITE))
+    except OSError as error:
+        raise ScenarioError(f"{path}: not a benchmark's folder: {_SUITE}: {error.strerror}; {how}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ScenarioError(fault_text(path / _SUITE, error)) from None
+    if not isinstance(data, dict) or "format" not in data:
+        raise ScenarioError(f"{path / _SUITE}: no key 'format': not a benchmark's folder; {how}")
+    if data["format"] != FORMAT:
+        raise ScenarioError(
+            f"{path / _SUITE}: format {data['format']}, written by another version; this one reads {FORMAT}: "
+            "run the benchmark into a new folder"
+        )
+    kinds: dict[str, type] = {"versions": dict, "command": list, "source": str}
+    head: dict[str, Any] = {}
+    for key, kind in kinds.items():
+        head[key] = data.get(key, kind())
+        if not isinstance(head[key], kind):
+            raise ScenarioError(f"{path / _SUITE}: {key}: must be a {kind.__name__}")
+    rest = {key: value for key, value in data.items() if key not in (*kinds, "format")}
+    return Suite.from_mapping(rest, str(path / _SUITE), path), head
+
+
+def _cells_in(path: Path) -> list[Cell]:
+    """Every complete cell there is, of whatever suite. Raises ScenarioError for one that cannot be read."""
+    found = []
+    for file in sorted(path.glob("cells/*/*/seed-*/metrics.json")):
+        match = _SEED.fullmatch(file.parent.name)
+        if match is None:
+            continue
+        try:
+            content = json.loads(file.read_text(encoding="utf-8"))
+            metrics = {
+                str(name): math.nan if value is None else float(value)
+                for name, value in content["metrics"].items()
+            }
+            found.append(
+                Cell(
+                    scenario=file.parent.parent.parent.name,
+                    controller=file.parent.parent.name,
+                    seed=int(match[1]),
+                    folder=file.parent,
+                    metrics=metrics,
+                    fingerprint=str(content["fingerprint"]),
+                    seconds=float(content["seconds"]),
+                )
+            )
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            raise ScenarioError(
+                f"{file}: not a cell's metrics; remove {file.parent} and run the benchmark again"
+            ) from None
+    return found
+
+
+@dataclass(frozen=True)
+class Flows:
+    """The flows of one cell: sizes (bytes), ends (ns) and slowdowns, (n,) each; NaN where one did not end.
+
+    Sizes are NaN of flows that never end.
+
+    With a measurement window, slowdowns are NaN, too, of flows that start outside.
+    """
+
+    sizes: Floats
+    ends: Floats
+    slowdowns: Floats
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Packets and payload bytes of one cell that one port lost by one cause."""
+
+    node: int
+    port: int
+    peer: int
+    cause: str
+    packets: int
+    payload_bytes: int
+
+
+def losses(cell: Cell) -> list[Lost]:
+    """The cell's losses.csv; empty where it has none. Raises ScenarioError."""
+    if not (cell.folder / "losses.csv").is_file():
+        return []
+    columns = ("node", "port", "peer", "cause", "packets", "payload_bytes")
+    return [
+        Lost(int(node), int(port), int(peer), cause, int(packets), int(payload))
+        for node, port, peer, cause, packets, payload in _rows(cell, "losses.csv", columns)
+    ]
+
+
+def flows(cell: Cell) -> Flows:
+    """The cell's flows.csv. Raises ScenarioError."""
+    columns = ("size_bytes", "fct_ns", "standalone_ns", "end_ns")
+    rows = np.array([[float(x) for x in row] for row in _rows(cell, "flows.csv", columns)]).reshape(-1, 4)
+    size, fct, standalone, end = rows.T
+    counts = fct >= 0
+    if _has(cell, "flows.csv", "counted"):
+        counts &= np.array([int(x) > 0 for (x,) in _rows(cell, "flows.csv", ("counted",))], dtype=bool)
+    if _has(cell, "flows.csv", "endless"):
+        goes_on = np.array([int(x) > 0 for (x,) in _rows(cell, "flows.csv", ("endless",))], dtype=bool)
+        size = np.where(goes_on, np.nan, size)
+    slowdowns = np.divide(fct, standalone, out=np.full(len(fct), np.nan), where=counts)
+    return Flows(size, np.where(end < 0, np.nan, end), slowdowns)
+
+
+def queue_cdf(cell: Cell) -> tuple[str, Floats, Floats]:
+    """("node:port" of the bottleneck, lengths in bytes ascending, share of time at or below each).
+
+    Raises ScenarioError.
+    """
+    rows = list(_rows(cell, "queue_cdf.csv", ("node", "port", "bytes", "cdf")))
+    port = f"{rows[0][0]}:{rows[0][1]}" if rows else ""
+    values = np.array([[float(length), float(share)] for _, _, length, share in rows]).reshape(-1, 2)
+    return port, values[:, 0], values[:, 1]
+
+
+def series(cell: Cell) -> Series:
+    """The cell's series.csv; empty where it has none. Raises ScenarioError."""
+    if not (cell.folder / "series.csv").is_file():
+        return {}
+    lists: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for kind, name, time, value in _rows(cell, "series.csv", ("kind", "id", "t_ns", "value")):
+        number = float(value) if value else np.nan
+        lists.setdefault(kind, {}).setdefault(name, []).append((float(time), number))
+    return {
+        kind: {name: (np.array(points)[:, 0], np.array(points)[:, 1]) for name, points in ids.items()}
+        for kind, ids in lists.items()
+    }
+
+
+def _has(cell: Cell, name: str, column: str) -> bool:
+    """Whether a file that can be read has the column."""
+    try:
+        with (cell.folder / name).open(newline="", encoding="utf-8") as file:
+            return column in next(csv.reader(file), [])
+    except (OSError, ValueError):
+        return False
+
+
+def _rows(cell: Cell, name: str, columns: Sequence[str]) -> Iterator[list[str]]:
+    path: Path = cell.folder / name
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.reader(file)
+            header = next(reader, [])
+            places = [header.index(column) for column in columns]
+            for row in reader:
+                yield [row[place] for place in places]
+    except OSError as error:
+        raise ScenarioError(f"{path}: {error.strerror}; delete the cell's folder and run it again") from None
+    except (ValueError, IndexError) as error:
+        raise ScenarioError(
+            f"{path}: expected columns {', '.join(columns)} ({error}); delete the cell's folder, run it again"
+        ) from None

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs every cell of a suite once, on all cores; cells that are done are not run again."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+
+from ns3_env.config.bounds import MAX_PROCESSES, WHY_PROCESSES, excess
+from ns3_env.config.files import write_atomically
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.benchmark import workers
+from ns3_env.eval.benchmark.cell import Job, cost
+from ns3_env.eval.benchmark.entries import check, join, refuse_imports
+from ns3_env.eval.benchmark.folder import (
+    LOCK,
+    BenchFolder,
+    Key,
+    claim,
+    failure_file,
+    fingerprint,
+    versions_in_use,
+    write_suite,
+)
+from ns3_env.eval.benchmark.suite import Suite
+from ns3_env.eval.benchmark.summary import show
+from ns3_env.eval.benchmark.workers import Backend, Event
+from ns3_env.eval.metrics import own_metrics
+from ns3_env.eval.plots.progress import clock, progress_lines
+
+_RUNNING_SHOWN = 8
+
+
+def benchmark(
+    given: Suite | Path,
+    out: Path,
+    jobs: int | None = None,
+    policies: Sequence[str] = (),
+    checkpoints: Sequence[str] = (),
+    command: Sequence[str] | None = None,
+    console: Console | None = None,
+    allow_imports: bool = False,
+    *,
+    hang_timeout_s: float = 0.9,
+    ray: str | None = None,
+) -> bool:
+    """Runs what the folder does not hold yet, and prints the summary.
+
+    Args:
+        given: the suite, its YAML, or the name of one in ``configs/suites``.
+        out: the folder; an earlier run of it goes on.
+        jobs: cells at a time; by default as many as cores.
+        policies: "NAME=pkg.module:factory".
+        checkpoints: "NAME=PATH".
+        command: what to type to get this again; by default what was typed.
+        console: where it is shown.
+        allow_imports: policies that only the suite's file names may run their modules' code.
+        hang_timeout_s: of each simulator; see :class:`ns3_env.simulator.Simulator`.
+        ray: the Ray cluster whose tasks the cells are: its address, "auto" or "local"; None: processes here.
+
+    Returns:
+        Whether every cell is done.
+
+    Raises:
+        ConfigError: no Ray cluster answers there.
+        ScenarioError: the suite, a controller, a policy or the folder is wrong; nothing has run.
+        KeyboardInterrupt: Ctrl-C; the folder can be gone on with.
+    """
+    _check_jobs(jobs)
+    backend = _backend(ray, jobs)
+    suite = given if isinstance(given, Suite) else Suite.load(given)
+    console = console or Console()
+    if not allow_imports:
+        refuse_imports(suite, policies)
+    suite = check(join(suite, policies, checkpoints))
+    for case in suite.scenarios:
+        case.scenario.with_seed(suite.seeds[0]).to_simulator_json()  # faults show before anything runs
+    claim(out)
+    _say_where(suite, console)
+    with _alone_in(out):
+        write_suite(out, suite, _typed() if command is None else command)
+        for partial in out.glob("cells/*/*/.seed-*.partial"):
+            shutil.rmtree(partial, ignore_errors=True)
+        todo = _todo(out, suite)
+        try:
+            _play(todo, backend, suite.timeout_s, hang_timeout_s, out, console)
+        except KeyboardInterrupt:
+            folder = BenchFolder.read(out)
+            done, total = len(folder.cells), sum(1 for _ in suite.cells())
+            console.print(f"{done} of {total} cells are done; the same command goes on from here.")
+            raise
+    folder = BenchFolder.read(out)
+    show(folder, console)
+    return folder.complete
+
+
+def _check_jobs(jobs: int | None) -> None:
+    """Raises ScenarioError where there are no, or too many, cells at a time."""
+    if jobs is not None and jobs < 1:
+        raise ScenarioError(f"--jobs: must be at least 1, not {jobs}")
+    if jobs is not None and (text := excess(jobs, MAX_PROCESSES, WHY_PROCESSES)) is not None:
+        raise ScenarioError(f"--jobs: {text}")
+
+
+def _backend(ray: str | None, jobs: int | None) -> Backend:
+    """Where cells are played. Raises ConfigError where no Ray cluster answers."""
+    if ray is None:
+        return workers.LocalPool(jobs or os.cpu_count() or 1)
+    from ns3_env.cluster.address import find
+    from ns3_env.eval.benchmark.ray_cells import RayCells
+
+    return RayCells(find(ray), jobs)
+
+
+def _say_where(suite: Suite, console: Console) -> None:
+    """Says of each trained policy where it decides."""
+    for entry in suite.controllers:
+        if entry.checkpoint is not None:
+            inside = entry.placement == "simulator"
+            where = "inside the simulator" if inside else "in Python, across the channel"
+            console.print(f"{entry.name}: decides {where}", highlight=False, markup=False)
+
+
+def _todo(out: Path, suite: Suite) -> list[tuple[float, Job]]:
+    """Jobs of the cells that are not done, with their costs, the longest first."""
+    used = versions_in_use()
+    done = {cell.key for cell in BenchFolder.read(out).cells}
+    found = []
+    for case, entry, seed in suite.cells():
+        if (case.name, entry.name, seed) in done:
+            continue
+        scenario = case.scenario.with_seed(seed)
+        job = Job(
+            out=out,
+            name=case.name,
+            scenario=scenario,
+            entry=entry,
+            seed=seed,
+            series=case.series and seed == suite.seeds[0],
+            fingerprint=fingerprint(case.scenario, entry, seed, used),
+            versions=used,
+            metrics=own_metrics(),
+        )
+        found.append((cost(scenario, entry), job))
+    return sorted(found, key=lambda pair: -pair[0])
+
+
+def _play(
+    todo: list[tuple[float, Job]],
+    backend: Backend,
+    timeout_s: float,
+    hang_timeout_s: float,
+    out: Path,
+    console: Console,
+) -> None:
+    """Plays the jobs and shows how far it is; a cell's error goes into ``failed/``."""
+    if not todo:
+        return
+    view = _View({job.key: weight for weight, job in todo})
+    playing = closing(backend.play_all([job for _, job in todo], timeout_s, hang_timeout_s))
+    with (
+        progress_lines(console, view.line),
+        playing as events,
+        Live(view.render(), console=console, transient=True, refresh_per_second=4) as live,
+    ):
+        for event in events:
+            if event.what == "joined":
+                live.console.print(event.text, markup=False, highlight=False)
+                continue
+            failure = failure_file(out, *event.key)
+            if event.what == "done":
+                failure.unlink(missing_ok=True)
+            elif event.what == "failed":
+                failure.parent.mkdir(parents=True, exist_ok=True)
+                write_atomically(failure, event.text.rstrip() + "\n")
+                reason = event.text.strip().splitlines()[-1]
+                live.console.print(f"failed: {_named(event.key)}: {reason}", markup=False, highlight=False)
+            view.note(event)
+            live.update(view.render())
+
+
+class _View:
+    """How far a benchmark is."""
+
+    def __init__(self, weights: dict[Key, float]) -> None:
+        self._weights = weights
+        self._done: set[Key] = set()
+        self._failed: set[Key] = set()
+        self._running: dict[Key, float] = {}
+        self._began = time.monotonic()
+
+    def note(self, event: Event) -> None:
+        """Takes what has happened into account."""
+        if event.what == "started":
+            self._running[event.key] = time.monotonic()
+        elif event.what != "tick":
+            self._running.pop(event.key, None)
+            (self._done if event.what == "done" else self._failed).add(event.key)
+
+    def eta_s(self) -> float | None:
+        """Seconds that the rest may take, at the pace so far; None before the first cell is over."""
+        over = sum(self._weights[key] for key in self._done | self._failed)
+        rest = sum(self._weights.values()) - over
+        return (time.monotonic() - self._began) * rest / over if over else None
+
+    def line(self) -> str:
+        """Counts and the time that is left, in words."""
+        eta = self.eta_s()
+        return (
+            f"{len(self._done)} of {len(self._weights)} cells done, {len(self._running)} running, "
+            f"{len(self._failed)} failed" + ("" if eta is None else f", about {clock(eta)} left")
+        )
+
+    def render(self) -> Group:
+        """Counts, a bar and the cells that run."""
+        over, count = len(self._done) + len(self._failed), len(self._weights)
+        eta = self.eta_s()
+        line = Table.grid(padding=(0, 2))
+        line.add_row(
+            f"{len(self._done)} of {count} done",
+            f"{len(self._running)} running",
+            f"[red]{len(self._failed)} failed[/]" if self._failed else "0 failed",
+            ProgressBar(total=count, completed=over, width=24),
+            "ETA –" if eta is None else f"ETA {clock(eta)}",
+        )
+        now = time.monotonic()
+        running = Table.grid(padding=(0, 2))
+        for key, since in list(self._running.items())[:_RUNNING_SHOWN]:
+            running.add_row(f"  {_named(key)}", f"{now - since:.0f} s")
+        return Group(line, running)
+
+
+def _named(key: Key) -> str:
+    return f"{key[0]} / {key[1]} / seed {key[2]}"
+
+
+def _typed() -> list[str]:
+    """The command line, as one would type it in the project's folder."""
+    return ["python", "-m", "eval", *sys.argv[1:]]
+
+
+@contextmanager
+def _alone_in(out: Path) -> Iterator[None]:
+    """Raises ScenarioError where another benchmark runs in the folder."""
+    with (out / LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ScenarioError(f"--out: another benchmark is running in {out}") from None
+        yield

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Standings: each controller's metrics over its seeds, compared on the same flows, and winners."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ns3_env.eval.benchmark.folder import BenchFolder, Cell, Key
+from ns3_env.eval.benchmark.statistics import (
+    Difference,
+    FloatArray,
+    FlowPairs,
+    bootstrap_interval,
+    least_pairs,
+    of_log_ratios,
+    paired,
+)
+from ns3_env.eval.benchmark.suite import SuiteScenario
+from ns3_env.eval.metrics import METRICS, Metric, own_names
+from ns3_env.eval.plots.table import cell as shown
+
+#: Metrics of a report's summary; every other one is in the scenario's own table.
+HEADLINES = (
+    "fct_slowdown_avg",
+    "fct_slowdown_p99",
+    "queue_p99_bytes",
+    "goodput",
+    "pfc_pause_fraction",
+    "unfinished_flows",
+)
+#: The one of TCP's scenarios, and the one that says nothing there.
+_OF_TCP, _OF_RDMA = "rtt_p99_us", "pfc_pause_fraction"
+#: Said where the seeds leave it open.
+UNDECIDED = "no clear winner"
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A controller beside the best other baseline; ``better``: significantly (1), worse (−1) or open (0)."""
+
+    other: str
+    difference: Difference
+    better: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Score:
+    """A metric of one controller in one scenario, over seeds.
+
+    Attributes:
+        values: (seeds,) one for each complete cell, NaN where the cell does not define it.
+        mean: of the values that are defined.
+        low, high: bootstrap interval of the mean by itself; NaN with fewer than two values.
+        text: the mean as shown.
+        interval: "low–high" as shown; "" with fewer than two values, or where all look alike.
+        edge: beside the best other baseline; None where there is nothing to compare.
+    """
+
+    values: FloatArray
+    mean: float
+    low: float
+    high: float
+    text: str
+    interval: str
+    edge: Edge | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Every seed defines it."""
+        return len(self.values) > 0 and not bool(np.isnan(self.values).any())
+
+
+@dataclass(frozen=True)
+class Row:
+    """One controller in one scenario; ``note`` says what is missing, "" where nothing is."""
+
+    controller: str
+    seeds: int
+    expected: int
+    scores: Mapping[str, Score]
+    note: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The winner's name, or None; ``text`` is what a report says."""
+
+    winner: str | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One scenario: a row for each controller, a verdict for each metric that has a better direction."""
+
+    name: str
+    title: str
+    group: str
+    rows: Sequence[Row]
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+
+
+def standings(folder: BenchFolder, metrics: Iterable[str] | None = None) -> list[Standing]:
+    """One for each scenario, in the suite's order. Stale cells count as not there.
+
+    Args:
+        folder: of the benchmark.
+        metrics: names; all by default.
+
+    Raises:
+        ScenarioError: a cell's flows cannot be read.
+    """
+    names = list(METRICS) if metrics is None else list(metrics)
+    return [_Scenario(folder, case).standing(names) for case in folder.suite.scenarios]
+
+
+def headlines(summary: Sequence[Standing]) -> tuple[str, ...]:
+    """``HEADLINES`` of these scenarios, with the RTT where one is measured, without PFC where all are; and
+    metrics of one's own."""
+    scores = [[row.scores[_OF_TCP] for row in x.rows if _OF_TCP in row.scores] for x in summary]
+    measured = [any(not math.isnan(score.mean) for score in of_scenario) for of_scenario in scores]
+    if not any(measured):
+        return (*HEADLINES, *own_names())
+    return (*(name for name in HEADLINES if name != _OF_RDMA or not all(measured)), _OF_TCP, *own_names())
+
+
+def values_of(cells: Sequence[Cell], metric: str) -> FloatArray:
+    """The metric of each cell: (n,), NaN where it is not defined."""
+    return np.array([x.metrics.get(metric, math.nan) for x in cells], dtype=np.float64)
+
+
+def mean_of(values: FloatArray) -> float:
+    """The mean of what is defined; NaN of nothing."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else math.nan
+
+
+class _Scenario:
+    """One scenario's cells, by controller, each in the order of the suite's seeds."""
+
+    def __init__(self, folder: BenchFolder, case: SuiteScenario) -> None:
+        self.folder, self.case = folder, case
+        everyone = folder.suite.entries_of(case)
+        self.baselines = [entry.name for entry in everyone if entry.controller is not None]
+        self.cells = {
+            entry.name: [x for x in folder.cells if (x.scenario, x.controller) == (case.name, entry.name)]
+            for entry in everyone
+        }
+        self.flow_pairs = FlowPairs()
+        self._differences: dict[tuple[str, str, str], Difference] = {}
+        #: Read together in one verdict.
+        self.comparisons = max(1, len(everyone) - 1)
+
+    def standing(self, metrics: Sequence[str]) -> Standing:
+        scores: dict[str, dict[str, Score]] = {name: {} for name in self.cells}
+        verdicts: dict[str, Verdict] = {}
+        for name in metrics:
+            metric = METRICS[name]
+            of_metric = {
+                player: score(values_of(cells, name), metric) for player, cells in self.cells.items()
+            }
+            if metric.better is not None:
+                verdicts[name] = self.verdict(metric, of_metric)
+                of_metric = {player: self._with_edge(metric, player, of_metric) for player in of_metric}
+            for player, found in of_metric.items():
+                scores[player][name] = found
+        case = self.case
+        rows = [self._row(player, own) for player, own in scores.items()]
+        title = (case.title or case.name) + case.scenario.measured_text()
+        return Standing(case.name, title, case.group or "Scenarios", rows, verdicts)
+
+    def _row(self, player: str, scores: Mapping[str, Score]) -> Row:
+        def here(keys: Iterable[Key]) -> set[Key]:
+            return {key for key in keys if key[:2] == (self.case.name, player)}
+
+        failed, stale = here(self.folder.failed), here(cell.key for cell in self.folder.stale)
+        lacking = {"failed": failed, "stale": stale - failed, "missing": here(self.folder.missing) - stale}
+        note = ", ".join(f"{len(keys)} {what}" for what, keys in lacking.items() if keys)
+        return Row(player, len(self.cells[player]), len(self.folder.suite.seeds), scores, note)
+
+    def beside(self, metric: Metric, player: str, other: str) -> Difference:
+        """Two controllers on the seeds that both have played; by size, on each flow that both finished."""
+        key = metric.name, player, other
+        if key not in self._differences:
+            self._differences[key] = self._compared(metric, player, other)
+        return self._differences[key]
+
+    def _compared(self, metric: Metric, player: str, other: str) -> Difference:
+        own, its = ({x.seed: x for x in self.cells[name]} for name in (player, other))
+        seeds = [seed for seed in own if seed in its]
+        mine, others = [own[seed] for seed in seeds], [its[seed] for seed in seeds]
+        if self.flow_pairs.are_of(metric.name):
+            return of_log_ratios(self.flow_pairs.log_ratios(metric.name, mine, others), self.comparisons)
+        return paired(values_of(mine, metric.name), values_of(others, metric.name), self.comparisons)
+
+    def verdict(self, metric: Metric, scores: Mapping[str, Score]) -> Verdict:
+        """Names the best only where it is significantly better than each other one, and nothing is left out.
+
+        Undecided is also: fewer than two controllers; too few seeds for so many comparisons; a cell that is
+        failed, missing or stale (it may be the one that was lost); a seed that does not define the metric;
+        and a slowdown where somebody left flows unfinished, for what is told of the finished ones flatters.
+        """
+        expected = len(self.folder.suite.seeds)
+        if all(math.isnan(x.mean) for x in scores.values()):
+            return Verdict(None, "–")
+        if len(scores) < 2:
+            return Verdict(None, "undecided: nothing to compare")
+        if any(len(cells) < expected for cells in self.cells.values()):
+            return Verdict(None, "undecided: cells lacking")
+        if not all(x.complete for x in scores.values()):
+            return Verdict(None, "undecided: not defined for all")
+        if metric.of_finished and any(
+            values_of(cells, "unfinished_flows").any() for cells in self.cells.values()
+        ):
+            return Verdict(None, "undecided: flows unfinished")
+        needed = least_pairs(self.comparisons)
+        if expected < needed:
+            return Verdict(None, f"undecided: {expected} seed{'s' * (expected != 1)}, {needed} needed")
+        best = self._best(metric, scores)
+        others = [player for player in scores if player != best]
+        wins = all(self._better(metric, self.beside(metric, best, other)) > 0 for other in others)
+        return Verdict(best, best) if wins else Verdict(None, UNDECIDED)
+
+    def _with_edge(self, metric: Metric, player: str, scores: Mapping[str, Score]) -> Score:
+        own = scores[player]
+        others = {
+            name: scores[name]
+            for name in self.baselines
+            if name != player and not math.isnan(scores[name].mean)
+        }
+        if not others or math.isnan(own.mean):
+            return own
+        other = self._best(metric, others)
+        difference = self.beside(metric, player, other)
+        if difference.pairs == 0 or difference.estimate == difference.low == difference.high == 0:
+            return own  # nothing to say
+        better = self._better(metric, difference) if difference.pairs >= least_pairs(self.comparisons) else 0
+        edge = Edge(other, difference, better, _edge_text(other, difference, metric))
+        return Score(own.values, own.mean, own.low, own.high, own.text, own.interval, edge)
+
+    def _best(self, metric: Metric, scores: Mapping[str, Score]) -> str:
+        """By the mean; by size, by the mean ratio to one of them."""
+        means = {player: x.mean for player, x in scores.items()}
+        if self.flow_pairs.are_of(metric.name):
+            anchor = next(iter(scores))
+            means = {player: self.beside(metric, player, anchor).estimate for player in scores}
+        sign = 1.0 if metric.better == "lower" else -1.0
+        return min(means, key=lambda player: sign * means[player])
+
+    @staticmethod
+    def _better(metric: Metric, difference: Difference) -> int:
+        return -difference.sign if metric.better == "lower" else difference.sign
+
+
+def score(values: FloatArray, metric: Metric) -> Score:
+    """Mean and interval over seeds of a metric's ``values`` (seeds,)."""
+    defined = int(np.count_nonzero(~np.isnan(values)))
+    mean = mean_of(values)
+    low, high = bootstrap_interval(values)
+    text = shown(mean, metric.format)
+    if 0 < defined < len(values):
+        text += f" ({defined} of {len(values)} seeds)"
+    ends = (shown(low, metric.format), shown(high, metric.format))
+    interval = "" if math.isnan(low) or ends == (text, text) else "–".join(ends)
+    return Score(values, mean, low, high, text, interval)
+
+
+def _edge_text(other: str, difference: Difference, metric: Metric) -> str:
+    """ "× 0.940 (0.921–0.963) of hpcc", or "−3 (−5 to −1) beside hpcc" where there are zeros."""
+    if difference.is_ratio:
+        form = ".3f" if difference.estimate < 10 else ".1f"
+        estimate, low, high = (
+            format(x, form) for x in (difference.estimate, difference.low, difference.high)
+        )
+        interval = "" if math.isnan(difference.low) else f" ({low}–{high})"
+        return f"× {estimate}{interval} of {other}"
+    form = "+" + metric.format.lstrip("+")
+    estimate, low, high = (
+        format(x, form).replace("-", "−") for x in (difference.estimate, difference.low, difference.high)
+    )
+    interval = "" if math.isnan(difference.low) else f" ({low} to {high})"
+    return f"{estimate}{interval} beside {other}"

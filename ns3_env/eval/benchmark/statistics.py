@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Bootstrap intervals of means over seeds, of paired differences, and of the same flows' slowdowns."""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.benchmark.folder import Cell, Flows, flows
+from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
+
+FloatArray = npt.NDArray[np.float64]
+#: Share of intervals that hold what they are about, comparisons of one verdict together.
+CONFIDENCE = 0.95
+_RESAMPLES = 9999
+_BUCKETS = {name: (above, up_to) for name, _, above, up_to in SIZE_BUCKETS}
+_METRIC = re.compile(r"fct_slowdown_(\w+)_avg")
+
+
+def bootstrap_interval(
+    values: FloatArray, confidence: float = CONFIDENCE, seed: int = 0
+) -> tuple[float, float]:
+    """The bias-corrected and accelerated bootstrap interval of the mean (Efron and Tibshirani 1993, ch. 14).
+
+    Args:
+        values: (n,) one number for each seed; NaN where a seed does not define it.
+        confidence: share of such intervals that hold the true mean, in (0, 1).
+        seed: of the resampling: the same values have the same interval.
+
+    Returns:
+        (low, high); (NaN, NaN) with fewer than two values that are no NaN: nothing is known of the spread.
+        With few values it is narrow: see ``least_pairs``.
+
+    Raises:
+        ValueError: the confidence is none.
+    """
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence is {confidence}, must be in (0, 1)")
+    known = np.asarray(values, dtype=np.float64)
+    known = known[~np.isnan(known)]
+    if len(known) < 2:
+        return math.nan, math.nan
+    if np.ptp(known) <= 1e-12 * np.abs(known).max():
+        return float(known.min()), float(known.max())
+    from scipy import stats  # takes half a second
+
+    def interval(method: str) -> tuple[float, float]:
+        found = stats.bootstrap(
+            (known,),
+            np.mean,
+            confidence_level=confidence,
+            n_resamples=_RESAMPLES,
+            method=method,
+            rng=np.random.default_rng(seed),
+        ).confidence_interval
+        return float(found.low), float(found.high)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of few values, where BCa is not defined
+        low, high = interval("BCa")
+        return (low, high) if math.isfinite(low) and math.isfinite(high) else interval("percentile")
+
+
+def least_pairs(comparisons: int = 1, confidence: float = CONFIDENCE) -> int:
+    """Seeds without which so many comparisons decide nothing, however clear the numbers look.
+
+    Where two are equally good, all n differences have the same sign with probability 2^(1 − n) (the exact
+    sign test); below this n that is likelier than the error allowed, (1 − confidence) / comparisons, and a
+    bootstrap interval that lies on one side of zero means nothing.
+    """
+    return math.ceil(1 + math.log2(comparisons / (1 - confidence)))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One beside another on the same seeds.
+
+    Attributes:
+        estimate: geometric mean of the ratios, or mean of the differences.
+        low, high: its interval; NaN with fewer than two seeds.
+        is_ratio: which of both.
+        pairs: seeds compared.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    is_ratio: bool
+    pairs: int
+
+    @property
+    def sign(self) -> int:
+        """−1: the first has significantly less; 1: more; 0: not decided by its interval."""
+        none = 1.0 if self.is_ratio else 0.0
+        return -1 if self.high < none else 1 if self.low > none else 0
+
+
+def paired(
+    values: FloatArray, others: FloatArray, comparisons: int = 1, confidence: float = CONFIDENCE
+) -> Difference:
+    """``values`` beside ``others`` (n,), seed by seed: ratios where all are above 0, else differences.
+
+    The interval is Bonferroni's for so many comparisons that are read together.
+
+    Raises:
+        ValueError: there are not as many of both.
+    """
+    if values.shape != others.shape:
+        raise ValueError(f"{len(values)} and {len(others)} values are no pairs")
+    known = ~(np.isnan(values) | np.isnan(others))
+    ours, theirs = values[known], others[known]
+    if len(ours) and (ours > 0).all() and (theirs > 0).all():
+        return of_log_ratios(np.log(ours / theirs), comparisons, confidence)
+    differences = ours - theirs
+    low, high = bootstrap_interval(differences, 1 - (1 - confidence) / comparisons)
+    estimate = float(differences.mean()) if len(differences) else math.nan
+    return Difference(estimate, low, high, False, len(differences))
+
+
+def of_log_ratios(logs: FloatArray, comparisons: int = 1, confidence: float = CONFIDENCE) -> Difference:
+    """The geometric mean of ratios whose logarithms are ``logs`` (n,), one for each seed."""
+    low, high = bootstrap_interval(logs, 1 - (1 - confidence) / comparisons)
+    estimate = math.exp(float(logs.mean())) if len(logs) else math.nan
+    return Difference(estimate, math.exp(low), math.exp(high), True, len(logs))
+
+
+class FlowPairs:
+    """Flows of cells, read when they are first needed. Every controller plays the same flows for a seed."""
+
+    def __init__(self) -> None:
+        self._read: dict[tuple[str, int], Flows] = {}
+
+    @staticmethod
+    def are_of(metric: str) -> bool:
+        """Whether the metric is the mean slowdown of a size, which is compared flow by flow."""
+        found = _METRIC.fullmatch(metric)
+        return found is not None and found[1] in _BUCKETS
+
+    def log_ratios(self, metric: str, cells: Sequence[Cell], others: Sequence[Cell]) -> FloatArray:
+        """For each seed, the mean over flows of the size of ln(slowdown in the cell / in the other): (n,).
+
+        Flows that one of both did not finish are left out. Flows of one seed met each other, so they are one
+        observation, not many; seeds without such a flow are left out.
+
+        Args:
+            metric: one that ``are_of``.
+            cells: one for each seed.
+            others: the other controller's, of the same seeds.
+
+        Raises:
+            ScenarioError: a cell's flows cannot be read.
+        """
+        found = _METRIC.fullmatch(metric)
+        assert found is not None
+        above, up_to = _BUCKETS[found[1]]
+        means = []
+        for cell, other in zip(cells, others, strict=True):
+            ours, theirs = self._flows(cell), self._flows(other)
+            if len(ours.sizes) != len(theirs.sizes):
+                raise ScenarioError(
+                    f"{cell.folder / 'flows.csv'} and {other.folder / 'flows.csv'} hold other flows; delete "
+                    "the cells' folders and run them again"
+                )
+            both = (ours.sizes > above) & (ours.sizes <= up_to)
+            both &= ~np.isnan(ours.slowdowns) & ~np.isnan(theirs.slowdowns)
+            if both.any():
+                means.append(float(np.log(ours.slowdowns[both] / theirs.slowdowns[both]).mean()))
+        return np.array(means)
+
+    def _flows(self, cell: Cell) -> Flows:
+        key = cell.controller, cell.seed
+        if key not in self._read:
+            self._read[key] = flows(cell)
+        return self._read[key]

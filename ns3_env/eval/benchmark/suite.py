@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Typed suite of a benchmark: controllers x scenarios x seeds, from YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, PrivateAttr, field_validator, model_validator
+
+from ns3_env.config.bounds import WallSeconds
+from ns3_env.config.model import Strict, nearest, validate
+from ns3_env.config.packaged import DATA
+from ns3_env.config.yaml import read_mapping
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.benchmark.grid import controllers_of, scenarios_of
+from ns3_env.eval.episodes.entry import Entry, OfGrid
+from ns3_env.eval.episodes.names import wrong
+from ns3_env.policies.released import released_under
+from ns3_env.programs.transport import TRANSPORTS, Transport
+from ns3_env.scenario import AGENT, Scenario
+from ns3_env.simulator import default_attributes, list_controllers
+
+#: Suites that come with the project: NAME.yaml.
+SUITE_FOLDER = DATA / "configs" / "suites"
+
+#: Keys that say nothing of what a cell's result depends on.
+LABELS = frozenset({"name", "grid", "family", "parameters"})
+
+
+class SuiteScenario(OfGrid):
+    """One scenario of a suite, whole."""
+
+    title: str = ""
+    group: str = Field(default="", description="scenarios with the same line stand together in the report")
+    scenario: Scenario
+    series: bool = Field(default=True, description="keep queue, rates and windows over time, of one seed")
+    controllers: list[str] | None = Field(
+        default=None, min_length=1, description="names of those that run here; none: all"
+    )
+
+
+class Suite(Strict):
+    """A matrix of controllers, scenarios and seeds.
+
+    ``policies`` (name: "pkg.module:factory") is short for controllers with a ``policy``.
+    """
+
+    title: str = ""
+    controllers: list[Entry] = Field(min_length=1)
+    seeds: list[Annotated[int, Field(ge=0, lt=2**63)]] = Field(default=[1], min_length=1)
+    scenarios: list[SuiteScenario] = Field(min_length=1)
+    timeout_s: WallSeconds = Field(default=600, gt=0, description="wall time that one cell may take")
+
+    _source: str = PrivateAttr(default="suite")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _policies_are_controllers(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping) or not isinstance(data.get("policies"), Mapping):
+            return data
+        own = [{"name": name, "policy": policy} for name, policy in data["policies"].items()]
+        rest = {key: value for key, value in data.items() if key != "policies"}
+        listed = data.get("controllers") or []
+        # What is no list is refused by its own name.
+        return {**rest, "controllers": [*listed, *own] if isinstance(listed, list) else listed}
+
+    @field_validator("seeds")
+    @classmethod
+    def _different(cls, seeds: list[int]) -> list[int]:
+        if len(set(seeds)) < len(seeds):
+            raise ValueError("a seed is there twice")
+        return seeds
+
+    @model_validator(mode="after")
+    def _names_fit(self) -> Suite:
+        faults = []
+        for key, names in (
+            ("controllers", [x.name for x in self.controllers]),
+            ("scenarios", [x.name for x in self.scenarios]),
+        ):
+            faults += [
+                f"{key}: {name!r} is there twice" for name in sorted(set(names)) if names.count(name) > 1
+            ]
+        known = list(dict.fromkeys(name for x in self.controllers for name in (x.of, x.name)))
+        faults += [
+            f"scenarios.{i}.controllers: unknown controller {name!r}; the suite has {', '.join(known)}"
+            for i, entry in enumerate(self.scenarios)
+            for name in entry.controllers or []
+            if name not in known
+        ]
+        if faults:
+            raise ValueError("\n".join(faults))
+        return self
+
+    @property
+    def source(self) -> str:
+        """The file that errors name."""
+        return self._source
+
+    @classmethod
+    def load(cls, path: str | Path) -> Suite:
+        """The suite in a YAML file; a bare name is that of a suite in ``configs/suites``.
+
+        Scenario files and the files that these name (flows, sizes, topologies) are looked for beside the
+        file that names them, and become part of the suite. Raises ScenarioError, naming file, key and what is
+        known.
+        """
+        file = Path(path)
+        if not file.exists() and file.suffix == "" and file.parent == Path():
+            file = SUITE_FOLDER / f"{file}.yaml"
+        if not file.exists():
+            raise ScenarioError(
+                f"{path}: there is no such suite; known: {', '.join(known_suites())} "
+                f"in {_shown(SUITE_FOLDER)}"
+            )
+        return cls.from_mapping(read_mapping(file, ScenarioError), str(path), file.parent)
+
+    @classmethod
+    def from_mapping(cls, data: Mapping[str, Any], source: str, folder: Path = Path()) -> Suite:
+        """The suite of these keys. Raises ScenarioError, a line per fault, with ``source`` and the key."""
+        whole = dict(data)
+        entries, controllers = whole.get("scenarios"), whole.get("controllers")
+        if isinstance(entries, list):
+            whole["scenarios"] = [
+                made
+                for i, entry in enumerate(entries)
+                for made in scenarios_of(entry, f"{source}: scenarios.{i}", folder)
+            ]
+        if isinstance(controllers, list):
+            whole["controllers"] = [
+                made
+                for i, entry in enumerate(controllers)
+                for made in controllers_of(entry, f"{source}: controllers.{i}")
+            ]
+        made = validate(whole, cls, source, raises=ScenarioError)
+        made._source = source
+        return made
+
+    def check_controllers(self) -> None:
+        """Raises ScenarioError for a controller that the simulator of a scenario that it plays does not have,
+        naming the known ones."""
+        faults: list[str] = []
+        for transport in TRANSPORTS:
+            if played := self.played_under(transport):
+                faults += self._unknown_to(transport, played)
+        if faults:
+            raise ScenarioError("\n".join(dict.fromkeys(faults)))
+
+    def _unknown_to(self, transport: Transport, played: Mapping[str, str]) -> list[str]:
+        """What is wrong with the controllers that play a transport's scenarios, a line each."""
+        known = [name for name in list_controllers(transport=transport) if name != AGENT]
+        faults = [
+            f"{self.source}: controllers.{i}: "
+            f"{wrong(entry.controller, transport, f'the transport of {played[entry.name]}')}; "
+            f"known: {', '.join([*known, *released_under(transport)])}"
+            for i, entry in enumerate(self.controllers)
+            if entry.name in played and entry.controller is not None and entry.controller not in known
+        ]
+        return faults or [
+            f"{self.source}: controllers: {entry.of}: {entry.controller} has no attribute {name!r}"
+            f"{nearest(name, list(default_attributes(entry.controller, transport)))}"
+            for entry in self.controllers
+            if entry.name in played and entry.controller is not None
+            for name in entry.attributes
+            if name not in default_attributes(entry.controller, transport)
+        ]
+
+    def played_under(self, transport: Transport) -> dict[str, str]:
+        """Names of the controllers that play a scenario of the transport, each with the first of those."""
+        found: dict[str, str] = {}
+        for case in self.scenarios:
+            if case.scenario.transport == transport:
+                for entry in self.entries_of(case):
+                    found.setdefault(entry.name, case.name)
+        return found
+
+    def entry(self, name: str) -> Entry:
+        """The controller of this name. Raises KeyError."""
+        return {entry.name: entry for entry in self.controllers}[name]
+
+    def scenario(self, name: str) -> SuiteScenario:
+        """The scenario of this name. Raises KeyError."""
+        return {case.name: case for case in self.scenarios}[name]
+
+    def entries_of(self, case: SuiteScenario) -> list[Entry]:
+        """The controllers that run in a scenario; the name of a family stands for all of it."""
+        return [
+            x
+            for x in self.controllers
+            if case.controllers is None or x.name in case.controllers or x.of in case.controllers
+        ]
+
+    def cells(self) -> Iterator[tuple[SuiteScenario, Entry, int]]:
+        """Every cell: scenario, controller, seed."""
+        for case in self.scenarios:
+            for entry in self.entries_of(case):
+                for seed in self.seeds:
+                    yield case, entry, seed
+
+
+def known_suites() -> list[str]:
+    """Names of the suites that come with the project."""
+    return sorted(path.stem for path in SUITE_FOLDER.glob("*.yaml"))
+
+
+def _shown(path: Path) -> str:
+    """Relative to the working directory where it lies below."""
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Summary table of a benchmark: each controller's means over seeds, and the certain winners."""
+
+from __future__ import annotations
+
+import math
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ns3_env.eval.benchmark.constant_window import within_noise
+from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.benchmark.standings import Row, standings
+from ns3_env.eval.metrics import own_names
+from ns3_env.eval.plots.table import cell, of_own_metrics
+
+#: The metric that the table compares by.
+SCORE = "fct_slowdown_avg"
+#: (metric, heading, format, what it is divided by) of the columns after the score's, in order.
+COLUMNS: tuple[tuple[str, str, str, float], ...] = (
+    ("fct_slowdown_p99", "\np99", ".1f", 1),
+    ("queue_avg_bytes", "queue\navg kB", ",.0f", 1000),
+    ("queue_p99_bytes", "\np99 kB", ",.0f", 1000),
+    ("goodput", "\ngoodput", ".3f", 1),
+    ("unfair_ratio", "unfair\nratio", ".1g", 1),
+    ("pfc_frames", "PFC\nframes", ",.0f", 1),
+    ("unfinished_flows", "not\ndone", ",.1f", 1),
+)
+
+
+def show(folder: BenchFolder, console: Console) -> None:
+    """Prints a row for each controller in each scenario, what is missing, and the winners."""
+    drawn = Table(
+        title=escape(_title(folder)), title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False
+    )
+    drawn.add_column("\ncontroller", no_wrap=True)
+    for heading in ("\nslowdown", "vs best\n(95 %)", *(heading for _, heading, _, _ in COLUMNS)):
+        drawn.add_column(heading, justify="right", no_wrap=True)
+    own: list[tuple[str, list[float]]] = []
+    for scenario in standings(folder, [SCORE, *(metric for metric, _, _, _ in COLUMNS), *own_names()]):
+        best = scenario.verdicts[SCORE].winner
+        drawn.add_section()
+        drawn.add_row(f"[bold]{scenario.name}[/]")
+        own.append((f"[bold]{scenario.name}[/]", []))
+        for row in scenario.rows:
+            name = f"{row.controller} *" if row.controller == best else row.controller
+            if row.seeds < row.expected:
+                name += f" ({row.seeds}/{row.expected})"
+            drawn.add_row(f" {name}", *_numbers(row))
+            own.append((f" {row.controller}", [row.scores[metric].mean for metric in own_names()]))
+    console.print(drawn)
+    if own_names():
+        console.print(of_own_metrics(own))
+    console.print(
+        "means over seeds; vs best: slowdown / that of the best other controller of the simulator, seed by "
+        "seed on the same flows, its 95 % interval over all comparisons of a scenario; "
+        "*: significantly less than each other one, all flows finished",
+        style="dim",
+    )
+    for note in (*within_noise(folder), *notes(folder)):
+        console.print(note, highlight=False, markup=False)
+
+
+def notes(folder: BenchFolder) -> list[str]:
+    """What is not in the means: failed, missing and stale cells."""
+    found = [
+        f"failed: {name} / {entry} / seed {seed}: {text.strip().splitlines()[-1] if text.strip() else ''}"
+        for (name, entry, seed), text in folder.failed.items()
+    ]
+    found += [f"missing: {name} / {entry} / seed {seed}" for name, entry, seed in folder.missing]
+    if folder.stale:
+        x = folder.stale[0]
+        found.append(
+            f"{len(folder.stale)} cells are of another suite or version and not counted, "
+            f"e.g. {x.scenario} / {x.controller} / seed {x.seed}"
+        )
+    return found
+
+
+def _title(folder: BenchFolder) -> str:
+    seeds = len(folder.suite.seeds)
+    return f"{folder.suite.title or folder.source}, {seeds} seed{'s' * (seeds != 1)} ({folder.path})"
+
+
+def _numbers(row: Row) -> list[str]:
+    score = row.scores[SCORE]
+    interval = ""
+    if score.edge is not None and not math.isnan(score.edge.difference.low):
+        interval = f"{score.edge.difference.low:.3f}–{score.edge.difference.high:.3f}"
+    return [
+        cell(score.mean, ".2f"),
+        interval,
+        *(cell(row.scores[metric].mean / scale, form) for metric, _, form, scale in COLUMNS),
+    ]

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Command line of ``python -m eval``: seven commands, each a module of ``commands``.
+
+What is heavy is imported when a command works, not before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+
+from ns3_env.config.command_line import AnyOrder, guarded, typed
+from ns3_env.config.imports import trust, trust_all
+from ns3_env.eval.commands import benchmark, compare, paper, plot, report, run, speed
+from ns3_env.eval.commands.old_spellings import of_today
+from ns3_env.eval.plots.json_file import check_json
+from ns3_env.simulator import load_plugins
+
+#: Each command's module: ``add`` gives it its options; its first line is the command's help.
+COMMANDS = {
+    "run": run,
+    "benchmark": benchmark,
+    "compare": compare,
+    "report": report,
+    "plot": plot,
+    "paper": paper,
+    "speed": speed,
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser(
+        prog=typed("eval"), description="Measures policies, controllers and the simulator."
+    )
+    commands = made.add_subparsers(dest="command", required=True, parser_class=AnyOrder)
+    for name, module in COMMANDS.items():
+        command = commands.add_parser(name, help=module.add.__doc__, description=module.add.__doc__)
+        command.set_defaults(work=module.add(command))
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns the exit code (0 done, 1 not passed or failed, 2 a mistake in the input)."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if (today := of_today(given)) is not None:
+        print(f"{typed('eval')} {given[0]} is now: {typed('eval')} {shlex.join(today)}", file=sys.stderr)
+        given = today
+    options = parser().parse_args(given)
+    return guarded(lambda: _do(options))
+
+
+def _do(options: argparse.Namespace) -> int:
+    check_json(getattr(options, "json", None))
+    if getattr(options, "allow_imports", False):
+        trust_all()
+    load_plugins(getattr(options, "plugin", ()))
+    if metrics := getattr(options, "metric", ()):
+        from ns3_env.eval.metrics import load_metrics
+
+        trust(metrics)
+        load_metrics(metrics)
+    return options.work(options) or 0

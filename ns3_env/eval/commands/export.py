@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Exports a policy: ``export.py runs/NAME --format onnx --out policy.onnx``.
+
+Exit codes: 0 done; 1 the file answers otherwise than the original, and is not written; 2 a mistake in the
+input, named in one line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ns3_env.agents.export.formats import FORMATS
+from ns3_env.config.command_line import POLICY_HELP, AnyOrder, guarded, typed
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = AnyOrder(
+        prog=typed("export"),
+        description="Writes a trained policy into one file, and compares the file with the original.",
+    )
+    made.add_argument("checkpoint", type=Path, help=POLICY_HELP)
+    made.add_argument(
+        "--format",
+        choices=tuple(FORMATS),
+        required=True,
+        help="native: what the simulator and the commands here play; onnx; pt2: torch.export's",
+    )
+    made.add_argument("--out", type=Path, required=True, metavar="FILE", help="is written if it is right")
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns the exit code."""
+    options = parser().parse_args(arguments)
+    return guarded(lambda: run(options))
+
+
+def run(options: argparse.Namespace) -> int:
+    """What the options ask for."""
+    from ns3_env.agents.export.export import LIMIT, export
+
+    found = export(options.checkpoint, options.format, options.out)
+    print(
+        f"largest difference to {found.original} on {found.count:,} observations: {found.difference:.1e}",
+        flush=True,
+    )
+    if not found.passed:
+        print(f"error: more than {LIMIT:g}: {options.out} is not written", file=sys.stderr)
+        return 1
+    print(f"{options.out}: {found.size_bytes} B, weights {found.sha256}")
+    return 0

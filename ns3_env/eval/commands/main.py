@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The program ``ns3-env``: ``ns3-env train``, ``ns3-env eval``, ``ns3-env export``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+
+#: Each command, and what it does; it says itself with --help what it takes.
+COMMANDS = {
+    "train": "trains the configured policy, or searches one (in a clone: python train.py)",
+    "eval": "measures policies, controllers and the simulator (python -m eval)",
+    "export": "writes a trained policy into one file (python export.py)",
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line, up to the command: what follows is the command's own."""
+    made = argparse.ArgumentParser(
+        prog="ns3-env",
+        description="Reinforcement learning and benchmarks over ns-3 RDMA networks.",
+        epilog="ns3-env COMMAND --help says what a command takes.",
+    )
+    version = metadata.version("ns3-env")
+    made.add_argument("--version", action="version", version=f"%(prog)s {version}")
+    commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, what in COMMANDS.items():
+        commands.add_parser(name, help=what, add_help=False)
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit code. Ends with 2 where there is no such command."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    command = parser().parse_args(given[:1]).command
+    if command == "train":
+        from ns3_env.eval.commands import train
+
+        return train.main(given[1:])
+    if command == "eval":
+        from ns3_env.eval.commands import evaluation
+
+        return evaluation.main(given[1:])
+    from ns3_env.eval.commands import export
+
+    return export.main(given[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Options that several commands have, each with one name and one form."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from ns3_env.config.command_line import POLICY_HELP, AnyOrder
+from ns3_env.config.units import nanoseconds
+
+#: What a command does: its exit code, or None for 0.
+Work = Callable[[argparse.Namespace], "int | None"]
+
+MAX_SEEDS = 10_000
+_SEEDS = re.compile(r"(\d+)(?:-(\d+))?")
+
+
+def add_kinds(
+    options: argparse.ArgumentParser, kinds: Mapping[str, Callable[[argparse.ArgumentParser], Work]]
+) -> Work:
+    """A command of several kinds: each adds its options, and its docstring is its help."""
+    parsers = options.add_subparsers(dest="kind", required=True, parser_class=AnyOrder)
+    works = {}
+    for name, kind in kinds.items():
+        parser = parsers.add_parser(name, help=kind.__doc__, description=kind.__doc__)
+        works[name] = kind(parser)
+    return lambda given: works[given.kind](given)
+
+
+def names(text: str) -> list[str]:
+    """What stands between commas."""
+    return [name.strip() for name in text.split(",")] if text else []
+
+
+def seeds(text: str) -> list[int]:
+    """``1-20``, ``7`` or ``1,4,10-12`` as a list."""
+    found: list[int] = []
+    for part in text.split(","):
+        match = _SEEDS.fullmatch(part.strip())
+        if match is None:
+            raise argparse.ArgumentTypeError(f"{text!r}: expected seeds as 1-20 or 1,4,7")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first or last - first >= MAX_SEEDS or last >= 2**63:
+            raise argparse.ArgumentTypeError(
+                f"{part.strip()}: seeds are in 0 to 2^63 - 1, the first one first, at most {MAX_SEEDS}"
+            )
+        found += range(first, last + 1)
+    if len(set(found)) < len(found):
+        raise argparse.ArgumentTypeError(f"{text}: a seed is there twice")
+    return found
+
+
+def seconds(text: str) -> float:
+    """A time above 0."""
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return value
+
+
+def count(text: str) -> int:
+    """A whole number above 0."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    return value
+
+
+def add_overrides(options: argparse.ArgumentParser, example: str) -> None:
+    """``key=value`` ..."""
+    options.add_argument("overrides", nargs="*", metavar="key=value", help=f"e.g. {example}")
+
+
+def add_controllers(options: argparse.ArgumentParser, default: str) -> None:
+    """``--controllers A,B``"""
+    options.add_argument(
+        "--controllers",
+        type=names,
+        default=[],
+        metavar="A,B,...",
+        help=f"e.g. dcqcn,hpcc (default: {default})",
+    )
+
+
+def add_seeds(options: argparse.ArgumentParser, default: str) -> None:
+    """``--seeds 1-20``"""
+    options.add_argument("--seeds", type=seeds, metavar="1-20", help=f"or 1,4,7 (default: {default})")
+
+
+def add_out(options: argparse.ArgumentParser, what: str, required: bool = True, metavar: str = "DIR") -> None:
+    """``--out DIR``"""
+    options.add_argument("--out", type=Path, required=required, metavar=metavar, help=what)
+
+
+def add_format(options: argparse.ArgumentParser) -> None:
+    """``--format pdf,svg,png``"""
+    options.add_argument(
+        "--format",
+        default="",
+        metavar="pdf,svg,png",
+        help="each panel as a file too, as wide as a paper's column",
+    )
+
+
+def add_json(options: argparse.ArgumentParser) -> None:
+    """``--json FILE``"""
+    options.add_argument("--json", type=Path, metavar="FILE", help="write the numbers shown to this file too")
+
+
+def add_checkpoint(options: argparse.ArgumentParser, what: str = "a trained policy") -> None:
+    """``--checkpoint NAME=PATH``, repeated"""
+    options.add_argument(
+        "--checkpoint", action="append", default=[], metavar="NAME=PATH", help=f"{what}: {POLICY_HELP}"
+    )
+
+
+def add_metric(options: argparse.ArgumentParser) -> None:
+    """``--metric PKG.MODULE:NAME``, repeated"""
+    options.add_argument(
+        "--metric",
+        action="append",
+        default=[],
+        metavar="PKG.MODULE:NAME",
+        help="a metric of your own, a function under @metric; may be repeated",
+    )
+
+
+def add_plugin(options: argparse.ArgumentParser) -> None:
+    """``--plugin FILE``, repeated"""
+    options.add_argument(
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a shared object with controllers of your own; may be repeated",
+    )
+
+
+def add_allow_imports(options: argparse.ArgumentParser) -> None:
+    """``--allow-imports``"""
+    options.add_argument(
+        "--allow-imports", action="store_true", help="run the code that files and checkpoints name"
+    )
+
+
+def add_ray(options: argparse.ArgumentParser) -> None:
+    """``--ray ADDRESS``"""
+    options.add_argument(
+        "--ray",
+        metavar="ADDRESS|auto|local",
+        help="as tasks of a Ray cluster: HOST:PORT of its head, auto: that of this machine, local: one for "
+        "as long as this runs",
+    )
+
+
+def add_queue_series(options: argparse.ArgumentParser) -> None:
+    """``--queue-series NS``"""
+    options.add_argument(
+        "--queue-series", type=nanoseconds, metavar="NS", help="sample the queues at this interval, e.g. 10us"
+    )
+
+
+def add_hang_timeout(options: argparse.ArgumentParser) -> None:
+    """``--hang-timeout S``"""
+    options.add_argument(
+        "--hang-timeout",
+        type=seconds,
+        default=0.9,
+        metavar="S",
+        help="seconds of computing without a sign of life after which the simulator is ended (default: 0.9)",
+    )

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Command ``paper``: a paper's experiment, its numbers beside the published ones."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ns3_env.eval.commands import options as shared
+
+
+def add(options: argparse.ArgumentParser) -> shared.Work:
+    """an experiment of a paper: its figures and tables beside the published ones"""
+    options.add_argument("name", nargs="?", metavar="NAME", help="see --list")
+    options.add_argument("--list", action="store_true", help="every experiment, and what --scale changes")
+    shared.add_out(options, "default: runs/paper/NAME", required=False)
+    options.add_argument(
+        "--scale", type=float, metavar="X", help="of the paper's size (default: by experiment)"
+    )
+    options.add_argument("--full", action="store_true", help="the paper's size: --scale 1")
+    shared.add_checkpoint(options, "a trained policy, in the place of the released one, or beside them")
+    options.add_argument("--page", type=Path, metavar="FILE", help="put what was run (in --out) onto a page")
+    shared.add_hang_timeout(options)
+    shared.add_json(options)
+    return _work
+
+
+def _work(given: argparse.Namespace) -> None:
+    from ns3_env.eval.paper.experiments import dispatch
+
+    dispatch(given)

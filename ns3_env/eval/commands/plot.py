@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Command ``plot``: pictures of runs, policies and controllers."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ns3_env.config.command_line import POLICY_HELP
+from ns3_env.eval.commands import options as shared
+
+
+def add(options: argparse.ArgumentParser) -> shared.Work:
+    """pictures: how runs learned, a run's comparison, what a policy does, pinned curves"""
+    kinds = {"learning": _learning, "comparison": _comparison, "policy": _policy, "curves": _curves}
+    return shared.add_kinds(options, kinds)
+
+
+def _learning(options: argparse.ArgumentParser) -> shared.Work:
+    """scores of runs over training, seeds together"""
+    options.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="folders of runs of one kind")
+    shared.add_out(options, "a .png or .svg", metavar="FILE")
+
+    def work(given: argparse.Namespace) -> None:
+        from ns3_env.eval.training.learning_curves import draw_learning
+
+        print(draw_learning(given.runs, given.out))
+
+    return work
+
+
+def _comparison(options: argparse.ArgumentParser) -> shared.Work:
+    """a run's comparison with controllers, drawn again from its files"""
+    options.add_argument("run", type=Path, metavar="RUN", help="folder of a training run")
+    shared.add_format(options)
+
+    def work(given: argparse.Namespace) -> None:
+        from ns3_env.eval.plots.files import parse_formats
+        from ns3_env.eval.training.figure import draw_comparison
+
+        print(draw_comparison(given.run / "evaluation", formats=parse_formats(given.format)))
+
+    return work
+
+
+def _policy(options: argparse.ArgumentParser) -> shared.Work:
+    """a policy's action over two observed fields"""
+    options.add_argument("policy", type=Path, metavar="POLICY", help=POLICY_HELP)
+    options.add_argument("given", nargs="*", metavar="FIELD=VALUE", help="e.g. flow_count=16")
+    shared.add_out(options, "a .png or .svg", metavar="FILE")
+    options.add_argument("--x", default="qlen=0..1", metavar="FIELD=LOW..HIGH")
+    options.add_argument("--y", default="pacing_rate=0.01..1", metavar="FIELD=LOW..HIGH")
+    options.add_argument("--panel", metavar="FIELD=A,B,...", help="a panel for each, e.g. remaining=0.3,3,30")
+
+    def work(given: argparse.Namespace) -> None:
+        from ns3_env.eval.training.policy_map import policy_map
+
+        print(policy_map(given.policy, given.out, given.x, given.y, given.panel, given.given))
+
+    return work
+
+
+def _curves(options: argparse.ArgumentParser) -> shared.Work:
+    """rates and queues of the pinned incasts"""
+    shared.add_out(options, "gets a picture per controller")
+
+    def work(given: argparse.Namespace) -> None:
+        from ns3_env.eval.plots.curves import draw_curves
+
+        for picture in draw_curves(given.out):
+            print(picture)
+
+    return work

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Command ``report``: a benchmark's folder as a page."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ns3_env.eval.commands import options as shared
+
+
+def add(options: argparse.ArgumentParser) -> shared.Work:
+    """a benchmark's folder as report.html and report.md"""
+    options.add_argument("run", type=Path, metavar="DIR", help="folder of a benchmark, complete or not")
+    shared.add_metric(options)
+    shared.add_format(options)
+    return _work
+
+
+def _work(given: argparse.Namespace) -> None:
+    from ns3_env.eval.plots.files import FOLDER, parse_formats
+    from ns3_env.eval.report import write
+
+    formats = parse_formats(given.format)
+    written = str(write(given.run, formats))
+    show(written + (f"\nfigures: {given.run / FOLDER}" if formats else ""))
+
+
+def show(written: str) -> None:
+    """Prints what was written, and which files could not be for want of a package."""
+    from ns3_env.eval.benchmark import frames
+
+    print(written)
+    if (lacking := frames.lacking()) is not None:
+        print(lacking)

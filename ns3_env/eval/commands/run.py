@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Command ``run``: a scenario under controllers and policies."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ns3_env.eval.commands import options as shared
+
+
+def add(options: argparse.ArgumentParser) -> shared.Work:
+    """a scenario under controllers and trained policies, with everything traced if wanted"""
+    options.add_argument(
+        "scenario",
+        type=Path,
+        metavar="SCENARIO",
+        help="its YAML or name, or the config.yaml of a benchmark's cell",
+    )
+    shared.add_overrides(options, "traffic.load=0.5, or hpcc.Eta=0.9")
+    shared.add_controllers(options, "the scenario's own")
+    shared.add_checkpoint(options)
+    shared.add_seeds(options, "the scenario's")
+    shared.add_out(options, "a folder per controller")
+    options.add_argument(
+        "--trace",
+        action="store_true",
+        help="record windows, rates, queues, marks, pauses and states too, and draw them: trace.png",
+    )
+    shared.add_queue_series(options)
+    options.add_argument("--pcap", action="store_true", help="capture every port's frames")
+    shared.add_metric(options)
+    shared.add_format(options)
+    shared.add_plugin(options)
+    shared.add_allow_imports(options)
+    shared.add_hang_timeout(options)
+    shared.add_json(options)
+    return _work
+
+
+def _work(given: argparse.Namespace) -> None:
+    from ns3_env.eval.episodes.scenario import run
+
+    trace = None
+    if given.trace:
+        from ns3_env.eval.plots.files import parse_formats
+        from ns3_env.eval.trace.files import TraceFiles
+
+        trace = TraceFiles(parse_formats(given.format))
+    run(
+        given.scenario,
+        given.controllers,
+        given.out,
+        given.json,
+        seeds=given.seeds or (),
+        trace=trace,
+        queue_series_ns=given.queue_series,
+        pcap=given.pcap,
+        checkpoints=given.checkpoint,
+        overrides=given.overrides,
+        allow_imports=given.allow_imports,
+        hang_timeout_s=given.hang_timeout,
+    )

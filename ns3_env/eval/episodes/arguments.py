@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Applies ``key=value`` of the command line to a scenario and its controllers' attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ns3_env.agents.configuration.inputs import apply_overrides
+from ns3_env.config.model import nearest, validate
+from ns3_env.config.packaged import find_file
+from ns3_env.config.yaml import read_mapping
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.episodes.entry import Entry
+from ns3_env.eval.episodes.names import check_names, is_known
+from ns3_env.programs.transport import Transport
+from ns3_env.scenario import Controller, Scenario
+from ns3_env.simulator import default_attributes, list_controllers
+
+#: Controller -> its attributes and their values.
+Attributes = dict[str, dict[str, bool | int | float | str]]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a command line says of a run.
+
+    Attributes:
+        scenario: the file's, with ``key=value`` put in.
+        attributes: what controllers get beside.
+        cell: who played the benchmark's cell of which the file is the config.yaml; None: it is none.
+        title: how figures call it.
+    """
+
+    scenario: Scenario
+    attributes: Attributes
+    cell: Entry | None
+    title: str
+
+
+def read_scenario(scenario_file: Path, names: Sequence[str], overrides: Sequence[str]) -> Given:
+    """The scenario in a file with ``key=value`` put in.
+
+    Args:
+        scenario_file: the scenario's YAML, its name, or the config.yaml of a benchmark's cell.
+        names: of the controllers that are played; none: the scenario's own.
+        overrides: "key=value" of the scenario, dotted, and "NAME.ATTRIBUTE=value" of one of the controllers.
+
+    Raises:
+        ScenarioError: the file, a key or a value is wrong, or a name is none of the scenario's transport.
+        ConfigError: an override is not of the form key=value.
+    """
+    file = find_file(scenario_file, "configs/scenarios")
+    data = read_mapping(file, ScenarioError)
+    source, title, cell = str(file), file.stem, None
+    if isinstance(data.get("scenario"), dict):  # a cell: cells/SCENARIO/CONTROLLER/seed-N/config.yaml
+        if "controller" in data:
+            cell = validate(data["controller"], Entry, f"{file}: controller", raises=ScenarioError)
+        source, title = str(data.get("source") or file), file.absolute().parents[2].name
+        data = data["scenario"]
+    of_controllers = [text for text in overrides if _is_attribute(text)]
+    rest = [text for text in overrides if text not in of_controllers]
+    changed = apply_overrides(data, rest)
+    scenario = Scenario.from_mapping(
+        changed, f"{source}, with {', '.join(rest)}" if rest else source, file.parent
+    )
+    check_names([name for name in names if cell is None or name != cell.name], scenario.transport)
+    given = apply_overrides({}, of_controllers)
+    attributes: Attributes = {}
+    playing = names or [x.name for x in scenario.controllers]
+    for name, values in given.items():
+        if name not in playing:
+            whose = "--controllers" if names else "the scenario's controllers"
+            raise ScenarioError(f"command line: {name}: is not among {whose}, {', '.join(playing)}")
+        whole = {"name": name, "attributes": values}
+        attributes[name] = validate(whole, Controller, "command line", raises=ScenarioError).attributes
+        _check(name, attributes[name], scenario.transport)
+    return Given(scenario, attributes, cell, title)
+
+
+def _is_attribute(text: str) -> bool:
+    """Whether the text is "NAME.ATTRIBUTE=value" of a controller, and no key of a scenario."""
+    first, dot, _ = text.partition("=")[0].partition(".")
+    return bool(dot) and first not in Scenario.model_fields and is_known(first)
+
+
+def _check(name: str, attributes: dict[str, bool | int | float | str], transport: Transport) -> None:
+    has_some = name in list_controllers(transport=transport)
+    known = list(default_attributes(name, transport)) if has_some else []
+    for attribute in attributes:
+        if attribute not in known:
+            raise ScenarioError(
+                f"command line: {name}.{attribute}: {name} has no attribute {attribute!r}"
+                f"{nearest(attribute, known)}"
+            )

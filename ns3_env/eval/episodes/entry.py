@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Entries: controllers, Python policies and checkpoints by name, and a scenario played by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, model_validator
+
+from ns3_env.config.command_line import POLICY_HELP
+from ns3_env.config.imports import import_named
+from ns3_env.config.model import Strict
+from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.policies.policy import Placement, Policy
+from ns3_env.policies.released import released_names
+from ns3_env.scenario import AGENT, Controller, Scenario
+from ns3_env.simulator import Simulator
+from ns3_env.task import observations
+from ns3_env.task.actions import make_action_map
+
+if TYPE_CHECKING:
+    from ns3_env.agents.runs.checkpoint import TrainedPolicy
+
+#: A value of a grid, as a table holds it.
+Parameter = bool | int | float | str
+
+#: A name is also a folder's.
+_Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$", max_length=100)]
+
+
+class OfGrid(Strict):
+    """An entry that may stand for several: see ``ns3_env.eval.benchmark.grid``."""
+
+    name: _Name
+    grid: None = Field(default=None, description="axes; the suite holds the entries that it stands for")
+    family: str = Field(default="", description="the name in the file, of entries that a grid made")
+    parameters: dict[str, Parameter] = Field(default_factory=dict, description="the point of the grid")
+
+    @property
+    def of(self) -> str:
+        """The family's name, or the entry's own."""
+        return self.family or self.name
+
+
+def in_full(name: str) -> dict[str, str]:
+    """``hpcc`` stands for {name: hpcc, controller: hpcc}, a released policy's name for its checkpoint."""
+    return {"name": name, "checkpoint" if name in released_names() else "controller": name}
+
+
+class Entry(OfGrid):
+    """Who decides: a controller of the simulator, a Python policy or a trained checkpoint."""
+
+    controller: str | None = Field(default=None, description="name in the simulator")
+    policy: str | None = Field(default=None, description="pkg.module:factory")
+    checkpoint: str | None = Field(
+        default=None,
+        description=POLICY_HELP,
+    )
+    placement: Placement = Field(
+        default="simulator",
+        description="where a checkpoint decides: in the simulator, or in Python, which the simulator asks",
+    )
+    attributes: dict[str, bool | int | float | str] = Field(
+        default_factory=dict, description="of the simulator's controller"
+    )
+    content: str | None = Field(
+        default=None, description="hash of the policy's source or the checkpoint; filled in by the benchmark"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, data: Any) -> Any:
+        return in_full(data) if isinstance(data, str) else data
+
+    @model_validator(mode="after")
+    def _is_one_thing(self) -> Entry:
+        given = [key for key in ("controller", "policy", "checkpoint") if getattr(self, key) is not None]
+        if len(given) != 1:
+            what = " and ".join(given) if given else "nothing"
+            raise ValueError(f"{self.name}: give one of controller, policy and checkpoint; there is {what}")
+        if self.attributes and self.controller is None:
+            raise ValueError(f"{self.name}: attributes belong to a controller of the simulator")
+        return self
+
+
+def load(entry: Entry) -> TrainedPolicy:
+    """The policy of an entry that is no controller of the simulator. Raises ScenarioError."""
+    if entry.policy is not None:
+        return of_module(entry)
+    found = of_checkpoint(entry)
+    if isinstance(found, Controller):
+        raise ScenarioError(f"checkpoint {entry.name}: holds a controller of the simulator, no policy")
+    return found
+
+
+def of_module(entry: Entry) -> TrainedPolicy:
+    """What the factory of ``entry.policy`` makes. Raises ScenarioError."""
+    from ns3_env.agents.configuration.config import EnvConfig, Named
+    from ns3_env.agents.runs.checkpoint import TrainedPolicy
+
+    place = f"policy {entry.name}"
+    try:
+        factory = import_named(entry.policy or "")
+    except ConfigError as error:
+        raise ScenarioError(f"{place}: {error}") from error
+    if not callable(factory):
+        raise ScenarioError(f"{place}: {entry.policy} is a {type(factory).__name__}: no function or class")
+    try:
+        policy = factory()
+    except Exception as error:
+        raise ScenarioError(f"{place}: {entry.policy}() raised {type(error).__name__}: {error}") from error
+    if not isinstance(policy, Policy):
+        missing = [name for name in ("fields", "action_map", "predict") if not hasattr(policy, name)]
+        raise ScenarioError(
+            f"{place}: {entry.policy}() gave {type(policy).__name__}, which has no {', '.join(missing)}; "
+            "see ns3_env/policies/policy.py"
+        )
+    try:
+        observations.field_indices(policy.fields)
+        make_action_map(policy.action_map)
+    except KeyError as error:
+        raise ScenarioError(f"{place}: {error.args[0]}") from None
+    return TrainedPolicy(policy, EnvConfig(fields=list(policy.fields), action=Named(name=policy.action_map)))
+
+
+def of_checkpoint(entry: Entry) -> TrainedPolicy | Controller:
+    """What ``entry.checkpoint`` holds. Raises ScenarioError."""
+    from ns3_env.agents.runs.checkpoint import load_checkpoint
+
+    try:
+        return load_checkpoint(Path(entry.checkpoint or ""))
+    except ConfigError as error:
+        raise ScenarioError(f"checkpoint {entry.name}: {error}") from error
+
+
+def played_by(
+    entry: Entry,
+    scenario: Scenario,
+    simulator: Simulator,
+    recording: Callable[[Scenario], Scenario] = lambda scenario: scenario,
+) -> tuple[Scenario, dict[str, Any]]:
+    """The scenario as ``entry`` played it, and what came of it.
+
+    ``recording`` says of the scenario under ``entry`` what is recorded. A policy has a simulator of its own,
+    which is hung no sooner than ``simulator``. Raises ScenarioError, SimulatorError.
+    """
+    staged, trained = under(entry, scenario)
+    played = recording(staged)
+    if trained is None:
+        return played, simulator.play(played)
+    from ns3_env.eval.episodes.policy import run_policy
+
+    seed = scenario.seed
+    patience = max(trained.env.hang_timeout_s, simulator.hang_timeout_s)
+    env = trained.env.model_copy(update={"hang_timeout_s": patience})
+    return played, run_policy(trained.policy, env, played, seed, seeds=[seed])[0].results
+
+
+def under(entry: Entry, scenario: Scenario) -> tuple[Scenario, TrainedPolicy | None]:
+    """The scenario under ``entry``, and its policy where that decides in Python. Raises ScenarioError."""
+    if entry.controller is not None:
+        return scenario.under(entry.controller, entry.attributes), None
+    loaded = load(entry)
+    asked = scenario.under(AGENT)
+    if isinstance(loaded.policy, NetworkPolicy) and entry.placement == "simulator":
+        return asked.playing(loaded.policy.path), None
+    if loaded.clock is not None:  # the one that the policy was trained with
+        asked = asked.model_copy(update={"clock": loaded.clock})
+    return asked, loaded

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Plays episodes of a scenario under an in-simulator controller or a policy in either placement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ns3_env.agents.configuration.config import EnvConfig
+from ns3_env.agents.trainer.environment import make_action_and_reward, make_env
+from ns3_env.envs.rollouts import Rollouts
+from ns3_env.envs.sb3_vec_env import episode_seed
+from ns3_env.eval.metrics import line
+from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.policies.policy import Placement, Policy, SlotStates
+from ns3_env.policies.released import named_controller
+from ns3_env.scenario import Controller, Scenario
+from ns3_env.simulator import Simulator
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One episode: the simulator's results, and what the agent's flows got (none under other controllers)."""
+
+    seed: int
+    results: dict[str, Any]
+    returns: list[float] = field(default_factory=list)
+    decisions: int = 0
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """Metrics of a table's line (``ns3_env.eval.metrics.TABLE``), by name."""
+        return line(self.results)
+
+    @property
+    def mean_return(self) -> float:
+        """Mean over flows of the sum of a flow's rewards; NaN where no flow is the agent's."""
+        return float(np.mean(self.returns)) if self.returns else float("nan")
+
+    @property
+    def mean_reward(self) -> float:
+        """Mean over decisions of the reward; NaN where there was none."""
+        return float(sum(self.returns)) / self.decisions if self.decisions else float("nan")
+
+
+def run_controller(
+    name: str | Controller, scenario: Scenario, seed: int, episodes: int = 1, *, hang_timeout_s: float = 0.9
+) -> list[Episode]:
+    """Episodes of the scenario with every flow of the agent under a controller of the simulator, given by
+    name or with its attributes, or under a released policy.
+
+    ``hang_timeout_s`` is the simulator's: see :class:`ns3_env.simulator.Simulator`.
+
+    Raises:
+        ScenarioError: there is no such controller.
+        SimulatorError: the simulator failed.
+    """
+    who = named_controller(name) if isinstance(name, str) else name
+    own = scenario.under(who.name, who.attributes)
+    seeds = [episode_seed(seed, number) for number in range(episodes)]
+    with Simulator(hang_timeout_s=hang_timeout_s) as simulator:
+        return [Episode(drawn, simulator.play(own.with_seed(drawn))) for drawn in seeds]
+
+
+def run_policy(
+    policy: Policy,
+    env: EnvConfig,
+    scenario: Scenario,
+    seed: int,
+    episodes: int = 1,
+    seeds: Sequence[int] = (),
+    placement: Placement = "simulator",
+) -> list[Episode]:
+    """Episodes of the scenario with the agent's flows under ``policy``, deterministic, with its own memory
+    per flow.
+
+    A policy's file is evaluated by the simulator itself, on the file's own clock, unless ``placement`` is
+    "python"; any other policy is asked across the channel.
+
+    Args:
+        policy: decides; its fields and action map take the place of those in ``env``.
+        env: gives the reward, and the time after which a simulator is hung.
+        scenario: its seed is replaced, as in ``run_controller``: both see the same flows.
+        seed: of the episodes.
+        episodes: how many.
+        seeds: of the episodes themselves, instead of those drawn from ``seed``.
+
+    Raises:
+        SimulatorError: the simulator failed.
+    """
+    if isinstance(policy, NetworkPolicy) and placement == "simulator" and not seeds:
+        return _run_inside(policy, env, scenario, seed, episodes)
+    slots = scenario.agent_flow_count
+    own = env.model_copy(update={"fields": list(policy.fields)})
+    states = SlotStates(policy)
+    played: list[Episode] = []
+    vec_env = make_env(own, lambda episode: scenario, slots, seed, simulators=1, seeds=seeds)
+    try:
+        vec_env.start()
+        returns, ended, decisions = np.zeros(slots), list[float](), 0
+        while len(played) < episodes:
+            batch = vec_env.recv()
+            for _, results in batch.results:
+                played.append(Episode(results["seed"], results, ended, decisions))
+                ended, decisions = [], 0
+            if len(played) >= episodes:
+                break
+            np.add.at(returns, batch.slots, batch.rewards)
+            decisions += int(np.count_nonzero(~batch.first))
+            for slot in batch.slots[~batch.due]:
+                ended.append(float(returns[slot]))
+                returns[slot] = 0.0
+            states.forget(batch.slots[batch.first])
+            due = batch.due
+            if due.any():
+                vec_env.send(
+                    states.predict(batch.observations[due], batch.slots[due], deterministic=True),
+                    batch.slots[due],
+                )
+    finally:
+        vec_env.close()
+    return played
+
+
+def _run_inside(
+    policy: NetworkPolicy, env: EnvConfig, scenario: Scenario, seed: int, episodes: int
+) -> list[Episode]:
+    _, reward = make_action_and_reward(env, "configuration")
+    rollouts = Rollouts(
+        scenario, fields=policy.fields, reward=reward, seed=seed, hang_timeout_s=env.hang_timeout_s
+    )
+    played = []
+    with rollouts:
+        for _ in range(episodes):
+            rollouts.begin(policy.path)
+            episode = rollouts.next()
+            begins = np.flatnonzero(episode.first)
+            returns = np.add.reduceat(episode.rewards, begins) if len(begins) else np.empty(0)
+            played.append(Episode(episode.seed, episode.results, returns.tolist(), episode.decisions))
+    return played
+
+
+def summary(episodes: Sequence[Episode]) -> dict[str, float | None]:
+    """Mean return and mean reward over episodes, for JSON; None where there were no decisions."""
+    returns = [episode.mean_return for episode in episodes]
+    rewards = [episode.mean_reward for episode in episodes]
+    return {
+        "return": None if np.isnan(returns).any() else float(np.mean(returns)),
+        "reward": None if np.isnan(rewards).any() else float(np.mean(rewards)),
+    }

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Writes a run's folder: flows, queues and counters as CSV, and every value that was used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ns3_env.agents.configuration.run_folder import versions
+from ns3_env.config.files import write_file
+from ns3_env.eval.episodes.series import FILES as SERIES_FILES
+from ns3_env.eval.plots import table
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import default_attributes
+
+FLOW_COLUMNS = (
+    "src",
+    "dst",
+    "size_bytes",
+    "start_ns",
+    "fct_ns",
+    "standalone_ns",
+    "base_rtt_ns",
+    "payload_bytes",
+    "header_bytes",
+)
+QUEUE_COLUMNS = (
+    "node",
+    "port",
+    "peer",
+    "rate_bps",
+    "mean_bytes",
+    "p50_bytes",
+    "p95_bytes",
+    "p99_bytes",
+    "max_bytes",
+    "tx_bytes",
+    "paused_ns",
+    "pause_frames",
+    "pause_frames_sent",
+)
+#: A row for each port and cause that lost packets.
+LOSS_COLUMNS = ("node", "port", "peer", "cause", "packets", "payload_bytes")
+#: A row for each stream of the background.
+STREAM_COLUMNS = (
+    "src",
+    "dst",
+    "rate_bps",
+    "start_ns",
+    "stop_ns",
+    "sent_bytes",
+    "received_bytes",
+    "lost_bytes",
+)
+#: Columns of flows.csv that are there where the results have them.
+MORE_COLUMNS = (
+    "counted",
+    "endless",
+    "rtt_samples",
+    "rtt_mean_ns",
+    "rtt_p50_ns",
+    "rtt_p99_ns",
+    "rtt_max_ns",
+)
+#: What such a folder may hold.
+FILES = (
+    "flows.csv",
+    "streams.csv",
+    "queues.csv",
+    "losses.csv",
+    "counters.csv",
+    "config.yaml",
+    *SERIES_FILES,
+    "pcap",
+)
+
+
+def write_results(
+    folder: Path,
+    scenario: Scenario,
+    results: dict[str, Any],
+    more_columns: Sequence[str] = (),
+    used: Mapping[str, Any] | None = None,
+) -> None:
+    """Writes flows.csv, queues.csv, config.yaml, and what else there is, into an existing folder.
+
+    flows.csv: times in ns, ``fct_ns`` −1 and ``finished`` 0 where the time limit came first; with flows that
+    never end there is ``endless``, 1 for those. streams.csv, where there is background of a constant rate: a
+    row for each stream (``ns3_env.simulator.results`` has the columns). queues.csv: a row for each switch
+    port that sent anything; lengths are time-weighted. losses.csv, where packets were lost: a row for each
+    port and cause (``ns3_env.simulator.results`` has the causes). counters.csv, where a controller counts
+    something: a row per flow, empty where its controller does not. With a measurement window flows.csv has
+    ``counted``, queues.csv ``window_tx_bytes``, and its lengths are those within the window. Under TCP
+    flows.csv has each flow's RTTs, −1 where none was measured.
+
+    Args:
+        folder: where.
+        scenario: as it was played.
+        results: what came of it.
+        more_columns: of flows.csv, beside ``FLOW_COLUMNS``.
+        used: keys of config.yaml beside the scenario; versions by default.
+    """
+    flows = results["flows"]
+    names = [*FLOW_COLUMNS, *more_columns, *(name for name in MORE_COLUMNS if name in flows)]
+    rows = [[*row, int(row[4] >= 0)] for row in zip(*(flows[name] for name in names), strict=True)]
+    write_file(folder / "flows.csv", table.csv_text([*names, "finished"], rows))
+    if streams := results.get("streams"):
+        rows = [list(row) for row in zip(*(streams[name] for name in STREAM_COLUMNS), strict=True)]
+        write_file(folder / "streams.csv", table.csv_text(STREAM_COLUMNS, rows))
+    columns = [*QUEUE_COLUMNS, *(["window_tx_bytes"] if "measurement" in results else [])]
+    rows = [[port[name] for name in columns] for port in results["queues"]]
+    write_file(folder / "queues.csv", table.csv_text(columns, rows))
+    if losses := results["losses"]:
+        rows = [[lost[name] for name in LOSS_COLUMNS] for lost in losses]
+        write_file(folder / "losses.csv", table.csv_text(LOSS_COLUMNS, rows))
+    if counters := results["flow_counters"]:
+        rows = [[flow, *row] for flow, row in enumerate(zip(*counters.values(), strict=True))]
+        write_file(folder / "counters.csv", table.csv_text(["flow", *counters], rows))
+    config = {
+        "source": scenario.source,
+        **(used or {"versions": versions()}),
+        "scenario": resolved(scenario),
+    }
+    text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
+    write_file(folder / "config.yaml", text)
+
+
+def resolved(scenario: Scenario) -> dict[str, Any]:
+    """Every value that the simulator ran with, defaults and attributes of controllers included."""
+    sent = scenario.to_simulator_json()
+    values = scenario.model_dump(mode="json")
+    values.update(_resolved_sections(scenario, sent))
+    if (span := scenario.measured_ns()) is not None:
+        values["measurement"] = {"warm_up_ns": span[0], "end_ns": span[1]}
+    values["controllers"] = [
+        {
+            "name": controller.name,
+            "attributes": {
+                **default_attributes(controller.name, scenario.transport),
+                **controller.attributes,
+            },
+        }
+        for controller in scenario.controllers
+    ]
+    return values
+
+
+def _resolved_sections(scenario: Scenario, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """What the transport's own sections are beside what the user wrote."""
+    if scenario.transport == "tcp":
+        tcp = scenario.resolved_tcp().model_dump(mode="json")
+        return {"tcp": tcp}
+    rates = {link.rate_bps for link in scenario.topology.build().access.values()}
+    hundredth = rates.pop() / 100 if len(rates) == 1 else None
+    return {
+        "timing": sent["timing"],
+        "switch": sent["switch"],
+        "min_rate_bps": sent.get("min_rate_bps", hundredth),
+    }

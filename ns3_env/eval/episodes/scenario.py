@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Plays a scenario file under controllers and policies, with a folder of results for each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from ns3_env.config.bounds import MAX_TIME_NS, WHY_TIME, excess
+from ns3_env.config.folders import refuse_foreign, replace_folder
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.episodes.arguments import Attributes, Given, read_scenario
+from ns3_env.eval.episodes.entry import Entry, played_by, under
+from ns3_env.eval.episodes.recording import recorded
+from ns3_env.eval.episodes.results import FILES, write_results
+from ns3_env.eval.episodes.series import write_series
+from ns3_env.eval.episodes.trained import trained_policies
+from ns3_env.eval.metrics import line, without_nan
+from ns3_env.eval.plots import table
+from ns3_env.eval.plots.progress import progress_lines
+from ns3_env.policies.released import named_controller
+from ns3_env.scenario import AGENT, Record, Scenario
+from ns3_env.simulator import Simulator
+from ns3_env.simulator.results import Results
+
+#: Samples of queues beyond which it is said how many there will be.
+_MANY_SAMPLES = 1_000_000
+
+
+class Trace(Protocol):
+    """What a traced run's folder has beside a run's files."""
+
+    @property
+    def files(self) -> Sequence[str]:
+        """Names of files and folders."""
+        ...
+
+    def write(self, folder: Path, results: Results, title: str) -> None:
+        """Writes them."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Play:
+    """One episode: a folder below ``out``, and the scenario that ``entry`` plays; None: as it stands."""
+
+    folder: str
+    scenario: Scenario
+    entry: Entry | None
+
+    def under(self) -> Scenario:
+        """The scenario as it will be played."""
+        return self.scenario if self.entry is None else under(self.entry, self.scenario)[0]
+
+    def play(
+        self, simulator: Simulator, recording: Callable[[Scenario], Scenario]
+    ) -> tuple[Scenario, dict[str, Any]]:
+        """The scenario as it was played, and what came of it."""
+        if self.entry is not None:
+            return played_by(self.entry, self.scenario, simulator, recording)
+        played = recording(self.scenario)
+        return played, simulator.play(played)
+
+
+def run(
+    scenario_file: Path,
+    names: Sequence[str],
+    out: Path,
+    json_file: Path | None = None,
+    console: Console | None = None,
+    *,
+    seeds: Sequence[int] = (),
+    trace: Trace | None = None,
+    queue_series_ns: int | None = None,
+    pcap: bool = False,
+    checkpoints: Sequence[str] = (),
+    overrides: Sequence[str] = (),
+    allow_imports: bool = False,
+    hang_timeout_s: float = 0.9,
+) -> dict[str, dict[str, float]]:
+    """Plays the scenario under each controller, writes ``out``/NAME for each and prints the table.
+
+    Args:
+        scenario_file: the scenario's YAML, or the config.yaml of a benchmark's cell.
+        names: the simulator's controllers, and released policies; none, and no checkpoint: the scenario's own
+            ``controllers`` play it as it stands, into one folder, ``out``/A+B for A and B; a cell's own plays
+            the cell.
+        out: parent of the folders; one of an earlier run is replaced.
+        json_file: where the table's numbers are written too.
+        console: where the table is printed.
+        seeds: in the place of the scenario's; of several each has a folder, ``out``/NAME/seed-S.
+        trace: everything over time is recorded, and this writes more of it into each folder.
+        queue_series_ns: sampling interval of ``queue_series.csv``; None: the scenario's; of a trace what a
+            benchmark would take.
+        checkpoints: "NAME=PATH" of trained policies; the simulator plays them as it does its controllers.
+        overrides: "key=value" of the scenario's keys, dotted, and "NAME.ATTRIBUTE=value" of controllers.
+        pcap: each controller's folder gets a folder ``pcap``, with a capture of every port.
+        allow_imports: a policy that a cell's file names may run its module's code.
+        hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
+
+    Raises:
+        ScenarioError: the scenario, an option, or the name of a controller, is wrong.
+        SimulatorError: the simulator failed.
+    """
+    given = read_scenario(scenario_file, names, overrides)
+    _check_cell(given, names, allow_imports)
+    scenario = given.scenario
+    record = _record(scenario, queue_series_ns, pcap, trace is not None)
+    players = [*_players(given, names, checkpoints)]
+    plays = [*_plays(scenario, players, given.attributes, seeds)]
+    out.mkdir(parents=True, exist_ok=True)
+    for play in plays:
+        play.under().to_simulator_json()  # what is wrong with one is said before the first has run for hours
+        refuse_foreign(out / play.folder, {*FILES, *(trace.files if trace else ())}, "run's folder")
+    console = console or Console()
+    samples = _queue_samples(scenario.model_copy(update={"record": record}))
+    if samples > _MANY_SAMPLES:
+        console.print(
+            f"queue series: up to {samples / 1e6:,.1f} million samples under each controller, one per "
+            f"switch port every {record.queue_series_ns} ns until {scenario.time_limit_ns / 1e6:g} ms"
+        )
+    rows: dict[str, dict[str, float]] = {}
+    progress = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    )
+    with progress, Simulator(hang_timeout_s=hang_timeout_s) as simulator:
+        for number, play in enumerate(plays, start=1):
+            what = f"{play.folder} ({number} of {len(plays)})"
+            task = progress.add_task(what, total=None)
+            began = time.monotonic()
+            results: dict[str, Any] = {}
+
+            def write(folder: Path, play: _Play = play, results: dict[str, Any] = results) -> None:
+                if pcap:
+                    (folder / "pcap").mkdir()
+
+                def recording(played: Scenario) -> Scenario:
+                    played = played.model_copy(update={"record": record})
+                    return _capturing(played, folder) if pcap else played
+
+                played, found = play.play(simulator, recording)
+                results.update(found)
+                if pcap:  # the folder moves to its place when it is complete
+                    played = _capturing(played, out / play.folder)
+                write_results(folder, played, results)
+                write_series(folder, results)
+                if trace:
+                    title = f"{given.title} under {play.folder.partition('/')[0]}, seed {played.seed}"
+                    trace.write(folder, results, title + played.measured_text())
+
+            with progress_lines(console, what.__str__):
+                replace_folder(out / play.folder, write)
+            rows[play.folder] = line(results)
+            progress.remove_task(task)
+            shown = out / play.folder / "trace.png" if trace else out / play.folder
+            progress.console.print(
+                f"{shown}: {time.monotonic() - began:.1f} s", highlight=False, markup=False
+            )
+    flows = len(results["flows"]["src"])
+    table.show(
+        f"{flows} flows, {scenario.topology.kind} ({scenario_file}){scenario.measured_text()}", rows, console
+    )
+    for warning in scenario.warnings():
+        console.print(f"warning: {warning}", highlight=False, markup=False)
+    if json_file is not None:
+        table.write_json(json_file, {name: without_nan(metrics) for name, metrics in rows.items()})
+    return rows
+
+
+def _check_cell(given: Given, names: Sequence[str], allow_imports: bool) -> None:
+    """Raises ScenarioError where the cell's own policy would run code that nobody has allowed."""
+    cell = given.cell
+    if (
+        cell is not None
+        and cell.policy is not None
+        and (not names or cell.name in names)
+        and not allow_imports
+    ):
+        raise ScenarioError(
+            f"{given.scenario.source}: controller: policy: would run the code of {cell.policy!r}; "
+            "if you trust it: --allow-imports"
+        )
+
+
+def _players(given: Given, names: Sequence[str], checkpoints: Sequence[str]) -> Iterator[Entry]:
+    """Who plays, in the order of the command line."""
+    policies = trained_policies(checkpoints, names)
+    if given.cell is not None and not (names or policies):
+        yield given.cell
+    for name in names:
+        if given.cell is not None and name == given.cell.name:
+            yield given.cell
+            continue
+        named = named_controller(name)
+        attributes = {**named.attributes, **given.attributes.get(name, {})}
+        yield Entry(name=name, controller=named.name, attributes=attributes)
+    for name, policy in policies.items():
+        yield Entry(name=name, checkpoint=str(policy))
+
+
+def _plays(
+    scenario: Scenario, players: Sequence[Entry], attributes: Attributes, seeds: Sequence[int]
+) -> Iterator[_Play]:
+    """Each episode: player by player, seed by seed."""
+    several = len(seeds) > 1
+    for entry in players or (None,):
+        name = _together(scenario) if entry is None else entry.name
+        played = _as_it_stands(scenario, attributes) if entry is None else scenario
+        for seed in seeds or (scenario.seed,):
+            folder = f"{name}/seed-{seed}" if several else name
+            yield _Play(folder, played.with_seed(seed) if seeds else played, entry)
+
+
+def _together(scenario: Scenario) -> str:
+    """The name under which the scenario's own controllers play it. Raises ScenarioError without any."""
+    names = [controller.name for controller in scenario.controllers]
+    if AGENT in names:
+        raise ScenarioError(
+            "--controllers: name one, or a --checkpoint NAME=PATH; the scenario itself leaves flows to a "
+            f"policy ({scenario.source}: controllers: {', '.join(names)})"
+        )
+    return "+".join(names)
+
+
+def _as_it_stands(scenario: Scenario, attributes: Attributes) -> Scenario:
+    """Each flow under the controller that the scenario gives it."""
+    controllers = [
+        x.model_copy(update={"attributes": {**x.attributes, **attributes.get(x.name, {})}})
+        for x in scenario.controllers
+    ]
+    return scenario.model_copy(update={"controllers": controllers})
+
+
+def _record(scenario: Scenario, queue_series_ns: int | None, pcap: bool, trace: bool) -> Record:
+    """What is recorded under each controller: the scenario's record, the options', and the queues."""
+    if queue_series_ns is not None and queue_series_ns <= 0:
+        raise ScenarioError(f"--queue-series: {queue_series_ns} ns is no interval")
+    if queue_series_ns is not None and (text := excess(queue_series_ns, MAX_TIME_NS, WHY_TIME)) is not None:
+        raise ScenarioError(f"--queue-series: {text}")
+    if scenario.record.pcap is not None:
+        raise ScenarioError(
+            f"{scenario.source}: record.pcap: the controllers would write the same files; "
+            "--pcap gives each its own"
+        )
+    update: dict[str, Any] = {"queues": True}
+    if trace:
+        update |= {"windows": True, "events": True, "controller_state": True}
+        update["queue_series_ns"] = recorded(scenario).record.queue_series_ns
+    if queue_series_ns is not None:
+        update["queue_series_ns"] = queue_series_ns
+    if not pcap:
+        update["pcap_ports"] = None
+    return scenario.record.model_copy(update=update)
+
+
+def _queue_samples(scenario: Scenario) -> int:
+    """Most samples of all queue series together: fewer where the flows are done before the time limit."""
+    if not scenario.record.queue_series_ns:
+        return 0
+    network = scenario.topology.build()
+    ports = sum(network.nodes[end] == "switch" for link in network.links for end in (link.a, link.b))
+    return ports * (scenario.time_limit_ns // scenario.record.queue_series_ns + 1)
+
+
+def _capturing(scenario: Scenario, folder: Path) -> Scenario:
+    """The scenario with a capture of its ports in the folder: FOLDER/pcap/CONTROLLER-NODE-PORT.pcap."""
+    prefix = folder.absolute() / "pcap" / scenario.controllers[0].name
+    return scenario.model_copy(update={"record": scenario.record.model_copy(update={"pcap": str(prefix)})})

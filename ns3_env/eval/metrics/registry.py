@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Registry of metrics: functions of an episode's results, with name, unit and direction.
+
+A new one is a file of this folder, whose function is decorated with ``metric``, and a line in
+``ns3_env/eval/metrics/__init__.py``: tables, reports, verdicts and ``--json`` then have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from ns3_env.simulator.results import Results
+
+T = TypeVar("T")
+Function = TypeVar("Function", bound=Callable[[Results], float])
+
+
+class Shared:
+    """An episode's results, and what several metrics make of them, computed once."""
+
+    def __init__(self, results: Results) -> None:
+        self.results = results
+        self._made: dict[Callable[[Results], Any], Any] = {}
+
+    def once(self, function: Callable[[Results], T]) -> T:
+        """``function(results)``, the same one each time."""
+        if function not in self._made:
+            self._made[function] = function(self.results)
+        made: T = self._made[function]
+        return made
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What a table says of a metric, and how it is computed.
+
+    Attributes:
+        name: key in ``measure`` and in a cell's metrics.json.
+        heading: in words.
+        formula: one line.
+        of: the value of an episode; NaN where its results do not define it.
+        better: which direction is good; None where neither is by itself.
+        unit: "" for a ratio or a count.
+        format: of the number, as ``format(value, ...)`` takes it.
+        over_episodes: what a table's line makes of several episodes.
+        of_finished: only finished flows count, so that leaving flows unfinished flatters.
+        resolution: a difference that says little; added to both sides where values are compared as a ratio.
+            0 of a metric that is never 0.
+        section: of the results, without which there is no such metric; "" where it is always there.
+    """
+
+    name: str
+    heading: str
+    formula: str
+    of: Callable[[Shared], float]
+    better: Literal["lower", "higher"] | None
+    unit: str = ""
+    format: str = ".3f"
+    over_episodes: Literal["mean", "sum"] = "mean"
+    of_finished: bool = False
+    resolution: float = 0.0
+    section: str = ""
+
+
+#: Every metric, by name, in the order in which a table shows them.
+METRICS: dict[str, Metric] = {}
+
+
+def declare(metric: Metric) -> None:
+    """Adds a metric. Raises ValueError where its name is taken."""
+    if metric.name in METRICS:
+        raise ValueError(f"there is a metric {metric.name!r} already: {METRICS[metric.name].formula}")
+    METRICS[metric.name] = metric
+
+
+def metric(
+    heading: str,
+    formula: str,
+    better: Literal["lower", "higher"] | None,
+    *,
+    unit: str = "",
+    format: str = ".3f",
+    over_episodes: Literal["mean", "sum"] = "mean",
+    resolution: float = 0.0,
+) -> Callable[[Function], Function]:
+    """Declares a function of the results as the metric of its name; see ``Metric`` for the parameters."""
+
+    def add(function: Function) -> Function:
+        declare(
+            Metric(
+                function.__name__,
+                heading,
+                formula,
+                lambda shared: shared.once(function),
+                better,
+                unit,
+                format,
+                over_episodes,
+                resolution=resolution,
+            )
+        )
+        return function
+
+    return add

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""List of the papers' experiments, and the command that runs one: ``python -m eval paper NAME``."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from ns3_env.agents.configuration.run_folder import versions
+from ns3_env.config.files import write_file
+from ns3_env.config.folders import refuse_links, replace_folder
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.episodes.trained import trained_policies
+from ns3_env.eval.paper.outcome import Experiment, Outcome, Progress
+from ns3_env.eval.paper.page import RESULT, refresh
+from ns3_env.eval.paper.show import show
+from ns3_env.eval.plots.progress import progress_lines
+from ns3_env.eval.plots.table import write_json
+from ns3_env.simulator import Simulator, list_controllers
+
+#: A line for each experiment, in the papers' order: a module with an ``EXPERIMENT``.
+MODULES = (
+    "mpcc.queue_1us",
+    "mpcc.queue_1ms",
+    "mpcc.convergence",
+    "mpcc.joining",
+    "mpcc.leaving",
+    "mpcc.fat_tree",
+    "fdcc.long_short",
+    "fdcc.joining",
+    "fdcc.incast",
+    "fdcc.fat_tree",
+    "fdcc.websearch",
+    "fdcc.hadoop",
+    "smcc.theory.phase_plane",
+    "smcc.cycles",
+    "smcc.parameters",
+    "smcc.fairness",
+    "smcc.background",
+    "smcc.parking_lot",
+    "smcc.incast",
+    "smcc.incast_100g",
+    "rttmpc.sharing",
+    "rttmpc.buffers",
+    "rttmpc.ten_gigabit",
+    "tdctcp.incast",
+    "tdctcp.flows",
+    "tdctcp.ten_gigabit",
+)
+#: Every experiment by its name.
+EXPERIMENTS: Mapping[str, Experiment] = {
+    module.EXPERIMENT.name: module.EXPERIMENT
+    for module in (import_module(f"ns3_env.eval.paper.{name}") for name in MODULES)
+}
+#: Where experiments go that are told nothing else.
+RUNS = Path("runs") / "paper"
+
+
+def dispatch(options: argparse.Namespace) -> None:
+    """What the command line asks for. Raises as :func:`paper` and ``page.refresh``."""
+    if options.list:
+        list_experiments()
+    elif options.page is not None:
+        if options.name is not None:
+            raise ScenarioError("--page takes what was run: give no name with it")
+        pictures = options.page.parent.parent / "images" / "paper"
+        for name in refresh(options.page, options.out or RUNS, pictures):
+            print(name)
+    else:
+        paper(
+            options.name,
+            options.out,
+            options.scale,
+            options.full,
+            options.json,
+            checkpoints=options.checkpoint,
+            hang_timeout_s=options.hang_timeout,
+        )
+
+
+def paper(
+    name: str | None,
+    out: Path | None = None,
+    scale: float | None = None,
+    full: bool = False,
+    json_file: Path | None = None,
+    console: Console | None = None,
+    *,
+    checkpoints: Sequence[str] = (),
+    hang_timeout_s: float = 0.9,
+) -> dict[str, Any]:
+    """Runs one experiment, prints its tables, and writes its folder, complete or not at all.
+
+    Args:
+        name: the experiment's.
+        out: gets result.json, a CSV for each series and a PNG for each figure; an earlier experiment's folder
+            is replaced. None: runs/paper/NAME.
+        scale: of the paper's size, above 0; None: the experiment's default, about a minute at most.
+        full: the paper's size.
+        json_file: where result.json is written too.
+        console: where the tables go.
+        checkpoints: "NAME=PATH" of trained policies, in the place of released ones or beside them.
+        hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
+
+    Returns:
+        What result.json holds.
+
+    Raises:
+        ScenarioError: there is no such experiment, or an option is wrong.
+        SimulatorError: the simulator failed.
+    """
+    experiment = _experiment(name)
+    scale = _scale(experiment, scale, full)
+    play = _playing(experiment, checkpoints)
+    out = out or RUNS / experiment.name
+    _refuse_foreign(out)
+    console = console or Console()
+    began = time.monotonic()
+    with (
+        console.status(experiment.name) as status,
+        progress_lines(console, lambda: str(status.status)),
+        Simulator(hang_timeout_s=hang_timeout_s) as simulator,
+    ):
+        outcome = play(simulator, scale, lambda text: status.update(f"{experiment.name}: {text}"))
+    seconds = time.monotonic() - began
+    result = {
+        "experiment": experiment.name,
+        "title": experiment.title,
+        "source": experiment.source,
+        "scale": scale,
+        "size": f"scale {scale:g} of the {experiment.what_scales}",
+        "seconds": round(seconds, 1),
+        "versions": versions(),
+        **outcome.as_dict(),
+    }
+    replace_folder(out, lambda folder: _write(folder, result, outcome))
+    console.print(
+        f"{experiment.title} ({experiment.source}), {result['size']}", highlight=False, markup=False
+    )
+    show(result, console)
+    console.print(f"{out}: {seconds:.1f} s", highlight=False, markup=False)
+    if json_file is not None:
+        write_json(json_file, result)
+    return result
+
+
+def list_experiments(console: Console | None = None) -> None:
+    """Prints every experiment, where it comes from, and what ``--scale`` changes."""
+    console = console or Console()
+    for one in EXPERIMENTS.values():
+        console.print(f"{one.name}: {one.title}", highlight=False)
+        console.print(f"    {one.source}; --scale {one.scale:g}: {one.what_scales}", highlight=False)
+
+
+def _experiment(name: str | None) -> Experiment:
+    known = f"known: {', '.join(EXPERIMENTS)}"
+    if name is None:
+        raise ScenarioError(f"paper: name an experiment, or --list them; {known}")
+    if name not in EXPERIMENTS:
+        near = difflib.get_close_matches(name, EXPERIMENTS, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise ScenarioError(f"paper: unknown experiment {name!r}{hint} ({known})")
+    return EXPERIMENTS[name]
+
+
+def _playing(
+    experiment: Experiment, checkpoints: Sequence[str]
+) -> Callable[[Simulator, float, Progress], Outcome]:
+    if not checkpoints:
+        return experiment.run
+    playing = experiment.playing
+    if playing is None:
+        raise ScenarioError(f"--checkpoint: no trained policy plays in {experiment.name}")
+    policies = trained_policies(checkpoints, list_controllers())
+    return lambda simulator, scale, progress: playing(simulator, scale, progress, policies)
+
+
+def _scale(experiment: Experiment, scale: float | None, full: bool) -> float:
+    if full and scale is not None:
+        raise ScenarioError("--full is --scale 1: give one of them")
+    if scale is not None and not (math.isfinite(scale) and scale > 0):
+        raise ScenarioError(f"--scale: must be a number above 0, is {scale:g}")
+    return 1.0 if full else experiment.scale if scale is None else scale
+
+
+def _write(folder: Path, result: Mapping[str, Any], outcome: Outcome) -> None:
+    write_json(folder / RESULT, result)
+    for name, image in outcome.pictures.items():
+        write_file(folder / f"{name}.png", image)
+    for name, text in outcome.series.items():
+        write_file(folder / f"{name}.csv", text)
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Only a folder that this command wrote is replaced."""
+    refuse_links(folder)
+    if folder.exists() and not folder.is_dir():
+        raise ScenarioError(f"--out: {folder} is a file: name a folder")
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return
+    try:
+        content = json.loads((folder / RESULT).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        content = {}
+    if not isinstance(content, dict) or content.get("experiment") not in EXPERIMENTS:
+        raise ScenarioError(f"--out: {folder} holds files, but no experiment's {RESULT}: name another")
+    own = {RESULT, *map(str, content.get("pictures", []))}
+    others = sorted(path.name for path in folder.iterdir() if path.name not in own and path.suffix != ".csv")
+    if others:
+        raise ScenarioError(f"--out: {folder} holds {others[0]}, which is no experiment's: name another")

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tables I and II, published beside ours, and the claims on them (Lynn et al. 2020, sec. 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ns3_env.eval.paper.outcome import Claim, Grid, Row
+from ns3_env.eval.paper.rttmpc.path import RATE
+from ns3_env.eval.paper.rttmpc.seen import Floats, Seen
+
+SAME, SAME_CAPPED = "one RTT", "one RTT, capped"
+DIFFERENT, DIFFERENT_CAPPED = "four RTTs", "four RTTs, capped"
+NEAR_P, NEAR_B = "four RTTs, target near l_P", "four RTTs, target near l_B"
+ALONE, CUBIC, BBR = "one flow", "one flow of CUBIC", "one flow of BBR"
+#: Mean and standard deviation of rate and RTT (ms) of each flow, as printed.
+PUBLISHED: Mapping[str, tuple[tuple[float, ...], ...]] = {
+    SAME: ((9.6, 9.5, 9.6, 10.1), (0.1, 0.1, 0.1, 0.3), (25.2,) * 4, (0.2,) * 4),
+    SAME_CAPPED: ((3.0, 7.0, 10.0, 18.8), (0.0, 0.1, 0.1, 0.2), (25.0, 25.0, 25.1, 25.0), (0.0,) * 4),
+    DIFFERENT: ((5.8, 8.0, 10.5, 15.3), (1.1, 1.0, 0.6, 0.9), (25.2, 35.2, 45.2, 55.2), (0.2,) * 4),
+    DIFFERENT_CAPPED: ((9.0, 10.0, 10.0, 10.0), (0.1, 0.1, 0.0, 0.0), (25.0, 35.0, 45.0, 55.0), (0.0,) * 4),
+}
+_TABLES = {SAME: "Table I", SAME_CAPPED: "Table I", DIFFERENT: "Table II", DIFFERENT_CAPPED: "Table II"}
+CAPS: Mapping[str, tuple[float, ...]] = {SAME_CAPPED: (3, 7, 10, 20), DIFFERENT_CAPPED: (10,) * 4}
+#: What "equal", "its cap" and "low" mean here: shares of the fair rate, of the cap, of the mean.
+_EQUAL, _KEPT, _LOW = 0.1, 0.05, 0.05
+#: One flow "dominates" with so much more than its fair share.
+_DOMINATES = 1.5
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Numbers of each flow of a case, in the paper's units."""
+
+    rate: Floats
+    rate_std: Floats
+    rtt: Floats
+    rtt_std: Floats
+    goodput: Floats
+    lost: float
+
+    def table(self) -> dict[str, float]:
+        """For programs."""
+        of_flows = {
+            f"{name}_{i + 1}": float(value)
+            for name in ("rate", "rate_std", "rtt", "rtt_std", "goodput")
+            for i, value in enumerate(getattr(self, name))
+        }
+        return {**of_flows, "lost": self.lost}
+
+
+def numbers(late: Seen) -> Flows:
+    """Of a run from when it counts."""
+    return Flows(
+        late.rates.mean(axis=1),
+        late.rates.std(axis=1),
+        late.rtts_ms.mean(axis=1),
+        late.rtts_ms.std(axis=1),
+        late.goodputs,
+        late.lost,
+    )
+
+
+def rows(found: Mapping[str, Flows]) -> tuple[Row, ...]:
+    """Rates, published and ours."""
+    return tuple(
+        Row(f"rate of flow {i + 1}, {case}", "", rate, float(found[case].rate[i]), _TABLES[case])
+        for case, published in PUBLISHED.items()
+        for i, rate in enumerate(published[0])
+    )
+
+
+def grids(found: Mapping[str, Flows]) -> tuple[Grid, ...]:
+    """RTTs and standard deviations, targets, the single flow."""
+    heads = ("flow 1", "2", "3", "4")
+    deviations: list[tuple[str | float, ...]] = [
+        (f"{case}, {what}", whose, *(float(x) for x in values))
+        for case, published in PUBLISHED.items()
+        for kind, what, ours in (
+            (1, "rate, std", found[case].rate_std),
+            (2, "RTT (ms)", found[case].rtt),
+            (3, "RTT, std (ms)", found[case].rtt_std),
+        )
+        for whose, values in (("published", published[kind]), ("ours", ours))
+    ]
+    targets: list[tuple[str | float, ...]] = [
+        (case, *(float(x) for x in found[case].rate)) for case in (NEAR_P, DIFFERENT, NEAR_B)
+    ]
+    single = [
+        (
+            case,
+            float(found[case].goodput[0]),
+            float(found[case].rtt[0]),
+            float(found[case].rtt_std[0]),
+            found[case].lost,
+        )
+        for case in (ALONE, CUBIC, BBR)
+    ]
+    return (
+        Grid("RTTs and standard deviations", ("case", "origin", *heads), deviations),
+        Grid("Rates of four RTTs (25, 35, 45, 55 ms) by target", ("case", *heads), targets),
+        Grid(
+            "One flow, RTT 25 ms, a buffer of a BDP",
+            ("law", "goodput (of 40)", "RTT, mean (ms)", "std (ms)", "lost"),
+            single,
+        ),
+    )
+
+
+def claims(found: Mapping[str, Flows]) -> tuple[Claim, ...]:
+    """Verdicts on what sec. 3 says."""
+    alone, cubic, bbr = found[ALONE], found[CUBIC], found[BBR]
+    fair = RATE / 4
+    same = found[SAME].rate
+    near_p, near_b = found[NEAR_P].rate, found[NEAR_B].rate
+    return (
+        Claim(
+            "A single flow's RTT lacks the sawtooth of other laws (3.1, Fig. 3; here: it varies less than "
+            "CUBIC's)",
+            bool(alone.rtt_std[0] < cubic.rtt_std[0]),
+            f"{alone.rtt[0]:.1f} ± {alone.rtt_std[0]:.1f} ms; CUBIC {cubic.rtt[0]:.1f} ± "
+            f"{cubic.rtt_std[0]:.1f} ms, BBR {bbr.rtt[0]:.1f} ± {bbr.rtt_std[0]:.1f} ms",
+        ),
+        Claim(
+            "Its rate has a low standard deviation (3.1; here: 5 % at most, probes among it)",
+            bool(alone.rate_std[0] <= _LOW * alone.rate[0]),
+            f"{alone.rate[0]:.1f} ± {alone.rate_std[0]:.1f}; each probe is followed by some seconds of "
+            "swings that fade",
+        ),
+        Claim(
+            "Flows with one RTT share the bottleneck equally (Table I; here: each within 10 % of the fair "
+            "rate)",
+            bool((np.abs(same / fair - 1) <= _EQUAL).all()),
+            _told(same),
+        ),
+        _kept(found, SAME_CAPPED, "Flows with caps keep them, with little variation (Table I"),
+        _kept(found, DIFFERENT_CAPPED, "So do flows with different RTTs (Table II"),
+        Claim(
+            "Uncapped flows with different RTTs: one dominates (3.3; here: 1.5 times its fair share)",
+            bool(found[DIFFERENT].rate.max() >= _DOMINATES * fair),
+            _told(found[DIFFERENT].rate),
+        ),
+        Claim(
+            "It is the flow with the longest RTT where the target is close to l_P (3.1, Table II)",
+            bool(near_p.argmax() == 3),
+            _told(near_p),
+        ),
+        Claim(
+            "It is the flow with the shortest RTT where the target is close to l_B (3.1)",
+            bool(near_b.argmax() == 0),
+            _told(near_b),
+        ),
+    )
+
+
+def _kept(found: Mapping[str, Flows], case: str, text: str) -> Claim:
+    own, caps = found[case], np.array(CAPS[case], dtype=np.float64)
+    kept = np.abs(own.rate / caps - 1) <= _KEPT
+    return Claim(
+        f"{text}; here: within 5 % of the cap, with a standard deviation of 5 % at most)",
+        bool((kept & (own.rate_std <= _LOW * caps)).all()),
+        f"{_told(own.rate)}, ± {own.rate_std.max():.2f} at most; RTT ± {own.rtt_std.max():.2f} ms",
+    )
+
+
+def _told(rates: Floats) -> str:
+    return ", ".join(f"{rate:.1f}" for rate in rates)

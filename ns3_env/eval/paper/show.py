@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Shows an experiment's outcome from its JSON, on the terminal and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+#: A verdict in words, by whether the claim holds.
+VERDICTS: dict[bool | None, str] = {True: "holds", False: "does not hold", None: "cannot be told"}
+
+#: Over the table of claims.
+CLAIMS = "Claims"
+
+#: Cells no wider than this are not folded.
+_NARROW = 16
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A table ready to be read: cells are texts; ``left`` of its columns are words, the rest numbers."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    left: int = 1
+
+
+def number(value: float | str | None, digits: int = 4) -> str:
+    """So many digits that count, in groups of three; "–" for what is not defined; text as it is."""
+    if value is None or isinstance(value, str):
+        return "–" if value is None else value
+    if value == round(value) or abs(value) >= 1000:
+        return f"{round(value):,}"
+    return f"{value:.{digits}g}"
+
+
+def tables(result: Mapping[str, Any]) -> list[Shown]:
+    """The tables of an experiment's JSON: published against ours, what is only drawn, verdicts."""
+    found = []
+    if result["rows"]:
+        rows = [_compared(row) for row in result["rows"]]
+        found.append(
+            Shown("Published and ours", ("quantity", "source", "published", "ours", "deviation"), rows, 2)
+        )
+    found += [
+        Shown(
+            grid["title"],
+            grid["columns"],
+            [[number(x, 3) for x in row] for row in grid["rows"]],
+            sum(isinstance(x, str) for x in grid["rows"][0]) if grid["rows"] else 1,
+        )
+        for grid in result["grids"]
+    ]
+    if result["claims"]:
+        rows = [(x["text"], VERDICTS[x["holds"]], x["evidence"]) for x in result["claims"]]
+        found.append(Shown(CLAIMS, ("claim", "verdict", "evidence"), rows, 3))
+    return found
+
+
+def _compared(row: Mapping[str, Any]) -> tuple[str, ...]:
+    what = f"{row['what']} ({row['unit']})" if row["unit"] else row["what"]
+    deviation = "–" if row["deviation"] is None else f"{round(100 * row['deviation'], 1) + 0.0:+.1f} %"
+    return what, row["where"], number(row["published"]), number(row["ours"]), deviation
+
+
+def show(result: Mapping[str, Any], console: Console) -> None:
+    """Prints tables and notes."""
+    for shown in tables(result):
+        table = Table(
+            title=shown.title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False
+        )
+        for i, heading in enumerate(shown.columns):
+            widest = max((len(row[i]) for row in shown.rows), default=0)
+            side: Literal["left", "right"] = "left" if i < shown.left else "right"
+            table.add_column(heading, justify=side, min_width=min(widest, _NARROW), overflow="fold")
+        for row in shown.rows:
+            table.add_row(*row)
+        console.print(table)
+    for note in result["notes"]:
+        console.print(f"- {note}", highlight=False)
+
+
+def markdown(result: Mapping[str, Any], pictures: str = "") -> str:
+    """Pictures, tables and notes of an experiment's JSON as Markdown.
+
+    Args:
+        result: the JSON.
+        pictures: the folder they are in, seen from the page.
+    """
+    blocks = [
+        "\n".join(f"![{name.removesuffix('.png')}]({pictures}{name})" for name in result["pictures"]),
+        f"*{result['size'][0].upper()}{result['size'][1:]}.*",
+    ]
+    for shown in tables(result):
+        lines = [f"**{shown.title}**", "", _line(shown.columns)]
+        lines.append(_line(["---" if i < shown.left else "---:" for i in range(len(shown.columns))]))
+        lines += [_line(row) for row in shown.rows]
+        blocks.append("\n".join(lines))
+    blocks.append("\n".join(f"- {note}" for note in result["notes"]))
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Experiment: sending rates of three sources under SMCC, QCN and BCN (Jiang 2015, Fig. 17)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ns3_env.eval.metrics.fairness import jain_index
+from ns3_env.eval.paper.outcome import Claim, Experiment, Grid, Outcome, Progress
+from ns3_env.eval.paper.smcc.figures import rates
+from ns3_env.eval.paper.smcc.network import (
+    BCN,
+    LAWS,
+    QCN,
+    QCN_SHORT,
+    RATE_BPS,
+    SMCC,
+    SOURCES,
+    TWO_STAGES,
+    scenario,
+    seeds,
+    shorter,
+    side_by_side,
+)
+from ns3_env.eval.paper.smcc.seen import Seen, grouped, play
+from ns3_env.eval.plots.table import csv_text
+from ns3_env.simulator import Simulator
+
+#: The paper gives no length, and one run.
+_SECONDS, _SEEDS = 10.0, 3
+#: Fair: no source further from its share than this, on average over the last quarter.
+_FAIR = 0.1
+_SHOWN = (SMCC, TWO_STAGES, QCN, QCN_SHORT, BCN)
+
+
+def run(simulator: Simulator, scale: float, progress: Progress) -> Outcome:
+    """Three flows from line rate on; ``scale`` of the time and of three seeds."""
+    end = shorter(scale, _SECONDS)
+    cases = {
+        (name, seed): scenario(LAWS[name], end, side_by_side(SOURCES)).with_seed(seed)
+        for name in _SHOWN
+        for seed in seeds(scale, _SEEDS)
+    }
+    found = play(simulator, cases, progress)
+    runs = grouped(found, lambda case: case[0])
+    shares = {
+        name: np.array([own.mean_rates(0.75 * end, end) for own in several]) for name, several in runs.items()
+    }
+    index = {name: float(np.mean([jain_index(one) for one in own])) for name, own in shares.items()}
+    worst = {name: float(np.abs(own / (RATE_BPS / SOURCES) - 1).max()) for name, own in shares.items()}
+    early = {
+        name: float(np.mean([jain_index(own.mean_rates(0, 0.25 * end)) for own in several]))
+        for name, several in runs.items()
+    }
+    rows: list[tuple[str | float, ...]] = [
+        (name, early[name], index[name], worst[name], *(float(x) / 1e6 for x in np.sort(shares[name][0])))
+        for name in _SHOWN
+    ]
+    columns = ("law", "Jain, first quarter", "last", "furthest from the share", "least (Mb/s)", "", "most")
+    steps, ratio = max((_decreases(own) for own in runs[SMCC]), key=lambda pair: pair[1])
+    claims = (
+        Claim(
+            "Under SMCC each source reaches its fair share (5.3.1; here: within 10 % over the last quarter)",
+            worst[SMCC] <= _FAIR,
+            f"at most {100 * worst[SMCC]:.1f} % off in {len(runs[SMCC])} runs of {end / 1e9:g} s; "
+            f"Jain's index {index[SMCC]:.4f}",
+        ),
+        Claim(
+            "SMCC's law is additive increase and multiplicative decrease, thus fair (4.2)",
+            steps > math.sqrt(ratio),
+            f"in the most uneven run the source of the highest rate sends {ratio:.1f} times what that of "
+            "the lowest does, and loses "
+            f"{steps:.2f} times as much by a decrease: up and down alike a step is as large whatever the "
+            "rate, and "
+            "samples come in proportion to it, so that ratios of rates stay as they are, on average",
+        ),
+        Claim(
+            "QCN is unfair (5.3.1, as others have found; here: less fair than SMCC)",
+            index[QCN] < index[SMCC],
+            f"Jain's index {index[QCN]:.4f} against {index[SMCC]:.4f}; BCN {index[BCN]:.4f}",
+        ),
+    )
+    notes = (
+        f"{len(runs[SMCC])} seeds; the figure has the first, of which the rates of the last quarter are in "
+        "the "
+        "table. The paper does not say how long Fig. 17 is, and leaves QCN out.",
+    )
+    first = {name: own[0] for name, own in runs.items()}
+    return Outcome(
+        (),
+        claims,
+        (Grid("Rates of three sources", columns, rows),),
+        notes,
+        {"smcc-fig-17": rates(first, end)},
+        {"rates": _csv(first, end)},
+    )
+
+
+def _decreases(run: Seen) -> tuple[float, float]:
+    """How many times as large a decrease is of the source that sends most as of the one that sends least, on
+    average over the second half, and how many times as large its rate is."""
+    half = run.end_ns / 2
+    rates = run.mean_rates(half, run.end_ns)
+    most, least = int(rates.argmax()), int(rates.argmin())
+    mean = []
+    for flow in (most, least):
+        own = np.array([rate for t, one, rate in run.rates if one == flow and t >= half])
+        changes = np.diff(own)
+        mean.append(float(-changes[changes < 0].mean()) if (changes < 0).any() else math.nan)
+    return mean[0] / mean[1], float(rates[most] / rates[least])
+
+
+def _csv(runs: dict[str, Seen], end: int) -> str:
+    times = np.linspace(0, end, 1001)
+    rows = [
+        (name, round(t), *(round(x) for x in own))
+        for name, run in runs.items()
+        for t, own in zip(times, run.rates_at(times).T, strict=True)
+    ]
+    return csv_text(("law", "t_ns", *(f"source_{i + 1}_bps" for i in range(SOURCES))), rows)
+
+
+EXPERIMENT = Experiment(
+    "smcc-fairness",
+    "Sending rates of three sources",
+    "Jiang 2015, Fig. 17",
+    1.0,
+    "time (10 s), and of three seeds",
+    run,
+)

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Simulated scenarios of the paper: links, trees, buffers, laws and flows (Jiang 2015, sec. 5.2, 5.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ns3_env.scenario import CongestionPoints, Controller, Record, Scenario, Switch
+from ns3_env.scenario.record import Measurement
+from ns3_env.scenario.topology import Dumbbell, Graph, GraphLink, Topology
+from ns3_env.scenario.traffic import ConstantRate, FlowList, Mix
+from ns3_env.scenario.traffic.listed import Flow
+
+RATE_BPS, TARGET_BYTES, BUFFER_BYTES = 1e9, 64e3, 128_000
+#: The paper looks each millisecond; its exact curves are ours, ten times as fine.
+SAMPLE_NS, FINE_NS = 1_000_000, 100_000
+#: p = 0.01 of packets of 1 kB, evenly, with the standard's jitter.
+SAMPLE_BYTES = 100e3
+SECOND = 1_000_000_000
+#: Fig. 13: source i's flow goes to receiver i.
+SOURCES = 3
+DUMBBELL = Dumbbell(senders=SOURCES, receivers=SOURCES, rate_bps=RATE_BPS)
+#: (node, port) of the first switch's port to the second.
+BOTTLENECK = (2 * SOURCES, SOURCES)
+#: M computers at each of N ToRs; the leftmost one receives.
+COMPUTERS, TORS = 4, 4
+SENDERS = range(1, COMPUTERS * TORS)
+#: (node, port) of the receiver's ToR to the receiver.
+TO_RECEIVER = (COMPUTERS * TORS, 0)
+#: Between ToRs and fabric, of a computer's link: what all senders of the paper's 16 Gb/s need.
+_UPLINKS = 16
+#: Sizes of sec. 5.5, read as bits: 10 kb and 500 Mb.
+LEAST_BYTES, MOST_BYTES = 1_250, 62_500_000
+
+
+@dataclass(frozen=True)
+class Law:
+    """A controller as an experiment plays it.
+
+    Attributes:
+        controller: its name.
+        attributes: that differ from its defaults.
+        points: of the switches; none: as the controller declares.
+    """
+
+    controller: str
+    attributes: Mapping[str, bool | float | str] = field(default_factory=dict)
+    points: Mapping[str, Any] | None = None
+
+
+def qcn(cycle_bytes: float = 150e3, latest: bool = True) -> Law:
+    """QCN as the paper has it: a byte counter alone (no timer, no hyper increase), p = 0.01, R the rate
+    just before the ``latest`` feedback (sec. 2.2); false: before the first after an increase, as the standard
+    has it."""
+    points = {"sample_bytes": SAMPLE_BYTES, "adaptive_sampling": False}
+    return Law("qcn", {"ByteReset": cycle_bytes, "TimeReset": "0ns", "LatestTarget": latest}, points)
+
+
+def smcc(large: float = 256, delta: float = 64, small: float | None = None) -> Law:
+    """SMCC by R_large, R_b and R_small, Mb/s at 1 Gb/s; one stage without the last."""
+    shares = (large, large if small is None else small, delta)
+    names = ("LargeStep", "SmallStep", "DeltaStep")
+    return Law("smcc", {name: share / 1e3 for name, share in zip(names, shares, strict=True)})
+
+
+#: Of sec. 5.2 and 5.4, by the names in tables and figures.
+QCN, QCN_SHORT, BCN, SMCC = "QCN", "QCN, T = 30 kB", "BCN", "SMCC"
+TWO_STAGES, STANDARD = "SMCC, two stages", "QCN, standard"
+LAWS: Mapping[str, Law] = {
+    QCN: qcn(),
+    QCN_SHORT: qcn(30e3),
+    STANDARD: Law("qcn"),
+    BCN: Law("bcn"),
+    SMCC: smcc(),
+    TWO_STAGES: smcc(256, 64, 128),
+}
+
+
+@dataclass(frozen=True)
+class Background:
+    """A stream that nobody controls."""
+
+    src: int
+    dst: int
+    rate_bps: float
+    start_ns: int
+    stop_ns: int | None = None
+
+
+def scenario(
+    law: Law,
+    end_ns: int,
+    flows: Sequence[tuple[int, int]],
+    background: Sequence[Background] = (),
+    *,
+    topology: Topology = DUMBBELL,
+    measured_ns: tuple[int, int] | None = None,
+) -> Scenario:
+    """Endless flows from line rate on, and streams beside them.
+
+    Args:
+        law: of the flows.
+        end_ns: of the episode.
+        flows: (source, receiver) of each.
+        background: streams.
+        topology: of links of 1 Gb/s.
+        measured_ns: begin and end of the time in which the use of links counts.
+    """
+    endless = FlowList(flows=[Flow(src=src, dst=dst, size_bytes="endless") for src, dst in flows])
+    streams = [
+        ConstantRate(src=x.src, dst=x.dst, rate_bps=x.rate_bps, start_ns=x.start_ns, stop_ns=x.stop_ns)
+        for x in background
+    ]
+    window = Measurement(warm_up_ns=measured_ns[0], end_ns=measured_ns[1]) if measured_ns else None
+    return Scenario(
+        time_limit_ns=end_ns,
+        topology=topology,
+        traffic=Mix(parts=[endless, *streams]),
+        switch=switch(law),
+        controllers=[Controller(name=law.controller, attributes=dict(law.attributes))],
+        record=Record(queue_series_ns=FINE_NS, windows=True),
+        measurement=window,
+    )
+
+
+def switch(law: Law, buffer_bytes: int | None = BUFFER_BYTES, pfc: bool = False) -> Switch:
+    """By default 128 kB without pauses: NetFPGA's reference switch drops what it has no room for."""
+    if law.points is None:
+        return Switch(buffer_bytes=buffer_bytes, pfc=pfc)
+    points = CongestionPoints.model_validate(law.points)
+    return Switch(buffer_bytes=buffer_bytes, pfc=pfc, congestion_points=points)
+
+
+def side_by_side(count: int) -> list[tuple[int, int]]:
+    """Flows of the dumbbell's first sources."""
+    return [(i, SOURCES + i) for i in range(count)]
+
+
+def shorter(scale: float, seconds: float) -> int:
+    """A time of the paper at a scale, ns: 60 ms at least, so that something is to be seen."""
+    return max(round(0.03 * seconds * SECOND), round(min(scale, 1.0) * seconds * SECOND))
+
+
+def seeds(scale: float, count: int) -> list[int]:
+    """So many of the paper's repetitions at a scale, one at least."""
+    return list(range(1, max(1, round(scale * count)) + 1))
+
+
+def topology(rate_bps: float) -> Graph:
+    """Links of 1 µs; the receiver's ToR is the only bottleneck."""
+    hosts, fabric = COMPUTERS * TORS, COMPUTERS * TORS + TORS
+    links = [GraphLink(a=i, b=hosts + i // COMPUTERS, rate_bps=rate_bps, delay_ns=1000) for i in range(hosts)]
+    links += [
+        GraphLink(a=hosts + i, b=fabric, rate_bps=_UPLINKS * rate_bps, delay_ns=1000) for i in range(TORS)
+    ]
+    return Graph(nodes=["host" if i < hosts else "switch" for i in range(fabric + 1)], links=links)
+
+
+def endless() -> FlowList:
+    """Long-lived flows, all at once."""
+    return FlowList(flows=[Flow(src=i, dst=0, size_bytes="endless") for i in SENDERS])
+
+
+def mixed(seed: int, scale: float = 1.0) -> FlowList:
+    """Flows of sizes uniform between the paper's two, times ``scale``, all at once."""
+    random = np.random.default_rng(seed)
+    sizes = random.integers(LEAST_BYTES, round(max(2 * LEAST_BYTES, scale * MOST_BYTES)), len(SENDERS))
+    return FlowList(
+        flows=[Flow(src=i, dst=0, size_bytes=int(size)) for i, size in zip(SENDERS, sizes, strict=True)]
+    )
+
+
+def shared_until_ns(ends_ns: Sequence[float]) -> float:
+    """Until when two flows are there: what empties the queue from then on is no fault of its own."""
+    return float(sorted(ends_ns)[-2])

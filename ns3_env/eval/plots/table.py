@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Result tables on the terminal, and the same numbers as JSON or CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ns3_env.config.files import write_atomically
+from ns3_env.eval.metrics import METRICS, own_names
+
+#: (metric, heading, format) of the columns, in order.
+COLUMNS: tuple[tuple[str, str, str], ...] = (
+    ("fct_slowdown_avg", "slowdown\navg", ".2f"),
+    ("fct_slowdown_p99", "\np99", ".2f"),
+    ("queue_avg_bytes", "queue (B)\navg", ",.0f"),
+    ("queue_p99_bytes", "\np99", ",.0f"),
+    ("goodput", "\ngoodput", ".3f"),
+    ("unfair_ratio", "unfair\nratio", ".2g"),
+    ("pfc_frames", "PFC\npause", ",.0f"),
+    ("unfinished_flows", "not\ndone", ",.0f"),
+)
+#: The column that is there only where somebody lost packets.
+LOST = ("dropped_packets", "packets\nlost", ",.0f")
+
+
+#: The column of round trips, where there are some, and what it takes the place of.
+RTT = ("rtt_p99_us", "RTT µs\np99", ",.0f")
+_OF_RDMA = "pfc_frames"
+
+
+def cell(value: float, form: str) -> str:
+    """The number as shown; "–" where it is not defined."""
+    return "–" if math.isnan(value) else format(value, form)
+
+
+def show(title: str, rows: Mapping[str, Mapping[str, float]], console: Console | None = None) -> None:
+    """Prints one row for each controller."""
+    # The box itself keeps columns a space apart: with no padding, queues of 100 MB still fit 80 columns.
+    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    table.add_column("\ncontroller", no_wrap=True)
+    columns = [*COLUMNS, LOST] if any(metrics[LOST[0]] > 0 for metrics in rows.values()) else [*COLUMNS]
+    if any(RTT[0] in metrics for metrics in rows.values()):
+        columns = [RTT if column[0] == _OF_RDMA else column for column in columns]
+    for _, heading, _ in columns:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for name, metrics in rows.items():
+        table.add_row(name, *(cell(metrics.get(metric, math.nan), form) for metric, _, form in columns))
+    console = console or Console()
+    console.print(table)
+    if own_names():
+        own = [
+            (name, [metrics.get(metric, math.nan) for metric in own_names()])
+            for name, metrics in rows.items()
+        ]
+        console.print(of_own_metrics(own))
+
+
+def of_own_metrics(rows: Iterable[tuple[str, Sequence[float]]]) -> Table:
+    """A table of the metrics that the user named, beside which the usual columns keep their room.
+
+    Args:
+        rows: a name, and a value for each of ``own_names()``; a name without values is a heading.
+    """
+    table = Table(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    table.add_column("controller", no_wrap=True)
+    for name in own_names():
+        table.add_column(name, justify="right")
+    for name, values in rows:
+        numbers = (cell(x, METRICS[own].format) for own, x in zip(own_names(), values, strict=False))
+        table.add_row(name, *numbers)
+    return table
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Writes ``content``; the file is complete or not there."""
+    write_atomically(path, json.dumps(content, indent=2, sort_keys=False, allow_nan=False) + "\n")
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A header and rows as CSV; None is an empty field."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue()

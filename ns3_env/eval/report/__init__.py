@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reports of a benchmark: ``report.html``, which needs nothing but itself, and ``report.md``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ns3_env.config.files import write_atomically
+from ns3_env.config.folders import refuse_link
+from ns3_env.eval.benchmark import frames as results
+from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.benchmark.standings import standings
+from ns3_env.eval.report import html, losses, markdown, pictures
+from ns3_env.eval.report.facts import gather
+
+
+def write(path: Path, formats: Sequence[str] = ()) -> Path:
+    """Writes both reports into a benchmark's folder, in place of earlier ones.
+
+    With pandas and pyarrow, ``results.parquet`` too: see ``ns3_env.eval.benchmark.frames``.
+
+    Args:
+        path: the folder that ``python -m eval benchmark`` left, complete or not.
+        formats: each panel also becomes a file of these formats, in the folder's ``figures``.
+
+    Returns:
+        The path of report.html.
+
+    Raises:
+        ScenarioError: the folder is no benchmark's, a cell's file cannot be read, or a report is a link.
+    """
+    page_file, text_file = path / "report.html", path / "report.md"
+    for file in (page_file, text_file):
+        refuse_link(file)
+    folder = BenchFolder.read(path)
+    summary = standings(folder)
+    facts = gather(folder)
+    names = [entry.name for entry in folder.suite.controllers]
+    lost = {
+        scenario.name: losses.of_scenario(names, [c for c in folder.cells if c.scenario == scenario.name])
+        for scenario in summary
+    }
+    page = html.render(folder, facts, summary, pictures.for_page(folder, summary), lost)
+    write_atomically(text_file, markdown.render(facts, summary, lost))
+    write_atomically(page_file, page)
+    if results.lacking() is None:
+        results.write_results(path)
+    if formats:
+        pictures.write_files(folder, summary, formats)
+    return page_file

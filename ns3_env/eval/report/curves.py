@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Figures of metrics over the axes of a suite's grids."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import NullLocator
+
+from ns3_env.eval.benchmark.grid import short_names
+from ns3_env.eval.benchmark.standings import Score, Standing, headlines
+from ns3_env.eval.benchmark.suite import Suite, SuiteScenario
+from ns3_env.eval.episodes.entry import OfGrid, Parameter
+from ns3_env.eval.metrics import METRICS, Metric
+from ns3_env.eval.plots.multiples import multiples
+from ns3_env.eval.plots.plots import Floats, Style, figure_font, legend, queue_scale
+from ns3_env.eval.report.figures import Panel
+
+#: Panels of one figure; a grid of more axes has the others' first combinations drawn.
+MAX_PANELS = 12
+#: From this ratio of the largest to the smallest value on an axis is logarithmic.
+_LOG_FROM_X, _LOG_FROM_Y = 30, 20
+
+#: (scenario, controller) of a point on a line, by the parameter's value.
+Line = dict[Parameter, tuple[str, str]]
+#: Panel's title -> line's name -> line.
+Panels = dict[str, dict[str, Line]]
+Entry = TypeVar("Entry", bound=OfGrid)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One axis of a grid, and what is drawn over it.
+
+    Attributes:
+        key: what it is, as in a file's name: "load".
+        axis: the parameter's whole key: "traffic.load", "hpcc.Eta".
+        of: whose grid it is: a scenario's name in the suite, or a controller's.
+        panels: title -> line's name -> its points; the points of a line without the parameter are the same.
+        left_out: panels that are not drawn.
+    """
+
+    key: str
+    axis: str
+    of: str
+    panels: Panels
+    left_out: int
+
+
+def sweeps(suite: Suite) -> list[Sweep]:
+    """Every axis with two values or more: those of scenarios, then those of controllers."""
+    found = []
+    for name, entries in _families(suite.scenarios).items():
+        for axis in _axes(entries):
+            panels = _over_scenarios(suite, entries, axis)
+            found.append(_sweep(_short(entries, axis), axis, name, panels))
+    for name, members in _families(suite.controllers).items():
+        for axis in _axes(members):
+            panels = _over_attribute(suite, name, axis)
+            found.append(_sweep(_short(members, axis), f"{name}.{axis}", name, panels))
+    return found
+
+
+def _over_scenarios(suite: Suite, entries: Sequence[SuiteScenario], axis: str) -> Panels:
+    """A panel for each combination of the other axes; a line for each controller."""
+    panels: Panels = {}
+    for case in entries:
+        lines = panels.setdefault("\n".join(_others(case, axis)), {})
+        for entry in suite.entries_of(case):
+            lines.setdefault(entry.name, {})[case.parameters[axis]] = (case.name, entry.name)
+    return panels
+
+
+def _over_attribute(suite: Suite, family: str, axis: str) -> Panels:
+    """A panel for each scenario; lines for the combinations of the family's other attributes, and for each
+    other controller, which has one value wherever the attribute is."""
+    panels: Panels = {}
+    for scenario in suite.scenarios:
+        lines = panels.setdefault(scenario.name, {})
+        playing = suite.entries_of(scenario)
+        values = dict.fromkeys(entry.parameters[axis] for entry in playing if entry.of == family)
+        for entry in playing:
+            cell = (scenario.name, entry.name)
+            if entry.of != family:
+                lines[entry.name] = dict.fromkeys(values, cell)
+            else:
+                own = lines.setdefault(", ".join([family, *_others(entry, axis)]), {})
+                own[entry.parameters[axis]] = cell
+    return panels
+
+
+def of_sweep(sweep: Sweep, summary: Sequence[Standing], looks: Mapping[str, Style]) -> Iterator[Panel]:
+    """A figure for each main metric that is not the same everywhere."""
+    scores = {(scenario.name, row.controller): row.scores for scenario in summary for row in scenario.rows}
+    for name in headlines(summary):
+        cells = {cell for lines in sweep.panels.values() for line in lines.values() for cell in line.values()}
+        means = {scores[cell][name].mean for cell in cells if cell in scores}
+        known = {mean for mean in means if not math.isnan(mean)}
+        if len(known) > 1:
+            of_metric = {cell: own[name] for cell, own in scores.items()}
+            yield _figure(sweep, METRICS[name], of_metric, looks)
+
+
+def _figure(
+    sweep: Sweep,
+    metric: Metric,
+    scores: Mapping[tuple[str, str], Score],
+    looks: Mapping[str, Style],
+) -> Panel:
+    titles = list(sweep.panels)
+    figure, several = multiples(titles, {}, height=1.9)
+    if len(titles) == 1:
+        several[0].set_title("")
+    unit, scale = ("kB", 1e3) if metric.unit == "B" else (metric.unit, 1.0)
+    values = list(
+        dict.fromkeys(x for lines in sweep.panels.values() for line in lines.values() for x in line)
+    )
+    places = _places(values)
+    numeric = _are_numbers(values)
+    log = numeric and _is_log(list(places.values()))
+    heights: list[float] = []
+    for axes, lines in zip(several, sweep.panels.values(), strict=True):
+        moving = [name for name, line in lines.items() if len(set(line.values())) > 1]
+        for name, line in lines.items():
+            look = looks.get(name) or looks[next(iter(line.values()))[1]]
+            points = sorted((places[x], scores[cell]) for x, cell in line.items() if cell in scores)
+            mean, low, high = (
+                np.array([getattr(score, which) for _, score in points]) / scale
+                for which in ("mean", "low", "high")
+            )
+            heights += [float(x) for x in mean if not math.isnan(x)]
+            at = np.array([x for x, _ in points])
+            if name not in moving:  # another controller's parameter
+                axes.plot(at, mean, label=name, **look.of_line)
+                continue
+            place = moving.index(name) - (len(moving) - 1) / 2
+            aside = _aside(at, place, log) if numeric else at + 0.6 * place / len(moving)
+            axes.plot(
+                aside, mean, label=name, **{**look.of_points, **({} if numeric else {"linestyle": "none"})}
+            )
+            bars = np.nan_to_num([np.maximum(mean - low, 0), np.maximum(high - mean, 0)])
+            axes.errorbar(aside, mean, bars, fmt="none", ecolor=look.colour, elinewidth=0.8, capsize=2)
+        _scale_x(axes, values, places, log)
+        axes.margins(x=0.05 if numeric else 0.25)
+    if max(heights) > _LOG_FROM_Y * min(heights):
+        if unit == "kB":
+            queue_scale(several[0], "y")
+            several[0].set_ylim(bottom=0)
+        elif min(heights) > 0:
+            several[0].set_yscale("log")
+            several[0].yaxis.set_major_formatter("{x:,g}")
+    figure.supxlabel(sweep.axis, fontsize=figure_font())
+    figure.supylabel(metric.heading + (f" ({unit})" if unit else ""), fontsize=figure_font())
+    legend(figure, several[0])
+    better = {"lower": "Lower is better. ", "higher": "Higher is better. ", None: ""}[metric.better]
+    more = f" The first {len(titles)} of {len(titles) + sweep.left_out} panels." if sweep.left_out else ""
+    return Panel(
+        f"{metric.name}-over-{sweep.key}",
+        figure,
+        f"{metric.heading} over {sweep.axis}",
+        f"{better}Means over seeds; bars: their bootstrap intervals (95 %), side by side for the eye.{more}",
+    )
+
+
+def _families(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
+    """Name in the suite -> the entries that its grid made."""
+    found: dict[str, list[Entry]] = {}
+    for entry in entries:
+        if entry.parameters:
+            found.setdefault(entry.of, []).append(entry)
+    return found
+
+
+def _axes(entries: Sequence[OfGrid]) -> list[str]:
+    """Keys that have two values or more, and that every entry has."""
+    keys = [key for key in entries[0].parameters if all(key in entry.parameters for entry in entries)]
+    return [key for key in keys if len({entry.parameters[key] for entry in entries}) > 1]
+
+
+def _others(entry: OfGrid, axis: str) -> list[str]:
+    """The point's values on the other axes: "senders=4", "delay_ns=1000"."""
+    names = short_names(list(entry.parameters))
+    return [f"{names[key]}={value}" for key, value in entry.parameters.items() if key != axis]
+
+
+def _short(entries: Sequence[OfGrid], axis: str) -> str:
+    return short_names(list(entries[0].parameters))[axis]
+
+
+def _sweep(key: str, axis: str, of: str, panels: Panels) -> Sweep:
+    drawn = dict(itertools.islice(panels.items(), MAX_PANELS))
+    return Sweep(key, axis, of, drawn, len(panels) - len(drawn))
+
+
+def _are_numbers(values: Sequence[Parameter]) -> bool:
+    return all(isinstance(x, int | float) and not isinstance(x, bool) for x in values)
+
+
+def _places(values: Sequence[Parameter]) -> dict[Parameter, float]:
+    """Where each value stands: numbers at themselves, others side by side."""
+    if _are_numbers(values):
+        return {x: float(x) for x in values}
+    return {x: float(place) for place, x in enumerate(values)}
+
+
+def _is_log(places: Sequence[float]) -> bool:
+    return min(places) > 0 and max(places) >= _LOG_FROM_X * min(places)
+
+
+def _aside(at: Floats, place: float, log: bool) -> Floats:
+    """A little to the side, so that bars of several lines are told apart."""
+    if log:
+        return np.asarray(at * (at.max() / at.min()) ** (0.008 * place))
+    return np.asarray(at + 0.008 * place * (at.max() - at.min()))
+
+
+def _scale_x(axes: Axes, values: Sequence[Parameter], places: Mapping[Parameter, float], log: bool) -> None:
+    if log:
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_locator(NullLocator())
+    if len(values) <= 6:
+        at = [places[x] for x in values]
+        axes.set_xticks(at, [f"{x:g}" if isinstance(x, float) else str(x) for x in values])

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Facts of a benchmark's folder for both reports: what was run, what is missing, how to repeat it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ns3_env.eval.benchmark.constant_window import within_noise
+from ns3_env.eval.benchmark.folder import BenchFolder, Key
+
+#: Entries of a list that the page shows; the whole one is in suite.yaml.
+SHOWN = 40
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the reports say beside the numbers.
+
+    Attributes:
+        title: the suite's, or its file's name.
+        done, wanted: complete cells, and cells of the suite.
+        versions: package -> version.
+        commands: (what it does, command line).
+        suite: the suite's own values as YAML, without its scenarios.
+        scenarios: scenario -> its values as YAML.
+        failed: the error of each cell that failed.
+        missing: cells of which there is nothing.
+        stale: cells of other versions or settings.
+        within_noise: a line for each policy that is within noise of a constant window in a scenario.
+    """
+
+    title: str
+    done: int
+    wanted: int
+    versions: Mapping[str, str]
+    commands: Sequence[tuple[str, str]]
+    suite: str
+    scenarios: Mapping[str, str]
+    failed: Mapping[Key, str]
+    missing: Sequence[Key]
+    stale: Sequence[Key]
+    within_noise: Sequence[str]
+
+
+def gather(folder: BenchFolder) -> Facts:
+    """The facts of a folder that was read."""
+    values = folder.suite.model_dump(mode="json", exclude_none=True)
+    scenarios = {entry["name"]: _text(entry) for entry in values.pop("scenarios")}
+    stale = [cell.key for cell in folder.stale]
+    return Facts(
+        title=folder.suite.title or Path(folder.source or folder.path.name).stem,
+        done=len(folder.cells),
+        wanted=len(folder.cells) + len(folder.failed) + len(folder.missing),
+        versions=folder.versions,
+        commands=_commands(folder),
+        suite=_text({"source": folder.source, **values}),
+        scenarios=scenarios,
+        failed={key: text.strip() for key, text in folder.failed.items()},
+        missing=[key for key in folder.missing if key not in stale],
+        stale=stale,
+        within_noise=list(within_noise(folder)),
+    )
+
+
+def _commands(folder: BenchFolder) -> list[tuple[str, str]]:
+    found = []
+    if folder.command:
+        found.append(("run what is missing", shlex.join(folder.command)))
+    found.append(
+        ("write this report again", shlex.join(["python", "-m", "eval", "report", str(folder.path)]))
+    )
+    if folder.cells:
+        cell = folder.cells[0]
+        command = ["python", "-m", "eval", "run", str(cell.folder / "config.yaml"), "--trace"]
+        command += ["--out", f"trace-{cell.scenario}"]
+        found.append(("look inside a cell (here the first one)", shlex.join(command)))
+    return found
+
+
+def _shortened(values: Any) -> Any:
+    """The same values with long lists, as of flows, cut."""
+    if isinstance(values, dict):
+        return {key: _shortened(value) for key, value in values.items()}
+    if isinstance(values, list):
+        more = len(values) - SHOWN
+        return [_shortened(x) for x in values[:SHOWN]] + ([f"... {more} more"] if more > 0 else [])
+    return values
+
+
+def _text(values: Any) -> str:
+    return yaml.safe_dump(
+        _shortened(values), sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
+    )

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Measures packet-hops, decisions across the channel, and MPCC's solver on this machine."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from ns3_env.config.files import write_file
+from ns3_env.config.packaged import DATA
+from ns3_env.eval.speed.front_ends import FRONT_ENDS, steps_per_s
+from ns3_env.eval.speed.placement import PLACEMENTS, decision_us
+from ns3_env.eval.speed.policies import NETWORKS, ROLLOUTS, native_us, rollout_decisions_per_s
+from ns3_env.scenario import Controller, Record, Scenario, Synchronous
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
+from ns3_env.simulator import DecisionBatch, Simulator, find_executable, wait_any
+from ns3_env.task.observations import column
+
+HORIZONS = (3, 5, 10, 20)
+SIMULATORS = (1, 4)
+#: Whether MPCC takes its proven shortcut, as it does by default, or asks qpOASES every time: key of the JSON.
+MPCC_SHORTCUTS = (("mpcc_us", True), ("mpcc_qp_us", False))
+#: About how many decisions a second are expected: how long a measurement takes.
+ROLLOUT_RATES = {"python": 2_000, "simulator": 30_000}
+_ROWS = 64  # flows of the scenario that exercises the channel
+_SCENARIOS = DATA / "configs" / "scenarios"
+#: Published runs that are timed: key of the JSON, scenario, controller.
+REFERENCE_RUNS = (
+    ("dumbbell_dctcp", "dumbbell_100g_4to1", "dctcp"),
+    ("dumbbell_hpcc", "dumbbell_100g_4to1", "hpcc"),
+    ("fattree_dcqcn", "fattree16_websearch30", "dcqcn"),
+    ("fattree_hpcc", "fattree16_websearch30", "hpcc"),
+    ("fattree_mpcc", "fattree16_websearch30", "mpcc"),
+)
+
+
+def measure(
+    repeats: int = 5,
+    seconds: float = 2.0,
+    progress: Callable[[str], None] = lambda text: None,
+    hang_timeout_s: float = 0.9,
+) -> dict[str, Any]:
+    """Every figure once more, each the median of ``repeats`` runs.
+
+    Args:
+        repeats: runs per figure.
+        seconds: wall time of one run of the channel.
+        progress: told what is being measured.
+        hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
+
+    Returns:
+        ``packet_hops_per_s``: transmissions of data packets and ACKs per CPU second of the simulator,
+        a 4-to-1 incast at 100 Gb/s without controller. ``tcp_packets_per_s``: segments per CPU second, a
+        4-to-1 incast over three links of 10 Gb/s under CUBIC. ``decisions_per_s``: rows answered per wall
+        second, by number of simulators, for 64 flows that decide at the same instants.
+        ``front_end_steps_per_s``: decisions a wall second of each way to step an environment, on a 4-to-1
+        incast of 1 MB flows, resets included. ``mpcc_us`` and
+        ``mpcc_qp_us``: microseconds per decision of MPCC as they occur in a 4-to-1 incast, the mean by
+        horizon, the clock's own time included; by default, and with qpOASES asked on every decision
+        (attribute ``Shortcut``). They are wall time, to which other processes can only add, so these are the
+        least of four times as many short runs. ``mpcc_placement_us``: wall microseconds per decision of
+        such an incast, its packets included, with MPCC in the "simulator" and across the "python", where it
+        makes the same decisions. ``native_us``: microseconds per decision of a policy inside the simulator:
+        an LSTM of 64 over 8 observations alone and with 64 flows due together, and an MLP 4-12-12-1.
+        ``rollout_decisions_per_s``: decisions of FDCC's actor per wall second that reach its replay buffer,
+        from "python" and from "simulator" two of them. ``reference_cpu_s``: CPU seconds of the simulator on
+        the published scenarios, in the default preset.
+    """
+    progress("packet-hops of the plain network")
+    hops = median(_packet_hops_per_s() for _ in range(repeats))
+    progress("packets of TCP")
+    segments = median(_tcp_packets_per_s() for _ in range(repeats))
+    decisions = {}
+    for count in SIMULATORS:
+        progress(f"decisions through the channel, {count} simulator{'s' * (count > 1)}")
+        decisions[str(count)] = median(
+            _decisions_per_s(count, seconds, hang_timeout_s) for _ in range(repeats)
+        )
+    front_ends = {}
+    for name in FRONT_ENDS:
+        progress(f"steps of an environment: {name}")
+        front_ends[name] = median(steps_per_s(name, seconds) for _ in range(repeats))
+    solver: dict[str, dict[str, float]] = {}
+    for key, shortcut in MPCC_SHORTCUTS:
+        solver[key] = {}
+        for horizon in HORIZONS:
+            progress(f"MPCC decisions, horizon {horizon}{'' if shortcut else ', qpOASES alone'}")
+            solver[key][str(horizon)] = min(_mpcc_us(horizon, shortcut) for _ in range(4 * repeats))
+    progress("MPCC in the simulator and across the channel")
+    placement = {
+        where: median(decision_us(where, hang_timeout_s) for _ in range(repeats)) for where in PLACEMENTS
+    }
+    native = {}
+    for name in NETWORKS:
+        progress(f"a policy inside the simulator: {name}")
+        native[name] = min(native_us(name) for _ in range(4 * repeats))
+    rollouts: dict[str, list[float]] = {where: [] for where in ROLLOUTS}
+    for _ in range(repeats):
+        for where, rates in rollouts.items():  # in turn, so that both meet the same disturbances
+            progress(f"rollouts, {where}")
+            rates.append(rollout_decisions_per_s(where, round(seconds * ROLLOUT_RATES[where])))
+    cpu = {}
+    for key, scenario, controller in REFERENCE_RUNS:
+        progress(f"{scenario} under {controller}")
+        cpu[key] = median(_reference_cpu_s(scenario, controller) for _ in range(repeats))
+    return {
+        "packet_hops_per_s": hops,
+        "tcp_packets_per_s": segments,
+        "decisions_per_s": decisions,
+        "front_end_steps_per_s": front_ends,
+        **solver,
+        "mpcc_placement_us": placement,
+        "native_us": native,
+        "rollout_decisions_per_s": {where: median(rates) for where, rates in rollouts.items()},
+        "reference_cpu_s": cpu,
+    }
+
+
+def table(figures: dict[str, Any]) -> Table:
+    """The figures of :func:`measure`, to be printed."""
+    drawn = Table("what", "measured", title="Speed on this machine")
+    drawn.add_row("packet-hops/s, one core", f"{figures['packet_hops_per_s'] / 1e6:.1f} M")
+    drawn.add_row("TCP packets/s, one core", f"{figures['tcp_packets_per_s'] / 1e3:.0f} k")
+    for count, rate in figures["decisions_per_s"].items():
+        drawn.add_row(f"decisions/s, {count} simulator{'s' * (count != '1')}", f"{rate / 1e3:.0f} k")
+    for name, rate in figures["front_end_steps_per_s"].items():
+        drawn.add_row(f"an environment's steps/s, {name}", f"{rate / 1e3:.1f} k")
+    for key, shortcut in MPCC_SHORTCUTS:
+        for horizon, us in figures[key].items():
+            what = f"MPCC decision, P = {horizon}{'' if shortcut else ', qpOASES alone'}"
+            drawn.add_row(what, f"{us:.2f} µs")
+    for where, us in figures["mpcc_placement_us"].items():
+        drawn.add_row(f"an MPCC decision and its packets, {where}", f"{us:.2f} µs")
+    for name, us in figures["native_us"].items():
+        drawn.add_row(f"a policy's decision inside, {name}", f"{us:.2f} µs")
+    for where, rate in figures["rollout_decisions_per_s"].items():
+        drawn.add_row(f"rollout decisions/s, {where}", f"{rate / 1e3:.1f} k")
+    for key, _, controller in REFERENCE_RUNS:
+        drawn.add_row(f"{key.split('_')[0]}, {controller}, CPU", f"{figures['reference_cpu_s'][key]:.3f} s")
+    return drawn
+
+
+def report(
+    json_path: Path | None, console: Console | None = None, *, hang_timeout_s: float = 0.9
+) -> dict[str, Any]:
+    """Measures, prints the table and writes the same numbers to ``json_path``."""
+    out = console or Console()
+    with out.status("measuring") as status:
+        figures = measure(
+            progress=lambda text: status.update(f"measuring: {text}"), hang_timeout_s=hang_timeout_s
+        )
+    out.print(table(figures))
+    if json_path is not None:
+        write_file(json_path, json.dumps(figures, indent=2) + "\n")
+    return figures
+
+
+def _packet_hops_per_s() -> float:
+    scenario = Scenario(
+        topology=Dumbbell(senders=4),
+        traffic=Incast(size_bytes=20_000_000),
+        controllers=[Controller(name="fixed-window", attributes={"Window": 78_000})],
+        time_limit_ns=100_000_000,
+        record=Record(queues=False),
+    )
+    results, spent = _run_alone(scenario)
+    return float(results["totals"]["packet_hops"]) / spent
+
+
+def _tcp_packets_per_s() -> float:
+    keys = {
+        "transport": "tcp",
+        "topology": {"kind": "dumbbell", "senders": 4, "rate_bps": "10Gbps", "delay_ns": "5us"},
+        "traffic": {"kind": "incast", "size_bytes": "20MB"},
+        "tcp": {"queue": {"limit": "100 packets"}},
+        "controllers": [{"name": "cubic"}],
+        "time_limit_ns": "10s",
+    }
+    results, spent = _run_alone(Scenario.from_mapping(keys, "speed"))
+    return float(results["totals"]["packets_sent"]) / spent
+
+
+def _mpcc_us(horizon: int, shortcut: bool) -> float:
+    """Mean microseconds of an incast's decisions."""
+    attributes: dict[str, bool | int | float | str] = {
+        "Horizon": horizon,
+        "Shortcut": shortcut,
+        "MeasureTime": True,
+    }
+    scenario = Scenario(
+        topology=Dumbbell(senders=4),
+        traffic=Incast(size_bytes=2_000_000),
+        controllers=[Controller(name="mpcc", attributes=attributes)],
+        time_limit_ns=100_000_000,
+        record=Record(queues=False),
+    )
+    return float(_run_alone(scenario)[0]["counters"]["decision_us_mean"])
+
+
+def _reference_cpu_s(name: str, controller: str) -> float:
+    scenario = Scenario.load(_SCENARIOS / f"{name}.yaml").under(controller)
+    changes = {"record": Record(queues=False), "preset": "default"}
+    return _run_alone(scenario.model_copy(update=changes))[1]
+
+
+def _run_alone(scenario: Scenario) -> tuple[dict[str, Any], float]:
+    """Results of an episode without Python in the loop, and the CPU seconds of its process."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "scenario.json")
+        path.write_text(json.dumps(scenario.to_simulator_json()), encoding="utf-8")
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        program = str(find_executable(scenario.transport))
+        done = subprocess.run([program, str(path)], capture_output=True, check=True, text=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return json.loads(done.stdout), spent
+
+
+def _decisions_per_s(count: int, seconds: float, hang_timeout_s: float) -> float:
+    """Windows of a packet, next to no packets per decision, so that the channel is what is measured."""
+    scenario = Scenario(
+        topology=Dumbbell(senders=_ROWS),
+        traffic=Incast(size_bytes=1_000_000_000),
+        clock=Synchronous(interval_ns=100),
+        time_limit_ns=3_600_000_000_000,
+        record=Record(queues=False),
+        min_rate_bps=1e6,
+    )
+    simulators = [Simulator(capacity=_ROWS, hang_timeout_s=hang_timeout_s) for _ in range(count)]
+    try:
+        for simulator in simulators:
+            simulator.send_reset(scenario)
+        answered = 0
+        began = time.perf_counter()
+        while time.perf_counter() - began < seconds:
+            simulator = simulators[wait_any(simulators)]
+            decisions = simulator.receive()
+            if not isinstance(decisions, DecisionBatch):
+                raise RuntimeError("the episode ended while it was being measured")
+            packets = column(decisions.records, "packet_bytes")
+            rates = np.full_like(packets, 1e7)
+            simulator.send_actions(np.stack([packets, rates, np.zeros_like(packets)], axis=1))
+            answered += len(packets)
+        return answered / (time.perf_counter() - began)
+    finally:
+        for simulator in simulators:
+            simulator.close()

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compares a run's agent with the simulator's controllers on the same unseen flows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig, RunConfig
+from ns3_env.agents.configuration.run_folder import RunFolder
+from ns3_env.agents.runs.checkpoint import load_policy
+from ns3_env.agents.trainer.environment import make_scenario
+from ns3_env.errors import ConfigError
+from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW, ROW
+from ns3_env.eval.episodes.policy import Episode, run_controller, run_policy, summary
+from ns3_env.eval.metrics import mean, without_nan
+from ns3_env.eval.plots import table
+from ns3_env.eval.plots.progress import progress_lines
+from ns3_env.eval.training.played import show_played
+from ns3_env.policies.policy import Policy
+from ns3_env.policies.released import released_names
+from ns3_env.scenario import Controller, Scenario
+
+
+def evaluation_scenario(config: RunConfig, source: str) -> Scenario:
+    """The scenario that is compared on. Raises ConfigError, ScenarioError."""
+    if config.evaluation is None:
+        raise ConfigError(f"{source}: evaluation: missing")
+    return make_scenario(config.env, config.evaluation.scenario, f"{source}: evaluation.scenario")
+
+
+def compare(config: RunConfig, checkpoint: Path, source: str) -> dict[str, list[Episode]]:
+    """Episodes of the checkpoint's policy and of each configured controller, on the same flows."""
+    scenario = evaluation_scenario(config, source)
+    assert config.evaluation is not None
+    return against(config.agent.name, load_policy(checkpoint), config.env, scenario, config.evaluation)
+
+
+def against(
+    name: str, policy: Policy, env: EnvConfig, scenario: Scenario, evaluation: EvaluationConfig
+) -> dict[str, list[Episode]]:
+    """Episodes of the policy, under this name, of each controller, and of a constant window of one BDP, on
+    the same flows of the scenario. Under TCP there is no such window."""
+    seed, episodes = evaluation.seed, evaluation.episodes
+    where = evaluation.placement
+    others: dict[str, str | Controller] = {
+        f"{controller} (released)" if controller in released_names() else controller: controller
+        for controller in evaluation.controllers
+    }
+    if scenario.transport == "rdma":
+        others[ROW] = CONSTANT_WINDOW
+    played: dict[str, list[Episode]] = {}
+    with progress_lines(Console(), lambda: f"comparison: {len(played)} of {1 + len(others)} played"):
+        played[name] = run_policy(policy, env, scenario, seed, episodes, placement=where)
+        for label, who in others.items():
+            played[label] = run_controller(who, scenario, seed, episodes, hang_timeout_s=env.hang_timeout_s)
+    return played
+
+
+def as_json(played: Mapping[str, Sequence[Episode]]) -> dict[str, Any]:
+    """The table's numbers, and the returns."""
+    return {
+        name: {**without_nan(mean([episode.metrics for episode in episodes])), **summary(episodes)}
+        for name, episodes in played.items()
+    }
+
+
+def after_training(config: RunConfig, folder: RunFolder, json_file: Path | None = None) -> None:
+    """Compares the run's last checkpoint: the table, the run's evaluation/ and ``json_file``."""
+    checkpoint, _ = folder.latest_checkpoint()
+    played = compare(config, checkpoint, str(folder.path / "config.yaml"))
+    scenario = evaluation_scenario(config, "")
+    assert config.evaluation is not None
+    where = "inside the simulator" if config.evaluation.placement == "simulator" else "across the channel"
+    title = (
+        f"{scenario.agent_flow_count} flows, {scenario.topology.kind}, unseen; {config.agent.name} decides "
+        f"{where} ({folder.path})"
+    )
+    show_played(title, played, folder, config.agent.name)
+    content = as_json(played)
+    table.write_json(folder.path / "evaluation" / "table.json", content)
+    if json_file is not None:
+        table.write_json(json_file, content)

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Checks a scenario against its network, its flows and its transport."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS
+from ns3_env.errors import SimulatorError
+from ns3_env.programs.executable import list_controllers
+from ns3_env.programs.transport import SHOWN, Transport, other
+from ns3_env.scenario.controllers import AGENT, POLICY
+from ns3_env.scenario.declared import DECLARED
+from ns3_env.scenario.derived import (
+    buffer_bytes,
+    controller_indices,
+    draw_flows,
+    fastest_port_bps,
+    headroom_frames,
+    timing,
+)
+from ns3_env.scenario.fields import ScenarioFields
+from ns3_env.scenario.topology import Network
+
+#: Bytes of a data packet's headers with the largest telemetry (HPCC's 42 B).
+_MAX_HEADER_BYTES = 90
+#: Keys that one transport alone has, and what to do under the other one.
+_KEYS: dict[Transport, dict[str, str]] = {
+    "rdma": {
+        "preset": "there is no published simulator of TCP here: leave it out",
+        "timing": "TCP is simulated to the picosecond: leave it out",
+        "payload_bytes": "write tcp.mtu_bytes, of which 40 B are headers",
+        "min_rate_bps": "TCP's controllers have no least rate: leave it out",
+        "switch": "write tcp.queue: how much each egress holds (limit), and when it marks or drops (marking)",
+        "retransmission_timeout_ns": "write tcp.min_rto_ns, and tcp.initial_rto_ns of a SYN",
+    },
+    "tcp": {
+        "tcp": "write transport: tcp if the flows are to be TCP's, or leave it out",
+    },
+}
+
+
+def faults_of(scenario: ScenarioFields, network: Network) -> list[str]:
+    """What is wrong with it, a line each, by key."""
+    faults = transport_faults(scenario)
+    faults += [f"topology.{fault}" for fault in scenario.topology.faults(network)]
+    if not faults:
+        faults = [f"traffic.{fault}" for fault in scenario.traffic.faults(network)]
+        if len(groups := sorted(scenario.traffic.priority_groups())) > 1:
+            faults.append(
+                f"traffic: flows of the priority groups {', '.join(map(str, groups))}: a network has one "
+                "data class; give all flows the same"
+            )
+        if scenario.traffic.is_background():
+            faults.append(
+                "traffic: streams alone are no episode, which ends with its flows: put them into a mix with "
+                "at least one flow (of the size endless, if it is to go on until time_limit_ns)"
+            )
+        faults += buffer_faults(scenario, network) if scenario.transport == "rdma" else []
+    if not faults and (many := scenario.traffic.expected_flows(network)) > MAX_FLOWS:
+        faults = [f"traffic: about {many:.3g} flows; there may be at most {MAX_FLOWS}: {WHY_FLOWS}"]
+    faults += time_faults(scenario)
+    faults += controller_faults(scenario, network if not faults else None)
+    if not faults:
+        faults = declared_faults(
+            scenario, lambda: controller_indices(scenario, draw_flows(scenario, network))
+        )
+    return faults
+
+
+def time_faults(scenario: ScenarioFields) -> list[str]:
+    """Nothing that is asked for may lie behind the time limit."""
+    first, limit = scenario.traffic.first_start_ns(), scenario.time_limit_ns
+    faults = []
+    if first is not None and first >= limit:
+        faults.append(f"time_limit_ns: the first flow starts at {first} ns, not before {limit}")
+    if scenario.measurement is not None:
+        wrong = scenario.measurement.faults(scenario.traffic.arrivals_end_ns(), limit)
+        faults += [f"measurement.{fault}" for fault in wrong]
+    return faults
+
+
+def buffer_faults(scenario: ScenarioFields, network: Network) -> list[str]:
+    """Reserves and headrooms (3 x rate x delay and some frames) must leave something to share.
+
+    Without PFC nothing is kept as headroom, and what is left must hold a packet; the published simulator
+    keeps it all the same.
+    """
+    needed: dict[int, float] = {}
+    frame = scenario.payload_bytes + _MAX_HEADER_BYTES
+    headrooms = scenario.switch.pfc or timing(scenario) == "published"
+    for link in network.links:
+        headroom = 3 * link.rate_bps * link.delay_ns / 8e9 + headroom_frames(scenario) * frame
+        headroom *= headrooms
+        for end in (link.a, link.b):
+            if network.nodes[end] == "switch":
+                needed[end] = needed.get(end, 0) + headroom + scenario.switch.reserve_bytes
+    if not needed:
+        return []
+    buffer = buffer_bytes(scenario, network)
+    worst = max(needed, key=lambda node: needed[node])
+    if needed[worst] < buffer and (headrooms or needed[worst] + frame <= buffer):
+        return []
+    if not headrooms:
+        return [
+            f"switch.buffer_bytes: {buffer} B hold no packet of {frame} B beside the reserves of switch "
+            f"{worst}, {needed[worst]:.0f} B (reserve_bytes may be 0)"
+        ]
+    return [
+        f"switch.buffer_bytes: {buffer} B is no more than the reserves and headrooms of switch {worst}, "
+        f"{needed[worst]:.0f} B"
+        + ("" if scenario.switch.pfc else "; timing 'published' keeps headroom without PFC, 'exact' does not")
+    ]
+
+
+def controller_faults(scenario: ScenarioFields, network: Network | None) -> list[str]:
+    names = [controller.name for controller in scenario.controllers]
+    faults = [f"controllers: {name!r} is there twice" for name in set(names) if names.count(name) > 1]
+    if scenario.controlled_flows is not None:
+        if AGENT not in names and POLICY not in names:
+            faults.append(f"controlled_flows: needs {AGENT!r} among the controllers")
+        if network is not None and not scenario.traffic.flow_count_is_drawn():
+            # The number of flows is the same for every seed.
+            flows = draw_flows(scenario, network)
+            beyond = [flow for flow in scenario.controlled_flows if flow >= len(flows)]
+            if beyond:
+                faults.append(
+                    f"controlled_flows: there is no flow {beyond[0]}; flows are 0 to {len(flows) - 1}"
+                )
+            if len(names) < 2 and len(set(scenario.controlled_flows)) < len(flows):
+                faults.append("controllers: the flows that are not controlled need another controller")
+    known = ", ".join(names)
+    faults += [
+        f"traffic.controller: {name!r} is not among the controllers ({known})"
+        for name in sorted(scenario.traffic.named_controllers())
+        if name not in names
+    ]
+    return faults
+
+
+def declared_faults(scenario: ScenarioFields, controllers: Callable[[], list[int]]) -> list[str]:
+    """Where the controllers of flows (``controllers()``: their indices) need different things of a port."""
+    settings = DECLARED[scenario.transport]
+    return [fault for setting in settings for fault in setting.faults(scenario, controllers)]
+
+
+def warnings_of(scenario: ScenarioFields, network: Network) -> list[str]:
+    """What will be played as it says, though hardly anybody wants it, a line each, by key."""
+    return [*_rate_warnings(scenario, network), *_marking_warnings(scenario, network)]
+
+
+def _rate_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str]:
+    """With such least rates no controller can empty the queue."""
+    if scenario.min_rate_bps is None:
+        return
+    for host, flows in scenario.traffic.senders_at(network).items():
+        rate = network.access[host].rate_bps
+        if flows * scenario.min_rate_bps > rate:
+            yield (
+                f"min_rate_bps: {flows} flows x {scenario.min_rate_bps:g} bit/s = "
+                f"{flows * scenario.min_rate_bps:g} bit/s exceed the link of host {host}, {rate:g} bit/s: "
+                f"its queue cannot empty; {rate / flows:g} would do"
+            )
+
+
+def _marking_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str]:
+    """No queue is ever as long as a threshold above the buffer."""
+    ecn = scenario.switch.ecn
+    if scenario.transport != "rdma" or ecn is None or ecn == "auto":
+        return
+    rate, buffer = fastest_port_bps(network), buffer_bytes(scenario, network)
+    for key, comes_of_it in (
+        ("kmin_bytes", "packets are lost or paused, and none is ever marked"),
+        ("kmax_bytes", "no queue is so long that each packet is marked"),
+    ):
+        threshold = getattr(ecn, key) * rate / ecn.at_rate_bps
+        if threshold > buffer:
+            yield (
+                f"switch.ecn.{key}: {threshold:g} B at a port of {rate / 1e9:g} Gb/s are more than "
+                f"buffer_bytes, {buffer} B: {comes_of_it}; `ecn: auto` keeps kmax to half of a buffer"
+            )
+            return
+
+
+def keys_of(transport: Transport) -> dict[str, str]:
+    """Keys of a scenario that only this transport has, and what to do under the other one."""
+    return _KEYS[transport]
+
+
+def transport_faults(scenario: ScenarioFields) -> list[str]:
+    """What is said of the other transport, a line each."""
+    foreign = other(scenario.transport)
+    fields = type(scenario).model_fields
+    faults = [
+        f"{key}: is {SHOWN[foreign]}'s, and the transport is {scenario.transport}: {text}"
+        for key, text in _KEYS[foreign].items()
+        if getattr(scenario, key) != fields[key].default
+    ]
+    if scenario.transport == "tcp" and scenario.clock.name == "per_notification":
+        faults.append(
+            "clock.name: 'per_notification' waits for feedback frames of switches, which TCP has not: "
+            "'per_flow_rtt', 'per_ack' or 'synchronous'"
+        )
+    return faults + controllers_faults(scenario)
+
+
+def controllers_faults(scenario: ScenarioFields) -> list[str]:
+    """Controllers that only the other transport has; of a name that nobody knows the simulator will tell."""
+    names = [controller.name for controller in scenario.controllers]
+    if not set(names) - {AGENT, POLICY}:
+        return []
+    own = _known(scenario.transport)
+    strange = [(i, name) for i, name in enumerate(names) if name not in own]
+    foreign = other(scenario.transport)
+    theirs = _known(foreign) if strange else []
+    return [
+        f"controllers.{i}: {name!r} is {SHOWN[foreign]}'s; {SHOWN[scenario.transport]}'s are {', '.join(own)}"
+        for i, name in strange
+        if name in theirs
+    ]
+
+
+def _known(transport: Transport) -> list[str]:
+    """Nothing where there is no such simulator: whoever needs it will say so."""
+    try:
+        return list_controllers(transport=transport)
+    except SimulatorError:
+        return []

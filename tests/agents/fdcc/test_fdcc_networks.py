@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""FDCC's networks: the histories that they read, compressed inputs, twin critics, and targets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch as th
+from gymnasium import spaces
+from stable_baselines3.common.vec_env import DummyVecEnv
+
+from ns3_env.agents.fdcc import FDCC, FdccConfig
+from ns3_env.agents.fdcc.history import History, SlotHistories
+from ns3_env.agents.fdcc.networks import RecurrentCritics, RecurrentStack, read
+from ns3_env.agents.fdcc.stream import StepStream
+from tests.agents.fdcc.fake_vec_env import FakeRdmaVecEnv
+
+
+def history_of(*lengths: int) -> History:
+    generator = th.Generator().manual_seed(0)
+    return History(th.randn(len(lengths), 4, 3, generator=generator) * 5, th.tensor(lengths))
+
+
+class Alone(th.nn.Module):
+    """One member of a stack, of PyTorch's own layers: what it computes, one row at a time."""
+
+    def __init__(self, stack: RecurrentStack, member: int) -> None:
+        super().__init__()
+        lstm = stack.lstms[member]
+        assert isinstance(lstm, th.nn.LSTM)
+        self.lstm = th.nn.LSTM(lstm.input_size, lstm.hidden_size, batch_first=True)
+        self.lstm.load_state_dict(lstm.state_dict())
+        self.layers = th.nn.ModuleList()
+        for weight, bias in zip(stack.weights, stack.biases, strict=True):
+            self.layers.append(th.nn.Linear(weight.shape[2], weight.shape[1]))
+            self.layers[-1].load_state_dict({"weight": weight[member], "bias": bias[member, 0]})
+
+    def forward(self, history: History, extra: th.Tensor) -> th.Tensor:
+        """(B, O)."""
+        rows = []
+        for window, length, beside in zip(history.windows, history.lengths.tolist(), extra, strict=True):
+            remembered = self.lstm(window[None, :length])[0][0, -1]
+            shortcut, *layers = self.layers
+            features = th.cat([remembered, shortcut(th.cat([window[length - 1], beside])).relu()])
+            for layer in layers[:-1]:
+                features = layer(features).relu()
+            rows.append(layers[-1](features))
+        return th.stack(rows)
+
+
+def critics_of(net_arch: list[int]) -> RecurrentCritics:
+    box = spaces.Box(-1.0, 1.0, (1,), np.float32)
+    th.manual_seed(1)
+    return RecurrentCritics(box, box, 3, 5, 4, net_arch, compress=False, n_critics=2)
+
+
+@pytest.mark.parametrize("net_arch", [[], [6], [6, 3]])
+def test_stacked_critics_are_two_networks_of_pytorchs_in_value_and_gradient(net_arch: list[int]) -> None:
+    critics = critics_of(net_arch)
+    history, actions = history_of(1, 3, 4), th.tensor([[0.1], [0.2], [0.3]])
+    values = critics(history, actions)
+    assert values.shape == (3, 2)
+    wanted = th.tensor([[1.0], [-2.0], [0.5]])
+    (values - wanted).square().sum().backward()
+    for member in (0, 1):
+        alone = Alone(critics.stack, member)
+        value = alone(history, actions)
+        assert th.allclose(values[:, member : member + 1], value, atol=1e-6)
+        (value - wanted).square().sum().backward()
+        stacked = critics.stack.lstms[member].parameters()
+        for one, other in zip(stacked, alone.lstm.parameters(), strict=True):
+            assert one.grad is not None
+            assert other.grad is not None
+            assert th.allclose(one.grad, other.grad, atol=1e-4)
+        for layer, weight, bias in zip(
+            alone.layers, critics.stack.weights, critics.stack.biases, strict=True
+        ):
+            assert isinstance(layer, th.nn.Linear)
+            assert layer.weight.grad is not None
+            assert layer.bias.grad is not None
+            assert th.allclose(weight.grad[member], layer.weight.grad, atol=1e-4)
+            assert th.allclose(bias.grad[member, 0], layer.bias.grad, atol=1e-4)
+
+
+def test_what_is_climbed_is_the_first_critic_and_moves_actions_alone() -> None:
+    critics = critics_of([6])
+    history, actions = history_of(1, 3, 4), th.tensor([[0.1], [0.2], [0.3]], requires_grad=True)
+    whole = th.autograd.grad(critics(history, actions)[:, 0].sum(), actions)[0]
+    climbed = critics.climbed(history, actions)
+    assert th.allclose(climbed[:, 0], critics(history, actions)[:, 0])
+    assert th.allclose(th.autograd.grad(climbed.sum(), actions)[0], whole)
+    critics.climbed(history, actions).sum().backward()
+    assert all(parameter.grad is None for parameter in critics.parameters())
+
+
+def test_layers_begin_as_pytorchs_do() -> None:
+    stack = RecurrentStack(2, 30, 20, 1, hidden=3, shortcut=1000, net_arch=[])
+    bound = 50**-0.5
+    for begun in (stack.weights[0], th.nn.Linear(50, 1000).weight):
+        assert begun.abs().max().item() == pytest.approx(bound, rel=1e-3)
+        assert begun.std().item() == pytest.approx(bound / 3**0.5, rel=0.02)
+    assert not th.equal(stack.weights[0][0], stack.weights[0][1])
+
+
+def test_compressing_reads_sign_and_logarithm() -> None:
+    history = history_of(2, 4)
+    windows = th.sign(history.windows) * th.log(1 + th.abs(history.windows))
+    reading, same = read(history, compress=True), read(History(windows, history.lengths), compress=False)
+    assert th.allclose(reading.inputs, same.inputs, atol=1e-6)
+    assert th.allclose(reading.current, th.stack([windows[0, 1], windows[1, 3]]), atol=1e-6)
+    assert th.equal(history.windows, history_of(2, 4).windows)  # what was read is as it was
+    assert read(reading, compress=True) is reading
+
+
+def test_an_action_is_the_hyperbolic_tangent_of_the_raw_output() -> None:
+    actor = FDCC("LstmPolicy", FakeRdmaVecEnv(1), fields=("last_action",)).actor
+    with th.no_grad():
+        for parameter in actor.parameters():
+            parameter.mul_(20)
+    history = history_of(1, 2, 3, 4)
+    assert th.equal(actor(history), th.tanh(actor.raw(history)))
+    assert actor(history).abs().max() <= 1
+    assert actor.raw(history).abs().max() > 1
+
+
+def test_twins_judge_history_and_action_and_only_the_first_is_climbed() -> None:
+    critic = FDCC("LstmPolicy", FakeRdmaVecEnv(1), fields=("last_action",)).critic
+    history, actions = history_of(1, 2, 4), th.tensor([[-1.0], [0.0], [1.0]])
+    one, two = critic(history, actions).unbind(dim=1)
+    assert not th.isclose(one, two).any()
+    assert th.allclose(critic.climbed(history, actions)[:, 0], one)
+    for same_history, same_action in ((False, True), (True, False)):
+        others = critic(
+            history if same_history else history_of(2, 3, 1), actions if same_action else actions + 0.5
+        )
+        assert not th.isclose(others[:, 0], one).any()
+        assert not th.isclose(others[:, 1], two).any()
+
+
+def test_targets_begin_as_copies_of_what_they_follow() -> None:
+    policy = FDCC("LstmPolicy", FakeRdmaVecEnv(1), FdccConfig(hidden=4)).policy
+    for target, follows in ((policy.actor_target, policy.actor), (policy.critic_target, policy.critic)):
+        for one, two in zip(target.parameters(), follows.parameters(), strict=True):
+            assert th.equal(one, two)
+            assert one is not two
+
+
+def test_a_policy_that_is_asked_reads_the_histories_that_training_reads() -> None:
+    model = FDCC("LstmPolicy", FakeRdmaVecEnv(1), FdccConfig(hidden=8), seed=2)
+    policy, slot = model.policy, np.array([0])
+    histories = SlotHistories(1, policy.history_length, 3, 1, with_last_action=True)
+    state = None
+    for row in np.random.default_rng(0).normal(size=(12, 1, 3)).astype(np.float32):
+        histories.observe(slot, row)
+        trained = policy.act_on(histories.windows, histories.lengths)
+        histories.last_actions[slot] = trained
+        asked, state = model.predict(row, state)
+        np.testing.assert_allclose(asked, trained, atol=1e-7)
+
+
+class Counter(gym.Env[Any, Any]):
+    """Observes how many steps were made; ends at its number of steps, by itself or cut."""
+
+    observation_space = spaces.Box(-np.inf, np.inf, (1,), np.float32)
+    action_space = spaces.Box(-1.0, 1.0, (1,), np.float32)
+
+    def __init__(self, steps: int, cut: bool) -> None:
+        self.steps, self.cut = steps, cut
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
+        super().reset(seed=seed)
+        self.at = 0
+        return np.array([0.0], np.float32), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.at += 1
+        over = self.at == self.steps
+        return np.array([self.at], np.float32), float(action[0]), over and not self.cut, over and self.cut, {}
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_a_step_streams_an_end_before_the_next_beginning(cut: bool) -> None:
+    env = DummyVecEnv([lambda: Counter(2, cut), lambda: Counter(3, not cut)])
+    stream = StepStream(env, env.reset())  # type: ignore[arg-type]
+    begun = stream.recv()
+    assert begun.first.tolist() == [True, True]
+    assert not (begun.terminated | begun.truncated).any()
+    for reward in (0.5, 0.25):
+        stream.send(np.array([[-1.0], [reward]]), np.array([1, 0]))
+        rows = stream.recv()
+    assert rows.slots.tolist() == [0, 1, 0]
+    assert rows.observations[:, 0].tolist() == [2.0, 2.0, 0.0]  # the final one, and the next episode's first
+    assert rows.rewards.tolist() == [0.25, -1.0, 0.0]
+    assert rows.first.tolist() == [False, False, True]
+    assert rows.terminated.tolist() == [not cut, False, False]
+    assert rows.truncated.tolist() == [cut, False, False]

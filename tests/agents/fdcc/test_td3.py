@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""FDCC's TD3: targets, losses and updates against numbers worked out by hand."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch as th
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.utils import set_random_seed
+
+from ns3_env.agents.fdcc import FDCC, FdccConfig, td3
+from ns3_env.agents.fdcc.history import History
+from ns3_env.agents.fdcc.networks import Reading, read
+from ns3_env.agents.fdcc.td3 import descend
+from tests.agents.fdcc.fake_vec_env import FakeRdmaVecEnv
+
+FOLLOWING = read(History(th.zeros(2, 1, 1), th.ones(2, dtype=th.int64)), compress=False)
+
+
+def column(*values: float) -> th.Tensor:
+    return th.tensor(values, dtype=th.float32).reshape(-1, 1)
+
+
+def always(*actions: float) -> Callable[[Reading], th.Tensor]:
+    return lambda history: column(*actions)
+
+
+def twins(one: Sequence[float], two: Sequence[float]) -> Callable[[Reading, th.Tensor], th.Tensor]:
+    return lambda history, actions: th.tensor([one, two], dtype=th.float32).T
+
+
+def test_the_target_is_the_lesser_twin_and_ends_where_the_episode_ends() -> None:
+    wanted = td3.targets(
+        rewards=column(2.0, 2.0),
+        dones=column(0.0, 1.0),
+        discounts=column(0.25, 0.25),
+        following=FOLLOWING,
+        actor=always(0.0, 0.0),
+        critics=twins([8.0, 8.0], [-4.0, 12.0]),
+        deviation=0.0,
+        clip=0.5,
+    )
+    # 2 + 0.25 min(8, -4); after a termination the return alone.
+    assert wanted.tolist() == [[1.0], [2.0]]
+    assert not wanted.requires_grad
+
+
+def test_the_targets_discount_is_that_of_the_m_steps_stored() -> None:
+    gamma, steps = 0.9, (1, 3)
+    wanted = td3.targets(
+        column(0.0, 0.0),
+        column(0.0, 0.0),
+        column(*(gamma**m for m in steps)),
+        FOLLOWING,
+        always(0.0, 0.0),
+        twins([1.0, 1.0], [1.0, 1.0]),
+        0.0,
+        0.5,
+    )
+    assert wanted.flatten().tolist() == pytest.approx([0.9, 0.729])
+
+
+def test_targets_judge_the_target_actors_own_actions() -> None:
+    wanted = td3.targets(
+        column(0.0, 0.0),
+        column(0.0, 0.0),
+        column(1.0, 1.0),
+        FOLLOWING,
+        always(0.3, -0.7),
+        lambda history, actions: th.cat([10 * actions, 10 * actions + 1], dim=1),
+        deviation=0.0,
+        clip=0.5,
+    )
+    assert wanted.flatten().tolist() == pytest.approx([3.0, -7.0])
+
+
+def test_smoothing_noise_is_normal_clipped_and_kept_within_the_actions() -> None:
+    th.manual_seed(0)
+    at_zero = td3.smooth(th.zeros(20_000, 1), deviation=0.2, clip=0.5)
+    assert at_zero.std().item() == pytest.approx(0.2, rel=0.03)
+    assert at_zero.mean().item() == pytest.approx(0.0, abs=0.01)
+    assert at_zero.abs().max().item() == 0.5  # 2.5 deviations out: reached by one draw in 80
+    far = td3.smooth(th.full((1000, 1), 0.8), deviation=100.0, clip=0.5)
+    # Nearly every draw is clipped to ±0.5, and 0.8 + 0.5 to 1.
+    assert ((far - 0.3).abs().lt(1e-6) | (far == 1.0)).float().mean().item() > 0.98
+    assert far.min().item() == pytest.approx(0.3)
+    assert far.max().item() == 1.0
+    assert (td3.smooth(th.full((5, 1), -0.25), 0.0, 0.5) == -0.25).all()
+
+
+def test_the_critics_errors_are_squared_averaged_and_added() -> None:
+    loss = td3.critic_loss(th.tensor([[1.0, 0.0], [3.0, 0.0]]), column(0.0, 1.0))
+    assert loss.item() == (1 + 4) / 2 + (0 + 1) / 2
+
+
+def test_the_actor_climbs_the_first_critic_and_saturation_is_its_square_before_tanh() -> None:
+    assert td3.actor_loss(column(1.0, 4.0)).item() == -2.5
+    assert td3.saturation(column(-2.0, 4.0)).item() == 10.0
+
+
+def test_rewards_are_compressed_by_sign_and_logarithm() -> None:
+    rewards = np.array([0.0, math.e - 1, 1 - math.e**2, 0.5], dtype=np.float32)
+    assert td3.compress(rewards) == pytest.approx([0.0, 1.0, -2.0, math.log(1.5)])
+
+
+# The whole step, on networks and batches made by hand
+
+
+def learner(**config: Any) -> FDCC:
+    """A small FDCC whose buffer holds 40 transitions of episodes that terminate or are cut."""
+    th.set_num_threads(1)
+    small = {"hidden": 4, "shortcut": 4, "net_arch": [4], "learning_starts": 40, "train_freq": 50}
+    env = FakeRdmaVecEnv(2, seed=1, longest=4)
+    settings = FdccConfig(**{**small, "gradient_steps": 0, "gamma": 0.5, "n_step_return": 2, **config})
+    model = FDCC("LstmPolicy", env, settings, seed=1)
+    model.set_logger(Logger(None, []))
+    model.learn(50)
+    assert model.replay_buffer.dones[: model.replay_buffer.size()].any()
+    return model
+
+
+def parameters(module: th.nn.Module) -> np.ndarray:
+    return np.concatenate([p.detach().numpy().ravel() for p in module.parameters()])
+
+
+def logged(model: FDCC, name: str) -> float:
+    return float(model.logger.name_to_value[name])
+
+
+def test_a_step_takes_its_targets_from_the_target_networks() -> None:
+    model = learner(batch_size=30, target_policy_noise=0.7, target_noise_clip=0.4)
+    with th.no_grad():  # the targets differ from what they follow
+        for parameter in (*model.actor_target.parameters(), *model.critic_target.parameters()):
+            parameter.add_(0.3)
+    set_random_seed(5)
+    data = model.replay_buffer.sample(30)
+    noise = (th.randn(30, 1) * 0.7).clamp(-0.4, 0.4)
+    with th.no_grad():
+        following: Any = data.next_observations
+        actions = (model.actor_target(following) + noise).clamp(-1, 1)
+        one, two = model.critic_target(following, actions).split(1, dim=1)
+        wanted = data.rewards + (1 - data.dones) * data.discounts * th.minimum(one, two)
+        values = model.critic(data.observations, data.actions).split(1, dim=1)
+        expected = sum(((value - wanted) ** 2).mean() for value in values)
+    set_random_seed(5)
+    model.train(1, 30)
+    assert logged(model, "train/critic_loss") == pytest.approx(float(expected), rel=1e-5)
+
+
+def test_actor_and_targets_move_with_every_second_step_only() -> None:
+    model = learner(policy_delay=2, tau=0.25)
+    slow = (model.actor, model.actor_target, model.critic_target)
+    before, critic = [parameters(x) for x in slow], parameters(model.critic)
+    model.train(1, 20)
+    assert all((parameters(x) == was).all() for x, was in zip(slow, before, strict=True))
+    assert not (parameters(model.critic) == critic).all()
+    model.train(1, 20)
+    assert not any((parameters(x) == was).all() for x, was in zip(slow, before, strict=True))
+    # A quarter of the way to what they follow (Polyak).
+    for target, follows, was in (
+        (model.actor_target, model.actor, before[1]),
+        (model.critic_target, model.critic, before[2]),
+    ):
+        np.testing.assert_allclose(parameters(target), 0.75 * was + 0.25 * parameters(follows), atol=1e-6)
+
+
+def test_the_actor_climbs_what_the_first_critic_says() -> None:
+    model = learner(policy_delay=1, saturation_penalty=0.0)
+    with th.no_grad():  # far enough out that tanh bends
+        model.actor.stack.biases[-1].add_(1.0)
+    set_random_seed(3)
+    history: Any = model.replay_buffer.sample(20).observations
+    actor = copy.deepcopy(model.actor)
+    set_random_seed(3)
+    model.train(1, 20)
+    # The actor as it was, judged by the critic as it is now.
+    before = model.critic.climbed(history, th.tanh(actor.raw(history))).mean().item()
+    assert logged(model, "train/actor_loss") == pytest.approx(-before, rel=1e-5)
+    assert model.critic.climbed(history, model.actor(history)).mean().item() > before
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.5])
+def test_the_penalty_pulls_the_actors_output_back_and_nothing_else_does(
+    penalty: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the critic knows no difference between actions, only the penalty moves the actor."""
+    model = learner(policy_delay=1, saturation_penalty=penalty, learning_rate=0.01)
+    monkeypatch.setattr(model.critic, "climbed", lambda history, actions: 0 * actions)
+    buffer = model.replay_buffer
+    history = History(th.as_tensor(buffer.windows[:20]), th.as_tensor(buffer.lengths[:20]))
+    before, actor = td3.saturation(model.actor.raw(history)).item(), parameters(model.actor)
+    model.train(5, 40)
+    after = td3.saturation(model.actor.raw(history)).item()
+    if penalty:
+        assert after < before
+    else:
+        assert (parameters(model.actor) == actor).all()
+
+
+def test_what_is_stored_is_compressed_and_what_is_logged_is_not() -> None:
+    returns: dict[bool, list[float]] = {}
+    for compress in (False, True):
+        model = learner(n_step_return=1, compress_rewards=compress)
+        buffer = model.replay_buffer
+        n = buffer.size()
+        raw = -np.abs(buffer.actions[:n] - 0.5)
+        np.testing.assert_allclose(
+            buffer.rewards[:n], -np.log1p(-raw) if compress else raw, rtol=1e-5, atol=1e-7
+        )
+        assert model.ep_info_buffer is not None
+        returns[compress] = [episode["r"] for episode in model.ep_info_buffer]
+    assert returns[False] == returns[True]
+
+
+def test_the_defaults_are_the_configurations() -> None:
+    model = FDCC("LstmPolicy", FakeRdmaVecEnv(1))
+    assert model.config == FdccConfig()
+    assert model.gamma == FdccConfig().gamma
+    assert model.actor.compress
+    assert model.replay_buffer.n_steps == FdccConfig().n_step_return
+
+
+def test_the_actor_decides_alone_once_learning_has_started() -> None:
+    quiet = {"random_share": 0.0, "action_noise": 0.0}
+    model = learner(learning_starts=20, **quiet)
+    buffer = model.replay_buffer
+    n = buffer.size()
+    decided = model.policy.act_on(buffer.windows[:n], buffer.lengths[:n])
+    own = np.isclose(decided, buffer.actions[:n], atol=1e-6)[:, 0]
+    assert not own[:10].any()
+    assert own[-10:].all()
+
+
+def test_samples_are_drawn_from_all_that_is_stored() -> None:
+    buffer = learner().replay_buffer
+    n = buffer.size()
+    rewards = set(buffer.rewards[:n, 0].tolist())
+    set_random_seed(0)
+    assert set(buffer.sample(20 * n).rewards[:, 0].tolist()) == rewards
+
+
+def test_the_last_action_is_read_once() -> None:
+    env = FakeRdmaVecEnv(1)  # observations of three fields
+    assert FDCC("LstmPolicy", env, fields=("a", "b", "c")).policy.input_dim == 4
+    assert FDCC("LstmPolicy", env, fields=("a", "b", "last_action")).policy.input_dim == 3
+
+
+def test_what_is_logged_of_a_flow_is_the_sum_and_number_of_its_rewards() -> None:
+    class Sums(BaseCallback):
+        def _on_training_start(self) -> None:
+            self.sums, self.seen = np.zeros((3, 2)), list[tuple[float, int]]()
+
+        def _on_step(self) -> bool:
+            batch = self.locals["batch"]
+            for slot, reward, first, end in zip(
+                batch.slots, batch.rewards, batch.first, batch.terminated | batch.truncated, strict=True
+            ):
+                self.sums[slot] += (0, 0) if first else (reward, 1)
+                if end:
+                    self.seen.append((float(self.sums[slot, 0]), int(self.sums[slot, 1])))
+                    self.sums[slot] = 0
+            return True
+
+    sums = Sums()
+    model = FDCC("LstmPolicy", FakeRdmaVecEnv(3), FdccConfig(hidden=4, learning_starts=500), seed=1)
+    model.learn(100, callback=sums)
+    assert model.ep_info_buffer is not None
+    logged_of_flows = [(episode["r"], episode["l"]) for episode in model.ep_info_buffer]
+    assert len(logged_of_flows) > 5
+    assert [length for _, length in logged_of_flows] == [length for _, length in sums.seen]
+    assert [total for total, _ in logged_of_flows] == pytest.approx(
+        [total for total, _ in sums.seen], rel=1e-5
+    )
+
+
+def test_a_step_down_a_loss_follows_that_loss_alone() -> None:
+    moved, other = (th.nn.Parameter(th.tensor(1.0)) for _ in range(2))
+    optimiser = th.optim.SGD([moved], lr=0.25)
+    for _ in range(2):
+        descend(optimiser, moved**2 + other**2)
+    assert moved.item() == 0.25  # halved twice: no gradient of the first step is in the second
+    assert other.grad is None

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The law from which a search begins, networks fitted to it, and searches of its numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ns3_env.agents.search.config import LawConfig, MetricsConfig, NetworkConfig
+from ns3_env.agents.search.distil import distil
+from ns3_env.agents.search.law import LAW_FIELDS, SizeLaw, situations
+from ns3_env.agents.search.metrics_objective import MetricsObjective
+from ns3_env.agents.search.network import LawSubject, NetworkSubject
+from ns3_env.errors import ConfigError
+from ns3_env.eval.training.objective import METRICS_OF_EPISODES
+from ns3_env.policies.file import write_policy
+from ns3_env.policies.native_policy import NetworkPolicy
+
+
+def seen(**changes: float) -> np.ndarray:
+    """One of four flows on a busy link, in the middle of a long one, with these changes."""
+    usual = {"qlen": 0.0, "switch_rate": 1.0, "pacing_rate": 0.25, "flow_count": 4.0, "remaining": 20.0}
+    return np.array([[{**usual, "last_action": 0.0, **changes}[name] for name in LAW_FIELDS]])
+
+
+def answer(law: SizeLaw | None = None, **changes: float) -> float:
+    """What the law answers there."""
+    return float((law or SizeLaw()).answer(seen(**changes))[0])
+
+
+def network(**changes: Any) -> NetworkConfig:
+    """A small network that begins as a law."""
+    given = {"fields": list(LAW_FIELDS), "hidden": [8, 8], "start": {"fit_steps": 150}, **changes}
+    return NetworkConfig.model_validate(given)
+
+
+def test_a_flow_rests_where_the_hop_is_used_as_it_aims() -> None:
+    law = SizeLaw(utilisation=0.9, urgency=0.0, patience=0.0, share_gain=0.0)
+    assert answer(law, switch_rate=0.9) == pytest.approx(0.0)
+    assert answer(law, switch_rate=0.8) == pytest.approx(law.gain * np.log(0.9 / 0.8))
+    assert answer(law, qlen=0.5) == pytest.approx(law.gain * np.log(0.9 / 1.5))
+    assert answer(law, switch_rate=0.9, last_action=0.5) == pytest.approx(-0.5 * law.memory)
+
+
+def test_who_is_nearly_done_goes_first_and_who_is_alone_yields_to_nobody() -> None:
+    sizes = [0.1, 1.0, 10.0, 100.0]
+    answers = [answer(remaining=size, qlen=0.2) for size in sizes]
+    assert answers == sorted(answers, reverse=True)
+    assert answers[0] > 0 > answers[-1]
+    law = SizeLaw(urgency=0.0, share_gain=0.0)
+    assert answer(law, flow_count=1.0, remaining=500.0) == answer(law, flow_count=1.0, remaining=1.0)
+    assert answer(law, flow_count=0.0) == answer(law, flow_count=1.0)  # nobody is counted yet
+
+
+def test_a_network_fitted_to_the_law_answers_as_it_does() -> None:
+    law = SizeLaw()
+    weights = distil(law, LAW_FIELDS, [16, 16], 2000, 1)
+    rows = situations(2000, np.random.default_rng(5))
+    x = np.sign(rows) * np.log1p(np.abs(rows))
+    for i in range(3):
+        x = np.tanh(x @ weights[f"layers.{i}.weight"].T + weights[f"layers.{i}.bias"])
+    assert np.sqrt(np.mean((x[:, 0] - np.tanh(law.answer(rows))) ** 2)) < 0.05
+
+
+def test_the_same_seed_gives_the_same_bits_and_unread_fields_weigh_nothing() -> None:
+    fields = ["attained", *LAW_FIELDS]
+    first, again = (distil(SizeLaw(), fields, [6], 20, 3) for _ in range(2))
+    assert all(np.array_equal(first[name], again[name]) for name in first)
+    other = distil(SizeLaw(), fields, [6], 20, 4)
+    assert not np.array_equal(first["layers.1.weight"], other["layers.1.weight"])
+    assert not first["layers.0.weight"][:, 0].any()
+
+
+def test_a_search_of_weights_begins_there(tmp_path: Path) -> None:
+    subject = NetworkSubject(network(hidden=[16, 16], start={"fit_steps": 2000}), "run", 1, "file")
+    write_policy(tmp_path / "policy.safetensors", subject.policy(subject.space.start))
+    policy = NetworkPolicy.load(tmp_path / "policy.safetensors")
+    rows = situations(500, np.random.default_rng(7)).astype(np.float32)
+    actions, _ = policy.predict(rows)
+    assert np.sqrt(np.mean((actions[:, 0] - np.tanh(SizeLaw().answer(rows.astype(float)))) ** 2)) < 0.05
+
+
+def test_a_search_of_the_laws_numbers_reaches_law_action_map_and_clock() -> None:
+    ranges = {
+        "gain": {"low": 0.2, "high": 1.0},
+        "alpha": {"low": 0.5, "high": 2.0, "start": 0.5},
+        "rtt_fraction": {"low": 0.25, "high": 1.0},
+    }
+    config = LawConfig.model_validate({"parameters": ranges})
+    subject = LawSubject(config, network(), "run", 1, "file")
+    assert subject.describe(subject.space.start) == {
+        "gain": pytest.approx(0.7),
+        "alpha": pytest.approx(0.5),
+        "rtt_fraction": pytest.approx(0.5),
+    }
+    far = subject.policy(np.ones(3))
+    assert far.spec.action["alpha"] == pytest.approx(2.0)
+    assert far.spec.clock.model_dump()["rtt_fraction"] == pytest.approx(1.0)
+    near = subject.policy(np.array([0.0, 1.0, 1.0]))
+    assert near.sha256 != far.sha256  # another gain, other weights
+
+
+def test_a_number_that_there_is_not_is_refused_by_name() -> None:
+    config = LawConfig.model_validate({"parameters": {"gian": {"low": 0.1, "high": 1.0, "start": 0.5}}})
+    with pytest.raises(ConfigError, match=r"law\.parameters: there is no number 'gian'; .* is 'gain' of"):
+        LawSubject(config, network(), "run", 1, "file")
+
+
+def test_a_network_that_cannot_answer_as_the_law_is_refused() -> None:
+    with pytest.raises(ValueError, match="the law of 'start' reads remaining, too"):
+        network(fields=[name for name in LAW_FIELDS if name != "remaining"])
+    with pytest.raises(ValueError, match="an mlp with symlog and tanh"):
+        network(hidden_activation="relu")
+
+
+def test_losses_may_weigh_more_than_gains() -> None:
+    terms = {"fct_slowdown_avg": 1.0}
+    plain, strict = (
+        MetricsObjective(
+            MetricsConfig(baselines=["hpcc"], terms=terms, losses_weigh=weight), METRICS_OF_EPISODES, "file"
+        )
+        for weight in (1.0, 4.0)
+    )
+    for value, times in ((1.1, 4.0), (0.9, 1.0)):
+        row, base = {"fct_slowdown_avg": value}, [{"fct_slowdown_avg": 1.0}]
+        assert strict.judge(row, base).score == pytest.approx(times * plain.judge(row, base).score)

@@ -1,0 +1,372 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Exported policies: answers of each format against the original's, and play from a file alone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+import torch as th
+from torch import nn
+
+from ns3_env.agents.configuration.config import EnvConfig
+from ns3_env.agents.export.export import largest_difference
+from ns3_env.agents.export.formats import FORMATS, find_format
+from ns3_env.agents.runs.checkpoint import TrainedPolicy, load_checkpoint
+from ns3_env.agents.sb3.export import of_sb3
+from ns3_env.agents.trainer.arrays import read_arrays, write_arrays
+from ns3_env.errors import ConfigError
+from ns3_env.eval.commands.evaluation import main as eval_main
+from ns3_env.eval.commands.export import main
+from ns3_env.policies.file import KEY, read_policy, write_policy
+from ns3_env.policies.history import Floats, Ints
+from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.scenario import Scenario
+from ns3_env.task import observations
+from tests.paths import ROOT
+from tests.samples.agents import AGENTS, FIELDS, checkpoint, configuration, trainer
+from tests.samples.policy_files import tiny
+
+
+def histories(k: int, fields: tuple[str, ...], n: int = 300) -> tuple[Floats, Ints]:
+    """Observations anywhere in the fields' ranges, in histories of any length."""
+    generator = np.random.default_rng(2)
+    space = observations.observation_space(fields)
+    spread = 10 ** generator.uniform(-3, 2, size=(n, k, len(fields))).astype(np.float32)
+    windows = np.clip(spread * generator.choice([-1, 1], spread.shape), space.low, space.high)
+    lengths = generator.integers(1, k + 1, size=n)
+    windows[np.arange(k) >= lengths[:, None]] = 0
+    return windows.astype(np.float32), lengths
+
+
+def out_of(text: str) -> float:
+    """The difference that the command has printed."""
+    line = next(line for line in text.splitlines() if line.startswith("largest difference to "))
+    return float(line.rpartition(": ")[2])
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_each_format_answers_as_the_networks_do_that_were_trained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], agent: str
+) -> None:
+    own = checkpoint(tmp_path / "checkpoint", AGENTS[agent])
+    original = json.loads(read_policy(own / "policy.safetensors").header())
+    for form in FORMATS:
+        out = tmp_path / f"policy.{form}"
+        assert main([str(own), "--format", form, "--out", str(out)]) == 0
+        shown = capsys.readouterr().out
+        assert "largest difference to policy.npz on 1,000 observations: " in shown
+        assert out_of(shown) <= 1e-5
+        assert original["sha256"] in shown
+        assert KEY.encode() in out.read_bytes()
+    assert json.loads(read_policy(tmp_path / "policy.native").header()) == original
+    properties = {entry.key: entry.value for entry in onnx.load(tmp_path / "policy.onnx").metadata_props}
+    assert json.loads(properties[KEY]) == original
+    extra = {KEY: ""}
+    th.export.load(tmp_path / "policy.pt2", extra_files=extra)
+    assert json.loads(extra[KEY]) == original
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"checkpoint", *(f"policy.{form}" for form in FORMATS)}
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [
+        *AGENTS.values(),
+        {**AGENTS["fdcc"], "compress": False, "history_length": 1, "net_arch": []},
+        {"name": "ppo", "options": {"policy_kwargs": {"net_arch": []}}},
+        {"name": "ppo", "options": {"use_sde": True, "policy_kwargs": {"squash_output": True}}},
+        {"name": "sac", "options": {"use_sde": True, "buffer_size": 10}},
+        {"name": "sac", "options": {"use_sde": True, "policy_kwargs": {"clip_mean": 0.0}, "buffer_size": 10}},
+    ],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_history_is_answered_as_by_the_original(
+    tmp_path: Path, agent: dict[str, Any], form: str
+) -> None:
+    original, path = trainer(agent), tmp_path / "policy.pt2"
+    policy, chosen = original.export(), find_format(form)
+    chosen.write(path, policy)
+    asked = histories(policy.spec.history, policy.spec.fields)
+    answers = original.act(*asked)
+    assert answers.std() > 0.01
+    assert largest_difference(chosen.evaluator(path), original.act, *asked) < 1e-5
+    for n in (1, 7):  # any number of flows
+        few = (asked[0][:n], asked[1][:n])
+        assert np.allclose(chosen.evaluator(path)(*few), answers[:n], atol=1e-5)
+
+
+SLOW = {"field": "rtt", "transform": "symlog"}
+DERIVED = {"derived": "rtt_target", "margin": 1.5, "target": 0.064, "gain": 0.1}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("mlp", {"history": 3}),
+        ("mlp", {"observation": [{"field": "last_action"}, DERIVED]}),
+        ("mlp", {"observation": [DERIVED, {"field": "qlen"}, SLOW], "history": 4}),
+        ("mlp", {"observation": [{**DERIVED, "base_ns": 8192.0}, DERIVED, SLOW], "history": 2}),
+        ("lstm", {"observation": [{"field": "pacing_rate", "transform": "symlog"}, DERIVED], "history": 2}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_each_format_derives_inputs_and_lays_out_histories_as_the_simulator_does(
+    tmp_path: Path, form: str, kind: str, changes: dict[str, Any]
+) -> None:
+    policy, path = tiny(kind, **changes), tmp_path / "policy.pt2"
+    if kind == "mlp":
+        policy.tensors["layers.0.weight"] *= 0.3  # answers before tanh's ends
+    write_policy(tmp_path / "own", policy)
+    own = NetworkPolicy.load(tmp_path / "own").act
+    find_format(form).write(path, policy)
+    asked = histories(policy.spec.history, policy.spec.fields)
+    assert own(*asked).std() > 0.01
+    assert largest_difference(find_format(form).evaluator(path), own, *asked) < 1e-5
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("kind", ["mlp", "lstm"])
+def test_what_lies_outside_a_fields_range_counts_as_its_end(tmp_path: Path, form: str, kind: str) -> None:
+    policy, path = tiny(kind), tmp_path / "policy.pt2"
+    for tensor in policy.tensors.values():
+        tensor *= 0.01  # an output before tanh's ends
+    find_format(form).write(path, policy)
+    act = find_format(form).evaluator(path)
+    space = observations.observation_space(policy.spec.fields)
+    k, lengths = policy.spec.history, np.array([policy.spec.history])
+    far, end = np.tile(1e20 * np.sign(space.high), (1, k, 1)), np.tile(space.high, (1, k, 1))
+    assert 0 < np.abs(act(end, lengths)) < 0.999
+    assert act(far.astype(np.float32), lengths) == act(end, lengths)
+    assert act(-far.astype(np.float32), lengths) == act(np.tile(space.low, (1, k, 1)), lengths)
+
+
+def test_a_file_says_where_it_comes_from(tmp_path: Path) -> None:
+    own = checkpoint(tmp_path / "c", AGENTS["fdcc"], clock={"name": "per_flow_rtt", "rtt_fraction": 0.25})
+    spec = read_policy(own / "policy.safetensors").spec
+    # Without the field last_action, FDCC remembers its own actions.
+    assert spec.fields == (*FIELDS, "last_action")
+    assert {entry.transform for entry in spec.observation} == {"symlog"}
+    assert (spec.history, spec.network.kind) == (4, "lstm")
+    assert spec.action == {"name": "multiplicative_window", "alpha": 0.25, "rounding": "none"}
+    assert spec.clock.model_dump() == {"name": "per_flow_rtt", "rtt_fraction": 0.25}
+    assert (spec.training.agent, spec.training.seed, spec.training.decisions) == ("fdcc", 5, 0)
+    assert {"torch", "ns3-env", "python"} <= set(spec.training.versions)
+    seen = trainer(AGENTS["fdcc"], fields=["rtt", "last_action"]).export().spec
+    assert seen.fields == ("rtt", "last_action")
+
+
+def test_the_telemetry_bytes_are_those_that_packets_carry() -> None:
+    def carried(**env: Any) -> int:
+        return trainer(AGENTS["td3"], **env).export().spec.telemetry_bytes
+
+    assert carried() == observations.wire_bytes(FIELDS) > 0
+    assert carried(fields=["pacing_rate", "last_action"]) == 0
+    assert carried(telemetry_bytes=42) == 42
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_file_that_answers_otherwise_is_not_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    own = checkpoint(tmp_path / "checkpoint", AGENTS["td3"])
+    arrays = read_arrays(own / "policy.npz")
+    arrays["actor.mu.0.weight"][0, 0] += 0.1
+    write_arrays(own / "policy.npz", arrays)
+    assert main([str(own), "--format", form, "--out", str(tmp_path / "out")]) == 1
+    said = capsys.readouterr()
+    assert out_of(said.out) > 1e-5
+    assert "is not written" in said.err
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
+
+
+def test_pytorchs_format_is_not_on_its_way_out(tmp_path: Path) -> None:
+    chosen = find_format("pt2")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        chosen.write(tmp_path / "policy.pt2", tiny("lstm"))
+        chosen.evaluator(tmp_path / "policy.pt2")
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "words"),
+    [
+        ({"activation_fn": nn.ELU}, "layer 1 is ELU: a policy's file holds ReLU or Tanh there"),
+        ({"features_extractor_class": "Own"}, "features_extractor: Own has no place in a policy's file"),
+    ],
+)
+def test_what_the_format_does_not_know_is_refused_by_name(kwargs: dict[str, Any], words: str) -> None:
+    from stable_baselines3.common.torch_layers import FlattenExtractor
+
+    class Own(FlattenExtractor):
+        """Could do anything."""
+
+    kwargs = {key: Own if value == "Own" else value for key, value in kwargs.items()}
+    for name in ("ppo", "td3", "sac"):
+        model = trainer({"name": name}).model
+        made = type(model)("MlpPolicy", model.env, policy_kwargs=kwargs, device="cpu")
+        with pytest.raises(ConfigError, match=words):
+            of_sb3(made.policy)
+
+
+def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = checkpoint(tmp_path / "checkpoint", AGENTS["td3"])
+    (tmp_path / "thesis.tex").write_text("precious")
+    (tmp_path / "tuned").mkdir()
+    (tmp_path / "tuned" / "layout.json").write_text('{"controller": "mpcc", "attributes": {}}')
+    for source, out, words in (
+        (tmp_path / "nowhere", "p", "does not exist"),
+        (tmp_path / "thesis.tex", "p", "thesis.tex: no safetensors file"),
+        (tmp_path / "tuned", "p", "there is no policy to export"),
+        (own, "thesis.tex", "no export wrote it"),
+        (own, "nowhere/p", "there is no folder"),
+        (own, "checkpoint", "is no file"),
+    ):
+        assert main([str(source), "--format", "native", "--out", str(tmp_path / out)]) == 2
+        error = capsys.readouterr().err
+        assert words in error
+        assert error.count("\n") == 1
+    assert (tmp_path / "thesis.tex").read_text() == "precious"
+    (own / "policy.safetensors").unlink()
+    assert main([str(own), "--format", "native", "--out", str(tmp_path / "p")]) == 2
+    assert "has no policy.safetensors" in capsys.readouterr().err
+    assert not (tmp_path / "p").exists()
+
+
+def test_an_export_replaces_an_earlier_one(tmp_path: Path) -> None:
+    write_policy(tmp_path / "a", tiny())
+    write_policy(tmp_path / "b", tiny("lstm"))
+    assert main([str(tmp_path / "a"), "--format", "native", "--out", str(tmp_path / "b")]) == 0
+    assert read_policy(tmp_path / "b").spec == tiny().spec
+
+
+def test_a_file_plays_wherever_a_checkpoint_does_without_its_agents_code(tmp_path: Path) -> None:
+    own = checkpoint(tmp_path / "checkpoint", AGENTS["fdcc"])
+    layout = json.loads((own / "layout.json").read_text())
+    (own / "layout.json").write_text(json.dumps({**layout, "agent": "somebodys", "settings": {}}))
+    bare = Path(shutil.copy(own / "policy.safetensors", tmp_path / "mine.safetensors"))
+    suite = tmp_path / "suite.yaml"
+    two = "{topology: {kind: dumbbell, senders: 2}, traffic: {kind: incast, size_bytes: 20000}}"
+    suite.write_text(f"controllers: [hpcc]\nscenarios: [{{name: two, scenario: {two}}}]")
+    joined = [f"--checkpoint=bare={bare}", f"--checkpoint=folder={own}"]
+    assert eval_main(["benchmark", str(suite), "--out", str(tmp_path / "out"), *joined]) == 0
+    (flows,) = {
+        next((tmp_path / "out").rglob(f"{name}/seed-1/flows.csv")).read_bytes() for name in ("bare", "folder")
+    }
+    assert flows.count(b"\n") == 3
+    cell = next((tmp_path / "out").rglob("bare/seed-1")) / "config.yaml"
+    assert eval_main(["run", str(cell), "--trace", "--out", str(tmp_path / "trace")]) == 0
+    assert (tmp_path / "trace" / "bare" / "flows.csv").exists()
+    found = load_checkpoint(bare)
+    assert isinstance(found, TrainedPolicy)
+    assert found.clock is not None
+    assert found.env.action.settings == {"alpha": 0.25, "rounding": "none"}
+    for path in (bare, own):
+        small = ["evaluation.controllers=[]", "evaluation.scenario.traffic.size_bytes=20000"]
+        code = eval_main(["compare", "policy", str(path), "--json", str(tmp_path / "t.json"), *small])
+        assert code == 0
+        assert list(json.loads((tmp_path / "t.json").read_text())) == ["policy", "constant window"]
+
+
+BLOCKED = """
+import sys
+for name in ("torch", "stable_baselines3", "gymnasium", "ns3_env", "agents", "eval", "ns3"):
+    sys.modules[name] = None
+sys.path.insert(0, {folder!r})
+import json
+from deploy_onnx import Deployed, main
+main({path!r})
+flow = Deployed({path!r})
+print(json.dumps([flow.decide(row) for row in json.loads({rows!r})]))
+"""
+
+
+@pytest.mark.parametrize("agent", ["fdcc", "td3", "rlcc"])
+@pytest.mark.parametrize(
+    "action",
+    [
+        {"name": "multiplicative_window", "alpha": 0.5, "rounding": "floor"},
+        {"name": "multiplicative_window", "alpha": 0.5, "rounding": "progress"},
+        {"name": "multiplicative_window", "alpha": 0.5, "rounding": "none"},
+        {"name": "exponential_window", "alpha": 0.7, "least_packets": 0.5},
+        {"name": "multiplicative_rate", "alpha": 0.2, "least_packets": 0.5},
+    ],
+    ids=str,
+)
+def test_the_example_decides_as_here_with_onnx_runtime_alone(
+    tmp_path: Path, agent: str, action: dict[str, Any]
+) -> None:
+    own = trainer(AGENTS[agent], action=action)
+    policy, path = own.export(), tmp_path / "policy.onnx"
+    find_format("onnx").write(path, policy)
+    k, fields = policy.spec.history, policy.spec.fields
+    generator = np.random.default_rng(4)
+    rows, windows, expected, seen = [], [], [], np.zeros((1, k, len(fields)), np.float32)
+    last = 0.0
+    for decision in range(6):
+        space = observations.observation_space(fields)
+        row = dict(
+            zip(fields, np.minimum(generator.uniform(0, 3, len(fields)), space.high).tolist(), strict=True)
+        )
+        row |= {"bdp_bytes": 1e5, "packet_bytes": 1090.0, "base_rtt_ns": 8e3, "host_rate_bps": 1e11}
+        row["window_bytes"] = float(generator.uniform(1090, 1e5))
+        row["rate_bps"] = float(generator.uniform(1e6, 1e11))
+        rows.append(row)
+        windows.append([{**row, "last_action": last}[name] for name in fields])
+        kept = windows[-k:]
+        seen[0, : len(kept)] = kept
+        last = float(own.act(seen, np.array([min(decision + 1, k)]))[0, 0])
+        record = np.zeros((1, len(observations.FIELDS)))
+        for name, value in row.items():
+            record[0, observations.INDEX[name]] = value
+        expected.append(policy.spec.action_map(np.array([[last]]), record)[0, :2])
+    code = BLOCKED.format(folder=str(ROOT / "examples"), path=str(path), rows=json.dumps(rows))
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert "decision 4: window " in done.stdout
+    assert np.allclose(json.loads(done.stdout.splitlines()[-1]), expected, rtol=1e-4)
+
+
+def test_a_run_is_compared_on_its_own_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its evaluation's, and without one its last stage's; its simulators have its patience."""
+    played: list[tuple[str, int, float]] = []
+
+    def note(policy: NetworkPolicy, env: EnvConfig, scenario: Scenario, seed: int, count: int) -> Any:
+        played.append((scenario.topology.kind, scenario.agent_flow_count, env.hang_timeout_s))
+        return histories(policy.spec.history, policy.spec.fields, count)
+
+    monkeypatch.setattr("ns3_env.agents.export.export.record", note)
+    (tmp_path / "run" / "checkpoints").mkdir(parents=True)
+    config = configuration(AGENTS["td3"], hang_timeout_s=30.0).model_dump(mode="json")
+    stages = [
+        {
+            "name": name,
+            "scenario": {
+                "topology": {"kind": "dumbbell", "senders": senders},
+                "traffic": {"kind": "incast", "size_bytes": 1000},
+            },
+            "advance": {"after_episodes": 1},
+        }
+        for name, senders in (("few", 2), ("many", 7))
+    ]
+    (tmp_path / "run" / "curriculum.yaml").write_text(json.dumps({"stages": stages}))
+    own = checkpoint(tmp_path / "run" / "checkpoints" / "000000000001", AGENTS["td3"])
+    (own / "state.json").write_text("{}")
+    for evaluation in (None, {"scenario": stages[0]["scenario"]}):
+        (tmp_path / "run" / "config.yaml").write_text(json.dumps({**config, "evaluation": evaluation}))
+        command = [str(tmp_path / "run"), "--format", "native", "--out", str(tmp_path / "out")]
+        assert main(command) == 0
+    assert main([str(own / "policy.safetensors"), *command[1:]]) == 0
+    assert played == [("dumbbell", 7, 30.0), ("dumbbell", 2, 30.0), ("dumbbell", 4, 0.9)]

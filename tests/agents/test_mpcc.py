@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""MPCC as a policy: state per flow, any batch, the controller's own windows, and errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from ns3_env import _native
+from ns3_env.agents.baselines.mpcc import MpccPolicy
+from ns3_env.policies.policy import Policy, SlotStates
+from ns3_env.simulator import default_attributes
+
+Rows = npt.NDArray[np.float64]
+
+
+def rows_of(flows: int, steps: int = 1, seed: int = 0) -> Rows:
+    """(steps, flows, D) observations of a 4-to-1 dumbbell at 100 Gb/s with any windows and queues."""
+    random = np.random.default_rng(seed)
+    values = {
+        "base_rtt_ns": np.full((steps, flows), 6240.0),
+        "host_rate_bps": np.full((steps, flows), 100e9),
+        "bdp_bytes": np.full((steps, flows), 78000.0),
+        "packet_bytes": np.full((steps, flows), 1080.0),
+        "window_bytes": random.uniform(500, 78000, (steps, flows)),
+        "state_queue_bytes": random.uniform(0, 100000, (steps, flows))
+        * (random.random((steps, flows)) < 0.8),
+        "state_flows": random.integers(1, 9, (steps, flows)).astype(float),
+        "state_rate_bps": np.full((steps, flows), 100e9),
+        "state_input_delay_ns": np.full((steps, flows), 1086.0),
+        "state_feedback_delay_ns": np.full((steps, flows), 5154.0),
+    }
+    return np.stack([values[name] for name in MpccPolicy.fields], axis=-1)
+
+
+def test_is_a_policy() -> None:
+    assert isinstance(MpccPolicy(), Policy)
+
+
+def test_fields_are_declared_by_the_simulator() -> None:
+    known = {field[0] for field in _native.observation_fields()}
+    assert set(MpccPolicy.fields) <= known
+
+
+def test_empty_queues_take_the_fair_share() -> None:
+    rows = rows_of(3)[0]
+    rows[:, MpccPolicy.fields.index("state_queue_bytes")] = 0
+    rows[:, MpccPolicy.fields.index("state_flows")] = [1, 4, 100]
+    rows[:, MpccPolicy.fields.index("window_bytes")] = 100
+    windows, _ = MpccPolicy(delay_scale=0.0).predict(rows)
+    np.testing.assert_allclose(windows[:, 0], [78000, 19500, 780])
+
+
+def test_windows_do_not_depend_on_the_batch() -> None:
+    observations = rows_of(5, steps=40)
+    policy = MpccPolicy()
+    state = None
+    together = []
+    for step in observations:
+        windows, state = policy.predict(step, state)
+        together.append(windows)
+    for flow in range(5):
+        state = None
+        for step, expected in zip(observations, together, strict=True):
+            windows, state = policy.predict(step[flow : flow + 1], state)
+            np.testing.assert_array_equal(windows[0], expected[flow])
+
+
+def test_flows_that_decide_apart_keep_their_own_state() -> None:
+    observations = rows_of(4, steps=30, seed=1)
+    policy = MpccPolicy()
+    slots = SlotStates(policy)
+    alone = [None] * 4
+    for i, step in enumerate(observations):
+        due = np.flatnonzero((np.arange(4) + i) % 3 != 0)
+        windows = slots.predict(step[due], due)
+        for row, flow in enumerate(due):
+            expected, alone[flow] = policy.predict(step[flow : flow + 1], alone[flow])  # type: ignore[call-overload]
+            np.testing.assert_array_equal(windows[row], expected[0])
+
+
+def test_episode_start_forgets_past_inputs() -> None:
+    observations = rows_of(1, steps=20, seed=2)
+    policy = MpccPolicy()
+    first = []
+    state = None
+    for step in observations:
+        windows, state = policy.predict(step, state)
+        first.append(windows)
+    for i, step in enumerate(observations):
+        windows, state = policy.predict(step, state, np.array([i == 0]))
+        np.testing.assert_array_equal(windows, first[i])
+
+
+def test_the_shortcut_gives_the_windows_of_qpoases() -> None:
+    observations = rows_of(8, steps=50, seed=3)
+    asking, proving = MpccPolicy(shortcut=False), MpccPolicy()
+    asked_state, proven_state = None, None
+    for step in observations:
+        asked, asked_state = asking.predict(step, asked_state)
+        proven, proven_state = proving.predict(step, proven_state)
+        np.testing.assert_allclose(proven, asked, rtol=1e-9)
+    assert asked_state is not None
+    assert proven_state is not None
+    asked_counters, counters = MpccPolicy.counters(asked_state), MpccPolicy.counters(proven_state)
+    assert asked_counters["solves"] == asked_counters["decisions"] == 400
+    assert asked_counters["failures"] == 0
+    assert counters["unconstrained"] + counters["saturated"] + counters["solves"] == 400
+    assert min(counters["unconstrained"], counters["saturated"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("bdp_bytes", 0.0), ("state_queue_bytes", -1.0), ("base_rtt_ns", np.nan)]
+)
+def test_impossible_rows_are_named(field: str, value: float) -> None:
+    rows = rows_of(2)[0]
+    rows[1, MpccPolicy.fields.index(field)] = value
+    with pytest.raises(ValueError, match=f"row 1 has {field}"):
+        MpccPolicy().predict(rows)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"horizon": 0}, {"weight_queue": 0.0}, {"acks_per_decision": -1}, {"solver": "cplex"}]
+)
+def test_impossible_parameters_are_refused(parameters: dict[str, float | str]) -> None:
+    with pytest.raises(ValueError, match=r"horizon|weights|ACKs|solver"):
+        MpccPolicy(**parameters)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"weight_windw": 1.0}, "no parameter 'weight_windw'; it has horizon, weight_queue, weight_window"),
+        ({"horizon": "long"}, "horizon cannot be 'long'"),
+        ({"horizon": 2.5}, "horizon cannot be 2.5"),
+    ],
+)
+def test_parameters_that_do_not_exist_are_named(parameters: dict[str, float | str], words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        MpccPolicy(**parameters)
+
+
+def test_parameters_are_the_attributes_of_the_simulators_mpcc() -> None:
+    attributes = default_attributes("mpcc")
+    for name, value in _native.mpcc_parameters().items():
+        text = attributes["".join(word.capitalize() for word in name.split("_"))]
+        assert text.lower() == str(value).lower() if isinstance(value, str | bool) else float(text) == value

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""RL-CC: the published loss and network, and flows that hold RTT x sqrt(rate) at its target."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch as th
+
+from ns3_env.agents.configuration.config import RunConfig
+from ns3_env.agents.rlcc import adpg
+from ns3_env.agents.rlcc.algorithm import RLCC
+from ns3_env.agents.rlcc.policy import inputs
+from ns3_env.agents.rlcc.trainer import RlccTrainer
+from ns3_env.agents.trainer.environment import make_training_env
+from ns3_env.agents.trainer.rollout_env import RolloutEnv
+from ns3_env.envs.rollouts import Rollout, Rollouts
+from ns3_env.errors import ConfigError
+from ns3_env.policies.history import in_a_row
+from ns3_env.scenario import Scenario
+from ns3_env.task.rtt_target import RttTarget
+from tests.paths import ROOT
+from tests.samples.agents import configuration, trainer
+
+
+def episode(lengths: list[int], actions: list[float], inputs_of: int = 3) -> Rollout:
+    """An episode of flows with so many rows each; the last row of a flow has no action."""
+    rows = sum(lengths)
+    first, last = np.zeros(rows, bool), np.zeros(rows, bool)
+    ends = np.cumsum(lengths)
+    first[ends - lengths], last[ends - 1] = True, True
+    none = np.zeros((rows, 2))
+    observations = np.arange(rows * inputs_of, dtype=np.float32).reshape(rows, inputs_of)
+    return Rollout(
+        episode=0, seed=1, flows=np.repeat(np.arange(len(lengths)), lengths), first=first,
+        terminated=np.zeros(rows, bool), truncated=last, observations=observations,
+        actions=np.array(actions, np.float32), rewards=np.zeros(rows), windows=none, records=none, results={},
+    )  # fmt: skip
+
+
+def test_an_action_is_judged_by_the_discounted_mean_of_what_follows_in_its_flow() -> None:
+    two = episode([4, 2], [0, 0, 0, 0, 0, 0])
+    distances = np.array([9.0, 1.0, 2.0, 4.0, 9.0, 8.0])  # a flow's first row follows no action
+    # gamma 0.5: (1 + 0.5 * 2) / 2, (2 + 0.5 * 4) / 2, 4; the other flow: 8.
+    assert adpg.outlook(two, distances, 0.5, 2).tolist() == [1.0, 2.0, 4.0, 8.0]
+    assert adpg.outlook(two, distances, 0.5, 3).tolist() == pytest.approx([1.0, 2.0, 4.0, 8.0])
+    assert adpg.outlook(two, distances, 1.0, 3).tolist() == pytest.approx([7 / 3, 3.0, 4.0, 8.0])
+    assert adpg.outlook(two, distances, 0.9, 1).tolist() == [1.0, 2.0, 4.0, 8.0]
+
+
+def test_the_loss_is_the_published_one_by_hand() -> None:
+    actions = th.tensor([0.5, -0.5, 0.25, 1.0])
+    following = th.tensor([2.0, -1.0, 4.0, 1.0])
+    flows = th.tensor([0, 0, 0, 1])
+    judged = (0.5 * 2 + 0.5 * 1 + 0.25 * 4 + 1 * 1) / 4
+    # Pairs of one flow: (0.5, -0.5), (-0.5, 0.25), and two apart (0.5, 0.25).
+    near, far = [1.0, 0.75**2], [0.25**2]
+    of = {1: np.mean(near), 2: np.mean(near + far), 9: np.mean(near + far)}
+    for horizon, apart in of.items():
+        loss = adpg.loss(actions, following, flows, horizon, 0.5)
+        assert loss.item() == pytest.approx(judged + 0.5 * apart)
+    assert adpg.loss(actions[:1], following[:1], flows[:1], 4, 0.5).item() == 1.0  # no pair
+
+
+def test_an_action_falls_where_r_will_be_above_zero_and_grows_where_it_will_be_below() -> None:
+    actions = th.zeros(4, requires_grad=True)
+    adpg.loss(actions, th.tensor([3.0, -1.0, 0.0, 2.0]), th.arange(4), 4, 0.5).backward()
+    assert actions.grad is not None
+    assert actions.grad.tolist() == [0.75, -0.25, 0.0, 0.5]
+
+
+def test_rows_are_what_the_simulator_lays_out() -> None:
+    three = episode([3, 1, 4], [0.0] * 8, inputs_of=2)
+    rows = adpg.row_of_history(three, three.observations, 3)
+    for row, age in enumerate([0, 1, 2, 0, 0, 1, 2, 3]):
+        length = min(age + 1, 3)
+        window = np.zeros((1, 3, 2), np.float32)
+        window[0, :length] = three.observations[row - length + 1 : row + 1]
+        assert rows[row].tolist() == in_a_row(window, np.array([length]))[0].tolist()
+
+
+def test_the_network_is_the_published_one() -> None:
+    config = configuration({"name": "rlcc"}).agent
+    assert config.model_dump() == {
+        "name": "rlcc", "base_ns": 8192.0, "margin": 1.5, "target": 0.064, "gain": 12.5, "history_length": 2,
+        "net_arch": [12, 12], "gamma": 0.99, "horizon": config.horizon, "difference_weight": 0.5,  # type: ignore[attr-defined]
+        "learning_rate": 0.01, "step_episodes": 4, "gradient_clip": 0.5, "action_noise": 0.0,
+    }  # fmt: skip
+    made = trainer({"name": "rlcc", "base_ns": None})
+    shapes = {name: tensor.shape for name, tensor in made.network().tensors.items()}
+    assert shapes == {"layers.0.weight": (12, 4), "layers.1.weight": (12, 12), "layers.2.weight": (1, 12)}
+    assert made.export().spec.telemetry_bytes == 8  # unless the environment says that RTTs are probed for
+    zeros = np.zeros((1, 2, 3), np.float32)
+    zeros[0, :, 1:] = 1.628, 0.25  # at the target: without biases nothing is done
+    assert made.act(zeros, np.array([2]))[0, 0] == pytest.approx(0, abs=1e-6)
+
+
+def test_fields_that_it_does_not_read_are_refused_by_name() -> None:
+    with pytest.raises(
+        ConfigError, match=r"env.fields: rlcc reads \['last_action', 'rtt_ns', 'pacing_rate'\]"
+    ):
+        trainer({"name": "rlcc"})  # RTTs in units of 8192 ns: in nanoseconds
+
+
+def test_it_learns_inside_the_simulators_alone() -> None:
+    with pytest.raises(ValueError, match=r"env\.placement: rlcc learns from rollouts of the simulator alone"):
+        RunConfig.model_validate({"agent": {"name": "rlcc"}, "env": {"fields": ["rtt"]}})
+
+
+@pytest.mark.parametrize("senders", [4, 64])
+def test_the_released_policy_ends_every_flow_and_shares_fairly(senders: int) -> None:
+    incast = scenario(senders).model_dump(mode="json")
+    incast |= {"time_limit_ns": 30_000_000, "traffic": {**incast["traffic"], "size_bytes": 2_000_000}}
+    with Rollouts(Scenario.from_mapping(incast, "test"), fields=["rtt", "pacing_rate"]) as rollouts:
+        rollouts.begin(ROOT / "checkpoints" / "rlcc" / "policy.safetensors")
+        played = rollouts.next()
+    assert played.results["totals"]["unfinished"] == 0
+    times = np.array(played.results["flows"]["fct_ns"], float)
+    assert times.max() < 1.2 * senders * 2_000_000 * 8 / 100  # what the link needs, and a fifth
+    assert times.max() / times.mean() < 1.1
+
+
+def scenario(senders: int) -> Scenario:
+    return Scenario.from_mapping(
+        {
+            "clock": {"name": "per_flow_rtt", "rtt_fraction": 1.0},
+            "time_limit_ns": 1_000_000,
+            "topology": {"kind": "dumbbell", "senders": senders, "rate_bps": 100e9},
+            "traffic": {"kind": "incast", "size_bytes": 20_000_000, "spread_ns": 20_000},
+        },
+        "test",
+    )
+
+
+def test_after_seconds_of_training_flows_hold_the_target_and_share_fairly() -> None:
+    config = RunConfig.model_validate(
+        {
+            "seed": 3,
+            "agent": {"name": "rlcc", "base_ns": None, "margin": 1.0},
+            "env": {
+                "fields": ["last_action", "rtt", "pacing_rate"],
+                "placement": "simulator",
+                "telemetry_bytes": 0,
+                "action": {"name": "multiplicative_rate"},
+                "reward": {"name": "rtt_target", "base_ns": None},
+                "clock": {"name": "per_flow_rtt", "rtt_fraction": 1.0},
+            },
+        }
+    )
+    made = make_training_env(config.env, lambda n: scenario(2 if n % 2 else 4), 4, config.seed)
+    assert isinstance(made, RolloutEnv)
+    try:
+        learner = RlccTrainer(config, made)
+        model = learner.model
+        assert isinstance(model, RLCC)
+        model.learn(60_000)
+        for senders in (2, 4):
+            made.rollouts.sampler = scenario(senders)
+            made.rollouts.give_up()
+            made.rollouts.begin(model.snapshot())
+            held(made.rollouts.next(), senders)
+    finally:
+        made.close()
+
+
+def held(rollout: Rollout, senders: int) -> None:
+    """The second half of an episode is near the target, and every flow near its share of the link."""
+    late = rollout.records[:, 0] >= 0
+    ages = np.arange(len(rollout.flows)) - np.maximum.accumulate(
+        np.where(rollout.first, np.arange(len(rollout.flows)), 0)
+    )
+    late &= ages > ages.max() // 2
+    seen = inputs(rollout.observations[late], RttTarget(margin=1.0))
+    # r is -0.8 on an idle link, 5 for four flows that fill their windows.
+    assert abs(seen[:, 1].mean()) < 0.4
+    rates = [rollout.observations[late & (rollout.flows == flow), 2].mean() for flow in range(senders)]
+    assert np.array(rates) == pytest.approx(1 / senders, rel=0.2)

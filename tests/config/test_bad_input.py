@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Broken and hostile input files: refused at once, with a line that names the file."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ns3_env.agents.configuration.config import RunConfig
+from ns3_env.agents.configuration.inputs import read_inputs
+from ns3_env.agents.configuration.registry import find_agent
+from ns3_env.config import bounds
+from ns3_env.config.model import validate
+from ns3_env.config.yaml import MAX_DEPTH, parse, read_mapping
+from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.eval.benchmark.suite import Suite
+from ns3_env.scenario import Scenario
+from tests.paths import ROOT
+
+QUICKLY_S = 0.9
+find_agent("fdcc")  # PyTorch's import takes seconds
+
+
+def run_config(path: Path) -> None:
+    """As train.py reads it."""
+    good = ROOT / "curricula" / "incast_zhang2023.yaml"
+    inputs = read_inputs(path, good)
+    assert inputs.kind == "train"
+    validate(inputs.config, RunConfig, inputs.config_source)
+
+
+READERS: dict[str, Callable[[Path], object]] = {
+    "scenario": Scenario.load,
+    "suite": Suite.load,
+    "config": run_config,
+    "mapping": read_mapping,
+}
+
+
+def refusal(read: Callable[[Path], object], path: Path) -> str:
+    """The error's text, which comes quickly and is a line, or a few short ones."""
+    began = time.monotonic()
+    with pytest.raises((ConfigError, ScenarioError)) as caught:
+        read(path)
+    assert time.monotonic() - began < QUICKLY_S
+    text = str(caught.value)
+    place = re.compile(rf"{re.escape(str(path))}(:\d+:\d+)?: ")
+    assert all(place.match(line) for line in text.splitlines())
+    assert "<unicode string>" not in text
+    assert text.count("line ") == 0
+    assert len(text) < 2500
+    return text
+
+
+def bomb(levels: int, width: int) -> str:
+    lines = ["a0: &a0 [x, x]"]
+    for i in range(1, levels):
+        refs = ", ".join([f"*a{i - 1}"] * width)
+        lines.append(f"a{i}: &a{i} [{refs}]")
+    return "\n".join(lines) + f"\nseed: *a{levels - 1}\n"
+
+
+MEAN_YAML = {
+    "date": ("seed: 2001-13-45", ":1:7: not YAML: "),
+    "int": ('seed: !!int "x"', ":1:7: not YAML: 'x' is no int"),
+    "float": ('seed: !!float "x"', "is no float"),
+    "bool": ('seed: !!bool "x"', "is no bool"),
+    "timestamp": ('seed: !!timestamp "x"', "is no timestamp"),
+    "binary": ("seed: !!binary é", "failed to convert base64 data"),
+    "digits": (f"seed: {'9' * 5000}", ":1:7: not YAML: a number of 5000 characters"),
+    "hex": (f"seed: 0x{'f' * 100_000}", "a number of 100002 characters"),
+    "sexagesimal": (f"seed: 1{':10' * 50_000}", "a number of"),
+    "flow nesting": ("seed: " + "[" * 500 + "]" * 500, f"more than {MAX_DEPTH} deep"),
+    "mapping nesting": ("{a: " * 500 + "1" + "}" * 500, f"more than {MAX_DEPTH} deep"),
+    "block nesting": ("seed:\n  " + "- " * 500 + "1", f"more than {MAX_DEPTH} deep"),
+    "deepest nesting": ("seed: " + "[" * 300_000, f"more than {MAX_DEPTH} deep"),
+    "bomb": (bomb(9, 9), "aliases repeat more than"),
+    "bomb of text": (f"a: &a {'x' * 100_000}\nb: &b [*a]\nc: [{', '.join(['*b'] * 100)}]", "aliases repeat"),
+    "nesting by aliases": (
+        "a0: &a0 [x]\n" + "\n".join(f"a{i}: &a{i} [*a{i - 1}]" for i in range(1, 90)),
+        "deep",
+    ),
+    "merging bomb": (
+        "a: &a {x: 1, y: 2}\n" + f"b: {{<<: [{', '.join(['*a'] * 50_000)}]}}",
+        "aliases repeat more than",
+    ),
+    "itself": ("seed: &a [*a]", "something that it is part of"),
+    "unhashable": ("? [a, b]\n: 1", "unhashable"),
+    "object": ("seed: !!python/object/apply:os.getcwd []", "could not determine a constructor"),
+    "control": ("seed: \x07", "not allowed"),
+    "list": ("- 1", "expected keys and values, found list"),
+    "empty": ("", "expected keys and values, found NoneType"),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("case", MEAN_YAML)
+def test_mean_yaml_is_a_line(case: str, reader: str, tmp_path: Path) -> None:
+    text, wanted = MEAN_YAML[case]
+    path = tmp_path / "mean.yaml"
+    path.write_text(text, encoding="utf-8")
+    said = refusal(READERS[reader], path)
+    assert wanted in said
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_what_is_no_file_is_not_read(reader: str, tmp_path: Path) -> None:
+    pipe, folder = tmp_path / "pipe.yaml", tmp_path / "folder.yaml"
+    os.mkfifo(pipe)
+    folder.mkdir()
+    huge = tmp_path / "huge.yaml"
+    with huge.open("wb") as file:
+        file.truncate(1 << 40)
+    for path, wanted in (
+        (pipe, "is a pipe, not a file"),
+        (folder, "is a folder, not a file"),
+        (Path("/dev/zero"), "is a device, not a file"),
+        (huge, "none is read that has more"),
+        (tmp_path / "x\0y.yaml", "no file's name"),
+        (tmp_path / ("n" * 300), "File name too long"),
+    ):
+        if reader == "suite" and wanted in ("no file's name", "File name too long"):
+            continue
+        assert wanted in refusal(READERS[reader], path)
+
+
+@pytest.mark.parametrize("name", ["pipe", "folder", "/dev/zero"])
+def test_a_flow_list_is_a_file(name: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    path = tmp_path / "s.yaml"
+    path.write_text(yaml.safe_dump({"traffic": {"kind": "csv", "file": name}}))
+    assert "traffic.file: " in refusal(Scenario.load, path)
+
+
+HUGE = 10**400
+TOO_LARGE: list[tuple[dict[str, Any], str, str]] = [
+    ({"topology": {"kind": "dumbbell", "senders": 10**30}}, "topology.senders", bounds.WHY_HOSTS),
+    ({"topology": {"kind": "dumbbell", "senders": 10**6}}, "topology.senders", bounds.WHY_HOSTS),
+    ({"topology": {"kind": "dumbbell", "delay_ns": HUGE}}, "topology.delay_ns", bounds.WHY_DELAY),
+    ({"topology": {"kind": "dumbbell", "rate_bps": HUGE}}, "topology.rate_bps", bounds.WHY_RATE),
+    ({"topology": {"kind": "dumbbell", "bottleneck_bps": 1e300}}, "topology.bottleneck_bps", bounds.WHY_RATE),
+    ({"topology": {"kind": "parking_lot", "switches": 10**9}}, "topology.switches", bounds.WHY_HOSTS),
+    (
+        {"topology": {"kind": "parking_lot", "switches": 10**4, "hosts_per_switch": 1000}},
+        "topology: 10000001 hosts",
+        bounds.WHY_HOSTS,
+    ),
+    (
+        {"topology": {"kind": "fat_tree_2", "access": 10**4, "hosts_per_access": 10**4}},
+        "topology: 100000000 hosts",
+        bounds.WHY_HOSTS,
+    ),
+    (
+        {"topology": {"kind": "fat_tree_2", "access": 5000, "aggregation": 5000, "hosts_per_access": 1}},
+        "topology: 25005000 links",
+        bounds.WHY_HOSTS,
+    ),
+    (
+        {"topology": {"kind": "fat_tree_3", "pods": 10**4, "tors_per_pod": 10**4}},
+        "topology: 400000000 hosts",
+        bounds.WHY_HOSTS,
+    ),
+    ({"traffic": {"kind": "incast", "flows": 10**12}}, "traffic.flows", bounds.WHY_FLOWS),
+    ({"traffic": {"kind": "incast", "size_bytes": HUGE}}, "traffic.size_bytes", bounds.WHY_BYTES),
+    ({"traffic": {"kind": "incast", "spread_ns": 10**30}}, "traffic.spread_ns", bounds.WHY_TIME),
+    (
+        {"traffic": {"kind": "incast", "spread_ns": 3 * 10**12, "start_ns": 3 * 10**12}},
+        "traffic.spread_ns",
+        bounds.WHY_TIME,
+    ),
+    ({"traffic": {"kind": "joining", "sizes_bytes": [HUGE]}}, "traffic.sizes_bytes.0", bounds.WHY_BYTES),
+    (
+        {"traffic": {"kind": "joining", "interval_ns": 3 * 10**12}},
+        "traffic.interval_ns",
+        bounds.WHY_TIME,
+    ),
+    ({"traffic": {"kind": "long_short", "long_bytes": HUGE}}, "traffic.long_bytes", bounds.WHY_BYTES),
+    ({"traffic": {"kind": "poisson", "duration_ns": HUGE}}, "traffic.duration_ns", bounds.WHY_TIME),
+    ({"traffic": {"kind": "poisson", "duration_ns": 4 * 10**12}}, "traffic: about", bounds.WHY_FLOWS),
+    (
+        {"traffic": {"kind": "poisson", "sizes": [[0, 0], [1e-300, 100]]}},
+        "traffic: about",
+        bounds.WHY_FLOWS,
+    ),
+    ({"traffic": {"kind": "poisson", "sizes": [[0, 0], [1e300, 100]]}}, "traffic.sizes", bounds.WHY_BYTES),
+    (
+        {"traffic": {"kind": "mix", "parts": [{"kind": "incast", "flows": 10**6}] * 2}},
+        "traffic: about",
+        bounds.WHY_FLOWS,
+    ),
+    (
+        {"traffic": {"kind": "list", "flows": [{"src": 0, "dst": 4, "size_bytes": HUGE}]}},
+        "traffic.flows.0.size_bytes",
+        bounds.WHY_BYTES,
+    ),
+    ({"time_limit_ns": HUGE}, "time_limit_ns", bounds.WHY_TIME),
+    ({"min_rate_bps": HUGE}, "min_rate_bps", bounds.WHY_RATE),
+    ({"retransmission_timeout_ns": HUGE}, "retransmission_timeout_ns", bounds.WHY_TIME),
+    ({"decision_quantum_ns": HUGE}, "decision_quantum_ns", bounds.WHY_TIME),
+    ({"switch": {"buffer_bytes": HUGE}}, "switch.buffer_bytes", bounds.WHY_BUFFER),
+    ({"switch": {"headroom_frames": HUGE}}, "switch.headroom_frames", bounds.WHY_BUFFER),
+    ({"switch": {"ecn": {"kmax_bytes": HUGE}}}, "switch.ecn.kmax_bytes", bounds.WHY_BUFFER),
+    ({"clock": {"name": "synchronous", "interval_ns": HUGE}}, "clock.interval_ns", bounds.WHY_TIME),
+    ({"clock": {"name": "per_flow_rtt", "rtt_fraction": HUGE}}, "clock.rtt_fraction", bounds.WHY_RTTS),
+    ({"record": {"queue_series_ns": HUGE}}, "record.queue_series_ns", bounds.WHY_TIME),
+]
+
+
+@pytest.mark.parametrize(("data", "key", "why"), TOO_LARGE)
+def test_every_number_of_a_scenario_has_a_bound_with_a_reason(
+    data: dict[str, Any], key: str, why: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text(yaml.safe_dump(data))
+    said = refusal(Scenario.load, path)
+    assert said.startswith(f"{path}: {key}")
+    assert "at most" in said
+    assert why in said
+    assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        {"env": {"fields": ["rtt"], "simulators": 10**9}},
+        {"train": {"decisions": 10**30}},
+        {"train": {"torch_threads": 10**6}},
+        {"agent": {"name": "fdcc", "hidden": 10**12}},
+        {"agent": {"name": "fdcc", "learning_rate": HUGE}},
+        {"agent": {"name": "fdcc", "buffer_size": 10**18}},
+        {"env": {"fields": ["rtt"], "telemetry_bytes": 1001}},
+        {"seed": 2**32},
+        {"agent": {"name": "td3", "options": {"buffer_size": 10**10}}},
+        {"agent": {"name": "sac", "options": {"batch_size": 10**30}}},
+        {"agent": {"name": "ppo", "options": {"policy_kwargs": {"net_arch": [64, 10**13]}}}},
+        {"agent": {"name": "ppo", "options": {"learning_rate": -1e300}}},
+    ],
+)
+def test_every_number_of_a_configuration_has_a_bound(override: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    good = {"agent": {"name": "fdcc"}, "env": {"fields": ["rtt"], "clock": {"name": "synchronous"}}}
+    path.write_text(yaml.safe_dump({**good, **override}))
+    assert "must be at most" in refusal(run_config, path)
+
+
+def test_what_is_shown_is_cut(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    for data in (
+        {"seed": ["x" * 1000] * 100_000},
+        {"seed": {f"k{i}": i for i in range(50_000)}},
+        {"k" * 500_000: 1},
+        {"topology": {"kind": "k" * 500_000}},
+        {"traffic": {"kind": "poisson", "sizes": "k" * 500_000}},
+        {"switch": {"flow_counter": "k" * 500_000}},
+        {f"k{i}": i for i in range(5000)},
+        {"controlled_flows": ["x"] * 20_000},
+    ):
+        path.write_text(yaml.dump(data, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper)))
+        # Reading so much takes its time; the error must not.
+        whole = read_mapping(path)
+        began = time.monotonic()
+        with pytest.raises(ScenarioError) as caught:
+            Scenario.from_mapping(whole, "s.yaml")
+        assert time.monotonic() - began < QUICKLY_S
+        assert len(str(caught.value)) < 4000, next(iter(data))[:20]
+
+
+def test_aliases_in_reason_are_read() -> None:
+    assert parse("a: &a {x: 1}\nb: {<<: *a, y: 2}\nc: [*a, *a]") == {
+        "a": {"x": 1},
+        "b": {"x": 1, "y": 2},
+        "c": [{"x": 1}, {"x": 1}],
+    }
+
+
+def test_a_long_list_is_read_quickly() -> None:
+    rows = "".join(f"- {{src: {i % 7}, dst: 7, size_bytes: 100, start_ns: {i}}}\n" for i in range(50_000))
+    began = time.process_time()
+    assert len(parse("flows:\n" + rows)["flows"]) == 50_000
+    assert time.process_time() - began < 5  # 1 s; with the collector at work it was 15 s

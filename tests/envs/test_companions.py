@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Policies of the flows around the agent's own, such as MPCC, with a state for each flow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ns3_env.agents.baselines.constant import RandomPolicy
+from ns3_env.agents.baselines.mpcc import MpccPolicy
+from ns3_env.envs.background_policy import BackgroundPolicy
+from ns3_env.envs.gym_env import FlowEnv
+from ns3_env.errors import ScenarioError
+from ns3_env.policies.policy import Policy, SlotStates
+from ns3_env.task import observations
+from ns3_env.task.actions import AbsoluteWindow
+from ns3_env.task.observations import FDCC_FIELDS
+
+
+def life_ns(others: str | Policy, seed: int = 4) -> tuple[float, int]:
+    """How long flow 1 lives under a policy of its own, and how often it decides."""
+    policy = MpccPolicy()
+    env = FlowEnv(flows=4, flow=1, others=others, fields=policy.fields, action=AbsoluteWindow())
+    try:
+        observation, _ = env.reset(seed=seed)
+        state, steps, over = None, 0, False
+        while not over:
+            action, state = policy.predict(observation[None], state)
+            observation, _, terminated, truncated, info = env.step(action[0])
+            over, steps = terminated or truncated, steps + 1
+        assert terminated
+        return float(info["time_ns"]), steps
+    finally:
+        env.close()
+
+
+def test_other_flows_follow_the_policy_they_are_given() -> None:
+    among_mpcc, decisions = life_ns(MpccPolicy())
+    among_random, _ = life_ns(RandomPolicy(FDCC_FIELDS, "multiplicative_window", seed=1))
+    assert decisions > 50
+    assert among_mpcc != among_random
+    # Four flows of 1 MB at 100 Gb/s take about 350 us together when all share alike.
+    assert 0.25e6 < among_mpcc < 0.5e6
+
+
+def test_same_seed_same_life_with_companions() -> None:
+    assert life_ns(MpccPolicy()) == life_ns(MpccPolicy())
+
+
+def test_a_flow_that_does_not_exist_is_named() -> None:
+    with pytest.raises(ScenarioError, match="no flow 9; flows are 0 to 3"):
+        FlowEnv(flows=4, flow=9, others=MpccPolicy())
+    assert np.isfinite(life_ns("hpcc")[0])
+
+
+class Counting:
+    """Answers with how often it was asked for a flow in its episode, in packets."""
+
+    fields = ("packet_bytes",)
+    action_map = "absolute_window"
+
+    def predict(
+        self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = False
+    ) -> tuple[Any, Any]:
+        asked = np.zeros(len(observation), dtype=np.int64) if state is None else state[0].copy()
+        if episode_start is not None:
+            asked[episode_start] = 0
+        asked += 1
+        return asked[:, None] * observation, (asked,)
+
+
+def test_each_companion_has_a_state_of_its_own() -> None:
+    companions = BackgroundPolicy(Counting())
+    record = np.zeros((1, len(observations.FIELDS)))
+    for name, value in (("packet_bytes", 1000.0), ("bdp_bytes", 50_000.0), ("host_rate_bps", 1e11)):
+        record[:, observations.INDEX[name]] = value
+
+    def windows(*flows: int) -> list[float]:
+        answers = companions.actions(record.repeat(len(flows), axis=0), np.array(flows, dtype=np.int64))
+        return [float(packets) / 1000 for packets in answers[:, 0]]
+
+    assert windows(2) == [1]
+    assert windows(2, 0) == [2, 1]
+    assert windows(7, 0) == [1, 2]  # a flow that nobody has heard of, beyond the others
+    assert windows(0, 7, 2) == [3, 2, 3]
+    assert windows() == []
+    companions.forget()
+    assert windows(7, 1, 0) == [1, 1, 1]
+
+
+def test_states_are_forgotten_slot_by_slot() -> None:
+    states = SlotStates(Counting())
+    states.forget(np.array([3]))
+    ones = np.ones((3, 1))
+    assert states.predict(ones, np.array([0, 1, 3]))[:, 0].tolist() == [1, 1, 1]
+    states.forget(np.array([1]))
+    assert states.predict(ones, np.array([3, 1, 0]))[:, 0].tolist() == [2, 1, 2]

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Policies that learn from feedback frames alone, and episodes in which no frame comes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import yaml
+
+import train
+from ns3_env.agents.configuration.config import EnvConfig
+from ns3_env.agents.trainer.environment import make_scenario
+from ns3_env.config.packaged import DATA
+from ns3_env.envs.gym_env import FlowEnv
+from ns3_env.envs.pettingzoo_env import FlowParallelEnv
+from ns3_env.envs.rollouts import Rollout, Rollouts
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
+from ns3_env.errors import ScenarioError
+from ns3_env.policies.file import read_policy
+from ns3_env.scenario import PerNotification, Scenario, Synchronous
+from ns3_env.task.actions import MultiplicativeRate
+from ns3_env.task.observations import FIELDS, INDEX
+from ns3_env.task.rewards import make_reward
+from tests.paths import ROOT
+from tests.samples.runs import the_run
+
+HEARD = ["notified_offset", "notified_delta", "notified_feedback", "pacing_rate", "last_action"]
+POINTS = {"feedback": "both", "sample_bytes": 30_000, "adaptive_sampling": False}
+
+
+def incast(*sizes: int, points: Any = POINTS) -> dict[str, Any]:
+    """A flow of each size, from a sender of its own, at 100 Gb/s."""
+    n = len(sizes)
+    flows = [{"src": i, "dst": n, "size_bytes": size} for i, size in enumerate(sizes)]
+    return {
+        "time_limit_ns": 400_000,
+        "topology": {"kind": "dumbbell", "senders": n},
+        "traffic": {"kind": "list", "flows": flows},
+        "switch": {"congestion_points": points},
+        "controllers": [{"name": "agent", "attributes": {"InitialWindow": False}}],
+        "clock": {"name": "per_notification"},
+    }
+
+
+def scenario(*sizes: int, points: Any = POINTS) -> Scenario:
+    return Scenario.from_mapping(incast(*sizes, points=points), "x")
+
+
+def vec_env(made: Scenario, slots: int = 2) -> FlowVecEnv:
+    return FlowVecEnv(
+        made, slots=slots, fields=HEARD, reward="queue_target", action=MultiplicativeRate(window="none")
+    )
+
+
+def small(tmp_path: Path) -> list[str]:
+    """The project's own configuration with less of everything, and the command line that trains with it."""
+    config = yaml.safe_load((DATA / "configs/layer2.yaml").read_text())
+    del config["evaluation"]
+    config["agent"] |= {"learning_starts": 1000, "train_freq": 16, "gradient_steps": 1, "batch_size": 128}
+    config["train"] = {"decisions": 6_000, "checkpoint_every": 1_000_000}
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
+    stages = [{"name": "two", "scenario": incast(20_000_000, 20_000_000)}]
+    (tmp_path / "curriculum.yaml").write_text(yaml.safe_dump({"stages": stages}))
+    files = ["--config", str(tmp_path / "config.yaml"), "--curriculum", str(tmp_path / "curriculum.yaml")]
+    return [*files, "--runs", str(tmp_path / "runs")]
+
+
+def inside(policy: Path, played: dict[str, Any], episodes: int = 1) -> list[Rollout]:
+    """Episodes of a policy's file inside the simulator, of seeds that no training of seed 1 has."""
+    with Rollouts(
+        Scenario.from_mapping(played, "x"), fields=HEARD, reward="queue_target", seed=99
+    ) as rollouts:
+        for _ in range(episodes):
+            rollouts.begin(policy)
+        return [rollouts.next() for _ in range(episodes)]
+
+
+def earned(policy: Path) -> float:
+    """Reward per decision of two long flows."""
+    played = inside(policy, incast(20_000_000, 20_000_000), episodes=4)
+    for rollout in played:
+        assert rollout.records[:, INDEX["flow_count"]].max() == 2  # told to the reward, not to the policy
+    return float(np.mean([r.rewards.sum() / r.decisions for r in played]))
+
+
+def test_two_flows_learn_their_rates_from_feedback_frames_alone(tmp_path: Path) -> None:
+    assert train.main(small(tmp_path)) == 0
+    untrained, *_, trained = sorted((the_run(tmp_path) / "checkpoints").iterdir())
+    before, after = (earned(at / "policy.safetensors") for at in (untrained, trained))
+    assert after > before + 0.5
+    spec = read_policy(trained / "policy.safetensors").spec
+    assert spec.clock == PerNotification()
+    assert spec.telemetry_bytes == 0
+    assert list(spec.fields) == HEARD
+    # No frame, and no decision; an end amid the episode; a cut.
+    (rollout,) = inside(trained / "policy.safetensors", incast(5_000, 200_000, 20_000_000))
+    decisions = np.bincount(rollout.flows[rollout.decided], minlength=3)
+    assert decisions[0] == 0 < decisions[1] < decisions[2]
+    assert rollout.flows[rollout.terminated].tolist() == [0, 1]
+    assert rollout.flows[rollout.truncated].tolist() == [2]
+    assert np.isinf(rollout.windows[rollout.decided, 0]).all()
+
+
+def test_the_projects_own_files_ask_for_nothing_in_packets() -> None:
+    env = EnvConfig(**yaml.safe_load((DATA / "configs/layer2.yaml").read_text())["env"])
+    curriculum = yaml.safe_load((DATA / "curricula/layer2.yaml").read_text())
+    made = make_scenario(env, curriculum["scenario"] | {"time_limit_ns": 1000}, "x")
+    assert made.clock == PerNotification()
+    assert made.to_simulator_json()["switch"]["congestion_points"]["feedback"] == "both"
+    window, _, _ = MultiplicativeRate(window="none")(np.zeros((1, 1)), np.ones((1, len(FIELDS))))[0]
+    assert window == np.inf
+
+
+def test_the_reward_is_largest_at_a_fair_share_of_what_brings_the_queue_to_its_target() -> None:
+    reward = make_reward("queue_target", within=10)
+    records = np.zeros((3, len(FIELDS)))
+    records[:, INDEX["flow_count"]] = 4
+    records[:, INDEX["notified_offset"]] = [0, 5, -5]  # BDPs
+    for fair, row in zip((0.25, 0.125, 0.375), range(3), strict=True):
+        for rate, expected in ((fair, 0.0), (2 * fair, -np.log(2)), (fair / 3, -np.log(3))):
+            records[row, INDEX["pacing_rate"]] = rate
+            assert reward(records)[row] == pytest.approx(expected)
+    with pytest.raises(ValueError, match="within"):
+        make_reward("queue_target", within=0)
+
+
+def test_a_clock_of_frames_where_no_switch_sends_any_is_refused() -> None:
+    with vec_env(scenario(1000, points=None)) as env, pytest.raises(ScenarioError, match="per_notification"):
+        env.reset()
+
+
+def test_a_vec_env_tells_where_no_frame_ever_comes() -> None:
+    with vec_env(scenario(5_000, 5_000)) as env, pytest.raises(ScenarioError, match="without a decision"):
+        env.reset()
+
+
+def test_a_training_tells_where_no_frame_ever_comes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = small(tmp_path)
+    stages = [{"name": "none", "scenario": incast(5_000)}]
+    (tmp_path / "curriculum.yaml").write_text(yaml.safe_dump({"stages": stages}))
+    assert train.main(command) == 2
+    assert "episodes in a row ended without a decision" in capsys.readouterr().err
+
+
+def test_a_gymnasium_env_tells_where_no_frame_comes() -> None:
+    env = FlowEnv(scenario(5_000, 20_000_000, 20_000_000), others="qcn", fields=HEARD, reward="queue_target")
+    with pytest.raises(ScenarioError, match="never decides"):
+        env.reset(seed=1)
+    env.close()
+
+
+def test_flows_that_no_frame_reaches_and_flows_that_end_early_are_ends_without_decisions() -> None:
+    made = scenario(5_000, 200_000, 20_000_000)  # no frame; ends amid the episode; is cut
+    with vec_env(made, slots=3) as env:
+        env.mask.acknowledge()  # slots that are not due are looked at here
+        env.reset()
+        ended: dict[int, int] = {}
+        while not env.results:
+            _, _, dones, infos = env.step(np.zeros((3, 1)))
+            for slot in np.flatnonzero(dones):
+                if "episode" in infos[slot]:
+                    ended[int(slot)] = infos[slot]["episode"]["l"]
+        (_, results) = env.results[0]
+    assert results["totals"]["unfinished"] == 1
+    assert ended[1] > 0
+    assert ended[2] > ended[1]
+
+
+def test_parallel_agents_go_on_without_frames() -> None:
+    made = scenario(5_000, 20_000_000, 20_000_000).model_copy(
+        update={"clock": Synchronous(interval_ns=10_000)}
+    )
+    env = FlowParallelEnv(made, fields=[*HEARD, "notification_recency"], reward="queue_target")
+    observations, _ = env.reset(seed=1)
+    seen = np.zeros(3)
+    while env.agents:
+        observations, *_ = env.step({agent: np.zeros(1, np.float32) for agent in env.agents})
+        for agent, told in observations.items():
+            seen[int(agent[5:])] = max(seen[int(agent[5:])], told[-1])
+    env.close()
+    assert seen[0] == 0
+    assert (seen[1:] > 0).all()
+
+
+def test_the_single_agent_env_decides_at_each_frame() -> None:
+    env: gym.Env[Any, Any] = FlowEnv(
+        scenario(20_000_000, 20_000_000),
+        others="smcc",
+        fields=[*HEARD, "notifications"],
+        reward="queue_target",
+    )
+    env.reset(seed=1)
+    over = False
+    while not over:
+        observation, reward, terminated, truncated, _ = env.step(np.zeros(1, np.float32))
+        over = terminated or truncated
+        assert over or observation[-1] == 1
+        assert np.isfinite(reward)
+    env.close()
+
+
+@pytest.mark.parametrize(
+    "block", re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/layer2.md").read_text("utf-8"), re.DOTALL)
+)
+def test_what_the_page_shows_is_a_scenario(block: str) -> None:
+    assert Scenario.from_mapping(yaml.safe_load(block), "docs/layer2.md").to_simulator_json()["switch"][
+        "congestion_points"
+    ]

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rollouts inside the simulator against the decisions of the same policy across the channel."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from ns3_env import _native
+from ns3_env.agents.fdcc.replay import HistoryReplayBuffer
+from ns3_env.envs.flow_stream import FlowStream
+from ns3_env.envs.rollouts import Exploration, Rollout, Rollouts
+from ns3_env.errors import ScenarioError, SimulatorDied
+from ns3_env.scenario import PerAck, PerFlowRtt, Scenario, Synchronous
+from ns3_env.scenario.traffic import Incast
+from ns3_env.task import observations
+from ns3_env.task.actions import MultiplicativeWindow
+from tests.samples.episodes import ENDS, played, same
+from tests.samples.policy_files import FIELDS, lstm_file, mlp_file
+
+Clock = PerFlowRtt | Synchronous | PerAck
+CUT = ENDS.model_copy(update={"time_limit_ns": 30_000})
+
+
+@pytest.fixture
+def rollouts(tmp_path: Path) -> Iterator[tuple[Rollouts, Path]]:
+    policy = mlp_file(tmp_path / "policy.safetensors")
+    with Rollouts(ENDS, num_simulators=2, fields=FIELDS) as made:
+        yield made, policy
+
+
+def decisions_across_the_channel(
+    policy: Path, scenario: Scenario
+) -> dict[tuple[int, int], tuple[float, float, float]]:
+    """(flow, number of its decision) -> time, action, window, of the same network asked from Python."""
+    network = _native.Policy(str(policy))
+    depth = network.history_length
+    seen: dict[int, list[np.ndarray[Any, Any]]] = {}
+    found = {}
+    carried = network.telemetry_bytes
+    action = MultiplicativeWindow(rounding="none")
+    with FlowStream(scenario, slots=8, fields=FIELDS, action=action, telemetry_bytes=carried) as stream:
+        stream.start()
+        while not (batch := stream.recv()).results:
+            due = batch.due
+            for row in np.flatnonzero(due):
+                seen.setdefault(int(batch.flows[row]), []).append(batch.observations[row])
+            if not due.any():
+                continue
+            flows = batch.flows[due]
+            windows = np.zeros((len(flows), depth, len(FIELDS)), np.float32)
+            lengths = np.array([min(len(seen[int(flow)]), depth) for flow in flows])
+            for k, flow in enumerate(flows):
+                windows[k, : lengths[k]] = np.stack(seen[int(flow)][-depth:])
+            actions = network.evaluate(windows, lengths)
+            times = observations.column(batch.records[due], "time_ns")
+            windows = action(actions, batch.records[due])
+            for k, flow in enumerate(flows):
+                number = len(seen[int(flow)]) - 1
+                found[int(flow), number] = (times[k], float(actions[k, 0]), windows[k, 0])
+            stream.send(actions, batch.slots[due])
+    return found
+
+
+@pytest.mark.parametrize("make", [mlp_file, lstm_file])
+@pytest.mark.parametrize(
+    "clock", [PerFlowRtt(), Synchronous(interval_ns=5_000), PerAck()], ids=lambda c: c.name
+)
+def test_a_policy_decides_inside_as_it_does_across_the_channel(
+    tmp_path: Path, make: Any, clock: Clock
+) -> None:
+    policy = make(tmp_path / "policy.safetensors", clock=clock)
+    inside = played(policy, ENDS, count=1)[0]
+    across = decisions_across_the_channel(policy, ENDS.model_copy(update={"clock": clock}))
+    assert inside.decisions == len(across) > 30
+    ages = np.arange(len(inside.flows)) - np.flatnonzero(inside.first)[np.cumsum(inside.first) - 1]
+    for row in np.flatnonzero(inside.decided):
+        time, action, window = across[int(inside.flows[row]), int(ages[row])]
+        assert observations.column(inside.records, "time_ns")[row] == time
+        assert inside.actions[row] == pytest.approx(action, abs=1e-5)
+        assert inside.windows[row, 0] == pytest.approx(window, rel=1e-5)
+
+
+def test_the_same_seed_gives_the_same_transitions_however_many_simulators(tmp_path: Path) -> None:
+    policy = lstm_file(tmp_path / "policy.safetensors")
+    exploration = Exploration(noise=0.1, random_share=0.3)
+    one, two, four = (
+        played(policy, ENDS, 6, simulators, exploration=exploration, seed=5) for simulators in (1, 2, 4)
+    )
+    assert all(same(a, b) and same(a, c) for a, b, c in zip(one, two, four, strict=True))
+    assert [rollout.episode for rollout in one] == list(range(6))
+    other = played(policy, ENDS, 1, exploration=exploration, seed=6)[0]
+    assert not same(one[0], other)
+
+
+def test_scenarios_are_drawn_in_order_when_episodes_are_asked_for(tmp_path: Path) -> None:
+    drawn: list[int] = []
+
+    def sampler(episode: int) -> Scenario:
+        drawn.append(episode)
+        return ENDS
+
+    policy = mlp_file(tmp_path / "policy.safetensors")
+    with Rollouts(sampler, fields=FIELDS) as rollouts:
+        for _ in range(3):
+            rollouts.begin(policy)
+        assert drawn == [0, 1, 2]
+        rollouts.next()
+        rollouts.begin(policy)
+        assert drawn == [0, 1, 2, 3]
+
+
+def test_exploration_is_as_strong_as_it_is_asked_to_be(tmp_path: Path) -> None:
+    policy = mlp_file(tmp_path / "policy.safetensors", zero=True)  # does nothing by itself
+    long = CUT.model_copy(update={"time_limit_ns": 600_000, "traffic": Incast(size_bytes=50_000_000)})
+    noisy = played(policy, long, 4, exploration=Exploration(noise=0.2))
+    actions = np.concatenate([rollout.actions[rollout.decided] for rollout in noisy])
+    assert len(actions) > 300
+    assert np.mean(actions) == pytest.approx(0.0, abs=0.05)
+    assert np.std(actions) == pytest.approx(0.2, rel=0.15)
+    at_random = played(policy, long, 4, exploration=Exploration(random_share=1.0))
+    actions = np.concatenate([rollout.actions[rollout.decided] for rollout in at_random])
+    assert np.std(actions) == pytest.approx(1 / np.sqrt(3), rel=0.25)
+    held = np.mean(actions[1:] == actions[:-1])
+    assert held == pytest.approx(1 - 1 / 4, abs=0.08)
+    quiet = played(policy, long, 1)[0]
+    assert not quiet.actions.any()
+
+
+def test_a_flow_begins_without_a_reward_and_ends_without_an_action(tmp_path: Path) -> None:
+    policy = mlp_file(tmp_path / "policy.safetensors", zero=True)  # the window stays: all are done in time
+    for scenario, kind in ((ENDS, "terminated"), (CUT, "truncated")):
+        rollout = played(policy, scenario, 1)[0]
+        assert list(rollout.flows) == sorted(rollout.flows)
+        assert set(rollout.flows) == {0, 1, 2}
+        assert not rollout.rewards[rollout.first].any()
+        lasts = np.append(np.flatnonzero(rollout.first)[1:], len(rollout.flows)) - 1
+        assert list(np.flatnonzero(getattr(rollout, kind))) == list(lasts)
+        assert not rollout.actions[~rollout.decided].any()
+        times = observations.column(rollout.records, "time_ns")
+        assert all(np.diff(times)[~rollout.first[1:]] > 0)
+
+
+def test_rows_beyond_what_a_channel_holds_come_all_the_same(tmp_path: Path) -> None:
+    policy = lstm_file(tmp_path / "policy.safetensors")
+    assert same(played(policy, ENDS, 1, capacity=8)[0], played(policy, ENDS, 1)[0])
+
+
+def test_the_buffer_learns_the_same_from_a_rollout_as_from_decisions_one_by_one(tmp_path: Path) -> None:
+    policy = mlp_file(tmp_path / "policy.safetensors")
+    for scenario in (ENDS, CUT):
+        rollout = played(policy, scenario, 1, exploration=Exploration(noise=0.3))[0]
+        whole, single = (buffer() for _ in range(2))
+        whole.add_rollout(rollout, rollout.rewards.astype(np.float32))
+        one_by_one(single, rollout)
+        assert whole.size() == single.size() == rollout.decisions
+        for name in ("windows", "lengths", "next_windows", "next_lengths", "actions", "dones"):
+            assert np.array_equal(getattr(whole, name), getattr(single, name)), name
+        for name in ("rewards", "discounts"):
+            assert np.allclose(getattr(whole, name), getattr(single, name), rtol=1e-5), name
+
+
+def test_a_ring_that_is_too_small_keeps_the_latest(tmp_path: Path) -> None:
+    rollout = played(mlp_file(tmp_path / "policy.safetensors"), ENDS, 1)[0]
+    small, large = buffer(7), buffer(1000)
+    for ring in (small, large):
+        for _ in range(2):
+            ring.add_rollout(rollout, rollout.rewards.astype(np.float32))
+    assert small.full
+    assert small.size() == 7
+    total = 2 * rollout.decisions
+    order = (np.arange(7) + small.pos) % 7
+    assert np.array_equal(small.actions[order], large.actions[total - 7 : total])
+
+
+def buffer(size: int = 1000) -> HistoryReplayBuffer:
+    box = observations.observation_space(FIELDS)
+    action = spaces.Box(-1.0, 1.0, (1,), np.float32)
+    return HistoryReplayBuffer(
+        size, box, action, n_envs=1, history_length=4, n_steps=3, gamma=0.9, append_last_action=True
+    )
+
+
+def one_by_one(ring: HistoryReplayBuffer, rollout: Rollout) -> None:
+    slot = np.zeros(1, dtype=np.int64)
+    for row in range(len(rollout.flows)):
+        here = slice(row, row + 1)
+        if rollout.first[row]:
+            ring.begin(slot, rollout.observations[here])
+        else:
+            ring.outcome(
+                slot,
+                rollout.rewards[here].astype(np.float32),
+                rollout.observations[here],
+                rollout.terminated[here],
+                rollout.truncated[here],
+            )
+        if rollout.decided[row]:
+            ring.act(slot, rollout.actions[here, None])
+
+
+def test_a_killed_simulator_is_an_exception_and_the_next_episodes_follow(
+    rollouts: tuple[Rollouts, Path],
+) -> None:
+    made, policy = rollouts
+    made.begin(policy)
+    pid = made._simulators[0].pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    with pytest.raises(SimulatorDied):
+        made.next()
+    number = made.begin(policy)
+    assert made.next().episode == number
+
+
+def test_a_bad_file_is_named(rollouts: tuple[Rollouts, Path], tmp_path: Path) -> None:
+    made, policy = rollouts
+    made.begin(policy.read_bytes()[:50])
+    with pytest.raises(ScenarioError, match="no safetensors file"):
+        made.next()
+    made.begin(policy)
+    assert made.next().decisions > 0
+
+
+def test_what_nobody_asked_for_is_an_error(rollouts: tuple[Rollouts, Path]) -> None:
+    with pytest.raises(RuntimeError, match="begin"):
+        rollouts[0].next()
+
+
+def test_what_a_flow_has_had_and_has_left_is_its_size(tmp_path: Path) -> None:
+    (rollout,) = played(mlp_file(tmp_path / "policy.safetensors"), ENDS, count=1)
+    attained, remaining, bdp = (
+        observations.column(rollout.records, name) for name in ("attained", "remaining", "bdp_bytes")
+    )
+    np.testing.assert_allclose((attained + remaining) * bdp, 300_000)
+    assert (attained[rollout.first] > 0).all()  # the first ACK has come
+    assert (remaining[rollout.terminated] == 0).all()
+    assert (remaining[rollout.decided] > 0).all()
+    same_flow = ~rollout.first[1:]
+    assert (np.diff(attained)[same_flow] >= 0).all()

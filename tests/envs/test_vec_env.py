@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The VecEnv on the dummy simulator: slots, episodes and simulators kept apart."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ns3_env.envs.sb3_vec_env import FlowVecEnv, episode_seed
+from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung
+from tests.processes import dummy_sim
+
+DUMMY = dummy_sim()
+
+
+def make(dummy: dict[str, Any] | None = None, **settings: Any) -> FlowVecEnv:
+    given = {"slots": 3, "steps": 4, **(dummy or {})}
+    return FlowVecEnv({"dummy": given}, slots=3, executable=DUMMY, **settings)
+
+
+def collect(env: FlowVecEnv, episodes: int) -> dict[int, list[tuple[Any, ...]]]:
+    """Rows of the first episodes, by episode number; the action depends on the observation."""
+    rows: dict[int, list[tuple[Any, ...]]] = {}
+    results: dict[int, dict[str, Any]] = {}
+    env.start()
+    while len(results) < episodes:
+        playing = list(env._episodes)
+        batch = env.recv()
+        for i, result in batch.results:
+            results[result["episode"]] = result
+            playing[i] = env._episodes[i]
+        for k in range(len(batch.slots)):
+            rows.setdefault(playing[batch.simulators[k]], []).append(
+                (
+                    int(batch.slots[k]) % env.slots,
+                    batch.observations[k].tobytes(),
+                    float(batch.rewards[k]),
+                    bool(batch.first[k]),
+                    bool(batch.terminated[k]),
+                    bool(batch.truncated[k]),
+                )
+            )
+        due = batch.due
+        env.send(np.sin(batch.observations[due, :1]), batch.slots[due])
+    for episode, result in results.items():
+        rows[episode].append((result["action_sum"], result["seed"]))
+    return {episode: rows[episode] for episode in sorted(results) if episode < episodes}
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_same_episodes_with_1_2_and_4_simulators(ordered: bool) -> None:
+    runs = []
+    for n in (1, 2, 4):
+        with make({"sparse": True}, num_simulators=n, seed=7, ordered=ordered) as env:
+            runs.append(collect(env, 8))
+    common = set(runs[0]) & set(runs[1]) & set(runs[2])
+    assert len(common) >= 4
+    for episode in common:
+        assert runs[0][episode] == runs[1][episode] == runs[2][episode]
+
+
+def test_ordered_rows_do_not_depend_on_timing() -> None:
+    orders = []
+    for _ in range(2):
+        with make({"sparse": True}, num_simulators=3, seed=2) as env:
+            env.start()
+            order = []
+            for _ in range(40):
+                batch = env.recv()
+                order.append((batch.slots.tolist(), batch.observations.tobytes()))
+                env.send(np.zeros((int(batch.due.sum()), 1)), batch.slots[batch.due])
+            orders.append(order)
+    assert orders[0] == orders[1]
+
+
+def test_first_rows_carry_no_reward_and_last_rows_need_no_action() -> None:
+    with make() as env:
+        env.start()
+        first = env.recv()
+        assert first.first.all()
+        assert (first.rewards == 0).all()
+        for _ in range(4):
+            env.send(np.zeros((3, 1)), [0, 1, 2])
+            batch = env.recv()
+            assert (batch.rewards != 0).all()
+        assert batch.terminated.all()
+        assert not batch.due.any()
+        following = env.recv()
+        assert following.first.all()
+        assert following.results[0][1]["episode"] == 0
+
+
+def test_simulators_whose_rows_are_answered_go_on() -> None:
+    with make(num_simulators=2) as env:
+        env.start()
+        first = env.recv()
+        assert set(first.simulators) == {0}
+        env.send(np.zeros((3, 1)), first.slots)
+        assert set(env.recv().simulators) == {1}
+        assert set(env.recv().simulators) == {0}
+        with pytest.raises(RuntimeError, match="no simulator is at work"):
+            env.recv()
+
+
+def test_send_refuses_slots_that_are_not_due() -> None:
+    with make(num_simulators=2) as env:
+        env.start()
+        env.recv()
+        with pytest.raises(ValueError, match=r"not due: \[4\]"):
+            env.send(np.zeros((1, 1)), [4])
+        env.send(np.zeros((2, 1)), [0, 1])
+        with pytest.raises(ValueError, match=r"not due: \[1\]"):
+            env.send(np.zeros((1, 1)), [1])
+        with pytest.raises(ValueError, match="twice"):
+            env.send(np.zeros((2, 1)), [2, 2])
+        env.send(np.zeros((1, 1)), [2])
+
+
+def test_an_action_that_is_no_number_names_its_slot_and_may_be_given_again() -> None:
+    with make() as env:
+        env.start()
+        due = env.recv().slots
+        with pytest.raises(ValueError, match=rf"action of slots \[{due[-1]}\] is NaN: the policy"):
+            env.send([*[[0.0]] * (len(due) - 1), [np.nan]], due)
+        env.send(np.zeros((len(due), 1)), due)
+        assert len(env.recv().slots)
+
+
+def test_step_tells_episodes_ends_as_stable_baselines_expects() -> None:
+    with make({"truncate": True}) as env:
+        seen = env.reset()
+        assert isinstance(seen, np.ndarray)
+        assert seen.shape == (3, 8)
+        total = np.zeros(3)
+        for step in range(4):
+            assert env.due.all()
+            after, rewards, dones, infos = env.step(np.zeros((3, 1)))
+            seen = np.asarray(after)
+            total += rewards
+            assert dones.all() == (step == 3)
+        for i, info in enumerate(infos):
+            assert info["TimeLimit.truncated"] is True
+            assert info["episode"]["l"] == 4
+            assert info["episode"]["r"] == pytest.approx(total[i], rel=1e-5)
+            assert not np.array_equal(info["terminal_observation"], seen[i])
+        assert env.due.all()
+        assert env.results[0][1]["episode"] == 0
+
+
+def test_slots_that_are_not_due_stand_still() -> None:
+    with make({"sparse": True}, num_simulators=2) as env:
+        env.mask.acknowledge()
+        before = env.reset()
+        for _ in range(30):
+            after, rewards, dones, infos = env.step(np.zeros((6, 1)))
+            seen = np.asarray(after)
+            for slot in range(6):
+                assert infos[slot]["due"] == env.due[slot]
+                if not infos[slot]["due"] and not dones[slot]:
+                    assert rewards[slot] == 0
+                    assert np.array_equal(seen[slot], before[slot])
+            assert env.due.any()
+            before = seen
+
+
+def test_recv_after_reset_gives_the_rows_of_the_reset() -> None:
+    with make(num_simulators=2) as env:
+        seen = env.reset()
+        batch = env.recv()
+        assert np.array_equal(seen[batch.slots], batch.observations)
+        assert batch.first.all()
+        env.send(np.zeros((6, 1)), batch.slots)
+        env.recv()
+
+
+def test_seed_repeats_episodes_and_reset_goes_on_to_the_next() -> None:
+    with make() as env:
+        env.seed(11)
+        first = np.array(env.reset())
+        second = np.array(env.reset())
+        env.seed(11)
+        assert np.array_equal(env.reset(), first)
+        assert not np.array_equal(first, second)
+    assert episode_seed(11, 3) == episode_seed(11, 3) != episode_seed(11, 4)
+
+
+def test_a_killed_simulator_raises_and_the_next_reset_works() -> None:
+    with make({"work_us": 2000}, num_simulators=2) as env:
+        env.reset()
+        victim = env.pids[1]
+        assert victim is not None
+        os.kill(victim, signal.SIGKILL)
+        begin = time.monotonic()
+        with pytest.raises(SimulatorDied, match="signal 9"):
+            env.step(np.zeros((6, 1)))
+        assert time.monotonic() - begin < 1
+        env.reset()
+        for _ in range(10):
+            env.step(np.zeros((6, 1)))
+        assert victim not in env.pids
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_a_hung_simulator_raises(ordered: bool) -> None:
+    with make({"hang_at": 2}, num_simulators=2, ordered=ordered, hang_timeout_s=0.3) as env:
+        env.start()
+
+        def play() -> None:
+            while True:
+                batch = env.recv()
+                env.send(np.zeros((int(batch.due.sum()), 1)), batch.slots[batch.due])
+
+        with pytest.raises(SimulatorHung):
+            play()
+
+
+def test_too_many_flows_for_the_slots_is_one_clear_error() -> None:
+    with make({"slots": 5}) as env, pytest.raises(ScenarioError, match="has 3 slots per simulator"):
+        env.reset()
+
+
+def test_close_may_be_called_twice_and_leaves_no_process() -> None:
+    env = make(num_simulators=2)
+    env.reset()
+    pids = env.pids
+    env.close()
+    env.close()
+    assert not any(os.path.exists(f"/proc/{pid}") for pid in pids)
+    with pytest.raises(RuntimeError, match="closed"):
+        env.reset()

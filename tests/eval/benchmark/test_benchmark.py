@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Benchmarks: every cell played once, finished cells kept, failed and missing cells reported."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import fcntl
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.benchmark.cell import CELL_FILES
+from ns3_env.eval.benchmark.folder import LOCK, BenchFolder
+from ns3_env.eval.benchmark.standings import standings
+from ns3_env.eval.benchmark.suite import Suite
+from ns3_env.eval.commands.evaluation import main
+from ns3_env.eval.metrics import METRICS
+from tests.paths import ROOT
+from tests.processes import alive, descendants
+from tests.samples.suites import SUITE, contents
+
+
+def suite_file(folder: Path, **changes: Any) -> Path:
+    path = folder / "tiny.yaml"
+    path.write_text(yaml.safe_dump({**SUITE, **changes}))
+    return path
+
+
+def run(suite: Path, out: Path, *more: str) -> int:
+    return main(["benchmark", str(suite), "--out", str(out), "--jobs", "1", *more])
+
+
+@pytest.fixture(autouse=True)
+def _without_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report has tests of its own."""
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A complete folder, by two processes."""
+    folder = tmp_path_factory.mktemp("done")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ns3_env.eval.report.write", lambda out: out)
+        assert run(suite_file(folder), folder / "out", "--jobs", "2") == 0
+    return folder / "out"
+
+
+@pytest.fixture
+def copy(done: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(done, tmp_path / "out"))
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_log_says_how_many_cells_are_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("FIRST_S", "MOST_S"):
+        monkeypatch.setattr(f"ns3_env.eval.plots.progress.{name}", 0.01)
+    assert run(suite_file(tmp_path, scenarios=SUITE["scenarios"][:1]), tmp_path / "out") == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"^0 of 4 cells done, \d running, 0 failed; 0:\d\d so far$", shown, re.MULTILINE)
+    assert re.search(
+        r"^[1-3] of 4 cells done, . running, 0 failed, about \d:\d\d left; ", shown, re.MULTILINE
+    )
+
+
+def test_every_cell_has_its_folder(done: Path) -> None:
+    folder = BenchFolder.read(done)
+    assert folder.complete
+    assert not folder.stale
+    assert len(folder.cells) == 8
+    for cell in folder.cells:
+        assert list(cell.metrics) == [name for name, metric in METRICS.items() if not metric.section]
+        with_series = cell.scenario == "incast" and cell.seed == 1
+        expected = (
+            set(CELL_FILES) - {"losses.csv", "streams.csv"} - (set() if with_series else {"series.csv"})
+        )
+        assert cell.metrics["dropped_packets"] == 0
+        assert {path.name for path in cell.folder.iterdir()} == expected
+        flows = rows(cell.folder / "flows.csv")
+        fct = [float(x["fct_ns"]) / float(x["standalone_ns"]) for x in flows]
+        assert cell.metrics["fct_slowdown_avg"] == pytest.approx(np.mean(fct))
+        assert {"end_ns", "acked_bytes", "retransmitted_bytes", "pause_ns", "timeouts"} <= set(flows[0])
+        shares = [float(x["cdf"]) for x in rows(cell.folder / "queue_cdf.csv")]
+        assert shares == sorted(shares)
+        assert shares[-1] == 1
+        config = yaml.safe_load((cell.folder / "config.yaml").read_text())
+        assert config["scenario"]["seed"] == cell.seed
+        assert config["controller"]["name"] == cell.controller
+    series = rows(done / "cells/incast/hpcc/seed-1/series.csv")
+    assert {x["kind"] for x in series} == {"queue", "rate", "window"}
+    assert {x["id"] for x in series if x["kind"] == "rate"} == {"0", "1", "2"}
+
+
+def test_a_folder_of_another_version_says_so(copy: Path) -> None:
+    assert not BenchFolder.read(copy).other_versions
+    replace(copy / "suite.yaml", "  ns3-env: ", "  ns3-env: 0.0.")
+    folder = BenchFolder.read(copy)
+    then, now = folder.other_versions["ns3-env"]
+    assert then == f"0.0.{now}"
+    assert not folder.cells  # none ran with that version
+    assert len(folder.stale) == 8
+
+
+def test_suite_yaml_alone_says_what_ran(done: Path) -> None:
+    folder = BenchFolder.read(done)
+    assert folder.versions["rdma-sim"]
+    assert folder.source.endswith("tiny.yaml")
+    assert folder.suite.scenario("incast").scenario.topology.build().hosts == [0, 1, 2, 3]
+
+
+def test_results_do_not_depend_on_which_process_played_a_cell(done: Path, tmp_path: Path) -> None:
+    assert run(suite_file(tmp_path), tmp_path / "out", "--jobs", "1") == 0
+    assert contents(tmp_path / "out") == contents(done)
+
+
+def test_seeds_differ(done: Path) -> None:
+    one, two = (rows(done / f"cells/incast/hpcc/seed-{seed}/flows.csv") for seed in (1, 2))
+    assert [x["start_ns"] for x in one] != [x["start_ns"] for x in two]
+
+
+def test_what_is_done_is_not_done_again(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gone = copy / "cells/incast/dctcp/seed-2"
+    shutil.rmtree(gone)
+    left = copy / "cells/incast/hpcc/seed-1"
+    (gone.parent / ".seed-1.123.partial").mkdir()  # a crash leaves this behind
+    assert BenchFolder.read(copy).missing == [("incast", "dctcp", 2)]
+    written = (left / "metrics.json").stat().st_mtime_ns
+    assert run(suite_file(copy.parent), copy) == 0
+    assert (left / "metrics.json").stat().st_mtime_ns == written
+    assert BenchFolder.read(copy).complete
+    assert not list(copy.rglob("*.partial"))
+    shown = capsys.readouterr().out
+    assert "incast" in shown
+    headings = shown.split("───")[0].split()
+    assert {"slowdown", "vs", "best", "goodput"} <= set(headings)
+
+
+def test_a_cell_of_another_version_or_suite_is_stale_and_never_counted(
+    copy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = copy / "cells/incast/hpcc/seed-1/metrics.json"
+    file.write_text(file.read_text().replace('"fingerprint": "', '"fingerprint": "0'))
+    shutil.copytree(copy / "cells/apart/hpcc", copy / "cells/apart/timely")
+    folder = BenchFolder.read(copy)
+    assert {cell.key for cell in folder.stale} == {
+        ("incast", "hpcc", 1), ("apart", "timely", 1), ("apart", "timely", 2),
+    }  # fmt: skip
+    assert folder.missing == [("incast", "hpcc", 1)]
+    assert run(suite_file(copy.parent), copy) == 0
+    assert len(BenchFolder.read(copy).stale) == 2
+    assert "2 cells are of another suite or version and not counted" in capsys.readouterr().out
+
+
+def test_a_changed_scenario_is_played_again(copy: Path) -> None:
+    scenarios = [SUITE["scenarios"][0], {**SUITE["scenarios"][1]}]
+    scenarios[1]["scenario"] = {**scenarios[1]["scenario"], "payload_bytes": 500}
+    untouched = (copy / "cells/incast/hpcc/seed-1/metrics.json").stat().st_mtime_ns
+    assert run(suite_file(copy.parent, scenarios=scenarios), copy) == 0
+    assert (copy / "cells/incast/hpcc/seed-1/metrics.json").stat().st_mtime_ns == untouched
+    config = yaml.safe_load((copy / "cells/apart/hpcc/seed-1/config.yaml").read_text())
+    assert config["scenario"]["payload_bytes"] == 500
+
+
+def test_a_winner_needs_every_cell(copy: Path) -> None:
+    file = copy / "cells/incast/hpcc"
+    for number, folder in enumerate(sorted(file.iterdir())):
+        data = json.loads((folder / "metrics.json").read_text())
+        data["metrics"]["fct_slowdown_avg"] = 0.1 + number / 100
+        (folder / "metrics.json").write_text(json.dumps(data))
+    folder = BenchFolder.read(copy)
+    metric = "fct_slowdown_avg"
+    few = standings(folder, [metric])[0]
+    assert few.verdicts[metric].text == "undecided: 2 seeds, 6 needed"
+    seeds = [1, 2, 3, 4, 5, 6]
+    more = dataclasses.replace(folder, suite=folder.suite.model_copy(update={"seeds": seeds}))
+    assert standings(more, [metric])[0].verdicts[metric].text == "undecided: cells lacking"
+    whole = [
+        dataclasses.replace(cell, seed=seed)
+        for cell in folder.cells
+        for seed in seeds
+        if cell.seed == 1 and cell.scenario == "incast"
+    ]
+    assert standings(dataclasses.replace(more, cells=whole), [metric])[0].verdicts[metric].winner == "hpcc"
+
+
+MISBEHAVING = (
+    ("Raises", "ZeroDivisionError: the user's own mistake"),
+    ("KillsWorker", "the worker process was killed by signal 9"),
+    ("KillsSimulator", "SimulatorDied: the simulator"),
+)
+
+
+def test_a_cell_that_fails_fails_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    policies = [f"--policy={name}=tests.eval.benchmark.bench_policies:{name}" for name, _ in MISBEHAVING]
+    broken = {"name": "broken", "controller": "dcqcn", "attributes": {"Gain": "much"}}
+    changes = {"seeds": [1], "scenarios": SUITE["scenarios"][:1]}
+    suite = suite_file(tmp_path, controllers=["hpcc", broken, "dctcp"], **changes)
+    assert run(suite, tmp_path / "out", "--jobs", "2", *policies) == 1
+    folder = BenchFolder.read(tmp_path / "out")
+    assert [cell.controller for cell in folder.cells] == ["hpcc", "dctcp"]
+    assert not folder.missing
+    for name, text in (*MISBEHAVING, ("broken", "much")):
+        assert text in folder.failed["incast", name, 1]
+    shown = capsys.readouterr().out
+    assert "failed: incast / KillsWorker / seed 1" in shown.replace("\n", " ")
+    # The mistake mended, the same folder goes on.
+    mended = {**broken, "attributes": {"Gain": 0.5}}
+    assert run(suite_file(tmp_path, controllers=["hpcc", mended], **changes), tmp_path / "out") == 0
+    assert not list((tmp_path / "out/failed").rglob("broken/*.txt"))
+
+
+def test_a_cell_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    traffic = {"kind": "incast", "size_bytes": 10**12}
+    endless = {"name": "endless", "scenario": {"traffic": traffic, "time_limit_ns": 10**9}}
+    changes = {"seeds": [1], "controllers": ["dctcp"], "timeout_s": 1}
+    suite = suite_file(tmp_path, scenarios=[SUITE["scenarios"][0], endless], **changes)
+    assert run(suite, tmp_path / "out") == 1
+    folder = BenchFolder.read(tmp_path / "out")
+    assert [cell.scenario for cell in folder.cells] == ["incast"]
+    assert folder.failed["endless", "dctcp", 1] == "took longer than the suite's timeout_s, 1 s\n"
+
+
+@pytest.mark.parametrize(
+    "how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=["ctrl-c", "time is up", "crash"]
+)
+def test_an_end_amid_cells_leaves_a_folder_to_go_on_with(tmp_path: Path, how: signal.Signals) -> None:
+    suite, out = suite_file(tmp_path), tmp_path / "out"
+    command = [sys.executable, "-m", "eval", "benchmark", str(suite), "--out", str(out)]
+    sleeper = ["--jobs", "2", "--policy", "sleeper=tests.eval.benchmark.bench_policies:Sleeps"]
+    process = subprocess.Popen(
+        [*command, *sleeper],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+        # A shell's background job inherits that SIGINT is ignored; this is about one that is not.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    try:
+        # The dearest cells, the sleeper's, come first and hold both processes, each with a simulator; a fifth
+        # one is Python's own.
+        # They come and go (a program that lists controllers is one): what counts is who is there together.
+        deadline = time.monotonic() + 30
+        while True:
+            children = list(descendants(process.pid))
+            workers = sum(map(never_sees_ctrl_c, children))
+            if (len(children) >= 5 and workers >= 2) or time.monotonic() > deadline:
+                break
+            time.sleep(0.05)
+        assert workers >= 2, "the workers: else they print what interrupted them"
+        if how != signal.SIGKILL:
+            os.killpg(process.pid, how)  # as a terminal does, and a batch system
+        else:
+            process.kill()
+    except BaseException:
+        process.kill()  # its workers end with it
+        raise
+    try:
+        shown, _ = process.communicate(timeout=20)
+    except subprocess.TimeoutExpired:
+        left = [Path(f"/proc/{pid}/cmdline").read_text() for pid in (process.pid, *children) if alive(pid)]
+        process.kill()
+        raise AssertionError(f"20 s later there are still {left}") from None
+    if how != signal.SIGKILL:
+        assert process.returncode == 130
+        assert [line for line in shown.split("\n") if not line.endswith(" so far")] == [
+            "0 of 12 cells are done; the same command goes on from here.",
+            "interrupted",
+            "",
+        ]
+        assert not list(out.rglob("*.partial"))
+    deadline = time.monotonic() + 5
+    while any(map(alive, children)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not [pid for pid in children if alive(pid)]
+    assert len(BenchFolder.read(out).missing) == 12
+    assert run(suite, out) == 0
+    assert BenchFolder.read(out).complete
+
+
+def never_sees_ctrl_c(pid: int) -> bool:
+    """A worker that blocks SIGINT (proc(5), SigBlk); Python's resource tracker ignores it by itself."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False  # it has ended
+    blocked = int(status.split("SigBlk:")[1].split()[0], 16)
+    worker = b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return worker and bool(blocked >> (signal.SIGINT - 1) & 1)
+
+
+def test_a_policy_plays_the_controllers_flows(tmp_path: Path) -> None:
+    entry = SUITE["scenarios"][0]
+    traffic = {**entry["scenario"]["traffic"], "size_bytes": 300000}
+    changes = {
+        "scenarios": [{**entry, "scenario": {**entry["scenario"], "traffic": traffic}}],
+        "controllers": ["hpcc"],
+    }
+    mine = "--policy=mine=examples.target_queue:make"
+    assert run(suite_file(tmp_path, **changes), tmp_path / "out", mine) == 0
+    for seed in (1, 2):
+        ours, theirs = (
+            rows(tmp_path / f"out/cells/incast/{name}/seed-{seed}/flows.csv") for name in ("mine", "hpcc")
+        )
+        for column in ("src", "dst", "size_bytes", "start_ns", "standalone_ns"):
+            assert [x[column] for x in ours] == [x[column] for x in theirs]
+        assert [x["fct_ns"] for x in ours] != [x["fct_ns"] for x in theirs]
+        assert all(x["finished"] == "1" for x in ours)
+
+
+def test_wrong_input_ends_with_code_2_before_anything_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite, out = suite_file(tmp_path), tmp_path / "out"
+    (tmp_path / "other").mkdir()
+    cubic = suite_file(tmp_path / "other", controllers=["reno"])
+    for arguments, text in (
+        ((tmp_path / "no.yaml", out), "no.yaml: there is no such suite; known: fairness,"),
+        ((suite, out, "--policy=x=no_such:make"), "policy x: cannot import 'no_such'"),
+        ((suite, out, "--jobs=0"), "--jobs: must be at least 1, not 0"),
+        ((cubic, out), "unknown controller 'reno'; known: bcn, dcqcn"),
+    ):
+        assert run(*arguments) == 2
+        assert text in capsys.readouterr().err
+        assert not out.exists()
+    assert run(suite, tmp_path) == 2
+    assert "holds other and no suite.yaml, so it is no benchmark's folder" in capsys.readouterr().err
+
+
+def test_two_benchmarks_do_not_share_a_folder(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with (copy / LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert run(suite_file(copy.parent), copy) == 2
+    assert "another benchmark is running" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda out: (out / "suite.yaml").unlink(), "not a benchmark's folder: suite.yaml: No such file"),
+        (lambda out: replace(out / "suite.yaml", "format: 1", "format: 7"), "format 7, written by another"),
+        (lambda out: replace(out / "suite.yaml", "format: 1", "fromat: 1"), "no key 'format'"),
+        (lambda out: replace(out / "suite.yaml", "seeds:", "seeds: 3\nsaads:"), "unknown key 'saads'"),
+        (
+            lambda out: (out / "cells/incast/hpcc/seed-1/metrics.json").write_text("{"),
+            "seed-1/metrics.json: not a cell's metrics; remove",
+        ),
+    ],
+)
+def test_a_damaged_folder_is_named(copy: Path, change: Any, text: str) -> None:
+    change(copy)
+    with pytest.raises(ScenarioError) as error:
+        BenchFolder.read(copy)
+    assert text in str(error.value)
+
+
+def replace(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def test_a_suite_read_back_is_the_suite(done: Path) -> None:
+    suite = Suite.load(done.parent / "tiny.yaml")
+    assert BenchFolder.read(done).suite.model_dump() == suite.model_dump()

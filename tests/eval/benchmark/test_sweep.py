@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sweeps: each point of the grid played once, as cells of a benchmark, and errors."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.benchmark.folder import BenchFolder, fingerprint
+from ns3_env.eval.benchmark.suite import Suite
+from ns3_env.eval.benchmark.sweep import parse_axes, suite_of
+from ns3_env.eval.commands.evaluation import main
+from ns3_env.scenario import Scenario
+
+SCENARIO: dict[str, Any] = {
+    "topology": {"kind": "dumbbell", "senders": 2},
+    "traffic": {"kind": "incast", "size_bytes": 30_000, "spread_ns": 5_000},
+}
+
+
+@pytest.fixture(autouse=True)
+def _without_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report has tests of its own."""
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    file = tmp_path / "two.yaml"
+    file.write_text(yaml.safe_dump(SCENARIO))
+    return file
+
+
+def suite_file(folder: Path, **entry: Any) -> Path:
+    file = folder / "suite.yaml"
+    whole = {"name": "two", "scenario": SCENARIO, **entry}
+    file.write_text(yaml.safe_dump({"controllers": ["hpcc", "dctcp"], "seeds": [1, 2], "scenarios": [whole]}))
+    return file
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of a sweep over a key and an attribute."""
+    folder = tmp_path_factory.mktemp("sweep")
+    (folder / "two.yaml").write_text(yaml.safe_dump(SCENARIO))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ns3_env.eval.report.write", lambda out: out)
+        assert sweep(folder / "two.yaml", folder / "run", "topology.senders=2,4", "hpcc.Eta=0.9,0.95") == 0
+    return folder / "run"
+
+
+def sweep(what: Path, out: Path, *axes: str) -> int:
+    options = ["--controllers", "hpcc,dctcp", "--seeds", "1-2", "--jobs", "1", "--out", str(out)]
+    return main(["benchmark", str(what), "--over", *axes, *options])
+
+
+def test_every_point_is_played(swept: Path) -> None:
+    found = BenchFolder.read(swept)
+    assert found.complete
+    assert {(cell.scenario, cell.controller) for cell in found.cells} == {
+        (f"two-senders-{senders}", who)
+        for senders in (2, 4)
+        for who in ("hpcc-Eta-0.9", "hpcc-Eta-0.95", "dctcp")
+    }
+    played = yaml.safe_load(
+        (swept / "cells/two-senders-4/hpcc-Eta-0.9/seed-2/config.yaml").read_text(encoding="utf-8")
+    )
+    assert played["scenario"]["topology"]["senders"] == 4
+    assert float(played["scenario"]["controllers"][0]["attributes"]["Eta"]) == 0.9
+
+
+def test_the_same_sweep_again_plays_nothing_and_a_wider_one_what_is_new(swept: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(swept, out)
+    (tmp_path / "two.yaml").write_text(yaml.safe_dump(SCENARIO))
+    ages = {file: file.stat().st_mtime_ns for file in out.glob("cells/*/*/*/metrics.json")}
+    assert sweep(tmp_path / "two.yaml", out, "topology.senders=2,3,4", "hpcc.Eta=0.9,0.95") == 0
+    after = {file: file.stat().st_mtime_ns for file in out.glob("cells/*/*/*/metrics.json")}
+    assert {file: after[file] for file in ages} == ages
+    assert {file.parts[-4] for file in set(after) - set(ages)} == {"two-senders-3"}
+
+
+def test_a_grid_takes_over_the_cells_of_entries_written_out(tmp_path: Path) -> None:
+    """The folder of a suite that lists its points goes on as one of the suite with the grid."""
+    points = [
+        {
+            "name": f"two-{size // 1000}",
+            "scenario": {**SCENARIO, "traffic": {**SCENARIO["traffic"], "size_bytes": size}},
+        }
+        for size in (20_000, 40_000)
+    ]
+    written = tmp_path / "written.yaml"
+    written.write_text(
+        yaml.safe_dump(
+            {
+                "controllers": [
+                    {"name": "hpcc-Eta-0.9", "controller": "hpcc", "attributes": {"Eta": 0.9}},
+                    "dctcp",
+                ],
+                "seeds": [1, 2],
+                "scenarios": points,
+            }
+        )
+    )
+    grid = {"traffic.size_bytes": {20: 20_000, 40: 40_000}}
+    with_grid = suite_file(tmp_path, name="two-{size_bytes}", grid=grid)
+    data = yaml.safe_load(with_grid.read_text())
+    data["controllers"] = [{"name": "hpcc", "controller": "hpcc", "grid": {"Eta": [0.9]}}, "dctcp"]
+    with_grid.write_text(yaml.safe_dump(data))
+
+    def prints(file: Path) -> dict[tuple[str, str, int], str]:
+        cells = Suite.load(file).cells()
+        return {(x.name, who.name, seed): fingerprint(x.scenario, who, seed, {}) for x, who, seed in cells}
+
+    assert prints(with_grid) == prints(written)
+
+
+@pytest.mark.parametrize("sizes", ["websearch", "fb_hadoop"])
+@pytest.mark.parametrize("incast", [False, True])
+def test_workloads_holds_the_cells_that_it_always_held(sizes: str, incast: bool) -> None:
+    suite = Suite.load("workloads")
+    assert len(suite.scenarios) == 16
+    for load in (0.2, 0.4, 0.6, 0.8):
+        poisson = {"kind": "poisson", "sizes": sizes, "load": load, "duration_ns": 5_000_000}
+        burst = {"kind": "incast", "flows": 8, "size_bytes": 300_000, "start_ns": 2_000_000}
+        whole = {
+            "time_limit_ns": 4_000_000_000,
+            "topology": {"kind": "fat_tree_3"},
+            "measurement": {"warm_up_ns": 1_000_000},
+            "traffic": {"kind": "mix", "parts": [poisson, burst]} if incast else poisson,
+        }
+        name = f"{sizes.removeprefix('fb_')}-{round(100 * load)}" + "-incast" * incast
+        as_it_was = Scenario.from_mapping(whole, "as it was").model_dump()
+        assert suite.scenario(name).scenario.model_dump() == as_it_was
+
+
+def test_a_value_with_a_unit_is_a_number_in_tables_and_itself_in_names(scenario: Path) -> None:
+    suite, _ = suite_of(scenario, ["topology.delay_ns=500ns,2us"], ["hpcc"])
+    assert [(entry.name, entry.parameters) for entry in suite.scenarios] == [
+        ("two-delay_ns-500ns", {"topology.delay_ns": 500}),
+        ("two-delay_ns-2us", {"topology.delay_ns": 2000}),
+    ]
+
+
+def test_a_suite_s_scenarios_are_swept_each(tmp_path: Path) -> None:
+    file = suite_file(tmp_path, title="Two", controllers=["hpcc"])
+    suite, folder = suite_of(file, ["topology.senders=range(2,4)", "hpcc.Eta=0.9,0.95"])
+    assert folder == Path("runs/benchmark-suite-senders-Eta")
+    assert [entry.title for entry in suite.scenarios] == ["Two, senders 2", "Two, senders 3"]
+    assert {(who.of, who.name) for _, who, _ in suite.cells()} == {
+        ("hpcc", "hpcc-Eta-0.9"),
+        ("hpcc", "hpcc-Eta-0.95"),
+    }
+    assert suite.scenarios[0].parameters == {"topology.senders": 2}
+    again = Suite.from_mapping(suite.model_dump(mode="json"), "again")
+    assert again.scenarios == suite.scenarios
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("a=1,2", [1, 2]),
+        ("a=0.5", [0.5]),
+        ("a=range(0.1,0.9,0.2)", [0.1, 0.3, 0.5, 0.7]),
+        ("a=range(0,3)", [0, 1, 2]),
+        ("a=range(10, 0, -5)", [10, 5]),
+        ("a=1e9,25.0e+9", [1e9, 25e9]),
+        ("a={kind: incast},x", [{"kind": "incast"}, "x"]),
+    ],
+)
+def test_values_of_an_axis(text: str, values: list[Any]) -> None:
+    assert parse_axes([text]) == {"a": values}
+
+
+@pytest.mark.parametrize(
+    ("axes", "text"),
+    [
+        (["trafic.load=1"], "trafic.load: 'trafic' is neither a key of a scenario nor a controller"),
+        (["traffic.sise_bytes=1"], "unknown key 'sise_bytes'; the nearest known one is 'size_bytes'"),
+        (["topology.senders=2,-1"], "two.yaml: scenarios.0.scenario, with topology.senders=-1"),
+        (["topology.senders=2,2"], "grid.topology.senders: '2' is there twice"),
+        (["topology.senders=2", "topology.senders=3"], "topology.senders: is there twice"),
+        (["topology.senders"], "is not of the form key=a,b,c"),
+        (["topology.senders=range(2,1)"], "holds no values"),
+        (["topology.senders=range(2,x)"], "expected range(start,stop)"),
+        (["topology.senders=range(0,1e9)"], "there may be at most 10000"),
+        (["topology.senders=["], "not YAML values"),
+        (["traffic.kind.x=1"], "'traffic.kind' holds a value, not keys"),
+        (["seed=1,2"], "--seeds 1-20"),
+        (["fdcc.Eta=1"], "attributes belong to a controller of the simulator"),
+    ],
+)
+def test_what_is_wrong_with_an_axis_is_named(scenario: Path, axes: list[str], text: str) -> None:
+    with pytest.raises(ScenarioError) as error:
+        suite_of(scenario, axes, ["hpcc"])
+    assert text in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["0-10000", "3-1", "1,1", "-1", "one", "1-", str(2**63)])
+def test_seeds_are_a_range_or_a_list(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["benchmark", "quick", f"--seeds={text}"])
+    assert "argument --seeds: " in capsys.readouterr().err
+
+
+def test_an_unknown_attribute_is_answered_with_the_nearest(
+    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert sweep(scenario, tmp_path / "out", "hpcc.Etta=0.9,0.95") == 2
+    assert "hpcc has no attribute 'Etta'; the nearest known one is 'Eta'" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_neither_suite_nor_scenario_is_answered_with_both(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match=r"no such file.*dumbbell_100g_4to1.*suites: fairness, incast"):
+        suite_of(Path("quik"), ["topology.senders=2"])
+    with pytest.raises(ScenarioError, match=r"none\.yaml: No such file"):
+        suite_of(tmp_path / "none.yaml", ["topology.senders=2"])
+
+
+@pytest.mark.parametrize(
+    ("entry", "text"),
+    [
+        ({"grid": 3}, "scenarios.0.grid: expected keys with lists of values, found 3"),
+        ({"grid": {"time_limit_ns": 3}}, "scenarios.0.grid.time_limit_ns: expected a list of values"),
+        ({"grid": {"time_limit_ns": []}}, "scenarios.0.grid.time_limit_ns: there are no values"),
+        (
+            {"name": "{laod}", "grid": {"traffic.load": [1]}},
+            "name: {laod} names no axis of the grid; the nearest known one is 'load'",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_grid_is_named(tmp_path: Path, entry: dict[str, Any], text: str) -> None:
+    whole = {**entry, "scenario": {**SCENARIO, "traffic": {"kind": "poisson"}}}
+    with pytest.raises(ScenarioError) as error:
+        Suite.load(suite_file(tmp_path, **whole))
+    assert text in str(error.value)

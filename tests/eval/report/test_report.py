@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The report of a benchmark: self-contained, complete, with a winner only beyond doubt."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.benchmark.standings import HEADLINES, UNDECIDED, standings
+from ns3_env.eval.commands.evaluation import main
+from ns3_env.eval.metrics import METRICS
+from ns3_env.eval.plots.plots import COLOURS, envelope, styles
+from ns3_env.eval.plots.table import csv_text
+from ns3_env.eval.report import write
+from ns3_env.eval.report.figures import pareto_front
+from tests.samples import report_folder
+
+#: Attributes from which a browser loads something.
+LOADING = {"src", "href", "srcset", "data", "poster", "action", "background", "xlink:href"}
+
+
+class Tags(HTMLParser):
+    """Every tag with its attributes, and the text in between."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def lacking(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a failed, a missing and a stale cell, and its reports."""
+    path = report_folder.write(tmp_path_factory.mktemp("bench") / "run")
+    report_folder.fail(path, "equal", "hpcc", 2, "SimulatorDied: <script>alert(1)</script>\nlast | words")
+    report_folder.remove(path, "equal", "mpcc", 3)
+    report_folder.make_stale(path, "sizes", "fast", 1, fct_slowdown_avg=777.25)
+    write(path)
+    return path
+
+
+def test_the_page_loads_nothing(lacking: Path) -> None:
+    page = (lacking / "report.html").read_text()
+    tags = Tags(page).tags
+    assert not {"link", "iframe", "object", "embed", "base"} & {tag for tag, _ in tags}
+    assert [attributes for tag, attributes in tags if tag == "script"] == [{}], "one of its own, inside"
+    for _, attributes in tags:
+        for name in LOADING & set(attributes):
+            assert (attributes[name] or "").startswith(("data:", "#")), (name, attributes[name])
+    assert not re.search(r"@import|url\(", page)
+    assert len([tag for tag, _ in tags if tag == "img"]) >= 5
+
+
+def test_links_inside_the_page_lead_somewhere(lacking: Path) -> None:
+    tags = Tags((lacking / "report.html").read_text()).tags
+    ids = {attributes["id"] for _, attributes in tags if "id" in attributes}
+    links = [attributes["href"] for tag, attributes in tags if tag == "a"]
+    assert links
+    assert {str(link).removeprefix("#") for link in links} <= ids
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.md"])
+def test_what_is_not_there_is_named(lacking: Path, name: str) -> None:
+    text = (lacking / name).read_text()
+    text = Tags(text).text if name.endswith("html") else text
+    assert "39 of 42 cells" in text
+    for place in ("equal, hpcc, seed 2", "equal, mpcc, seed 3", "sizes, fast, seed 1"):
+        assert text.count(place) == 1, place
+    assert "last" in text
+    assert "777.25" not in text
+
+
+def test_what_is_not_there_is_not_averaged(lacking: Path) -> None:
+    equal, sizes = standings(BenchFolder.read(lacking))
+    rows = {row.controller: row for row in equal.rows}
+    assert rows["hpcc"].scores["fct_slowdown_avg"].mean == pytest.approx((7 * 3.2 - 3.4) / 6)
+    assert (rows["hpcc"].seeds, rows["hpcc"].expected, rows["hpcc"].note) == (6, 7, "1 failed")
+    assert rows["mpcc"].note == "1 missing"
+    assert {row.controller: row.note for row in sizes.rows} == {"fast": "1 stale", "hpcc": "", "mpcc": ""}
+    assert sizes.rows[0].scores["fct_slowdown_avg"].mean == pytest.approx((7 * 2.05 - 2.0) / 6)
+
+
+def test_names_and_errors_are_escaped(tmp_path: Path) -> None:
+    made = report_folder.suite(scenarios=1, title="<script>1</script>")
+    wild = made.scenarios[0].model_copy(
+        update={"title": "<img src=x onerror=y> | a & b", "group": "<b>`group`"}
+    )
+    made = made.model_copy(update={"scenarios": [wild]})
+    path = report_folder.write(tmp_path / "run", made)
+    report_folder.fail(path, "equal", "hpcc", 2, "</div><script>alert(1)</script>")
+    page = write(path).read_text()
+    assert page.count("<script") == 1
+    assert "alert(1)" in Tags(page).text
+    assert "<img src=x" not in page
+    assert "<img src=x onerror=y> | a & b" in Tags(page).text
+    text = (path / "report.md").read_text()
+    assert "<script" not in text
+    assert "<img" not in text
+    assert "\\| a & b" in text
+
+
+def test_a_winner_is_better_than_each_other_one_for_sure(tmp_path: Path) -> None:
+    path = report_folder.write(tmp_path / "run", report_folder.suite(scenarios=1))
+    verdicts = standings(BenchFolder.read(path))[0].verdicts
+    assert verdicts["fct_slowdown_avg"].winner == "fast"
+    assert (verdicts["goodput"].winner, verdicts["goodput"].text) == (None, UNDECIDED)  # all alike
+    page = write(path).read_text()
+    won = re.findall(r'<td class="won"[^>]*>([\d.,]+) ★', page)
+    assert "2.05" in won
+    assert "3.20" not in won
+    text = (path / "report.md").read_text()
+    assert re.search(r"\*\*2.05 \[2.0\d–2.0\d\]; × 0.64\d \(0.6\d+–0.6\d+\) of (hpcc|mpcc)\*\*", text)
+    assert '<span class="edge better">× 0.64' in page
+    assert '<span class="edge worse">× 1.56' in page
+
+
+def test_sizes_are_compared_flow_by_flow(tmp_path: Path) -> None:
+    """Each flow counts as its own ratio: one that stalls under both hides no difference of the others."""
+    made = report_folder.suite(controllers=["hpcc", "mpcc"])
+    path = report_folder.write(tmp_path / "run", made, fct_slowdown_to_10kB_avg=3.0)
+    for seed in made.seeds:
+        for who, factor in (("hpcc", 1.0), ("mpcc", 0.9)):
+            slowdowns = [factor * 2, factor * 3, factor * 4, 500.0 * seed]
+            rows = [(i, 2, 5_000, 0, 5_000 * x, 5_000, 5_000 * x, 1) for i, x in enumerate(slowdowns)]
+            text = csv_text(report_folder.FLOWS, rows)
+            (path / f"cells/sizes/{who}/seed-{seed}/flows.csv").write_text(text)
+    _, of_sizes = standings(BenchFolder.read(path))
+    metric = "fct_slowdown_to_10kB_avg"
+    assert of_sizes.verdicts[metric].winner == "mpcc"
+    edge = {row.controller: row.scores[metric].edge for row in of_sizes.rows}["mpcc"]
+    assert edge is not None
+    assert edge.difference.estimate == pytest.approx(0.9 ** (3 / 4))
+
+
+def test_who_is_now_better_now_worse_is_no_winner(tmp_path: Path) -> None:
+    path = report_folder.write(
+        tmp_path / "run", report_folder.suite(scenarios=1, controllers=["hpcc", "mpcc"])
+    )
+    verdict = standings(BenchFolder.read(path))[0].verdicts["fct_slowdown_avg"]
+    assert (verdict.winner, verdict.text) == (None, UNDECIDED)
+    assert UNDECIDED in write(path).read_text()
+    assert UNDECIDED in (path / "report.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("changes", "metrics", "reason"),
+    [
+        ({"seeds": [1]}, {}, "undecided: 1 seed, 7 needed"),
+        ({"seeds": [1, 2, 3, 4, 5, 6]}, {}, "undecided: 6 seeds, 7 needed"),
+        ({"controllers": ["hpcc"]}, {}, "undecided: nothing to compare"),
+        ({}, {"unfinished_flows": 1}, "undecided: flows unfinished"),
+        ({}, {"fct_slowdown_avg": None}, "–"),
+    ],
+)
+def test_what_cannot_be_decided_says_why(
+    tmp_path: Path, changes: dict[str, list[object]], metrics: dict[str, float | None], reason: str
+) -> None:
+    path = report_folder.write(tmp_path / "run", report_folder.suite(**changes), **metrics)
+    verdict = standings(BenchFolder.read(path))[0].verdicts["fct_slowdown_avg"]
+    assert (verdict.winner, verdict.text) == (None, reason)
+
+
+def test_a_scenario_with_a_lacking_cell_has_no_winner(lacking: Path) -> None:
+    equal, sizes = standings(BenchFolder.read(lacking))
+    for scenario in (equal, sizes):
+        assert scenario.verdicts["fct_slowdown_avg"].text == "undecided: cells lacking"
+
+
+def test_both_reports_hold_the_same_numbers(lacking: Path) -> None:
+    page = re.sub(r"<style>.*?</style>", "", (lacking / "report.html").read_text(), flags=re.DOTALL)
+    shown = Tags(page).text
+    text = (lacking / "report.md").read_text()
+    for scenario in standings(BenchFolder.read(lacking)):
+        for row in scenario.rows:
+            for name in HEADLINES:
+                score = row.scores[name]
+                assert score.text in shown
+                assert score.interval in shown
+                assert score.text + (f" [{score.interval}]" if score.interval else "") in text
+                if score.edge is not None:
+                    assert score.edge.text in shown
+                    assert score.edge.text in text
+            assert row.scores["fct_slowdown_avg"].edge is not None
+            assert row.scores["unfinished_flows"].edge is None  # none, whoever controls
+
+
+def test_commands_versions_and_values_are_there(lacking: Path) -> None:
+    for name in ("report.html", "report.md"):
+        text = (lacking / name).read_text()
+        for what in (
+            f"benchmark hand.yaml --out {lacking}",
+            f"report {lacking}",
+            "eval run ",
+            " --trace --out trace-",
+            "ns3",
+        ):
+            assert what in text, (name, what)
+    shown = Tags((lacking / "report.html").read_text()).text
+    assert "kind: dumbbell" in shown
+    assert METRICS["goodput"].formula in shown
+
+
+def test_a_folder_without_any_cell_has_a_report(tmp_path: Path) -> None:
+    path = report_folder.write(tmp_path / "run")
+    for entry, who, seed in report_folder.suite().cells():
+        report_folder.remove(path, entry.name, who.name, seed)
+    page = Tags(write(path).read_text())
+    assert "0 of 42 cells" in page.text
+    assert not [tag for tag, _ in page.tags if tag == "img"]
+
+
+@pytest.mark.parametrize("what", ["absent", "empty", "training"])
+def test_another_folder_is_an_error_that_says_what_would_be_right(
+    tmp_path: Path, what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "run"
+    if what != "absent":
+        path.mkdir()
+    if what == "training":
+        (path / "config.yaml").write_text("seed: 1\n")
+    assert main(["report", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert str(path) in error
+    assert "eval benchmark" in error
+    assert not (path / "report.html").exists()
+
+
+def test_a_spoilt_cell_is_an_error_that_names_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = report_folder.write(tmp_path / "run")
+    spoilt = path / "cells" / "equal" / "hpcc" / "seed-1" / "flows.csv"
+    spoilt.write_text("src,dst\n1,2\n")
+    assert main(["report", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert str(spoilt) in error
+    assert "size_bytes" in error
+
+
+def test_the_same_folder_makes_the_same_page(tmp_path: Path) -> None:
+    path = report_folder.write(tmp_path / "run", report_folder.suite(scenarios=1, controllers=["hpcc"]))
+    first = write(path).read_bytes()
+    assert write(path).read_bytes() == first
+
+
+def test_no_two_controllers_look_alike() -> None:
+    looks = styles([*COLOURS, "mine", "yours", "theirs", "ours"])
+    assert set(COLOURS) == {"fdcc", "mpcc", "hpcc", "dcqcn", "dctcp", "timely", "swift"}
+    for of in (
+        [look.colour for look in looks.values()],
+        [(str(look.line), look.colour) for look in looks.values()],
+        [look.marker for look in looks.values()],
+    ):
+        assert len(set(of)) == len(looks)
+
+
+def test_a_thinned_curve_keeps_its_extremes() -> None:
+    times = np.arange(10_000.0)
+    values = np.sin(times)
+    values[[137, 9_001]] = 50.0, -50.0
+    kept, heights = envelope(times, values, 100)
+    assert len(kept) <= 200
+    assert (heights.max(), heights.min()) == (50.0, -50.0)
+    assert (np.diff(kept) > 0).all()
+
+
+def test_the_front_holds_who_is_beaten_by_nobody() -> None:
+    points = {
+        "low": (1.0, 0.5),
+        "high": (9.0, 0.9),
+        "beaten": (9.5, 0.8),
+        "also": (1.0, 0.4),
+        "mid": (4.0, 0.7),
+    }
+    assert pareto_front(points) == ["low", "mid", "high"]

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The report in a real browser: its fit on screen and phone, sorting, ratios, and no requests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ns3_env.eval.report import write
+from tests.eval.report.browser import Browser, browser, find_chromium
+from tests.samples import report_folder
+
+CHROMIUM = find_chromium()
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no chromium installed (Debian: apt install chromium)"
+)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report with long names, errors and many controllers."""
+    names = ["dcqcn", "hpcc", "mpcc", "timely", "swift", "dctcp"]
+    own = {"name": "a-controller-of-mine-with-a-rather-long-name", "controller": "hpcc"}
+    path = report_folder.write(
+        tmp_path_factory.mktemp("bench") / "run", report_folder.suite(scenarios=1, controllers=[*names, own])
+    )
+    report_folder.fail(path, "equal", "hpcc", 2, "SimulatorDied: " + "x" * 400)
+    return write(path)
+
+
+@pytest.fixture(scope="module")
+def tab() -> Iterator[Browser]:
+    assert CHROMIUM is not None
+    with browser(CHROMIUM) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_fits_and_asks_for_nothing(tab: Browser, page: Path, width: int, dark: bool) -> None:
+    tab.open(page, width, dark=dark)
+    tab.evaluate("document.querySelectorAll('details').forEach(x => x.open = true)")
+    assert tab.evaluate("innerWidth") == width
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    first = "[...document.querySelectorAll('tr > :first-child:not([colspan])')]"
+    assert tab.evaluate(f"Math.max(...{first}.map(x => x.offsetWidth))") < max(0.6 * width, 300)
+    assert tab.evaluate("[...document.images].filter(x => x.naturalWidth == 0).length") == 0
+    assert tab.evaluate("document.images.length") > 5
+    assert tab.requests() == [page.as_uri()]
+    assert tab.failures() == []
+    ground = tab.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (max(map(int, ground[4:-1].split(","))) < 64) == dark
+
+
+#: Names in the summary's first scenario, from above.
+ROWS = "document.querySelector('#summary-table tbody').querySelectorAll('tr[data-controller]')"
+NAMES = f"[...{ROWS}].map(row => row.dataset.controller)"
+
+
+def cell(controller: str, metric: str) -> str:
+    """What the summary shows of a controller."""
+    place = f'#summary-table td[data-metric="{metric}"][data-controller="{controller}"]'
+    return f"document.querySelector({place!r}).innerText"
+
+
+@pytest.fixture
+def small(tab: Browser, tmp_path: Path) -> Browser:
+    """The report of three controllers, of which "fast" is the best and hpcc, on average, the worst."""
+    tab.open(write(report_folder.write(tmp_path / "run", report_folder.suite(scenarios=1))), 1280)
+    return tab
+
+
+def test_a_click_sorts_each_scenario_and_the_third_undoes_it(small: Browser) -> None:
+    click = "document.querySelectorAll('#summary-table thead th')[{}].click()"
+    assert small.evaluate(NAMES) == ["fast", "hpcc", "mpcc"]
+    small.evaluate(click.format(2))
+    assert small.evaluate(NAMES) == ["fast", "hpcc", "mpcc"]
+    assert small.evaluate("document.querySelectorAll('thead th')[2].ariaSort") == "ascending"
+    small.evaluate(click.format(2))
+    assert small.evaluate(NAMES) == ["mpcc", "hpcc", "fast"]
+    last = "document.querySelector('#summary-table tbody').lastElementChild.className"
+    assert small.evaluate(last) == "winner"
+    small.evaluate(click.format(2))
+    assert small.evaluate(NAMES) == ["fast", "hpcc", "mpcc"]
+    small.evaluate(click.format(0))
+    small.evaluate(click.format(0))
+    assert small.evaluate(NAMES) == ["mpcc", "hpcc", "fast"]
+    assert small.failures() == []
+
+
+def test_values_are_shown_as_ratios_to_a_chosen_baseline(small: Browser) -> None:
+    select = "document.getElementById('baseline')"
+    choose = f"(x => {{{{ x.value = '{{}}'; x.dispatchEvent(new Event('change')); }}}})({select})"
+    ours, theirs = (report_folder.SLOWDOWNS[name] for name in ("mpcc", "hpcc"))
+    ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
+    geometric = f"{math.exp(sum(map(math.log, ratios)) / len(ratios)):.3f}"
+    assert geometric != f"{sum(ratios) / len(ratios):.3f}"
+    before = small.evaluate(cell("mpcc", "fct_slowdown_avg"))
+    assert before.startswith("3.20")
+    small.evaluate(choose.format("hpcc"))
+    assert small.evaluate(cell("mpcc", "fct_slowdown_avg")) == f"× {geometric}"
+    assert small.evaluate(cell("hpcc", "fct_slowdown_avg")) == "× 1.000"
+    assert small.evaluate(cell("mpcc", "unfinished_flows")) == "± 0", "of zeros the difference"
+    small.evaluate(choose.format(""))
+    assert small.evaluate(cell("mpcc", "fct_slowdown_avg")) == before
+    assert small.failures() == []
+
+
+def test_on_a_phone_tables_scroll_within_their_box(small: Browser, tmp_path: Path) -> None:
+    small.open(tmp_path / "run" / "report.html", 360)
+    box = "document.getElementById('summary-table')"
+    assert small.evaluate(f"{box}.scrollWidth > {box}.clientWidth && {box}.clientWidth <= 360")
+    assert small.evaluate("document.documentElement.scrollWidth") <= 360
+    assert (
+        small.evaluate("Math.max(...[...document.images].map(x => x.getBoundingClientRect().right))") <= 360
+    )

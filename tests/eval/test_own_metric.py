@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A user's own metric that joins by its name, where the command line has named it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ns3_env.errors import ConfigError
+from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.commands.evaluation import main
+from ns3_env.eval.metrics import METRICS, load_metrics, own
+from tests.paths import ROOT
+from tests.samples.suites import SUITE
+
+MODULE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+MODULE = re.search(r"```python\n(import numpy as np\n\nfrom ns3_env.eval.metrics .*?)```", MODULE, re.DOTALL)[
+    1
+]  # type: ignore[index]
+SCENARIO = SUITE["scenarios"][0]["scenario"]
+
+
+@pytest.fixture(autouse=True)
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The page's module in the working directory; whatever joins leaves again."""
+    monkeypatch.setenv("NS3_ENV_NAMED_CODE", "")
+    monkeypatch.setattr(own, "_JOINED", {})
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    module = f"mine_{tmp_path.name}".replace("-", "_")
+    (tmp_path / f"{module}.py").write_text(MODULE)
+    known = dict(METRICS)
+    yield f"{module}:first_done"
+    METRICS.clear()
+    METRICS.update(known)
+
+
+def test_run_shows_it(mine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "s.yaml").write_text(yaml.safe_dump(SCENARIO))
+    command = ["run", "s.yaml", "--controllers", "hpcc", "--out", "out", "--json", "t.json"]
+    assert main([*command, "--metric", mine]) == 0
+    assert "first_done" in capsys.readouterr().out
+    value = json.loads((tmp_path / "t.json").read_text())["hpcc"]["first_done"]
+    assert 0 < value < 1e6
+
+
+def test_every_process_of_a_benchmark_has_it_and_another_source_plays_again(
+    mine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "suite.yaml").write_text(yaml.safe_dump({**SUITE, "seeds": [1]}))
+    command = ["benchmark", "suite.yaml", "--out", "out", "--jobs", "2", "--metric", mine]
+    assert main(command) == 0
+    assert "first_done" in capsys.readouterr().out
+    folder = BenchFolder.read(tmp_path / "out")
+    assert [cell.metrics["first_done"] > 0 for cell in folder.cells] == [True] * 4
+    assert "own metrics" in folder.versions
+    file = tmp_path / f"{mine.partition(':')[0]}.py"
+    file.write_text(file.read_text() + "# another\n")
+    written = {cell.folder: cell.folder.stat().st_mtime_ns for cell in folder.cells}
+    assert main(command) == 0
+    assert all(path.stat().st_mtime_ns > then for path, then in written.items())
+
+
+def test_only_the_command_line_names_code() -> None:
+    with pytest.raises(ConfigError, match="would run the code of 'mine:x'"):
+        load_metrics(["mine:x"])
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "says"),
+    [
+        (
+            "def f(results): return 1.0",
+            "f",
+            "is no metric: expected a function of an episode's results with @m",
+        ),
+        ("f = 3", "f", "is no metric"),
+        ("", "f", "has no 'f'"),
+        (
+            "from ns3_env.eval.metrics import metric\n@metric('g', 'g', 'lower')\ndef goodput(r): return 1",
+            "goodput",
+            "there is a metric 'goodput' already",
+        ),
+        (
+            "from ns3_env.eval.metrics import metric\n@metric('g', 'g', 'lower')\ndef bad(r): return r['no']",
+            "bad",
+            ":bad raised KeyError: 'no'",
+        ),
+    ],
+)
+def test_what_is_no_metric_is_one_line(
+    text: str, name: str, says: str, mine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = mine.partition(":")[0]
+    (tmp_path / f"{module}.py").write_text(text)
+    (tmp_path / "s.yaml").write_text(yaml.safe_dump(SCENARIO))
+    command = ["run", "s.yaml", "--controllers", "hpcc", "--out", "out"]
+    assert main([*command, "--metric", f"{module}:{name}"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "--metric: " in line
+    assert says in line

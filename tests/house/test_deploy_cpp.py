@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The C++ example that deploys a policy: its build without ns-3, and its decisions."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ns3_env import _native
+from ns3_env.task import observations
+from ns3_env.task.actions import MultiplicativeWindow
+from tests.paths import ROOT
+from tests.samples.policy_files import FIELDS, lstm_file, mlp_file
+
+SEEN = {"rtt": 1.8, "qlen": 0.4, "goodput": 0.2, "pacing_rate": 0.3, "last_action": -0.5}
+#: What examples/deploy_cpp/deploy.cc says of its sender.
+SENDER = {"host_rate_bps": 100e9, "base_rtt_ns": 6200.0, "bdp_bytes": 77500.0, "window_bytes": 50000.0}
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("deploy")
+    bin_folder = Path(sys.executable).parent
+    spec = find_spec("nlohmann_json")
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    include = Path(spec.submodule_search_locations[0], "include")
+    cmake = [str(bin_folder / "cmake")]
+    ninja = f"-DCMAKE_MAKE_PROGRAM={bin_folder / 'ninja'}"
+    source = str(ROOT / "examples" / "deploy_cpp")
+    boost = include.parents[1] / "cmeel.prefix" / "include"
+    includes = [f"-DNLOHMANN_INCLUDE={include}", f"-DBOOST_INCLUDE={boost}"]
+    options = [ninja, *includes, "-DCMAKE_BUILD_TYPE=Debug"]  # quick to compile
+    made = [*cmake, "-S", source, "-B", str(folder), "-G", "Ninja", *options]
+    subprocess.run(made, check=True, capture_output=True)
+    subprocess.run([*cmake, "--build", str(folder)], check=True, capture_output=True)
+    return folder / "deploy"
+
+
+def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(program), *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("make", [mlp_file, lstm_file])
+def test_it_decides_as_the_simulator_does(program: Path, tmp_path: Path, make: type[Path]) -> None:
+    policy = make(tmp_path / "policy.safetensors")
+    record = {**SENDER, **SEEN}
+    done = run(program, str(policy), *(f"{name}={value!r}" for name, value in record.items()))
+    assert done.returncode == 0, done.stderr
+    words = done.stdout.split()
+    answer = {name: float(value) for name, value in zip(words[::2], words[1::2], strict=True)}
+
+    network = _native.Policy(str(policy))
+    windows = np.zeros((1, network.history_length, len(FIELDS)), np.float32)
+    windows[0, 0] = [SEEN[name] for name in FIELDS]
+    action = network.evaluate(windows, np.array([1]))
+    assert answer["action"] == pytest.approx(float(action[0, 0]), abs=1e-6)
+    row = np.zeros((1, len(observations.FIELDS)))
+    for name, value in {**record, "packet_bytes": 1048.0 + network.telemetry_bytes}.items():
+        row[0, observations.INDEX[name]] = value
+    window, rate, _ = MultiplicativeWindow(rounding="none")(action, row)[0]
+    assert answer["window_bytes"] == pytest.approx(window, rel=1e-5)
+    assert answer["rate_bps"] == pytest.approx(rate, rel=1e-5)
+
+
+def test_what_is_no_policy_or_no_field_is_one_line(program: Path, tmp_path: Path) -> None:
+    nothing = tmp_path / "nothing"
+    nothing.write_bytes(b"")
+    for arguments in ([str(nothing)], [str(mlp_file(tmp_path / "p")), "rt=1.8"], [str(tmp_path / "none")]):
+        done = run(program, *arguments)
+        assert done.returncode == 2
+        assert done.stderr.startswith("deploy: ")
+        assert done.stderr.count("\n") == 1

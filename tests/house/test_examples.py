@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Examples of learning libraries and code of two pages, run as they stand for a few steps."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.paths import ROOT
+
+EXAMPLES = {
+    "ppo_sb3": ["--steps", "2048", "--out"],
+    "ppo_single_file": ["--steps", "1024", "--tensorboard"],
+    "pettingzoo_supersuit": ["--steps", "2048"],
+    "torchrl_td3": ["--steps", "400"],
+}
+
+BLOCKS = [
+    (page, code)
+    for page in ("getting-started", "learning-libraries")
+    for code in re.findall(r"```python\n(.*?)```", (ROOT / f"docs/{page}.md").read_text("utf-8"), re.DOTALL)
+]
+
+
+@pytest.mark.parametrize(("page", "code"), BLOCKS)
+def test_what_a_page_shows_runs(
+    page: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, f"docs/{page}.md", "exec"), {})
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_learns_something(name: str, tmp_path: Path) -> None:
+    options = [*EXAMPLES[name]]
+    if options[-1].startswith("--") and options[-1] != "--steps":
+        options.append(str(tmp_path / "out"))
+    ran = subprocess.run(
+        [sys.executable, "-W", "error::FutureWarning", ROOT / "examples" / f"{name}.py", *options],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=tmp_path,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert ran.returncode == 0, ran.stderr
+    told = re.search(r"reward per decision: (-?\d+\.\d+) before, (-?\d+\.\d+) after \d+ steps", ran.stdout)
+    assert told, ran.stdout
+    assert told[1] != told[2], "weights that have not changed earn the same on the same episodes"
+    if name == "ppo_sb3":
+        assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["policy.safetensors", "ppo.zip"]
+        assert "unseen 8-to-1 incast" in ran.stdout
+    if name == "ppo_single_file":
+        assert list((tmp_path / "out").iterdir())

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The Python examples of docs/extending.md in a benchmark, as they are written there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+import train
+from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.benchmark.suite import Suite
+from ns3_env.eval.commands.evaluation import main, parser
+from ns3_env.eval.episodes.entry import Entry, load
+from ns3_env.policies.policy import Policy
+from tests.paths import ROOT
+from tests.samples.runs import CONFIG, CURRICULUM
+
+PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+SCENARIO: dict[str, Any] = {
+    "name": "three",
+    "scenario": {
+        "topology": {"kind": "dumbbell", "senders": 3},
+        "traffic": {"kind": "incast", "size_bytes": 200000},
+        "switch": {"ecn": {"kmin_bytes": 30000, "kmax_bytes": 30000, "pmax": 1.0, "at_rate_bps": 100e9}},
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def _without_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
+
+
+def played(tmp_path: Path, controllers: list[str], *more: str) -> dict[str, dict[str, float]]:
+    """Metrics of one cell for each controller."""
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(yaml.safe_dump({"controllers": controllers, "scenarios": [SCENARIO]}))
+    out = tmp_path / "out"
+    assert main(["benchmark", str(suite), "--out", str(out), "--jobs", "1", *more]) == 0
+    return {cell.controller: cell.metrics for cell in BenchFolder.read(out).cells}
+
+
+def documented(option: str) -> str:
+    """The option's value in the page's command, which the command line accepts."""
+    (command,) = re.findall(rf"\$ \.venv/bin/python -m (eval .*{option} .*)", PAGE)
+    return str(getattr(parser().parse_args(shlex.split(command)[1:]), option.strip("-"))[0])
+
+
+def test_the_page_s_suite_is_one(tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(PAGE.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
+    suite = Suite.load(tmp_path / "s.yaml")
+    assert [entry.name for entry in suite.controllers] == ["hpcc", "gentle", "target-queue", "trained"]
+
+
+def test_the_page_s_policy_is_the_example_s() -> None:
+    scope: dict[str, Any] = {}
+    exec(compile(PAGE.split("```python\n")[1].split("```")[0], "extending.md", "exec"), scope)
+    ours, theirs = (
+        scope["TargetQueue"](),
+        load(Entry(name="x", policy="examples.target_queue:make")).policy,
+    )
+    assert isinstance(ours, Policy)
+    queues = np.array([[0.0], [0.2], [3.0]])
+    assert np.array_equal(ours.predict(queues)[0], theirs.predict(queues)[0])
+    assert (ours.fields, ours.action_map) == (theirs.fields, theirs.action_map)
+
+
+def test_a_policy_joins_by_module_and_factory(tmp_path: Path) -> None:
+    cells = played(tmp_path, ["hpcc"], "--policy", documented("--policy"))
+    assert set(cells) == {"hpcc", "target-queue"}
+    assert cells["target-queue"]["unfinished_flows"] == 0
+
+
+@pytest.mark.parametrize("word", ["none", "--policy", "other --policy", "--allow-imports"])
+def test_a_file_imports_nothing_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], word: str
+) -> None:
+    (tmp_path / f"mine_{len(word)}.py").write_text(
+        "from pathlib import Path\n"
+        "from examples.target_queue import make\n"
+        "Path('imported').mkdir(exist_ok=True)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    policy = f"mine_{len(word)}:make"
+    suite = tmp_path / "suite.yaml"
+    controllers = ["hpcc", {"name": "mine", "policy": policy}]
+    suite.write_text(yaml.safe_dump({"controllers": controllers, "scenarios": [SCENARIO]}))
+    command = ["benchmark", "suite.yaml", "--out", "out", "--jobs", "1"]
+    said = {
+        "none": [],
+        "--policy": [f"--policy=mine={policy}"],
+        "other --policy": ["--policy=mine=examples.target_queue:make"],
+        "--allow-imports": ["--allow-imports"],
+    }[word]
+    if word in ("none", "other --policy"):
+        assert main([*command, *said]) == 2
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1
+        assert f"suite.yaml: controllers.1: policy: would run the code of '{policy}'" in error
+        assert f"--policy mine={policy}" in error
+        assert "--allow-imports" in error
+        assert not (tmp_path / "imported").exists()
+        assert not (tmp_path / "out").exists()
+        return
+    assert main([*command, *said]) == 0
+    shutil.rmtree("imported")
+    # A cell's file names the policy, too.
+    cell = "out/cells/three/mine/seed-1/config.yaml"
+    assert main(["run", cell, "--trace", "--out", "trace"]) == 2
+    assert f"would run the code of '{policy}'; if you trust it: --allow-imports" in capsys.readouterr().err
+    assert not (tmp_path / "imported").exists()
+
+
+def test_a_checkpoint_joins_by_path(tmp_path: Path) -> None:
+    assert documented("--checkpoint").startswith("trained=runs/")
+    (tmp_path / "config.yaml").write_text(CONFIG.split("evaluation:")[0])
+    (tmp_path / "curriculum.yaml").write_text(CURRICULUM)
+    files = ["--config", str(tmp_path / "config.yaml"), "--curriculum", str(tmp_path / "curriculum.yaml")]
+    assert train.main([*files, "--runs", str(tmp_path / "runs"), "train.decisions=200"]) == 0
+    (run,) = (tmp_path / "runs").iterdir()
+    loaded = load(Entry(name="trained", checkpoint=str(run)))
+    assert loaded.policy.fields == ("rtt", "qlen", "switch_rate", "last_action")
+    assert loaded.clock is not None
+    cells = played(tmp_path, ["hpcc"], "--checkpoint", f"trained={run}")
+    assert set(cells) == {"hpcc", "trained"}
+    suite = yaml.safe_load((tmp_path / "out/suite.yaml").read_text())
+    assert suite["controllers"][1]["content"]
+    newest = sorted((run / "checkpoints").iterdir())[-1]
+    same = load(Entry(name="trained", checkpoint=str(newest))).policy
+    observed = np.full((2, 4), 0.5, dtype=np.float32)
+    ours, theirs = (x.predict(observed, deterministic=True)[0] for x in (same, loaded.policy))
+    assert np.array_equal(ours, theirs)

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Directions of imports between packages, and code that must not tell agents by their names."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from ns3_env.agents.configuration.registry import AGENTS, AgentConfig, find_agent
+from ns3_env.agents.trainer.trainer import Trainer
+from tests.paths import ROOT
+
+
+def imports(package: str) -> Iterator[tuple[Path, str]]:
+    """(file, module) of every import below a folder (links are not followed), those within functions too."""
+    for path in sorted((ROOT / package).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                yield from ((path, alias.name) for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{path}: relative import"
+                yield path, node.module or ""
+
+
+#: Rooms of ns3_env that stand on all others, the uppermost first.
+ABOVE = ("eval", "agents")
+
+
+def test_imports_point_from_eval_over_agents_to_the_environment() -> None:
+    for path, name in imports("ns3_env"):
+        room = path.relative_to(ROOT / "ns3_env").parts[0]
+        above = ABOVE[: ABOVE.index(room)] if room in ABOVE else ABOVE
+        assert not name.startswith(tuple(f"ns3_env.{upper}" for upper in above)), f"{path}: {name}"
+
+
+def module_of(path: Path) -> str:
+    """As it is imported."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported_files() -> dict[str, set[str]]:
+    """The modules of the package that each imports, within functions and for types alone, too; its own first
+    lines are read by all."""
+    files = {module_of(path): path for path, _ in imports("ns3_env")}
+    graph: dict[str, set[str]] = {}
+    for name, path in files.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                wanted = [f"{node.module}.{alias.name}" for alias in node.names]
+                found = {x if x in files else str(node.module) for x in wanted}
+            elif isinstance(node, ast.Import):
+                found = {alias.name for alias in node.names}
+            else:
+                continue
+            graph.setdefault(name, set()).update(found & files.keys() - {name, "ns3_env"})
+    return graph
+
+
+def room_of(module: str) -> str:
+    """``ns3_env.envs`` of ``ns3_env.envs.slots``, ``ns3_env.eval.report`` of ``ns3_env.eval.report.page``."""
+    parts = module.split(".")
+    return ".".join(parts[: 3 if parts[1] in ABOVE else 2])
+
+
+def test_no_file_imports_itself_by_way_of_others() -> None:
+    assert list(TopologicalSorter(imported_files()).static_order())
+
+
+def test_no_room_imports_itself_by_way_of_others() -> None:
+    rooms: dict[str, set[str]] = {}
+    for name, found in imported_files().items():
+        if "." in name:
+            own = rooms.setdefault(room_of(name), set())
+            own.update(room_of(other) for other in found if room_of(other) != room_of(name))
+    assert list(TopologicalSorter(rooms).static_order())
+
+
+def test_tests_share_modules_that_are_no_tests() -> None:
+    assert [f"{path}: {name}" for path, name in imports("tests") if ".test_" in f".{name}"] == []
+
+
+#: Of Python in one folder.
+MOST_MODULES = 14
+
+
+def test_nothing_lies_loose_in_the_package() -> None:
+    assert {path.name for path in (ROOT / "ns3_env").glob("*.py")} == {"__init__.py", "errors.py"}
+
+
+def test_no_room_has_more_than_fourteen_modules() -> None:
+    """Whoever looks for something reads a room's list of names; ``__init__.py`` is none of them."""
+    rooms = Counter(path.parent for path in (ROOT / "ns3_env").rglob("*.py") if path.name != "__init__.py")
+    assert {str(room): count for room, count in rooms.items() if count > MOST_MODULES} == {}
+
+
+CPP = ROOT / "ns3_env" / "cpp"
+#: Rooms that know a transport; those of the programs' modules may, too.
+TRANSPORTS = ("rdma", "tcp")
+
+
+def test_no_room_of_cpp_has_more_than_fourteen_units() -> None:
+    """A header and its source file are one unit."""
+    rooms = Counter(path.parent for path in {file.with_suffix("") for file in CPP.rglob("*.[ch]*")})
+    assert {str(room): count for room, count in rooms.items() if count > MOST_MODULES} == {}
+
+
+def included(path: Path) -> list[str]:
+    """Rooms of ns3_env/cpp that a file includes."""
+    found = re.findall(r'^#include "ns3_env/cpp/([^/"]+)/', path.read_text(encoding="utf-8"), re.MULTILINE)
+    return [str(room) for room in found]
+
+
+def test_what_transports_share_knows_neither_and_neither_the_other() -> None:
+    for path in sorted([*CPP.rglob("*.h"), *CPP.rglob("*.cc")]):
+        room = path.relative_to(CPP).parts[0]
+        if room not in ("test", "python"):
+            others = set(TRANSPORTS) - {room}
+            assert not others.intersection(included(path)), path
+
+
+def test_a_files_first_line_says_what_is_in_it() -> None:
+    """In a noun phrase or a statement of at most 100 characters; no question."""
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in tracked.stdout.splitlines():
+        path = ROOT / name
+        if path.is_symlink() or path.suffix not in (".py", ".h", ".cc"):
+            continue
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".py":
+            line = (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+        else:
+            line = next(
+                iter(re.findall(r"^// (?!SPDX)(.*)", "\n".join(text.splitlines()[:3]), re.MULTILINE)), ""
+            )
+        assert "?" not in line, f"{name}: {line}"
+        assert len(line) <= 100, f"{name}: {line}"
+
+
+def test_no_file_of_any_kind_begins_with_a_question() -> None:
+    """Comments among the first three lines of scripts, configurations, templates; headings of pages."""
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in tracked.stdout.splitlines():
+        path = ROOT / name
+        if path.is_symlink() or path.suffix in (".png", ".csv", ".safetensors", ".npz", ".txt"):
+            continue
+        lines = path.read_text(encoding="utf-8").splitlines()
+        heads = [line for line in lines if line.startswith("#")] if path.suffix == ".md" else lines[:3]
+        questions = [line for line in heads if re.match(r"\s*(#|//|\{#|<!--).*\?( |$)", line)]
+        assert questions == [], name
+
+
+def test_agents_and_eval_are_parts_of_the_package_and_no_packages_of_their_own() -> None:
+    """Installed under their own names they would lie where other projects' modules of these names do."""
+    for package in ("ns3_env", "tests", "examples"):
+        own = [name for _, name in imports(package) if name.split(".")[0] in ("agents", "eval")]
+        assert own == []
+
+
+def test_training_and_search_import_no_agent() -> None:
+    packages = tuple(set(AGENTS.values()))
+    for room in (
+        "ns3_env/agents/configuration",
+        "ns3_env/agents/curriculum",
+        "ns3_env/agents/runs",
+        "ns3_env/agents/trainer",
+        "ns3_env/agents/search",
+    ):
+        assert [f"{path}: {name}" for path, name in imports(room) if name.startswith(packages)] == []
+
+
+def test_no_agent_is_told_from_others_by_its_name() -> None:
+    compared = re.compile(rf"""[!=]=\s*["']({"|".join(AGENTS)}|mpcc)["']""")
+    for path in (*sorted((ROOT / "ns3_env" / "agents").rglob("*.py")), ROOT / "train.py"):
+        assert not compared.search(path.read_text(encoding="utf-8")), path
+
+
+@pytest.mark.parametrize("name", sorted(AGENTS))
+def test_every_agent_declares_a_configuration_and_a_trainer(name: str) -> None:
+    agent = find_agent(name)
+    assert agent.config.model_validate({"name": name}).name == name
+    assert issubclass(agent.config, AgentConfig)
+    assert issubclass(agent.trainer, Trainer)

@@ -1,0 +1,467 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``Ns3AiEnv`` on a stand-in for ns3-ai's simulations: episodes, spaces, deaths, clean-up."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+from gymnasium.utils.env_checker import check_env
+from stable_baselines3 import PPO
+from stable_baselines3.common.env_checker import check_env as sb3_check_env
+from stable_baselines3.common.env_util import make_vec_env
+
+import ns3_env  # noqa: F401 (registers the environments)
+from ns3_env.envs.gym_env import FlowEnv
+from ns3_env.errors import SimulatorDied, SimulatorHung, SimulatorNotFound
+from ns3_env.ns3ai import MessageTooLargeError, Ns3AiEnv, SegmentError, WireError, path
+from ns3_env.ns3ai.kept_process import signal_of
+from ns3_env.ns3ai.spaces import contain, describe, space_of, value_of
+from ns3_env.simulator.last_words import killed_by
+from ns3_env.simulator.process import process_state
+from tests.ns3ai.foreign_ns3ai import ForeignNs3Env, Interface, foreign_tree, tree_of
+from tests.paths import ROOT
+from tests.processes import alive, shared_memory
+
+pytestmark = pytest.mark.alone
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As an ns-3 source tree, with the foreign simulation."""
+    return foreign_tree(tmp_path_factory.mktemp("ns-3"))
+
+
+def running(program: str = "ns3ai-foreign-s") -> set[int]:
+    """Processes of that name (its first 15 letters)."""
+    pids = [int(folder.name) for folder in Path("/proc").glob("[0-9]*")]
+    return {pid for pid in pids if name_of(pid) == program and alive(pid)}
+
+
+def name_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    before, processes = shared_memory(), running()
+    yield
+    assert shared_memory() <= before
+    assert running() <= processes
+
+
+def rewards(env: gym.Env[Any, Any], actions: list[int]) -> list[tuple[Any, ...]]:
+    seen: list[tuple[Any, ...]] = []
+    for action in actions:
+        observation, reward, terminated, truncated, info = env.step(action)
+        seen.append((*observation.tolist(), reward, terminated, truncated, info["info"]))
+    return seen
+
+
+def test_episodes_rewards_ends_and_seeds_are_the_simulations(tree: Path) -> None:
+    env = Ns3AiEnv("any", tree, {"steps": 3})
+    assert env.observation_space == spaces.Box(-4e9, 4e9, (2,), np.float32)
+    assert env.action_space == spaces.Discrete(5)
+    assert env.reset(seed=7)[0].tolist() == [0.0, 7.0]
+    assert rewards(env, [4, 1, 2]) == [
+        (1.0, 7.0, 4.0, False, False, "step 1"),
+        (2.0, 7.0, 1.0, False, False, "step 2"),
+        (3.0, 7.0, 2.0, True, False, "step 3"),
+    ]
+    with pytest.raises(RuntimeError, match=r"reset\(\) comes first"):
+        env.step(0)
+    unseeded = env.reset()[0][1], env.reset()[0][1]
+    assert unseeded[0] != unseeded[1]
+    env.reset(seed=7)
+    assert (env.reset()[0][1], env.reset()[0][1]) == unseeded
+    env.reset(options={"settings": {"steps": 1, "cut": True, "RngRun": 9}})
+    assert rewards(env, [3]) == [(1.0, 9.0, 3.0, False, True, "step 1")]
+    with pytest.raises(ValueError, match="'setings'; reset"):
+        env.reset(options={"setings": {}})
+    env.close()
+
+
+def test_a_simulation_built_with_a_newer_boost_is_stepped_alike(tmp_path: Path) -> None:
+    """1.87 and later lay a segment out otherwise: it crashes on the first, and is started on the other."""
+    env = Ns3AiEnv("any", foreign_tree(tmp_path, layout=2), {"steps": 3})
+    assert env.reset(seed=7)[0].tolist() == [0.0, 7.0]
+    assert rewards(env, [4]) == [(1.0, 7.0, 4.0, False, False, "step 1")]
+    env.close()
+
+
+def test_shapes_and_dtypes_are_those_announced(tree: Path) -> None:
+    env = Ns3AiEnv("any", tree, {"rich": 1})
+    most = np.iinfo(np.int32)
+    assert env.observation_space == spaces.Dict(
+        {
+            "pair": spaces.Box(0, 10, (2,), np.uint32),
+            "column": spaces.Box(most.min, most.max, (2, 1), np.int32),
+            "grid": spaces.Box(0, 1, (2, 3), np.float64),
+            "level": spaces.Discrete(7),
+        }
+    )
+    assert env.action_space == spaces.Tuple([spaces.Discrete(3), spaces.Box(-8, 8, (2, 2), np.float32)])
+    env.reset()
+    action = (np.int64(2), np.array([[1.5, 2.0], [-0.5, 4.0]], dtype=np.float32))
+    seen, reward, *_ = env.step(action)
+    assert reward == 9.0
+    assert seen["pair"].tolist() == [1, 7]
+    assert seen["column"].tolist() == [[-5], [1]]
+    assert np.array_equal(seen["grid"], [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]])
+    assert seen in env.observation_space, "with their dtypes"
+    with pytest.raises(ValueError, match=r"shape \(4,\) where the space has \(2, 2\)"):
+        env.step((0, np.zeros(4)))
+    env.step(action)  # nothing was sent
+    env.close()
+
+
+def test_actions_of_doubles_arrive_as_the_floats_that_simulations_read(tree: Path) -> None:
+    """ns3-ai's Python sends floats whatever the box's dtype, and its simulations are written for that."""
+    env = Ns3AiEnv("any", tree, {"wide": 1}, segment="ns3_env-wide", segment_key="segment", timeout_s=10)
+    assert env.action_space == spaces.Box(-1, 1, (2,), np.float64)
+    env.reset()
+    assert env.step(np.array([0.5, 0.125]))[1] == 0.625
+    env.close()
+
+
+def test_boxes_of_floats_are_read_of_either_width() -> None:
+    for dtype in (np.float32, np.float64):
+        box = spaces.Box(-1, 1, (2,), dtype)
+        for doubles in (False, True):
+            back = value_of(box, contain(box, [0.5, -0.25], doubles=doubles))
+            assert back.tolist() == [0.5, -0.25]
+            assert back.dtype == dtype
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        spaces.Discrete(4),
+        spaces.Box(-1, 1, (), np.float32),
+        spaces.Box(0, 255, (3, 2), np.uint32),
+        spaces.Dict({"b": spaces.Box(-5, 5, (2,), np.float64), "a": spaces.Tuple([spaces.Discrete(2)])}),
+    ],
+    ids=str,
+)
+def test_any_space_and_its_values_cross_the_wire_and_back(space: spaces.Space[Any]) -> None:
+    assert space_of(describe(space)) == space
+    space.seed(1)
+    for _ in range(5):
+        value = space.sample()
+        back = value_of(space, contain(space, value))
+        assert space.contains(back)
+        assert str(back) == str(value)
+
+
+def test_what_the_wire_does_not_have_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="no MultiBinary: it has Discrete, Box, Tuple and Dict"):
+        describe(spaces.MultiBinary(3))
+    with pytest.raises(ValueError, match="begin at 0"):
+        describe(spaces.Discrete(3, start=1))
+    with pytest.raises(ValueError, match="'a' is missing"):
+        contain(spaces.Dict({"a": spaces.Discrete(2)}), {})
+
+
+def test_gymnasiums_and_sb3s_checkers_pass_and_it_can_be_pickled(tree: Path) -> None:
+    env = gym.make("ns3_env/Ns3Ai-v0", target="any", ns3_path=tree)
+    check_env(env.unwrapped, skip_render_check=True)
+    sb3_check_env(env.unwrapped)
+    again = pickle.loads(pickle.dumps(env.unwrapped))
+    assert again.reset(seed=3)[0].tolist() == env.reset(seed=3)[0].tolist()
+    again.close()
+    env.close()
+
+
+def test_sb3_learns_and_gymnasiums_vectors_step(tree: Path) -> None:
+    arguments = {"target": "any", "ns3_path": tree, "settings": {"steps": 8}, "segment_key": "segment"}
+    vector = make_vec_env("ns3_env/Ns3Ai-v0", n_envs=2, seed=1, env_kwargs=arguments)
+    PPO("MlpPolicy", vector, n_steps=16, batch_size=16, n_epochs=1).learn(64)
+    vector.close()
+    for way in ("sync", "async"):
+        envs = gym.make_vec("ns3_env/Ns3Ai-v0", num_envs=2, vectorization_mode=way, **arguments)
+        seen, _ = envs.reset(seed=[5, 6])
+        assert seen.tolist() == [[0, 5], [0, 6]]
+        seen, paid, *_ = envs.step(np.array([1, 4]))
+        assert seen.tolist() == [[1, 5], [1, 6]]
+        assert paid.tolist() == [1, 4]
+        envs.close()
+
+
+@pytest.mark.parametrize("names", [{}, {"segment_key": "segment"}, {"segment": "ns3_env-mine"}])
+def test_several_live_at_once_under_one_name_or_under_many(tree: Path, names: dict[str, str]) -> None:
+    before = shared_memory()
+    settings = {"segment": "ns3_env-mine"} if "segment" in names else {}
+    envs = [Ns3AiEnv("any", tree, settings, timeout_s=5, **names) for _ in range(3)]  # type: ignore[arg-type]
+    assert shared_memory() == before, "a segment has its name while the simulation starts only"
+    for i, env in enumerate(envs):
+        assert env.reset(seed=i + 1)[0].tolist() == [0, i + 1]
+    for step in range(1, 5):
+        for i, env in enumerate(envs):
+            assert rewards(env, [i]) == [(step, i + 1, i, False, False, f"step {step}")]
+    for env in envs:
+        env.close()
+
+
+def test_resets_leave_nothing_open(tree: Path) -> None:
+    def held() -> tuple[int, int]:
+        maps = Path("/proc/self/maps").read_text().count("/dev/shm/")
+        return len(os.listdir("/proc/self/fd")), maps
+
+    env = Ns3AiEnv("any", tree, segment="ns3_env-" + "long" * 40, segment_key="segment")
+    env.reset()
+    before = held()
+    for _ in range(15):
+        env.reset()
+    assert held() == before
+    env.close()
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("die", r"was killed by signal 9 \(Killed\); its last words:\nforeign: die"),
+        ("exit", r"ended with exit code 3; its last words:\nforeign: exit"),
+    ],
+)
+def test_a_dead_simulation_is_an_exception_within_a_second(tree: Path, fault: str, said: str) -> None:
+    env = Ns3AiEnv("any", tree, {"at": 2, "fault": fault}, timeout_s=5)
+    env.reset()
+    env.step(0)
+    began = time.monotonic()
+    with pytest.raises(SimulatorDied, match=said):
+        env.step(0)
+    assert time.monotonic() - began < 1
+    env.reset()
+    env.step(0)
+    env.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "number"),
+    [
+        *((-n, n) for n in (1, 6, 9, 11, 15)),  # Python's word for its child's death by signal n
+        *((128 + n, n) for n in (1, 6, 9, 11, 15)),  # a shell's
+        *((256 - n, n) for n in (2, 6, 9, 11, 15)),  # that of ns-3's script: exit(-n)
+        *((code, None) for code in (0, 1, 3, 127, 128, 255, -99)),
+    ],
+)
+def test_a_signal_is_known_by_any_way_in_which_its_code_arrives(code: int, number: int | None) -> None:
+    assert signal_of(code) == number
+
+
+def test_every_exit_code_of_a_script_can_be_told() -> None:
+    for code in range(-128, 256):
+        assert (number := signal_of(code)) is None or "signal" in killed_by(number)
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ("kill -SEGV $$", r"was killed by signal 11 \(Segmentation fault\); its last words:\nCommand '"),
+        ("kill -ABRT $$", r"was killed by signal 6 \(Aborted\)"),
+        ("exit 134", r"was killed by signal 6 \(Aborted\)"),
+        ("exit 77", "ended with exit code 77"),
+        ("exit 255", "ended with exit code 255"),
+    ],
+)
+def test_a_simulation_that_dies_under_ns3s_script_is_told_as_such(
+    end: str, said: str, tmp_path: Path
+) -> None:
+    """The script's own code is 256 - n where a signal n killed its child."""
+    folder = tree_of(tmp_path, "/bin/sh", "-c", end)
+    with pytest.raises(SimulatorDied, match=said):
+        Ns3AiEnv("any", folder, segment="ns3_env-dies", timeout_s=10)
+
+
+def test_one_that_dies_between_two_steps_or_at_its_start_is_told_too(tree: Path, tmp_path: Path) -> None:
+    before = running()
+    env = Ns3AiEnv("any", tree)
+    env.reset()
+    (pid,) = running() - before
+    os.kill(pid, signal.SIGKILL)
+    with pytest.raises(SimulatorDied, match="signal 9"):
+        env.step(0)
+    env.close()
+    with pytest.raises(
+        SimulatorDied, match=r"exit code 1; its last words:\nforeign: unknown argument --no=1"
+    ):
+        Ns3AiEnv("any", tree, {"no": 1})
+    with pytest.raises(SimulatorNotFound, match="ns3_path is the folder"):
+        Ns3AiEnv("any", tmp_path)
+
+
+def test_one_that_says_nothing_costs_no_core_and_can_be_given_a_limit(tree: Path) -> None:
+    env = Ns3AiEnv("any", tree, {"at": 1, "fault": "hang"}, timeout_s=1.0)
+    env.reset()
+    used = process_state(os.getpid())[1]
+    with pytest.raises(SimulatorHung, match=r"said nothing for 1\.\d s and was killed"):
+        env.step(0)
+    assert process_state(os.getpid())[1] - used < 0.15
+    env.close()
+
+
+def test_messages_over_1_kib_are_refused_by_name_both_ways(tree: Path) -> None:
+    env = Ns3AiEnv("any", tree, {"at": 2, "fault": "overflow"})
+    env.reset()
+    env.action_space = spaces.Box(0, 1, (300,), np.float32)
+    with pytest.raises(
+        MessageTooLargeError, match=r"not sent: EnvActMsg takes 12\d\d B, and .* holds 1024 B"
+    ):
+        env.step(np.zeros(300))
+    env.action_space = spaces.Discrete(5)
+    env.step(1)  # nothing was sent
+    with pytest.raises(MessageTooLargeError, match=r"past its buffer's end: EnvStateMsg takes 1500 B"):
+        env.step(1)
+    env.close()
+
+
+def test_what_is_no_message_is_said(tree: Path) -> None:
+    env = Ns3AiEnv("any", tree, {"at": 1, "fault": "garbage"})
+    env.reset()
+    with pytest.raises(WireError, match="sent 3 B that are no EnvStateMsg"):
+        env.step(0)
+    env.close()
+
+
+PYTHON = """
+import sys, time
+from ns3_env.ns3ai import Ns3AiEnv
+env = Ns3AiEnv("any", sys.argv[1], segment="ns3_env-killed", segment_key=sys.argv[2])
+env.reset()
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("when", ["in an episode", "while it starts"])
+def test_nothing_outlives_a_python_that_is_killed(when: str, tree: Path, tmp_path: Path) -> None:
+    silent = tmp_path / "ns3"
+    silent.write_text("#!/bin/sh\nsetsid sleep 61 &\nwait\n")
+    silent.chmod(0o755)
+    folder = tree if when == "in an episode" else tmp_path
+    before, sleeping = running(), running("sleep")
+    command = [sys.executable, "-c", PYTHON, str(folder), "segment"]
+    python = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert python.stdout is not None
+    if when == "in an episode":
+        assert python.stdout.readline() == "ready\n"
+        assert running() - before
+    else:
+        while not running("sleep") - sleeping:
+            time.sleep(0.01)
+        assert "ns3_env-killed" in shared_memory()
+    started = (running() - before) | (running("sleep") - sleeping)
+    python.kill()
+    python.wait()
+    ended = time.monotonic()
+    while any(map(alive, started)) or "ns3_env-killed" in shared_memory():
+        assert time.monotonic() - ended < 3, "they outlive their Python"
+        time.sleep(0.01)
+
+
+def test_a_segment_that_a_python_of_ns3_ais_uses_is_not_taken_from_it(tree: Path) -> None:
+    """It would spin for ever on memory that nobody else finds, and its next reset would find nothing."""
+    foreign = ForeignNs3Env("rdma-incast", path(), {})
+    try:
+        foreign.state()
+        with pytest.raises(SegmentError, match=r"'My Seg' is in use by this process.*segment_key="):
+            Ns3AiEnv("any", tree, timeout_s=10)
+        beside = Ns3AiEnv("any", tree, segment_key="segment", timeout_s=10)
+        beside.reset()
+        beside.close()
+        foreign.stop()
+        assert foreign.wait() == 0
+        foreign.begin()
+        foreign.state()
+    finally:
+        foreign.kill()
+    env = Ns3AiEnv("any", tree, timeout_s=10)
+    env.close()
+
+
+def test_the_process_that_uses_a_segment_is_named_and_one_left_over_is_taken(tree: Path) -> None:
+    name = f"ns3_env-{os.getpid()}-held"
+    holds = f"""
+import mmap
+file = open("/dev/shm/{name}", "w+b")
+file.truncate(4096)
+memory = mmap.mmap(file.fileno(), 4096)
+print("ready", flush=True)
+input()
+"""
+    command = [sys.executable, "-c", holds]
+    holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "ready\n"
+    with pytest.raises(SegmentError, match=rf"in use by process {holder.pid} \(python"):
+        Ns3AiEnv("any", tree, segment=name, segment_key="segment", timeout_s=10)
+    holder.kill()
+    holder.communicate()
+    assert name in shared_memory()
+    env = Ns3AiEnv("any", tree, segment=name, segment_key="segment", timeout_s=10)
+    env.close()
+
+
+def test_a_killed_python_takes_no_segment_with_it_that_is_not_its_own(tree: Path) -> None:
+    """Its own went when the simulation had spoken; another program may have the name since."""
+    before = running("ns3ai-keeper")
+    python = subprocess.Popen(
+        [sys.executable, "-c", PYTHON, str(tree), "segment"], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    assert python.stdout is not None
+    assert python.stdout.readline() == "ready\n"
+    interface = Interface(segment="ns3_env-killed")
+    try:
+        python.kill()
+        python.wait()
+        ended = time.monotonic()
+        while running("ns3ai-keeper") - before:
+            assert time.monotonic() - ended < 3
+            time.sleep(0.01)
+        assert "ns3_env-killed" in shared_memory()
+    finally:
+        interface.remove()
+
+
+def test_both_ends_of_ours_play_the_flow_that_gymnasium_plays() -> None:
+    env, plain = Ns3AiEnv("rdma-incast", path(), {"flows": 3, "RngRun": 6}), FlowEnv(flows=3)
+    seen, expected = env.reset()[0], plain.reset(seed=6)[0]
+    over = False
+    while not over:
+        assert seen.tobytes() == expected.tobytes()
+        action = np.array([0.5 - seen[0]], dtype=np.float32).clip(-1, 1)
+        seen, reward, terminated, truncated, _ = env.step(action)
+        expected, paid, *ends, _ = plain.step(action)
+        assert (reward, [terminated, truncated]) == (float(np.float32(paid)), ends)
+        over = terminated or truncated
+    env.close()
+    plain.close()
+
+
+def test_the_folder_is_kept_in_the_cache_and_elsewhere_where_there_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert path() == path()
+    assert path().is_relative_to(tmp_path)
+    script = path() / "ns3"
+    assert os.access(script, os.X_OK)
+    script.write_text("old")
+    assert sys.executable in (path() / "ns3").read_text()
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert sys.executable in (path() / "ns3").read_text()

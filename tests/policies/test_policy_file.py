@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Policy files: read as they were written, all else refused in one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import struct
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save
+
+from ns3_env import _native
+from ns3_env.errors import ConfigError
+from ns3_env.policies.file import KEY, MAX_POLICY_BYTES, PolicyFile, read_policy, write_policy
+from ns3_env.policies.tensors import sha256
+from tests.samples.policy_files import tiny
+
+Tensors = dict[str, np.ndarray]
+#: An input that is worked out of several fields.
+DERIVED = {"derived": "rtt_target", "margin": 1.5, "target": 0.064, "gain": 12.5}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "policy.safetensors"
+
+
+def header(policy: PolicyFile, **changes: Any) -> dict[str, Any]:
+    return {**json.loads(policy.header()), **changes}
+
+
+def forge(path: Path, content: dict[str, Any] | str, tensors: Tensors) -> None:
+    """A file with this header, whoever would write such a thing."""
+    text = content if isinstance(content, str) else json.dumps(content)
+    path.write_bytes(save({name: np.ascontiguousarray(x) for name, x in tensors.items()}, {KEY: text}))
+
+
+def refusal(path: Path) -> str:
+    """The one line that is said of the file."""
+    with pytest.raises(ConfigError) as error:
+        read_policy(path)
+    assert "\n" not in str(error.value)
+    assert str(error.value).startswith(f"{path}: ")
+    return str(error.value).removeprefix(f"{path}: ")
+
+
+@pytest.mark.parametrize("kind", ["mlp", "lstm"])
+def test_what_is_read_is_what_was_written(path: Path, kind: str) -> None:
+    policy = tiny(kind)
+    write_policy(path, policy)
+    read = read_policy(path)
+    assert read.spec == policy.spec
+    assert read.tensors.keys() == policy.tensors.keys()
+    assert all(np.array_equal(read.tensors[name], policy.tensors[name]) for name in policy.tensors)
+    assert read.sha256 == policy.sha256
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_the_header_is_what_the_format_says(path: Path) -> None:
+    assert header(tiny("lstm")) == {
+        "version": 1,
+        "observation": [
+            {"field": "rtt", "transform": "symlog"},
+            {"field": "qlen", "transform": "none"},
+            {"field": "goodput", "transform": "none"},
+        ],
+        "history": 3,
+        "network": {"kind": "lstm", "hidden_activation": "relu", "output_activation": "tanh"},
+        "action": {"name": "multiplicative_window", "alpha": 0.5, "rounding": "floor"},
+        "clock": {"name": "per_flow_rtt", "rtt_fraction": 0.5},
+        "decision_quantum_ns": 0,
+        "telemetry_bytes": 42,
+        "training": {"versions": {}},
+        "sha256": sha256(tiny("lstm").tensors),
+    }
+
+
+def test_the_hash_is_over_names_shapes_and_data() -> None:
+    from hashlib import sha256 as reference
+
+    tensors = {"b": np.array([[1.0], [2.0]], np.float32), "a": np.array([3.0], np.float32)}
+    laid_out = b"a\0" + struct.pack("<qf", 1, 3) + b"b\0" + struct.pack("<qqff", 2, 1, 1, 2)
+    assert sha256(tensors) == reference(laid_out).hexdigest()
+
+
+@pytest.mark.parametrize("kind", ["mlp", "lstm"])
+def test_a_file_cut_short_anywhere_is_refused(path: Path, kind: str) -> None:
+    write_policy(path, tiny(kind))
+    whole = path.read_bytes()
+    data = 8 + struct.unpack("<Q", whole[:8])[0]
+    assert data < len(whole)
+    for length in sorted({*range(0, data, 13), 1, 7, 8, 9, *range(data - 1, len(whole))}):
+        path.write_bytes(whole[:length])
+        assert "no safetensors file, or cut short" in refusal(path), length
+
+
+@pytest.mark.parametrize("claimed", [0, 1, 2**20, 2**40, 2**63, 2**64 - 1])
+def test_a_headers_length_that_is_none_is_refused(path: Path, claimed: int) -> None:
+    write_policy(path, tiny())
+    path.write_bytes(struct.pack("<Q", claimed) + path.read_bytes()[8:])
+    assert "no safetensors file, or cut short" in refusal(path)
+
+
+def test_what_is_no_policy_is_refused(path: Path, tmp_path: Path) -> None:
+    assert "no such file" in refusal(path)
+    (tmp_path / "fdcc.yaml").write_text("kind: train")
+    assert refusal(tmp_path / "fdcc.yaml").startswith("is YAML, and a policy is a safetensors file")
+    for content in (b"\0" * 100, pickle.dumps({"weights": 1}), b"{}", b"PK\3\4"):
+        path.write_bytes(content)
+        assert "no safetensors file" in refusal(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("data.pkl", pickle.dumps(1))
+    assert "no safetensors file" in refusal(path)
+    for metadata in (None, {"format": "pt"}):
+        path.write_bytes(save({"weight": np.zeros(3, np.float32)}, metadata))
+        assert f"no policy: its header has no '{KEY}'" in refusal(path)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    assert "is a folder" in refusal(folder)
+    os.mkfifo(tmp_path / "pipe")
+    assert "is a pipe" in refusal(tmp_path / "pipe")
+    os.truncate(path, MAX_POLICY_BYTES + 1)
+    assert f"at most {MAX_POLICY_BYTES} B" in refusal(path)
+
+
+@pytest.mark.parametrize("version", [2, 10**30])
+def test_a_newer_file_is_refused_whatever_it_holds(path: Path, version: int) -> None:
+    forge(path, header(tiny(), version=version, wings="two"), tiny().tensors)
+    assert f"is of version {version} of the format, newer than 1" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"observation": [{"field": "qlne"}]}, "field 'qlne'; the nearest known one is 'qlen'"),
+        ({"observation": [{"field": "rtt", "transform": "log"}]}, "observation.0.transform"),
+        ({"observation": [{"field": "rtt"}, {"field": "rtt"}]}, "field 'rtt' is there twice"),
+        ({"observation": []}, "observation"),
+        ({"observation": [{"field": "rtt"}] * 10**5}, "observation: 100000 entries"),
+        ({"history": 2}, "tensor 'layers.0.weight' is [4, 3], not [4, 6]"),
+        ({"observation": [{**DERIVED, "derived": "rtt_traget"}]}, "observation.0.derived: "),
+        ({"observation": [{**DERIVED, "margin": -1}]}, "'rtt_target.margin' is -1.0, must be in"),
+        ({"observation": [{**DERIVED, "target": 1e5}]}, "'rtt_target.target' is 100000.0, must be in"),
+        ({"observation": [{**DERIVED, "gain": 0}]}, "'rtt_target.gain' is 0.0, must be in"),
+        ({"observation": [{**DERIVED, "base_ns": 0.5}]}, "'rtt_target.base_ns' is 0.5, must be in"),
+        ({"observation": [{**DERIVED, "gain": True}]}, "observation.0.gain"),
+        ({"observation": [{**DERIVED, "gain": "1"}]}, "observation.0.gain"),
+        ({"observation": [{**DERIVED, "base": 8192}]}, "unknown key 'base'"),
+        ({"observation": [{"derived": "rtt_target"}]}, "observation.0.margin: "),
+        ({"observation": [{"field": "rtt", **DERIVED}]}, "unknown key 'field'"),
+        ({"history": 0}, "history"),
+        ({"history": 10**9}, "history"),
+        ({"history": "1"}, "history"),
+        ({"network": {"kind": "gru"}}, "network.kind"),
+        ({"action": {"name": "multiplicativ_window"}}, "action: unknown action map 'multiplicativ_window'"),
+        ({"action": {"name": "multiplicative_window", "alpha": -1}}, "'action.alpha' is -1, must be in"),
+        ({"action": {"name": "multiplicative_window", "beta": 1}}, "action: "),
+        ({"action": {"name": "multiplicative_window", "alpha": [1]}}, "'alpha': expected a number"),
+        ({"action": {"name": "multiplicative_window", "alpha": True}}, "'alpha': expected a number"),
+        ({"action": {"name": "multiplicative_window", "alpha": "much"}}, "action: "),
+        ({"action": {"name": "absolute_window"}}, "a policy's file holds those of [-1, 1]"),
+        ({"action": {}}, "action: name: expected an action map's name"),
+        ({"clock": {"name": "sundial"}}, "clock"),
+        ({"clock": {"name": "synchronous", "interval_ns": 0}}, "interval_ns"),
+        ({"telemetry_bytes": -1}, "telemetry_bytes"),
+        ({"training": {"runs": "x"}}, "training: unknown key 'runs'; the nearest known one is 'run'"),
+        ({"sha256": "0" * 64}, "sha256: the tensors are not those that were written"),
+        ({"sha256": "x"}, "sha256"),
+        ({"version": 0}, "version"),
+        ({"version": None}, "version"),
+        ({"version": True}, "version"),
+        ({"code": "import os"}, "unknown key 'code'"),
+    ],
+)  # fmt: skip
+def test_a_header_that_is_wrong_is_refused_by_its_key(path: Path, change: dict[str, Any], words: str) -> None:
+    forge(path, header(tiny(), **change), tiny().tensors)
+    assert words in refusal(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no JSON"),
+        ("[1]", "expected keys and values"),
+        ("[" * 100_000, "no JSON"),
+        ('{"history": NaN}', "NaN is no number of JSON"),
+        ('{"history": -Infinity}', "-Infinity is no number of JSON"),
+        ('{"history": 1, "history": 2}', "key 'history' is there twice"),
+        ("{}", "observation: Field required"),
+    ],
+)
+def test_a_header_that_is_none_is_refused(path: Path, text: str, words: str) -> None:
+    forge(path, text, tiny().tensors)
+    assert words in refusal(path)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("name", ["lstm.weight_hh", "shortcut.bias", "layers.1.weight"])
+def test_weights_that_are_no_numbers_are_refused(path: Path, name: str, value: float) -> None:
+    policy = tiny("lstm")
+    policy.tensors[name].flat[-1] = value
+    forge(path, header(policy), policy.tensors)
+    assert f"tensor '{name}' has {value} at [" in refusal(path)
+    with pytest.raises(ValueError, match=f"tensor '{name}' has"):
+        PolicyFile(policy.spec, policy.tensors)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "words"),
+    [
+        ("layers.0.weight", (4, 6), "tensor 'layers.0.weight' is [4, 6], not [4, 7]"),
+        ("layers.0.weight", (4,), "tensor 'layers.0.weight' is [4], not a matrix"),
+        ("layers.0.weight", (0, 7), "tensor 'layers.0.weight' is [0, 7], not a matrix"),
+        ("layers.0.bias", (5,), "tensor 'layers.0.bias' is [5], not [4]"),
+        ("layers.1.weight", (1, 3), "tensor 'layers.1.weight' is [1, 3], not [1, 4]"),
+        ("layers.1.weight", (2, 4), "tensor 'layers.1.weight' has 2 outputs, not 1"),
+        ("lstm.weight_ih", (8, 4), "tensor 'lstm.weight_ih' is [8, 4], not [8, 3]"),
+        ("lstm.weight_hh", (8, 3), "tensor 'lstm.weight_ih' is [8, 3], not [12, 3]"),
+        ("lstm.weight_hh", (4, 2), "tensor 'lstm.weight_hh' is [4, 2], not [8, 2]"),
+        ("lstm.bias", (8, 1), "tensor 'lstm.bias' is [8, 1], not [8]"),
+        ("shortcut.weight", (5, 2), "tensor 'shortcut.weight' is [5, 2], not [5, 3]"),
+        ("layers.2.bias", (1,), "tensor 'layers.2.bias' has no place in an lstm; the nearest known one is '"),
+        ("code", (1,), "tensor 'code' has no place in an lstm"),
+    ],
+)
+def test_tensors_of_other_shapes_are_refused_by_name(
+    path: Path, name: str, shape: tuple[int, ...], words: str
+) -> None:
+    tensors = {**tiny("lstm").tensors, name: np.zeros(shape, np.float32)}
+    forge(path, header(tiny("lstm"), sha256=sha256(tensors)), tensors)
+    assert words in refusal(path)
+
+
+@pytest.mark.parametrize("name", ["layers.0.weight", "lstm.bias", "lstm.weight_hh", "shortcut.weight"])
+def test_a_tensor_that_is_missing_is_named(path: Path, name: str) -> None:
+    tensors = dict(tiny("lstm").tensors)
+    del tensors[name]
+    forge(path, header(tiny("lstm"), sha256=sha256(tensors)), tensors)
+    assert f"has no tensor '{name}'" in refusal(path)
+
+
+@pytest.mark.parametrize("kind", ["float64", "float16", "int32", "bool"])
+def test_tensors_of_another_type_are_refused(path: Path, kind: str) -> None:
+    tensors = {name: tensor.astype(kind) for name, tensor in tiny().tensors.items()}
+    forge(path, header(tiny()), tensors)
+    assert "tensor 'layers.0." in (said := refusal(path))
+    assert "not F32" in said
+
+
+def test_a_bit_that_changed_is_seen(path: Path) -> None:
+    write_policy(path, tiny("lstm"))
+    content = bytearray(path.read_bytes())
+    content[-3] ^= 1
+    path.write_bytes(content)
+    assert "sha256: the tensors are not those that were written" in refusal(path)
+    with pytest.raises(ValueError, match="sha256: the tensors are not those that were written"):
+        _native.Policy(str(path))  # as the simulator reads it, where a scenario names it

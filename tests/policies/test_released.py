@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The released policies, found by name wherever a controller is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
+from ns3_env.agents.runs.checkpoint import TrainedPolicy, load_checkpoint, policy_files
+from ns3_env.agents.trainer.environment import check_evaluation
+from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.eval.benchmark.entries import check, join
+from ns3_env.eval.benchmark.suite import Suite
+from ns3_env.eval.commands.evaluation import main as eval_main
+from ns3_env.eval.commands.export import main as export_main
+from ns3_env.eval.episodes.entry import Entry
+from ns3_env.eval.episodes.names import check_names
+from ns3_env.eval.episodes.trained import policy_of
+from ns3_env.policies import released as module
+from ns3_env.policies.file import read_policy, write_policy
+from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.policies.released import is_released, named_controller, policy_path, released, released_names
+from tests.samples.policy_files import tiny
+
+
+@pytest.fixture
+def one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with one released policy, named "small"."""
+    (tmp_path / "small").mkdir()
+    (tmp_path / "unfinished").mkdir()
+    write_policy(tmp_path / "small" / "policy.safetensors", tiny())
+    monkeypatch.setattr(module, "FOLDER", tmp_path)
+    return tmp_path / "small" / "policy.safetensors"
+
+
+def test_a_folder_with_a_policys_file_is_a_name(one: Path) -> None:
+    assert released_names() == ["small"]
+    assert released("small") == one
+    assert named_controller("small").attributes == {"File": str(one)}
+    assert named_controller("hpcc").name == "hpcc"
+    with pytest.raises(ConfigError, match="'smal' is no released policy; the nearest known one is 'small'"):
+        released("smal")
+
+
+def test_a_bare_name_is_the_released_policys_and_a_path_is_a_path(one: Path) -> None:
+    assert is_released(Path("small"))
+    assert not is_released(Path("other"))
+    assert not is_released(Path("runs/small"))
+    assert not is_released(one.parent)
+    found = load_checkpoint(Path("small"))
+    assert isinstance(found, TrainedPolicy)
+    assert isinstance(found.policy, NetworkPolicy)
+    assert found.policy.path == one
+    assert policy_files(Path("small")) == [one]
+
+
+@pytest.mark.parametrize("named", ["small", "folder", "folder/policy.safetensors"])
+def test_what_stands_for_a_policy_does_so_in_every_command(
+    one: Path,
+    named: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    one.parent.with_name("folder").symlink_to(one.parent)
+    assert policy_path(Path(named)).resolve() == one
+    assert policy_of(Path(named)).resolve() == one
+    assert export_main([named, "--format", "native", "--out", "copy"]) == 0
+    assert read_policy("copy").sha256 == read_policy(one).sha256
+    assert (
+        eval_main(["plot", "policy", named, "--x", "rtt=1..2", "--y", "qlen=0..1", "--out", "map.png"]) == 0
+    )
+    at_once = ["evaluation.scenario.time_limit_ns=100000", "evaluation.controllers=[]"]
+    assert eval_main(["compare", "policy", named, *at_once]) == 0
+    suite = Suite.from_mapping(
+        {"controllers": ["hpcc"], "scenarios": [{"name": "a", "scenario": {"time_limit_ns": 1000}}]}, "suite"
+    )
+    assert check(join(suite, [], [f"mine={named}"])).entry("mine").content is not None
+    capsys.readouterr()
+
+
+def test_a_name_that_is_none_says_which_there_are(one: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert export_main(["smal", "--format", "native", "--out", "copy"]) == 2
+    assert "a policy's file or a released policy (small)" in capsys.readouterr().err
+
+
+def test_it_stands_in_a_suite_like_a_controller(one: Path) -> None:
+    assert Entry.model_validate("small").checkpoint == "small"
+    scenario = {"name": "a", "scenario": {"time_limit_ns": 1000}}
+    suite = Suite.from_mapping({"controllers": ["hpcc", "smal"], "scenarios": [scenario]}, "suite")
+    with pytest.raises(ScenarioError, match=r"unknown controller 'smal'; known: .*\bhpcc\b.*, small"):
+        suite.check_controllers()
+
+
+def test_commands_and_evaluations_take_it(one: Path) -> None:
+    check_names(["hpcc", "small"])
+    env = EnvConfig(fields=["rtt"])
+    check_evaluation(env, EvaluationConfig(controllers=["small", "hpcc"]), "run")
+    with pytest.raises(
+        ConfigError, match=r"controllers\.0: there is no 'smal'; the nearest known one is 'small'"
+    ):
+        check_evaluation(env, EvaluationConfig(controllers=["smal"]), "run")
+    with pytest.raises(ScenarioError, match=r"unknown controller 'smal'; known: .*small"):
+        check_names(["smal"])
+
+
+@pytest.mark.parametrize("name", released_names())
+def test_what_comes_with_the_project_is_small_and_says_what_it_is(name: str) -> None:
+    path = released(name)
+    assert path.stat().st_size < 1 << 20
+    load_checkpoint(path)
+    card = (path.parent / "README.md").read_text(encoding="utf-8")
+    for what in ("task", "learned from", "command", "seed", "time", "## Scores", "## Limits"):
+        assert what in card, f"{path.parent}/README.md says nothing of {what}"
+    assert (path.parent / "learning.png").stat().st_size < 1 << 20

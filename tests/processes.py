@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The dummy simulator, processes, and what they leave in shared memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from ns3_env import _native
+
+
+def dummy_sim() -> Path:
+    """The simulator without a network, or that in NS3_ENV_DUMMY_SIM."""
+    named = os.environ.get("NS3_ENV_DUMMY_SIM")
+    path = Path(named) if named else Path(_native.__file__).parent / "bin" / "rdma-dummy-sim"
+    assert path.exists(), f"no {path}: `make setup` builds it"
+    return path
+
+
+def alive(pid: int) -> bool:
+    """Neither gone nor a zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def shared_memory() -> set[str]:
+    """Names in /dev/shm, less those that any process's temporary files have."""
+    return {name for name in os.listdir("/dev/shm") if not name.startswith("tmp")}
+
+
+def descendants(pid: int) -> Iterator[int]:
+    """Processes below ``pid``."""
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(status.read_text().rpartition(") ")[2].split()[1])
+        except OSError:
+            continue
+        if parent == pid:
+            yield int(status.parent.name)
+            yield from descendants(int(status.parent.name))

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The C++ controller of docs/extending.md, added by the page's steps in a copied tree."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.commands.evaluation import main
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import EXECUTABLE_VARIABLE, EpisodeEnd, Simulator, list_controllers
+from tests.paths import BUILD, ROOT
+
+PROGRAMS = Path(sys.executable).parent
+STEPS = (
+    (ROOT / "docs" / "extending.md")
+    .read_text(encoding="utf-8")
+    .split("## A controller in C++\n")[1]
+    .split("\n## ")[0]
+)
+SCENARIO: dict[str, Any] = {
+    "topology": {"kind": "dumbbell", "senders": 8},
+    "traffic": {"kind": "incast", "size_bytes": 1000000},
+}
+
+
+def fresh_objects() -> dict[str, str]:
+    """Objects that `make setup` and `make test-cpp` left and that are no older than what they are made of."""
+    assert (BUILD / "build.ninja").exists(), f"no build in {BUILD}: `make setup` makes it"
+    listed = subprocess.run(
+        [PROGRAMS / "ninja", "-C", BUILD, "-t", "deps"], capture_output=True, text=True, check=True
+    ).stdout
+    fresh: dict[str, str] = {}
+    for block in listed.split("\n\n"):
+        name, _, depends = block.partition(": #deps")
+        made = BUILD / name
+        if not made.is_file() or "(VALID)" not in depends:
+            continue
+        files = [Path(line.strip()) for line in depends.splitlines()[1:]]
+        if all(file.exists() and file.stat().st_mtime <= made.stat().st_mtime for file in files):
+            fresh[name] = str(made)
+    # The only source that is told where the tree lies.
+    return {name: made for name, made in fresh.items() if not name.endswith("/curves-test.cc.o")}
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tree after the page's steps, its simulator and C++ tests in the folder ``build``."""
+    if "aimd" in list_controllers():
+        pytest.skip("the page's steps have been done in this tree itself")
+    tree = tmp_path_factory.mktemp("tree")
+    for name in ("CMakeLists.txt", "cmake", "ns3_env", "examples"):
+        take = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+        take(ROOT / name, tree / name)
+    copies = re.findall(r"^ *\$ (cp .*)$", STEPS, re.MULTILINE)
+    assert len(copies) == 2, "the controller and its test"
+    for command in copies:
+        subprocess.run(command, shell=True, check=True, cwd=tree)
+    (line,) = re.findall(r"```cmake\n(.*)\n *```", STEPS)
+    cmake = tree / "CMakeLists.txt"
+    (opening,) = re.findall(r"^set\(RDMA_CONTROLLERS$", cmake.read_text(), re.MULTILINE)
+    cmake.write_text(cmake.read_text().replace(opening, f"{opening}\n{line}"))
+    assert re.search(r"^ *\$ make setup test$", STEPS, re.MULTILINE)
+    build(tree)
+    return tree
+
+
+def build(tree: Path) -> None:
+    """What `make setup test-cpp` builds; sources that are as they were take the first build's objects."""
+    reused = tree / "reused.json"
+    reused.write_text(json.dumps(fresh_objects()))
+    launcher = [sys.executable, "-S", "-E", str(ROOT / "tests/programs/reuse_objects.py"), str(reused)]
+    cmake = [str(PROGRAMS / "cmake")]
+    environment = {**os.environ, "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"}
+    for command in (
+        [
+            *cmake,
+            "-S",
+            str(tree),
+            "-B",
+            str(tree / "build"),
+            "-G",
+            "Ninja",
+            f"-DCMAKE_CXX_COMPILER_LAUNCHER={';'.join(launcher)}",
+            f"-DPython_EXECUTABLE={sys.executable}",
+        ],
+        [*cmake, "--build", str(tree / "build"), "--target", "rdma-sim", "rdma-tests"],
+    ):
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture
+def joined(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The new simulator in the place of ours."""
+    assert "aimd" not in list_controllers()
+    monkeypatch.setenv(EXECUTABLE_VARIABLE, str(tree / "build" / "rdma-sim"))
+    return tree
+
+
+def suite(tree: Path, name: str) -> subprocess.CompletedProcess[str]:
+    """One suite of the C++ tests."""
+    command = [str(tree / "build" / "rdma-tests"), "--verbose", f"--test-name={name}"]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("name", ["rdma-aimd", "rdma-controllers", "rdma-curves"])
+def test_the_new_controller_passes_its_test_and_everyone_s(tree: Path, name: str) -> None:
+    done = suite(tree, name)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"PASS {name}" in done.stdout
+
+
+def test_a_built_in_controller_cannot_lose_its_curve(tree: Path) -> None:
+    curve = tree / "ns3_env/data/curves/dctcp-2to1.csv"
+    text = curve.read_bytes()
+    curve.unlink()
+    done = suite(tree, "rdma-curves")
+    curve.write_bytes(text)
+    assert done.returncode != 0
+    assert "dctcp-2to1.csv is missing" in done.stdout + done.stderr
+
+
+def test_python_asks_no_curve_of_the_new_controller(joined: Path) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "tests/eval/test_curves.py"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_new_controller_s_state_is_recorded_like_any_other(joined: Path) -> None:
+    under_aimd = {**SCENARIO, "controllers": [{"name": "aimd"}], "record": {"controller_state": True}}
+    with Simulator() as simulator:
+        simulator.send_reset(Scenario.from_mapping(under_aimd, "x"))
+        message = simulator.receive()
+    assert isinstance(message, EpisodeEnd)
+    rows = message.results["controller_state"]
+    assert {(flow, name) for _, flow, name, _ in rows} == {(flow, "CutFromBytes") for flow in range(8)}
+    assert all(value >= 1000 for *_, value in rows)
+
+
+def test_the_new_controller_plays_a_cell_with_the_marks_it_declares(
+    joined: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "aimd" in list_controllers()
+    under_aimd = Scenario.from_mapping({**SCENARIO, "controllers": [{"name": "aimd"}]}, "x")
+    assert under_aimd.to_simulator_json()["switch"]["ecn"]["kmin_bytes"] == 30_000
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
+    file, out = tmp_path / "suite.yaml", tmp_path / "out"
+    cell = {"name": "eight", "scenario": SCENARIO}
+    file.write_text(json.dumps({"controllers": ["aimd", "fixed-window"], "scenarios": [cell]}))
+    assert main(["benchmark", str(file), "--out", str(out), "--jobs", "1"]) == 0
+    cells = {cell.controller: cell.metrics for cell in BenchFolder.read(out).cells}
+    assert cells["aimd"]["unfinished_flows"] == 0
+    assert cells["aimd"]["queue_avg_bytes"] < cells["fixed-window"]["queue_avg_bytes"] / 2

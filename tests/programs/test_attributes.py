@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Values of the controllers' attributes: taken within their range, else refused with it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ns3_env.errors import ScenarioError
+from ns3_env.scenario import AGENT, Controller, Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
+from ns3_env.simulator import DecisionBatch, Simulator, default_attributes, list_controllers
+from tests.paths import DATA
+
+TRIED = [
+    "-1",
+    "0",
+    "1e30",
+    "-1e30",
+    "nan",
+    "inf",
+    "5",
+    "",
+    " ",
+    "1e-300",
+    "5 us",
+    "0s",
+    "-5us",
+    "1e30s",
+    "5e300y",
+    "x" * 10_000,
+]
+
+ATTRIBUTES = [
+    (name, attribute)
+    for name in list_controllers()
+    for attribute in default_attributes(name)
+    if attribute != "File"  # a policy's file: tests/policies/test_placement.py
+]
+ATTRIBUTES += [(name, of_both) for name in (AGENT, "policy") for of_both in ("Quantised", "InitialWindow")]
+SMALL_POLICY = DATA / "policy.safetensors"
+
+
+def two_flows(controller: str, attributes: dict[str, str], duration_ns: int = 50_000) -> dict[str, Any]:
+    content = Scenario(
+        time_limit_ns=duration_ns,
+        topology=Dumbbell(senders=2),
+        traffic=Incast(flows=2, size_bytes=1_000_000, spread_ns=0),
+        controllers=[Controller(name=controller)],
+    ).to_simulator_json()
+    needed = {"File": str(SMALL_POLICY)} if controller == "policy" else {}
+    content["controllers"] = [{"name": controller, "attributes": {**needed, **attributes}}]
+    content["record"] = {"windows": True}
+    return content
+
+
+def played(simulator: Simulator, content: dict[str, Any]) -> dict[str, Any]:
+    """The results; flows under "agent" are given ten packets and a tenth of the link at each decision."""
+    simulator.send_reset(content)
+    while isinstance(answer := simulator.receive(), DecisionBatch):
+        simulator.send_actions(np.tile([10_000.0, 1e10, 0.5], (int(answer.due.sum()), 1)))
+    return answer.results
+
+
+def refused(controller: str, attribute: str, value: str) -> str:
+    with Simulator() as simulator, pytest.raises(ScenarioError) as error:
+        simulator.play(two_flows(controller, {attribute: value}))
+    return str(error.value)
+
+
+@pytest.mark.parametrize(("controller", "attribute"), ATTRIBUTES)
+def test_a_value_works_or_is_an_error_with_attribute_and_range(controller: str, attribute: str) -> None:
+    with Simulator() as simulator:
+        simulator.start()
+        pid = simulator.pid
+        for value in TRIED:
+            try:
+                results = played(simulator, two_flows(controller, {attribute: value}))
+            except ScenarioError as error:
+                message = str(error)
+                assert f"controller '{controller}': cannot set attribute '{attribute}' to '" in message
+                assert re.search(r"; it takes (Time |double |u?int32_t )?[^ ]+", message)
+                assert "\n" not in message
+                assert len(message) < 600
+            else:
+                numbers = [x for row in results["windows"] for x in row[2:] if x is not None]
+                assert all(math.isfinite(x) and x >= 0 for x in numbers)
+                assert results["totals"]["packets_sent"] > 0
+                json.dumps(results, allow_nan=False)
+            assert simulator.pid == pid
+
+
+@pytest.mark.parametrize("controller", list_controllers())
+@pytest.mark.parametrize(
+    "name", ["", " ", "x", "Gain|x", "rdma::Gain", "../Gain", "Gain\n", "\0", "%s%n", "é", "x" * 10_000]
+)
+def test_what_is_no_attribute_is_named_on_a_line(controller: str, name: str) -> None:
+    with Simulator() as simulator:
+        simulator.play(two_flows("hpcc", {}))
+        pid = simulator.pid
+        with pytest.raises(ScenarioError) as error:
+            played(simulator, two_flows(controller, {name: "1"}))
+        assert simulator.pid == pid
+    message = str(error.value)
+    assert f"controller '{controller}'" in message
+    assert "\n" not in message
+    assert len(message) < 600
+
+
+def test_telemetry_of_an_agent_may_be_nothing_and_a_kilobyte() -> None:
+    with Simulator() as simulator:
+        for value in ("0", "1000"):
+            results = played(simulator, two_flows(AGENT, {"TelemetryBytes": value}, 1_000_000))
+            assert results["flows"]["header_bytes"] == [48 + int(value)] * 2
+    for value in ("-1", "1001", "4294967338"):
+        assert "it takes uint32_t 0:1000" in refused(AGENT, "TelemetryBytes", value)
+
+
+@pytest.mark.parametrize("value", ["20000000", "5", "0", "1e3"])
+def test_a_time_without_its_unit_is_shown_the_form(value: str) -> None:
+    assert refused("swift", "BaseTarget", value).startswith(
+        "'controllers[0].attributes.BaseTarget': controller 'swift': cannot set attribute 'BaseTarget' to "
+        f"'{value}'; it takes Time 0s:1000s with its unit, as in 20us: Target delay before hops and flows "
+        "are counted"
+    )
+
+
+@pytest.mark.parametrize(
+    "value", ["0s", "-5us", "9ns", "1001s", "5 us", "1e300s", "nans", "us", "5us5", "0x5us"]
+)
+def test_an_interval_is_neither_nothing_nor_before_it(value: str) -> None:
+    assert "it takes Time 10ns:1000s with its unit" in refused("dcqcn", "AlphaInterval", value)
+
+
+@pytest.mark.parametrize("value", ["1us", "1.5us", "+2us", "1e3ns", ".5ms", "0.1s", "10ns", "1000s", "1min"])
+def test_a_time_with_its_unit_is_taken(value: str) -> None:
+    with Simulator() as simulator:
+        simulator.play(two_flows("dcqcn", {"AlphaInterval": value}))
+
+
+def test_the_shortest_intervals_are_worked_off() -> None:
+    shortest = dict.fromkeys(("AlphaInterval", "DecreaseInterval", "IncreaseInterval"), "10ns")
+    with Simulator() as simulator:
+        for timers in ("false", "true"):
+            results = simulator.play(two_flows("dcqcn", {**shortest, "TimerEvents": timers}, 500_000))
+            assert results["totals"]["unfinished"] == 0

@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Controllers in shared objects: the same bits as built-in ones, and refusals of wrong ones."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ns3_env.errors import ConfigError
+from ns3_env.eval.benchmark.folder import BenchFolder, fingerprint, versions_in_use
+from ns3_env.eval.commands.evaluation import main as evaluate
+from ns3_env.eval.commands.train import main as train
+from ns3_env.eval.episodes.entry import Entry
+from ns3_env.programs import plugin_build as headers
+from ns3_env.scenario import Controller, Record, Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
+from ns3_env.simulator import (
+    PLUGINS_VARIABLE,
+    Simulator,
+    default_attributes,
+    describe_controllers,
+    find_executable,
+    list_controllers,
+    load_plugins,
+)
+from tests.paths import ROOT
+
+PROGRAMS = Path(sys.executable).parent
+EIGHT = Scenario(
+    topology=Dumbbell(senders=8),
+    traffic=Incast(size_bytes=500_000),
+    time_limit_ns=20_000_000,
+    record=Record(windows=True, events=True, queue_series_ns=1000, controller_state=True),
+)
+TUNED = {
+    "kind": "search",
+    "name": "aimd",
+    "controller": {"name": "aimd", "parameters": {"Decrease": {"low": 0.1, "high": 0.9}}},
+    "search": {"trials": 5, "population": 4, "episodes": 1},
+}
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PLUGINS_VARIABLE, "")
+
+
+@pytest.fixture(scope="module")
+def aimd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the example's CMakeLists.txt makes."""
+    folder = tmp_path_factory.mktemp("aimd")
+    cmake = [str(PROGRAMS / "cmake")]
+    ninja = f"-DCMAKE_MAKE_PROGRAM={PROGRAMS / 'ninja'}"
+    source = str(ROOT / "examples" / "plugin")
+    for command in (
+        [
+            *cmake,
+            "-S",
+            source,
+            "-B",
+            str(folder),
+            "-G",
+            "Ninja",
+            ninja,
+            f"-DPython_EXECUTABLE={sys.executable}",
+        ],
+        [*cmake, "--build", str(folder)],
+    ):
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "aimd.so"
+
+
+def compiled(source: Path) -> Path:
+    """The shared object of a file, by the compiler alone; its linker leaves out what nothing refers to."""
+    made = source.with_suffix(".so")
+    flags = [*headers.compiler_flags(), "-fdata-sections", "-Wl,--gc-sections", "-Wl,-s"]
+    command = ["c++", "-O2", "-shared", "-fPIC", *flags, str(source), "-o", str(made)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+@pytest.fixture(scope="module")
+def twin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The controller of dctcp, its file and class as they are, by another name."""
+    folder = tmp_path_factory.mktemp("twin")
+    controller = ROOT / "ns3_env" / "cpp" / "rdma" / "controllers"
+    (folder / "dctcp.h").write_text((controller / "dctcp.h").read_text())
+    text = (controller / "dctcp.cc").read_text()
+    assert text.count('"rdma::dctcp"') == 1
+    (folder / "twin.cc").write_text(text.replace('"rdma::dctcp"', '"rdma::twin"'))
+    return compiled(folder / "twin.cc")
+
+
+def changed_aimd(folder: Path, old: str, new: str) -> Path:
+    """The example's controller with a mistake, as its source file."""
+    controller = ROOT / "examples" / "aimd"
+    (folder / "aimd.h").write_text((controller / "aimd.h").read_text())
+    text = (controller / "aimd.cc").read_text()
+    assert text.count(old) == 1
+    (folder / "aimd.cc").write_text(text.replace(old, new))
+    return folder / "aimd.cc"
+
+
+def patched(plugin: Path, old: bytes, new: bytes, folder: Path) -> Path:
+    """The plugin with some of its bytes replaced."""
+    content = plugin.read_bytes()
+    assert old in content
+    assert len(old) == len(new)
+    made = folder / "patched.so"
+    made.write_bytes(content.replace(old, new))
+    return made
+
+
+def contract() -> str:
+    """What the installed headers say."""
+    text = (headers.include_dir() / "ns3_env/cpp/contract/contract-id.h").read_text()
+    return text.split('#define RDMA_CONTRACT_ID "')[1].split('"')[0]
+
+
+def under(name: str) -> Scenario:
+    return EIGHT.model_copy(update={"controllers": [Controller(name=name)]})
+
+
+def test_a_law_in_a_plugin_plays_to_the_bits_of_the_same_law_built_in(twin: Path) -> None:
+    with Simulator(plugins=[twin]) as simulator:
+        results = [simulator.play(under(name)) for name in ("twin", "dctcp")]
+    assert len(results[0]["marks"]) > 0, "marked as it declares"
+    assert len(results[0]["windows"]) > 8, "windows and rates moved"
+    assert json.dumps(results[0]).replace('"twin"', '"dctcp"') == json.dumps(results[1])
+
+
+def test_the_page_shows_the_example() -> None:
+    page = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+    shown = page.split("## A controller as a plugin")[1].split("```cmake\n")[1].split("```")[0]
+    example = (ROOT / "examples" / "plugin" / "CMakeLists.txt").read_text(encoding="utf-8")
+    assert shown == example.partition("\n")[2].replace(
+        "${CMAKE_CURRENT_SOURCE_DIR}/../aimd/aimd.cc", "aimd.cc"
+    ).replace('"aimd.cc"', "aimd.cc")
+
+
+def test_it_is_described_like_any_other_and_only_where_it_is_named(aimd: Path) -> None:
+    own = list_controllers()
+    assert "aimd" not in own
+    load_plugins([aimd])
+    assert set(list_controllers()) == {*own, "aimd"}
+    assert default_attributes("aimd") == {"Increase": "1", "Decrease": "0.5"}
+    declared = describe_controllers()["aimd"]
+    assert declared["ecn"]["kmin_bytes"] == 30_000
+    assert declared["plugin"] == str(aimd)
+    assert all("plugin" not in describe_controllers()[name] for name in own)
+
+
+def test_the_environment_names_several(aimd: Path, twin: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PLUGINS_VARIABLE, f"{aimd}:{twin}:{aimd}")
+    with Simulator() as simulator:
+        assert {"aimd", "twin"} <= set(list_controllers())
+        mixed = EIGHT.model_copy(update={"record": Record()})
+        for name in ("aimd", "twin"):
+            played = simulator.play(mixed.model_copy(update={"controllers": [Controller(name=name)]}))
+            assert played["totals"]["unfinished"] == 0
+
+
+@pytest.fixture
+def scenario_file(tmp_path: Path) -> Path:
+    file = tmp_path / "eight.yaml"
+    file.write_text(
+        yaml.safe_dump(
+            {
+                "topology": {"kind": "dumbbell", "senders": 8},
+                "traffic": {"kind": "incast", "size_bytes": 100_000},
+                "time_limit_ns": 10_000_000,
+            }
+        )
+    )
+    return file
+
+
+def test_commands_take_it(aimd: Path, scenario_file: Path, tmp_path: Path) -> None:
+    given = ["--plugin", str(aimd)]
+    run = [
+        "run",
+        str(scenario_file),
+        "--controllers",
+        "aimd,dctcp",
+        "--out",
+        str(tmp_path / "run"),
+    ]
+    assert evaluate([*run, *given]) == 0
+    versions = yaml.safe_load((tmp_path / "run" / "aimd" / "config.yaml").read_text())["versions"]
+    assert versions["plugin aimd"].startswith("aimd.so ")
+    trace = ["run", str(scenario_file), "--trace", "--controllers", "aimd", "--out", str(tmp_path / "trace")]
+    assert evaluate([*trace, *given]) == 0
+    assert "CutFromBytes" in (tmp_path / "trace" / "aimd" / "controller_state.csv").read_text()
+
+
+def test_a_benchmark_plays_a_cell_again_where_its_plugin_has_changed(
+    aimd: Path, scenario_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
+    plugin = tmp_path / "mine.so"
+    plugin.write_bytes(aimd.read_bytes())
+    suite, out = tmp_path / "suite.yaml", tmp_path / "out"
+    cell = {"name": "eight", "scenario": str(scenario_file)}
+    suite.write_text(json.dumps({"controllers": ["aimd", "dctcp"], "seeds": [1], "scenarios": [cell]}))
+    command = ["benchmark", str(suite), "--out", str(out), "--jobs", "1", "--plugin", str(plugin)]
+    assert evaluate(command) == 0
+    assert BenchFolder.read(out).complete
+
+    def marks() -> dict[str, str]:
+        used = versions_in_use()
+        return {name: fingerprint(EIGHT, Entry.model_validate(name), 1, used) for name in ("aimd", "dctcp")}
+
+    before = marks()
+    plugin.write_bytes(aimd.read_bytes() + b"another")
+    after = marks()
+    assert before["dctcp"] == after["dctcp"]
+    assert before["aimd"] != after["aimd"]
+
+
+def test_its_attributes_are_tuned(aimd: Path, scenario_file: Path, tmp_path: Path) -> None:
+    stage = {"name": "eight", "scenario": yaml.safe_load(scenario_file.read_text())}
+    for name, content in (("config", TUNED), ("curriculum", {"stages": [stage]})):
+        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(content))
+    command = ["--config", str(tmp_path / "config.yaml"), "--curriculum", str(tmp_path / "curriculum.yaml")]
+    runs = tmp_path / "runs"
+    assert train([*command, "--runs", str(runs), "--no-evaluation", "--plugin", str(aimd)]) == 0
+    (trials,) = runs.glob("*/trials.csv")
+    assert "Decrease" in trials.read_text().splitlines()[0]
+
+
+def test_the_contract_s_promises_are_asked_of_it(aimd: Path, tmp_path: Path) -> None:
+    def check(plugin: Path) -> subprocess.CompletedProcess[str]:
+        command = [str(find_executable()), f"--plugin={plugin}", "--check"]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    kept = check(aimd)
+    assert (kept.returncode, kept.stdout.startswith("aimd: keeps the contract")) == (0, True)
+    broken = check(
+        compiled(changed_aimd(tmp_path, "std::max(packet, window * (1 - m_decrease))", "packet / 2"))
+    )
+    assert broken.returncode == 1
+    assert "its window, 500 B, is below its floor, 1000 B" in broken.stdout
+
+
+SMALL = {
+    "no contract": ("int nothing;", "is no plugin: nothing in it was built against ns3_env/cpp/contract/"),
+    "no controller": (
+        '#include "ns3_env/cpp/contract/contract-id.h"',
+        "brings no controller: a class derived",
+    ),
+    "a missing symbol": (
+        '#include "ns3_env/cpp/contract/contract-id.h"\nint nowhere();\nint found = nowhere();',
+        "cannot be loaded: undefined symbol: _Z7nowherev",
+    ),
+}
+
+
+@pytest.fixture(params=["no file", "text", "another contract", "a name that is taken", *SMALL])
+def wrong(request: pytest.FixtureRequest, aimd: Path, tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """A plugin that is none, and what has to be said of it."""
+    file = tmp_path / "x.so"
+    if request.param == "no file":
+        yield file, "there is no such file; name a shared object, NAME.so"
+    elif request.param == "text":
+        file.write_text("controller")
+        yield file, "is no shared object; how one is built: docs/extending.md"
+    elif request.param == "another contract":
+        mine, other = contract(), "0123456789ab" + contract()[12:]
+        said = f"built against contract {other}, this simulator has {mine}: rebuild it"
+        yield patched(aimd, mine.encode(), other.encode(), tmp_path), said
+    elif request.param == "a name that is taken":
+        said = "registers 'rdma::hpcc', a name that is taken"
+        yield compiled(changed_aimd(tmp_path, '"rdma::aimd"', '"rdma::hpcc"')), said
+    else:
+        text, said = SMALL[request.param]
+        source = tmp_path / "small.cc"
+        source.write_text(text + "\n")
+        yield compiled(source), said
+
+
+def test_a_wrong_one_is_refused_in_a_line_and_changes_nothing(
+    wrong: tuple[Path, str], scenario_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugin, said = wrong
+    own = list_controllers()
+    command = [
+        "run",
+        str(scenario_file),
+        "--controllers",
+        "dctcp",
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    assert evaluate([*command, "--plugin", str(plugin)]) == 2
+    text = capsys.readouterr().err
+    assert text.startswith(f"error: plugin {plugin}: {said}")
+    assert text.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+    assert list_controllers() == own
+    by_hand = subprocess.run(
+        [str(find_executable()), f"--plugin={plugin}", "--controllers"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (by_hand.returncode, by_hand.stdout) == (2, "")
+    assert by_hand.stderr == f"rdma-sim: {text.removeprefix('error: ')}"
+
+
+def test_one_that_the_environment_names_and_that_is_not_there_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PLUGINS_VARIABLE, str(tmp_path / "gone.so"))
+    with (
+        Simulator() as simulator,
+        pytest.raises(ConfigError, match=r"gone\.so \(NS3_ENV_PLUGINS\): No such file"),
+    ):
+        simulator.start()
+
+
+def test_no_file_names_a_plugin(aimd: Path, scenario_file: Path) -> None:
+    content = yaml.safe_load(scenario_file.read_text())
+    for data in ({**content, "plugins": [str(aimd)]}, {**content, "controllers": [{"name": str(aimd)}]}):
+        with pytest.raises(Exception, match="unknown"), Simulator() as simulator:
+            simulator.play(Scenario.from_mapping(data, "x"))
+    assert "aimd" not in list_controllers()

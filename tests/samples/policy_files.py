@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Policies of random weights, as files that the simulator plays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ns3_env.policies.file import PolicyFile, write_policy
+from ns3_env.policies.header import PolicySpec
+from ns3_env.policies.tensors import Layer, Widths, tensor_shapes
+from tests.paths import DATA
+
+FIELDS = ("rtt", "qlen", "goodput", "pacing_rate", "last_action")
+
+
+def policy_file(path: Path, kind: str, hidden: int, zero: bool = False, **changes: Any) -> Path:
+    """A network over FIELDS; ``zero``: one that always answers 0."""
+    clock = changes.pop("clock", None)
+    spec = PolicySpec.model_validate(
+        {
+            "observation": [{"field": name, "transform": "symlog"} for name in FIELDS],
+            "history": 1 if kind == "mlp" else 6,
+            "network": {"kind": kind, "hidden_activation": "tanh", "output_activation": "tanh"},
+            "action": {"name": "multiplicative_window", "alpha": 0.5, "rounding": "none"},
+            "clock": {"name": "per_flow_rtt"} if clock is None else clock.model_dump(),
+            "telemetry_bytes": 16,
+            **changes,
+        }
+    )
+    random = np.random.default_rng(3)
+    shapes = tensor_shapes(spec, Widths((Layer(hidden), Layer(1)), hidden=hidden, shortcut=hidden))
+    scale = 0.0 if zero else 0.5
+    tensors = {name: random.normal(0, scale, shape).astype(np.float32) for name, shape in shapes.items()}
+    write_policy(path, PolicyFile(spec, tensors))
+    return path
+
+
+def mlp_file(path: Path, **changes: Any) -> Path:
+    """An MLP of two layers."""
+    return policy_file(path, "mlp", 12, **changes)
+
+
+def lstm_file(path: Path, **changes: Any) -> Path:
+    """An LSTM with a shortcut, of widths that fill no vector register."""
+    return policy_file(path, "lstm", 21, **changes)
+
+
+def rlcc_file(path: Path, **changes: Any) -> Path:
+    """An MLP as RL-CC's: it reads two steps, and what is worked out of two fields."""
+    derived = {"derived": "rtt_target", "margin": 1.2, "target": 0.1, "gain": 0.5}
+    seen = [{"field": name} for name in FIELDS if name not in ("rtt", "pacing_rate")]
+    action = {"name": "multiplicative_rate", "alpha": 0.2, "least_packets": 0.1}
+    settings = {"observation": [*seen, derived], "history": 2, "action": action}
+    return policy_file(path, "mlp", 12, **{**settings, **changes})
+
+
+def tiny(kind: str = "mlp", **changes: Any) -> PolicyFile:
+    """A policy of a few random weights."""
+    spec = PolicySpec.model_validate(
+        {
+            "observation": [{"field": "rtt", "transform": "symlog"}, {"field": "qlen"}, {"field": "goodput"}],
+            "history": 1 if kind == "mlp" else 3,
+            "network": {"kind": kind, "hidden_activation": "relu", "output_activation": "tanh"},
+            "action": {"name": "multiplicative_window", "alpha": 0.5},
+            "clock": {"name": "per_flow_rtt"},
+            "telemetry_bytes": 42,
+            **changes,
+        }
+    )
+    generator = np.random.default_rng(1)
+    shapes = tensor_shapes(spec, Widths((Layer(4), Layer(1, bias=False)), hidden=2, shortcut=5))
+    return PolicyFile(
+        spec, {name: generator.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+    )
+
+
+def needed_attributes(controller: str) -> dict[str, str]:
+    """Attributes without which a controller does not play: "policy" needs a policy's file."""
+    policy = DATA / "policy.safetensors"
+    return {"File": str(policy)} if controller == "policy" else {}

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A scenario's JSON, and every place in it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+from ns3_env.scenario import Controller, Scenario
+from ns3_env.scenario.record import Measurement
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import ConstantRate, Incast, Mix
+
+Place = tuple[str | int, ...]
+
+
+def valid() -> dict[str, Any]:
+    """A scenario as small as its parts allow, with every key there is."""
+    content = Scenario(
+        time_limit_ns=200_000,
+        topology=Dumbbell(senders=2),
+        traffic=Mix(
+            parts=[
+                Incast(flows=2, size_bytes=5_000, spread_ns=0),
+                ConstantRate(src=0, dst=2, rate_bps=2e9, stop_ns=100_000),
+            ]
+        ),
+        controllers=[Controller(name="dcqcn", attributes={"Gain": 0.5})],
+        measurement=Measurement(end_ns=100_000),
+    ).to_simulator_json()
+    content["min_rate_bps"] = 1e8
+    content["record"] = {k: v for k, v in content["record"].items() if v is not None}
+    return content
+
+
+def places(value: Any, path: Place = ()) -> Iterator[Place]:
+    """The path of everything in it, itself not."""
+    items: list[tuple[str | int, Any]] = []
+    if isinstance(value, dict):
+        items = list(value.items())
+    elif isinstance(value, list):
+        items = list(enumerate(value))
+    for key, inner in items:
+        yield (*path, key)
+        yield from places(inner, (*path, key))
+
+
+def at(content: Any, path: Place) -> Any:
+    for key in path:
+        content = content[key]
+    return content
+
+
+def changed(content: dict[str, Any], path: Place, value: Any) -> dict[str, Any]:
+    other = copy.deepcopy(content)
+    at(other, path[:-1])[path[-1]] = value
+    return other
+
+
+def named(path: Place) -> str:
+    text = ""
+    for key in path:
+        text += f"[{key}]" if isinstance(key, int) else ("." if text else "") + key
+    return text
+
+
+def last_name(place: Place) -> str:
+    return next(key for key in reversed(place) if isinstance(key, str))

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Flows without an end: they send until the time limit and never count as unfinished."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ns3_env.agents.search.metrics_objective import ended_at_the_limit
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
+from ns3_env.errors import ScenarioError
+from ns3_env.eval import metrics
+from ns3_env.eval.episodes.results import write_results
+from ns3_env.scenario import AGENT, Controller, Record, Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Flow, FlowList, Incast, Joining, LongShort
+from ns3_env.simulator import Simulator, list_controllers
+from ns3_env.simulator.results import endless
+
+LIMIT = 2_000_000
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Iterator[Simulator]:
+    with Simulator() as started:
+        yield started
+
+
+def scenario(traffic: Any, controller: str = "hpcc", **keys: Any) -> Scenario:
+    return Scenario(
+        topology=Dumbbell(senders=4, rate_bps=10e9, bottleneck_bps=10e9),
+        traffic=traffic,
+        controllers=[Controller(name=controller)],
+        time_limit_ns=LIMIT,
+        **keys,
+    )
+
+
+TWO = FlowList(
+    flows=[Flow(src=i, dst=4, size_bytes="endless", start_ns=start) for i, start in ((0, 0), (1, 500_000))]
+)
+
+
+def test_endless_flows_send_until_the_time_limit_and_nothing_is_unfinished(simulator: Simulator) -> None:
+    results = simulator.play(scenario(TWO))
+    flows, totals = results["flows"], results["totals"]
+    assert totals["end_ns"] == LIMIT
+    assert totals["unfinished"] == 0
+    assert endless(results).all()
+    for column, value in (("size_bytes", 0), ("end_ns", -1), ("fct_ns", -1), ("standalone_ns", -1)):
+        assert flows[column] == [value, value]
+    assert sum(flows["acked_bytes"]) * 8 > 0.85 * 10e9 * LIMIT / 1e9 * 0.91
+    assert results["all_active"]["interval_ns"] == [500_000, LIMIT]
+    row = metrics.measure(results)
+    assert row["unfinished_flows"] == 0
+    assert math.isnan(row["fct_slowdown_avg"])
+    assert row["goodput"] > 0.75
+    assert row["jain_index"] > 0.9
+    assert row["unfair_ratio"] < 0.4
+    assert row["duration_ns"] == LIMIT
+    assert ended_at_the_limit(results)["flows"]["fct_ns"] == [-1, -1]
+
+
+def test_an_episode_ends_when_all_flows_that_have_an_end_have_reached_it(simulator: Simulator) -> None:
+    results = simulator.play(scenario(LongShort(long_bytes="endless", short_bytes=100_000, short_start_ns=9)))
+    flows, totals = results["flows"], results["totals"]
+    assert flows["endless"] == [1, 0]
+    assert totals["end_ns"] == flows["end_ns"][1] < LIMIT
+    assert totals["unfinished"] == 0
+    assert results["all_active"]["interval_ns"] == [9, totals["end_ns"]]
+    row = metrics.measure(results)
+    assert row["fct_slowdown_avg"] == flows["fct_ns"][1] / flows["standalone_ns"][1]
+
+    late = simulator.play(
+        scenario(LongShort(long_bytes="endless", short_bytes=100_000_000, short_start_ns=9))
+    )
+    assert (late["totals"]["unfinished"], late["totals"]["end_ns"]) == (1, LIMIT)
+    assert metrics.measure(late)["unfinished_flows"] == 1
+
+
+@pytest.mark.parametrize("controller", [x for x in list_controllers() if x not in (AGENT, "policy")])
+def test_every_controller_shares_the_link_among_flows_that_never_end(
+    simulator: Simulator, controller: str
+) -> None:
+    played = scenario(Incast(flows=3, size_bytes="endless", spread_ns=1000), controller)
+    results = simulator.play(played)
+    assert results == simulator.play(played)
+    assert all(x > 0.05 * 10e9 * LIMIT / 8e9 for x in results["flows"]["acked_bytes"])
+    assert all(np.isfinite(x) for x in results["totals"].values())
+
+
+def test_every_kind_says_it_alike(tmp_path: Path) -> None:
+    text = "start_ns, size_bytes, src, dst\n0,endless,0,4\n5,3000,1,4\n"
+    (tmp_path / "flows.csv").write_text(text)
+    listed = [{"src": 0, "dst": 4, "size_bytes": "endless"}, {"src": 1, "dst": 4, "size_bytes": "3kB"}]
+    for traffic, sizes in (
+        ({"kind": "csv", "file": "flows.csv"}, [0, 3000]),
+        ({"kind": "list", "flows": listed}, [0, 3000]),
+        ({"kind": "incast", "flows": 2, "size_bytes": "endless"}, [0, 0]),
+        ({"kind": "joining", "sizes_bytes": ["endless", "3kB"]}, [0, 3000]),
+        ({"kind": "long_short", "long_bytes": "endless", "short_bytes": 3000}, [0, 3000]),
+    ):
+        made = Scenario.from_mapping({"traffic": traffic}, "s.yaml", tmp_path)
+        assert made.flows().size_bytes == sizes
+        again = Scenario.from_mapping(made.without_files().model_dump(mode="json"), "s.yaml")
+        assert again.flows() == made.flows()
+    assert Joining(sizes_bytes=["endless"]).sizes_bytes == ["endless"]
+
+
+@pytest.mark.parametrize(
+    ("traffic", "words"),
+    [
+        (
+            {"kind": "incast", "size_bytes": "endles"},
+            "traffic.size_bytes: 'endles' is no number with a unit: a size takes B, kB, MB, GB, TB, or "
+            "KiB, MiB, GiB, TiB (such as 64KiB), or a number of bytes; a flow that never ends is 'endless'",
+        ),
+        (
+            {"kind": "incast", "size_bytes": 0},
+            "traffic.size_bytes: Input should be greater than or equal to 1",
+        ),
+        ({"kind": "incast", "size_bytes": None}, "traffic.size_bytes: Input should be a valid integer"),
+        ({"kind": "joining", "sizes_bytes": [5, -1]}, "traffic.sizes_bytes.1: Input should be greater than"),
+        ({"kind": "long_short", "short_bytes": "endless"}, "traffic.short_bytes: 'endless' is no number"),
+        (
+            {"kind": "poisson_incast", "load": 0.1, "fan_in": 1, "size_bytes": "endless"},
+            "traffic.size_bytes: 'endless' is no number with a unit",
+        ),
+    ],
+)
+def test_what_is_no_size_is_a_line(traffic: dict[str, Any], words: str) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        Scenario.from_mapping({"traffic": traffic}, "s.yaml")
+    (line,) = str(refused.value).splitlines()
+    assert line.startswith(f"s.yaml: {words}")
+
+
+def test_a_file_may_say_endless_but_not_zero(tmp_path: Path) -> None:
+    (tmp_path / "flows.csv").write_text(
+        "src,dst,size_bytes,start_ns\n0,4,endless,0\n1,4,0,0\n2,4,unending,0\n"
+    )
+    with pytest.raises(ScenarioError) as refused:
+        Scenario.from_mapping({"traffic": {"kind": "csv", "file": "flows.csv"}}, "s.yaml", tmp_path)
+    zero, word = str(refused.value).splitlines()
+    assert "flows.csv:3: size_bytes is 0, must be in [1, " in zero
+    assert "flows.csv:4: size_bytes is 'unending', must be a whole number" in word
+
+
+@pytest.mark.parametrize("clock", ["per_flow_rtt", "synchronous"])
+@pytest.mark.parametrize("also", [[], [{"src": 2, "dst": 4, "size_bytes": "60kB", "controller": "hpcc"}]])
+def test_an_agents_endless_flows_are_truncated_where_the_episode_ends(clock: str, also: list[Any]) -> None:
+    flows = [{"src": i, "dst": 4, "size_bytes": "endless", "start_ns": i} for i in (0, 1)]
+    content = {
+        "topology": {"kind": "dumbbell"},
+        "traffic": {"kind": "list", "flows": flows + also},
+        "controllers": [{"name": "agent"}, {"name": "hpcc"}],
+        "clock": {"name": clock},
+        "time_limit_ns": 200_000,
+    }
+    played = Scenario.from_mapping(content, "s.yaml")
+    fields = ("qlen", "attained", "remaining")
+    with FlowVecEnv(played, slots=2, seed=1, fields=fields) as env:
+        env.start()
+        ended: list[tuple[bool, bool]] = []
+        results: list[Any] = []
+        while len(results) < 2:
+            batch = env.recv()
+            over = batch.terminated | batch.truncated
+            ended += zip(batch.terminated[over].tolist(), batch.truncated[over].tolist(), strict=True)
+            results += [result for _, result in batch.results]
+            assert np.isfinite(batch.observations).all()
+            assert np.isfinite(batch.rewards).all()
+            env.send(np.zeros((int(batch.due.sum()), 1)), batch.slots[batch.due])
+    assert len(ended) >= 4
+    assert set(ended) == {(False, True)}
+    for one in results:
+        assert one["totals"]["unfinished"] == 0
+        if also:
+            assert one["totals"]["end_ns"] == one["flows"]["end_ns"][2] < 200_000
+        else:
+            assert one["totals"]["end_ns"] == 200_000
+
+
+def test_a_run_folder_says_which_flows_have_no_end(simulator: Simulator, tmp_path: Path) -> None:
+    played = scenario(LongShort(long_bytes="endless", short_bytes=100_000), record=Record(windows=True))
+    write_results(tmp_path, played, simulator.play(played))
+    with (tmp_path / "flows.csv").open(newline="") as text:
+        long, short = csv.DictReader(text)
+    assert (long["endless"], long["finished"], long["fct_ns"], long["size_bytes"]) == ("1", "0", "-1", "0")
+    assert (short["endless"], short["finished"]) == ("0", "1")

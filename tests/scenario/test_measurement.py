@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Measurement windows: goodput and utilisation of a load, without its tail."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.benchmark.folder import BenchFolder, flows
+from ns3_env.eval.commands.evaluation import main
+from ns3_env.eval.metrics import measure
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import Simulator
+
+HOSTS, RATE_BPS = 16, 25e9
+SIZES = [[10_000, 0], [50_000, 100]]
+#: Bytes on the wire of a packet and its ACK, beside the payload: DCTCP has no telemetry.
+HEADER, ACK = 48, 60
+
+
+def experiment(load: float, **others: Any) -> dict[str, Any]:
+    """Flows of 10 to 50 kB between 16 hosts; nothing but their own links can be full."""
+    poisson = {"kind": "poisson", "sizes": SIZES, "load": load, "duration_ns": "5ms"}
+    return {
+        "time_limit_ns": "1s",
+        "topology": {
+            "kind": "leaf_spine",
+            "leaves": 4,
+            "hosts_per_leaf": 4,
+            "rate_bps": "25Gbps",
+            "uplink_bps": "100Gbps",
+        },
+        "traffic": poisson,
+        "measurement": {"warm_up_ns": "1ms"},
+        **others,
+    }
+
+
+def played(data: dict[str, Any]) -> dict[str, Any]:
+    scenario = Scenario.from_mapping(data, "test").under("dctcp")
+    with Simulator() as simulator:
+        return simulator.play(scenario)
+
+
+@pytest.mark.parametrize("load", [0.3, 0.5, 0.8])
+def test_goodput_and_utilisation_read_as_the_load(load: float) -> None:
+    results = played(experiment(load))
+    columns = results["flows"]
+    starts, sizes = np.array(columns["start_ns"]), np.array(columns["size_bytes"])
+    inside = (starts >= 1e6) & (starts < 5e6)
+    offered = sizes[inside].sum() * 8e9 / (4e6 * HOSTS * RATE_BPS)
+    assert offered == pytest.approx(load, rel=0.05)  # 2,000 flows and more
+    values = measure(results)
+    assert values["goodput"] == pytest.approx(offered, rel=0.015)
+    payload, packets = sizes.sum(), np.ceil(sizes / 1000).sum()
+    on_the_wire = (payload + (HEADER + ACK) * packets) / payload
+    assert values["link_utilisation"] == pytest.approx(values["goodput"] * on_the_wire, rel=0.005)
+    assert list(np.flatnonzero(columns["counted"])) == list(np.flatnonzero(inside))
+    slowdowns = np.array(columns["fct_ns"])[inside] / np.array(columns["standalone_ns"])[inside]
+    assert values["fct_slowdown_avg"] == pytest.approx(slowdowns.mean())
+
+
+def with_tail(size_bytes: int) -> dict[str, Any]:
+    """A flow that starts when the window ends, and so goes on behind it."""
+    whole = experiment(0.5)
+    last = {"kind": "list", "flows": [{"src": 0, "dst": 15, "size_bytes": size_bytes, "start_ns": "5ms"}]}
+    return {**whole, "traffic": {"kind": "mix", "parts": [whole["traffic"], last]}}
+
+
+def test_the_tail_does_not_count() -> None:
+    short, long = played(with_tail(1000)), played(with_tail(50_000_000))
+    assert long["totals"]["end_ns"] > 3 * short["totals"]["end_ns"]
+    assert long["measurement"] == short["measurement"]
+    names = ("goodput", "link_utilisation", "queue_avg_bytes", "queue_p99_bytes")
+    assert measure(short, names) == measure(long, names)
+    assert sum(long["flows"]["counted"]) == len(long["flows"]["src"]) - 1 - sum(
+        start < 1e6 for start in long["flows"]["start_ns"]
+    )
+    whole = [played({**with_tail(size), "measurement": None}) for size in (1000, 50_000_000)]
+    assert abs(measure(whole[0])["goodput"] - measure(whole[1])["goodput"]) > 0.05
+    assert "counted" not in whole[0]["flows"]
+    assert "measurement" not in whole[0]
+
+
+def test_a_run_that_is_over_before_the_window_ends_has_idle_links_in_it() -> None:
+    flow = {"kind": "list", "flows": [{"src": 0, "dst": 1, "size_bytes": 125_000}]}
+    dumbbell = {"kind": "dumbbell", "senders": 1, "rate_bps": "1Gbps"}
+    results = played(
+        {"time_limit_ns": "1s", "topology": dumbbell, "traffic": flow, "measurement": {"end_ns": "100ms"}}
+    )
+    assert results["totals"]["end_ns"] < 2e6
+    assert measure(results)["goodput"] == pytest.approx(0.01)  # 1 ms of 100 at the whole rate
+    early = played(
+        {
+            "time_limit_ns": "1s",
+            "topology": dumbbell,
+            "traffic": flow,
+            "measurement": {"warm_up_ns": "50ms", "end_ns": "100ms"},
+        }
+    )
+    values = measure(early)
+    assert (values["goodput"], values["link_utilisation"], values["queue_max_bytes"]) == (0, 0, 0)
+    assert np.isnan(values["fct_slowdown_avg"])
+
+
+def test_what_eval_run_leaves_says_the_window(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, table = tmp_path / "load.yaml", tmp_path / "table.json"
+    file.write_text(yaml.safe_dump(experiment(0.5)))
+    asked = ["run", str(file), "--controllers", "dctcp", "--out", str(tmp_path / "out")]
+    assert main([*asked, "--json", str(table)]) == 0
+    assert "measured from 1 to 5 ms" in " ".join(capsys.readouterr().out.split())
+    assert json.loads(table.read_text())["dctcp"]["goodput"] == pytest.approx(0.5, rel=0.05)
+    folder = tmp_path / "out" / "dctcp"
+    used = yaml.safe_load((folder / "config.yaml").read_text())["scenario"]
+    assert used["measurement"] == {"warm_up_ns": 1_000_000, "end_ns": 5_000_000}
+    assert used["topology"]["rate_bps"] == 25e9
+    with (folder / "flows.csv").open(newline="") as rows:
+        assert {row["counted"] for row in csv.DictReader(rows)} == {"0", "1"}
+    with (folder / "queues.csv").open(newline="") as rows:
+        assert all(int(row["window_tx_bytes"]) <= int(row["tx_bytes"]) for row in csv.DictReader(rows))
+
+
+def test_a_benchmark_and_its_report_say_the_window(tmp_path: Path) -> None:
+    suite = {
+        "controllers": ["dctcp"],
+        "scenarios": [{"name": "load", "title": "Small flows", "series": False, "scenario": experiment(0.3)}],
+    }
+    (tmp_path / "suite.yaml").write_text(yaml.safe_dump(suite))
+    out = tmp_path / "out"
+    assert main(["benchmark", str(tmp_path / "suite.yaml"), "--out", str(out), "--jobs", "1"]) == 0
+    assert "Small flows, measured from 1 to 5 ms" in (out / "report.md").read_text()
+    cell = BenchFolder.read(out).cells[0]
+    with (cell.folder / "flows.csv").open(newline="") as rows:
+        counts = [row["counted"] == "1" for row in csv.DictReader(rows)]
+    assert list(~np.isnan(flows(cell).slowdowns)) == counts
+
+
+@pytest.mark.parametrize(
+    ("measurement", "traffic", "wanted"),
+    [
+        ({"warm_up_ns": "5ms"}, {}, "measurement.warm_up_ns: 5000000 leaves nothing before the end, 5000000"),
+        ({"end_ns": "2s"}, {}, "measurement.end_ns: 2000000000 is after time_limit_ns, 1000000000"),
+        ({}, {"traffic": {"kind": "incast"}}, "measurement.end_ns: none of this traffic arrives at random"),
+        ({"end": 5}, {}, "unknown key 'end'; the nearest known one is 'end_ns'"),
+    ],
+)
+def test_a_window_that_cannot_be_is_refused(
+    measurement: dict[str, Any], traffic: dict[str, Any], wanted: str
+) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.from_mapping(experiment(0.5, measurement=measurement, **traffic), "test")
+    assert wanted in str(caught.value)

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The published simulator's topology.txt and flow.txt: read as they are, or refused by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ns3_env.config.packaged import DATA
+from ns3_env.errors import ScenarioError, ScenarioWarning
+from ns3_env.eval.benchmark.suite import Suite
+from ns3_env.eval.commands.evaluation import main
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import Simulator
+from tests.samples.published_texts import FLOWS, TOPOLOGY
+
+#: Those of RDMA: the format knows no other transport.
+SCENARIOS = [
+    path
+    for path in sorted((DATA / "configs" / "scenarios").glob("*.yaml"))
+    if Scenario.load(path).transport == "rdma"
+]
+
+
+def published(scenario: Scenario) -> tuple[str, str]:
+    """A scenario's network and flows as the published simulator has them."""
+    network, flows = scenario.topology.build(), scenario.flows()
+    switches = [str(i) for i, kind in enumerate(network.nodes) if kind == "switch"]
+    topology = [f"{len(network.nodes)} {len(switches)} {len(network.links)}", " ".join(switches)]
+    for link in network.links:
+        rate, delay = f"{link.rate_bps / 1e9:g}Gbps", f"{link.delay_ns / 1e6:g}ms"
+        topology.append(f"{link.a} {link.b} {rate} {delay} 0.000000")
+    rows = [str(len(flows))]
+    for src, dst, size, start in zip(flows.src, flows.dst, flows.size_bytes, flows.start_ns, strict=True):
+        seconds = f"{start // 10**9}.{start % 10**9:09d}5"  # whatever its double is cut off from
+        rows.append(f"{src} {dst} 3 100 {size} {seconds}")
+    return "\n".join(topology) + "\n", "\n".join(rows) + "\n"
+
+
+def written(folder: Path, topology: str = TOPOLOGY, flows: str = FLOWS, **others: Any) -> Path:
+    (folder / "topology.txt").write_text(topology)
+    (folder / "flow.txt").write_text(flows)
+    content = {
+        "time_limit_ns": "3s",
+        "topology": {"kind": "published", "file": "topology.txt"},
+        "traffic": {"kind": "published", "file": "flow.txt"},
+        **others,
+    }
+    (folder / "published.yaml").write_text(yaml.safe_dump(content))
+    return folder / "published.yaml"
+
+
+@pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)
+def test_a_scenario_written_in_this_format_gives_the_same_results(file: Path, tmp_path: Path) -> None:
+    given = Scenario.load(file)
+    topology, flows = published(given)
+    others = {"preset": given.preset, "time_limit_ns": given.time_limit_ns}
+    ours = Scenario.load(written(tmp_path, topology, flows, **others))
+    assert ours.to_simulator_json() == given.to_simulator_json()
+    if "websearch" not in file.stem:  # the same question would be answered the same; it takes longer
+        with Simulator() as simulator:
+            assert simulator.play(ours.under("hpcc")) == simulator.play(given.under("hpcc"))
+
+
+def test_eval_run_plays_them_with_starts_as_their_doubles_are_cut(tmp_path: Path) -> None:
+    file, out = written(tmp_path), tmp_path / "out"
+    assert main(["run", str(file), "--controllers", "dctcp", "--out", str(out)]) == 0
+    rows = [row.split(",") for row in (out / "dctcp" / "flows.csv").read_text().splitlines()]
+    assert [row[:4] for row in rows[1:]] == [
+        ["0", "2", "200000", "2000000000"],
+        ["1", "2", "64000", "2000000122"],
+    ]
+    assert [row[-1] for row in rows] == ["finished", "1", "1"]
+
+
+def test_a_suite_keeps_what_the_files_hold(tmp_path: Path) -> None:
+    file = written(tmp_path)
+    entry = {"name": "published", "scenario": file.name}
+    (tmp_path / "suite.yaml").write_text(yaml.safe_dump({"controllers": ["hpcc"], "scenarios": [entry]}))
+    kept = Suite.load(tmp_path / "suite.yaml").scenarios[0].scenario
+    before = Scenario.load(file).to_simulator_json()
+    for name in ("topology.txt", "flow.txt"):
+        (tmp_path / name).unlink()
+    assert (kept.topology.kind, kept.traffic.kind) == ("graph", "list")
+    assert Scenario.from_mapping(kept.model_dump(mode="json"), "kept").to_simulator_json() == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ("0.000000", "0.01", "topology.txt:5: the error rate is 0.01: no link has a loss of its own here"),
+        ("400Gbps", "400GB", "topology.txt:5: rate_bps: '400GB' is a size; a rate takes bps, kbps"),
+        ("0.001ms", "1000", "topology.txt:4: the delay '1000' has no unit; write 1us, or 0.001ms"),
+        ("5 2 4", "5 2 5", "topology.txt:8: 8 values where one of 5 links should stand: src dst rate delay"),
+        ("5 2 4", "5 2 3", "topology.txt:6: a row more than the first line announces (3 links)"),
+        ("3 4\n", "3 7\n", "topology.txt:2: there is no node 7; nodes are 0 to 4"),
+        ("4 2 100", "4 9 100", "topology.txt:6: there is no node 9; nodes are 0 to 4"),
+        ("1 3 100", "0 3 100", "topology.txt:4: nodes 0 and 3 are joined already"),
+        (TOPOLOGY, "", "topology.txt: the file ends where the number of nodes should stand"),
+    ],
+)
+def test_what_a_topology_has_that_the_simulator_has_not_is_named(
+    old: str, new: str, wanted: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.load(written(tmp_path, topology=TOPOLOGY.replace(old, new, 1)))
+    assert f"topology.file: {tmp_path}/{wanted}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ("1 2 3", "1 2 4", "flow.txt:3: priority group 4 after 3: a network has one data class"),
+        ("1 2 3", "1 2 8", "flow.txt:3: priority_group is 8, must be in [0, 7]"),
+        ("1 2 3", "1 2 -1", "flow.txt:3: priority_group is -1, must be in [0, 7]"),
+        ("1 2 3", "1 4 3", "flow.txt:3: dst: there is no host 4; hosts are 0 to 2"),
+        ("1 2 3", "1 x 3", "flow.txt:3: dst is 'x', must be a whole number"),
+        ("2.000000123", "2,000000123", "flow.txt:3: start_time is '2,000000123', must be seconds"),
+        ("2\n0", "3\n0", "flow.txt:5: 4 values where one of 3 flows should stand: src dst priority_group"),
+        ("2\n0", "1\n0", "flow.txt:3: a row more than the first line announces (1 flows)"),
+        ("64000", "0", "flow.txt:3: size_bytes is 0, must be in [1, "),
+        (FLOWS, "0\n", "flow.txt: no flows after the first line"),
+    ],
+)
+def test_what_a_list_of_flows_has_that_the_simulator_has_not_is_named(
+    old: str, new: str, wanted: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.load(written(tmp_path, flows=FLOWS.replace(old, new, 1)))
+    assert f"traffic.file: {tmp_path}/{wanted}" in str(caught.value)
+
+
+def test_what_is_no_text_is_told_so(tmp_path: Path) -> None:
+    for name, what in (("topology.txt", "topology"), ("flow.txt", "list of flows")):
+        file = written(tmp_path)
+        (tmp_path / name).write_bytes(b"5 2 4\n\xff\xfe\n")
+        with pytest.raises(ScenarioError, match=f"{name}: not a {what}: it is not UTF-8 text"):
+            Scenario.load(file)
+
+
+def test_other_ports_and_flows_behind_the_time_limit_are_told(tmp_path: Path) -> None:
+    with pytest.warns(ScenarioWarning, match="destination ports other than 100 are not kept"):
+        Scenario.load(written(tmp_path, flows=FLOWS.replace(" 100 ", " 101 ")))
+    with pytest.raises(
+        ScenarioError, match="time_limit_ns: the first flow starts at 2000000000 ns, not before"
+    ):
+        Scenario.load(written(tmp_path, time_limit_ns=1_000_000))

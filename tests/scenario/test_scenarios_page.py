@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The examples of docs/scenarios.md: each a valid scenario, and one for every kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from ns3_env.config.yaml import parse
+from ns3_env.scenario import Scenario
+from ns3_env.scenario.topology import Topology
+from ns3_env.scenario.traffic import Traffic
+from tests.paths import ROOT
+from tests.samples.published_texts import FLOWS, TOPOLOGY
+
+PAGE = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")
+EXAMPLES = [parse(text) for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
+#: What examples need around them.
+ROOM = {
+    "poisson_incast": {"topology": {"kind": "leaf_spine"}},
+    "mix": {"topology": {"kind": "leaf_spine"}},
+    "published": {"topology": {"kind": "published", "file": "topology.txt"}, "time_limit_ns": "2.1s"},
+}
+
+
+def kind(example: dict[str, dict[str, str]]) -> str:
+    return next(f"{part}-{example[part]['kind']}" for part in ("topology", "traffic") if part in example)
+
+
+def kinds_of(section: dict[str, Any]) -> Iterator[str]:
+    """The kind of a topology or a traffic, and those of a mix's parts."""
+    yield section["kind"]
+    for part in section.get("parts", ()):
+        yield from kinds_of(part)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "topology.txt").write_text(TOPOLOGY)
+    (tmp_path / "flow.txt").write_text(FLOWS)
+    (tmp_path / "flows.csv").write_text("src,dst,size_bytes,start_ns\n0,1,1000,0\n")
+    (tmp_path / "my_cdf.txt").write_text("0 0\n10000 50\n1000000 100\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=kind)
+def test_each_example_is_a_scenario(example: dict[str, dict[str, str]], folder: Path) -> None:
+    around = ROOM.get(example.get("traffic", {}).get("kind", ""), {})
+    assert Scenario.from_mapping({**around, **example}, "docs/scenarios.md", folder).flow_count > 0
+
+
+def test_every_kind_has_an_example() -> None:
+    shown = {
+        part: {kind for x in EXAMPLES if part in x for kind in kinds_of(x[part])}
+        for part in ("topology", "traffic")
+    }
+    for part, union in (("topology", Topology), ("traffic", Traffic)):
+        known = {model.model_fields["kind"].default for model in get_args(get_args(union)[0])}
+        assert shown[part] == known

@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""JSON that nobody checked, in the simulator: right, or refused in a sentence with its key."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ns3_env.errors import ScenarioError
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import Simulator, find_executable
+from tests.scenario.json_places import Place, at, changed, last_name, named, places, valid
+
+LARGE = 2**32 + 5
+
+#: In the place of a value, one after the other.
+WRONG: list[Any] = [-1, 1.5, True, "x", None, LARGE, 1e30, -1e30, "1", [], {}]
+
+#: What of it is right after all, by the place's last key, or where that means two things, by its section too.
+#: Everything else is refused.
+RIGHT: dict[str, list[Any]] = {
+    **{key: [LARGE] for key in ["seed", "buffer_bytes", "size_bytes", "rate_bps", "kmax_bytes"]},
+    **{key: [LARGE] for key in ["time_limit_ns", "delay_ns", "flow_timeout_ns", "start_ns", "end_ns"]},
+    **{key: [LARGE, None] for key in ["retransmission_timeout_ns", "decision_quantum_ns"]},
+    "queue_series_ns": [LARGE, None],
+    "at_rate_bps": [LARGE, 1.5],
+    "min_rate_bps": [LARGE, 1.5, None],
+    "kmin_bytes": [1.5],
+    "rtt_fraction": [1.5],
+    "slot": [-1],
+    "Gain": ["1"],
+    "pfc": [True],
+    **{
+        key: [True, None]
+        for key in ["queues", "windows", "events", "controller_state", "controller_counters"]
+    },
+    "pcap_snaplen": [None],
+    "attributes": [{}, None],
+    "record": [{}, None],
+    **{key: [None] for key in ["ecn", "loss", "measurement", "streams"]},
+    "streams.rate_bps": [LARGE, 1.5],
+    "stop_ns": [LARGE, -1],
+}
+
+
+def is_right(place: Place, value: Any) -> bool:
+    """Whether that value at that place is one, by the meaning of the key."""
+    key = last_name(place)
+    columns = ("size_bytes", "start_ns", "stop_ns", "slot")
+    whole_list = (key in columns or place == ("streams", "rate_bps")) and isinstance(place[-1], str)
+    right = [json.dumps(x) for x in RIGHT.get(f"{place[0]}.{key}", RIGHT.get(key, []))]
+    return not whole_list and json.dumps(value) in right
+
+
+def mutations() -> list[tuple[Place, Any]]:
+    return [
+        (place, value)
+        for place in places(valid())
+        for value in WRONG
+        if json.dumps(value) != json.dumps(at(valid(), place))
+    ]
+
+
+def test_each_value_is_right_or_refused_by_its_key() -> None:
+    tried, taken, wrong = 0, 0, []
+    with Simulator() as simulator:
+        simulator.play(valid())
+        pid = simulator.pid
+        for place, value in mutations():
+            tried += 1
+            what = f"{named(place)} = {value!r}"
+            try:
+                simulator.play(changed(valid(), place, value))
+            except ScenarioError as error:
+                message = str(error)
+                # A list that is short leaves its neighbours too long: those are named then.
+                # A long link needs more headroom than there is.
+                names = [*(key for key in place if isinstance(key, str)), "host", "buffer_bytes"]
+                if "\n" in message or not any(name.removesuffix("s") in message for name in names):
+                    wrong.append(f"{what}: {message}")
+            else:
+                taken += 1
+                if not is_right(place, value):
+                    wrong.append(f"{what}: taken")
+            if simulator.pid != pid:
+                wrong.append(f"{what}: another process")
+                pid = simulator.pid
+    assert wrong == []
+    assert tried > 500
+    assert taken > 20
+
+
+@pytest.mark.parametrize("key", sorted({named(p) for p in places(valid()) if len(p) == 1}))
+def test_a_missing_key_is_named_or_has_a_default(key: str) -> None:
+    content = valid()
+    del content[key]
+    optional = (
+        "min_rate_bps",
+        "loss",
+        "retransmission_timeout_ns",
+        "decision_quantum_ns",
+        "record",
+        "streams",
+    )
+    with Simulator() as simulator:
+        if key in optional:
+            simulator.play(content)
+        else:
+            with pytest.raises(ScenarioError, match=f"^'{key}' is missing$"):
+                simulator.play(content)
+
+
+def run(text: str | bytes, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    path = folder / "x.json"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    command = [str(find_executable()), *options, str(path)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "words"),
+    [
+        (
+            ("payload_bytes",),
+            4294967301,
+            "'payload_bytes' is 4294967301, must be in [1, 65000], a whole number",
+        ),
+        (("flows", "src", 0), LARGE, "'flows.src[0]' is 4294967301, must be in [0, 4], a whole number"),
+        (("links", 0, "a"), True, "'links[0].a' is true, must be in [0, 4], a whole number"),
+        (("links", 0, "b"), 1.5, "'links[0].b' is 1.5, must be in [0, 4], a whole number"),
+        (
+            ("switch", "headroom_frames"),
+            -1e30,
+            "'switch.headroom_frames' is -1e+30, must be in [0, 1000], a whole",
+        ),
+        (("switch", "resume_offset_bytes"), 2**32, "'switch.resume_offset_bytes' is 4294967296, must be"),
+        (("record", "queue_series_ns"), 2**62, "must be in [0, 4000000000000], a whole number"),
+        (("links", 0, "rate_bps"), "1e9", "'links[0].rate_bps' is \"1e9\", must be in [10000.0, "),
+        (("nodes", 0), "x\ny", "'nodes' has 'x\\ny': a node is a 'host' or a 'switch'"),
+        (("nodes",), ["host"] * 70_000, "'nodes' has 70000 entries, must have at most 65536"),
+        (("flows", "slot"), [[0]] * 2, "'flows.slot[0]' is a list, must be"),
+    ],
+)
+def test_the_program_names_key_value_and_range_on_one_line(
+    place: Place, value: Any, words: str, tmp_path: Path
+) -> None:
+    done = run(json.dumps(changed(valid(), place, value)), tmp_path)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert words in line
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "not JSON"),
+        ("[]", "'the scenario' is a list, must be an object"),
+        ("null", "'the scenario' is null, must be an object"),
+        ("[" * 100_000, "nested more than 16 deep"),
+        ('{"a":' * 100_000, "nested more than 16 deep"),
+        ('{"seed": 1, "seed": 2}', "the key 'seed' is there twice in one object"),
+        ('{"seed": NaN}', "not JSON"),
+        ('{"seed": Infinity}', "not JSON"),
+        ('{"seed": 1e400}', "not JSON"),
+        ('{"seed": "\n"}', "not JSON"),
+        (b'{"seed": "\xff\xfe"}', "not JSON"),
+        ('{"' + "k" * 100_000 + '": 1}', "missing"),
+        ("x" * 100_000, "not JSON"),
+    ],
+)
+@pytest.mark.parametrize("options", [[], ["--pcap=x"]], ids=["", "pcap"])
+def test_what_is_no_scenario_is_a_line(
+    text: str | bytes, words: str, options: list[str], tmp_path: Path
+) -> None:
+    done = run(text, tmp_path, *options)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert words in line
+    assert len(line) < 600
+
+
+def test_an_unknown_key_is_on_one_line(tmp_path: Path) -> None:
+    done = run(json.dumps({**valid(), "k\n" * 1000: 1}), tmp_path)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "unknown key 'k\\nk" in line
+    done = run(json.dumps({**valid(), "k\x85\u2028": 1}, ensure_ascii=False), tmp_path)
+    (line,) = done.stderr.splitlines()
+    assert "unknown key 'k\\u0085\\u2028'" in line
+
+
+@pytest.mark.parametrize(
+    ("slots", "words"),
+    [([-1, 0], "row 0: a flow under 'agent' needs a slot"), ([3, 3], "row 1: slot 3 is another flow's")],
+)
+def test_flows_under_an_agent_have_slots_of_their_own(slots: list[int], words: str) -> None:
+    content = changed(changed(valid(), ("controllers",), [{"name": "agent"}]), ("flows", "slot"), slots)
+    with Simulator() as simulator:
+        simulator.send_reset(content)
+        with pytest.raises(ScenarioError, match=words):
+            simulator.receive()
+
+
+def test_a_whole_number_may_be_written_as_a_fraction_without_one(tmp_path: Path) -> None:
+    content = valid()
+    same = {**content, "payload_bytes": float(content["payload_bytes"])}
+    assert run(json.dumps(same), tmp_path).stdout == run(json.dumps(content), tmp_path).stdout
+
+
+#: What Python does not find, and where the simulator finds it: under the keys of the scenario's file.
+FOUND_INSIDE: list[tuple[dict[str, Any], str]] = [
+    ({"controllers": ["hpc"]}, "controllers.0.name: unknown controller 'hpc'"),
+    ({"controllers": [{"name": "hpcc", "attributes": {"Etta": 1}}]}, "controllers.0.attributes.Etta: "),
+    (
+        {"controllers": ["dcqcn", {"name": "hpcc", "attributes": {"Eta": 7}}]},
+        "controllers.1.attributes.Eta: ",
+    ),
+    ({"controllers": ["policy"]}, "controllers.0.attributes.File: "),
+    (
+        {"controllers": [{"name": "policy", "attributes": {"File": "/nowhere"}}]},
+        "controllers.0.attributes.File: policy /nowhere: there is no such file",
+    ),
+    ({"clock": {"name": "per_notification"}}, "switch.congestion_points: the clock 'per_notification' waits"),
+    ({"record": {"pcap": "/nowhere/x"}}, "record.pcap: there is no folder '/nowhere'"),
+    ({"record": {"pcap": "/tmp/x", "pcap_ports": [[99, 0]]}}, "record.pcap_ports: there is no node 99"),
+    (
+        {"transport": "tcp", "controllers": ["cubi"]},
+        "controllers.0.name: unknown congestion controller 'cubi'",
+    ),
+    (
+        {"transport": "tcp", "controllers": [{"name": "cubic", "attributes": {"Beta": "much"}}]},
+        "controllers.0.attributes.Beta: ",
+    ),
+    (
+        {"transport": "tcp", "controllers": ["cubic"], "tcp": {"queue": {"limit": "1000B", "marking": None}}},
+        "tcp.queue.limit: a queue of 1000 bytes holds no full packet",
+    ),
+    (
+        {
+            "transport": "tcp",
+            "controllers": ["cubic"],
+            "tcp": {"host_queue": {"limit": "1 kB", "marking": None}},
+        },
+        "tcp.host_queue.limit: a queue of 1000 bytes holds no full packet",
+    ),
+    (
+        {
+            "transport": "tcp",
+            "controllers": ["cubic"],
+            "tcp": {"queue": {"marking": {"red": {"least": "90kB", "most": "15 packets"}}}},
+        },
+        "tcp.queue.marking: RED marks from ",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Iterator[Simulator]:
+    with Simulator() as made:
+        yield made
+
+
+@pytest.mark.parametrize(("data", "place"), FOUND_INSIDE)
+def test_what_only_the_simulator_finds_names_file_and_key(
+    data: dict[str, Any], place: str, simulator: Simulator
+) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        simulator.play(Scenario.from_mapping(data, "s.yaml"))
+    assert str(caught.value).startswith(f"s.yaml: {place}")
+    assert "\n" not in str(caught.value)
+
+
+def test_the_key_is_the_one_that_was_written_whoever_plays(simulator: Simulator) -> None:
+    controllers = ["dcqcn", {"name": "hpcc", "attributes": {"Eta": 7}}]
+    scenario = Scenario.from_mapping({"controllers": controllers}, "s.yaml")
+    for played, place in (
+        (scenario.under("hpcc"), "controllers.1.attributes.Eta"),
+        (scenario.under("hpcc", {"Eta": 9}), "hpcc.Eta"),
+        (scenario.under("swift", {"BaseTarget": "long"}), "swift.BaseTarget"),
+    ):
+        with pytest.raises(ScenarioError, match=f"^s.yaml: {place}: "):
+            simulator.play(played)
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("'links': there is no path", "s.yaml: topology: there is no path"),
+        ("'flows' row 3: node 2 is no host", "s.yaml: traffic: row 3: node 2 is no host"),
+        ("'loss.probability' is 2, must be", "s.yaml: loss_probability: is 2, must be"),
+        ("'switch.buffer_bytes' is 1, but", "s.yaml: switch.buffer_bytes: is 1, but"),
+        ("without a key", "s.yaml: without a key"),
+    ],
+)
+def test_keys_of_the_json_become_those_of_the_file(said: str, shown: str) -> None:
+    assert Scenario.from_mapping({}, "s.yaml").refusal(said) == shown

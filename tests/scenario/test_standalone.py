@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Standalone times: a slowdown of 1 is the ideal, the same for every controller.
+
+A flow alone at line rate has it to the picosecond, and no flow has less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ns3_env.scenario import AGENT, Controller, Scenario
+from ns3_env.scenario.topology import Graph
+from ns3_env.scenario.topology.graph import GraphLink
+from ns3_env.scenario.traffic import Flow, FlowList
+from ns3_env.simulator import Simulator, list_controllers
+from tests.samples.policy_files import needed_attributes
+
+CONTROLLERS = [name for name in list_controllers() if name != AGENT]
+RATES = (1e9, 7.3e9, 10e9, 25e9, 100e9, 400e9)
+HOSTS = 4
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Iterator[Simulator]:
+    with Simulator() as started:
+        yield started
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Graph:
+    """Hosts at either end of a chain of switches, at one place with two ways to go, each link as it comes."""
+    link = st.tuples(st.sampled_from(RATES), st.integers(1, 3000))
+    switches = draw(st.integers(1, 4))
+    ends = [(host, HOSTS + (switches - 1) * (host % 2)) for host in range(HOSTS)]
+    ends += [(HOSTS + i, HOSTS + i + 1) for i in range(switches - 1)]
+    if switches > 2:  # the switch after the first one has a twin
+        ends += [(HOSTS, HOSTS + switches), (HOSTS + switches, HOSTS + 2)]
+    links = []
+    for a, b in ends:
+        rate, delay = draw(link)
+        links.append(GraphLink(a=a, b=b, rate_bps=rate, delay_ns=delay))
+    return Graph(nodes=["host"] * HOSTS + ["switch"] * (switches + (switches > 2)), links=links)
+
+
+@st.composite
+def flows(draw: st.DrawFn, size: st.SearchStrategy[int], most: int) -> list[Flow]:
+    pair = st.tuples(st.integers(0, HOSTS - 1), st.integers(0, HOSTS - 1)).filter(lambda x: x[0] != x[1])
+    drawn = draw(st.lists(st.tuples(pair, size, st.integers(0, 50_000)), min_size=1, max_size=most))
+    return [Flow(src=a, dst=b, size_bytes=bytes_, start_ns=start) for (a, b), bytes_, start in drawn]
+
+
+def play(simulator: Simulator, controller: str, graph: Graph, of: list[Flow], payload: int) -> dict[str, Any]:
+    results = simulator.play(
+        Scenario(
+            topology=graph,
+            traffic=FlowList(flows=of),
+            payload_bytes=payload,
+            controllers=[Controller(name=controller, attributes=dict(needed_attributes(controller)))],
+            time_limit_ns=20_000_000_000,
+        )
+    )
+    assert results["totals"]["unfinished"] == 0
+    columns: dict[str, Any] = results["flows"]
+    return columns
+
+
+SIZES = st.one_of(st.integers(1, 3000), st.integers(1, 100_000))
+#: Controllers without telemetry, and packets that leave at line rate under them: all, or the first.
+AT_LINE_RATE = {"fixed-window": 300, "dcqcn": 1, "dctcp": 1}
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(list(AT_LINE_RATE)), graphs(), st.data(), st.sampled_from([1, 64, 1000, 4096]))
+def test_a_flow_alone_at_line_rate_takes_its_standalone_time(
+    simulator: Simulator, controller: str, graph: Graph, data: st.DataObject, payload: int
+) -> None:
+    alone = data.draw(flows(st.integers(1, AT_LINE_RATE[controller] * payload), most=1))
+    columns = play(simulator, controller, graph, alone, payload)
+    assert columns["fct_ns"] == columns["standalone_ns"]
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(CONTROLLERS), graphs(), flows(SIZES, most=8), st.sampled_from([64, 1000, 4096]))
+def test_no_flow_is_faster_than_alone(
+    simulator: Simulator, controller: str, graph: Graph, several: list[Flow], payload: int
+) -> None:
+    columns = play(simulator, controller, graph, several, payload)
+    fastest = min(fct / alone for fct, alone in zip(columns["fct_ns"], columns["standalone_ns"], strict=True))
+    assert fastest >= 1
+
+
+def test_the_published_preset_keeps_the_published_formula(simulator: Simulator) -> None:
+    link = [GraphLink(a=a, b=2, rate_bps=1e9, delay_ns=1000) for a in (0, 1)]
+    scenario = Scenario(
+        preset="published",
+        topology=Graph(nodes=["host", "host", "switch"], links=link),
+        traffic=FlowList(flows=[Flow(src=0, dst=1, size_bytes=5, start_ns=0)]),
+        controllers=[Controller(name="fixed-window")],
+    )
+    (alone,) = simulator.play(scenario)["flows"]["standalone_ns"]
+    base_rtt = 4 * 1000 + 2 * 8000  # of a full packet: delays both ways, payload on either link
+    assert alone == base_rtt + (5 + 48) * 8

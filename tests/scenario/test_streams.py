@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Open-loop background: sent at its rate whatever comes of it, and no part of the flows."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
+from ns3_env.errors import ScenarioError
+from ns3_env.eval import metrics
+from ns3_env.eval.episodes.results import write_results
+from ns3_env.eval.metrics.convergence import changes
+from ns3_env.scenario import AGENT, Controller, Ecn, Record, Scenario, Switch
+from ns3_env.scenario.topology import Dumbbell, ParkingLot
+from ns3_env.scenario.traffic import ConstantRate, Flow, FlowList, Incast, Mix
+from ns3_env.simulator import Simulator, list_controllers
+
+#: Of a full packet, on the wire.
+WIRE = 1048
+GBPS = 10**9
+#: Senders 0 to 3, receiver 4, switches 5 and 6.
+SLOW = Dumbbell(senders=4, rate_bps=GBPS, bottleneck_bps=GBPS)
+BOTTLENECK = (5, 6)
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Iterator[Simulator]:
+    with Simulator() as started:
+        yield started
+
+
+def scenario(*streams: ConstantRate, flows: list[Flow] | None = None, **keys: Any) -> Scenario:
+    """Streams beside flows; by default one flow of a packet, which starts after 3 ms and ends the episode."""
+    beside = FlowList(flows=flows or [Flow(src=3, dst=4, size_bytes=1000, start_ns=3_000_000)])
+    usual = {"topology": SLOW, "controllers": [Controller(name="hpcc")], "time_limit_ns": 10_000_000}
+    return Scenario(**{**usual, "traffic": Mix(parts=[beside, *streams]), **keys})
+
+
+def stream(src: int, rate_bps: float, start_ns: int = 0, stop_ns: int | None = 2_000_000) -> ConstantRate:
+    return ConstantRate(src=src, dst=4, rate_bps=rate_bps, start_ns=start_ns, stop_ns=stop_ns)
+
+
+def conserved(results: dict[str, Any]) -> None:
+    """What was sent was delivered or lost, or is on its way: of all, and of each stream."""
+    totals, streams = results["totals"], results["streams"]
+    on_the_way = (
+        totals["transmitted_payload_bytes"]
+        - totals["delivered_payload_bytes"]
+        - totals["dropped_payload_bytes"]
+    )
+    assert 0 <= on_the_way <= 1000 * totals["packets_left"]
+    for sent, received, lost in zip(
+        *(streams[f"{x}_bytes"] for x in ("sent", "received", "lost")), strict=True
+    ):
+        assert min(sent, received, lost) >= 0
+        assert 0 <= sent - received - lost <= on_the_way
+
+
+@pytest.mark.parametrize("preset", ["default", "published"])
+@pytest.mark.parametrize("rate_bps", [1e6, 333e6, 0.5e9, 1e9])
+def test_a_stream_alone_delivers_its_rate_within_a_packet(
+    simulator: Simulator, rate_bps: float, preset: str
+) -> None:
+    start, stop = 7_001, 2_003_001
+    played = scenario(stream(0, rate_bps, start, stop), preset=preset)
+    streams = simulator.play(played)["streams"]
+    # In the reference's whole nanoseconds a packet takes the link a bit less than its time.
+    assert streams["sent_bytes"] == [1000 * math.ceil((stop - start) * rate_bps / (8e9 * WIRE))]
+    assert streams["received_bytes"] == streams["sent_bytes"]
+    assert streams["lost_bytes"] == [0]
+    assert (streams["start_ns"], streams["stop_ns"], streams["rate_bps"]) == ([start], [stop], [rate_bps])
+
+
+def test_streams_above_a_links_rate_fill_its_queue_by_the_difference(simulator: Simulator) -> None:
+    rates = [0.75e9, 0.65e9]
+    played = scenario(
+        stream(0, rates[0]),
+        stream(1, rates[1], start_ns=500_000),
+        record=Record(queue_series_ns=100_000),
+        switch=Switch(pfc=False),
+    )
+    results = simulator.play(played)
+    series = next(x["series"] for x in results["queues"] if (x["node"], x["peer"]) == BOTTLENECK)
+    length = dict(zip(series["t_ns"], series["bytes"], strict=True))
+    assert max(size for time, size in length.items() if time <= 500_000) <= WIRE
+    for begin, end in ((700_000, 1_000_000), (1_000_000, 1_900_000)):
+        grown = (sum(rates) - 1e9) * (end - begin) / 8e9
+        assert length[end] - length[begin] == pytest.approx(grown, abs=2 * WIRE)
+    conserved(results)
+
+
+@pytest.mark.parametrize("preset", ["default", "published"])
+def test_a_stream_keeps_its_rate_beside_a_flow_of_its_host(simulator: Simulator, preset: str) -> None:
+    flows = [Flow(src=0, dst=4, size_bytes="endless")]
+    results = simulator.play(scenario(stream(0, 0.6e9), flows=flows, preset=preset, time_limit_ns=3_000_000))
+    assert results["streams"]["sent_bytes"][0] == pytest.approx(0.6e9 * 2e-3 / 8 * 1000 / WIRE, abs=1000)
+    assert results["flows"]["acked_bytes"][0] > 0.9 * 0.4e9 * 2e-3 / 8
+
+
+def test_a_pause_holds_streams_and_nothing_is_lost(simulator: Simulator) -> None:
+    both = (stream(0, 1e9), stream(1, 1e9))
+    held = simulator.play(scenario(*both, switch=Switch(buffer_bytes=120_000)))
+    sent = sum(held["streams"]["sent_bytes"])
+    carried = 1e9 * 2e-3 / 8 * 1000 / WIRE  # two such streams would send twice as much
+    assert carried - 1000 <= sent <= carried + 120_000
+    assert held["streams"]["lost_bytes"] == [0, 0]
+    assert held["totals"]["host_pause_ns"] > 0
+    conserved(held)
+
+    shallow = Switch(buffer_bytes=120_000, pfc=False)
+    lost = simulator.play(scenario(*both, switch=shallow))
+    assert sum(lost["streams"]["sent_bytes"]) == pytest.approx(2 * carried, abs=2000)
+    assert sum(lost["streams"]["lost_bytes"]) == pytest.approx(carried, abs=130_000)
+    assert sum(lost["flows"]["retransmitted_bytes"]) == 0
+    conserved(lost)
+
+
+parts = st.builds(
+    ConstantRate,
+    src=st.integers(0, 3),
+    dst=st.integers(4, 6),
+    rate_bps=st.floats(1e6, 1e9),
+    start_ns=st.integers(0, 200_000),
+    stop_ns=st.none() | st.integers(200_001, 900_000),
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    streams=st.lists(parts, min_size=1, max_size=4),
+    loss=st.sampled_from([0.0, 0.02]),
+    pfc=st.booleans(),
+    endless=st.booleans(),
+    controller=st.sampled_from(["hpcc", "dcqcn"]),
+    seed=st.integers(0, 1000),
+)
+def test_bytes_are_conserved_with_losses_and_the_same_seed_gives_the_same_bits(
+    simulator: Simulator,
+    streams: list[ConstantRate],
+    loss: float,
+    pfc: bool,
+    endless: bool,
+    controller: str,
+    seed: int,
+) -> None:
+    size = "endless" if endless else 20_000
+    flows = [Flow(src=i, dst=6 - i, size_bytes=size, start_ns=i * 10_000) for i in (0, 1, 2)]
+    played = scenario(
+        *streams,
+        flows=flows,
+        seed=seed,
+        topology=ParkingLot(switches=3, hosts_per_switch=2, rate_bps=GBPS),
+        controllers=[Controller(name=controller)],
+        switch=Switch(
+            pfc=pfc, buffer_bytes=100_000, ecn=Ecn(kmin_bytes=2e3, kmax_bytes=9e3, at_rate_bps=1e9)
+        ),
+        loss_probability=loss,
+        time_limit_ns=1_000_000,
+    )
+    results = simulator.play(played)
+    conserved(results)
+    if loss == 0 and pfc:
+        assert sum(results["streams"]["lost_bytes"]) == 0
+    assert simulator.play(played) == results
+
+
+def test_no_controller_moves_a_stream_and_no_table_of_flows_has_it(simulator: Simulator) -> None:
+    background = (stream(0, 0.7e9, stop_ns=None), stream(1, 0.7e9))
+    flows = [Flow(src=i, dst=4, size_bytes=60_000) for i in (0, 2)]
+    record = Record(windows=True, events=True, controller_counters=True)
+    marking = Switch(ecn=Ecn(kmin_bytes=2e3, kmax_bytes=9e3, at_rate_bps=1e9))
+    under_agent = scenario(
+        *background, flows=flows, controllers=[Controller(name=AGENT)], record=record, switch=marking
+    )
+    said = under_agent.to_simulator_json()["streams"]
+    assert under_agent.agent_flow_count == under_agent.flow_count == 2
+    for name in ("dcqcn", "mpcc"):
+        other = under_agent.under(name)
+        assert other.to_simulator_json()["streams"] == said
+        results = simulator.play(other)
+        assert len(results["flows"]["src"]) == 2
+        assert {row[1] for row in results["windows"]} == {0, 1}
+        assert {row[1] for row in results["marks"]} == {0, 1}  # streams are not ECN-capable
+        seconds = results["totals"]["end_ns"] / 1e9
+        assert results["streams"]["sent_bytes"][0] == pytest.approx(
+            0.7e9 * seconds / 8 * 1000 / WIRE, abs=1000
+        )
+
+
+@pytest.mark.parametrize("counter", ["exact", "timeout"])
+def test_switches_do_not_count_streams_among_their_flows(counter: str) -> None:
+    base = {
+        "topology": {"kind": "dumbbell", "senders": 4, "rate_bps": "1Gbps", "bottleneck_bps": "1Gbps"},
+        "switch": {"flow_counter": counter},
+        "time_limit_ns": "1ms",
+        "traffic": {
+            "kind": "mix",
+            "parts": [
+                {"kind": "incast", "flows": 2, "senders": [0, 1], "size_bytes": "endless"},
+                {"kind": "constant_rate", "src": 2, "dst": 4, "rate_bps": "100Mbps"},
+            ],
+        },
+    }
+    with FlowVecEnv(Scenario.from_mapping(base, "x.yaml"), slots=2, fields=("qlen", "flow_count")) as env:
+        env.start()
+        counts: set[float] = set()
+        for _ in range(20):
+            batch = env.recv()
+            counts |= set(batch.observations[batch.due][:, -1].tolist())
+            env.send(np.zeros((int(batch.due.sum()), 1)), batch.slots[batch.due])
+    assert max(counts) == 2.0
+
+
+def test_metrics_are_of_flows_and_utilisation_of_all_that_links_carry(simulator: Simulator) -> None:
+    flows = [Flow(src=2, dst=4, size_bytes="endless", start_ns=1_000_000)]
+    played = scenario(stream(0, 0.5e9, stop_ns=None), flows=flows, time_limit_ns=5_000_000)
+    results = simulator.play(played)
+    row = metrics.measure(
+        results, ["goodput", "link_utilisation", "fct_slowdown_avg", "unfair_ratio_lifetime"]
+    )
+    assert row["goodput"] == pytest.approx(results["flows"]["acked_bytes"][0] * 8 / 4e6, rel=1e-9)
+    assert 0.3 < row["goodput"] < 0.5
+    assert 0.8 < row["link_utilisation"] <= 1.0  # a fifth of the time the stream had the link to itself
+    assert math.isnan(row["fct_slowdown_avg"])
+    assert row["unfair_ratio_lifetime"] == 0.0
+
+
+def test_convergence_counts_from_where_background_comes_and_goes(simulator: Simulator) -> None:
+    flows = [Flow(src=i, dst=4, size_bytes="endless") for i in (1, 2)]
+    played = scenario(
+        stream(0, 0.5e9, start_ns=4_000_000, stop_ns=8_000_000),
+        flows=flows,
+        time_limit_ns=14_000_000,
+        record=Record(windows=True),
+        controllers=[Controller(name="mpcc")],
+    )
+    found = changes(simulator.play(played))
+    assert [(x.at_ns, x.until_ns, x.joined) for x in found] == [
+        (0, 4e6, True),
+        (4e6, 8e6, False),
+        (8e6, 14e6, False),
+    ]
+    assert all(x.active == (0, 1) and x.after_ns < 2e6 for x in found[1:])
+
+
+def test_a_run_folder_has_a_row_for_each_stream(simulator: Simulator, tmp_path: Path) -> None:
+    played = scenario(stream(0, 0.5e9), stream(1, 1e6, start_ns=5, stop_ns=None))
+    write_results(tmp_path, played, simulator.play(played))
+    with (tmp_path / "streams.csv").open(newline="") as text:
+        first, second = csv.DictReader(text)
+    assert (first["src"], first["dst"], float(first["rate_bps"])) == ("0", "4", 0.5e9)
+    assert (first["stop_ns"], second["start_ns"], second["stop_ns"]) == ("2000000", "5", "-1")
+    assert first["sent_bytes"] == first["received_bytes"] == "120000"
+    alone = scenario(flows=[Flow(src=0, dst=4, size_bytes=1000)])
+    results = simulator.play(alone)
+    assert "streams" not in results
+    (tmp_path / "none").mkdir()
+    write_results(tmp_path / "none", alone, results)
+    assert not (tmp_path / "none" / "streams.csv").exists()
+
+
+@pytest.mark.parametrize("controller", [x for x in list_controllers() if x not in (AGENT, "policy")])
+def test_every_controller_leaves_the_rest_of_the_link_to_a_stream(
+    simulator: Simulator, controller: str
+) -> None:
+    flows = [Flow(src=i, dst=4, size_bytes="endless") for i in (1, 2)]
+    played = scenario(stream(0, 0.3e9, stop_ns=None), flows=flows, time_limit_ns=4_000_000)
+    results = simulator.play(played.under(controller))
+    assert results["streams"]["lost_bytes"] == [0]
+    assert all(0 < x < 0.5e6 for x in results["flows"]["acked_bytes"])
+    conserved(results)
+
+
+@pytest.mark.parametrize("controller", ["qcn", "bcn", "smcc"])
+def test_what_switches_tell_a_stream_changes_nothing_of_it(simulator: Simulator, controller: str) -> None:
+    flows = [Flow(src=i, dst=4, size_bytes="endless") for i in (1, 2)]
+    played = scenario(stream(0, 0.6e9, stop_ns=None), flows=flows, time_limit_ns=20_000_000)
+    results = simulator.play(played.under(controller))
+    assert results["totals"]["notification_frames"] > 20
+    assert results["streams"]["sent_bytes"] == [1000 * math.ceil(20e-3 * 0.6e9 / 8 / WIRE)]
+    assert results["streams"]["lost_bytes"] == [0]
+    conserved(results)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            {"rate_bps": "2Gbps"},
+            "traffic.parts.1.rate_bps: 2e+09 bit/s exceed the link of host 0, 1e+09 bit/s",
+        ),
+        ({"rate_bps": 0}, "traffic.parts.1.rate_bps: "),
+        ({"rate_bps": -1e6}, "traffic.parts.1.rate_bps: "),
+        ({"rate_bps": float("nan")}, "traffic.parts.1.rate_bps: "),
+        ({"rate_bps": "nan"}, "traffic.parts.1.rate_bps: 'nan' is no number with a unit: a rate takes bps"),
+        ({"rate_bps": "1ms"}, "traffic.parts.1.rate_bps: '1ms' is a time; a rate takes bps"),
+        ({"stop_ns": "1us", "start_ns": "1us"}, "traffic.parts.1.stop_ns: 1000 is not after start_ns, 1000"),
+        ({"stop_ns": 0}, "traffic.parts.1.stop_ns: "),
+        ({"dst": 9}, "traffic.parts.1.dst: there is no host 9; hosts are 0 to 4"),
+        ({"dst": 0}, "traffic.parts.1.dst: a stream from host 0 to itself"),
+        (
+            {"controller": "hpcc"},
+            "traffic.parts.1.controller: nothing steers a stream, 'hpcc' neither; leave it out",
+        ),
+        ({"size_bytes": 5}, "traffic.parts.1: unknown key 'size_bytes'; the nearest known one is "),
+    ],
+)
+def test_what_is_no_stream_is_a_line(change: dict[str, Any], words: str) -> None:
+    part = {"kind": "constant_rate", "src": 0, "dst": 4, "rate_bps": "100Mbps", **change}
+    content = {
+        "topology": {"kind": "dumbbell", "rate_bps": "1Gbps"},
+        "traffic": {"kind": "mix", "parts": [{"kind": "incast", "size_bytes": 1000}, part]},
+    }
+    with pytest.raises(ScenarioError) as refused:
+        Scenario.from_mapping(content, "s.yaml")
+    (line,) = str(refused.value).splitlines()
+    assert line.startswith(f"s.yaml: {words}")
+
+
+def test_streams_alone_are_no_episode() -> None:
+    alone: dict[str, Any] = {"kind": "constant_rate", "src": 0, "dst": 4, "rate_bps": "100Mbps"}
+    for traffic in (alone, {"kind": "mix", "parts": [alone, alone]}):
+        with pytest.raises(ScenarioError, match=r"^s\.yaml: traffic: streams alone are no episode, .* a mix"):
+            Scenario.from_mapping({"traffic": traffic}, "s.yaml")
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [
+        ("rate_bps", 0, "'streams.rate_bps[0]' is 0, must be in [1.0, 100000000000000.0], a number"),
+        ("stop_ns", 0, "'streams' row 0: it stops at 0 ns, not after its start at 0 ns"),
+        ("dst", 5, "'streams' row 0: node 5 is no host"),
+        ("dst", 0, "'streams' row 0: a stream from host 0 to itself"),
+    ],
+)
+def test_the_simulator_itself_refuses_wrong_rows(
+    simulator: Simulator, column: str, value: int, words: str
+) -> None:
+    content = scenario(stream(0, 1e6)).to_simulator_json()
+    content["streams"][column] = [value]
+    with pytest.raises(ScenarioError) as refused:
+        simulator.play(content)
+    assert str(refused.value) == words
+    content["streams"][column] = []
+    with pytest.raises(ScenarioError, match="'streams' has columns of different lengths"):
+        simulator.play(content)
+
+
+def test_adding_a_stream_leaves_the_flows_of_other_parts_as_they_are() -> None:
+    incast = Incast(flows=4, spread_ns=5000)
+    flows = [Mix(parts=[incast, *more]) for more in ((), (stream(0, 1e6),))]
+    network = SLOW.build()
+    with_it, without = (x.generate(network, np.random.default_rng(3)) for x in flows)
+    assert with_it.start_ns == without.start_ns

@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The channel and one simulator process, on the dummy: rows, actions, resets, crashes, hangs."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ns3_env import _native
+from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung, SimulatorNotFound
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import DecisionBatch, EpisodeEnd, Simulator, find_executable
+from ns3_env.task.observations import FIELDS
+from tests.processes import alive, dummy_sim, shared_memory
+
+pytestmark = pytest.mark.alone
+
+DUMMY = dummy_sim()
+
+
+@pytest.fixture
+def simulator() -> Iterator[Simulator]:
+    with Simulator(executable=DUMMY) as made:
+        yield made
+
+
+def wait_until(condition: Any, timeout_s: float = 5.0) -> bool:
+    end = time.monotonic() + timeout_s
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def play(
+    simulator: Simulator, scenario: dict[str, Any], echo: float = 0.25
+) -> tuple[list[DecisionBatch], dict[str, Any]]:
+    simulator.send_reset(scenario)
+    seen: list[DecisionBatch] = []
+    while True:
+        message = simulator.receive()
+        if isinstance(message, EpisodeEnd):
+            return seen, message.results
+        seen.append(message)
+        simulator.send_actions(np.tile([5e4, 1e9, echo], (int(message.due.sum()), 1)))
+
+
+def test_rows_and_actions_cross_both_ways(simulator: Simulator) -> None:
+    seen, results = play(simulator, {"seed": 3, "dummy": {"slots": 3, "steps": 2}})
+    assert [len(rows.slots) for rows in seen] == [3, 3, 3]
+    assert seen[0].first.all()
+    assert not seen[1].first.any()
+    assert seen[2].terminated.all()
+    assert not seen[2].due.any()
+    column = [field.name for field in FIELDS].index("last_action")
+    assert np.all(seen[0].records[:, column] == 0)
+    assert np.all(seen[2].records[:, column] == 0.25)
+    assert results["action_sum"] == pytest.approx(3 * 2 * 0.25)
+
+
+def test_schema_in_the_region_is_the_compiled_one(simulator: Simulator) -> None:
+    simulator.start()
+    assert simulator._agent is not None
+    assert simulator._agent.fields == _native.observation_fields()
+
+
+def test_same_seed_same_rows_other_seed_others(simulator: Simulator) -> None:
+    scenario = {"seed": 5, "dummy": {"slots": 4, "steps": 5, "sparse": True}}
+    first, _ = play(simulator, scenario)
+    again, _ = play(simulator, scenario)
+    other, _ = play(simulator, {**scenario, "seed": 6})
+    assert all(np.array_equal(a.records, b.records) for a, b in zip(first, again, strict=True))
+    assert not np.array_equal(first[0].records, other[0].records)
+
+
+def test_reset_in_mid_episode_keeps_the_process(simulator: Simulator) -> None:
+    simulator.send_reset({"dummy": {"slots": 2}})
+    pid = simulator.pid
+    simulator.receive()
+    simulator.send_reset({"dummy": {"slots": 3}})
+    message = simulator.receive()
+    assert isinstance(message, DecisionBatch)
+    assert len(message.slots) == 3
+    simulator.send_actions(np.zeros((3, 3)))
+    simulator.send_reset({"dummy": {"slots": 1}})  # while the simulator has the turn
+    message = simulator.receive()
+    assert isinstance(message, DecisionBatch)
+    assert len(message.slots) == 1
+    assert simulator.pid == pid
+
+
+def test_refused_scenario_raises_and_the_process_lives_on(simulator: Simulator) -> None:
+    simulator.send_reset({"dummy": {"error": "unknown controller 'hpc'"}})
+    with pytest.raises(ScenarioError, match="unknown controller 'hpc'"):
+        simulator.receive()
+    pid = simulator.pid
+    play(simulator, {"dummy": {}})
+    assert simulator.pid == pid
+
+
+def test_crash_raises_within_a_second_with_its_last_words(simulator: Simulator) -> None:
+    simulator.send_reset({"dummy": {"crash_at": 1}})
+    simulator.receive()
+    simulator.send_actions(np.zeros((4, 3)))
+    begin = time.monotonic()
+    with pytest.raises(SimulatorDied, match=r"(?s)signal 6.*queue >= 0"):
+        simulator.receive()
+    assert time.monotonic() - begin < 1
+    assert simulator.pid is None
+    play(simulator, {"dummy": {}})
+
+
+def test_killed_simulator_raises_within_a_second(simulator: Simulator) -> None:
+    simulator.send_reset({"dummy": {"hang_at": 1, "hang": "work"}})
+    simulator.receive()
+    assert simulator.pid is not None
+    simulator.send_actions(np.zeros((4, 3)))
+    os.kill(simulator.pid, signal.SIGKILL)
+    begin = time.monotonic()
+    with pytest.raises(SimulatorDied, match="signal 9"):
+        simulator.receive()
+    assert time.monotonic() - begin < 1
+
+
+def test_one_killed_while_idle_is_replaced_by_the_next_reset(simulator: Simulator) -> None:
+    play(simulator, {"dummy": {}})
+    pid = simulator.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    assert wait_until(lambda: not alive(pid))
+    play(simulator, {"dummy": {}})
+    assert simulator.pid != pid
+
+
+@pytest.mark.parametrize("how", ["sleep", "spin"])
+def test_hung_simulator_raises_within_a_second_or_so_and_is_killed(how: str, simulator: Simulator) -> None:
+    simulator.send_reset({"dummy": {"hang_at": 1, "hang": how}})
+    simulator.receive()
+    pid = simulator.pid
+    assert pid is not None
+    simulator.send_actions(np.zeros((4, 3)))
+    begin = time.monotonic()
+    with pytest.raises(SimulatorHung, match="asleep" if how == "sleep" else "without a sign of life"):
+        simulator.receive()
+    # A spinner is judged by its CPU time, which grows slower than the clock where cores are shared.
+    assert time.monotonic() - begin < (1.1 if how == "sleep" else 5)
+    assert not alive(pid)
+    play(simulator, {"dummy": {}})
+
+
+def test_stopped_simulator_counts_as_hung(simulator: Simulator) -> None:
+    simulator.send_reset({"dummy": {"hang_at": 1, "hang": "work"}})
+    simulator.receive()
+    assert simulator.pid is not None
+    simulator.send_actions(np.zeros((4, 3)))
+    os.kill(simulator.pid, signal.SIGSTOP)
+    with pytest.raises(SimulatorHung, match="stopped"):
+        simulator.receive()
+
+
+def test_a_long_text_is_written_with_signs_of_life() -> None:
+    with Simulator(executable=DUMMY, hang_timeout_s=60) as simulator:  # it reads as long a text without any
+        simulator.start()
+        assert simulator._agent is not None
+        before = simulator._agent.heartbeat
+        simulator.send_reset({"dummy": {"error": "x" * (48 << 20)}})
+        with pytest.raises(ScenarioError, match=r"^x"):
+            simulator.receive()
+        # One as it wakes, one as it answers: the others come while it writes.
+        assert simulator._agent.heartbeat - before >= 2 + 4
+
+
+def test_long_work_with_a_heartbeat_is_no_hang(simulator: Simulator) -> None:
+    _, results = play(simulator, {"dummy": {"hang_at": 1, "hang": "work", "steps": 2}})
+    assert results["totals"]["unfinished"] == 0
+
+
+def test_simulator_outlives_the_thread_that_started_it(simulator: Simulator) -> None:
+    thread = threading.Thread(target=simulator.start)
+    thread.start()
+    thread.join()
+    time.sleep(0.1)
+    play(simulator, {"dummy": {}})
+
+
+def test_simulator_dies_with_its_parent_process() -> None:
+    program = textwrap.dedent(
+        f"""
+        import time
+        from ns3_env.simulator import Simulator
+        simulator = Simulator(executable={os.fspath(DUMMY)!r})
+        simulator.send_reset({{"dummy": {{}}}})
+        simulator.receive()
+        print(simulator.pid, flush=True)
+        time.sleep(60)
+        """
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        assert alive(pid)
+        parent.kill()
+        assert wait_until(lambda: not alive(pid), 1.0)
+
+
+def test_nothing_is_left_after_collection_or_close() -> None:
+    gc.collect()  # what earlier tests left to the collector is not ours to count
+    shm = shared_memory()
+    files = len(os.listdir("/proc/self/fd"))
+    simulator = Simulator(executable=DUMMY)
+    play(simulator, {"dummy": {}})
+    pid = simulator.pid
+    assert pid is not None
+    del simulator
+    gc.collect()
+    assert not alive(pid)
+    closed = Simulator(executable=DUMMY)
+    closed.start()
+    closed.close()
+    closed.close()
+    del closed
+    gc.collect()
+    assert shared_memory() == shm
+    assert len(os.listdir("/proc/self/fd")) == files
+
+
+def test_interrupt_at_the_terminal_does_not_reach_the_simulator(simulator: Simulator) -> None:
+    simulator.start()
+    assert simulator.pid is not None
+    assert os.getsid(simulator.pid) != os.getsid(0)
+
+
+def test_keyboard_interrupt_breaks_a_wait(simulator: Simulator) -> None:
+    simulator.send_reset({"dummy": {"hang_at": 0, "hang": "work"}})
+    # A shell's background job inherits that SIGINT is ignored; this test is about one that is not.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        begin = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            simulator.receive()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert time.monotonic() - begin < 1
+    simulator.close()
+    assert simulator.pid is None
+
+
+@pytest.mark.parametrize("controller", ["hpcc", "agent"])
+def test_a_simulator_s_own_fault_says_how_to_see_it_again(
+    controller: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    endless = {"kind": "incast", "flows": 1, "size_bytes": 10**12}
+    data = {"traffic": endless, "time_limit_ns": 10**12, "controllers": [controller]}
+    with Simulator() as simulator:
+        simulator.send_reset(Scenario.from_mapping(data, "s.yaml"))
+        assert simulator.pid is not None
+        os.kill(simulator.pid, signal.SIGSEGV)
+        with pytest.raises(SimulatorDied) as caught:
+            simulator.receive()
+    (kept,) = tmp_path.glob("ns3_env-*.json")
+    program = find_executable()
+    assert str(caught.value).partition("; ")[2] == {
+        "hpcc": f"to see it again: `{program} {kept}`; it left no last words",
+        "agent": f"it played {kept} under the policy's actions; it left no last words",
+    }.get(controller)
+    assert json.loads(kept.read_text())["controllers"][0]["name"] == controller
+
+
+def test_wrong_turns_and_shapes_are_refused(simulator: Simulator) -> None:
+    with pytest.raises(RuntimeError, match="send_reset"):
+        simulator.send_actions(np.zeros((1, 3)))
+    simulator.send_reset({"dummy": {"slots": 2}})
+    simulator.receive()
+    with pytest.raises(RuntimeError):
+        simulator.receive()
+    with pytest.raises(ValueError, match="2 rows"):
+        simulator.send_actions(np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize("bad", [(np.nan, 1, 0), (-1, 1, 0), (1, np.nan, 0), (1, -1, 0), (1, 1, np.inf)])
+def test_a_bad_action_never_leaves_and_the_turn_stays(bad: tuple[float, ...], simulator: Simulator) -> None:
+    simulator.send_reset({"dummy": {"slots": 2}})
+    simulator.receive()
+    with pytest.raises(
+        ValueError, match="window and rate must be numbers >= 0, and its echo a finite number"
+    ):
+        simulator.send_actions([(1, 1, 0), bad])
+    simulator.send_actions([(np.inf, np.inf, 0), (0, 0, -1)])
+    assert isinstance(simulator.receive(), DecisionBatch)
+
+
+def test_a_simulator_that_writes_nonsense_died(simulator: Simulator) -> None:
+    simulator.send_reset({"dummy": {"slots": 1, "steps": 0}})
+    simulator.receive()
+    simulator.send_actions(())
+    assert wait_until(simulator.answered)
+    assert simulator._agent is not None
+    os.pwrite(simulator._agent.blob_fd, b"[[[[", 0)
+    with pytest.raises(SimulatorDied, match="broke the protocol and was killed: results that are no JSON"):
+        simulator.receive()
+    play(simulator, {"dummy": {}})
+
+
+def test_missing_program_says_so(tmp_path: Path) -> None:
+    with pytest.raises(SimulatorNotFound, match="cannot start"):
+        Simulator(executable=tmp_path / "none").start()
+
+
+def test_a_region_that_is_none_is_refused() -> None:
+    fd = os.memfd_create("junk")
+    os.ftruncate(fd, 1 << 16)
+    done = subprocess.run(
+        [DUMMY, f"--channel-fd={fd}"], pass_fds=(fd,), capture_output=True, text=True, timeout=10
+    )
+    os.close(fd)
+    assert done.returncode == 2
+    assert "is no channel" in done.stderr

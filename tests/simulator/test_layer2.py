@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Feedback frames of switches, and their use by QCN, BCN, SMCC and an agent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ns3_env.errors import ScenarioError
+from ns3_env.scenario import PerNotification, Scenario, published_congestion_points
+from ns3_env.simulator import DecisionBatch, Simulator
+from ns3_env.task.observations import column, wire_bytes
+
+NOTIFIED = (
+    "notified_offset",
+    "notified_delta",
+    "notified_feedback",
+    "notification_recency",
+    "notifications",
+)
+#: Three flows of a megabyte into 1 Gb/s.
+INCAST: dict[str, Any] = {
+    "topology": {"kind": "dumbbell", "senders": 3, "rate_bps": 1e9},
+    "traffic": {"kind": "incast", "size_bytes": 5_000_000},
+    "time_limit_ns": 2_000_000_000,
+}
+TOLD = {"feedback": "both", "sample_bytes": 30_000, "adaptive_sampling": False}
+
+
+def scenario(controller: str, **other: Any) -> Scenario:
+    """The incast under a controller."""
+    return Scenario.from_mapping({**INCAST, "controllers": [{"name": controller}], **other}, "x")
+
+
+def points(made: Scenario) -> Any:
+    """What the simulator is told of congestion points."""
+    return made.to_simulator_json()["switch"]["congestion_points"]
+
+
+def test_switches_give_feedback_where_the_flows_law_needs_it() -> None:
+    declared = published_congestion_points()
+    assert {"bcn", "qcn", "smcc"} == set(declared) - {"aimd"}
+    for name, own in declared.items():
+        assert points(scenario(name)) == own.model_dump()
+    for name in ("agent", "dcqcn", "hpcc", "mpcc"):
+        assert points(scenario(name)) is None
+
+
+def test_what_a_scenario_says_of_feedback_comes_first() -> None:
+    assert points(scenario("qcn", switch={"congestion_points": None})) is None
+    told = points(scenario("hpcc", switch={"congestion_points": TOLD}))
+    assert (told["feedback"], told["sample_bytes"], told["target_bytes"]) == ("both", 30_000, 64_000)
+
+
+def test_laws_that_need_different_feedback_do_not_share_switches_unasked() -> None:
+    mixed = {
+        "controllers": [{"name": "qcn"}, {"name": "smcc"}],
+        "traffic": {"kind": "mix", "parts": [INCAST["traffic"], {**INCAST["traffic"], "controller": "smcc"}]},
+    }
+    with pytest.raises(ScenarioError, match=r"switch.congestion_points: flows under qcn and smcc need"):
+        Scenario.from_mapping({**INCAST, **mixed}, "x")
+    Scenario.from_mapping({**INCAST, **mixed, "switch": {"congestion_points": TOLD}}, "x")
+
+
+@pytest.mark.parametrize("controller", ["bcn", "qcn", "smcc"])
+def test_a_law_of_layer_2_holds_the_queue_at_its_target_and_the_link_busy(controller: str) -> None:
+    made = scenario(controller, traffic={"kind": "incast", "size_bytes": 10**12}, time_limit_ns=500_000_000)
+    with Simulator() as simulator:
+        results = simulator.play(made)
+        again = simulator.play(made)
+    assert results["flows"] == again["flows"], "same seed, same bits"
+    queue = max(results["queues"], key=lambda port: port["mean_bytes"])
+    assert results["totals"]["notification_frames"] > 100
+    assert queue["mean_bytes"] == pytest.approx(64_000, rel=0.25)
+    busy = queue["tx_bytes"] * 8e9 / (results["totals"]["end_ns"] * queue["rate_bps"])
+    assert busy > 0.9
+
+
+def test_a_policy_decides_at_each_frame_and_sees_what_it_says() -> None:
+    made = scenario("agent", clock=PerNotification(), switch={"congestion_points": TOLD})
+    made.controllers[0].attributes["InitialWindow"] = False
+    seen: list[np.ndarray] = []
+    with Simulator() as simulator:
+        simulator.send_reset(made)
+        while isinstance(message := simulator.receive(), DecisionBatch):
+            due = message.records[message.due]
+            seen.append(due)
+            rates = np.where(column(due, "notified_offset") > 0, 1e8, 5e8)
+            simulator.send_actions(np.stack([np.full(len(due), 1e12), rates, np.zeros(len(due))], axis=1))
+        totals = message.results["totals"]
+    rows = np.concatenate(seen)
+    # Each frame is a decision, but for those that come to flows that have ended.
+    assert totals["notification_frames"] - 5 <= len(rows) <= totals["notification_frames"]
+    assert (column(rows, "notifications") == 1).all()
+    assert (column(rows, "notification_recency") == 1).all()
+    offset = column(rows, "notified_offset") * column(rows, "bdp_bytes")
+    delta = column(rows, "notified_delta") * column(rows, "bdp_bytes")
+    np.testing.assert_allclose(np.rint(offset / 64) * 64, offset, atol=1e-6)
+    # −Fb in 63 levels of q0 (2 w + 1), of a queue before it was rounded to 64 B.
+    level = 63 * np.clip((offset + 2 * delta) / (64_000 * 5), 0, 1)
+    np.testing.assert_allclose(column(rows, "notified_feedback") * 63, level, atol=1.1)
+    assert offset.min() < 0 < offset.max()
+
+
+def test_what_switches_say_costs_a_data_packet_nothing() -> None:
+    assert wire_bytes(NOTIFIED) == 0
+
+
+@pytest.mark.parametrize("controller", ["bcn", "qcn", "smcc"])
+def test_a_hundred_times_the_rate_is_the_same_a_hundred_times_as_fast(controller: str) -> None:
+    def queue(rate_bps: float, delay_ns: int, end_ns: int) -> float:
+        made = scenario(
+            controller,
+            topology={"kind": "dumbbell", "senders": 4, "rate_bps": rate_bps, "delay_ns": delay_ns},
+            traffic={"kind": "incast", "size_bytes": "endless"},
+            switch={"buffer_bytes": 16_000_000},
+            time_limit_ns=end_ns,
+        )
+        with Simulator() as simulator:
+            results = simulator.play(made)
+        return max(float(port["mean_bytes"]) for port in results["queues"])
+
+    assert queue(100e9, 10, 5_000_000) == pytest.approx(queue(1e9, 1000, 500_000_000), rel=0.02)

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Deaths and stops of dummy and real simulators, seen within a second."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ns3_env.envs.gym_env import incast_scenario
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
+from ns3_env.errors import SimulatorDied, SimulatorHung
+from ns3_env.scenario import Scenario
+from ns3_env.simulator.process import Watch
+from tests.processes import alive, dummy_sim
+
+pytestmark = pytest.mark.alone
+
+DUMMY = dummy_sim()
+LIMIT_S = 1.0
+ERRORS = {signal.SIGKILL: SimulatorDied, signal.SIGSTOP: SimulatorHung}
+QUICK = {"slots": 3, "steps": 4}
+#: Two seconds of work, with signs of life, for its second rows.
+SLOW = {**QUICK, "hang_at": 1, "hang": "work"}
+
+Wait = Callable[[FlowVecEnv], object]
+WAITS: dict[str, tuple[bool, Wait]] = {
+    "ordered": (True, lambda env: env.recv()),
+    "unordered": (False, lambda env: env.recv()),
+    "all": (False, lambda env: env.recv(wait_all=True)),
+    "step": (True, lambda env: env.step(np.zeros((env.num_envs, 1)))),
+}
+
+
+@contextlib.contextmanager
+def signalled_after(seconds: float, pid: int | None, number: signal.Signals) -> Iterator[list[float]]:
+    """The process gets the signal; the list gets the time when."""
+    assert pid is not None
+    sent: list[float] = []
+
+    def send() -> None:
+        sent.append(time.monotonic())
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+    timer = threading.Timer(seconds, send)
+    timer.start()
+    try:
+        yield sent
+    finally:
+        timer.join()
+
+
+def play(env: FlowVecEnv, wait: str, turns: int | None) -> None:
+    """So many turns; None: until something raises."""
+    while turns is None or turns > 0:
+        turns = None if turns is None else turns - 1
+        if wait == "step":
+            env.step(np.zeros((env.num_envs, 1)))
+        else:
+            batch = env.recv(wait_all=wait == "all")
+            env.send(np.zeros((int(batch.due.sum()), 1)), batch.slots[batch.due])
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.parametrize(
+    ("wait", "owes", "simulators"),
+    [
+        ("ordered", True, 2),
+        ("ordered", False, 2),
+        ("unordered", True, 1),
+        ("unordered", True, 8),
+        ("unordered", False, 2),
+        ("all", False, 8),
+        ("step", True, 2),
+    ],
+)
+def test_the_last_one_s_end_is_seen_while_others_compute(
+    wait: str, owes: bool, simulators: int, number: signal.Signals
+) -> None:
+    def sampler(episode: int) -> dict[str, Any]:
+        last_is_quick = simulators > 1 and episode % simulators == simulators - 1
+        return {"dummy": QUICK if last_is_quick else SLOW}
+
+    ordered, receive = WAITS[wait]
+    with FlowVecEnv(sampler, slots=3, num_simulators=simulators, executable=DUMMY, ordered=ordered) as env:
+        env.reset()
+        if wait != "step":
+            batch = env.recv(wait_all=True)  # the rows of the reset
+            answered = batch.slots if owes else batch.slots[batch.simulators < simulators - 1]
+            env.send(np.zeros((len(answered), 1)), answered)
+            if wait == "unordered" and owes and simulators > 1:
+                env.recv()  # the quick one has spoken, and is not answered
+        with (
+            signalled_after(0.2, env.pids[-1], number) as sent,
+            pytest.raises(ERRORS[number], match="signal 9" if number == signal.SIGKILL else "stopped"),
+        ):
+            receive(env)
+        assert time.monotonic() - sent[0] < LIMIT_S
+        assert [pid is None for pid in env.pids] == [False] * (simulators - 1) + [True]
+
+
+def test_one_that_dies_after_its_episode_is_not_replaced_without_a_word() -> None:
+    sampler = {"dummy": {"slots": 3, "steps": 0}}  # an episode is one message and its end
+    with FlowVecEnv(sampler, slots=3, num_simulators=1, executable=DUMMY) as env:
+        env.start()
+        env.recv()  # and the end is under way
+        time.sleep(0.05)
+        env._health()
+        pid = env.pids[0]
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        while alive(pid):
+            time.sleep(0.001)
+        with pytest.raises(SimulatorDied, match="signal 9"):
+            env.recv()
+
+
+def test_a_pause_of_the_learner_is_no_hang() -> None:
+    with FlowVecEnv(
+        {"dummy": {**QUICK, "work_us": 1000}}, slots=3, num_simulators=2, executable=DUMMY, hang_timeout_s=0.2
+    ) as env:
+        env.start()
+        for _ in range(6):
+            batch = env.recv()
+            env.send(np.zeros((int(batch.due.sum()), 1)), batch.slots[batch.due])
+            time.sleep(0.3)
+
+
+def test_looks_far_apart_do_not_make_a_sleeper() -> None:
+    watch = Watch()
+    pid = os.getpid()
+    for _ in range(3):
+        assert watch.look(pid, 1, 0.1, working=False) is None
+    # This process runs: neither asleep nor stopped; it has used its time since before the first look.
+    assert watch.look(pid, 1, 1e9, working=True) is None
+
+
+def attack(dice: random.Random) -> tuple[float, str]:
+    """A kill or a stop at some instant of play: seconds until it was raised, and what it was."""
+    simulators, wait = dice.randint(1, 8), dice.choice(list(WAITS))
+    number = dice.choice([signal.SIGKILL, signal.SIGSTOP])
+    scenario: Scenario | dict[str, Any]
+    if dice.random() < 0.5:
+        scenario, executable, slots = incast_scenario(3, 200_000), None, 3
+    else:
+        work = {"work_us": dice.choice([0, 0, 300, 30_000]), "sparse": dice.random() < 0.5}
+        scenario, executable, slots = {"dummy": {**QUICK, **work}}, DUMMY, 3
+    what = f"{signal.Signals(number).name} of one of {simulators}, {wait}, {executable or 'rdma-sim'}"
+    with FlowVecEnv(
+        scenario, slots=slots, num_simulators=simulators, executable=executable, ordered=WAITS[wait][0]
+    ) as env:
+        env.reset()
+        play(env, wait, 3)
+        pids = list(env.pids)
+        with (
+            signalled_after(dice.uniform(0, 0.3), dice.choice(pids), number) as sent,
+            pytest.raises(ERRORS[number]),
+        ):
+            play(env, wait, None)
+        late_s = time.monotonic() - sent[0]
+        env.reset()
+        play(env, wait, 3)  # all is well again
+        pids += env.pids
+    assert not any(pid is not None and alive(pid) for pid in pids), what
+    return late_s, what
+
+
+def test_kills_and_stops_at_random() -> None:
+    dice = random.Random(1)
+    for _ in range(8):
+        late_s, what = attack(dice)
+        assert late_s < LIMIT_S, what
+
+
+@pytest.mark.slow
+def test_kills_and_stops_at_random_for_long() -> None:
+    dice = random.Random(2)
+    late = [attack(dice) for _ in range(300)]
+    print(f"seen after {np.mean([x for x, _ in late]):.2f} s, at the latest {max(late)}")
+    assert [x for x in late if x[0] >= LIMIT_S] == []

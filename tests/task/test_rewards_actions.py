@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rewards and action maps against the papers' formulas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from ns3_env.task import observations
+from ns3_env.task.actions import AbsoluteWindow, MultiplicativeWindow, make_action_map
+from ns3_env.task.rewards import REWARDS, Staged, make_reward, register
+
+
+def records(count: int = 1, **values: float) -> NDArray[np.float64]:
+    made = np.zeros((count, len(observations.FIELDS)))
+    defaults = {
+        "rtt": 1.0,
+        "flow_count": 1.0,
+        "packet_bytes": 1000.0,
+        "bdp_bytes": 78_500.0,
+        "base_rtt_ns": 6280.0,
+        "host_rate_bps": 1e11,
+        "window_bytes": 10_000.0,
+    }
+    for name, value in {**defaults, **values}.items():
+        made[:, observations.INDEX[name]] = value
+    return made
+
+
+def test_staged_reward_has_both_stages_of_algorithm_1() -> None:
+    reward = make_reward("staged")
+    probing = records(rtt=1.25, switch_rate=0.9, qlen=0.5, throughput=0.4, flow_count=4)
+    assert reward(probing)[0] == pytest.approx(0.4 + 0.8 - (0.4 - 0.25) ** 2)
+    congested = records(rtt=3.0, switch_rate=1.0, qlen=0.6, throughput=0.4, flow_count=4)
+    assert reward(congested)[0] == -3.0
+    both = np.concatenate([probing, congested])
+    assert np.array_equal(reward(both), [reward(probing)[0], reward(congested)[0]])
+
+
+def test_staged_reward_switches_above_the_threshold_only() -> None:
+    at = records(rtt=2.0, switch_rate=1.0, qlen=0.5)
+    assert make_reward("staged")(at)[0] == pytest.approx(0 + 1 / 2 - (0 - 1) ** 2)
+    assert make_reward("staged", threshold=0.4)(at)[0] == -2.0
+
+
+@pytest.mark.parametrize("name", sorted(REWARDS))
+def test_rewards_are_finite_before_the_first_ack(name: str) -> None:
+    assert np.isfinite(make_reward(name)(np.zeros((3, len(observations.FIELDS))))).all()
+
+
+def test_power_of_a_fair_share_at_the_base_rtt_is_one() -> None:
+    assert make_reward("power")(records(throughput=0.25, flow_count=4))[0] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("rtt_us", "pacing_rate", "reward"),
+    [
+        # RTT / 8.192 us - 1.5 = 1.5; times sqrt(1/4) is 0.75; less 0.064, squared.
+        (3 * 8.192, 0.25, -(0.686**2)),
+        (2.5 * 8.192, 1.0, -(0.936**2)),
+        # Below one and a half there is nothing but the target.
+        (1.4 * 8.192, 1.0, -(0.064**2)),
+        (3 * 8.192, 0.0, -(0.064**2)),
+    ],
+)
+def test_rtt_target_is_the_squared_distance_of_rl_cc(
+    rtt_us: float, pacing_rate: float, reward: float
+) -> None:
+    seen = records(rtt_ns=1e3 * rtt_us, pacing_rate=pacing_rate)
+    assert make_reward("rtt_target")(seen)[0] == pytest.approx(reward)
+
+
+def test_proportional_reward_is_the_logarithm_of_a_share_less_the_price_of_delay() -> None:
+    reward = make_reward("proportional", delay_weight=0.5)
+    # 4 x 0.5 / 2 is a share of 1; a delay of one base RTT costs √4 at half its price.
+    assert reward(records(flow_count=4, pacing_rate=0.5, rtt=2.0))[0] == pytest.approx(-1.0)
+    assert reward(records(flow_count=4, pacing_rate=0.5, rtt=1.0))[0] == pytest.approx(np.log(2.0))
+    assert reward(records(flow_count=4, pacing_rate=0.0, rtt=1.0))[0] == pytest.approx(np.log(1e-4))
+
+
+def test_proportional_reward_is_largest_at_equal_windows() -> None:
+    """Of two flows each gains by its own growth what it loses by delay only where both windows are equal."""
+    reward = make_reward("proportional", delay_weight=2.0)
+
+    def gain(own: float, other: float) -> float:
+        def of(window: float) -> float:
+            rtt = max(1.0, window + other)  # windows in BDPs fill the link, then the queue
+            return float(reward(records(flow_count=2, pacing_rate=window, rtt=rtt))[0])
+
+        return of(own * 1.001) - of(own)
+
+    assert gain(0.2, 0.9) > 0 > gain(0.9, 0.2)  # the small one grows, the large one shrinks
+
+
+def test_rtt_target_has_its_settings() -> None:
+    seen = records(rtt_ns=4000.0, pacing_rate=0.25)
+    # (4 - 1.5) / 2 = 1.25
+    assert make_reward("rtt_target", base_ns=1000.0, target=0.25)(seen)[0] == pytest.approx(-1.0)
+
+
+def test_rtt_target_counts_in_base_rtts_of_the_path_where_no_base_is_given() -> None:
+    seen = records(rtt=3.0, rtt_ns=1.0, pacing_rate=0.25)
+    # (3 - 1) / 2 = 1
+    assert make_reward("rtt_target", base_ns=None, margin=1.0, target=0.25)(seen)[0] == pytest.approx(-0.5625)
+
+
+@pytest.mark.parametrize("settings", [{"base_ns": 0.0}, {"margin": -1.0}, {"target": -0.1}])
+def test_targets_that_are_none_are_refused_by_name(settings: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        make_reward("rtt_target", **settings)
+
+
+def test_power_falls_with_the_rtt_and_grows_with_the_flows() -> None:
+    assert make_reward("power")(records(throughput=0.5, flow_count=3, rtt=2.0))[0] == pytest.approx(0.75)
+
+
+def test_a_reward_is_registered_once() -> None:
+    with pytest.raises(ValueError, match="'staged' already"):
+        register("staged")(Staged)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "action", "packets"),
+    [(0.5, 0, 10), (0.5, 1, 15), (0.5, -1, 6), (0.5, 0.5, 12), (1, 1, 20), (1, -1, 5), (0.5, 7, 15)],
+)
+def test_multiplicative_window_follows_zhang_2023(alpha: float, action: float, packets: int) -> None:
+    window, rate, echo = MultiplicativeWindow(alpha)(np.array([[action]]), records())[0]
+    assert window == packets * 1000
+    assert rate == pytest.approx(packets * 1000 * 8e9 / 6280)
+    assert echo == np.clip(action, -1, 1)
+
+
+def test_multiplicative_window_stays_between_a_packet_and_the_bdp() -> None:
+    act = MultiplicativeWindow()
+    assert act(np.array([[-1.0]]), records(window_bytes=1000))[0, 0] == 1000
+    assert act(np.array([[1.0]]), records(window_bytes=78_000))[0, 0] == 78_500
+    unlimited = act(np.array([[0.0]]), records(window_bytes=1e12))[0]
+    assert unlimited[1] <= 1e11
+
+
+def test_growth_from_one_packet_needs_progress_or_fractions() -> None:
+    one = records(window_bytes=1000)
+    up = np.array([[1.0]])
+    assert MultiplicativeWindow(rounding="floor")(up, one)[0, 0] == 1000
+    assert MultiplicativeWindow(rounding="progress")(up, one)[0, 0] == 1500
+    assert MultiplicativeWindow(rounding="none")(up, one)[0, 0] == 1500
+    assert MultiplicativeWindow(alpha=1)(up, one)[0, 0] == 2000
+
+
+def test_progress_keeps_fractions_of_growth_only() -> None:
+    act = MultiplicativeWindow(rounding="progress")
+    assert act(np.array([[-0.5]]), records())[0, 0] == 8000  # 10 packets / 1.25
+    assert act(np.array([[-0.1]]), records())[0, 0] == 9000  # 9.52, floored
+    assert act(np.array([[0.5]]), records())[0, 0] == 12_000  # 12.5, floored, and more than before
+    assert MultiplicativeWindow(rounding="none")(np.array([[-0.1]]), records())[0, 0] == pytest.approx(
+        1e4 / 1.05
+    )
+
+
+@pytest.mark.parametrize(("packets", "action", "then"), [(39, -0.6, 30), (45, 0.8, 63), (85, 0.8, 119)])
+def test_whole_packets_stay_whole_though_their_product_is_rounded(
+    packets: int, action: float, then: int
+) -> None:
+    seen = records(window_bytes=packets * 1000.0, bdp_bytes=1e6)
+    assert MultiplicativeWindow()(np.array([[action]]), seen)[0, 0] == then * 1000
+
+
+def test_a_flow_without_a_window_counts_as_one_bdp() -> None:
+    shrunk = MultiplicativeWindow(rounding="none")(np.array([[-1.0]]), records(window_bytes=1e12))[0, 0]
+    assert shrunk == pytest.approx(78_500 / 1.5)
+
+
+def test_no_rate_exceeds_the_senders_link() -> None:
+    slow = records(host_rate_bps=1e9)
+    assert MultiplicativeWindow()(np.array([[0.0]]), slow)[0, 1] == 1e9
+    assert AbsoluteWindow()(np.array([[1e9]]), slow)[0].tolist() == [1e9, 1e9, 1.0]
+
+
+@pytest.mark.parametrize("settings", [{"alpha": 0.0}, {"alpha": -1.0}, {"rounding": "up"}])
+def test_impossible_settings_are_refused(settings: dict[str, float | str]) -> None:
+    with pytest.raises(ValueError, match=r"alpha|rounding"):
+        make_action_map("multiplicative_window", **settings)
+
+
+@pytest.mark.parametrize(("action", "factor"), [(0, 1), (1, 1.2), (-1, 1 / 1.2), (0.5, 1.1), (-7, 1 / 1.2)])
+def test_multiplicative_rate_scales_the_rate_under_a_window_of_one_bdp(action: float, factor: float) -> None:
+    seen = records(rate_bps=2e10)
+    window, rate, echo = make_action_map("multiplicative_rate")(np.array([[action]]), seen)[0]
+    assert window == 78_500
+    assert rate == pytest.approx(2e10 * factor)
+    assert echo == np.clip(action, -1, 1)
+
+
+def test_multiplicative_rate_stays_between_few_packets_and_the_link() -> None:
+    act = make_action_map("multiplicative_rate", least_packets=0.5)
+    assert act(np.array([[1.0]]), records(rate_bps=9e10))[0, 1] == 1e11
+    assert act(np.array([[-1.0]]), records(rate_bps=1.0))[0, 1] == pytest.approx(500 * 8e9 / 6280)
+    tiny = records(bdp_bytes=500.0, rate_bps=1e9)
+    assert act(np.array([[0.0]]), tiny)[0, 0] == 1000  # a window of one packet, at least
+
+
+def test_absolute_window_is_applied_as_it_is() -> None:
+    applied = AbsoluteWindow()(np.array([[250.5]]), records())[0]
+    assert applied[0] == 250.5
+    assert applied[1] == pytest.approx(250.5 * 8e9 / 6280)
+    assert applied[2] == pytest.approx(250.5 / 78_500)
+    for impossible in (np.nan, -1.0):
+        with pytest.raises(ValueError, match=">= 0"):
+            AbsoluteWindow()(np.array([[impossible]]), records())
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(KeyError, match="staged"):
+        make_reward("stage")
+    with pytest.raises(KeyError, match="absolute_window"):
+        make_action_map("x")
+    with pytest.raises(KeyError, match="'qlen'"):
+        observations.field_indices(["qlenn"])
+
+
+def test_observation_space_is_the_declared_range() -> None:
+    space = observations.observation_space(observations.FDCC_FIELDS)
+    assert space.shape == (8,)
+    assert space.dtype == np.float32
+    assert space.low[4] == np.float32(-1e4)
+    assert space.high[7] == 1
