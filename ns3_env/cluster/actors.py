@@ -16,11 +16,11 @@ Played = tuple[list[Transitions], dict[str, Any]]
 
 
 class SimulatorActor:
-    """A simulator on a node. Ray makes it again from its constructor's arguments: numbers, no references, for
-    what those refer to may be gone by then."""
+    """A simulator on a node. Ray makes it again from its constructor's argument: a number, no reference, for
+    what that refers to may be gone by then."""
 
-    def __init__(self, capacity: int, hang_timeout_s: float) -> None:
-        self._simulator = Simulator(capacity, hang_timeout_s=hang_timeout_s)
+    def __init__(self, capacity: int) -> None:
+        self._simulator = Simulator(capacity)
 
     def play(self, begun: PendingEpisode, context: WorkerContext) -> Played | Exception:
         """A whole episode under the policy; the same whenever it is asked for again."""
@@ -49,18 +49,18 @@ class SimulatorActor:
 class SimulatorActors:
     """Actors, of which the one with the least to do plays the next episode. Within a joined cluster."""
 
-    def __init__(self, count: int, *, capacity: int = 16_384, hang_timeout_s: float = 0.9) -> None:
+    def __init__(self, count: int, *, capacity: int = 16_384) -> None:
         """
         Args:
             count: actors, a core each.
-            capacity, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
+            capacity: see :class:`ns3_env.simulator.Simulator`.
         """
         import ray
 
         self._context = ray.put(pack())
         made: Any = ray.remote(SimulatorActor)
         actor = made.options(num_cpus=1, max_restarts=-1, max_task_retries=RETRIES)
-        self._actors = [actor.remote(capacity, hang_timeout_s) for _ in range(count)]
+        self._actors = [actor.remote(capacity) for _ in range(count)]
         self._under_way: dict[Any, int] = {}  # by the reference of what is played: the actor's number
 
     def play(self, begun: PendingEpisode) -> Any:

@@ -26,15 +26,13 @@ T = TypeVar("T")
 class RayPlayers:
     """See ``EpisodePool``; within a joined cluster. Files that controllers name travel by content."""
 
-    def __init__(self, at_once: int, *, hang_timeout_s: float = 0.9) -> None:
+    def __init__(self, at_once: int) -> None:
         """
         Args:
             at_once: most episodes at a time.
-            hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
         """
         import ray
 
-        self._hang_timeout_s = hang_timeout_s
         self._task = ray.remote(_play).options(num_cpus=1, max_retries=RETRIES)
         self._context = ray.put(pack())
         self._lock = threading.Lock()
@@ -54,8 +52,7 @@ class RayPlayers:
         return self._threads.submit(lambda: then(self._wait_for(scenario, files, measure)))
 
     def _wait_for(self, scenario: Scenario, files: Mapping[str, bytes], measure: Callable[[Results], M]) -> M:
-        limits = self._context, self._hang_timeout_s
-        ref = self._task.remote(scenario, files, measure, *limits)
+        ref = self._task.remote(scenario, files, measure, self._context)
         with self._lock:
             self._under_way.add(ref)
         try:
@@ -94,7 +91,6 @@ def _play(
     files: Mapping[str, bytes],
     measure: Callable[[Results], Any],
     context: WorkerContext,
-    hang_timeout_s: float,
 ) -> Any:
     """A task: an episode, measured."""
 
@@ -102,12 +98,12 @@ def _play(
         unpack(context)
         with ExitStack() as kept:
             here = {path: kept.enter_context(closing(MemoryFile(data))).path for path, data in files.items()}
-            return measure(_simulator(hang_timeout_s).play(renamed(scenario, here)))
+            return measure(_simulator().play(renamed(scenario, here)))
 
     return caught(work)
 
 
 @functools.cache
-def _simulator(hang_timeout_s: float) -> Simulator:
+def _simulator() -> Simulator:
     """This worker's, from episode to episode."""
-    return Simulator(hang_timeout_s=hang_timeout_s)
+    return Simulator()

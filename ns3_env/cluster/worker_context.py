@@ -17,6 +17,7 @@ from ns3_env.config.imports import trust, trusted
 from ns3_env.errors import ScenarioError, SimulatorNotFound
 from ns3_env.programs.executable import PLUGINS_VARIABLE, find_executable, named_plugins
 from ns3_env.programs.transport import TRANSPORTS
+from ns3_env.simulator import HANG_TIMEOUT_VARIABLE, hang_timeout_s
 
 
 @dataclass(frozen=True)
@@ -26,18 +27,20 @@ class WorkerContext:
     Attributes:
         plugins: (file name, content) of shared objects with controllers.
         named_code: names (``pkg.module:name``) that the driver's command line allows.
+        hang_timeout_s: of simulators.
         programs: version of the package and hash of each simulator, by name.
     """
 
     plugins: tuple[tuple[str, bytes], ...]
     named_code: tuple[str, ...]
+    hang_timeout_s: float
     programs: Mapping[str, str]
 
 
 def pack() -> WorkerContext:
     """What this process, the driver, has."""
     plugins = tuple((path.name, path.read_bytes()) for path in named_plugins())
-    return WorkerContext(plugins, tuple(sorted(trusted())), _programs())
+    return WorkerContext(plugins, tuple(sorted(trusted())), hang_timeout_s(), _programs())
 
 
 def unpack(context: WorkerContext) -> None:
@@ -53,6 +56,7 @@ def unpack(context: WorkerContext) -> None:
                 "need the same version of ns3-env"
             )
     trust(context.named_code)
+    os.environ[HANG_TIMEOUT_VARIABLE] = repr(context.hang_timeout_s)
     files = [str(keep({name: content}) / name) for name, content in context.plugins]
     if files:
         os.environ[PLUGINS_VARIABLE] = os.pathsep.join(files)

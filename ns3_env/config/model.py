@@ -23,6 +23,8 @@ class Strict(BaseModel):
 
     #: Keys of version 0.1, and today's, which are read in their place.
     renamed_keys: ClassVar[Mapping[str, str]] = {}
+    #: Keys of version 0.1 that are gone: the value that says nothing, and what to use for another one.
+    dropped_keys: ClassVar[Mapping[str, tuple[object, str]]] = {}
 
     @model_validator(mode="before")
     @classmethod
@@ -41,13 +43,17 @@ class Strict(BaseModel):
     @classmethod
     def _of_today(cls, data: Any) -> Any:
         """The keys as they are called today. Raises for one that is there under both names."""
-        if not isinstance(data, Mapping) or not cls.renamed_keys:
+        if not isinstance(data, Mapping) or not (cls.renamed_keys or cls.dropped_keys):
             return data
+        for key, (default, instead) in cls.dropped_keys.items():
+            if key in data and data[key] != default:
+                raise PydanticCustomError("unknown_key", "{text}", {"text": f"{key!r} is gone: {instead}"})
         for old, new in cls.renamed_keys.items():
             if old in data and new in data:
                 text = f"{old!r} is now {new!r}, and both are there"
                 raise PydanticCustomError("unknown_key", "{text}", {"text": text})
-        return {cls.renamed_keys.get(key, key): value for key, value in data.items()}
+        kept = {key: value for key, value in data.items() if key not in cls.dropped_keys}
+        return {cls.renamed_keys.get(key, key): value for key, value in kept.items()}
 
 
 def renamed(values: Mapping[str, str]) -> BeforeValidator:

@@ -92,7 +92,6 @@ class StreamOptions(TypedDict, total=False):
     seeds: Sequence[int]
     ordered: bool
     executable: str | PathLike[str] | None
-    hang_timeout_s: float
     telemetry_bytes: int | None
 
 
@@ -120,7 +119,7 @@ class FlowStream:
         seeds: of the episodes themselves, the last one of all that follow; () draws them from the base seed.
         ordered: rows come in an order that depends on no timing, so that training can be reproduced; else
             from whichever simulators have answered.
-        executable, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
+        executable: see :class:`ns3_env.simulator.Simulator`.
         telemetry_bytes: what packets of the agent's flows carry on the wire, unless the scenario says it (the
             attribute ``TelemetryBytes`` of "agent"); None: what the fields cost
             (:func:`ns3_env.task.observations.wire_bytes`).
@@ -139,7 +138,6 @@ class FlowStream:
         seeds: Sequence[int] = (),
         ordered: bool = True,
         executable: str | PathLike[str] | None = None,
-        hang_timeout_s: float = 0.9,
         telemetry_bytes: int | None = None,
     ) -> None:
         if num_simulators < 1 or slots < 1:
@@ -160,8 +158,7 @@ class FlowStream:
         self.telemetry_bytes = observations.wire_bytes(fields) if telemetry_bytes is None else telemetry_bytes
         self._box = observations.observation_space(self.fields)
         self._simulators = [
-            Simulator(max(64, 2 * slots), executable=executable, hang_timeout_s=hang_timeout_s)
-            for _ in range(num_simulators)
+            Simulator(max(64, 2 * slots), executable=executable) for _ in range(num_simulators)
         ]
         self._base_seed = seed
         self._given_seeds = tuple(seeds)

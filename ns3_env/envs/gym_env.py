@@ -29,7 +29,7 @@ from ns3_env.task.rewards import Reward, make_reward
 
 _ARGUMENTS = (
     *("scenario", "flows", "flow", "others", "fields", "reward", "action", "render_mode"),
-    *("executable", "hang_timeout_s"),
+    "executable",
 )
 
 Observation = NDArray[np.float32]
@@ -63,7 +63,7 @@ class FlowEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
         reward: its name, or the reward.
         action: what actions do.
         render_mode: None, or "rgb_array": :meth:`render` draws the last milliseconds.
-        executable, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
+        executable: see :class:`ns3_env.simulator.Simulator`.
 
     Raises:
         ScenarioError: the scenario cannot be.
@@ -84,7 +84,6 @@ class FlowEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
         action: ActionMap | None = None,
         render_mode: str | None = None,
         executable: str | PathLike[str] | None = None,
-        hang_timeout_s: float = 0.9,
     ) -> None:
         EzPickle.__init__(self, **{name: value for name, value in locals().items() if name in _ARGUMENTS})
         self._film = Film(render_mode)
@@ -103,7 +102,7 @@ class FlowEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
         observed = self.fields if isinstance(others, str) else (*self.fields, *others.fields)
         self._watched = Watched(observed, self.reward)
         self._watched.check(self.scenario)
-        self._executable, self._hang_timeout_s = executable, hang_timeout_s
+        self._executable = executable
         self._simulator = self._simulator_for(self.scenario)
         self._last: DecisionBatch | None = None
 
@@ -117,7 +116,7 @@ class FlowEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
 
     def _simulator_for(self, scenario: Scenario) -> Simulator:
         self._capacity = max(64, scenario.agent_flow_count)
-        return Simulator(self._capacity, executable=self._executable, hang_timeout_s=self._hang_timeout_s)
+        return Simulator(self._capacity, executable=self._executable)
 
     def _play(self, options: Mapping[str, Any]) -> None:
         """Takes what reset() was asked for."""

@@ -27,7 +27,7 @@ from ns3_env.task.rewards import Reward, make_reward
 
 _ARGUMENTS = (
     *("scenario", "flows", "fields", "reward", "action", "render_mode"),
-    *("executable", "hang_timeout_s"),
+    "executable",
 )
 
 Observations = dict[str, NDArray[np.float32]]
@@ -45,7 +45,7 @@ class FlowParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
         flows: senders of the default scenario.
         fields, reward, action: as in :class:`ns3_env.envs.sb3_vec_env.FlowVecEnv`.
         render_mode: None, or "rgb_array": :meth:`render` draws queue, rates and windows.
-        executable, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
+        executable: see :class:`ns3_env.simulator.Simulator`.
 
     Raises ScenarioError where the scenario's clock is not synchronous (None given: it is made so).
     """
@@ -67,7 +67,6 @@ class FlowParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
         action: ActionMap | None = None,
         render_mode: str | None = None,
         executable: str | PathLike[str] | None = None,
-        hang_timeout_s: float = 0.9,
     ) -> None:
         EzPickle.__init__(self, **{name: value for name, value in locals().items() if name in _ARGUMENTS})
         if scenario is None:
@@ -92,7 +91,7 @@ class FlowParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
         self.action_spaces = dict.fromkeys(self.possible_agents, self.action.space)
         self._indices = observations.field_indices(self.fields)
         Watched(self.fields, self.reward).check(scenario)
-        self._simulator = Simulator(max(64, 2 * count), executable=executable, hang_timeout_s=hang_timeout_s)
+        self._simulator = Simulator(max(64, 2 * count), executable=executable)
         self._random = np.random.default_rng()
         self._due: DecisionBatch | None = None
         self._last: Observations = {}

@@ -38,7 +38,6 @@ DEFAULTS: dict[str, Any] = {
     "action": None,
     "render_mode": None,
     "executable": None,
-    "hang_timeout_s": 0.9,
 }
 
 # By agent, "flow_N"; RLlib's agents may be anything that can be a key.
@@ -60,7 +59,7 @@ class FlowMultiAgentEnv(MultiAgentEnv):
 
     Args:
         config: ``env_config``: ``scenario`` (a Scenario or its keys; none: an incast of ``flows``),
-            ``fields``, ``reward``, ``action``, ``render_mode``, ``executable`` and ``hang_timeout_s``, as of
+            ``fields``, ``reward``, ``action``, ``render_mode`` and ``executable``, as of
             :class:`ns3_env.envs.pettingzoo_env.FlowParallelEnv`.
 
     Raises:
@@ -96,9 +95,7 @@ class FlowMultiAgentEnv(MultiAgentEnv):
         self.agents = []
         self.observation_spaces = dict.fromkeys(self.possible_agents, self._box)
         self.action_spaces = dict.fromkeys(self.possible_agents, self.action.space)
-        self._simulator = Simulator(
-            max(64, 2 * count), executable=given["executable"], hang_timeout_s=given["hang_timeout_s"]
-        )
+        self._simulator = Simulator(max(64, 2 * count), executable=given["executable"])
         self._random = np.random.default_rng()
         self._due: DecisionBatch | None = None
         self._cut = False

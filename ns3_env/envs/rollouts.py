@@ -289,7 +289,7 @@ class Rollouts(EpisodeQueue):
         sampler, fields, reward, seed: see :class:`EpisodeQueue`.
         num_simulators: processes.
         capacity: rows that a simulator collects before it hands them over.
-        executable, hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
+        executable: see :class:`ns3_env.simulator.Simulator`.
     """
 
     def __init__(
@@ -302,15 +302,11 @@ class Rollouts(EpisodeQueue):
         seed: int = 1,
         capacity: int = 16_384,
         executable: str | PathLike[str] | None = None,
-        hang_timeout_s: float = 0.9,
     ) -> None:
         if num_simulators < 1:
             raise ValueError(f"num_simulators ({num_simulators}) must be at least 1")
         super().__init__(sampler, fields=fields, reward=reward, seed=seed)
-        self._simulators = [
-            Simulator(capacity, executable=executable, hang_timeout_s=hang_timeout_s)
-            for _ in range(num_simulators)
-        ]
+        self._simulators = [Simulator(capacity, executable=executable) for _ in range(num_simulators)]
         self._playing: list[tuple[PendingEpisode, MemoryFile] | None] = [None] * num_simulators
         self._health = HealthCheck(self._simulators)
 

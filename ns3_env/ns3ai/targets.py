@@ -32,7 +32,6 @@ class Settings(Strict):
         action: name of the action map.
         seed: of the episode, also as ``RngRun``; without one each run is another episode.
         segment, to_python, to_simulator, lockable: names of the segment and of what lies in it.
-        hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
     """
 
     scenario: str | None = None
@@ -47,7 +46,6 @@ class Settings(Strict):
     to_python: str = Names().to_python
     to_simulator: str = Names().to_simulator
     lockable: str = Names().lockable
-    hang_timeout_s: float = Field(default=0.9, gt=0)
 
     @model_validator(mode="before")
     @classmethod
@@ -97,7 +95,7 @@ class Settings(Strict):
         given = {key: value for key, value in own.items() if value is not None}
         if "flow" in also:
             given["flow"] = self.flow
-        return {**given, "action": action, "hang_timeout_s": self.hang_timeout_s}
+        return {**given, "action": action}
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,11 @@ from ns3_env.programs.executable import (
 from ns3_env.programs.plugins import load_plugins, plugin_versions
 from ns3_env.simulator.health_check import HealthCheck
 from ns3_env.simulator.messages import DecisionBatch, EpisodeEnd, Transitions
-from ns3_env.simulator.simulator import Simulator, wait_any
+from ns3_env.simulator.simulator import HANG_TIMEOUT_VARIABLE, Simulator, hang_timeout_s, wait_any
 
 __all__ = [
     "EXECUTABLE_VARIABLE",
+    "HANG_TIMEOUT_VARIABLE",
     "PLUGINS_VARIABLE",
     "TCP_EXECUTABLE_VARIABLE",
     "DecisionBatch",
@@ -27,6 +28,7 @@ __all__ = [
     "default_attributes",
     "describe_controllers",
     "find_executable",
+    "hang_timeout_s",
     "list_controllers",
     "load_plugins",
     "plugin_versions",

@@ -45,15 +45,12 @@ class Players:
     simulator's death are the caller's to see.
     """
 
-    def __init__(self, count: int | None = None, *, hang_timeout_s: float = 0.9) -> None:
+    def __init__(self, count: int | None = None) -> None:
         """
         Args:
             count: simulators; by default as many as cores that this process may use.
-            hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
         """
-        self._simulators = [
-            Simulator(hang_timeout_s=hang_timeout_s) for _ in range(count or len(os.sched_getaffinity(0)))
-        ]
+        self._simulators = [Simulator() for _ in range(count or len(os.sched_getaffinity(0)))]
         self._free: SimpleQueue[Simulator] = SimpleQueue()
         for simulator in self._simulators:
             self._free.put(simulator)

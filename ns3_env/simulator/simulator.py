@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ns3_env import _native
-from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorError, SimulatorHung
+from ns3_env.errors import ConfigError, ScenarioError, SimulatorDied, SimulatorError, SimulatorHung
 from ns3_env.programs.executable import describe_controllers, find_executable, plugins_of
 from ns3_env.programs.plugins import load_plugins
 from ns3_env.programs.transport import Transport, transport_of
@@ -26,6 +26,27 @@ if TYPE_CHECKING:
     from ns3_env.scenario import Scenario
 
 _CLOSE_PATIENCE_S = 1.0
+
+#: Seconds, of this process and those that it starts; the commands' ``--hang-timeout`` sets it.
+HANG_TIMEOUT_VARIABLE = "NS3_ENV_HANG_TIMEOUT"
+_HANG_TIMEOUT_S = 0.9
+
+
+def hang_timeout_s() -> float:
+    """Seconds of computing without a sign of life after which a simulator of this process is killed.
+
+    Raises ConfigError where NS3_ENV_HANG_TIMEOUT is no number of seconds above 0.
+    """
+    text = os.environ.get(HANG_TIMEOUT_VARIABLE)
+    if text is None:
+        return _HANG_TIMEOUT_S
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise ConfigError(f"{HANG_TIMEOUT_VARIABLE}: {text!r} is no number of seconds above 0")
+    return value
 
 
 class Simulator:
@@ -39,8 +60,8 @@ class Simulator:
         capacity: most rows of one message.
         executable: the program, for whatever transport; default :func:`find_executable`.
         hang_timeout_s: a simulator that is stopped, asleep, or computing without a sign of life for longer
-            is killed.
-            One that waits for a core is left alone.
+            is killed; default: that of :func:`hang_timeout_s`. One
+            that waits for a core is left alone.
         start_timeout_s: patience for a process that starts.
         plugins: shared objects with controllers of one's own; as an import, known to all of this process and
             those that it starts from then on (:func:`ns3_env.simulator.load_plugins`).
@@ -53,17 +74,22 @@ class Simulator:
         capacity: int = 64,
         *,
         executable: str | os.PathLike[str] | None = None,
-        hang_timeout_s: float = 0.9,
+        hang_timeout_s: float | None = None,
         start_timeout_s: float = 60.0,
         plugins: Sequence[str | os.PathLike[str]] = (),
     ) -> None:
         load_plugins(plugins)
         self._capacity = capacity
         self._executable = executable
-        self.hang_timeout_s = hang_timeout_s
+        self._hang_timeout_s = hang_timeout_s
         self._start_timeout_s = start_timeout_s
         self._scenario: Scenario | None = None
         self._forget()
+
+    @property
+    def hang_timeout_s(self) -> float:
+        """Seconds of computing without a sign of life after which the process is killed."""
+        return hang_timeout_s() if self._hang_timeout_s is None else self._hang_timeout_s
 
     def _forget(self) -> None:
         """State without a process."""

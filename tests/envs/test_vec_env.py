@@ -13,6 +13,7 @@ import pytest
 
 from ns3_env.envs.sb3_vec_env import FlowVecEnv, episode_seed
 from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung
+from ns3_env.simulator import HANG_TIMEOUT_VARIABLE
 from tests.processes import dummy_sim
 
 DUMMY = dummy_sim()
@@ -206,8 +207,9 @@ def test_a_killed_simulator_raises_and_the_next_reset_works() -> None:
 
 
 @pytest.mark.parametrize("ordered", [True, False])
-def test_a_hung_simulator_raises(ordered: bool) -> None:
-    with make({"hang_at": 2}, num_simulators=2, ordered=ordered, hang_timeout_s=0.3) as env:
+def test_a_hung_simulator_raises(ordered: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HANG_TIMEOUT_VARIABLE, "0.3")
+    with make({"hang_at": 2}, num_simulators=2, ordered=ordered) as env:
         env.start()
 
         def play() -> None:

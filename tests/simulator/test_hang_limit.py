@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The user's hang limit, from an option or the configuration, in every simulator."""
+"""The process's hang limit, from an option or a variable, in every simulator."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 import train
+from ns3_env.cluster.worker_context import pack, unpack
+from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main as eval_main
 from ns3_env.eval.commands.evaluation import parser
-from ns3_env.eval.episodes.entry import Entry, played_by
+from ns3_env.eval.commands.options import set_process
 from ns3_env.eval.paper.experiments import EXPERIMENTS
-from ns3_env.scenario import Scenario
-from ns3_env.simulator import Simulator
+from ns3_env.simulator import HANG_TIMEOUT_VARIABLE, Simulator, hang_timeout_s
 from tests.paths import ROOT
 from tests.samples import runs, tunings
 
@@ -36,6 +37,12 @@ class AskedError(Exception):
     """A simulator was asked for an episode."""
 
 
+@pytest.fixture(autouse=True)
+def _limit_of_this_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands set the process's; it is restored."""
+    monkeypatch.setenv(HANG_TIMEOUT_VARIABLE, "0.9")
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_option_reaches_the_simulator(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -47,22 +54,22 @@ def test_the_option_reaches_the_simulator(
     monkeypatch.setattr("ns3_env.eval.speed.measure._packet_hops_per_s", lambda: 1.0)
     monkeypatch.setattr("ns3_env.eval.speed.measure._tcp_packets_per_s", lambda: 1.0)
     given = parser().parse_args([*command.format(tmp_path / "out").split(), "--hang-timeout", "30"])
+    set_process(given)
     with pytest.raises(AskedError, match=r"^30\.0$"):
         given.work(given)
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "benchmark a --out b"])
-def test_the_option_has_a_default_and_a_bound(command: str) -> None:
-    assert parser().parse_args(command.split()).hang_timeout == 0.9
-    for wrong in ("0", "-1", "inf", "nan", "soon"):
-        with pytest.raises(SystemExit):
-            parser().parse_args([*command.split(), "--hang-timeout", wrong])
+@pytest.mark.parametrize("command", [*COMMANDS, "benchmark a --out b", "compare policy a", "report a"])
+@pytest.mark.parametrize("wrong", ["0", "-1", "inf", "nan", "soon"])
+def test_every_command_has_the_option_and_its_bound(command: str, wrong: str) -> None:
+    with pytest.raises(SystemExit):
+        parser().parse_args([*command.split(), "--hang-timeout", wrong])
 
 
 @pytest.mark.parametrize(
     ("kind", "overrides"), [(runs, ["train.decisions=100"]), (tunings, ["search.trials=2"])]
 )
-def test_the_key_reaches_every_simulator_of_a_run(
+def test_the_option_reaches_every_simulator_of_a_run(
     kind: Any, overrides: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits: list[float] = []
@@ -73,19 +80,31 @@ def test_the_key_reaches_every_simulator_of_a_run(
         send(simulator, *given, **options)
 
     monkeypatch.setattr(Simulator, "send_reset", note)
-    assert train.main([*kind.written(tmp_path), "env.hang_timeout_s=30", *overrides]) == 0
+    assert train.main([*kind.written(tmp_path), "--hang-timeout", "30", *overrides]) == 0
     assert set(limits) == {30.0}
     (run,) = (tmp_path / "runs").iterdir()
     limits.clear()
-    assert eval_main(["compare", "policy", str(run), "env.hang_timeout_s=40"]) == 0
+    assert eval_main(["compare", "policy", str(run), "--hang-timeout", "40"]) == 0
     assert set(limits) == {40.0}
 
 
-def test_a_policy_in_a_benchmark_or_trace_has_the_option_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(simulator: Simulator, *_: object, **__: object) -> None:
-        raise AskedError(simulator.hang_timeout_s)
+@pytest.mark.parametrize("text", ["0", "-1", "inf", "nan", "soon", ""])
+def test_a_variable_that_is_no_time_is_named(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HANG_TIMEOUT_VARIABLE, text)
+    with pytest.raises(ConfigError, match=r"NS3_ENV_HANG_TIMEOUT: .* is no number of seconds above 0"):
+        hang_timeout_s()
 
-    monkeypatch.setattr(Simulator, "send_reset", refuse)
-    who = Entry(name="own", policy="examples.target_queue:TargetQueue")
-    with Simulator(hang_timeout_s=30) as simulator, pytest.raises(AskedError, match=r"^30(\.0)?$"):
-        played_by(who, Scenario.load(SCENARIO), simulator)
+
+def test_a_simulator_may_have_a_limit_of_its_own() -> None:
+    with Simulator(hang_timeout_s=60) as simulator:
+        assert simulator.hang_timeout_s == 60
+    with Simulator() as simulator:
+        assert simulator.hang_timeout_s == 0.9
+
+
+def test_nodes_have_the_drivers_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HANG_TIMEOUT_VARIABLE, "7")
+    packed = pack()
+    monkeypatch.setenv(HANG_TIMEOUT_VARIABLE, "0.9")
+    unpack(packed)
+    assert hang_timeout_s() == 7

@@ -19,6 +19,7 @@ from ns3_env.envs.gym_env import incast_scenario
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import SimulatorDied, SimulatorHung
 from ns3_env.scenario import Scenario
+from ns3_env.simulator import HANG_TIMEOUT_VARIABLE
 from ns3_env.simulator.process import Watch
 from tests.processes import alive, dummy_sim
 
@@ -124,9 +125,10 @@ def test_one_that_dies_after_its_episode_is_not_replaced_without_a_word() -> Non
             env.recv()
 
 
-def test_a_pause_of_the_learner_is_no_hang() -> None:
+def test_a_pause_of_the_learner_is_no_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HANG_TIMEOUT_VARIABLE, "0.2")
     with FlowVecEnv(
-        {"dummy": {**QUICK, "work_us": 1000}}, slots=3, num_simulators=2, executable=DUMMY, hang_timeout_s=0.2
+        {"dummy": {**QUICK, "work_us": 1000}}, slots=3, num_simulators=2, executable=DUMMY
     ) as env:
         env.start()
         for _ in range(6):

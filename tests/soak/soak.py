@@ -28,7 +28,6 @@ from tests.processes import alive, shared_memory
 SIMULATORS = 4
 SLOTS = 4
 #: A stopped simulator is found as late as a hung one; a killed one is found at once.
-HANG_TIMEOUT_S = 0.5
 DETECTED_WITHIN_S = 5.0
 _STOPPED_SHARE = 0.1
 _BETWEEN_LINES_S = 3.0
@@ -133,9 +132,7 @@ def soak(
     chance = random.Random(seed)
     done = Soak()
     next_line = time.monotonic() + _BETWEEN_LINES_S
-    with FlowStream(
-        scenario(), num_simulators=SIMULATORS, slots=SLOTS, ordered=False, hang_timeout_s=HANG_TIMEOUT_S
-    ) as stream:
+    with FlowStream(scenario(), num_simulators=SIMULATORS, slots=SLOTS, ordered=False) as stream:
 
         def sample(usage: Usage) -> None:
             nonlocal next_line

@@ -26,7 +26,6 @@ from ns3_env.config.bounds import (
     Seed,
     Setting,
     TelemetryBytes,
-    WallSeconds,
     few,
 )
 from ns3_env.config.imports import is_code, named_code
@@ -34,6 +33,9 @@ from ns3_env.config.model import Strict
 from ns3_env.config.units import plain
 from ns3_env.policies.policy import Placement
 from ns3_env.scenario import Clock, PerFlowRtt
+
+#: Of version 0.1.
+DROPPED_KEYS = {"hang_timeout_s": (0.9, "--hang-timeout S, or the variable NS3_ENV_HANG_TIMEOUT")}
 
 
 def _agent(value: Any) -> Any:
@@ -76,16 +78,6 @@ class Named(BaseModel):
 #: Keys and values that are checked later, units read already.
 Keys = Annotated[dict[str, Any], BeforeValidator(plain)]
 
-#: Seconds.
-HangTimeout = Annotated[
-    WallSeconds,
-    Field(
-        gt=0,
-        allow_inf_nan=False,
-        description="a simulator that computes for longer without a sign of life is ended",
-    ),
-]
-
 #: Where simulators run.
 RayAddress = Annotated[
     str | None,
@@ -100,6 +92,7 @@ class EnvConfig(Strict):
     """The environment (ns3_env.envs.sb3_vec_env)."""
 
     renamed_keys: ClassVar = {"rollout": "placement", "ahead": "prefetch"}
+    dropped_keys: ClassVar = DROPPED_KEYS
 
     simulators: Processes = Field(default=1, ge=1, description="rdma-sim processes")
     placement: Placement = Field(
@@ -129,7 +122,6 @@ class EnvConfig(Strict):
         ge=0,
         description="of a packet on the wire, unless the scenario says it; none: what the fields cost",
     )
-    hang_timeout_s: HangTimeout = 0.9
 
     @field_validator("fields")
     @classmethod

@@ -76,7 +76,6 @@ def find_source(path: Path) -> Source:
         return Source(policy, player, original, name, env, scenario, known.seed)
     data, stages = run.read()
     config = validate(data, RunConfig, str(run.path / "config.yaml"))
-    env = env.model_copy(update={"hang_timeout_s": config.env.hang_timeout_s})
     scenario, seed = _scenario(run, config, stages)
     return Source(policy, player, original, name, env, scenario, seed)
 

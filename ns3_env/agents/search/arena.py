@@ -30,7 +30,7 @@ def players_of(env: JudgeConfig) -> Iterator[EpisodePool]:
         ConfigError: no Ray cluster answers there, or it does not let us in.
     """
     if env.ray is None:
-        with Players(env.simulators, hang_timeout_s=env.hang_timeout_s) as players:
+        with Players(env.simulators) as players:
             yield players
         return
     from ns3_env.cluster.address import find
@@ -39,7 +39,7 @@ def players_of(env: JudgeConfig) -> Iterator[EpisodePool]:
 
     with joined(find(env.ray, "env.ray"), env.simulators) as cluster:
         print(cluster, flush=True)
-        with RayPlayers(env.simulators or max(cluster.cores, 1), hang_timeout_s=env.hang_timeout_s) as there:
+        with RayPlayers(env.simulators or max(cluster.cores, 1)) as there:
             yield there
 
 

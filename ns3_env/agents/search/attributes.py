@@ -134,14 +134,13 @@ def _ends(parameter: Parameter) -> tuple[float, float]:
 
 
 def with_starts(
-    controller: ControllerConfig, source: str, hang_timeout_s: float = 0.9, transport: Transport = "rdma"
+    controller: ControllerConfig, source: str, transport: Transport = "rdma"
 ) -> dict[str, Parameter]:
     """The parameters, each with a ``start``: its own, or the attribute's default.
 
     Args:
         controller: which, and the ranges of its attributes.
         source: what errors begin with.
-        hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
         transport: whose controller it is.
 
     Raises:
@@ -162,7 +161,7 @@ def with_starts(
         if not parameter.low <= start <= parameter.high:
             raise ConfigError(f"{place}: its default, {start:g}, is not between low and high: give a start")
         found[name] = parameter.model_copy(update={"start": start})
-    with Simulator(hang_timeout_s=hang_timeout_s) as simulator:
+    with Simulator() as simulator:
         for section, fixed in (("attributes", controller.attributes), ("compare", controller.compare)):
             given = Controller(name=controller.name, attributes=fixed)
             _try(simulator, given, f"{source}: controller.{section}", transport)
@@ -195,11 +194,9 @@ def _check_names(controller: ControllerConfig, source: str, transport: Transport
                 )
 
 
-def try_controller(
-    controller: Controller, place: str, hang_timeout_s: float = 0.9, transport: Transport = "rdma"
-) -> None:
+def try_controller(controller: Controller, place: str, transport: Transport = "rdma") -> None:
     """Raises ConfigError, beginning with ``place``, where the simulator refuses the controller."""
-    with Simulator(hang_timeout_s=hang_timeout_s) as simulator:
+    with Simulator() as simulator:
         _try(simulator, controller, place, transport)
 
 

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig, HangTimeout, Named, RayAddress
+from ns3_env.agents.configuration.config import DROPPED_KEYS, EnvConfig, EvaluationConfig, Named, RayAddress
 from ns3_env.agents.search.law import LAW_FIELDS, SizeLaw
 from ns3_env.config.bounds import Processes, Seed, Setting, TelemetryBytes
 from ns3_env.config.model import Strict, renamed, validate
@@ -237,19 +237,18 @@ class MetricsConfig(Strict):
 class JudgeConfig(Strict):
     """The simulators, and the reward at an agent's decisions that is judged by where no metrics are named."""
 
+    dropped_keys: ClassVar = DROPPED_KEYS
+
     simulators: Processes | None = Field(
         default=None, ge=1, description="rdma-sim processes; none: one for each core. Changes no result"
     )
     ray: RayAddress = None
-    hang_timeout_s: HangTimeout = 0.9
     reward: Named = Named(name="staged")
     clock: PerFlowRtt = PerFlowRtt()
 
     def of_agent(self) -> EnvConfig:
         """The environment of an agent that is judged so."""
-        return EnvConfig(
-            fields=["rtt"], reward=self.reward, clock=self.clock, hang_timeout_s=self.hang_timeout_s
-        )
+        return EnvConfig(fields=["rtt"], reward=self.reward, clock=self.clock)
 
 
 class SearchRunConfig(Strict):

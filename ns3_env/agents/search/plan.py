@@ -28,7 +28,6 @@ _SCORELESS_KEYS = (
     "search.trials",
     "env.simulators",
     "env.ray",
-    "env.hang_timeout_s",
     "keep_checkpoints",
     "controller.compare",
     "evaluation",
@@ -101,11 +100,8 @@ def _objective(
 
 def _subject(config: SearchRunConfig, source: str, transport: Transport) -> Subject:
     """What is searched. Raises ConfigError where the simulator refuses it."""
-    patience = config.env.hang_timeout_s
     if config.controller is not None:
-        return AttributesSubject(
-            config.controller, with_starts(config.controller, source, patience, transport)
-        )
+        return AttributesSubject(config.controller, with_starts(config.controller, source, transport))
     assert config.network is not None
     subject: LawSubject | NetworkSubject
     if config.law is not None:
@@ -114,7 +110,7 @@ def _subject(config: SearchRunConfig, source: str, transport: Transport) -> Subj
         subject = NetworkSubject(config.network, config.name, config.seed, source)
     with tempfile.TemporaryDirectory() as folder:
         start = subject.controller(subject.space.start, Path(folder))
-        try_controller(start, f"{source}: network", patience, transport)
+        try_controller(start, f"{source}: network", transport)
     return subject
 
 

@@ -119,7 +119,6 @@ def make_env(
         action=action,
         seed=seed,
         seeds=seeds,
-        hang_timeout_s=env.hang_timeout_s,
         telemetry_bytes=env.telemetry_bytes,
     )
 

@@ -43,7 +43,6 @@ def local_rollouts(
         fields=env.fields,
         reward=reward,
         seed=seed,
-        hang_timeout_s=env.hang_timeout_s,
     )
 
 
@@ -65,7 +64,7 @@ def players_of(env: EnvConfig) -> Iterator[MakeRollouts]:
     with joined(find(env.ray, "env.ray"), env.simulators) as cluster:
         count = max(min(env.simulators, cluster.cores), 1)
         print(f"{cluster}; {count} simulator{'s' if count != 1 else ''} there", flush=True)
-        actors = SimulatorActors(count, hang_timeout_s=env.hang_timeout_s)
+        actors = SimulatorActors(count)
 
         def there(
             env: EnvConfig, sampler: Callable[[int], Scenario], reward: Reward, seed: int, simulators: int

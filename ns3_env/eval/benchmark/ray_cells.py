@@ -59,9 +59,7 @@ class RayCells:
         """
         self._address, self._at_once = address, at_once
 
-    def play_all(
-        self, jobs: Sequence[Job], timeout_s: float, hang_timeout_s: float
-    ) -> Generator[Event, None, None]:
+    def play_all(self, jobs: Sequence[Job], timeout_s: float) -> Generator[Event, None, None]:
         """See ``Backend``.
 
         Raises:
@@ -73,7 +71,7 @@ class RayCells:
         with joined(self._address, self._at_once) as cluster:
             yield Event("joined", text=str(cluster))
             given = self._at_once or max(_GIVEN_PER_CORE * cluster.cores, 4)
-            playing = _Playing(given, timeout_s, hang_timeout_s)
+            playing = _Playing(given, timeout_s)
             try:
                 yield from playing.play(jobs)
             except RayError as error:
@@ -99,12 +97,11 @@ class _Playing:
 
     Attributes:
         given: most tasks that Ray has at a time.
-        timeout_s, hang_timeout_s: see ``Backend``.
+        timeout_s: see ``Backend``.
     """
 
     given: int
     timeout_s: float
-    hang_timeout_s: float
     cells: dict[Any, _Cell] = field(default_factory=dict)  # by the reference of their outcome
     writing: dict[Future[None], tuple[Key, float]] = field(default_factory=dict)
 
@@ -139,8 +136,8 @@ class _Playing:
         of = job.name, job.entry.name
         if of not in self.job_files:
             self.job_files[of] = self.ray.put(packed(job))
-        limits = self.timeout_s, self.hang_timeout_s
-        given = self.task.remote(job, self.job_files[of], self.context, *limits, self.board)
+        files = self.job_files[of]
+        given = self.task.remote(job, files, self.context, self.timeout_s, self.board)
         self.cells[given] = _Cell(job)
 
     def _outcomes(self) -> Iterator[Event]:
@@ -242,7 +239,7 @@ class Board:
 
 
 def play_cell(
-    job: Job, job_files: JobFiles, context: WorkerContext, timeout_s: float, hang_timeout_s: float, board: Any
+    job: Job, job_files: JobFiles, context: WorkerContext, timeout_s: float, board: Any
 ) -> Played | str:
     """A task: the cell, played; or why that cannot be.
 
@@ -262,7 +259,7 @@ def play_cell(
         load_metrics(job.metrics)
         _check_versions(job)
         here = Unpacked(job, job_files)
-        seconds, write = play(job, _simulator(hang_timeout_s), here)
+        seconds, write = play(job, _simulator(), here)
         with tempfile.TemporaryDirectory(dir=scratch()) as name:
             folder = Path(name)
             write(folder)
@@ -287,9 +284,9 @@ def _check_versions(job: Job) -> None:
 
 
 @functools.cache
-def _simulator(hang_timeout_s: float) -> Simulator:
+def _simulator() -> Simulator:
     """This worker's, from cell to cell."""
-    simulator = Simulator(hang_timeout_s=hang_timeout_s)
+    simulator = Simulator()
     atexit.register(simulator.close)
     return simulator
 

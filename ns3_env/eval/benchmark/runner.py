@@ -52,7 +52,6 @@ def benchmark(
     console: Console | None = None,
     allow_imports: bool = False,
     *,
-    hang_timeout_s: float = 0.9,
     ray: str | None = None,
 ) -> bool:
     """Runs what the folder does not hold yet, and prints the summary.
@@ -66,7 +65,6 @@ def benchmark(
         command: what to type to get this again; by default what was typed.
         console: where it is shown.
         allow_imports: policies that only the suite's file names may run their modules' code.
-        hang_timeout_s: of each simulator; see :class:`ns3_env.simulator.Simulator`.
         ray: the Ray cluster whose tasks the cells are: its address, "auto" or "local"; None: processes here.
 
     Returns:
@@ -94,7 +92,7 @@ def benchmark(
             shutil.rmtree(partial, ignore_errors=True)
         todo = _todo(out, suite)
         try:
-            _play(todo, backend, suite.timeout_s, hang_timeout_s, out, console)
+            _play(todo, backend, suite.timeout_s, out, console)
         except KeyboardInterrupt:
             folder = BenchFolder.read(out)
             done, total = len(folder.cells), sum(1 for _ in suite.cells())
@@ -160,7 +158,6 @@ def _play(
     todo: list[tuple[float, Job]],
     backend: Backend,
     timeout_s: float,
-    hang_timeout_s: float,
     out: Path,
     console: Console,
 ) -> None:
@@ -168,7 +165,7 @@ def _play(
     if not todo:
         return
     view = _View({job.key: weight for weight, job in todo})
-    playing = closing(backend.play_all([job for _, job in todo], timeout_s, hang_timeout_s))
+    playing = closing(backend.play_all([job for _, job in todo], timeout_s))
     with (
         progress_lines(console, view.line),
         playing as events,

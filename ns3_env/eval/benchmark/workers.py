@@ -52,15 +52,12 @@ class Event:
 class Backend(Protocol):
     """Plays cells: processes of this machine (``LocalPool``), tasks of a Ray cluster (``RayCells``)."""
 
-    def play_all(
-        self, jobs: Sequence[Job], timeout_s: float, hang_timeout_s: float
-    ) -> Generator[Event, None, None]:
+    def play_all(self, jobs: Sequence[Job], timeout_s: float) -> Generator[Event, None, None]:
         """Plays the jobs, begun in their order; a cell that is done has its folder.
 
         Args:
             jobs: the cells.
             timeout_s: a cell that takes longer fails, alone.
-            hang_timeout_s: each simulator's.
 
         When the iterator is closed, or an exception (Ctrl-C) goes through it, everything it began is ended.
         """
@@ -78,24 +75,20 @@ class LocalPool:
     def __init__(self, processes: int) -> None:
         self._processes = processes
 
-    def play_all(
-        self, jobs: Sequence[Job], timeout_s: float, hang_timeout_s: float
-    ) -> Generator[Event, None, None]:
+    def play_all(self, jobs: Sequence[Job], timeout_s: float) -> Generator[Event, None, None]:
         """See ``Backend``."""
-        return play_all(jobs, self._processes, timeout_s, hang_timeout_s)
+        return play_all(jobs, self._processes, timeout_s)
 
 
-def play_all(
-    jobs: Sequence[Job], processes: int, timeout_s: float, hang_timeout_s: float = 0.9
-) -> Generator[Event, None, None]:
+def play_all(jobs: Sequence[Job], processes: int, timeout_s: float) -> Generator[Event, None, None]:
     """Plays the jobs in order, as many at a time as there are processes.
 
     A process that dies, or takes longer than ``timeout_s`` for a cell, fails that cell alone and is replaced.
-    ``hang_timeout_s`` is each simulator's. When the iterator is closed, or an exception (Ctrl-C) goes through
+    When the iterator is closed, or an exception (Ctrl-C) goes through
     it, every process is ended, and with it its simulator.
     """
     waiting = deque(jobs)
-    workers = [_Worker(hang_timeout_s) for _ in range(min(processes, len(jobs)))]
+    workers = [_Worker() for _ in range(min(processes, len(jobs)))]
     try:
         while waiting or any(worker.job for worker in workers):
             for worker in workers:
@@ -140,12 +133,11 @@ def _death(code: int | None) -> str:
 class _Worker:
     """A process and the pipe to it."""
 
-    def __init__(self, hang_timeout_s: float) -> None:
+    def __init__(self) -> None:
         self.job: Job | None = None
-        self._hang_timeout_s = hang_timeout_s
         self._begun = False
         self._since = 0.0
-        self.process, self.pipe = _start(hang_timeout_s)
+        self.process, self.pipe = _start()
 
     def note(self, event: Event) -> None:
         """Takes into account what the process says of its job."""
@@ -173,7 +165,7 @@ class _Worker:
         self.process.kill()
         self.end()
         self.job = None
-        self.process, self.pipe = _start(self._hang_timeout_s)
+        self.process, self.pipe = _start()
 
     def ask_to_end(self) -> None:
         """Without waiting: its simulator goes with it."""
@@ -188,12 +180,12 @@ class _Worker:
         self.pipe.close()
 
 
-def _start(hang_timeout_s: float) -> tuple[SpawnProcess, Connection]:
+def _start() -> tuple[SpawnProcess, Connection]:
     context = multiprocessing.get_context("spawn")
     resource_tracker.ensure_running()  # would unblock Ctrl-C if it were started below
     ours, theirs = context.Pipe()
     with _no_ctrl_c():
-        process = context.Process(target=_work, args=(theirs, hang_timeout_s), daemon=True)
+        process = context.Process(target=_work, args=(theirs,), daemon=True)
         process.start()
     theirs.close()
     return process, ours
@@ -209,11 +201,11 @@ def _no_ctrl_c() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _work(pipe: Connection, hang_timeout_s: float) -> None:
+def _work(pipe: Connection) -> None:
     """What a worker does until the pipe is closed."""
     signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    with Simulator(hang_timeout_s=hang_timeout_s) as simulator, suppress(EOFError, BrokenPipeError):
+    with Simulator() as simulator, suppress(EOFError, BrokenPipeError):
         while True:
             job: Job = pipe.recv()
             pipe.send(Event("started", job.key))

@@ -31,7 +31,6 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
     shared.add_metric(options)
     shared.add_plugin(options)
     shared.add_allow_imports(options)
-    shared.add_hang_timeout(options)
     return _work
 
 
@@ -50,7 +49,6 @@ def _work(given: argparse.Namespace) -> int:
         given.policy,
         given.checkpoint,
         allow_imports=given.allow_imports,
-        hang_timeout_s=given.hang_timeout,
         ray=given.ray,
     )
     show(f"report: {report.write(out)}")

@@ -91,7 +91,6 @@ def _published(options: argparse.ArgumentParser) -> shared.Work:
         choices=("default", "published"),
         help="play it in the place of the scenarios' own",
     )
-    shared.add_hang_timeout(options)
     shared.add_json(options)
 
     def work(given: argparse.Namespace) -> int:
@@ -101,7 +100,7 @@ def _published(options: argparse.ArgumentParser) -> shared.Work:
         if given.networks is None:
             if given.random is not None:
                 raise ConfigError("--random: name the folder where the networks go: compare published DIR")
-            published_scenarios.report(given.json, preset=given.preset, hang_timeout_s=given.hang_timeout)
+            published_scenarios.report(given.json, preset=given.preset)
             return 0
         exact = networks.report(
             given.networks,
@@ -109,7 +108,6 @@ def _published(options: argparse.ArgumentParser) -> shared.Work:
             given.seed,
             given.json,
             preset=given.preset,
-            hang_timeout_s=given.hang_timeout,
         )
         return 0 if exact else 1
 

@@ -12,11 +12,11 @@ import sys
 from collections.abc import Sequence
 
 from ns3_env.config.command_line import AnyOrder, guarded, typed
-from ns3_env.config.imports import trust, trust_all
+from ns3_env.config.imports import trust
 from ns3_env.eval.commands import benchmark, compare, paper, plot, report, run, speed
 from ns3_env.eval.commands.old_spellings import of_today
+from ns3_env.eval.commands.options import of_process, set_process
 from ns3_env.eval.plots.json_file import check_json
-from ns3_env.simulator import load_plugins
 
 #: Each command's module: ``add`` gives it its options; its first line is the command's help.
 COMMANDS = {
@@ -37,7 +37,8 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = made.add_subparsers(dest="command", required=True, parser_class=AnyOrder)
     for name, module in COMMANDS.items():
-        command = commands.add_parser(name, help=module.add.__doc__, description=module.add.__doc__)
+        what = module.add.__doc__
+        command = commands.add_parser(name, help=what, description=what, parents=[of_process()])
         command.set_defaults(work=module.add(command))
     return made
 
@@ -54,9 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _do(options: argparse.Namespace) -> int:
     check_json(getattr(options, "json", None))
-    if getattr(options, "allow_imports", False):
-        trust_all()
-    load_plugins(getattr(options, "plugin", ()))
+    set_process(options)
     if metrics := getattr(options, "metric", ()):
         from ns3_env.eval.metrics import load_metrics
 

@@ -4,18 +4,44 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ns3_env.config.command_line import POLICY_HELP, AnyOrder
+from ns3_env.config.imports import trust_all
 from ns3_env.config.units import nanoseconds
+from ns3_env.simulator import HANG_TIMEOUT_VARIABLE, load_plugins
 
 #: What a command does: its exit code, or None for 0.
 Work = Callable[[argparse.Namespace], "int | None"]
 
 MAX_SEEDS = 10_000
 _SEEDS = re.compile(r"(\d+)(?:-(\d+))?")
+
+
+def of_process() -> AnyOrder:
+    """The parent of every command's parser: what holds for all simulators of the process."""
+    parent = AnyOrder(add_help=False)
+    parent.add_argument(
+        "--hang-timeout",
+        type=seconds,
+        default=argparse.SUPPRESS,
+        metavar="S",
+        help="seconds of computing without a sign of life after which a simulator is ended "
+        f"(default: 0.9, or the variable {HANG_TIMEOUT_VARIABLE})",
+    )
+    return parent
+
+
+def set_process(given: argparse.Namespace) -> None:
+    """Makes what the command line says hold for this process and those that it starts."""
+    if hasattr(given, "hang_timeout"):
+        os.environ[HANG_TIMEOUT_VARIABLE] = repr(given.hang_timeout)
+    if getattr(given, "allow_imports", False):
+        trust_all()
+    load_plugins(getattr(given, "plugin", ()))
 
 
 def add_kinds(
@@ -25,7 +51,7 @@ def add_kinds(
     parsers = options.add_subparsers(dest="kind", required=True, parser_class=AnyOrder)
     works = {}
     for name, kind in kinds.items():
-        parser = parsers.add_parser(name, help=kind.__doc__, description=kind.__doc__)
+        parser = parsers.add_parser(name, help=kind.__doc__, description=kind.__doc__, parents=[of_process()])
         works[name] = kind(parser)
     return lambda given: works[given.kind](given)
 
@@ -160,15 +186,4 @@ def add_queue_series(options: argparse.ArgumentParser) -> None:
     """``--queue-series NS``"""
     options.add_argument(
         "--queue-series", type=nanoseconds, metavar="NS", help="sample the queues at this interval, e.g. 10us"
-    )
-
-
-def add_hang_timeout(options: argparse.ArgumentParser) -> None:
-    """``--hang-timeout S``"""
-    options.add_argument(
-        "--hang-timeout",
-        type=seconds,
-        default=0.9,
-        metavar="S",
-        help="seconds of computing without a sign of life after which the simulator is ended (default: 0.9)",
     )

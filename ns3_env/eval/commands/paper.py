@@ -20,7 +20,6 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
     options.add_argument("--full", action="store_true", help="the paper's size: --scale 1")
     shared.add_checkpoint(options, "a trained policy, in the place of the released one, or beside them")
     options.add_argument("--page", type=Path, metavar="FILE", help="put what was run (in --out) onto a page")
-    shared.add_hang_timeout(options)
     shared.add_json(options)
     return _work
 

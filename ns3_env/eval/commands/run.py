@@ -33,7 +33,6 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
     shared.add_format(options)
     shared.add_plugin(options)
     shared.add_allow_imports(options)
-    shared.add_hang_timeout(options)
     shared.add_json(options)
     return _work
 
@@ -59,5 +58,4 @@ def _work(given: argparse.Namespace) -> None:
         checkpoints=given.checkpoint,
         overrides=given.overrides,
         allow_imports=given.allow_imports,
-        hang_timeout_s=given.hang_timeout,
     )

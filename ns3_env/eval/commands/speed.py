@@ -10,7 +10,6 @@ from ns3_env.eval.commands import options as shared
 
 def add(options: argparse.ArgumentParser) -> shared.Work:
     """packet-hops/s, decisions/s, µs per MPCC decision"""
-    shared.add_hang_timeout(options)
     shared.add_json(options)
     return _work
 
@@ -18,4 +17,4 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
 def _work(given: argparse.Namespace) -> None:
     from ns3_env.eval.speed import measure
 
-    measure.report(given.json, hang_timeout_s=given.hang_timeout)
+    measure.report(given.json)

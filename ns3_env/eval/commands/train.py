@@ -17,10 +17,10 @@ from pathlib import Path
 from ns3_env.agents.configuration.inputs import Inputs, read_inputs
 from ns3_env.agents.configuration.registry import AGENTS
 from ns3_env.config.command_line import AnyOrder, guarded, typed
-from ns3_env.config.imports import trust, trust_all
+from ns3_env.config.imports import trust
 from ns3_env.errors import ConfigError
+from ns3_env.eval.commands.options import of_process, set_process
 from ns3_env.eval.plots.json_file import check_json
-from ns3_env.simulator import load_plugins
 
 #: ``pkg.module:name`` in what was typed.
 _NAME_OF_CODE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -30,6 +30,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = AnyOrder(
         prog=typed("train"),
+        parents=[of_process()],
         description="Trains the configured policy, then compares it with the simulator's controllers.",
         epilog="key=value overrides the configuration: train.decisions=5000 agent.hidden=32 seed=3",
     )
@@ -72,9 +73,7 @@ def run(options: argparse.Namespace) -> int:
     check_json(options.json)
     given = [*options.overrides, options.algo or "", str(options.curriculum or "")]
     trust(name for text in given for name in _NAME_OF_CODE.findall(text))
-    if options.allow_imports:
-        trust_all()
-    load_plugins(options.plugin)
+    set_process(options)
     # PyTorch takes seconds to import; mistakes on the command line are found before.
     inputs = read_inputs(options.config, options.curriculum, options.resume)
     return search(inputs, options) if inputs.kind == "search" else learn(inputs, options)

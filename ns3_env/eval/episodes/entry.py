@@ -144,8 +144,8 @@ def played_by(
 ) -> tuple[Scenario, dict[str, Any]]:
     """The scenario as ``entry`` played it, and what came of it.
 
-    ``recording`` says of the scenario under ``entry`` what is recorded. A policy has a simulator of its own,
-    which is hung no sooner than ``simulator``. Raises ScenarioError, SimulatorError.
+    ``recording`` says of the scenario under ``entry`` what is recorded. A policy has a simulator of its own.
+    Raises ScenarioError, SimulatorError.
     """
     staged, trained = under(entry, scenario)
     played = recording(staged)
@@ -154,9 +154,7 @@ def played_by(
     from ns3_env.eval.episodes.policy import run_policy
 
     seed = scenario.seed
-    patience = max(trained.env.hang_timeout_s, simulator.hang_timeout_s)
-    env = trained.env.model_copy(update={"hang_timeout_s": patience})
-    return played, run_policy(trained.policy, env, played, seed, seeds=[seed])[0].results
+    return played, run_policy(trained.policy, trained.env, played, seed, seeds=[seed])[0].results
 
 
 def under(entry: Entry, scenario: Scenario) -> tuple[Scenario, TrainedPolicy | None]:

@@ -46,13 +46,9 @@ class Episode:
         return float(sum(self.returns)) / self.decisions if self.decisions else float("nan")
 
 
-def run_controller(
-    name: str | Controller, scenario: Scenario, seed: int, episodes: int = 1, *, hang_timeout_s: float = 0.9
-) -> list[Episode]:
+def run_controller(name: str | Controller, scenario: Scenario, seed: int, episodes: int = 1) -> list[Episode]:
     """Episodes of the scenario with every flow of the agent under a controller of the simulator, given by
     name or with its attributes, or under a released policy.
-
-    ``hang_timeout_s`` is the simulator's: see :class:`ns3_env.simulator.Simulator`.
 
     Raises:
         ScenarioError: there is no such controller.
@@ -61,7 +57,7 @@ def run_controller(
     who = named_controller(name) if isinstance(name, str) else name
     own = scenario.under(who.name, who.attributes)
     seeds = [episode_seed(seed, number) for number in range(episodes)]
-    with Simulator(hang_timeout_s=hang_timeout_s) as simulator:
+    with Simulator() as simulator:
         return [Episode(drawn, simulator.play(own.with_seed(drawn))) for drawn in seeds]
 
 
@@ -129,9 +125,7 @@ def _run_inside(
     policy: NetworkPolicy, env: EnvConfig, scenario: Scenario, seed: int, episodes: int
 ) -> list[Episode]:
     _, reward = make_action_and_reward(env, "configuration")
-    rollouts = Rollouts(
-        scenario, fields=policy.fields, reward=reward, seed=seed, hang_timeout_s=env.hang_timeout_s
-    )
+    rollouts = Rollouts(scenario, fields=policy.fields, reward=reward, seed=seed)
     played = []
     with rollouts:
         for _ in range(episodes):

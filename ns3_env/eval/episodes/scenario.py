@@ -82,7 +82,6 @@ def run(
     checkpoints: Sequence[str] = (),
     overrides: Sequence[str] = (),
     allow_imports: bool = False,
-    hang_timeout_s: float = 0.9,
 ) -> dict[str, dict[str, float]]:
     """Plays the scenario under each controller, writes ``out``/NAME for each and prints the table.
 
@@ -102,7 +101,6 @@ def run(
         overrides: "key=value" of the scenario's keys, dotted, and "NAME.ATTRIBUTE=value" of controllers.
         pcap: each controller's folder gets a folder ``pcap``, with a capture of every port.
         allow_imports: a policy that a cell's file names may run its module's code.
-        hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
 
     Raises:
         ScenarioError: the scenario, an option, or the name of a controller, is wrong.
@@ -133,7 +131,7 @@ def run(
         console=console,
         transient=True,
     )
-    with progress, Simulator(hang_timeout_s=hang_timeout_s) as simulator:
+    with progress, Simulator() as simulator:
         for number, play in enumerate(plays, start=1):
             what = f"{play.folder} ({number} of {len(plays)})"
             task = progress.add_task(what, total=None)

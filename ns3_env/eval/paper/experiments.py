@@ -83,7 +83,6 @@ def dispatch(options: argparse.Namespace) -> None:
             options.full,
             options.json,
             checkpoints=options.checkpoint,
-            hang_timeout_s=options.hang_timeout,
         )
 
 
@@ -96,7 +95,6 @@ def paper(
     console: Console | None = None,
     *,
     checkpoints: Sequence[str] = (),
-    hang_timeout_s: float = 0.9,
 ) -> dict[str, Any]:
     """Runs one experiment, prints its tables, and writes its folder, complete or not at all.
 
@@ -109,7 +107,6 @@ def paper(
         json_file: where result.json is written too.
         console: where the tables go.
         checkpoints: "NAME=PATH" of trained policies, in the place of released ones or beside them.
-        hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
 
     Returns:
         What result.json holds.
@@ -128,7 +125,7 @@ def paper(
     with (
         console.status(experiment.name) as status,
         progress_lines(console, lambda: str(status.status)),
-        Simulator(hang_timeout_s=hang_timeout_s) as simulator,
+        Simulator() as simulator,
     ):
         outcome = play(simulator, scale, lambda text: status.update(f"{experiment.name}: {text}"))
     seconds = time.monotonic() - began

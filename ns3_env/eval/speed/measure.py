@@ -50,7 +50,6 @@ def measure(
     repeats: int = 5,
     seconds: float = 2.0,
     progress: Callable[[str], None] = lambda text: None,
-    hang_timeout_s: float = 0.9,
 ) -> dict[str, Any]:
     """Every figure once more, each the median of ``repeats`` runs.
 
@@ -58,7 +57,6 @@ def measure(
         repeats: runs per figure.
         seconds: wall time of one run of the channel.
         progress: told what is being measured.
-        hang_timeout_s: see :class:`ns3_env.simulator.Simulator`.
 
     Returns:
         ``packet_hops_per_s``: transmissions of data packets and ACKs per CPU second of the simulator,
@@ -85,9 +83,7 @@ def measure(
     decisions = {}
     for count in SIMULATORS:
         progress(f"decisions through the channel, {count} simulator{'s' * (count > 1)}")
-        decisions[str(count)] = median(
-            _decisions_per_s(count, seconds, hang_timeout_s) for _ in range(repeats)
-        )
+        decisions[str(count)] = median(_decisions_per_s(count, seconds) for _ in range(repeats))
     front_ends = {}
     for name in FRONT_ENDS:
         progress(f"steps of an environment: {name}")
@@ -99,9 +95,7 @@ def measure(
             progress(f"MPCC decisions, horizon {horizon}{'' if shortcut else ', qpOASES alone'}")
             solver[key][str(horizon)] = min(_mpcc_us(horizon, shortcut) for _ in range(4 * repeats))
     progress("MPCC in the simulator and across the channel")
-    placement = {
-        where: median(decision_us(where, hang_timeout_s) for _ in range(repeats)) for where in PLACEMENTS
-    }
+    placement = {where: median(decision_us(where) for _ in range(repeats)) for where in PLACEMENTS}
     native = {}
     for name in NETWORKS:
         progress(f"a policy inside the simulator: {name}")
@@ -152,15 +146,11 @@ def table(figures: dict[str, Any]) -> Table:
     return drawn
 
 
-def report(
-    json_path: Path | None, console: Console | None = None, *, hang_timeout_s: float = 0.9
-) -> dict[str, Any]:
+def report(json_path: Path | None, console: Console | None = None) -> dict[str, Any]:
     """Measures, prints the table and writes the same numbers to ``json_path``."""
     out = console or Console()
     with out.status("measuring") as status:
-        figures = measure(
-            progress=lambda text: status.update(f"measuring: {text}"), hang_timeout_s=hang_timeout_s
-        )
+        figures = measure(progress=lambda text: status.update(f"measuring: {text}"))
     out.print(table(figures))
     if json_path is not None:
         write_file(json_path, json.dumps(figures, indent=2) + "\n")
@@ -228,7 +218,7 @@ def _run_alone(scenario: Scenario) -> tuple[dict[str, Any], float]:
     return json.loads(done.stdout), spent
 
 
-def _decisions_per_s(count: int, seconds: float, hang_timeout_s: float) -> float:
+def _decisions_per_s(count: int, seconds: float) -> float:
     """Windows of a packet, next to no packets per decision, so that the channel is what is measured."""
     scenario = Scenario(
         topology=Dumbbell(senders=_ROWS),
@@ -238,7 +228,7 @@ def _decisions_per_s(count: int, seconds: float, hang_timeout_s: float) -> float
         record=Record(queues=False),
         min_rate_bps=1e6,
     )
-    simulators = [Simulator(capacity=_ROWS, hang_timeout_s=hang_timeout_s) for _ in range(count)]
+    simulators = [Simulator(capacity=_ROWS) for _ in range(count)]
     try:
         for simulator in simulators:
             simulator.send_reset(scenario)

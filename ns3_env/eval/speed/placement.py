@@ -52,9 +52,9 @@ def play_placed(simulator: Simulator, scenario: Scenario) -> tuple[dict[str, Any
     return answer.results, decisions
 
 
-def decision_us(placement: str, hang_timeout_s: float = 0.9) -> float:
+def decision_us(placement: str) -> float:
     """Wall microseconds per decision of an incast, packets included."""
-    with Simulator(hang_timeout_s=hang_timeout_s) as simulator:
+    with Simulator() as simulator:
         play_placed(simulator, incast(placement, size_bytes=50_000))  # started and warm
         began = time.perf_counter()
         _, decisions = play_placed(simulator, incast(placement))

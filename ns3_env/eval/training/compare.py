@@ -56,7 +56,7 @@ def against(
     with progress_lines(Console(), lambda: f"comparison: {len(played)} of {1 + len(others)} played"):
         played[name] = run_policy(policy, env, scenario, seed, episodes, placement=where)
         for label, who in others.items():
-            played[label] = run_controller(who, scenario, seed, episodes, hang_timeout_s=env.hang_timeout_s)
+            played[label] = run_controller(who, scenario, seed, episodes)
     return played
 
 

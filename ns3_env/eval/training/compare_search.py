@@ -59,7 +59,7 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
     }
     if all(scenario.transport == "rdma" for scenario in (shown, unseen, *places.values())):
         players[ROW] = CONSTANT_WINDOW
-    with Players(config.env.simulators, hang_timeout_s=config.env.hang_timeout_s) as pool:
+    with Players(config.env.simulators) as pool:
         played = _play(pool, shown, players, seeds)
         scores = _scores(pool, {**places, "unseen": unseen}, players, seeds, plan.objective)
     title = f"{shown.flow_count} flows, {shown.topology.kind}, unseen ({folder.path}){shown.measured_text()}"

@@ -94,7 +94,7 @@ def play_all(
         ScenarioError: the simulator refuses a scenario.
         SimulatorError: it failed.
     """
-    with Players(hang_timeout_s=simulator.hang_timeout_s) as players:
+    with Players() as players:
         running = {
             players.submit(scenario, measure): (case, name)
             for case, base in reversed(list(cases.items()))

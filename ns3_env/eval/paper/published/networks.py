@@ -157,7 +157,6 @@ def report(
     console: Console | None = None,
     *,
     preset: Preset | None = None,
-    hang_timeout_s: float = 0.9,
 ) -> bool:
     """Draws networks that are not there yet, compares those that have results, and prints.
 
@@ -181,7 +180,7 @@ def report(
     networks = networks_in(folder)
     waiting = [path for path in networks if not any(path.glob("*.fct.txt"))]
     found: dict[str, dict[str, Agreement]] = {}
-    with Simulator(hang_timeout_s=hang_timeout_s) as simulator:
+    with Simulator() as simulator:
         played = [path for path in networks if path not in waiting]
         for path in track(played, "simulating", console=out, transient=True):
             found[path.name] = dict(compare_network(path, simulator, preset))

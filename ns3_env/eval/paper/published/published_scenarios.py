@@ -127,11 +127,10 @@ def _published(name: str, controller: str, flows: dict[str, Any]) -> npt.NDArray
 def compare_all(
     progress: Callable[[str], None] = lambda text: None,
     preset: Preset | None = None,
-    hang_timeout_s: float = 0.9,
 ) -> dict[str, dict[str, Comparison]]:
     """Every scenario under every controller: by scenario, then controller."""
     found: dict[str, dict[str, Comparison]] = {}
-    with Simulator(hang_timeout_s=hang_timeout_s) as simulator:
+    with Simulator() as simulator:
         for name in SCENARIOS:
             found[name] = {}
             for controller in CONTROLLERS:
@@ -174,12 +173,11 @@ def report(
     console: Console | None = None,
     *,
     preset: Preset | None = None,
-    hang_timeout_s: float = 0.9,
 ) -> dict[str, dict[str, Comparison]]:
     """Compares, prints a table for each scenario and writes the same numbers to ``json_path``."""
     out = console or Console()
     with out.status("simulating") as status:
-        found = compare_all(lambda text: status.update(f"simulating {text}"), preset, hang_timeout_s)
+        found = compare_all(lambda text: status.update(f"simulating {text}"), preset)
     for name, rows in found.items():
         out.print(render_table(name, rows))
         out.print()

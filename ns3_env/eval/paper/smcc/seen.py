@@ -119,7 +119,7 @@ def play_with(
     """What ``then`` makes of each scenario's results, or of a scenario's as the simulator reads it.
 
     Raises ScenarioError, SimulatorError."""
-    with Players(hang_timeout_s=simulator.hang_timeout_s) as players:
+    with Players() as players:
         running = {players.submit(scenario, then): case for case, scenario in cases.items()}
         found = {}
         for done in as_completed(running):
