@@ -26,6 +26,7 @@ _LAZY = {
     "FlowVecEnv": "ns3_env.envs.sb3_vec_env",
     "Rollouts": "ns3_env.envs.rollouts",
     "Scenario": "ns3_env.scenario",
+    "Task": "ns3_env.task.task",
     "load_policy": "ns3_env.policies.released",
     "masked": "ns3_env.envs.sb3_buffers",
 }
@@ -43,6 +44,7 @@ __all__ = [
     "SimulatorError",
     "SimulatorHung",
     "SimulatorNotFound",
+    "Task",
     "load_policy",
     "masked",
 ]

@@ -13,6 +13,7 @@ from ns3_env.envs.rollouts import EpisodeQueue, PendingEpisode
 from ns3_env.scenario import Scenario
 from ns3_env.task import observations
 from ns3_env.task.rewards import Reward
+from ns3_env.task.task import Task
 
 #: Between two looks whether the caller has to hear of a signal, s.
 _TICK_S = 0.2
@@ -23,7 +24,7 @@ class RayRollouts(EpisodeQueue):
 
     Args:
         actors: the simulators; not closed with this.
-        sampler, fields, reward, seed: see :class:`ns3_env.envs.rollouts.EpisodeQueue`.
+        sampler, fields, reward, task, seed: see :class:`ns3_env.envs.rollouts.EpisodeQueue`.
     """
 
     def __init__(
@@ -33,9 +34,10 @@ class RayRollouts(EpisodeQueue):
         *,
         fields: Sequence[str] = observations.FDCC_FIELDS,
         reward: str | Reward = "staged",
+        task: Task | None = None,
         seed: int = 1,
     ) -> None:
-        super().__init__(sampler, fields=fields, reward=reward, seed=seed)
+        super().__init__(sampler, fields=fields, reward=reward, task=task, seed=seed)
         self._actors = actors
         self._played: dict[Any, PendingEpisode] = {}  # by the reference of what is played
 

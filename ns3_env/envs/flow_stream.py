@@ -17,9 +17,9 @@ from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import DecisionBatch, EpisodeEnd, HealthCheck, Simulator, wait_any
 from ns3_env.task import observations
-from ns3_env.task.actions import ActionMap, MultiplicativeWindow
-from ns3_env.task.availability import Watched
-from ns3_env.task.rewards import Reward, make_reward
+from ns3_env.task.actions import ActionMap
+from ns3_env.task.rewards import Reward
+from ns3_env.task.task import Task, WithTask
 
 #: The scenario of an episode, by the episode's number. A mapping is sent as it is, but for its seed.
 Sampler = Callable[[int], "Scenario | Mapping[str, Any]"]
@@ -88,6 +88,7 @@ class StreamOptions(TypedDict, total=False):
     fields: Sequence[str]
     reward: str | Reward
     action: ActionMap | None
+    task: Task | None
     seed: int
     seeds: Sequence[int]
     ordered: bool
@@ -95,7 +96,7 @@ class StreamOptions(TypedDict, total=False):
     telemetry_bytes: int | None
 
 
-class FlowStream:
+class FlowStream(WithTask):
     """The flows under the agent in many simulators, one slot per flow.
 
     :meth:`recv` and :meth:`send`, as EnvPool names them, show the flows that are due and take their actions,
@@ -115,6 +116,7 @@ class FlowStream:
         fields: fields of the observation.
         reward: its name, or the reward.
         action: what actions do.
+        task: the decision problem, in the place of fields, reward, action and telemetry_bytes.
         seed: base seed.
         seeds: of the episodes themselves, the last one of all that follow; () draws them from the base seed.
         ordered: rows come in an order that depends on no timing, so that training can be reproduced; else
@@ -134,6 +136,7 @@ class FlowStream:
         fields: Sequence[str] = observations.FDCC_FIELDS,
         reward: str | Reward = "staged",
         action: ActionMap | None = None,
+        task: Task | None = None,
         seed: int = 1,
         seeds: Sequence[int] = (),
         ordered: bool = True,
@@ -149,14 +152,8 @@ class FlowStream:
             self.sampler = lambda episode: only
         self.num_simulators = num_simulators
         self.slots = slots
-        self.fields = tuple(fields)
         self.ordered = ordered
-        self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
-        self.action: ActionMap = MultiplicativeWindow() if action is None else action
-        self._indices = observations.field_indices(self.fields)
-        self._watched = Watched(self.fields, self.reward)
-        self.telemetry_bytes = observations.wire_bytes(fields) if telemetry_bytes is None else telemetry_bytes
-        self._box = observations.observation_space(self.fields)
+        self.task = Task(fields, reward, action, telemetry_bytes) if task is None else task
         self._simulators = [
             Simulator(max(64, 2 * slots), executable=executable) for _ in range(num_simulators)
         ]
@@ -213,12 +210,12 @@ class FlowStream:
         given = self._given_seeds
         seed = given[min(episode, len(given) - 1)] if given else episode_seed(self._base_seed, episode)
         scenario = self.sampler(episode)
-        self._watched.check(scenario)
+        self.task.check(scenario)
         seeded: Scenario | Mapping[str, Any]
         if isinstance(scenario, Mapping):
             seeded = {**scenario, "seed": seed}
         else:
-            seeded = scenario.with_seed(seed).carrying(self.telemetry_bytes)
+            seeded = scenario.with_seed(seed).carrying(self.task.telemetry_bytes)
         self._lanes[i].forget()
         self._scenarios[i] = seeded
         self._simulators[i].send_reset(seeded, replace=replace)
@@ -304,7 +301,7 @@ class FlowStream:
         rewards[first] = 0.0
         batch = Batch(
             slots=join(part.slots + i * self.slots for i, part in parts),
-            observations=observations.observe(records, self._indices, self._box),
+            observations=self.task.observe(records),
             rewards=rewards,
             first=first,
             terminated=join(part.terminated for _, part in parts),

@@ -23,12 +23,12 @@ from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import DecisionBatch, Simulator
 from ns3_env.task import observations
-from ns3_env.task.actions import ActionMap, MultiplicativeWindow
-from ns3_env.task.availability import Watched
-from ns3_env.task.rewards import Reward, make_reward
+from ns3_env.task.actions import ActionMap
+from ns3_env.task.rewards import Reward
+from ns3_env.task.task import Task, WithTask
 
 _ARGUMENTS = (
-    *("scenario", "flows", "flow", "others", "fields", "reward", "action", "render_mode"),
+    *("scenario", "flows", "flow", "others", "fields", "reward", "action", "task", "render_mode"),
     "executable",
 )
 
@@ -43,7 +43,7 @@ def incast_scenario(flows: int = 4, size_bytes: int = 1_000_000, spread_ns: int 
     )
 
 
-class FlowEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
+class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     """One flow under the agent, the others under a controller in the simulator or under another policy.
 
     An episode is the controlled flow's life: terminated when it is done, truncated at the scenario's time
@@ -82,6 +82,7 @@ class FlowEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
         fields: Sequence[str] = observations.FDCC_FIELDS,
         reward: str | Reward = "staged",
         action: ActionMap | None = None,
+        task: Task | None = None,
         render_mode: str | None = None,
         executable: str | PathLike[str] | None = None,
     ) -> None:
@@ -92,16 +93,11 @@ class FlowEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
         self._companions = None if isinstance(others, str) else BackgroundPolicy(others)
         self.scenario = self._controlled(incast_scenario(flows) if scenario is None else scenario)
         self.render_mode = render_mode
-        self.fields = tuple(fields)
-        self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
-        self.action: ActionMap = MultiplicativeWindow() if action is None else action
-        self._box = observations.observation_space(self.fields)
-        self.observation_space = self._box  # type: ignore[assignment]
-        self.action_space = self.action.space
-        self._indices = observations.field_indices(self.fields)
-        observed = self.fields if isinstance(others, str) else (*self.fields, *others.fields)
-        self._watched = Watched(observed, self.reward)
-        self._watched.check(self.scenario)
+        self.task = Task(fields, reward, action) if task is None else task
+        self.observation_space = self.task.observation_space  # type: ignore[assignment]
+        self.action_space = self.task.action_space
+        self._of_others = () if isinstance(others, str) else tuple(others.fields)
+        self.task.check(self.scenario, self._of_others)
         self._executable = executable
         self._simulator = self._simulator_for(self.scenario)
         self._last: DecisionBatch | None = None
@@ -125,7 +121,7 @@ class FlowEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
         if "scenario" not in options:
             return
         scenario = self._controlled(options["scenario"])
-        self._watched.check(scenario)
+        self.task.check(scenario, self._of_others)
         self.scenario = scenario
         if self.scenario.agent_flow_count > self._capacity:
             self._simulator.close()
@@ -217,7 +213,7 @@ class FlowEnv(gym.Env[Observation, NDArray[Any]], EzPickle):
         return None
 
     def _observe(self, rows: DecisionBatch, own: int) -> Observation:
-        seen: Observation = observations.observe(rows.records[own : own + 1], self._indices, self._box)[0]
+        seen: Observation = self.task.observe(rows.records[own : own + 1])[0]
         return seen
 
     def _info(self, rows: DecisionBatch, own: int) -> dict[str, Any]:

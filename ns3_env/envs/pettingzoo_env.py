@@ -21,19 +21,19 @@ from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario, Synchronous
 from ns3_env.simulator import DecisionBatch, Simulator
 from ns3_env.task import observations
-from ns3_env.task.actions import ActionMap, MultiplicativeWindow
-from ns3_env.task.availability import Watched
-from ns3_env.task.rewards import Reward, make_reward
+from ns3_env.task.actions import ActionMap
+from ns3_env.task.rewards import Reward
+from ns3_env.task.task import Task, WithTask
 
 _ARGUMENTS = (
-    *("scenario", "flows", "fields", "reward", "action", "render_mode"),
+    *("scenario", "flows", "fields", "reward", "action", "task", "render_mode"),
     "executable",
 )
 
 Observations = dict[str, NDArray[np.float32]]
 
 
-class FlowParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
+class FlowParallelEnv(WithTask, ParallelEnv, EzPickle):  # type: ignore[misc]
     """Each flow under "agent" is an agent: "flow_0", "flow_1", ... by slot. The clock is ``synchronous``.
 
     The agents of an episode are there from its beginning. A flow that has not started yet observes zeros, is
@@ -65,6 +65,7 @@ class FlowParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
         fields: Sequence[str] = observations.FDCC_FIELDS,
         reward: str | Reward = "staged",
         action: ActionMap | None = None,
+        task: Task | None = None,
         render_mode: str | None = None,
         executable: str | PathLike[str] | None = None,
     ) -> None:
@@ -80,17 +81,13 @@ class FlowParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
         self._film = Film(render_mode)
         self.scenario = scenario
         self.render_mode = render_mode
-        self.fields = tuple(fields)
-        self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
-        self.action: ActionMap = MultiplicativeWindow() if action is None else action
+        self.task = Task(fields, reward, action) if task is None else task
+        self.task.check(scenario)
         count = scenario.agent_flow_count
         self.possible_agents: list[str] = [f"flow_{slot}" for slot in range(count)]
         self.agents: list[str] = []
-        self._observation_space = observations.observation_space(self.fields)
-        self.observation_spaces = dict.fromkeys(self.possible_agents, self._observation_space)
-        self.action_spaces = dict.fromkeys(self.possible_agents, self.action.space)
-        self._indices = observations.field_indices(self.fields)
-        Watched(self.fields, self.reward).check(scenario)
+        self.observation_spaces = dict.fromkeys(self.possible_agents, self.task.observation_space)
+        self.action_spaces = dict.fromkeys(self.possible_agents, self.task.action_space)
         self._simulator = Simulator(max(64, 2 * count), executable=executable)
         self._random = np.random.default_rng()
         self._due: DecisionBatch | None = None
@@ -112,7 +109,7 @@ class FlowParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
             self._random = np.random.default_rng(seed)
         drawn = int(self._random.integers(2**31)) if seed is None else seed
         self.agents = list(self.possible_agents)
-        zeros = np.zeros(self._observation_space.shape or (), dtype=np.float32)
+        zeros = np.zeros(self.task.observation_space.shape or (), dtype=np.float32)
         self._last = {agent: zeros.copy() for agent in self.agents}
         self._film.begin()
         self._simulator.send_reset(self.scenario.with_seed(episode_seed(drawn, 0)))
@@ -152,7 +149,7 @@ class FlowParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]
                 return infos
             self._film.see(rows.flows, rows.records)
             paid = self.reward(rows.records)
-            seen = observations.observe(rows.records, self._indices, self._observation_space)
+            seen = self.task.observe(rows.records)
             for row, slot in enumerate(rows.slots):
                 agent = self.possible_agents[slot]
                 self._last[agent] = seen[row]

@@ -22,9 +22,7 @@ from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import DecisionBatch, Simulator
 from ns3_env.task import observations
-from ns3_env.task.actions import ActionMap, MultiplicativeWindow
-from ns3_env.task.availability import Watched
-from ns3_env.task.rewards import Reward, make_reward
+from ns3_env.task.task import Task, WithTask
 
 #: What RLlib's configurations call it.
 NAME = "ns3_env/RdmaMultiAgent-v0"
@@ -36,6 +34,7 @@ DEFAULTS: dict[str, Any] = {
     "fields": observations.FDCC_FIELDS,
     "reward": "staged",
     "action": None,
+    "task": None,
     "render_mode": None,
     "executable": None,
 }
@@ -47,7 +46,7 @@ Ends = dict[Hashable, bool]
 Infos = dict[Hashable, dict[str, Any]]
 
 
-class FlowMultiAgentEnv(MultiAgentEnv):
+class FlowMultiAgentEnv(WithTask, MultiAgentEnv):
     """Each flow under "agent" is an agent: "flow_0", "flow_1", ... by slot, as in :class:`FlowParallelEnv`.
 
     A step's observations are those of the flows that decide now, and of those that have just ended: there is
@@ -59,7 +58,7 @@ class FlowMultiAgentEnv(MultiAgentEnv):
 
     Args:
         config: ``env_config``: ``scenario`` (a Scenario or its keys; none: an incast of ``flows``),
-            ``fields``, ``reward``, ``action``, ``render_mode`` and ``executable``, as of
+            ``fields``, ``reward``, ``action``, ``task``, ``render_mode`` and ``executable``, as of
             :class:`ns3_env.envs.pettingzoo_env.FlowParallelEnv`.
 
     Raises:
@@ -74,7 +73,7 @@ class FlowMultiAgentEnv(MultiAgentEnv):
         if unknown := sorted(set(given) - set(DEFAULTS)):
             raise ValueError(f"env_config: there is no {unknown[0]!r}; known: {', '.join(DEFAULTS)}")
         given = {**DEFAULTS, **given}
-        scenario, reward = given["scenario"], given["reward"]
+        scenario = given["scenario"]
         if scenario is None:
             scenario = incast_scenario(given["flows"])
         elif not isinstance(scenario, Scenario):
@@ -83,18 +82,14 @@ class FlowMultiAgentEnv(MultiAgentEnv):
         count = scenario.agent_flow_count
         if count == 0:
             raise ScenarioError(f"{scenario.source or 'scenario'}: no flow is under 'agent'")
-        self.fields = tuple(given["fields"])
-        self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
-        self.action: ActionMap = MultiplicativeWindow() if given["action"] is None else given["action"]
+        self.task = given["task"] or Task(given["fields"], given["reward"], given["action"])
+        self.task.check(scenario)
         self.render_mode = given["render_mode"]
         self._film = Film(self.render_mode)
-        self._box = observations.observation_space(self.fields)
-        self._indices = observations.field_indices(self.fields)
-        Watched(self.fields, self.reward).check(scenario)
         self.possible_agents = [f"flow_{slot}" for slot in range(count)]
         self.agents = []
-        self.observation_spaces = dict.fromkeys(self.possible_agents, self._box)
-        self.action_spaces = dict.fromkeys(self.possible_agents, self.action.space)
+        self.observation_spaces = dict.fromkeys(self.possible_agents, self.task.observation_space)
+        self.action_spaces = dict.fromkeys(self.possible_agents, self.task.action_space)
         self._simulator = Simulator(max(64, 2 * count), executable=given["executable"])
         self._random = np.random.default_rng()
         self._due: DecisionBatch | None = None
@@ -142,7 +137,7 @@ class FlowMultiAgentEnv(MultiAgentEnv):
         while isinstance(rows := self._simulator.receive(), DecisionBatch):
             self._film.see(rows.flows, rows.records)
             paid = self.reward(rows.records)
-            observed = observations.observe(rows.records, self._indices, self._box)
+            observed = self.task.observe(rows.records)
             for row, slot in enumerate(rows.slots):
                 agent = self.possible_agents[slot]
                 if rows.first[row] and not rows.due[row]:

@@ -26,8 +26,8 @@ from ns3_env.programs.transport import transport_of
 from ns3_env.scenario import AGENT, POLICY, Scenario
 from ns3_env.simulator import EpisodeEnd, HealthCheck, Simulator, Transitions, wait_any
 from ns3_env.task import observations
-from ns3_env.task.availability import Watched
-from ns3_env.task.rewards import Reward, make_reward
+from ns3_env.task.rewards import Reward
+from ns3_env.task.task import Task, WithTask
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class PendingEpisode:
     results: dict[str, Any] | None = None
 
 
-class EpisodeQueue(ABC):
+class EpisodeQueue(WithTask, ABC):
     """Episodes of a policy that decides inside the simulators, wherever these are.
 
     :meth:`begin` asks for an episode under a policy as it is now, :meth:`next` gives the oldest one asked
@@ -153,6 +153,7 @@ class EpisodeQueue(ABC):
             replaced.
         fields: fields of the observation.
         reward: its name, or the reward.
+        task: the decision problem, in the place of both.
         seed: base seed.
     """
 
@@ -162,14 +163,11 @@ class EpisodeQueue(ABC):
         *,
         fields: Sequence[str] = observations.FDCC_FIELDS,
         reward: str | Reward = "staged",
+        task: Task | None = None,
         seed: int = 1,
     ) -> None:
         self.sampler = sampler
-        self.fields = tuple(fields)
-        self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
-        self._indices = observations.field_indices(self.fields)
-        self._watched = Watched(self.fields, self.reward)
-        self._box = observations.observation_space(self.fields)
+        self.task = Task(fields, reward) if task is None else task
         self._seed = seed
         self.next_episode = 0
         # In the order of their numbers, until they are given out.
@@ -207,7 +205,7 @@ class EpisodeQueue(ABC):
         # Asked for here and not when a simulator is free: what a sampler has learned of earlier episodes by
         # now is the same however many simulators there are.
         scenario = self.sampler(episode) if callable(self.sampler) else self.sampler
-        self._watched.check(scenario)
+        self.task.check(scenario)
         seed = episode_seed(self._seed, episode)
         self._begun.append(PendingEpisode(episode, seed, scenario, kept, exploration or Exploration()))
         self._assign()
@@ -254,7 +252,7 @@ class EpisodeQueue(ABC):
             first=first,
             terminated=joined("terminated").astype(np.bool_),
             truncated=joined("truncated").astype(np.bool_),
-            observations=observations.observe(records, self._indices, self._box),
+            observations=self.task.observe(records),
             actions=joined("actions").astype(np.float32),
             rewards=rewards,
             windows=joined("windows", (2,)),
@@ -286,7 +284,7 @@ class Rollouts(EpisodeQueue):
     """Those in simulators of this machine; see :class:`EpisodeQueue`.
 
     Args:
-        sampler, fields, reward, seed: see :class:`EpisodeQueue`.
+        sampler, fields, reward, task, seed: see :class:`EpisodeQueue`.
         num_simulators: processes.
         capacity: rows that a simulator collects before it hands them over.
         executable: see :class:`ns3_env.simulator.Simulator`.
@@ -299,13 +297,14 @@ class Rollouts(EpisodeQueue):
         num_simulators: int = 1,
         fields: Sequence[str] = observations.FDCC_FIELDS,
         reward: str | Reward = "staged",
+        task: Task | None = None,
         seed: int = 1,
         capacity: int = 16_384,
         executable: str | PathLike[str] | None = None,
     ) -> None:
         if num_simulators < 1:
             raise ValueError(f"num_simulators ({num_simulators}) must be at least 1")
-        super().__init__(sampler, fields=fields, reward=reward, seed=seed)
+        super().__init__(sampler, fields=fields, reward=reward, task=task, seed=seed)
         self._simulators = [Simulator(capacity, executable=executable) for _ in range(num_simulators)]
         self._playing: list[tuple[PendingEpisode, MemoryFile] | None] = [None] * num_simulators
         self._health = HealthCheck(self._simulators)

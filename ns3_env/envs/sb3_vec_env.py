@@ -53,7 +53,8 @@ class FlowVecEnv(FlowStream, VecEnv):
         self._made_of = sampler, render_mode, options
         FlowStream.__init__(self, sampler, **options)
         self.render_mode = render_mode
-        VecEnv.__init__(self, self.num_simulators * self.slots, self._box, self.action.space)
+        spaces = self.task.observation_space, self.task.action_space
+        VecEnv.__init__(self, self.num_simulators * self.slots, *spaces)
         self._unread: Batch | None = None  # what reset() received, for a recv() that follows
         self.due = np.zeros(self.num_envs, dtype=np.bool_)
         self._observations: NDArray[np.float32] = np.zeros(

@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ns3_env import _native
-from ns3_env.errors import ScenarioError
-from ns3_env.programs.transport import SHOWN, TRANSPORTS, Transport, transport_of
-from ns3_env.scenario import Scenario
+from ns3_env.programs.transport import SHOWN, Transport
 from ns3_env.task import observations
 from ns3_env.task.rewards import REWARDS, Reward
 
@@ -60,32 +57,3 @@ def _fits(transport: Transport, name: str) -> bool:
 
 def _read_by(reward: Reward) -> Sequence[str]:
     return tuple(getattr(reward, "fields", ()))
-
-
-class Watched:
-    """What an environment reads of each decision, checked against the scenarios that it plays."""
-
-    def __init__(self, fields: Sequence[str], reward: Reward | None = None) -> None:
-        """
-        Args:
-            fields: of observations.
-            reward: where there is one.
-        """
-        self._faults: dict[Transport, str] = {}
-        for transport in TRANSPORTS:
-            faults = []
-            if fault := unknown_fields(transport, fields):
-                faults.append(f"fields: {fault}")
-            if reward is not None and (fault := unknown_to_reward(transport, reward)):
-                faults.append(f"reward: {type(reward).__name__} {fault}")
-            if faults:
-                self._faults[transport] = "\n".join(faults)
-
-    def check(self, scenario: Scenario | Mapping[str, Any]) -> None:
-        """Raises ScenarioError, naming fields, where the scenario's transport does not know one of them."""
-        transport = scenario.transport if isinstance(scenario, Scenario) else transport_of(scenario)
-        if transport not in self._faults:
-            return
-        source = scenario.source if isinstance(scenario, Scenario) else None
-        place = f"{source}: " if source else ""
-        raise ScenarioError("\n".join(place + line for line in self._faults[transport].split("\n")))

@@ -22,10 +22,9 @@ from ns3_env.agents.runs.callback import EpisodeMeter, Measure, RunCallback, nam
 from ns3_env.agents.runs.progress import StopRequest
 from ns3_env.agents.runs.validation import Validations
 from ns3_env.agents.trainer.environment import (
-    check_env,
     check_evaluation,
     check_observable,
-    make_action_and_reward,
+    make_task,
     make_training_env,
 )
 from ns3_env.agents.trainer.rollout_env import MakeRollouts, players_of
@@ -87,7 +86,7 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), algorithm: str | None = 
         inputs = replace(inputs, config=with_algorithm(inputs.config, algorithm))
     inputs = inputs.with_overrides(overrides)
     config = validate(inputs.config, RunConfig, inputs.config_source)
-    check_env(config.env, inputs.config_source)
+    make_task(config.env, inputs.config_source)  # names are checked
     compared = check_evaluation(config.env, config.evaluation, inputs.config_source)
     source = inputs.curriculum_source
     stages = validate(inputs.curriculum, CurriculumConfig, source)
@@ -144,8 +143,8 @@ def _run(
     env = make_training_env(config.env, curriculum, curriculum.most_flows, config.seed, make_rollouts)
     validations = None
     if curriculum.plateau is not None:
-        _, reward = make_action_and_reward(config.env, "configuration")
-        validations = Validations(config.env, reward, config.seed, config.env.simulators, make_rollouts)
+        task = make_task(config.env, "configuration")
+        validations = Validations(task, config.seed, config.env.simulators, make_rollouts)
     try:
         trainer = find_agent(config.agent.name).trainer(config, env, folder.path, suffix)
         if checkpoint is not None and state is not None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.trainer.rollout_env import MakeRollouts, local_rollouts
 from ns3_env.scenario import Scenario
-from ns3_env.task.rewards import Reward
+from ns3_env.task.task import Task
 
 #: Number of a validation's first episode: no episode that is learned from has it, or one after it.
 HELD_BACK = 2**32
@@ -19,23 +18,21 @@ class Validations:
 
     def __init__(
         self,
-        env: EnvConfig,
-        reward: Reward,
+        task: Task,
         seed: int,
         simulators: int,
         make_rollouts: MakeRollouts = local_rollouts,
     ) -> None:
         """
         Args:
-            env: fields and telemetry.
-            reward: what decisions are scored by.
+            task: what is observed, and what decisions are scored by.
             seed: base seed of the episodes.
             simulators: processes.
             make_rollouts: gives them, here or elsewhere.
         """
         self._held_back: list[Scenario] = []
         self._rollouts = make_rollouts(
-            env, lambda episode: self._held_back[episode - HELD_BACK], reward, seed, simulators
+            task, lambda episode: self._held_back[episode - HELD_BACK], seed, simulators
         )
 
     def validate(self, policy: bytes, scenarios: Sequence[Scenario]) -> list[float]:

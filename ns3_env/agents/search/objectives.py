@@ -15,7 +15,7 @@ import numpy as np
 
 from ns3_env.agents.curriculum.curriculum import Curriculum
 from ns3_env.agents.search.config import JudgeConfig, SearchConfig
-from ns3_env.agents.trainer.environment import make_action_and_reward
+from ns3_env.agents.trainer.environment import make_task
 from ns3_env.envs.sb3_vec_env import episode_seed
 from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.simulator.pool import EpisodePool
@@ -108,7 +108,7 @@ class RewardObjective:
 
     def __init__(self, judge: JudgeConfig) -> None:
         """Raises ConfigError where there is no such reward."""
-        _, self._reward = make_action_and_reward(judge.of_agent(), "configuration")
+        self._reward = make_task(judge.of_agent(), "configuration").reward
         self._rtt_fraction = judge.clock.rtt_fraction
 
     def begin(self, players: EpisodePool, episode: Episode, controller: Controller) -> Future[Judgement]:

@@ -18,7 +18,7 @@ from ns3_env.agents.search.metrics_objective import Metrics, MetricsObjective
 from ns3_env.agents.search.network import LawSubject, NetworkSubject
 from ns3_env.agents.search.objectives import Objective, RewardObjective
 from ns3_env.agents.search.subject import Subject
-from ns3_env.agents.trainer.environment import check_env, check_evaluation
+from ns3_env.agents.trainer.environment import check_evaluation, make_task
 from ns3_env.config.model import validate
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.programs.transport import Transport
@@ -64,7 +64,7 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), metrics: Metrics | None 
     if inputs.recorded is not None:
         _check_same_scores(validate(inputs.recorded, SearchRunConfig, source), config)
     env = config.env.of_agent()
-    check_env(env, source)
+    make_task(env, source)  # names are checked
     check_evaluation(env, config.evaluation, source)
     stages = validate(inputs.curriculum, CurriculumConfig, inputs.curriculum_source)
     curriculum = Curriculum(stages, env, config.seed, inputs.curriculum_source)

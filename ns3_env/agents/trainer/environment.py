@@ -12,10 +12,9 @@ from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ConfigError
 from ns3_env.policies.released import controller_names
 from ns3_env.scenario import Scenario
-from ns3_env.task import observations
-from ns3_env.task.actions import ActionMap, make_action_map
-from ns3_env.task.availability import Watched
-from ns3_env.task.rewards import Reward, make_reward
+from ns3_env.task.actions import make_action_map
+from ns3_env.task.rewards import make_reward
+from ns3_env.task.task import Task
 
 if TYPE_CHECKING:
     from ns3_env.agents.trainer.rollout_env import MakeRollouts, RolloutEnv
@@ -38,8 +37,8 @@ def make_scenario(env: EnvConfig, data: Mapping[str, Any], source: str) -> Scena
     return Scenario.from_mapping({**clock, **data}, source)
 
 
-def make_action_and_reward(env: EnvConfig, source: str) -> tuple[ActionMap, Reward]:
-    """The action map and the reward by name. Raises ConfigError, naming ``source`` and key."""
+def make_task(env: EnvConfig, source: str) -> Task:
+    """The decision problem. Raises ConfigError for an unknown name, naming ``source`` and key."""
     try:
         action = make_action_map(env.action.name, **env.action.settings)
     except (KeyError, TypeError, ValueError) as error:
@@ -48,23 +47,17 @@ def make_action_and_reward(env: EnvConfig, source: str) -> tuple[ActionMap, Rewa
         reward = make_reward(env.reward.name, **env.reward.settings)
     except (KeyError, TypeError, ValueError) as error:
         raise ConfigError(f"{source}: env.reward: {error.args[0]}") from error
-    return action, reward
-
-
-def check_env(env: EnvConfig, source: str) -> None:
-    """Raises ConfigError where a name in ``env`` is unknown."""
-    make_action_and_reward(env, source)
     try:
-        observations.field_indices(env.fields)
+        return Task(env.fields, reward, action, env.telemetry_bytes)
     except KeyError as error:
         raise ConfigError(f"{source}: env.fields: {error.args[0]}") from error
 
 
 def check_observable(env: EnvConfig, scenarios: Iterable[Scenario]) -> None:
     """Raises ScenarioError where a scenario's transport does not know a field, or what the reward reads."""
-    watched = Watched(env.fields, make_action_and_reward(env, "configuration")[1])
+    task = make_task(env, "configuration")
     for scenario in scenarios:
-        watched.check(scenario)
+        task.check(scenario)
 
 
 def check_evaluation(env: EnvConfig, evaluation: EvaluationConfig | None, source: str) -> list[Scenario]:
@@ -109,17 +102,13 @@ def make_env(
         simulators: processes; by default as configured.
         seeds: of the episodes themselves, instead of those drawn from ``seed``.
     """
-    action, reward = make_action_and_reward(env, "configuration")
     return FlowVecEnv(
         sampler,
         num_simulators=env.simulators if simulators is None else simulators,
         slots=slots,
-        fields=env.fields,
-        reward=reward,
-        action=action,
+        task=make_task(env, "configuration"),
         seed=seed,
         seeds=seeds,
-        telemetry_bytes=env.telemetry_bytes,
     )
 
 
@@ -136,5 +125,5 @@ def make_training_env(
 
     if env.placement == "python":
         return make_env(env, sampler, slots, seed)
-    _, reward = make_action_and_reward(env, "configuration")
-    return RolloutEnv(env, sampler, reward, seed, env.simulators, make_rollouts or local_rollouts)
+    task = make_task(env, "configuration")
+    return RolloutEnv(env, sampler, task, seed, env.simulators, make_rollouts or local_rollouts)

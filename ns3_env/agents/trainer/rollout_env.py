@@ -15,7 +15,7 @@ from ns3_env.envs.flow_stream import SILENT_EPISODES, never_decides
 from ns3_env.envs.rollouts import EpisodeQueue, Exploration, Rollout, Rollouts
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
-from ns3_env.task.rewards import Reward
+from ns3_env.task.task import Task
 
 
 class MakeRollouts(Protocol):
@@ -23,9 +23,8 @@ class MakeRollouts(Protocol):
 
     def __call__(
         self,
-        env: EnvConfig,
+        task: Task,
         sampler: Callable[[int], Scenario],
-        reward: Reward,
         seed: int,
         simulators: int,
     ) -> EpisodeQueue:
@@ -34,16 +33,10 @@ class MakeRollouts(Protocol):
 
 
 def local_rollouts(
-    env: EnvConfig, sampler: Callable[[int], Scenario], reward: Reward, seed: int, simulators: int
+    task: Task, sampler: Callable[[int], Scenario], seed: int, simulators: int
 ) -> EpisodeQueue:
     """Processes of this machine."""
-    return Rollouts(
-        sampler,
-        num_simulators=simulators,
-        fields=env.fields,
-        reward=reward,
-        seed=seed,
-    )
+    return Rollouts(sampler, num_simulators=simulators, task=task, seed=seed)
 
 
 @contextmanager
@@ -66,10 +59,8 @@ def players_of(env: EnvConfig) -> Iterator[MakeRollouts]:
         print(f"{cluster}; {count} simulator{'s' if count != 1 else ''} there", flush=True)
         actors = SimulatorActors(count)
 
-        def there(
-            env: EnvConfig, sampler: Callable[[int], Scenario], reward: Reward, seed: int, simulators: int
-        ) -> EpisodeQueue:
-            return RayRollouts(actors, sampler, fields=env.fields, reward=reward, seed=seed)
+        def there(task: Task, sampler: Callable[[int], Scenario], seed: int, simulators: int) -> EpisodeQueue:
+            return RayRollouts(actors, sampler, task=task, seed=seed)
 
         try:
             yield there
@@ -89,23 +80,23 @@ class RolloutEnv(SpacesOnly):
         self,
         env: EnvConfig,
         sampler: Callable[[int], Scenario],
-        reward: Reward,
+        task: Task,
         seed: int,
         simulators: int,
         make_rollouts: MakeRollouts = local_rollouts,
     ) -> None:
         """
         Args:
-            env: fields, action map, telemetry, and how many episodes are played ahead.
+            env: names of fields and action map, and how many episodes are played ahead.
             sampler: scenario of each episode.
-            reward: the reward.
+            task: what is observed and rewarded.
             seed: base seed of the episodes.
             simulators: processes; more than are played ahead are of no use.
             make_rollouts: gives them, here or elsewhere.
         """
         super().__init__(env.fields, env.action.name, 1)
         self._prefetch = env.prefetch
-        self.rollouts = make_rollouts(env, sampler, reward, seed, min(simulators, env.prefetch))
+        self.rollouts = make_rollouts(task, sampler, seed, min(simulators, env.prefetch))
         self.results: list[tuple[int, dict[str, Any]]] = []  # of the last episode
         self._silent = 0  # episodes in a row without a decision
 

@@ -22,7 +22,7 @@ from ns3_env.agents.configuration.config import EnvConfig, RunConfig
 from ns3_env.agents.configuration.registry import find_agent
 from ns3_env.agents.configuration.run_folder import read_json, versions
 from ns3_env.agents.trainer.arrays import read_arrays, write_arrays
-from ns3_env.agents.trainer.environment import check_env
+from ns3_env.agents.trainer.environment import make_task
 from ns3_env.agents.trainer.layout import PolicyLayout, check_layout, refuse_pickles, write_layout
 from ns3_env.agents.trainer.learned import (
     Counts,
@@ -206,7 +206,7 @@ class GradientTrainer(Trainer):
         settings = {**known.settings, "name": known.agent}
         train = {"torch_threads": th.get_num_threads()}
         config = validate({"agent": settings, "env": env, "train": train}, RunConfig, source)
-        check_env(config.env, source)
+        make_task(config.env, source)  # names are checked
         try:
             trainer = cls(
                 config, SpacesOnly(known.fields, known.action_map, known.slots, known.action_settings)

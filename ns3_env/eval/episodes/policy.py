@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ns3_env.agents.configuration.config import EnvConfig
-from ns3_env.agents.trainer.environment import make_action_and_reward, make_env
+from ns3_env.agents.trainer.environment import make_env, make_task
 from ns3_env.envs.rollouts import Rollouts
 from ns3_env.envs.sb3_vec_env import episode_seed
 from ns3_env.eval.metrics import line
@@ -19,6 +19,7 @@ from ns3_env.policies.policy import Placement, Policy, SlotStates
 from ns3_env.policies.released import named_controller
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.simulator import Simulator
+from ns3_env.task.task import Task
 
 
 @dataclass(frozen=True)
@@ -124,8 +125,8 @@ def run_policy(
 def _run_inside(
     policy: NetworkPolicy, env: EnvConfig, scenario: Scenario, seed: int, episodes: int
 ) -> list[Episode]:
-    _, reward = make_action_and_reward(env, "configuration")
-    rollouts = Rollouts(scenario, fields=policy.fields, reward=reward, seed=seed)
+    task = Task(policy.fields, make_task(env, "configuration").reward)
+    rollouts = Rollouts(scenario, task=task, seed=seed)
     played = []
     with rollouts:
         for _ in range(episodes):

@@ -20,7 +20,7 @@ from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.envs.rollouts import Exploration, Rollouts
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.scenario import Scenario
-from ns3_env.task.rewards import make_reward
+from ns3_env.task.task import Task
 from tests.samples.policy_files import FIELDS, mlp_file
 
 CURRICULUM = """
@@ -182,7 +182,7 @@ def policy(tmp_path: Path) -> bytes:
 
 @pytest.fixture
 def validations() -> Iterator[Validations]:
-    made = Validations(EnvConfig(fields=list(FIELDS)), make_reward("staged"), 1, simulators=2)
+    made = Validations(Task(FIELDS), 1, simulators=2)
     yield made
     made.close()
 
@@ -225,7 +225,7 @@ def test_a_score_is_the_mean_reward_without_exploration_and_the_same_each_time(
 def test_a_validation_changes_nothing_of_what_is_learned_from(
     validations: Validations, policy: bytes
 ) -> None:
-    env = RolloutEnv(EnvConfig(fields=list(FIELDS)), curriculum(), make_reward("staged"), 1, simulators=2)
+    env = RolloutEnv(EnvConfig(fields=list(FIELDS)), curriculum(), Task(FIELDS), 1, simulators=2)
     scenarios: list[Scenario] = [scenario for _, scenario in curriculum().held_back()]
     found = []
     for episode in range(6):

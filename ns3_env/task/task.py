@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Task: what a policy observes at a decision, what it is rewarded for, and what its actions mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box, Space
+from numpy.typing import NDArray
+
+from ns3_env.errors import ScenarioError
+from ns3_env.programs.transport import transport_of
+from ns3_env.scenario import Scenario
+from ns3_env.task.actions import ActionMap, MultiplicativeWindow
+from ns3_env.task.availability import unknown_fields, unknown_to_reward
+from ns3_env.task.observations import FDCC_FIELDS, field_indices, observation_space, observe, wire_bytes
+from ns3_env.task.rewards import Reward, make_reward
+
+
+class Task:
+    """A decision problem, whatever the network; every environment has one.
+
+    Attributes:
+        fields: names of the observed fields, in the order of the observation's columns.
+        reward: of records.
+        action: what actions do.
+        telemetry_bytes: what packets of the agent's flows carry on the wire, unless the scenario says it.
+        observation_space: float32, shape (len(fields),).
+        action_space: of one flow.
+    """
+
+    def __init__(
+        self,
+        fields: Sequence[str] = FDCC_FIELDS,
+        reward: str | Reward = "staged",
+        action: ActionMap | None = None,
+        telemetry_bytes: int | None = None,
+    ) -> None:
+        """
+        Args:
+            fields: of the observation.
+            reward: its name, or the reward.
+            action: what actions do; None: ``MultiplicativeWindow()``.
+            telemetry_bytes: None: what the fields cost (:func:`ns3_env.task.observations.wire_bytes`).
+
+        Raises KeyError for an unknown field or reward, naming those that are known.
+        """
+        self.fields = tuple(fields)
+        self._indices = field_indices(self.fields)
+        self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
+        self.action: ActionMap = MultiplicativeWindow() if action is None else action
+        self.telemetry_bytes = wire_bytes(self.fields) if telemetry_bytes is None else telemetry_bytes
+        self.observation_space: Box = observation_space(self.fields)
+
+    @property
+    def action_space(self) -> Space[Any]:
+        """Space of one flow's action."""
+        return self.action.space
+
+    def observe(self, records: NDArray[np.float64]) -> NDArray[np.float32]:
+        """Observations (k, len(fields)) of records (k, all fields)."""
+        return observe(records, self._indices, self.observation_space)
+
+    def check(self, scenario: Scenario | Mapping[str, Any], also: Sequence[str] = ()) -> None:
+        """Raises ScenarioError, naming fields, where the scenario's transport does not know one of them, one
+        that the reward reads, or one of ``also``."""
+        transport = scenario.transport if isinstance(scenario, Scenario) else transport_of(scenario)
+        faults = []
+        if fault := unknown_fields(transport, (*self.fields, *also)):
+            faults.append(f"fields: {fault}")
+        if fault := unknown_to_reward(transport, self.reward):
+            faults.append(f"reward: {type(self.reward).__name__} {fault}")
+        if faults:
+            source = scenario.source if isinstance(scenario, Scenario) else None
+            raise ScenarioError("\n".join(f"{source}: {fault}" if source else fault for fault in faults))
+
+
+class WithTask:
+    """What has a task, with the task's parts as its own attributes."""
+
+    task: Task
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the observed fields."""
+        return self.task.fields
+
+    @property
+    def reward(self) -> Reward:
+        """Of records."""
+        return self.task.reward
+
+    @property
+    def action(self) -> ActionMap:
+        """What actions do."""
+        return self.task.action
