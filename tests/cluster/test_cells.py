@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from ns3_env.eval.benchmark import ray_cells
+from ns3_env.eval.benchmark.cell import Job
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.ray_cells import RETRIES
 from ns3_env.eval.commands.evaluation import main
@@ -105,25 +107,33 @@ def test_a_cell_that_takes_too_long_is_ended(head: Head, tmp_path: Path) -> None
     assert folder.failed["endless", "dctcp", 1] == "took longer than the suite's timeout_s, 1 s\n"
 
 
-def test_a_worker_that_keeps_the_news_may_die(head: Head, tmp_path: Path) -> None:
-    killed: list[int] = []
+def test_a_worker_that_keeps_the_news_may_die(
+    head: Head, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the first cell and the second: the driver waits so long."""
+    killed = threading.Event()
+    give = ray_cells._Playing._give
+
+    def give_and_wait(playing: ray_cells._Playing, job: Job) -> None:
+        give(playing, job)
+        assert killed.wait(60)
 
     def kill() -> None:
         deadline = time.monotonic() + 60
-        while not killed and time.monotonic() < deadline:
+        while not killed.is_set() and time.monotonic() < deadline:
             for pid in descendants(head.process.pid):
                 with suppress(OSError):
                     if b"ray::Board" in Path(f"/proc/{pid}/cmdline").read_bytes():
                         os.kill(pid, signal.SIGKILL)
-                        killed.append(pid)
+                        killed.set()
             time.sleep(0.02)
 
+    monkeypatch.setattr(ray_cells._Playing, "_give", give_and_wait)
     killer = threading.Thread(target=kill)
     killer.start()
     suite = suite_file(tmp_path, seeds=[1], scenarios=SUITE["scenarios"][:1])
     assert main(options(suite, tmp_path / "out", "--ray", head.address)) == 0
     killer.join()
-    assert killed
     assert BenchFolder.read(tmp_path / "out").complete
 
 
