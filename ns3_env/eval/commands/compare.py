@@ -39,9 +39,7 @@ def _training(options: argparse.ArgumentParser) -> shared.Work:
     options.add_argument("--curriculum", type=Path, required=True, help="curricula/*.yaml")
     shared.add_overrides(options, "train.decisions=5000")
     shared.add_seeds(options, "1-3")
-    options.add_argument(
-        "--runs", type=Path, default=Path("runs"), help="where run folders are made (default: runs)"
-    )
+    shared.add_runs(options)
     shared.add_plugin(options)
     shared.add_json(options)
 

@@ -77,11 +77,11 @@ def _trace(given: Sequence[str]) -> list[str]:
     seed, rest = _taken(rest, "--seed")
     interval, rest = _taken(rest, "--sample-ns")
     if checkpoint and controller:
-        who = ["--checkpoint", f"{controller[0]}={checkpoint[0]}"]
+        player = ["--checkpoint", f"{controller[0]}={checkpoint[0]}"]
     else:
-        who = ["--controllers", *controller] if controller else []
+        player = ["--controllers", *controller] if controller else []
     return [
-        *("run", *rest, "--trace", *who),
+        *("run", *rest, "--trace", *player),
         *(("--seeds", *seed) if seed else ()),
         *(("--queue-series", *interval) if interval else ()),
     ]

@@ -121,6 +121,13 @@ def add_out(options: argparse.ArgumentParser, what: str, required: bool = True, 
     options.add_argument("--out", type=Path, required=required, metavar=metavar, help=what)
 
 
+def add_runs(options: argparse.ArgumentParser) -> None:
+    """``--runs DIR``"""
+    options.add_argument(
+        "--runs", type=Path, default=Path("runs"), help="where run folders are made (default: runs)"
+    )
+
+
 def add_format(options: argparse.ArgumentParser) -> None:
     """``--format pdf,svg,png``"""
     options.add_argument(

@@ -19,7 +19,7 @@ from ns3_env.agents.configuration.registry import AGENTS
 from ns3_env.config.command_line import AnyOrder, guarded, typed
 from ns3_env.config.imports import trust
 from ns3_env.errors import ConfigError
-from ns3_env.eval.commands.options import of_process, set_process
+from ns3_env.eval.commands import options as shared
 from ns3_env.eval.plots.json_file import check_json
 
 #: ``pkg.module:name`` in what was typed.
@@ -30,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = AnyOrder(
         prog=typed("train"),
-        parents=[of_process()],
+        parents=[shared.of_process()],
         description="Trains the configured policy, then compares it with the simulator's controllers.",
         epilog="key=value overrides the configuration: train.decisions=5000 agent.hidden=32 seed=3",
     )
@@ -43,21 +43,11 @@ def parser() -> argparse.ArgumentParser:
         "e.g. sb3_contrib:TQC",
     )
     made.add_argument("--resume", type=Path, metavar="RUN", help="go on with this run's folder")
-    made.add_argument(
-        "--runs", type=Path, default=Path("runs"), help="where run folders are made (default: runs)"
-    )
-    made.add_argument("--json", type=Path, metavar="FILE", help="write the table's numbers to this file too")
+    shared.add_runs(made)
+    shared.add_json(made)
     made.add_argument("--no-evaluation", action="store_true", help="stop after training")
-    made.add_argument(
-        "--allow-imports", action="store_true", help="run the code that the files name (pkg.module:name)"
-    )
-    made.add_argument(
-        "--plugin",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="a shared object with controllers of your own, to be tuned or compared with; may be repeated",
-    )
+    shared.add_allow_imports(made)
+    shared.add_plugin(made)
     made.add_argument("overrides", nargs="*", metavar="key=value", help="override of the configuration")
     return made
 
@@ -73,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     check_json(options.json)
     given = [*options.overrides, options.algo or "", str(options.curriculum or "")]
     trust(name for text in given for name in _NAME_OF_CODE.findall(text))
-    set_process(options)
+    shared.set_process(options)
     # PyTorch takes seconds to import; mistakes on the command line are found before.
     inputs = read_inputs(options.config, options.curriculum, options.resume)
     return search(inputs, options) if inputs.kind == "search" else learn(inputs, options)

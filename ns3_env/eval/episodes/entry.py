@@ -144,17 +144,24 @@ def played_by(
 ) -> tuple[Scenario, dict[str, Any]]:
     """The scenario as ``entry`` played it, and what came of it.
 
-    ``recording`` says of the scenario under ``entry`` what is recorded. A policy has a simulator of its own.
+    ``recording`` says of the scenario under ``entry`` what is recorded. Raises ScenarioError, SimulatorError.
+    """
+    asked, trained = under(entry, scenario)
+    played = recording(asked)
+    return played, results_of(played, trained, simulator)
+
+
+def results_of(scenario: Scenario, trained: TrainedPolicy | None, simulator: Simulator) -> dict[str, Any]:
+    """An episode of what ``under`` gave; a policy in Python has a simulator of its own.
+
     Raises ScenarioError, SimulatorError.
     """
-    staged, trained = under(entry, scenario)
-    played = recording(staged)
     if trained is None:
-        return played, simulator.play(played)
+        return simulator.play(scenario)
     from ns3_env.eval.episodes.policy import run_policy
 
     seed = scenario.seed
-    return played, run_policy(trained.policy, trained.env, played, seed, seeds=[seed])[0].results
+    return run_policy(trained.policy, trained.env, scenario, seed, seeds=[seed])[0].results
 
 
 def under(entry: Entry, scenario: Scenario) -> tuple[Scenario, TrainedPolicy | None]:

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -16,7 +16,7 @@ from ns3_env.config.bounds import MAX_TIME_NS, WHY_TIME, excess
 from ns3_env.config.folders import refuse_foreign, replace_folder
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.episodes.arguments import Attributes, Given, read_scenario
-from ns3_env.eval.episodes.entry import Entry, played_by, under
+from ns3_env.eval.episodes.entry import Entry, results_of, under
 from ns3_env.eval.episodes.recording import recorded
 from ns3_env.eval.episodes.results import FILES, write_results
 from ns3_env.eval.episodes.series import write_series
@@ -28,6 +28,9 @@ from ns3_env.policies.released import named_controller
 from ns3_env.scenario import AGENT, Record, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Results
+
+if TYPE_CHECKING:
+    from ns3_env.agents.runs.checkpoint import TrainedPolicy
 
 #: Samples of queues beyond which it is said how many there will be.
 _MANY_SAMPLES = 1_000_000
@@ -48,24 +51,11 @@ class Trace(Protocol):
 
 @dataclass(frozen=True)
 class _Play:
-    """One episode: a folder below ``out``, and the scenario that ``entry`` plays; None: as it stands."""
+    """An episode: its folder below ``out``, the scenario as it is played, a policy that decides in Python."""
 
     folder: str
     scenario: Scenario
-    entry: Entry | None
-
-    def under(self) -> Scenario:
-        """The scenario as it will be played."""
-        return self.scenario if self.entry is None else under(self.entry, self.scenario)[0]
-
-    def play(
-        self, simulator: Simulator, recording: Callable[[Scenario], Scenario]
-    ) -> tuple[Scenario, dict[str, Any]]:
-        """The scenario as it was played, and what came of it."""
-        if self.entry is not None:
-            return played_by(self.entry, self.scenario, simulator, recording)
-        played = recording(self.scenario)
-        return played, simulator.play(played)
+    trained: TrainedPolicy | None
 
 
 def run(
@@ -114,7 +104,7 @@ def run(
     plays = [*_plays(scenario, players, given.attributes, seeds)]
     out.mkdir(parents=True, exist_ok=True)
     for play in plays:
-        play.under().to_simulator_json()  # what is wrong with one is said before the first has run for hours
+        play.scenario.to_simulator_json()  # what is wrong with one is said before the first has run for hours
         refuse_foreign(out / play.folder, {*FILES, *(trace.files if trace else ())}, "run's folder")
     console = console or Console()
     samples = _queue_samples(scenario.model_copy(update={"record": record}))
@@ -142,12 +132,9 @@ def run(
                 if pcap:
                     (folder / "pcap").mkdir()
 
-                def recording(played: Scenario) -> Scenario:
-                    played = played.model_copy(update={"record": record})
-                    return _capturing(played, folder) if pcap else played
-
-                played, found = play.play(simulator, recording)
-                results.update(found)
+                played = play.scenario.model_copy(update={"record": record})
+                captured = _capturing(played, folder) if pcap else played
+                results.update(results_of(captured, play.trained, simulator))
                 if pcap:  # the folder moves to its place when it is complete
                     played = _capturing(played, out / play.folder)
                 write_results(folder, played, results)
@@ -216,7 +203,8 @@ def _plays(
         played = _as_it_stands(scenario, attributes) if entry is None else scenario
         for seed in seeds or (scenario.seed,):
             folder = f"{name}/seed-{seed}" if several else name
-            yield _Play(folder, played.with_seed(seed) if seeds else played, entry)
+            seeded = played.with_seed(seed) if seeds else played
+            yield _Play(folder, *((seeded, None) if entry is None else under(entry, seeded)))
 
 
 def _together(scenario: Scenario) -> str:
