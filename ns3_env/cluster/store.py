@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Keeps files sent to a node in Ray's own folder there, by their content."""
+"""Files sent to a node: in Ray's own folder there, kept by their content or for one job."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+
+from ns3_env.config.files import write_files
+from ns3_env.scenario.named_files import Files
 
 
 def scratch() -> Path:
@@ -32,12 +36,24 @@ def keep(files: Mapping[str, bytes]) -> Path:
     folder = scratch() / content.hexdigest()[:32]
     if not folder.exists():
         partial = Path(tempfile.mkdtemp(dir=scratch(), prefix=".partial-"))
-        for name, data in files.items():
-            path = partial / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
+        write_files(partial, files)
         try:
             os.rename(partial, folder)
         except OSError:  # another worker was faster
             shutil.rmtree(partial, ignore_errors=True)
     return folder
+
+
+@contextmanager
+def unpacked(files: Files) -> Iterator[dict[str, str]]:
+    """Paths that these files and folders have on this node within the block, by those that they had."""
+    with tempfile.TemporaryDirectory(dir=scratch()) as name:
+        paths = {}
+        for number, (path, content) in enumerate(files.items()):
+            here = Path(name, str(number), Path(path).name)
+            if isinstance(content, bytes):
+                write_files(here.parent, {here.name: content})
+            else:
+                write_files(here, content)
+            paths[path] = str(here)
+        yield paths

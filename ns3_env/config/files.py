@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -76,6 +76,13 @@ def write_file(path: Path, content: str | bytes) -> None:
     """Writes a file of a folder that is put in place when it is whole. Raises OSError, naming the file."""
     with naming(path):
         path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def write_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
+    """Writes files below such a folder, by their names ("/" parts folders). Raises as ``write_file``."""
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write_file(folder / name, content)
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:

@@ -1,92 +1,234 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plays episodes under the simulator's own controllers in parallel, in several simulators."""
+"""Plays jobs, each with a simulator, in worker processes of this machine; the interface of every pool."""
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkServerProcess
+from multiprocessing.pool import ExceptionWithTraceback  # type: ignore[attr-defined]
 from queue import SimpleQueue
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
+import cloudpickle  # type: ignore[import-untyped]
+
+from ns3_env.errors import SimulatorDied
 from ns3_env.scenario import Scenario
-from ns3_env.simulator import Simulator
+from ns3_env.scenario.named_files import Files, named_files, read_files, renamed
+from ns3_env.simulator.last_words import killed_by
+from ns3_env.simulator.simulator import Simulator
 
-M = TypeVar("M")
 T = TypeVar("T")
-Results = dict[str, Any]
+T_co = TypeVar("T_co", covariant=True)
+
+#: Of a process that starts, or that ends.
+_PATIENCE_S = 60.0
+#: Processes are forked from one that has imported what jobs need, and no thread.
+_CONTEXT = multiprocessing.get_context("forkserver")
+_CONTEXT.set_forkserver_preload([__name__])
 
 
-class EpisodePool(Protocol):
-    """Plays episodes: simulators of this machine (``Players``), or of a Ray cluster."""
+class Job(Protocol[T_co]):
+    """Work for a simulator, wherever it is: a job and its result travel between processes."""
 
-    def submit(self, scenario: Scenario, measure: Callable[[Results], M]) -> Future[M]:
-        """Plays an episode; the future holds what ``measure`` makes of its results.
+    def run(self, simulator: Simulator) -> T_co:
+        """Does the work. Raises what the pool's future is to raise."""
+        ...
 
-        ``measure`` runs where the episode was played, and may have to travel there: a function of a module,
-        or what pickles. The future raises ScenarioError where the simulator refuses the scenario,
-        SimulatorError where it fails.
+    def packed(self) -> tuple[Job[T_co], Files]:
+        """The job as it travels to another machine, and what it reads. Raises ScenarioError."""
+        ...
+
+    def at(self, paths: Mapping[str, str]) -> Job[T_co]:
+        """What was packed, where the files that it reads have these paths, by those that they had."""
+        ...
+
+
+@dataclass(frozen=True)
+class Play(Generic[T]):
+    """An episode without a policy across the channel, and what is kept of its results.
+
+    Attributes:
+        scenario: with its seed; or as the simulator's JSON, which stays on this machine.
+        measure: makes of the results what is kept, where they are.
+    """
+
+    scenario: Scenario | Mapping[str, Any]
+    measure: Callable[[dict[str, Any]], T]
+
+    def run(self, simulator: Simulator) -> T:
+        """See ``Job``. Raises as ``Simulator.play``."""
+        return self.measure(simulator.play(self.scenario))
+
+    def packed(self) -> tuple[Play[T], Files]:
+        """See ``Job``."""
+        assert isinstance(self.scenario, Scenario)
+        return self, read_files(named_files(self.scenario.controllers))
+
+    def at(self, paths: Mapping[str, str]) -> Play[T]:
+        """See ``Job``."""
+        assert isinstance(self.scenario, Scenario)
+        return replace(self, scenario=renamed(self.scenario, paths))
+
+
+class Pool(Protocol):
+    """Does jobs: processes of this machine (``LocalPool``), or tasks of a Ray cluster (``RayPool``)."""
+
+    def submit(self, job: Job[T], timeout_s: float | None = None) -> Future[T]:
+        """Begins jobs in the order in which they come; the future runs when its job does.
+
+        The future raises what the job does; TimeoutError where it takes longer than ``timeout_s``,
+        SimulatorDied where the process dies that does it. Both cost that job alone.
         """
         ...
 
-    def submit_then(
-        self, scenario: Scenario, measure: Callable[[Results], M], then: Callable[[M], T]
-    ) -> Future[T]:
-        """As ``submit``; the future holds what ``then``, which runs here, makes of what was measured."""
-        ...
 
-
-class Players:
-    """Plays episodes, as many at a time as there are simulators.
-
-    The simulators are processes and do the work; the threads here only wait for them, so that Ctrl-C and a
-    simulator's death are the caller's to see.
-    """
+class LocalPool:
+    """Worker processes, each with a simulator. The threads here only wait for them."""
 
     def __init__(self, count: int | None = None) -> None:
         """
         Args:
-            count: simulators; by default as many as cores that this process may use.
+            count: processes, started when they are needed; by default as many as cores that this process may
+                use.
         """
-        self._simulators = [Simulator() for _ in range(count or len(os.sched_getaffinity(0)))]
-        self._free: SimpleQueue[Simulator] = SimpleQueue()
-        for simulator in self._simulators:
-            self._free.put(simulator)
-        self._threads = ThreadPoolExecutor(len(self._simulators))
+        self._workers = [_Worker() for _ in range(count or len(os.sched_getaffinity(0)))]
+        self._free: SimpleQueue[_Worker] = SimpleQueue()
+        for worker in self._workers:
+            self._free.put(worker)
+        self._threads = ThreadPoolExecutor(len(self._workers))
 
-    def submit(self, scenario: Scenario | Mapping[str, Any], measure: Callable[[Results], M]) -> Future[M]:
-        """See ``EpisodePool``."""
-        return self._threads.submit(self._play, scenario, measure)
+    def submit(self, job: Job[T], timeout_s: float | None = None) -> Future[T]:
+        """See ``Pool``."""
+        return self._threads.submit(self._do, job, timeout_s)
 
-    def submit_then(
-        self, scenario: Scenario | Mapping[str, Any], measure: Callable[[Results], M], then: Callable[[M], T]
-    ) -> Future[T]:
-        """See ``EpisodePool``."""
-        return self._threads.submit(lambda: then(self._play(scenario, measure)))
-
-    def _play(self, scenario: Scenario | Mapping[str, Any], measure: Callable[[Results], M]) -> M:
-        simulator = self._free.get()
+    def _do(self, job: Job[T], timeout_s: float | None) -> T:
+        worker = self._free.get()
         try:
-            results = simulator.play(scenario)
+            return worker.do(job, timeout_s)
         finally:
-            self._free.put(simulator)
-        return measure(results)
+            self._free.put(worker)
 
     def close(self) -> None:
-        """Ends the simulators; what is still played is given up."""
+        """Ends the processes, and their simulators; what is still under way is given up."""
         self._threads.shutdown(wait=False, cancel_futures=True)
-        for simulator in self._simulators:
-            if simulator.waiting and simulator.pid is not None:
-                with suppress(ProcessLookupError):
-                    os.kill(simulator.pid, signal.SIGKILL)  # whoever waits for it sees it dead
+        for worker in self._workers:
+            worker.close()
         self._threads.shutdown()
-        for simulator in self._simulators:
-            simulator.close()
 
-    def __enter__(self) -> Players:
+    def __enter__(self) -> LocalPool:
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+class _Worker:
+    """A process, and the pipe to it; started when there is a job, and again where it had to be ended."""
+
+    def __init__(self) -> None:
+        self._process: ForkServerProcess | None = None
+        self._pipe: Connection | None = None
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def do(self, job: Job[T], timeout_s: float | None) -> T:
+        """See ``Pool``."""
+        process, pipe = self._started()
+        try:
+            pipe.send_bytes(cloudpickle.dumps(job))
+            if not wait([pipe, process.sentinel], timeout_s):
+                self._end()
+                raise TimeoutError
+            done, value = cloudpickle.loads(pipe.recv_bytes())
+        except (EOFError, ConnectionError):
+            process.join(_PATIENCE_S)
+            self._end()
+            raise SimulatorDied(f"the worker process {_death(process.exitcode)}") from None
+        if not done:
+            raise value
+        found: T = value
+        return found
+
+    def _started(self) -> tuple[ForkServerProcess, Connection]:
+        """The process, which is ready for a job, and our end of the pipe."""
+        with self._lock:
+            if self._closed:
+                raise SimulatorDied("the pool is closed")
+            if self._process is None or self._pipe is None:
+                resource_tracker.ensure_running()  # would unblock Ctrl-C if it were started below
+                self._pipe, theirs = _CONTEXT.Pipe()
+                with _no_interrupts():
+                    arguments = theirs, dict(os.environ)
+                    self._process = _CONTEXT.Process(target=_work, args=arguments, daemon=True)
+                    self._process.start()
+                theirs.close()
+                wait([self._pipe, self._process.sentinel], _PATIENCE_S)
+                with suppress(EOFError, OSError):  # where it has died, the job will find out
+                    self._pipe.recv()
+            return self._process, self._pipe
+
+    def _end(self) -> None:
+        """Ends the process at once; its simulator ends when it sees it gone."""
+        with self._lock:
+            if self._process is not None and self._pipe is not None:
+                self._process.kill()
+                self._process.join()
+                self._pipe.close()
+            self._process = self._pipe = None
+
+    def close(self) -> None:
+        """Ends the process, whatever it does, and starts no other."""
+        self._closed = True
+        if (process := self._process) is not None:
+            process.kill()  # whoever waits for it sees it dead
+        self._end()
+
+
+def _death(code: int | None) -> str:
+    if code is not None and code < 0:
+        return killed_by(-code)
+    return f"ended with exit code {code}"
+
+
+@contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """A process started here never sees Ctrl-C or SIGTERM, which go to all of a group and are the caller's to
+    handle; ours wait until the end."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGTERM])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _work(pipe: Connection, environment: dict[str, str]) -> None:
+    """What a process does until the pipe is closed."""
+    os.environ.clear()
+    os.environ.update(environment)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    with Simulator() as simulator, suppress(EOFError, BrokenPipeError):
+        pipe.send("ready")
+        while True:
+            job: Job[Any] = cloudpickle.loads(pipe.recv_bytes())
+            try:
+                outcome = True, job.run(simulator)
+            except Exception as error:
+                outcome = False, ExceptionWithTraceback(error, error.__traceback__)
+            pipe.send_bytes(cloudpickle.dumps(outcome))
+
+
+def _end_with_parent() -> None:
+    """A parent that is killed cannot end us; what is played on would meet that of its next run."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    os._exit(1)  # the simulator ends when it sees us gone

@@ -16,10 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from ns3_env.eval.benchmark import ray_cells
-from ns3_env.eval.benchmark.cell import Job
+from ns3_env.cluster.pool import RayPool
+from ns3_env.cluster.retries import RETRIES
 from ns3_env.eval.benchmark.folder import BenchFolder
-from ns3_env.eval.benchmark.ray_cells import RETRIES
 from ns3_env.eval.commands.evaluation import main
 from tests.cluster.cells import options, suite_file
 from tests.cluster.nodes import Head
@@ -110,13 +109,13 @@ def test_a_cell_that_takes_too_long_is_ended(head: Head, tmp_path: Path) -> None
 def test_a_worker_that_keeps_the_news_may_die(
     head: Head, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between the first cell and the second: the driver waits so long."""
+    """After cells have been given, before anything is heard of them: the driver waits so long."""
     killed = threading.Event()
-    give = ray_cells._Playing._give
+    give = RayPool._give
 
-    def give_and_wait(playing: ray_cells._Playing, job: Job) -> None:
-        give(playing, job)
-        assert killed.wait(60)
+    def give_and_wait(pool: RayPool) -> None:
+        give(pool)
+        assert not pool._given or killed.wait(60)
 
     def kill() -> None:
         deadline = time.monotonic() + 60
@@ -128,7 +127,7 @@ def test_a_worker_that_keeps_the_news_may_die(
                         killed.set()
             time.sleep(0.02)
 
-    monkeypatch.setattr(ray_cells._Playing, "_give", give_and_wait)
+    monkeypatch.setattr(RayPool, "_give", give_and_wait)
     killer = threading.Thread(target=kill)
     killer.start()
     suite = suite_file(tmp_path, seeds=[1], scenarios=SUITE["scenarios"][:1])

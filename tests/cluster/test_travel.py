@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,11 +15,11 @@ from ns3_env.cluster import store, worker_context
 from ns3_env.config.imports import trusted
 from ns3_env.envs.gym_env import incast_scenario
 from ns3_env.errors import ScenarioError
-from ns3_env.eval.benchmark.cell import Job
-from ns3_env.eval.benchmark.ray_cells import Unpacked, packed
+from ns3_env.eval.benchmark.cell import CellJob
 from ns3_env.eval.episodes.entry import Entry
 from ns3_env.policies.released import released
 from ns3_env.scenario import Controller, Scenario
+from ns3_env.scenario.named_files import renamed
 from ns3_env.simulator import PLUGINS_VARIABLE
 from tests.samples.policy_files import mlp_file
 
@@ -27,13 +29,21 @@ def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Ray's folder on a node."""
     folder = tmp_path / "node"
     folder.mkdir()
-    for module in (store, worker_context):
-        monkeypatch.setattr(module, "scratch", lambda: folder, raising=False)
+    monkeypatch.setattr(store, "scratch", lambda: folder)
     return folder
 
 
-def job(entry: Entry, scenario: Scenario) -> Job:
-    return Job(Path("out"), "s", scenario, entry, 1, False, "", {})
+@contextmanager
+def travelled(entry: Entry, scenario: Scenario) -> Iterator[CellJob]:
+    """The cell as it is on a node."""
+    job, files = CellJob("s", scenario, entry, 1, False, "", {}).packed()
+    with store.unpacked(files) as paths:
+        yield job.at(paths)
+
+
+def localised(job: CellJob, played: Scenario) -> Scenario:
+    """The scenario as the cell's files show it."""
+    return renamed(played, job.home or {})
 
 
 def test_files_that_controllers_name_have_other_paths_there_and_their_own_in_results(
@@ -44,19 +54,17 @@ def test_files_that_controllers_name_have_other_paths_there_and_their_own_in_res
     network = {"File": str(mine), "ActionNoise": 0.1}
     other = Controller(name="policy", attributes={"File": str(theirs)})
     scenario = incast_scenario().model_copy(update={"controllers": [Controller(name="agent"), other]})
-    sent = job(Entry(name="x", controller="policy", attributes=network), scenario)
-    job_files = packed(sent)
-    mine.unlink()
-    theirs.unlink()
-    here = Unpacked(sent, job_files)
-    paths = [
-        Path(str(here.entry.attributes["File"])),
-        Path(str(here.scenario.controllers[1].attributes["File"])),
-    ]
-    assert tuple(path.read_bytes() for path in paths) == contents
-    assert all(node in path.parents for path in paths)
-    assert here.entry.attributes["ActionNoise"] == 0.1
-    assert here.localise(here.scenario) == scenario
+    with travelled(Entry(name="x", controller="policy", attributes=network), scenario) as here:
+        assert here.player is not None
+        paths = [
+            Path(str(here.player.attributes["File"])),
+            Path(str(here.scenario.controllers[1].attributes["File"])),
+        ]
+        assert tuple(path.read_bytes() for path in paths) == contents
+        assert all(node in path.parents for path in paths)
+        assert here.player.attributes["ActionNoise"] == 0.1
+        assert localised(here, here.scenario) == scenario
+    assert not list(node.iterdir())
 
 
 def test_checkpoints_travel_whether_they_are_a_file_or_a_folder(tmp_path: Path, node: Path) -> None:
@@ -64,18 +72,19 @@ def test_checkpoints_travel_whether_they_are_a_file_or_a_folder(tmp_path: Path, 
     (folder / "deep").mkdir(parents=True)
     (folder / "layout.json").write_text("{}")
     (folder / "deep/weights.npz").write_bytes(b"weights")
-    sent = job(Entry(name="own", checkpoint=str(folder)), incast_scenario())
-    there = Path(Unpacked(sent, packed(sent)).entry.checkpoint or "")
-    assert there != folder
-    assert (there / "deep/weights.npz").read_bytes() == b"weights"
-    assert (there / "layout.json").exists()
+    with travelled(Entry(name="own", checkpoint=str(folder)), incast_scenario()) as here:
+        assert here.player is not None
+        there = Path(here.player.checkpoint or "")
+        assert node in there.parents
+        assert (there / "deep/weights.npz").read_bytes() == b"weights"
+        assert (there / "layout.json").exists()
 
-    sent = job(Entry(name="box", checkpoint="courier"), incast_scenario())
-    here = Unpacked(sent, packed(sent))
-    file = Path(here.entry.checkpoint or "")
-    assert file.read_bytes() == released("courier").read_bytes()
-    played = incast_scenario().playing(file)
-    assert here.localise(played) == incast_scenario().playing(released("courier").absolute())
+    with travelled(Entry(name="box", checkpoint="courier"), incast_scenario()) as here:
+        assert here.player is not None
+        file = Path(here.player.checkpoint or "")
+        assert file.read_bytes() == released("courier").read_bytes()
+        played = incast_scenario().playing(file)
+        assert localised(here, played) == incast_scenario().playing(released("courier").absolute())
 
 
 def test_a_node_has_the_driver_s_plugins_and_names_or_says_what_it_lacks(

@@ -195,7 +195,7 @@ def test_an_interrupted_write_leaves_no_folder(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ns3_env.eval.episodes.results.resolved", interrupted)
+    monkeypatch.setattr("ns3_env.simulator.pool.LocalPool.submit", interrupted)
     assert run(scenario, tmp_path / "out", "hpcc") == 130
     assert not (tmp_path / "out" / "hpcc").exists()
 
@@ -329,4 +329,4 @@ def test_where_no_bar_can_be_drawn_a_line_says_how_far_it_is(
 ) -> None:
     monkeypatch.setattr("ns3_env.eval.plots.progress.FIRST_S", 0.001)
     assert run(scenario, tmp_path / "out", "dctcp") == 0
-    assert "dctcp (1 of 1); 0:00 so far\n" in capsys.readouterr().out
+    assert "dctcp (0 of 1 played); 0:00 so far\n" in capsys.readouterr().out

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 from ns3_env.agents.search.metrics_objective import ended_at_the_limit
+from ns3_env.config.files import write_files
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.eval import metrics
-from ns3_env.eval.episodes.results import write_results
+from ns3_env.eval.episodes.results import result_files
 from ns3_env.scenario import AGENT, Controller, Record, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Flow, FlowList, Incast, Joining, LongShort
@@ -189,7 +190,7 @@ def test_an_agents_endless_flows_are_truncated_where_the_episode_ends(clock: str
 
 def test_a_run_folder_says_which_flows_have_no_end(simulator: Simulator, tmp_path: Path) -> None:
     played = scenario(LongShort(long_bytes="endless", short_bytes=100_000), record=Record(windows=True))
-    write_results(tmp_path, played, simulator.play(played))
+    write_files(tmp_path, result_files(played, simulator.play(played)))
     with (tmp_path / "flows.csv").open(newline="") as text:
         long, short = csv.DictReader(text)
     assert (long["endless"], long["finished"], long["fct_ns"], long["size_bytes"]) == ("1", "0", "-1", "0")

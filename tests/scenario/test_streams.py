@@ -14,10 +14,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ns3_env.config.files import write_files
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.eval import metrics
-from ns3_env.eval.episodes.results import write_results
+from ns3_env.eval.episodes.results import result_files
 from ns3_env.eval.metrics.convergence import changes
 from ns3_env.scenario import AGENT, Controller, Ecn, Record, Scenario, Switch
 from ns3_env.scenario.topology import Dumbbell, ParkingLot
@@ -254,7 +255,7 @@ def test_convergence_counts_from_where_background_comes_and_goes(simulator: Simu
 
 def test_a_run_folder_has_a_row_for_each_stream(simulator: Simulator, tmp_path: Path) -> None:
     played = scenario(stream(0, 0.5e9), stream(1, 1e6, start_ns=5, stop_ns=None))
-    write_results(tmp_path, played, simulator.play(played))
+    write_files(tmp_path, result_files(played, simulator.play(played)))
     with (tmp_path / "streams.csv").open(newline="") as text:
         first, second = csv.DictReader(text)
     assert (first["src"], first["dst"], float(first["rate_bps"])) == ("0", "4", 0.5e9)
@@ -264,7 +265,7 @@ def test_a_run_folder_has_a_row_for_each_stream(simulator: Simulator, tmp_path: 
     results = simulator.play(alone)
     assert "streams" not in results
     (tmp_path / "none").mkdir()
-    write_results(tmp_path / "none", alone, results)
+    write_files(tmp_path / "none", result_files(alone, results))
     assert not (tmp_path / "none" / "streams.csv").exists()
 
 

@@ -22,7 +22,7 @@ from ns3_env.eval import metrics
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import PLUGINS_VARIABLE, Simulator, list_controllers
-from ns3_env.simulator.pool import Players
+from ns3_env.simulator.pool import LocalPool, Play
 from ns3_env.simulator.results import Results
 from ns3_env.task.rewards import make_reward
 
@@ -66,8 +66,8 @@ def test_a_flow_that_is_under_way_is_given_up_for_another_transport_s() -> None:
 
 @pytest.fixture(scope="module")
 def results() -> Results:
-    with Players(1) as players:
-        played = [players.submit(scenario, dict) for scenario in (tcp("dctcp"), RDMA)]
+    with LocalPool(1) as pool:
+        played = [pool.submit(Play(scenario, dict)) for scenario in (tcp("dctcp"), RDMA)]
         own, other = (future.result() for future in played)
     assert "rtt" not in other
     return own

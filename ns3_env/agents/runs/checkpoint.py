@@ -87,6 +87,20 @@ def policy_files(path: Path) -> list[Path]:
     return [own] if own.exists() else sorted(file for file in folder.rglob("*") if file.is_file())
 
 
+def checkpoint_files(path: Path) -> tuple[str, dict[str, bytes | Mapping[str, bytes]]]:
+    """The path by which a checkpoint may be named where nothing but these files is, and their content.
+
+    The path is that of the policy's file, or the checkpoint's folder where it has none. Raises ConfigError,
+    OSError.
+    """
+    files = policy_files(path)
+    if len(files) == 1 and (files[0].name == POLICY_FILE or path.is_file()):
+        file = str(files[0].absolute())
+        return file, {file: files[0].read_bytes()}
+    folder = find_checkpoint(policy_path(path))
+    return str(folder), {str(folder): {str(file.relative_to(folder)): file.read_bytes() for file in files}}
+
+
 def _trained(policy: Policy) -> TrainedPolicy:
     if not isinstance(policy, NetworkPolicy):
         settings: Mapping[str, Any] = getattr(policy, "action_settings", {})

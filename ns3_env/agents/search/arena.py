@@ -9,51 +9,52 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ns3_env.agents.search.config import JudgeConfig
-from ns3_env.agents.search.objectives import Episode, Judgement, Objective
+from ns3_env.agents.search.objectives import Episode, Judgement, Objective, Pending
 from ns3_env.agents.search.subject import Point, Subject
 from ns3_env.errors import ScenarioError, SimulatorError
-from ns3_env.simulator.pool import EpisodePool, Players
+from ns3_env.simulator.pool import LocalPool, Pool
 
 #: Where files that live for a generation are best kept: memory, where there is such a folder.
 _MEMORY = Path("/dev/shm")
 
 
 @contextmanager
-def players_of(env: JudgeConfig) -> Iterator[EpisodePool]:
-    """What plays where ``env.ray`` says, for as long as the block lasts.
+def pool_of(env: JudgeConfig) -> Iterator[Pool]:
+    """The pool that plays where ``env.ray`` says, for as long as the block lasts.
 
     Raises:
         ConfigError: no Ray cluster answers there, or it does not let us in.
     """
     if env.ray is None:
-        with Players(env.simulators) as players:
-            yield players
+        with LocalPool(env.simulators) as here:
+            yield here
         return
     from ns3_env.cluster.address import find
-    from ns3_env.cluster.players import RayPlayers
+    from ns3_env.cluster.pool import RayPool
     from ns3_env.cluster.session import joined
 
     with joined(find(env.ray, "env.ray"), env.simulators) as cluster:
         print(cluster, flush=True)
-        with RayPlayers(env.simulators or max(cluster.cores, 1)) as there:
+        with RayPool(env.simulators or max(cluster.cores, 1)) as there:
             yield there
 
 
 class Arena:
     """Plays points of a subject, and judges them."""
 
-    def __init__(self, subject: Subject, objective: Objective, players: EpisodePool) -> None:
+    def __init__(self, subject: Subject, objective: Objective, pool: Pool) -> None:
         """
         Args:
             subject: what is searched.
             objective: what an episode is worth.
-            players: the simulators.
+            pool: plays.
         """
-        self._subject, self._objective, self._players = subject, objective, players
+        self._subject, self._objective, self._pool = subject, objective, pool
 
     def play(
         self,
@@ -86,23 +87,24 @@ class Arena:
         folder: Path,
     ) -> None:
         found: dict[int, dict[int, Judgement]] = {number: {} for number in points}
-        playing: dict[Future[Judgement], tuple[int, int]] = {}
+        playing: dict[Future[Any], tuple[int, int, Pending]] = {}
         for number, point in points.items():
             controller = self._subject.controller(point, folder)
             for i, episode in enumerate(episodes):
-                playing[self._objective.begin(self._players, episode, controller)] = number, i
+                pending = self._objective.begin(self._pool, episode, controller)
+                playing[pending.played] = number, i, pending
         while playing:
             for future in wait(playing, timeout=0.2, return_when=FIRST_COMPLETED).done:
-                number, i = playing.pop(future)
-                found[number][i] = self._judged(future, points[number], episodes[i])
+                number, i, pending = playing.pop(future)
+                found[number][i] = self._judged(pending, points[number], episodes[i])
                 if len(found[number]) == len(episodes):
                     done(number, [found[number][i] for i in range(len(episodes))])
             if stopped():
                 playing = {future: at for future, at in playing.items() if not future.cancel()}
 
-    def _judged(self, future: Future[Judgement], point: Point, episode: Episode) -> Judgement:
+    def _judged(self, pending: Pending, point: Point, episode: Episode) -> Judgement:
         try:
-            judged = future.result()
+            judged = pending.result()
         except SimulatorError as error:
             raise type(error)(f"with {self._subject.describe(point)}: {error}") from error
         if math.isnan(judged.score):

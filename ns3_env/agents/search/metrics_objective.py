@@ -21,13 +21,13 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ns3_env.agents.search.config import MetricsConfig
-from ns3_env.agents.search.objectives import Episode, Judgement
+from ns3_env.agents.search.objectives import Episode, Judgement, Pending
 from ns3_env.config.model import nearest
 from ns3_env.errors import ConfigError
 from ns3_env.programs.transport import Transport
-from ns3_env.scenario import AGENT, POLICY, Controller, Scenario
+from ns3_env.scenario import AGENT, POLICY, Controller
 from ns3_env.simulator import list_controllers
-from ns3_env.simulator.pool import EpisodePool
+from ns3_env.simulator.pool import Play, Pool
 from ns3_env.simulator.results import Results, endless
 
 #: The logarithm of the ratio where the candidate alone does not define a metric: 20 times as bad.
@@ -103,19 +103,19 @@ class MetricsObjective:
         self._row = Measuring(metrics, tuple(config.terms))
         self._played: dict[tuple[str, int], list[Future[Row]]] = {}
 
-    def begin(self, players: EpisodePool, episode: Episode, controller: Controller) -> Future[Judgement]:
+    def begin(self, pool: Pool, episode: Episode, controller: Controller) -> Pending:
         """See ``Objective``."""
+
+        def played(who: Controller) -> Future[Row]:
+            return pool.submit(Play(episode.scenario.under(who.name, who.attributes), self._row))
+
         if episode.key not in self._played:
-            self._played[episode.key] = [
-                players.submit(_under(episode, x), self._row) for x in self._baselines
-            ]
+            self._played[episode.key] = [played(baseline) for baseline in self._baselines]
         baselines = self._played[episode.key]
-
-        def judge(row: Row) -> Judgement:
-            # They were submitted before, and episodes begin in the order in which they are: no deadlock.
-            return self.judge(row, [played.result() for played in baselines])
-
-        return players.submit_then(_under(episode, controller), self._row, judge)
+        return Pending(
+            played(controller),
+            lambda row: self.judge(row, [baseline.result() for baseline in baselines]),
+        )
 
     def judge(self, row: Row, baselines: Sequence[Row]) -> Judgement:
         """The score of values by metric, against those of the baselines."""
@@ -145,10 +145,6 @@ class Measuring:
         measured = dict(self.metrics.measure(results, others))
         measured.update(self.metrics.measure(ended_at_the_limit(results), of_finished))
         return measured
-
-
-def _under(episode: Episode, controller: Controller) -> Scenario:
-    return episode.scenario.under(controller.name, controller.attributes)
 
 
 def log_ratio(value: float, baselines: Sequence[float], metric: Metric) -> float:

@@ -6,7 +6,7 @@ A controller inside the simulator reports no decisions, so its reward is read fr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -18,7 +18,7 @@ from ns3_env.agents.search.config import JudgeConfig, SearchConfig
 from ns3_env.agents.trainer.environment import make_task
 from ns3_env.envs.sb3_vec_env import episode_seed
 from ns3_env.scenario import Controller, Record, Scenario
-from ns3_env.simulator.pool import EpisodePool
+from ns3_env.simulator.pool import Play, Pool
 from ns3_env.simulator.results import Floats, Results, bottleneck, flow_column, flow_ends, packet_bytes
 from ns3_env.task import observations
 from ns3_env.task.rewards import Reward
@@ -88,6 +88,18 @@ class Judgement:
     terms: Mapping[str, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Pending:
+    """An episode under way, and what judges what is kept of it."""
+
+    played: Future[Any]
+    judge: Callable[[Any], Judgement] = lambda judged: judged
+
+    def result(self) -> Judgement:
+        """Waits for it. Raises what ``played`` does."""
+        return self.judge(self.played.result())
+
+
 class Objective(Protocol):
     """Judges episodes."""
 
@@ -96,8 +108,8 @@ class Objective(Protocol):
         """What a score is, in words."""
         ...
 
-    def begin(self, players: EpisodePool, episode: Episode, controller: Controller) -> Future[Judgement]:
-        """Plays an episode, all its flows under the controller, and judges it; see ``EpisodePool.submit``."""
+    def begin(self, pool: Pool, episode: Episode, controller: Controller) -> Pending:
+        """Begins an episode, all its flows under the controller, and judges it once it has been played."""
         ...
 
 
@@ -111,10 +123,9 @@ class RewardObjective:
         self._reward = make_task(judge.of_agent(), "configuration").reward
         self._rtt_fraction = judge.clock.rtt_fraction
 
-    def begin(self, players: EpisodePool, episode: Episode, controller: Controller) -> Future[Judgement]:
+    def begin(self, pool: Pool, episode: Episode, controller: Controller) -> Pending:
         """See ``Objective``."""
-        played = with_recordings(episode.scenario, controller)
-        return players.submit(played, self._judge)
+        return Pending(pool.submit(Play(with_recordings(episode.scenario, controller), self._judge)))
 
     def _judge(self, results: Results) -> Judgement:
         return Judgement(recorded_reward(results, self._reward, self._rtt_fraction))

@@ -15,7 +15,7 @@ from stable_baselines3.common.logger import Logger, make_output_format
 
 from ns3_env.agents.configuration.run_folder import Outcome, RunFolder
 from ns3_env.agents.runs.progress import LiveLine, StopRequest
-from ns3_env.agents.search.arena import Arena, mean_score, players_of
+from ns3_env.agents.search.arena import Arena, mean_score, pool_of
 from ns3_env.agents.search.objectives import Episodes, Judgement
 from ns3_env.agents.search.optimiser import Optimiser
 from ns3_env.agents.search.plan import Plan
@@ -47,8 +47,8 @@ def run(plan: Plan, parent: Path, console: Console | None = None) -> Outcome:
     validations = TrialLog(folder.path / "validation.csv", plan.subject.columns, "generation")
     print(f"run folder: {folder.path}", flush=True)
     stop = StopRequest()
-    with players_of(plan.config.env) as players, stop.listening():
-        arena = Arena(plan.subject, plan.objective, players)
+    with pool_of(plan.config.env) as pool, stop.listening():
+        arena = Arena(plan.subject, plan.objective, pool)
         search = _Search(plan, folder, trials, validations, arena, stop, console or Console())
         try:
             search.run()

@@ -1,29 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One cell of a benchmark: a scenario under a controller with a seed, played and written down."""
+"""One cell of a benchmark: a scenario under a controller with a seed, played, and its files."""
 
 from __future__ import annotations
 
 import json
+import platform
 import time
+import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from ns3_env.config.files import write_file
-from ns3_env.config.folders import replace_folder
-from ns3_env.eval.benchmark.folder import FORMAT, Key, cell_folder
+from ns3_env.agents.runs.checkpoint import checkpoint_files
+from ns3_env.config.command_line import os_fault
+from ns3_env.errors import ConfigError, ScenarioError, SimulatorError
+from ns3_env.eval.benchmark.folder import FORMAT, Key, versions_in_use
 from ns3_env.eval.episodes.entry import Entry, played_by
 from ns3_env.eval.episodes.recording import duration_ns, recorded, sizes_of
-from ns3_env.eval.episodes.results import write_results
+from ns3_env.eval.episodes.results import result_files
 from ns3_env.eval.metrics import load_metrics, measure, without_nan
 from ns3_env.eval.metrics.convergence import allowed_bps
 from ns3_env.eval.metrics.queues import queue_cdf
 from ns3_env.eval.plots.table import csv_text
-from ns3_env.scenario import Scenario
+from ns3_env.scenario import Controller, Scenario
+from ns3_env.scenario.named_files import Files, named_files, read_files, renamed, renamed_controller
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Results, bottleneck, endless
 
@@ -46,11 +50,18 @@ _ROWS, _PORTS, _FLOWS = 2000, 4, 32
 
 
 @dataclass(frozen=True)
-class Job:
+class Played:
+    """A cell that is done: its wall time, and the files of its folder by name."""
+
+    seconds: float
+    files: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class CellJob:
     """A cell to be played.
 
     Attributes:
-        out: the benchmark's folder.
         name: of the scenario.
         scenario: with the seed set.
         entry: the controller.
@@ -59,85 +70,100 @@ class Job:
         fingerprint: of the cell.
         versions: go into config.yaml.
         metrics: of one's own, ``pkg.module:name``.
+        player: who plays in the place of the entry, whose files have other paths on this machine.
+        home: paths of files at home, by those on this machine; what is written says the former. None at home.
     """
 
-    out: Path
     name: str
     scenario: Scenario
     entry: Entry
     seed: int
     series: bool
     fingerprint: str
-    versions: dict[str, str]
+    versions: Mapping[str, str]
     metrics: tuple[str, ...] = ()
+    player: Entry | None = None
+    home: Mapping[str, str] | None = None
 
     @property
     def key(self) -> Key:
         """(scenario, controller, seed)."""
         return self.name, self.entry.name, self.seed
 
+    def run(self, simulator: Simulator) -> Played | str:
+        """The cell, or why it could not be played."""
+        try:
+            return self._played(simulator)
+        except (ScenarioError, SimulatorError) as error:
+            return f"{type(error).__name__}: {error}"
+        except OSError as error:
+            return os_fault(error)
+        except Exception:
+            return traceback.format_exc()
 
-class RemoteJob(Protocol):
-    """A job on another machine, where the files that it reads have other paths."""
+    def packed(self) -> tuple[CellJob, Files]:
+        """See ``ns3_env.simulator.pool.Job``."""
+        player, files = self.entry, dict[str, bytes | Mapping[str, bytes]]()
+        if player.checkpoint is not None:
+            try:
+                path, files = checkpoint_files(Path(player.checkpoint))
+            except (OSError, ConfigError) as error:
+                raise ScenarioError(f"{player.name}: {error}") from error
+            player = player.model_copy(update={"checkpoint": path})
+        files |= read_files(named_files([*self.scenario.controllers, *_of_simulator(player)]))
+        return replace(self, player=player), files
 
-    entry: Entry
-    scenario: Scenario
+    def at(self, paths: Mapping[str, str]) -> CellJob:
+        """See ``ns3_env.simulator.pool.Job``."""
+        player = self.player or self.entry
+        update: dict[str, Any] = {}
+        for controller in _of_simulator(player):
+            update["attributes"] = renamed_controller(controller, paths).attributes
+        if player.checkpoint is not None:
+            update["checkpoint"] = paths[player.checkpoint]
+        home = {here: there for there, here in paths.items()}
+        scenario = renamed(self.scenario, paths)
+        return replace(self, scenario=scenario, player=player.model_copy(update=update), home=home)
 
-    def localise(self, played: Scenario) -> Scenario:
-        """The scenario that was played, with the paths that the job's files have at home."""
-        ...
-
-
-def run(job: Job, simulator: Simulator) -> float:
-    """Plays a cell and writes its folder, complete or not at all.
-
-    Returns:
-        Wall seconds.
-
-    Raises: see ``play``.
-    """
-    seconds, write = play(job, simulator)
-    replace_folder(cell_folder(job.out, *job.key), write)
-    return seconds
-
-
-def play(
-    job: Job, simulator: Simulator, remote: RemoteJob | None = None
-) -> tuple[float, Callable[[Path], None]]:
-    """Plays a cell.
-
-    Returns:
-        Wall seconds, and what writes the cell's files into a folder.
-
-    Raises:
-        ScenarioError: the simulator refuses the scenario, or there is no such policy.
-        SimulatorError: the simulator died or hung; the next cell starts another one.
-    """
-    began = time.monotonic()
-    load_metrics(job.metrics)
-    given = job if remote is None else remote
-    scenario, results = played_by(given.entry, given.scenario, simulator, recorded)
-    if remote is not None:
-        scenario = remote.localise(scenario)
-    metrics = measure(results)
-    seconds = time.monotonic() - began
-
-    def write(folder: Path) -> None:
-        used = {"controller": job.entry.model_dump(mode="json"), "versions": job.versions}
-        write_results(folder, scenario, results, MORE_FLOW_COLUMNS, used)
-        write_file(folder / "queue_cdf.csv", _queue_cdf_text(results))
-        if job.series:
-            text = csv_text(("t_ns", "kind", "id", "value"), _series_rows(results))
-            write_file(folder / "series.csv", text)
+    def _played(self, simulator: Simulator) -> Played:
+        began = time.monotonic()
+        load_metrics(self.metrics)
+        if self.home is not None:
+            _check_versions(self.versions)
+        scenario, results = played_by(self.player or self.entry, self.scenario, simulator, recorded)
+        metrics = measure(results)
+        seconds = time.monotonic() - began
+        used = {"controller": self.entry.model_dump(mode="json"), "versions": dict(self.versions)}
+        files = result_files(renamed(scenario, self.home or {}), results, MORE_FLOW_COLUMNS, used)
+        files["queue_cdf.csv"] = _queue_cdf_text(results)
+        if self.series:
+            files["series.csv"] = csv_text(("t_ns", "kind", "id", "value"), _series_rows(results))
         content = {
             "format": FORMAT,
-            "fingerprint": job.fingerprint,
+            "fingerprint": self.fingerprint,
             "seconds": round(seconds, 3),
             "metrics": without_nan(metrics),
         }
-        write_file(folder / "metrics.json", json.dumps(content, indent=1, allow_nan=False))
+        files["metrics.json"] = json.dumps(content, indent=1, allow_nan=False)
+        return Played(seconds, files)
 
-    return seconds, write
+
+def _of_simulator(entry: Entry) -> list[Controller]:
+    """The entry's controller, where it is one of the simulator."""
+    if entry.controller is None:
+        return []
+    return [Controller(name=entry.controller, attributes=entry.attributes)]
+
+
+def _check_versions(wanted: Mapping[str, str]) -> None:
+    """Raises ScenarioError where the cell's results would be another version's."""
+    found = versions_in_use()
+    for name in sorted({*found, *wanted}):
+        if (here := found.get(name, "none")) != (there := wanted.get(name, "none")):
+            raise ScenarioError(
+                f"node {platform.node()}: {name} is {here}, but {there} where the command runs: all nodes "
+                "need the same versions"
+            )
 
 
 def cost(scenario: Scenario, entry: Entry) -> float:

@@ -8,9 +8,12 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -18,15 +21,16 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 
 from ns3_env.config.bounds import MAX_PROCESSES, WHY_PROCESSES, excess
-from ns3_env.config.files import write_atomically
-from ns3_env.errors import ScenarioError
-from ns3_env.eval.benchmark import workers
-from ns3_env.eval.benchmark.cell import Job, cost
+from ns3_env.config.files import write_atomically, write_files
+from ns3_env.config.folders import replace_folder
+from ns3_env.errors import ConfigError, ScenarioError, SimulatorDied
+from ns3_env.eval.benchmark.cell import CellJob, Played, cost
 from ns3_env.eval.benchmark.entries import check, join, refuse_imports
 from ns3_env.eval.benchmark.folder import (
     LOCK,
     BenchFolder,
     Key,
+    cell_folder,
     claim,
     failure_file,
     fingerprint,
@@ -35,10 +39,16 @@ from ns3_env.eval.benchmark.folder import (
 )
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.benchmark.summary import show
-from ns3_env.eval.benchmark.workers import Backend, Event
 from ns3_env.eval.metrics import own_metrics
 from ns3_env.eval.plots.progress import clock, progress_lines
+from ns3_env.simulator.pool import LocalPool, Pool
 
+#: How often it is shown how far a benchmark is, s.
+TICK_S = 0.2
+#: Cells that a cluster is given for each core: one runs, one waits.
+_GIVEN_PER_CORE = 2
+#: Cells that are written at the same time: the disk takes them together.
+_WRITERS = 8
 _RUNNING_SHOWN = 8
 
 
@@ -76,7 +86,10 @@ def benchmark(
         KeyboardInterrupt: Ctrl-C; the folder can be gone on with.
     """
     _check_jobs(jobs)
-    backend = _backend(ray, jobs)
+    if ray is not None:
+        from ns3_env.cluster.address import find
+
+        ray = find(ray)
     suite = given if isinstance(given, Suite) else Suite.load(given)
     console = console or Console()
     if not allow_imports:
@@ -92,7 +105,9 @@ def benchmark(
             shutil.rmtree(partial, ignore_errors=True)
         todo = _todo(out, suite)
         try:
-            _play(todo, backend, suite.timeout_s, out, console)
+            if todo:
+                with _pool(ray, jobs, len(todo), console) as pool:
+                    _play(todo, pool, suite.timeout_s, out, console)
         except KeyboardInterrupt:
             folder = BenchFolder.read(out)
             done, total = len(folder.cells), sum(1 for _ in suite.cells())
@@ -111,14 +126,20 @@ def _check_jobs(jobs: int | None) -> None:
         raise ScenarioError(f"--jobs: {text}")
 
 
-def _backend(ray: str | None, jobs: int | None) -> Backend:
-    """Where cells are played. Raises ConfigError where no Ray cluster answers."""
+@contextmanager
+def _pool(ray: str | None, jobs: int | None, cells: int, console: Console) -> Iterator[Pool]:
+    """Where cells are played. Raises ConfigError where a Ray cluster does not let us in."""
     if ray is None:
-        return workers.LocalPool(jobs or os.cpu_count() or 1)
-    from ns3_env.cluster.address import find
-    from ns3_env.eval.benchmark.ray_cells import RayCells
+        with LocalPool(min(jobs or os.cpu_count() or 1, cells)) as pool:
+            yield pool
+        return
+    from ns3_env.cluster.pool import RayPool
+    from ns3_env.cluster.session import joined
 
-    return RayCells(find(ray), jobs)
+    with joined(ray, jobs) as cluster:
+        console.print(cluster, markup=False, highlight=False)
+        with RayPool(jobs or max(_GIVEN_PER_CORE * cluster.cores, 4)) as there:
+            yield there
 
 
 def _say_where(suite: Suite, console: Console) -> None:
@@ -130,7 +151,7 @@ def _say_where(suite: Suite, console: Console) -> None:
             console.print(f"{entry.name}: decides {where}", highlight=False, markup=False)
 
 
-def _todo(out: Path, suite: Suite) -> list[tuple[float, Job]]:
+def _todo(out: Path, suite: Suite) -> list[tuple[float, CellJob]]:
     """Jobs of the cells that are not done, with their costs, the longest first."""
     used = versions_in_use()
     done = {cell.key for cell in BenchFolder.read(out).cells}
@@ -139,8 +160,7 @@ def _todo(out: Path, suite: Suite) -> list[tuple[float, Job]]:
         if (case.name, entry.name, seed) in done:
             continue
         scenario = case.scenario.with_seed(seed)
-        job = Job(
-            out=out,
+        job = CellJob(
             name=case.name,
             scenario=scenario,
             entry=entry,
@@ -155,36 +175,57 @@ def _todo(out: Path, suite: Suite) -> list[tuple[float, Job]]:
 
 
 def _play(
-    todo: list[tuple[float, Job]],
-    backend: Backend,
-    timeout_s: float,
-    out: Path,
-    console: Console,
+    todo: Sequence[tuple[float, CellJob]], pool: Pool, timeout_s: float, out: Path, console: Console
 ) -> None:
     """Plays the jobs and shows how far it is; a cell's error goes into ``failed/``."""
-    if not todo:
-        return
+    playing: dict[Future[Any], CellJob] = {pool.submit(job, timeout_s): job for _, job in todo}
+    writing: dict[Future[Any], CellJob] = {}
     view = _View({job.key: weight for weight, job in todo})
-    playing = closing(backend.play_all([job for _, job in todo], timeout_s))
+
+    def over(job: CellJob, failure: str | None) -> None:
+        file = failure_file(out, *job.key)
+        if failure is None:
+            file.unlink(missing_ok=True)
+        else:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(file, failure.rstrip() + "\n")
+            reason = failure.strip().splitlines()[-1]
+            live.console.print(f"failed: {_named(job.key)}: {reason}", markup=False, highlight=False)
+        view.end(job.key, failed=failure is not None)
+
     with (
         progress_lines(console, view.line),
-        playing as events,
         Live(view.render(), console=console, transient=True, refresh_per_second=4) as live,
+        ThreadPoolExecutor(_WRITERS) as writers,
     ):
-        for event in events:
-            if event.what == "joined":
-                live.console.print(event.text, markup=False, highlight=False)
-                continue
-            failure = failure_file(out, *event.key)
-            if event.what == "done":
-                failure.unlink(missing_ok=True)
-            elif event.what == "failed":
-                failure.parent.mkdir(parents=True, exist_ok=True)
-                write_atomically(failure, event.text.rstrip() + "\n")
-                reason = event.text.strip().splitlines()[-1]
-                live.console.print(f"failed: {_named(event.key)}: {reason}", markup=False, highlight=False)
-            view.note(event)
+        while playing or writing:
+            for future in wait([*playing, *writing], TICK_S, FIRST_COMPLETED).done:
+                if (job := writing.pop(future, None)) is not None:
+                    future.result()
+                    over(job, None)
+                    continue
+                job = playing.pop(future)
+                outcome = _outcome(future, timeout_s)
+                if isinstance(outcome, Played):
+                    folder = cell_folder(out, *job.key)
+                    write = partial(write_files, files=outcome.files)
+                    writing[writers.submit(replace_folder, folder, write)] = job
+                else:
+                    over(job, outcome)
+            view.running(job.key for future, job in playing.items() if future.running())
             live.update(view.render())
+
+
+def _outcome(future: Future[Played | str], timeout_s: float) -> Played | str:
+    """What came of a cell. Raises ConnectionError where the cluster is gone."""
+    try:
+        return future.result()
+    except TimeoutError:
+        return f"took longer than the suite's timeout_s, {timeout_s:g} s"
+    except SimulatorDied as error:
+        return str(error)
+    except (ConfigError, ScenarioError) as error:
+        return f"{type(error).__name__}: {error}"
 
 
 class _View:
@@ -197,13 +238,14 @@ class _View:
         self._running: dict[Key, float] = {}
         self._began = time.monotonic()
 
-    def note(self, event: Event) -> None:
-        """Takes what has happened into account."""
-        if event.what == "started":
-            self._running[event.key] = time.monotonic()
-        elif event.what != "tick":
-            self._running.pop(event.key, None)
-            (self._done if event.what == "done" else self._failed).add(event.key)
+    def running(self, keys: Iterable[Key]) -> None:
+        """The cells that run now."""
+        now = time.monotonic()
+        self._running = {key: self._running.get(key, now) for key in keys}
+
+    def end(self, key: Key, failed: bool) -> None:
+        """A cell is over."""
+        (self._failed if failed else self._done).add(key)
 
     def eta_s(self) -> float | None:
         """Seconds that the rest may take, at the pace so far; None before the first cell is over."""

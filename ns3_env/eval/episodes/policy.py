@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Placement, Policy, SlotStates
 from ns3_env.policies.released import named_controller
 from ns3_env.scenario import Controller, Scenario
-from ns3_env.simulator import Simulator
+from ns3_env.simulator.pool import LocalPool, Play, Pool
 from ns3_env.task.task import Task
 
 
@@ -47,6 +49,33 @@ class Episode:
         return float(sum(self.returns)) / self.decisions if self.decisions else float("nan")
 
 
+#: Episodes under way, by the name of who plays them, one for each seed.
+Begun = Mapping[str, Sequence[Future[Episode]]]
+
+
+def begin_controllers(
+    pool: Pool, scenario: Scenario, controllers: Mapping[str, Controller], seeds: Sequence[int]
+) -> Begun:
+    """Begins episodes of the scenario with every flow of the agent under each controller, one for each seed.
+
+    The futures raise ScenarioError where the simulator refuses a controller, SimulatorError where it failed.
+    """
+    return {
+        name: [
+            pool.submit(
+                Play(scenario.under(who.name, who.attributes).with_seed(seed), partial(Episode, seed))
+            )
+            for seed in seeds
+        ]
+        for name, who in controllers.items()
+    }
+
+
+def collected(begun: Begun) -> dict[str, list[Episode]]:
+    """The episodes, once they have been played. Raises what a future does."""
+    return {name: [future.result() for future in futures] for name, futures in begun.items()}
+
+
 def run_controller(name: str | Controller, scenario: Scenario, seed: int, episodes: int = 1) -> list[Episode]:
     """Episodes of the scenario with every flow of the agent under a controller of the simulator, given by
     name or with its attributes, or under a released policy.
@@ -56,10 +85,15 @@ def run_controller(name: str | Controller, scenario: Scenario, seed: int, episod
         SimulatorError: the simulator failed.
     """
     who = named_controller(name) if isinstance(name, str) else name
-    own = scenario.under(who.name, who.attributes)
-    seeds = [episode_seed(seed, number) for number in range(episodes)]
-    with Simulator() as simulator:
-        return [Episode(drawn, simulator.play(own.with_seed(drawn))) for drawn in seeds]
+    with LocalPool() as pool:
+        return collected(begin_controllers(pool, scenario, {who.name: who}, seeds_of(seed, episodes)))[
+            who.name
+        ]
+
+
+def seeds_of(seed: int, episodes: int) -> list[int]:
+    """Seeds of episodes that are drawn from ``seed``."""
+    return [episode_seed(seed, number) for number in range(episodes)]
 
 
 def run_policy(

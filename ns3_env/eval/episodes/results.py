@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writes a run's folder: flows, queues and counters as CSV, and every value that was used."""
+"""A run's files: flows, queues and counters as CSV, and every value that was used."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import yaml
 
 from ns3_env.agents.configuration.run_folder import versions
-from ns3_env.config.files import write_file
 from ns3_env.eval.episodes.series import FILES as SERIES_FILES
-from ns3_env.eval.plots import table
+from ns3_env.eval.plots.table import csv_text
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import default_attributes
+from ns3_env.simulator.results import Results
 
 FLOW_COLUMNS = (
     "src",
@@ -78,14 +77,13 @@ FILES = (
 )
 
 
-def write_results(
-    folder: Path,
+def result_files(
     scenario: Scenario,
-    results: dict[str, Any],
+    results: Results,
     more_columns: Sequence[str] = (),
     used: Mapping[str, Any] | None = None,
-) -> None:
-    """Writes flows.csv, queues.csv, config.yaml, and what else there is, into an existing folder.
+) -> dict[str, str]:
+    """flows.csv, queues.csv, config.yaml, and what else there is, by name.
 
     flows.csv: times in ns, ``fct_ns`` −1 and ``finished`` 0 where the time limit came first; with flows that
     never end there is ``endless``, 1 for those. streams.csv, where there is background of a constant rate: a
@@ -97,35 +95,35 @@ def write_results(
     flows.csv has each flow's RTTs, −1 where none was measured.
 
     Args:
-        folder: where.
         scenario: as it was played.
         results: what came of it.
         more_columns: of flows.csv, beside ``FLOW_COLUMNS``.
         used: keys of config.yaml beside the scenario; versions by default.
     """
     flows = results["flows"]
-    names = [*FLOW_COLUMNS, *more_columns, *(name for name in MORE_COLUMNS if name in flows)]
-    rows = [[*row, int(row[4] >= 0)] for row in zip(*(flows[name] for name in names), strict=True)]
-    write_file(folder / "flows.csv", table.csv_text([*names, "finished"], rows))
+    columns = [*FLOW_COLUMNS, *more_columns, *(name for name in MORE_COLUMNS if name in flows)]
+    finished = [int(fct >= 0) for fct in flows["fct_ns"]]
+    found = {"flows.csv": _by_column({**{name: flows[name] for name in columns}, "finished": finished})}
     if streams := results.get("streams"):
-        rows = [list(row) for row in zip(*(streams[name] for name in STREAM_COLUMNS), strict=True)]
-        write_file(folder / "streams.csv", table.csv_text(STREAM_COLUMNS, rows))
-    columns = [*QUEUE_COLUMNS, *(["window_tx_bytes"] if "measurement" in results else [])]
-    rows = [[port[name] for name in columns] for port in results["queues"]]
-    write_file(folder / "queues.csv", table.csv_text(columns, rows))
+        found["streams.csv"] = _by_column({name: streams[name] for name in STREAM_COLUMNS})
+    of_ports = [*QUEUE_COLUMNS, *(["window_tx_bytes"] if "measurement" in results else [])]
+    found["queues.csv"] = _by_row(of_ports, results["queues"])
     if losses := results["losses"]:
-        rows = [[lost[name] for name in LOSS_COLUMNS] for lost in losses]
-        write_file(folder / "losses.csv", table.csv_text(LOSS_COLUMNS, rows))
+        found["losses.csv"] = _by_row(LOSS_COLUMNS, losses)
     if counters := results["flow_counters"]:
-        rows = [[flow, *row] for flow, row in enumerate(zip(*counters.values(), strict=True))]
-        write_file(folder / "counters.csv", table.csv_text(["flow", *counters], rows))
-    config = {
-        "source": scenario.source,
-        **(used or {"versions": versions()}),
-        "scenario": resolved(scenario),
-    }
-    text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
-    write_file(folder / "config.yaml", text)
+        numbers = range(len(finished))
+        found["counters.csv"] = _by_column({"flow": numbers, **counters})
+    config = {"source": scenario.source, **(used or {"versions": versions()}), "scenario": resolved(scenario)}
+    found["config.yaml"] = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
+    return found
+
+
+def _by_column(columns: Mapping[str, Sequence[Any]]) -> str:
+    return csv_text(list(columns), zip(*columns.values(), strict=True))
+
+
+def _by_row(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    return csv_text(columns, ([row[name] for name in columns] for row in rows))
 
 
 def resolved(scenario: Scenario) -> dict[str, Any]:

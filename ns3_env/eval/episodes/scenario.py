@@ -3,35 +3,40 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from ns3_env.config.bounds import MAX_TIME_NS, WHY_TIME, excess
+from ns3_env.config.files import write_files
 from ns3_env.config.folders import refuse_foreign, replace_folder
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.episodes.arguments import Attributes, Given, read_scenario
 from ns3_env.eval.episodes.entry import Entry, results_of, under
 from ns3_env.eval.episodes.recording import recorded
-from ns3_env.eval.episodes.results import FILES, write_results
-from ns3_env.eval.episodes.series import write_series
+from ns3_env.eval.episodes.results import FILES, result_files
+from ns3_env.eval.episodes.series import series_files
 from ns3_env.eval.episodes.trained import trained_policies
-from ns3_env.eval.metrics import line, without_nan
+from ns3_env.eval.metrics import line, load_metrics, own_metrics, without_nan
 from ns3_env.eval.plots import table
 from ns3_env.eval.plots.progress import progress_lines
 from ns3_env.policies.released import named_controller
 from ns3_env.scenario import AGENT, Record, Scenario
+from ns3_env.scenario.named_files import Files
 from ns3_env.simulator import Simulator
+from ns3_env.simulator.pool import LocalPool
 from ns3_env.simulator.results import Results
 
-if TYPE_CHECKING:
-    from ns3_env.agents.runs.checkpoint import TrainedPolicy
-
+#: How often it is shown what is played, s.
+_TICK_S = 0.2
 #: Samples of queues beyond which it is said how many there will be.
 _MANY_SAMPLES = 1_000_000
 
@@ -50,12 +55,99 @@ class Trace(Protocol):
 
 
 @dataclass(frozen=True)
+class _Done:
+    """What is left of an episode that has been written: the table's row, flows, wall seconds."""
+
+    row: dict[str, float]
+    flows: int
+    seconds: float
+
+
+@dataclass(frozen=True)
 class _Play:
-    """An episode: its folder below ``out``, the scenario as it is played, a policy that decides in Python."""
+    """An episode that writes its folder: a job.
+
+    Attributes:
+        folder: below ``out``.
+        entry: who plays; None: the scenario's own controllers.
+        scenario: with its seed.
+        record: what is recorded.
+        trace: writes more of it.
+        title: of a trace's figure.
+        home: the folder's place; None where nothing captures.
+        metrics: of one's own, ``pkg.module:name``.
+        into: where files are written, to be put into place when they are complete.
+    """
 
     folder: str
+    entry: Entry | None
     scenario: Scenario
-    trained: TrainedPolicy | None
+    record: Record
+    trace: Trace | None
+    title: str
+    home: Path | None
+    metrics: tuple[str, ...]
+    into: Path = Path()
+
+    def packed(self) -> tuple[_Play, Files]:
+        """See ``Job``: what writes a folder stays on its machine."""
+        raise NotImplementedError
+
+    def at(self, paths: Mapping[str, str]) -> _Play:
+        """See ``Job``."""
+        raise NotImplementedError
+
+    def run(self, simulator: Simulator) -> _Done:
+        """Plays and writes it. Raises ScenarioError, SimulatorError, OSError."""
+        began = time.monotonic()
+        load_metrics(self.metrics)
+        asked, trained = (self.scenario, None) if self.entry is None else under(self.entry, self.scenario)
+        played = asked.model_copy(update={"record": self.record})
+        captured = played
+        if self.home is not None:
+            (self.into / "pcap").mkdir()
+            captured, played = _capturing(played, self.into), _capturing(played, self.home)
+        results = results_of(captured, trained, simulator)
+        write_files(self.into, {**result_files(played, results), **series_files(results)})
+        if self.trace:
+            title = f"{self.title} under {self.folder.partition('/')[0]}, seed {played.seed}"
+            self.trace.write(self.into, results, title + played.measured_text())
+        return _Done(line(results), len(results["flows"]["src"]), time.monotonic() - began)
+
+
+def _play_all(plays: Sequence[_Play], out: Path, console: Console) -> dict[str, _Done]:
+    """Plays the episodes, as many at a time as there are cores, and says which are done."""
+    done: dict[str, _Done] = {}
+    at_once = min(len(plays), len(os.sched_getaffinity(0)))
+    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    progress = Progress(*columns, console=console, transient=True)
+    task = progress.add_task("", total=None)
+
+    def state() -> str:
+        running = [play.folder for future, play in under_way.items() if future.running()]
+        return f"{', '.join(running)} ({len(done)} of {len(plays)} played)"
+
+    def put(play: _Play) -> _Done:
+        found: list[_Done] = []
+        replace_folder(
+            out / play.folder, lambda into: found.append(pool.submit(replace(play, into=into)).result())
+        )
+        return found[0]
+
+    # An exception, or Ctrl-C, ends the pool first: whoever waits for it cleans up.
+    with ThreadPoolExecutor(at_once) as threads, LocalPool(at_once) as pool:
+        under_way = {threads.submit(put, play): play for play in plays}
+        with progress, progress_lines(console, state):
+            while under_way:
+                progress.update(task, description=state())
+                for future in wait(under_way, _TICK_S, FIRST_COMPLETED).done:
+                    play = under_way.pop(future)
+                    done[play.folder] = future.result()
+                    shown = out / play.folder / "trace.png" if play.trace else out / play.folder
+                    progress.console.print(
+                        f"{shown}: {done[play.folder].seconds:.1f} s", highlight=False, markup=False
+                    )
+    return done
 
 
 def run(
@@ -101,10 +193,14 @@ def run(
     scenario = given.scenario
     record = _record(scenario, queue_series_ns, pcap, trace is not None)
     players = [*_players(given, names, checkpoints)]
-    plays = [*_plays(scenario, players, given.attributes, seeds)]
+    common = partial(_Play, record=record, trace=trace, title=given.title, metrics=own_metrics())
+    plays = [
+        common(folder, entry, seeded, home=out / folder if pcap else None)
+        for folder, entry, seeded in _plays(scenario, players, given.attributes, seeds)
+    ]
     out.mkdir(parents=True, exist_ok=True)
-    for play in plays:
-        play.scenario.to_simulator_json()  # what is wrong with one is said before the first has run for hours
+    for play in plays:  # what is wrong with one is said before the first has run for hours
+        (play.scenario if play.entry is None else under(play.entry, play.scenario)[0]).to_simulator_json()
         refuse_foreign(out / play.folder, {*FILES, *(trace.files if trace else ())}, "run's folder")
     console = console or Console()
     samples = _queue_samples(scenario.model_copy(update={"record": record}))
@@ -113,45 +209,9 @@ def run(
             f"queue series: up to {samples / 1e6:,.1f} million samples under each controller, one per "
             f"switch port every {record.queue_series_ns} ns until {scenario.time_limit_ns / 1e6:g} ms"
         )
-    rows: dict[str, dict[str, float]] = {}
-    progress = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-    )
-    with progress, Simulator() as simulator:
-        for number, play in enumerate(plays, start=1):
-            what = f"{play.folder} ({number} of {len(plays)})"
-            task = progress.add_task(what, total=None)
-            began = time.monotonic()
-            results: dict[str, Any] = {}
-
-            def write(folder: Path, play: _Play = play, results: dict[str, Any] = results) -> None:
-                if pcap:
-                    (folder / "pcap").mkdir()
-
-                played = play.scenario.model_copy(update={"record": record})
-                captured = _capturing(played, folder) if pcap else played
-                results.update(results_of(captured, play.trained, simulator))
-                if pcap:  # the folder moves to its place when it is complete
-                    played = _capturing(played, out / play.folder)
-                write_results(folder, played, results)
-                write_series(folder, results)
-                if trace:
-                    title = f"{given.title} under {play.folder.partition('/')[0]}, seed {played.seed}"
-                    trace.write(folder, results, title + played.measured_text())
-
-            with progress_lines(console, what.__str__):
-                replace_folder(out / play.folder, write)
-            rows[play.folder] = line(results)
-            progress.remove_task(task)
-            shown = out / play.folder / "trace.png" if trace else out / play.folder
-            progress.console.print(
-                f"{shown}: {time.monotonic() - began:.1f} s", highlight=False, markup=False
-            )
-    flows = len(results["flows"]["src"])
+    done = _play_all(plays, out, console)
+    rows = {play.folder: done[play.folder].row for play in plays}
+    flows = done[plays[-1].folder].flows
     table.show(
         f"{flows} flows, {scenario.topology.kind} ({scenario_file}){scenario.measured_text()}", rows, console
     )
@@ -195,16 +255,15 @@ def _players(given: Given, names: Sequence[str], checkpoints: Sequence[str]) -> 
 
 def _plays(
     scenario: Scenario, players: Sequence[Entry], attributes: Attributes, seeds: Sequence[int]
-) -> Iterator[_Play]:
-    """Each episode: player by player, seed by seed."""
+) -> Iterator[tuple[str, Entry | None, Scenario]]:
+    """Each episode's folder, player and scenario: player by player, seed by seed."""
     several = len(seeds) > 1
     for entry in players or (None,):
         name = _together(scenario) if entry is None else entry.name
         played = _as_it_stands(scenario, attributes) if entry is None else scenario
         for seed in seeds or (scenario.seed,):
             folder = f"{name}/seed-{seed}" if several else name
-            seeded = played.with_seed(seed) if seeds else played
-            yield _Play(folder, *((seeded, None) if entry is None else under(entry, seeded)))
+            yield folder, entry, played.with_seed(seed) if seeds else played
 
 
 def _together(scenario: Scenario) -> str:

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writes recorded series as CSV: windows, queues, marks, pauses, controllers' states."""
+"""Recorded series as CSV: windows, queues, marks, pauses, controllers' states."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from ns3_env.config.files import write_file
 from ns3_env.eval.plots.table import csv_text
 
 #: Columns of each series; times are ns, lengths bytes, rates bit/s.
@@ -42,7 +40,6 @@ def recorded_series(results: Mapping[str, Any]) -> dict[str, Sequence[Sequence[A
     return {name: found[name] for name in COLUMNS if name in found}
 
 
-def write_series(folder: Path, results: Mapping[str, Any]) -> None:
-    """A CSV file for each recorded series."""
-    for name, rows in recorded_series(results).items():
-        write_file(folder / f"{name}.csv", csv_text(COLUMNS[name], rows))
+def series_files(results: Mapping[str, Any]) -> dict[str, str]:
+    """The CSV file of each recorded series, by its name."""
+    return {f"{name}.csv": csv_text(COLUMNS[name], rows) for name, rows in recorded_series(results).items()}

@@ -15,14 +15,15 @@ from ns3_env.agents.runs.checkpoint import load_policy
 from ns3_env.agents.trainer.environment import make_scenario
 from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW, ROW
-from ns3_env.eval.episodes.policy import Episode, run_controller, run_policy, summary
+from ns3_env.eval.episodes.policy import Episode, begin_controllers, collected, run_policy, seeds_of, summary
 from ns3_env.eval.metrics import mean, without_nan
 from ns3_env.eval.plots import table
 from ns3_env.eval.plots.progress import progress_lines
 from ns3_env.eval.training.played import show_played
 from ns3_env.policies.policy import Policy
-from ns3_env.policies.released import released_names
-from ns3_env.scenario import Controller, Scenario
+from ns3_env.policies.released import named_controller, released_names
+from ns3_env.scenario import Scenario
+from ns3_env.simulator.pool import LocalPool
 
 
 def evaluation_scenario(config: RunConfig, source: str) -> Scenario:
@@ -46,18 +47,23 @@ def against(
     the same flows of the scenario. Under TCP there is no such window."""
     seed, episodes = evaluation.seed, evaluation.episodes
     where = evaluation.placement
-    others: dict[str, str | Controller] = {
-        f"{controller} (released)" if controller in released_names() else controller: controller
-        for controller in evaluation.controllers
+    others = {
+        f"{name} (released)" if name in released_names() else name: named_controller(name)
+        for name in evaluation.controllers
     }
     if scenario.transport == "rdma":
         others[ROW] = CONSTANT_WINDOW
-    played: dict[str, list[Episode]] = {}
-    with progress_lines(Console(), lambda: f"comparison: {len(played)} of {1 + len(others)} played"):
-        played[name] = run_policy(policy, env, scenario, seed, episodes, placement=where)
-        for label, who in others.items():
-            played[label] = run_controller(who, scenario, seed, episodes)
-    return played
+    own: dict[str, list[Episode]] = {}
+    with LocalPool() as pool:
+        begun = begin_controllers(pool, scenario, others, seeds_of(seed, episodes))
+
+        def line() -> str:
+            over = sum(all(future.done() for future in futures) for futures in begun.values())
+            return f"comparison: {len(own) + over} of {1 + len(others)} played"
+
+        with progress_lines(Console(), line):
+            own[name] = run_policy(policy, env, scenario, seed, episodes, placement=where)
+            return own | collected(begun)
 
 
 def as_json(played: Mapping[str, Sequence[Episode]]) -> dict[str, Any]:

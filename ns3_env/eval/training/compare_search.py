@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +18,15 @@ from ns3_env.agents.search.objectives import Episode, Objective
 from ns3_env.agents.search.plan import Plan
 from ns3_env.agents.search.trials import compare_seeds, describe_gain
 from ns3_env.agents.trainer.environment import make_scenario
-from ns3_env.envs.sb3_vec_env import episode_seed
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW, ROW
 from ns3_env.eval.episodes.policy import Episode as Played
+from ns3_env.eval.episodes.policy import begin_controllers, collected, seeds_of
 from ns3_env.eval.metrics import mean, without_nan
 from ns3_env.eval.plots import table
 from ns3_env.eval.training.played import show_played
 from ns3_env.scenario import Controller, Scenario
-from ns3_env.simulator.pool import Players
+from ns3_env.simulator.pool import LocalPool
 from ns3_env.simulator.results import Floats
 
 
@@ -52,15 +51,15 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
     env = config.env.of_agent()
     shown = make_scenario(env, config.evaluation.scenario, f"{source}.scenario")
     unseen = make_scenario(env, config.evaluation.returns or config.evaluation.scenario, f"{source}.returns")
-    seeds = [episode_seed(config.evaluation.seed, i) for i in range(config.evaluation.episodes)]
+    seeds = seeds_of(config.evaluation.seed, config.evaluation.episodes)
     places = {
         stage.name: scenario
         for stage, scenario in zip(plan.curriculum.config.stages, plan.curriculum.scenarios, strict=True)
     }
     if all(scenario.transport == "rdma" for scenario in (shown, unseen, *places.values())):
         players[ROW] = CONSTANT_WINDOW
-    with Players(config.env.simulators) as pool:
-        played = _play(pool, shown, players, seeds)
+    with LocalPool(config.env.simulators) as pool:
+        played = collected(begin_controllers(pool, shown, players, seeds))
         scores = _scores(pool, {**places, "unseen": unseen}, players, seeds, plan.objective)
     title = f"{shown.flow_count} flows, {shown.topology.kind}, unseen ({folder.path}){shown.measured_text()}"
     show_played(title, played, folder, after)
@@ -105,24 +104,8 @@ def _show_gains(
     )
 
 
-def _play(
-    pool: Players, scenario: Scenario, players: Mapping[str, Controller], seeds: Sequence[int]
-) -> dict[str, list[Played]]:
-    """Episodes of every controller, one for each seed."""
-
-    def begin(controller: Controller, seed: int) -> Future[dict[str, Any]]:
-        own = scenario.under(controller.name, controller.attributes)
-        return pool.submit(own.with_seed(seed), lambda results: results)
-
-    waiting = {name: [begin(controller, seed) for seed in seeds] for name, controller in players.items()}
-    return {
-        name: [Played(seed, future.result()) for seed, future in zip(seeds, futures, strict=True)]
-        for name, futures in waiting.items()
-    }
-
-
 def _scores(
-    pool: Players,
+    pool: LocalPool,
     places: Mapping[str, Scenario],
     players: Mapping[str, Controller],
     seeds: Sequence[int],

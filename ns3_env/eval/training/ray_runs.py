@@ -5,20 +5,46 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping
+from concurrent.futures import as_completed
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from ns3_env.cluster.retries import RETRIES, caught, value
+from ns3_env.cluster.pool import RayPool
 from ns3_env.cluster.session import joined
 from ns3_env.cluster.store import scratch
-from ns3_env.cluster.worker_context import WorkerContext, pack, unpack
-from ns3_env.config.files import write_file
+from ns3_env.config.files import write_files
 from ns3_env.config.folders import replace_folder
 from ns3_env.eval.training.ablation_run import Planned, Run, Scores, train_and_score
+from ns3_env.scenario.named_files import Files
+from ns3_env.simulator import Simulator
 
-#: Between two looks whether the caller has to hear of a signal, s.
-_TICK_S = 0.2
-#: What was judged, and the files of the run's folder by name.
+#: What was judged, the name of the run's folder, and its files by name.
 Came = tuple[Scores, str, Mapping[str, bytes]]
+
+
+@dataclass(frozen=True)
+class TrainingJob:
+    """A run, trained and judged on a node."""
+
+    planned: Planned
+    run_of: Run
+
+    def run(self, simulator: Simulator) -> Came:
+        """See ``ns3_env.simulator.pool.Job``; training has simulators of its own."""
+        with tempfile.TemporaryDirectory(dir=scratch()) as name:
+            judged = train_and_score(self.planned, self.run_of, Path(name))
+            (folder,) = Path(name).iterdir()
+            files = {str(x.relative_to(folder)): x.read_bytes() for x in folder.rglob("*") if x.is_file()}
+            return judged, folder.name, files
+
+    def packed(self) -> tuple[TrainingJob, Files]:
+        """See ``ns3_env.simulator.pool.Job``: configurations have been read."""
+        return self, {}
+
+    def at(self, paths: Mapping[str, str]) -> TrainingJob:
+        """See ``ns3_env.simulator.pool.Job``."""
+        return self
 
 
 def play(address: str, planned: Planned, todo: Mapping[int, Run], runs: Path) -> Iterator[tuple[int, Scores]]:
@@ -32,49 +58,17 @@ def play(address: str, planned: Planned, todo: Mapping[int, Run], runs: Path) ->
 
     with joined(address) as cluster:
         print(cluster, flush=True)
-        context = ray.put(pack())
-        task = ray.remote(_run)
         largest = max((int(node["Resources"].get("CPU", 1)) for node in ray.nodes()), default=1)  # type: ignore[no-untyped-call]
-        playing = {}
-        for number, run in todo.items():
-            cores = max(min(planned.run(*run).config.env.simulators, largest), 1)
-            ref = task.options(num_cpus=cores, max_retries=RETRIES).remote(planned, run, context)
-            playing[ref] = number
-        try:
-            while playing:
-                for ref in ray.wait(list(playing), timeout=_TICK_S, fetch_local=False)[0]:
-                    number = playing.pop(ref)
-                    judged, name, files = value(ref)
-                    _put(runs, name, todo[number][1], files)
-                    yield number, judged
-        finally:
-            for ref in playing:
-                ray.cancel(ref, force=True)
-
-
-def _put(runs: Path, name: str, seed: int, files: Mapping[str, bytes]) -> None:
-    """The run's folder, as it would have been made here."""
-
-    def write(folder: Path) -> None:
-        for path, content in files.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            write_file(folder / path, content)
-
-    folder = runs / name
-    if folder.exists():  # another seed's, begun at the same second elsewhere
-        folder = runs / f"{name}-seed-{seed}"
-    replace_folder(folder, write)
-
-
-def _run(planned: Planned, run: Run, context: WorkerContext) -> Came | Exception:
-    """A task: a run, trained and judged on this node."""
-
-    def work() -> Came:
-        unpack(context)
-        with tempfile.TemporaryDirectory(dir=scratch()) as name:
-            judged = train_and_score(planned, run, Path(name))
-            (folder,) = Path(name).iterdir()
-            files = {str(x.relative_to(folder)): x.read_bytes() for x in folder.rglob("*") if x.is_file()}
-            return judged, folder.name, files
-
-    return caught(work)
+        with RayPool(len(todo)) as pool:
+            playing = {}
+            for number, run in todo.items():
+                cores = max(min(planned.run(*run).config.env.simulators, largest), 1)
+                playing[pool.submit(TrainingJob(planned, run), cores=cores)] = number
+            for future in as_completed(playing):
+                judged, name, files = future.result()
+                number = playing[future]
+                folder = runs / name
+                if folder.exists():  # another seed's, begun at the same second elsewhere
+                    folder = runs / f"{name}-seed-{todo[number][1]}"
+                replace_folder(folder, partial(write_files, files=files))
+                yield number, judged

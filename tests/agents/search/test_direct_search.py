@@ -32,7 +32,7 @@ from ns3_env.eval.metrics import METRICS
 from ns3_env.eval.training.objective import METRICS_OF_EPISODES
 from ns3_env.policies.file import read_policy
 from ns3_env.scenario import Controller, Scenario
-from ns3_env.simulator.pool import Players
+from ns3_env.simulator.pool import LocalPool
 from tests.paths import ROOT
 from tests.samples.searches import CONFIG, CURRICULUM, WHAT
 
@@ -265,7 +265,7 @@ def test_a_candidate_that_is_the_only_baseline_has_the_score_0() -> None:
     scenario = Scenario.from_mapping(
         {"traffic": {"kind": "incast", "size_bytes": 30000, "spread_ns": 9000}, "seed": 5}, "test"
     )
-    with Players(2) as players:
+    with LocalPool(2) as players:
         same, other = (
             judge.begin(players, Episode("x", scenario), Controller(name=name)).result()
             for name in ("hpcc", "dctcp")
@@ -319,7 +319,7 @@ def test_a_search_over_265_weights_gets_better_on_flows_that_it_has_not_seen() -
         "test",
     )
     optimiser = Optimiser(subject.space, seed=1, population=12, step=0.5)
-    with Players() as players:
+    with LocalPool() as players:
         arena = Arena(subject, judge, players)
 
         def scores(points: Sequence[np.ndarray], seed: int) -> list[float]:

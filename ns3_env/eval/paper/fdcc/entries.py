@@ -13,7 +13,7 @@ from ns3_env.eval.paper.outcome import Policies, Progress
 from ns3_env.policies.released import released
 from ns3_env.scenario import AGENT, Scenario
 from ns3_env.simulator import Simulator
-from ns3_env.simulator.pool import Players
+from ns3_env.simulator.pool import LocalPool, Play
 
 #: Laws of the simulator, and what they do not bring by themselves: no flow has more than a BDP under way
 #: (Zhang 2023, section 5.3). HPCC and a policy's flows never do.
@@ -94,9 +94,9 @@ def play_all(
         ScenarioError: the simulator refuses a scenario.
         SimulatorError: it failed.
     """
-    with Players() as players:
+    with LocalPool() as players:
         running = {
-            players.submit(scenario, measure): (case, name)
+            players.submit(Play(scenario, measure)): (case, name)
             for case, base in reversed(list(cases.items()))
             for name, scenario in entries.each(base).items()
         }

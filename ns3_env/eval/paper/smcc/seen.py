@@ -15,7 +15,7 @@ from ns3_env.eval.paper.outcome import Progress
 from ns3_env.eval.paper.smcc.network import BOTTLENECK, SAMPLE_NS, TARGET_BYTES
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
-from ns3_env.simulator.pool import Players
+from ns3_env.simulator.pool import LocalPool, Play
 from ns3_env.simulator.results import flow_ends
 
 Floats = npt.NDArray[np.float64]
@@ -119,8 +119,8 @@ def play_with(
     """What ``then`` makes of each scenario's results, or of a scenario's as the simulator reads it.
 
     Raises ScenarioError, SimulatorError."""
-    with Players() as players:
-        running = {players.submit(scenario, then): case for case, scenario in cases.items()}
+    with LocalPool() as players:
+        running = {players.submit(Play(scenario, then)): case for case, scenario in cases.items()}
         found = {}
         for done in as_completed(running):
             found[running[done]] = done.result()
