@@ -19,6 +19,7 @@ ROW_TERMINATED: int
 ROW_TRUNCATED: int
 FIELD_COUNT: int
 ACTION_WIDTH: int
+BOUNDS: dict[str, int | float]
 
 FieldTuple = tuple[str, str, str, float, float]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bounds of everything that a user writes, no wider than the simulator's, with their reasons."""
+"""Bounds of everything that a user writes, the simulator's where it has one, with their reasons."""
 
 from __future__ import annotations
 
@@ -9,27 +9,33 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from ns3_env._native import BOUNDS
 from ns3_env.config import units
 
-#: Of a flow.
-MAX_BYTES = 10**15
-MAX_BUFFER_BYTES = 10**12
-MAX_RESERVE_BYTES = 10**9
-MAX_HEADROOM_FRAMES = 1000
-MAX_TELEMETRY_BYTES = 1000
-#: ns: a bit more than an hour.
-MAX_TIME_NS = 4_000_000_000_000
-MAX_DELAY_NS = 10_000_000_000
-#: bit/s.
-MAX_RATE_BPS = 8e12
-MIN_LINK_RATE_BPS = 1e4
-MIN_RATE_BPS = 1.0
+#: The simulator's (ns3_env/cpp/json/bounds.h), of flows, times (ns), rates (bit/s) and what else it reads.
+MAX_BYTES = int(BOUNDS["flow_bytes"])
+MAX_PAYLOAD_BYTES = int(BOUNDS["payload_bytes"])
+MAX_BUFFER_BYTES = int(BOUNDS["buffer_bytes"])
+MAX_RESERVE_BYTES = int(BOUNDS["reserve_bytes"])
+MAX_HEADROOM_FRAMES = int(BOUNDS["headroom_frames"])
+MAX_TELEMETRY_BYTES = int(BOUNDS["telemetry_bytes"])
+MAX_ALPHA_SHIFT = int(BOUNDS["alpha_shift"])
+MAX_WEIGHT = BOUNDS["weight"]
+MAX_TIME_NS = int(BOUNDS["time_ns"])
+MAX_DELAY_NS = int(BOUNDS["delay_ns"])
+MAX_RATE_BPS = BOUNDS["rate_bps"]
+MIN_LINK_RATE_BPS = BOUNDS["least_link_rate_bps"]
+MIN_RATE_BPS = BOUNDS["least_rate_bps"]
+MAX_LINKS = int(BOUNDS["links"])
+MAX_CONTROLLERS = int(BOUNDS["controllers"])
+MAX_RTTS = int(BOUNDS["rtts"])
+MAX_PACKETS = int(BOUNDS["packets"])
+MAX_SOCKET_BUFFER_BYTES = int(BOUNDS["socket_buffer_bytes"])
+MIN_SOCKET_BUFFER_SEGMENTS = int(BOUNDS["least_socket_buffer_segments"])
+#: This machine's.
 MAX_HOSTS = 50_000
 MAX_SWITCHES = 10_000
-MAX_LINKS = 1_000_000
 MAX_FLOWS = 1_000_000
-MAX_CONTROLLERS = 10_000
-MAX_RTTS = 10**6
 MAX_PROCESSES = 1024
 MAX_COUNT = 10**12
 MAX_SETTING = 10**6

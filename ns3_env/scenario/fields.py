@@ -10,6 +10,7 @@ from pydantic import Field, PrivateAttr
 from ns3_env.config.bounds import (
     MAX_CONTROLLERS,
     MAX_FLOWS,
+    MAX_PAYLOAD_BYTES,
     WHY_FLOWS,
     BitsPerSecond,
     Bytes,
@@ -34,7 +35,7 @@ class ScenarioFields(Strict):
     seed: int = Field(default=1, ge=0, lt=2**63)
     time_limit_ns: Nanoseconds = Field(default=10_000_000, gt=0)
     timing: Literal["exact", "published"] | None = None
-    payload_bytes: Bytes = Field(default=1000, ge=1, le=65_000)
+    payload_bytes: Bytes = Field(default=1000, ge=1, le=MAX_PAYLOAD_BYTES)
     min_rate_bps: BitsPerSecond | None = Field(
         default=None,
         description="none: a hundredth of the host's rate, or less where an incast needs it; "

@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from ns3_env.config.bounds import (
+    MAX_ALPHA_SHIFT,
+    MAX_WEIGHT,
     BitsPerSecond,
     BufferBytes,
     HeadroomFrames,
@@ -28,7 +30,7 @@ class CongestionPoints(Strict):
     """
 
     target_bytes: RealBufferBytes = Field(default=64_000, ge=1, description="q0, at any link rate")
-    weight: float = Field(default=2, ge=0, le=1e6, description="w")
+    weight: float = Field(default=2, ge=0, le=MAX_WEIGHT, description="w")
     sample_bytes: RealBufferBytes = Field(
         default=150_000, ge=1, description="arriving, from sample to sample"
     )
@@ -93,7 +95,9 @@ class Switch(Strict):
         default=True,
         description="false: no pauses, headroom or thresholds; a packet for which no byte is left is lost",
     )
-    pfc_alpha_shift: int = Field(default=3, ge=0, le=30, description="threshold: free buffer >> this")
+    pfc_alpha_shift: int = Field(
+        default=3, ge=0, le=MAX_ALPHA_SHIFT, description="threshold: free buffer >> this"
+    )
     reserve_bytes: ReserveBytes = Field(
         default=4096, ge=0, description="of each ingress port, which no other one takes"
     )

@@ -7,18 +7,23 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from ns3_env.config.bounds import MAX_SETTING, WHY_SETTING, Bytes, Nanoseconds, at_most
+from ns3_env.config.bounds import (
+    MAX_PACKETS,
+    MAX_PAYLOAD_BYTES,
+    MAX_SOCKET_BUFFER_BYTES,
+    MIN_SOCKET_BUFFER_SEGMENTS,
+    WHY_SETTING,
+    Bytes,
+    Nanoseconds,
+    at_most,
+)
 from ns3_env.config.model import Strict
 from ns3_env.scenario.tcp_queue import Queue
 
 #: Of the headers of IP and TCP without options: a segment carries so much less than the MTU.
 HEADER_BYTES = 40
-#: The simulator's longest segment, and the least socket buffer in segments.
-_MAX_SEGMENT_BYTES, _LEAST_BUFFER_SEGMENTS = 65_000, 64
-#: TCP's window has no more bits, with the widest scale.
-_MAX_SOCKET_BUFFER_BYTES = 1 << 30
 
-_Packets = Annotated[int, Field(ge=1), at_most(MAX_SETTING, WHY_SETTING)]
+_Packets = Annotated[int, Field(ge=1), at_most(MAX_PACKETS, WHY_SETTING)]
 
 
 class Tcp(Strict):
@@ -27,7 +32,7 @@ class Tcp(Strict):
     mtu_bytes: Bytes = Field(
         default=1500,
         ge=HEADER_BYTES + 1,
-        le=_MAX_SEGMENT_BYTES + HEADER_BYTES,
+        le=MAX_PAYLOAD_BYTES + HEADER_BYTES,
         description="a full segment carries 40 B less",
     )
     initial_window_packets: _Packets = 10
@@ -41,7 +46,7 @@ class Tcp(Strict):
     min_rto_ns: Nanoseconds = Field(default=10_000_000, gt=0)
     initial_rto_ns: Nanoseconds = Field(default=1_000_000_000, gt=0, description="of a SYN")
     socket_buffer_bytes: Bytes = Field(
-        default=4 << 20, le=_MAX_SOCKET_BUFFER_BYTES, description="at either end; no window is wider"
+        default=4 << 20, le=MAX_SOCKET_BUFFER_BYTES, description="at either end; no window is wider"
     )
     queue: Queue = Field(default=Queue(), description="at each egress of a switch")
     host_queue: Queue | None = Field(
@@ -62,10 +67,10 @@ class Tcp(Strict):
                 f"{self.min_rto_ns}: a window of one packet would time out each time; "
                 "shorten it, or acknowledge every packet (packets_per_ack: 1)"
             )
-        if self.socket_buffer_bytes < (least := _LEAST_BUFFER_SEGMENTS * self.payload_bytes):
+        if self.socket_buffer_bytes < (least := MIN_SOCKET_BUFFER_SEGMENTS * self.payload_bytes):
             faults.append(
-                f"socket_buffer_bytes: {self.socket_buffer_bytes} holds less than {_LEAST_BUFFER_SEGMENTS} "
-                f"full segments: at least {least}"
+                f"socket_buffer_bytes: {self.socket_buffer_bytes} holds less than "
+                f"{MIN_SOCKET_BUFFER_SEGMENTS} full segments: at least {least}"
             )
         if faults:
             raise ValueError("\n".join(faults))

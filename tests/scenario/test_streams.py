@@ -337,7 +337,7 @@ def test_streams_alone_are_no_episode() -> None:
 @pytest.mark.parametrize(
     ("column", "value", "words"),
     [
-        ("rate_bps", 0, "'streams.rate_bps[0]' is 0, must be in [1.0, 100000000000000.0], a number"),
+        ("rate_bps", 0, "'streams.rate_bps[0]' is 0, must be in [1.0, 8000000000000.0], a number"),
         ("stop_ns", 0, "'streams' row 0: it stops at 0 ns, not after its start at 0 ns"),
         ("dst", 5, "'streams' row 0: node 5 is no host"),
         ("dst", 0, "'streams' row 0: a stream from host 0 to itself"),

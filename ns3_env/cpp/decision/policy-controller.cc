@@ -7,6 +7,7 @@
 #include "ns3/integer.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
+#include "ns3_env/cpp/json/bounds.h"
 
 namespace ns3::env
 {
@@ -26,7 +27,7 @@ AgentController::GetTypeId()
                 "Wire bytes of in-band telemetry per packet (42 as HPCC's, 32 as MPCC's).",
                 UintegerValue(42),
                 MakeUintegerAccessor(&AgentController::m_telemetryBytes),
-                MakeUintegerChecker<uint32_t>(0, 1000));
+                MakeUintegerChecker<uint32_t>(0, bounds::TELEMETRY_BYTES));
     return tid;
 }
 
@@ -55,7 +56,7 @@ PolicyController::GetTypeId()
                           "Wire bytes of in-band telemetry per packet; -1: as the file says.",
                           IntegerValue(-1),
                           MakeIntegerAccessor(&PolicyController::m_telemetryBytes),
-                          MakeIntegerChecker<int32_t>(-1, 1000))
+                          MakeIntegerChecker<int32_t>(-1, bounds::TELEMETRY_BYTES))
             .AddAttribute(
                 "HopRecords",
                 "Switches write a record per hop even where the policy observes none, for a "

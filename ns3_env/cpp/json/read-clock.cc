@@ -2,15 +2,10 @@
 // Reads the clock ("clock", "decision_quantum_ns") of a scenario or of a policy's file.
 #include "read-clock.h"
 
+#include "bounds.h"
+
 namespace ns3::env
 {
-
-namespace
-{
-
-constexpr int64_t MAX_NS = 4'000'000'000'000; // an hour and more: no overflow in picoseconds
-
-} // namespace
 
 ClockSpec
 ReadClock(JsonReader& root)
@@ -21,7 +16,7 @@ ReadClock(JsonReader& root)
         clock.OneOf("name", {"per_flow_rtt", "per_ack", "per_notification", "synchronous"});
     if (name == "per_flow_rtt")
     {
-        spec.rttFraction = clock.Number("rtt_fraction", 0.0, 1e6);
+        spec.rttFraction = clock.Number("rtt_fraction", 0.0, bounds::RTTS);
     }
     else if (name == "per_ack")
     {
@@ -33,11 +28,11 @@ ReadClock(JsonReader& root)
     }
     else
     {
-        spec.interval = clock.Whole<int64_t>("interval_ns", 1, MAX_NS) * PS_PER_NS;
+        spec.interval = clock.Whole<int64_t>("interval_ns", 1, bounds::TIME_NS) * PS_PER_NS;
     }
     clock.RefuseOthers();
     const Picos quantum =
-        root.Whole<int64_t>("decision_quantum_ns", 0, MAX_NS, int64_t{0}) * PS_PER_NS;
+        root.Whole<int64_t>("decision_quantum_ns", 0, bounds::TIME_NS, int64_t{0}) * PS_PER_NS;
     if (name != "per_ack" || quantum > 0)
     {
         spec.quantum = quantum;

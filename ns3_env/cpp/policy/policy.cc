@@ -4,6 +4,7 @@
 
 #include "tensor-digest.h"
 
+#include "ns3_env/cpp/json/bounds.h"
 #include "ns3_env/cpp/json/read-clock.h"
 
 #include <algorithm>
@@ -55,7 +56,7 @@ Policy::Policy(const std::string& path)
         network.RefuseOthers();
         m_actions = ActionMap::FromJson(root.Sub("action"));
         m_clock = ReadClock(root);
-        m_telemetryBytes = root.Whole<uint32_t>("telemetry_bytes", 0, 1000);
+        m_telemetryBytes = root.Whole<uint32_t>("telemetry_bytes", 0, bounds::TELEMETRY_BYTES);
         root.Has("training"); // for readers
         const std::string written = root.Text("sha256");
         root.RefuseOthers();

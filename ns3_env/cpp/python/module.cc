@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Python module of the C++ side: the agent's end of the channel, fields, MPCC's control, policies.
 #include "ns3_env/cpp/channel/agent-channel.h"
+#include "ns3_env/cpp/json/bounds.h"
 
 #include <cstring>
 #include <pybind11/numpy.h>
@@ -9,6 +10,7 @@
 
 namespace py = pybind11;
 using namespace ns3::env;
+using namespace pybind11::literals;
 
 void BindMpcc(py::module_& module);
 void BindPolicy(py::module_& module);
@@ -65,6 +67,32 @@ FieldTuple(const SchemaField& field)
                           field.high);
 }
 
+/// Bounds of what a scenario may say, by name.
+py::dict
+Bounds()
+{
+    using namespace bounds;
+    return py::dict("time_ns"_a = TIME_NS,
+                    "delay_ns"_a = DELAY_NS,
+                    "rate_bps"_a = RATE_BPS,
+                    "least_rate_bps"_a = LEAST_RATE_BPS,
+                    "least_link_rate_bps"_a = LEAST_LINK_RATE_BPS,
+                    "flow_bytes"_a = FLOW_BYTES,
+                    "payload_bytes"_a = PAYLOAD_BYTES,
+                    "buffer_bytes"_a = BUFFER_BYTES,
+                    "reserve_bytes"_a = RESERVE_BYTES,
+                    "headroom_frames"_a = HEADROOM_FRAMES,
+                    "telemetry_bytes"_a = TELEMETRY_BYTES,
+                    "alpha_shift"_a = ALPHA_SHIFT,
+                    "weight"_a = WEIGHT,
+                    "rtts"_a = RTTS,
+                    "packets"_a = PACKETS,
+                    "socket_buffer_bytes"_a = SOCKET_BUFFER_BYTES,
+                    "least_socket_buffer_segments"_a = LEAST_SOCKET_BUFFER_SEGMENTS,
+                    "links"_a = LINKS,
+                    "controllers"_a = CONTROLLERS);
+}
+
 /// Runs pending Python signal handlers (Ctrl-C) once the GIL is back.
 void
 CheckSignals()
@@ -98,6 +126,7 @@ PYBIND11_MODULE(_native, module)
     module.attr("ROW_TRUNCATED") = static_cast<uint32_t>(ROW_TRUNCATED);
     module.attr("FIELD_COUNT") = FIELD_COUNT;
     module.attr("ACTION_WIDTH") = ACTION_WIDTH;
+    module.attr("BOUNDS") = Bounds();
 
     module.def(
         "observation_fields",

@@ -3,6 +3,7 @@
 #include "scenario.h"
 
 #include "ns3_env/cpp/engine/heartbeat.h"
+#include "ns3_env/cpp/json/bounds.h"
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/json/read-clock.h"
 
@@ -15,26 +16,14 @@ namespace ns3::env
 namespace
 {
 
-constexpr int64_t MAX_NS = 4'000'000'000'000; // an hour and more: no overflow in picoseconds
-constexpr int64_t MAX_DELAY_NS = 10'000'000'000;
-constexpr double MIN_LINK_RATE =
-    1e4; // with the longest path, largest frame and delay still in picoseconds
-constexpr double MAX_RATE = 1e14;
-constexpr int64_t MAX_FLOW_BYTES = 1'000'000'000'000'000;
-constexpr int64_t ENDLESS = 0;       ///< the size of a flow without an end
-constexpr size_t MAX_NODES = 65'536; // as many have an address of their own
-constexpr size_t MAX_LINKS = 1'000'000;
-constexpr size_t MAX_FLOWS = 10'000'000;
-constexpr size_t MAX_STREAMS = 1'000'000;
-constexpr int64_t UNSTOPPED = -1; ///< the stop of a stream that goes on
-constexpr double MIN_RATE = 1;
-constexpr size_t MAX_CONTROLLERS = 10'000;
+constexpr int64_t ENDLESS = 0;         ///< the size of a flow without an end
+constexpr int64_t UNSTOPPED = -1;      ///< the stop of a stream that goes on
 constexpr const char* AGENT = "agent"; ///< the controller that asks across the channel
 
 void
 ReadNodes(JsonReader& root, Scenario& s)
 {
-    for (const auto& kind : root.Texts("nodes", MAX_NODES))
+    for (const auto& kind : root.Texts("nodes", bounds::NODES))
     {
         if (kind != "host" && kind != "switch")
         {
@@ -48,13 +37,13 @@ ReadNodes(JsonReader& root, Scenario& s)
         throw ScenarioError("'nodes' is empty: a network has at least two hosts");
     }
     const auto last = static_cast<uint32_t>(s.isSwitch.size()) - 1;
-    for (const auto& json : root.List("links", MAX_LINKS))
+    for (const auto& json : root.List("links", bounds::LINKS))
     {
         JsonReader link(json, "links[" + std::to_string(s.links.size()) + "]");
         s.links.push_back({link.Whole<uint32_t>("a", 0, last),
                            link.Whole<uint32_t>("b", 0, last),
-                           link.Number("rate_bps", MIN_LINK_RATE, MAX_RATE),
-                           link.Whole<int64_t>("delay_ns", 0, MAX_DELAY_NS) * PS_PER_NS});
+                           link.Number("rate_bps", bounds::LEAST_LINK_RATE_BPS, bounds::RATE_BPS),
+                           link.Whole<int64_t>("delay_ns", 0, bounds::DELAY_NS) * PS_PER_NS});
         link.RefuseOthers();
     }
 }
@@ -62,7 +51,7 @@ ReadNodes(JsonReader& root, Scenario& s)
 void
 ReadControllers(JsonReader& root, Scenario& s)
 {
-    for (const auto& json : root.List("controllers", MAX_CONTROLLERS))
+    for (const auto& json : root.List("controllers", bounds::CONTROLLERS))
     {
         JsonReader section(json, ControllerKey(s.controllers.size()));
         ControllerSpec spec{section.Text("name"), {}};
@@ -132,12 +121,14 @@ ReadFlows(JsonReader section, Scenario& s)
 {
     const auto lastNode = static_cast<uint32_t>(s.isSwitch.size()) - 1;
     const auto lastController = static_cast<uint32_t>(s.controllers.size()) - 1;
-    const auto src = section.Wholes<uint32_t>("src", MAX_FLOWS, 0, lastNode);
-    const auto dst = section.Wholes<uint32_t>("dst", MAX_FLOWS, 0, lastNode);
-    const auto size = section.Wholes<int64_t>("size_bytes", MAX_FLOWS, 0, MAX_FLOW_BYTES);
-    const auto start = section.Wholes<int64_t>("start_ns", MAX_FLOWS, 0, MAX_NS);
-    const auto controller = section.Wholes<uint32_t>("controller", MAX_FLOWS, 0, lastController);
-    const auto slot = section.Wholes<int32_t>("slot", MAX_FLOWS, -1, int32_t{MAX_FLOWS} - 1);
+    const auto src = section.Wholes<uint32_t>("src", bounds::FLOWS, 0, lastNode);
+    const auto dst = section.Wholes<uint32_t>("dst", bounds::FLOWS, 0, lastNode);
+    const auto size = section.Wholes<int64_t>("size_bytes", bounds::FLOWS, 0, bounds::FLOW_BYTES);
+    const auto start = section.Wholes<int64_t>("start_ns", bounds::FLOWS, 0, bounds::TIME_NS);
+    const auto controller =
+        section.Wholes<uint32_t>("controller", bounds::FLOWS, 0, lastController);
+    const auto slot =
+        section.Wholes<int32_t>("slot", bounds::FLOWS, -1, int32_t{bounds::FLOWS} - 1);
     section.RefuseOthers();
     const size_t n = src.size();
     if (n == 0)
@@ -179,11 +170,13 @@ void
 ReadStreams(JsonReader section, Scenario& s)
 {
     const auto lastNode = static_cast<uint32_t>(s.isSwitch.size()) - 1;
-    const auto src = section.Wholes<uint32_t>("src", MAX_STREAMS, 0, lastNode);
-    const auto dst = section.Wholes<uint32_t>("dst", MAX_STREAMS, 0, lastNode);
-    const auto rate = section.Numbers("rate_bps", MAX_STREAMS, MIN_RATE, MAX_RATE);
-    const auto start = section.Wholes<int64_t>("start_ns", MAX_STREAMS, 0, MAX_NS);
-    const auto stop = section.Wholes<int64_t>("stop_ns", MAX_STREAMS, UNSTOPPED, MAX_NS);
+    const auto src = section.Wholes<uint32_t>("src", bounds::STREAMS, 0, lastNode);
+    const auto dst = section.Wholes<uint32_t>("dst", bounds::STREAMS, 0, lastNode);
+    const auto rate =
+        section.Numbers("rate_bps", bounds::STREAMS, bounds::LEAST_RATE_BPS, bounds::RATE_BPS);
+    const auto start = section.Wholes<int64_t>("start_ns", bounds::STREAMS, 0, bounds::TIME_NS);
+    const auto stop =
+        section.Wholes<int64_t>("stop_ns", bounds::STREAMS, UNSTOPPED, bounds::TIME_NS);
     section.RefuseOthers();
     const Rows rows("streams", s);
     rows.SameLength(src.size(), {dst.size(), rate.size(), start.size(), stop.size()});
@@ -217,19 +210,19 @@ ReadRecord(JsonReader section, Scenario& s)
     s.recordControllerCounters = section.Flag("controller_counters", false);
     s.recordTransitions = section.Flag("transitions", false);
     s.queueSeriesInterval =
-        section.Whole<int64_t>("queue_series_ns", 0, MAX_NS, int64_t{0}) * PS_PER_NS;
+        section.Whole<int64_t>("queue_series_ns", 0, bounds::TIME_NS, int64_t{0}) * PS_PER_NS;
     if (section.Has("measurement"))
     {
         JsonReader window = section.Sub("measurement");
-        const auto begin = window.Whole<int64_t>("begin_ns", 0, MAX_NS - 1);
-        const auto end = window.Whole<int64_t>("end_ns", begin + 1, MAX_NS);
+        const auto begin = window.Whole<int64_t>("begin_ns", 0, bounds::TIME_NS - 1);
+        const auto end = window.Whole<int64_t>("end_ns", begin + 1, bounds::TIME_NS);
         s.measurement = {begin * PS_PER_NS, end * PS_PER_NS};
         window.RefuseOthers();
     }
     PcapSpec pcap;
     if (section.Has("pcap_ports"))
     {
-        pcap.ports = section.Pairs("pcap_ports", MAX_LINKS, UINT32_MAX);
+        pcap.ports = section.Pairs("pcap_ports", bounds::LINKS, UINT32_MAX);
     }
     pcap.snapLength = section.Whole("pcap_snaplen",
                                     uint32_t{1},
@@ -270,8 +263,8 @@ Scenario::FromJson(const std::string& text, const OwnKeys& own)
     Scenario s;
     JsonReader root(json, "");
     s.seed = root.Whole<uint64_t>("seed", 0, UINT64_MAX);
-    s.timeLimit = root.Whole<int64_t>("time_limit_ns", 1, MAX_NS) * PS_PER_NS;
-    s.payloadBytes = root.Whole<uint32_t>("payload_bytes", 1, 65000);
+    s.timeLimit = root.Whole<int64_t>("time_limit_ns", 1, bounds::TIME_NS) * PS_PER_NS;
+    s.payloadBytes = root.Whole<uint32_t>("payload_bytes", 1, bounds::PAYLOAD_BYTES);
     ReadNodes(root, s);
     own(root, s);
     if (root.Has("loss"))

@@ -8,6 +8,7 @@
 #include "rdma-episode.h"
 
 #include "ns3/command-line.h"
+#include "ns3_env/cpp/json/bounds.h"
 #include "ns3_env/cpp/json/json-reader.h"
 
 #include <iostream>
@@ -18,21 +19,15 @@ namespace ns3::env::rdma
 namespace
 {
 
-constexpr int64_t MAX_NS = 4'000'000'000'000; // as a scenario's other times
-constexpr double MAX_RATE = 1e14;
-constexpr double MAX_BYTES = 1e12;
-constexpr double MAX_WEIGHT = 1e6;
-constexpr uint64_t MAX_BUFFER = 1'000'000'000'000;
 constexpr uint64_t UNBOUNDED_BYTES = 1ULL << 50; // more than any run sends
-constexpr uint32_t MAX_RESERVE = 1'000'000'000;
 
 void
 ReadCongestionPoints(JsonReader section, CongestionPointConfig& config)
 {
     config.enabled = true;
-    config.targetBytes = section.Number("target_bytes", 1.0, MAX_BYTES);
-    config.weight = section.Number("weight", 0.0, MAX_WEIGHT);
-    config.sampleBytes = section.Number("sample_bytes", 1.0, MAX_BYTES);
+    config.targetBytes = section.Number("target_bytes", 1.0, bounds::BUFFER_BYTES);
+    config.weight = section.Number("weight", 0.0, bounds::WEIGHT);
+    config.sampleBytes = section.Number("sample_bytes", 1.0, bounds::BUFFER_BYTES);
     config.sampleJitter = section.Number("sample_jitter", 0.0, 1.0);
     config.adaptiveSampling = section.Flag("adaptive_sampling");
     if (section.Has("sample_probability"))
@@ -46,23 +41,25 @@ ReadCongestionPoints(JsonReader section, CongestionPointConfig& config)
 void
 ReadSwitch(JsonReader section, Scenario& s)
 {
-    s.buffer.bufferBytes = section.Whole<uint64_t>("buffer_bytes", 1, MAX_BUFFER);
+    s.buffer.bufferBytes = section.Whole<uint64_t>("buffer_bytes", 1, bounds::BUFFER_BYTES);
     s.buffer.pfc = section.Flag("pfc");
-    s.buffer.alphaShift = section.Whole<uint32_t>("pfc_alpha_shift", 0, 30);
-    s.buffer.reserveBytes = section.Whole<uint32_t>("reserve_bytes", 0, MAX_RESERVE);
-    s.buffer.resumeOffsetBytes = section.Whole<uint32_t>("resume_offset_bytes", 0, MAX_RESERVE);
-    s.buffer.headroomFrames = section.Whole<uint32_t>("headroom_frames", 0, 1000);
+    s.buffer.alphaShift = section.Whole<uint32_t>("pfc_alpha_shift", 0, bounds::ALPHA_SHIFT);
+    s.buffer.reserveBytes = section.Whole<uint32_t>("reserve_bytes", 0, bounds::RESERVE_BYTES);
+    s.buffer.resumeOffsetBytes =
+        section.Whole<uint32_t>("resume_offset_bytes", 0, bounds::RESERVE_BYTES);
+    s.buffer.headroomFrames =
+        section.Whole<uint32_t>("headroom_frames", 0, bounds::HEADROOM_FRAMES);
     if (section.Has("ecn"))
     {
         JsonReader ecn = section.Sub("ecn");
         s.ecn.enabled = true;
-        s.ecn.kminBytes = ecn.Number("kmin_bytes", 0.0, MAX_BYTES);
-        s.ecn.kmaxBytes = ecn.Number("kmax_bytes", s.ecn.kminBytes, MAX_BYTES);
+        s.ecn.kminBytes = ecn.Number("kmin_bytes", 0.0, bounds::BUFFER_BYTES);
+        s.ecn.kmaxBytes = ecn.Number("kmax_bytes", s.ecn.kminBytes, bounds::BUFFER_BYTES);
         s.ecn.pmax = ecn.Number("pmax", 0.0, 1.0);
-        s.ecn.atRateBps = ecn.Number("at_rate_bps", 1.0, MAX_RATE);
+        s.ecn.atRateBps = ecn.Number("at_rate_bps", bounds::LEAST_RATE_BPS, bounds::RATE_BPS);
         if (ecn.Has("most_kmax_bytes"))
         {
-            s.ecn.mostKmaxBytes = ecn.Number("most_kmax_bytes", 0.0, MAX_BYTES);
+            s.ecn.mostKmaxBytes = ecn.Number("most_kmax_bytes", 0.0, bounds::BUFFER_BYTES);
         }
         ecn.RefuseOthers();
     }
@@ -71,7 +68,7 @@ ReadSwitch(JsonReader section, Scenario& s)
         ReadCongestionPoints(section.Sub("congestion_points"), s.congestionPoints);
     }
     const auto counter = section.OneOf("flow_counter", {"exact", "timeout"});
-    const Picos timeout = section.Whole<int64_t>("flow_timeout_ns", 1, MAX_NS) * PS_PER_NS;
+    const Picos timeout = section.Whole<int64_t>("flow_timeout_ns", 1, bounds::TIME_NS) * PS_PER_NS;
     if (counter == "timeout")
     {
         s.flowTimeout = timeout;
@@ -170,12 +167,13 @@ RdmaTransport::ReadKeys(JsonReader& root, Scenario& scenario)
     scenario.published = root.OneOf("timing", {"exact", "published"}) == "published";
     if (root.Has("min_rate_bps"))
     {
-        scenario.minRateBps = root.Number("min_rate_bps", 1.0, MAX_RATE);
+        scenario.minRateBps = root.Number("min_rate_bps", bounds::LEAST_RATE_BPS, bounds::RATE_BPS);
     }
     ReadSwitch(root.Sub("switch"), scenario);
     scenario.priorityGroup = root.Whole<uint32_t>("priority_group", 0, 7);
     const Picos timeout =
-        root.Whole<int64_t>("retransmission_timeout_ns", 0, MAX_NS, int64_t{0}) * PS_PER_NS;
+        root.Whole<int64_t>("retransmission_timeout_ns", 0, bounds::TIME_NS, int64_t{0}) *
+        PS_PER_NS;
     if (timeout > 0)
     {
         scenario.retransmissionTimeout = timeout;

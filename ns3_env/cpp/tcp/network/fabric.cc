@@ -20,6 +20,7 @@
 #include "ns3/traffic-control-layer.h"
 #include "ns3_env/cpp/engine/event-loop.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
+#include "ns3_env/cpp/json/bounds.h"
 #include "ns3_env/cpp/run/controller-factory.h"
 #include "ns3_env/cpp/tcp/controllers/steered.h"
 
@@ -37,8 +38,6 @@ namespace
 constexpr uint16_t DESTINATION_PORT = 100; // as RDMA's flows have it
 constexpr Picos EVENTS_PER_FRAME = 64;
 constexpr int64_t FIRST_STREAM = 1;
-constexpr uint32_t MAX_SEGMENT = 65'000;
-constexpr uint32_t LEAST_BUFFER_SEGMENTS = 64;
 
 } // namespace
 
@@ -80,10 +79,10 @@ Fabric::CheckSettings() const
             throw ScenarioError(key, what);
         }
     };
-    check(m_settings.segmentBytes >= 1 && m_settings.segmentBytes <= MAX_SEGMENT,
+    check(m_settings.segmentBytes >= 1 && m_settings.segmentBytes <= bounds::PAYLOAD_BYTES,
           "payload_bytes",
           "a segment of " + std::to_string(m_settings.segmentBytes) + " bytes: from 1 to " +
-              std::to_string(MAX_SEGMENT));
+              std::to_string(bounds::PAYLOAD_BYTES));
     check(m_settings.initialWindowSegments >= 1,
           "tcp.initial_window_packets",
           "an initial window of 0 segments: at least 1");
@@ -98,10 +97,12 @@ Fabric::CheckSettings() const
           "ACKs are delayed by up to " + std::to_string(m_settings.delayedAckTimeout / PS_PER_NS) +
               " ns and the least RTO is " + std::to_string(m_settings.minRto / PS_PER_NS) +
               " ns: a window of one segment would time out each time; the RTO has to be longer");
-    check(m_settings.socketBufferBytes >= LEAST_BUFFER_SEGMENTS * m_settings.segmentBytes,
+    check(m_settings.socketBufferBytes >=
+              bounds::LEAST_SOCKET_BUFFER_SEGMENTS * m_settings.segmentBytes,
           "tcp.socket_buffer_bytes",
           "a socket's buffer of " + std::to_string(m_settings.socketBufferBytes) +
-              " bytes: at least " + std::to_string(LEAST_BUFFER_SEGMENTS) + " segments");
+              " bytes: at least " + std::to_string(bounds::LEAST_SOCKET_BUFFER_SEGMENTS) +
+              " segments");
 }
 
 void

@@ -2,29 +2,25 @@
 // Reads a scenario's section "tcp".
 #include "read-settings.h"
 
+#include "ns3_env/cpp/json/bounds.h"
+
 namespace ns3::env::tcp
 {
 
 namespace
 {
 
-constexpr int64_t MAX_NS = 4'000'000'000'000; // as a scenario's other times
-constexpr uint32_t MAX_PACKETS = 1'000'000;
-constexpr uint32_t MAX_BUFFER = 1U << 30; // TCP's window has no more bits with the widest scale
-constexpr double MAX_LENGTH = 1e12;
-constexpr double MAX_RATE = 1e14;
-
 Picos
 ReadTime(JsonReader& section, const std::string& key)
 {
-    return section.Whole<int64_t>(key, 1, MAX_NS) * PS_PER_NS;
+    return section.Whole<int64_t>(key, 1, bounds::TIME_NS) * PS_PER_NS;
 }
 
 QueueLength
 ReadLength(JsonReader length)
 {
     QueueLength read;
-    read.amount = length.Number("amount", 0.0, MAX_LENGTH);
+    read.amount = length.Number("amount", 0.0, bounds::BUFFER_BYTES);
     const std::string unit = length.OneOf("unit", {"packets", "bytes", "bdps"});
     read.unit = unit == "packets" ? QueueLength::Unit::Packets
                 : unit == "bytes" ? QueueLength::Unit::Bytes
@@ -39,11 +35,11 @@ ReadThreshold(JsonReader& marking)
     EcnThreshold ecn{.threshold = ReadLength(marking.Sub("threshold"))};
     if (marking.Has("at_rate_bps"))
     {
-        ecn.atRateBps = marking.Number("at_rate_bps", 1.0, MAX_RATE);
+        ecn.atRateBps = marking.Number("at_rate_bps", bounds::LEAST_RATE_BPS, bounds::RATE_BPS);
     }
     if (marking.Has("least_packets"))
     {
-        ecn.leastPackets = marking.Number("least_packets", 0.0, MAX_PACKETS);
+        ecn.leastPackets = marking.Number("least_packets", 0.0, bounds::PACKETS);
     }
     return ecn;
 }
@@ -87,15 +83,16 @@ ReadSettings(JsonReader section)
 {
     TcpSettings settings;
     settings.initialWindowSegments =
-        section.Whole<uint32_t>("initial_window_packets", 1, MAX_PACKETS);
-    settings.segmentsPerAck = section.Whole<uint32_t>("packets_per_ack", 1, MAX_PACKETS);
+        section.Whole<uint32_t>("initial_window_packets", 1, bounds::PACKETS);
+    settings.segmentsPerAck = section.Whole<uint32_t>("packets_per_ack", 1, bounds::PACKETS);
     settings.delayedAckTimeout = ReadTime(section, "delayed_ack_timeout_ns");
     settings.sack = section.Flag("sack");
     settings.ecn = section.Flag("ecn");
     settings.pacing = section.Flag("pacing");
     settings.minRto = ReadTime(section, "min_rto_ns");
     settings.initialRto = ReadTime(section, "initial_rto_ns");
-    settings.socketBufferBytes = section.Whole<uint32_t>("socket_buffer_bytes", 1, MAX_BUFFER);
+    settings.socketBufferBytes =
+        section.Whole<uint32_t>("socket_buffer_bytes", 1, bounds::SOCKET_BUFFER_BYTES);
     settings.queue = ReadQueue(section.Sub("queue"));
     if (section.Has("host_queue"))
     {

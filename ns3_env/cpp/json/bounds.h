@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Bounds of what a scenario may say; Python reads them from the extension module (ns3_env/config/bounds.py).
+#ifndef NS3_ENV_JSON_BOUNDS_H
+#define NS3_ENV_JSON_BOUNDS_H
+
+#include <cstdint>
+
+namespace ns3::env::bounds
+{
+
+inline constexpr int64_t TIME_NS =
+    4'000'000'000'000; ///< an hour and more: no overflow in picoseconds
+inline constexpr int64_t DELAY_NS = 10'000'000'000;
+inline constexpr double RATE_BPS = 8e12; ///< a byte then takes a picosecond
+inline constexpr double LEAST_RATE_BPS = 1;
+/// Of a link: with the longest path, largest frame and delay a time is still counted in picoseconds.
+inline constexpr double LEAST_LINK_RATE_BPS = 1e4;
+inline constexpr int64_t FLOW_BYTES = 1'000'000'000'000'000;
+inline constexpr uint32_t PAYLOAD_BYTES = 65'000;
+inline constexpr uint64_t BUFFER_BYTES = 1'000'000'000'000;
+inline constexpr uint32_t RESERVE_BYTES = 1'000'000'000;
+inline constexpr uint32_t HEADROOM_FRAMES = 1000;
+inline constexpr uint32_t TELEMETRY_BYTES = 1000; ///< of a packet
+inline constexpr uint32_t ALPHA_SHIFT = 30;
+inline constexpr double WEIGHT = 1e6; ///< of a congestion point's change
+inline constexpr double RTTS = 1e6;
+inline constexpr uint32_t PACKETS = 1'000'000;
+inline constexpr uint32_t SOCKET_BUFFER_BYTES =
+    1U << 30; ///< TCP's window has no more bits, with the widest scale
+inline constexpr uint32_t LEAST_SOCKET_BUFFER_SEGMENTS = 64;
+inline constexpr uint32_t NODES = 65'536; ///< as many have an address of their own
+inline constexpr uint32_t LINKS = 1'000'000;
+inline constexpr uint32_t CONTROLLERS = 10'000;
+inline constexpr uint32_t FLOWS = 10'000'000; ///< in all; a user's list has fewer
+inline constexpr uint32_t STREAMS = 1'000'000;
+
+} // namespace ns3::env::bounds
+
+#endif
