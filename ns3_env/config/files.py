@@ -7,11 +7,11 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TextIO
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
@@ -146,6 +146,17 @@ class LineFaults:
     def add(self, line: int, text: str) -> None:
         """Line 0 is the file itself."""
         self._found.append((line, text))
+
+    def read(self, what: str, take: Callable[[TextIO], object]) -> None:
+        """Hands the plain file's text, a ``what``, to ``take``; that it cannot be read is a fault, too."""
+        try:
+            check_plain(self.file)
+            with open(self.file, newline="", encoding="utf-8-sig") as text:
+                take(text)
+        except OSError as error:
+            self.add(0, error.strerror or str(error))
+        except UnicodeDecodeError:
+            self.add(0, f"not a {what}: it is not UTF-8 text")
 
     def texts(self, more: Iterable[tuple[int, str]] = ()) -> list[str]:
         """The first ones, and ``more``, by line, each as "file: PATH:LINE: text"; the others are counted."""

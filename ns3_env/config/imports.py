@@ -80,14 +80,14 @@ def import_named(name: str) -> object:
 
 
 def made_by(
-    name: str, settings: Mapping[str, Any], fits: Callable[[object], bool], wanted: str
+    name: str, settings: Mapping[str, Any], fits: type | Callable[[object], bool], wanted: str
 ) -> Any:  # what fits() says
     """What ``pkg.module:name``, called with the settings, gives.
 
     Args:
         name: of a class or a function.
         settings: its arguments.
-        fits: whether what it gave will do.
+        fits: the type of what will do, or what tells it.
         wanted: what would have done, for the error.
 
     Raises:
@@ -100,6 +100,6 @@ def made_by(
         made = maker(**settings)
     except Exception as error:  # whatever the user's code does
         raise ConfigError(f"{name}() raised {type(error).__name__}: {error}") from error
-    if not fits(made):
+    if not (isinstance(made, fits) if isinstance(fits, type) else fits(made)):
         raise ConfigError(f"{name}() gave a {type(made).__name__}: expected {wanted}")
     return made

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any, ClassVar, TypeVar, get_args
 
@@ -153,6 +154,15 @@ def validate(
     except ValidationError as error:
         lines = [f"{source}: {line}" for line in describe(error, data)]
         raise raises("\n".join(lines)) from None
+
+
+@contextmanager
+def refused_at(place: str) -> Iterator[None]:
+    """A name or a setting that is refused in the block is a ConfigError, which begins with ``place``."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError) as error:
+        raise ConfigError(f"{place}: {error.args[0]}") from error
 
 
 #: Kinds of faults whose text says by itself what was found.

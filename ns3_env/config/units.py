@@ -86,11 +86,6 @@ SIZE = Dimension(
 BY_SUFFIX = {"_bps": RATE, "_ns": TIME, "_bytes": SIZE}
 
 
-def dimension_of(key: str) -> Dimension | None:
-    """What a key holds, told by the end of its name; None where that says nothing."""
-    return next((dimension for end, dimension in BY_SUFFIX.items() if key.endswith(end)), None)
-
-
 def quantity(text: str, dimension: Dimension) -> Fraction:
     """The number of ``dimension.unit`` that a text stands for, exactly.
 
@@ -150,7 +145,7 @@ def plain(data: Any) -> Any:
 
 
 def _plain_value(key: str, value: Any) -> Any:
-    dimension = dimension_of(key)
+    dimension = next((x for end, x in BY_SUFFIX.items() if key.endswith(end)), None)
     if dimension is None or isinstance(value, Mapping):
         return plain(value)
     if isinstance(value, list):

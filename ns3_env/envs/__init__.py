@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
+from collections.abc import Callable, Mapping
 from typing import Any
 
 #: Names of 0.1, and what they are called now.
@@ -17,10 +18,19 @@ RENAMED = {
 }
 
 
-def renamed(module: str, old: str) -> Any:
-    """What a class of the module was called, with a DeprecationWarning; raises AttributeError for others."""
-    found = getattr(importlib.import_module(module), RENAMED[old], None) if old in RENAMED else None
-    if found is None:
-        raise AttributeError(f"module {module!r} has no attribute {old!r}")
-    warnings.warn(f"{old} is {RENAMED[old]} now", DeprecationWarning, stacklevel=3)
+def renamed(module: str) -> Callable[[str], Any]:
+    """The module's ``__getattr__``: its classes by their names of 0.1, with a DeprecationWarning."""
+
+    def found(old: str) -> Any:
+        now = getattr(importlib.import_module(module), RENAMED[old], None) if old in RENAMED else None
+        if now is None:
+            raise AttributeError(f"module {module!r} has no attribute {old!r}")
+        warnings.warn(f"{old} is {RENAMED[old]} now", DeprecationWarning, stacklevel=2)
+        return now
+
     return found
+
+
+def arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A constructor's own, where ``given`` are its ``locals()`` as it begins: what EzPickle is to keep."""
+    return {name: value for name, value in given.items() if name not in ("self", "__class__")}

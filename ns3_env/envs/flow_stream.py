@@ -113,18 +113,13 @@ class FlowStream(WithTask):
         num_simulators: processes.
         slots: flows under the agent that may be under way at once in one scenario; flow slots are
             0 ... slots - 1.
-        fields: fields of the observation.
-        reward: its name, or the reward.
-        action: what actions do.
-        task: the decision problem, in the place of fields, reward, action and telemetry_bytes.
+        fields, reward, action, telemetry_bytes, task: see :class:`ns3_env.task.task.Task`, which may stand
+            for the others.
         seed: base seed.
         seeds: of the episodes themselves, the last one of all that follow; () draws them from the base seed.
         ordered: rows come in an order that depends on no timing, so that training can be reproduced; else
             from whichever simulators have answered.
         executable: see :class:`ns3_env.simulator.Simulator`.
-        telemetry_bytes: what packets of the agent's flows carry on the wire, unless the scenario says it (the
-            attribute ``TelemetryBytes`` of "agent"); None: what the fields cost
-            (:func:`ns3_env.task.observations.wire_bytes`).
     """
 
     def __init__(

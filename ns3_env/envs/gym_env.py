@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 
-from ns3_env.envs import renamed
+from ns3_env.envs import arguments, renamed
 from ns3_env.envs.background_policy import BackgroundPolicy
 from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
@@ -27,11 +27,6 @@ from ns3_env.task.actions import ActionMap
 from ns3_env.task.rewards import Reward
 from ns3_env.task.task import Task, WithTask
 
-_ARGUMENTS = (
-    *("scenario", "flows", "flow", "others", "fields", "reward", "action", "task", "render_mode"),
-    "executable",
-)
-
 Observation = NDArray[np.float32]
 
 
@@ -41,6 +36,11 @@ def incast_scenario(flows: int = 4, size_bytes: int = 1_000_000, spread_ns: int 
         topology=Dumbbell(senders=flows),
         traffic=Incast(size_bytes=size_bytes, spread_ns=spread_ns),
     )
+
+
+def scenario_of(given: Scenario | Mapping[str, Any]) -> Scenario:
+    """The scenario, or that of these keys. Raises ScenarioError."""
+    return given if isinstance(given, Scenario) else Scenario.from_mapping(given, "scenario")
 
 
 class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
@@ -59,9 +59,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         flow: the controlled flow's index in the flow list.
         others: the other flows' controller by name, where the scenario names none; or a policy that steers
             them (SB3's ``predict`` with ``fields`` and ``action_map``), each flow with a state of its own.
-        fields: fields of the observation.
-        reward: its name, or the reward.
-        action: what actions do.
+        fields, reward, action, task: see :class:`ns3_env.task.task.Task`, which may stand for the others.
         render_mode: None, or "rgb_array": :meth:`render` draws the last milliseconds.
         executable: see :class:`ns3_env.simulator.Simulator`.
 
@@ -86,7 +84,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         render_mode: str | None = None,
         executable: str | PathLike[str] | None = None,
     ) -> None:
-        EzPickle.__init__(self, **{name: value for name, value in locals().items() if name in _ARGUMENTS})
+        EzPickle.__init__(self, **arguments(locals()))
         self._film = Film(render_mode)
         self._flow = flow
         self._others = others
@@ -102,13 +100,11 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         self._simulator = self._simulator_for(self.scenario)
         self._last: DecisionBatch | None = None
 
-    def _controlled(self, scenario: Scenario | Mapping[str, Any]) -> Scenario:
+    def _controlled(self, given: Scenario | Mapping[str, Any]) -> Scenario:
         """The scenario with the flow under the agent, the others as this environment has them."""
-        if not isinstance(scenario, Scenario):
-            scenario = Scenario.from_mapping(scenario, "scenario")
         if isinstance(self._others, str):
-            return one_controlled(scenario, self._flow, self._others)
-        return all_controlled(scenario, self._flow)
+            return one_controlled(scenario_of(given), self._flow, self._others)
+        return all_controlled(scenario_of(given), self._flow)
 
     def _simulator_for(self, scenario: Scenario) -> Simulator:
         self._capacity = max(64, scenario.agent_flow_count)
@@ -234,11 +230,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
 
 def all_controlled(scenario: Scenario, flow: int) -> Scenario:
     """The scenario with every flow under the agent, ``flow`` among them. Raises ScenarioError."""
-    agent = next((c for c in scenario.controllers if c.name == AGENT), Controller(name=AGENT))
-    data = scenario.model_dump()
-    data["controllers"] = [agent.model_dump()]
-    data["controlled_flows"] = None
-    whole = Scenario.from_mapping(data, scenario.source or "scenario")
+    whole = _under_agent(scenario, None, [])
     if flow >= whole.flow_count:
         raise ScenarioError(f"flow: there is no flow {flow}; flows are 0 to {whole.flow_count - 1}")
     return whole
@@ -247,13 +239,16 @@ def all_controlled(scenario: Scenario, flow: int) -> Scenario:
 def one_controlled(scenario: Scenario, flow: int, others: str) -> Scenario:
     """The scenario with ``flow`` alone under the agent. Raises ScenarioError."""
     controllers = [c for c in scenario.controllers if c.name != AGENT] or [Controller(name=others)]
+    return _under_agent(scenario, [flow], controllers)
+
+
+def _under_agent(scenario: Scenario, flows: list[int] | None, others: Sequence[Controller]) -> Scenario:
+    """The scenario with these flows under the agent, None: all; it keeps the attributes that it has there."""
     agent = next((c for c in scenario.controllers if c.name == AGENT), Controller(name=AGENT))
     data = scenario.model_dump()
-    data["controllers"] = [c.model_dump() for c in (agent, *controllers)]
-    data["controlled_flows"] = [flow]
+    data["controllers"] = [c.model_dump() for c in (agent, *others)]
+    data["controlled_flows"] = flows
     return Scenario.from_mapping(data, scenario.source or "scenario")
 
 
-def __getattr__(name: str) -> Any:
-    """Classes by their names of 0.1."""
-    return renamed(__name__, name)
+__getattr__ = renamed(__name__)

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 
 from ns3_env.envs import renamed
@@ -17,7 +17,7 @@ from ns3_env.envs.rendering import FPS, RENDER_MODES
 Batch = tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
 
-class FlowVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
+class FlowVectorEnv(SyncVectorEnv):
     """``num_envs`` :class:`ns3_env.envs.gym_env.FlowEnv`, in each one controlled flow and a simulator.
 
     What ``gymnasium.make_vec("ns3_env/RdmaIncast-v0", num_envs=8)`` gives. All actions go out before the
@@ -38,39 +38,11 @@ class FlowVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
     }
     #: What each of them is.
     env_class: ClassVar[type[FlowEnv]] = FlowEnv
+    envs: list[FlowEnv]  # type: ignore[assignment]
 
     def __init__(self, num_envs: int = 1, render_mode: str | None = None, **arguments: Any) -> None:
-        self.num_envs = num_envs
-        self.render_mode = render_mode
-        self.envs = [self.env_class(render_mode=render_mode, **arguments) for _ in range(num_envs)]
-        self.single_observation_space = self.envs[0].observation_space
-        self.single_action_space = self.envs[0].action_space
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
-
-    def reset(
-        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """New episodes everywhere.
-
-        Args:
-            seed: of each environment, or the first one's: the others' are those that follow.
-            options: see ``FlowEnv.reset``.
-
-        Returns:
-            Observations (num_envs, D), and infos.
-        """
-        if seed is None or isinstance(seed, int):
-            seeds = [None if seed is None else seed + i for i in range(self.num_envs)]
-        else:
-            seeds = list(seed)
-        infos: dict[str, Any] = {}
-        seen = []
-        for i, (env, own) in enumerate(zip(self.envs, seeds, strict=True)):
-            observation, info = env.reset(seed=own, options=options)
-            seen.append(observation)
-            infos = self._add_info(infos, info, i)
-        return np.stack(seen), infos
+        make = partial(self.env_class, render_mode=render_mode, **arguments)
+        super().__init__([make] * num_envs, autoreset_mode=AutoresetMode.SAME_STEP)
 
     def step(self, actions: NDArray[Any]) -> Batch:
         """Observations (num_envs, D), rewards, terminated, truncated (num_envs,), infos."""
@@ -94,16 +66,9 @@ class FlowVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
             infos = self._add_info(infos, info, i)
         return np.stack(seen), rewards, terminated, truncated, infos
 
-    def render(self) -> tuple[Any, ...] | None:
+    def render(self) -> tuple[Any, ...] | None:  # type: ignore[override]
         """A picture of each environment; None where ``render_mode`` is."""
-        return None if self.render_mode is None else tuple(env.render() for env in self.envs)
-
-    def close_extras(self, **_: Any) -> None:
-        """Ends the simulators."""
-        for env in self.envs:
-            env.close()
+        return None if self.render_mode is None else super().render()
 
 
-def __getattr__(name: str) -> Any:
-    """Classes by their names of 0.1."""
-    return renamed(__name__, name)
+__getattr__ = renamed(__name__)

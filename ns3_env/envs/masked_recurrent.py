@@ -24,7 +24,6 @@ class MaskedRecurrentRolloutBuffer(MaskedBufferMixin, RecurrentRolloutBuffer):
     def get(  # type: ignore[override]
         self, batch_size: int | None = None
     ) -> Generator[RecurrentRolloutBufferSamples, None, None]:
-        """See RecurrentRolloutBuffer."""
         self.decisions = self.flat_decisions()
         rows = self.buffer_size * self.n_envs
         size = None if batch_size is None else -(-batch_size * rows // int(self.decisions.sum()))

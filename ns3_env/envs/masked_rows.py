@@ -25,7 +25,6 @@ class MaskedBufferMixin(RolloutBuffer):
         super().__init__(*arguments, **named)
 
     def reset(self) -> None:
-        """See RolloutBuffer."""
         super().reset()
         self.decided = np.zeros((self.buffer_size, self.n_envs), dtype=np.bool_)
 

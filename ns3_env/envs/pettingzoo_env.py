@@ -13,9 +13,9 @@ from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
 
-from ns3_env.envs import renamed
+from ns3_env.envs import arguments, renamed
 from ns3_env.envs.flow_stream import episode_seed
-from ns3_env.envs.gym_env import incast_scenario
+from ns3_env.envs.gym_env import incast_scenario, scenario_of
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario, Synchronous
@@ -25,15 +25,72 @@ from ns3_env.task.actions import ActionMap
 from ns3_env.task.rewards import Reward
 from ns3_env.task.task import Task, WithTask
 
-_ARGUMENTS = (
-    *("scenario", "flows", "fields", "reward", "action", "task", "render_mode"),
-    "executable",
-)
-
 Observations = dict[str, NDArray[np.float32]]
 
 
-class FlowParallelEnv(WithTask, ParallelEnv, EzPickle):  # type: ignore[misc]
+class FlowAgents(WithTask):
+    """A network whose flows under "agent" are agents, "flow_0", "flow_1", ... by slot; a base of others."""
+
+    def set_up(
+        self,
+        scenario: Scenario,
+        task: Task,
+        render_mode: str | None,
+        executable: str | PathLike[str] | None,
+    ) -> None:
+        """Raises ScenarioError where the scenario's transport does not know what the task needs.
+
+        Args:
+            scenario: what is played.
+            task: what each flow observes, does and gets.
+            render_mode: None, or "rgb_array".
+            executable: see :class:`ns3_env.simulator.Simulator`.
+        """
+        task.check(scenario)
+        self.scenario, self.task, self.render_mode = scenario, task, render_mode
+        self._film = Film(render_mode)
+        count = scenario.agent_flow_count
+        self.possible_agents = [f"flow_{slot}" for slot in range(count)]
+        self.agents: list[Any] = []
+        self.observation_spaces = dict.fromkeys(self.possible_agents, task.observation_space)
+        self.action_spaces = dict.fromkeys(self.possible_agents, task.action_space)
+        self._simulator = Simulator(max(64, 2 * count), executable=executable)
+        self._random = np.random.default_rng()
+        self._due: DecisionBatch | None = None
+
+    def _begin(self, seed: int | None) -> None:
+        """Asks for the episode of the seed, or the next of the environment's own generator."""
+        if seed is not None:
+            self._random = np.random.default_rng(seed)
+        drawn = int(self._random.integers(2**31)) if seed is None else seed
+        self._film.begin()
+        self._simulator.send_reset(self.scenario.with_seed(episode_seed(drawn, 0)))
+
+    def _answer(self, rows: DecisionBatch, actions: Mapping[Any, Any]) -> None:
+        """Sends the actions of the rows that are due."""
+        agents = [self.possible_agents[slot] for slot in rows.slots[rows.due]]
+        chosen = np.stack([np.asarray(actions[agent]).reshape(-1) for agent in agents])
+        self._simulator.send_actions(self.action(chosen, rows.records[rows.due]))
+
+    def _received(self) -> DecisionBatch | None:
+        """The next rows, of whichever flows; None at the episode's end."""
+        rows = self._simulator.receive()
+        if not isinstance(rows, DecisionBatch):
+            return None
+        self._film.see(rows.flows, rows.records)
+        return rows
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """A picture (480, 640, 3) of the flows; None where ``render_mode`` is."""
+        return self._film.frame()
+
+    def close(self) -> None:
+        """Ends the simulator; may be called again."""
+        self.agents, self._due = [], None
+        self._simulator.close()
+
+
+class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
     """Each flow under "agent" is an agent: "flow_0", "flow_1", ... by slot. The clock is ``synchronous``.
 
     The agents of an episode are there from its beginning. A flow that has not started yet observes zeros, is
@@ -43,7 +100,7 @@ class FlowParallelEnv(WithTask, ParallelEnv, EzPickle):  # type: ignore[misc]
     Args:
         scenario: the scenario or its keys; None: :func:`ns3_env.envs.gym_env.incast_scenario` of ``flows``.
         flows: senders of the default scenario.
-        fields, reward, action: as in :class:`ns3_env.envs.sb3_vec_env.FlowVecEnv`.
+        fields, reward, action, task: see :class:`ns3_env.task.task.Task`, which may stand for the others.
         render_mode: None, or "rgb_array": :meth:`render` draws queue, rates and windows.
         executable: see :class:`ns3_env.simulator.Simulator`.
 
@@ -69,28 +126,15 @@ class FlowParallelEnv(WithTask, ParallelEnv, EzPickle):  # type: ignore[misc]
         render_mode: str | None = None,
         executable: str | PathLike[str] | None = None,
     ) -> None:
-        EzPickle.__init__(self, **{name: value for name, value in locals().items() if name in _ARGUMENTS})
+        EzPickle.__init__(self, **arguments(locals()))
         if scenario is None:
             scenario = incast_scenario(flows).model_copy(update={"clock": Synchronous()})
-        elif not isinstance(scenario, Scenario):
-            scenario = Scenario.from_mapping(scenario, "scenario")
+        scenario = scenario_of(scenario)
         if scenario.clock.name != "synchronous":
             raise ScenarioError(
                 f"{scenario.source or 'scenario'}: clock.name: a ParallelEnv needs 'synchronous'"
             )
-        self._film = Film(render_mode)
-        self.scenario = scenario
-        self.render_mode = render_mode
-        self.task = Task(fields, reward, action) if task is None else task
-        self.task.check(scenario)
-        count = scenario.agent_flow_count
-        self.possible_agents: list[str] = [f"flow_{slot}" for slot in range(count)]
-        self.agents: list[str] = []
-        self.observation_spaces = dict.fromkeys(self.possible_agents, self.task.observation_space)
-        self.action_spaces = dict.fromkeys(self.possible_agents, self.task.action_space)
-        self._simulator = Simulator(max(64, 2 * count), executable=executable)
-        self._random = np.random.default_rng()
-        self._due: DecisionBatch | None = None
+        self.set_up(scenario, task or Task(fields, reward, action), render_mode, executable)
         self._last: Observations = {}
 
     def observation_space(self, agent: str) -> gym.spaces.Space[Any]:
@@ -105,14 +149,10 @@ class FlowParallelEnv(WithTask, ParallelEnv, EzPickle):  # type: ignore[misc]
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observations, dict[str, dict[str, Any]]]:
         """Begins an episode: that of the seed, or the next of the environment's own generator."""
-        if seed is not None:
-            self._random = np.random.default_rng(seed)
-        drawn = int(self._random.integers(2**31)) if seed is None else seed
+        self._begin(seed)
         self.agents = list(self.possible_agents)
         zeros = np.zeros(self.task.observation_space.shape or (), dtype=np.float32)
         self._last = {agent: zeros.copy() for agent in self.agents}
-        self._film.begin()
-        self._simulator.send_reset(self.scenario.with_seed(episode_seed(drawn, 0)))
         infos = self._advance({}, {}, {})
         return dict(self._last), infos
 
@@ -122,10 +162,7 @@ class FlowParallelEnv(WithTask, ParallelEnv, EzPickle):  # type: ignore[misc]
         """Applies the actions of the agents that are due; runs until the next tick of the clock."""
         if not self.agents or self._due is None:
             return {}, {}, {}, {}, {}
-        due = self._due.due
-        slots = self._due.slots[due]
-        chosen = np.stack([np.asarray(actions[self.possible_agents[slot]]).reshape(-1) for slot in slots])
-        self._simulator.send_actions(self.action(chosen, self._due.records[due]))
+        self._answer(self._due, actions)
         rewards = dict.fromkeys(self.agents, 0.0)
         terminated = dict.fromkeys(self.agents, False)
         truncated = dict.fromkeys(self.agents, False)
@@ -142,12 +179,10 @@ class FlowParallelEnv(WithTask, ParallelEnv, EzPickle):  # type: ignore[misc]
         living = set(self.agents)
         self._due = None
         while living:
-            rows = self._simulator.receive()
-            if not isinstance(rows, DecisionBatch):
+            if (rows := self._received()) is None:
                 # Flows that had not started when the episode was cut.
                 truncated.update(dict.fromkeys(living, True))
                 return infos
-            self._film.see(rows.flows, rows.records)
             paid = self.reward(rows.records)
             seen = self.task.observe(rows.records)
             for row, slot in enumerate(rows.slots):
@@ -168,17 +203,5 @@ class FlowParallelEnv(WithTask, ParallelEnv, EzPickle):  # type: ignore[misc]
                 self._simulator.send_actions(())
         return infos
 
-    def render(self) -> NDArray[np.uint8] | None:
-        """A picture (480, 640, 3) of the flows; None where ``render_mode`` is."""
-        return self._film.frame()
 
-    def close(self) -> None:
-        """Ends the simulator; may be called again."""
-        self.agents = []
-        self._due = None
-        self._simulator.close()
-
-
-def __getattr__(name: str) -> Any:
-    """Classes by their names of 0.1."""
-    return renamed(__name__, name)
+__getattr__ = renamed(__name__)

@@ -55,10 +55,7 @@ class Film:
     """
 
     def __init__(self, render_mode: str | None) -> None:
-        """
-        Args:
-            render_mode: one of ``RENDER_MODES``; None: nothing is drawn. Raises ValueError for another.
-        """
+        """Raises ValueError where ``render_mode`` is neither None nor one of ``RENDER_MODES``."""
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode must be None or one of {RENDER_MODES}, not {render_mode!r}")
         self.rolls = render_mode is not None

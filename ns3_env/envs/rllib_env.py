@@ -15,14 +15,12 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 from ray.tune.registry import register_env
 
 from ns3_env.envs import renamed
-from ns3_env.envs.flow_stream import SILENT_EPISODES, episode_seed, never_decides
-from ns3_env.envs.gym_env import incast_scenario
-from ns3_env.envs.rendering import Film
+from ns3_env.envs.flow_stream import SILENT_EPISODES, never_decides
+from ns3_env.envs.gym_env import incast_scenario, scenario_of
+from ns3_env.envs.pettingzoo_env import FlowAgents
 from ns3_env.errors import ScenarioError
-from ns3_env.scenario import Scenario
-from ns3_env.simulator import DecisionBatch, Simulator
 from ns3_env.task import observations
-from ns3_env.task.task import Task, WithTask
+from ns3_env.task.task import Task
 
 #: What RLlib's configurations call it.
 NAME = "ns3_env/RdmaMultiAgent-v0"
@@ -46,7 +44,7 @@ Ends = dict[Hashable, bool]
 Infos = dict[Hashable, dict[str, Any]]
 
 
-class FlowMultiAgentEnv(WithTask, MultiAgentEnv):
+class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
     """Each flow under "agent" is an agent: "flow_0", "flow_1", ... by slot, as in :class:`FlowParallelEnv`.
 
     A step's observations are those of the flows that decide now, and of those that have just ended: there is
@@ -73,26 +71,12 @@ class FlowMultiAgentEnv(WithTask, MultiAgentEnv):
         if unknown := sorted(set(given) - set(DEFAULTS)):
             raise ValueError(f"env_config: there is no {unknown[0]!r}; known: {', '.join(DEFAULTS)}")
         given = {**DEFAULTS, **given}
-        scenario = given["scenario"]
-        if scenario is None:
-            scenario = incast_scenario(given["flows"])
-        elif not isinstance(scenario, Scenario):
-            scenario = Scenario.from_mapping(scenario, "scenario")
-        self.scenario: Scenario = scenario
-        count = scenario.agent_flow_count
-        if count == 0:
+        chosen = given["scenario"]
+        scenario = incast_scenario(given["flows"]) if chosen is None else scenario_of(chosen)
+        if scenario.agent_flow_count == 0:
             raise ScenarioError(f"{scenario.source or 'scenario'}: no flow is under 'agent'")
-        self.task = given["task"] or Task(given["fields"], given["reward"], given["action"])
-        self.task.check(scenario)
-        self.render_mode = given["render_mode"]
-        self._film = Film(self.render_mode)
-        self.possible_agents = [f"flow_{slot}" for slot in range(count)]
-        self.agents = []
-        self.observation_spaces = dict.fromkeys(self.possible_agents, self.task.observation_space)
-        self.action_spaces = dict.fromkeys(self.possible_agents, self.task.action_space)
-        self._simulator = Simulator(max(64, 2 * count), executable=given["executable"])
-        self._random = np.random.default_rng()
-        self._due: DecisionBatch | None = None
+        task = given["task"] or Task(given["fields"], given["reward"], given["action"])
+        self.set_up(scenario, task, given["render_mode"], given["executable"])
         self._cut = False
 
     def reset(  # type: ignore[override]  # not a gymnasium.Env's, as MultiAgentEnv's is not
@@ -102,13 +86,9 @@ class FlowMultiAgentEnv(WithTask, MultiAgentEnv):
 
         Raises ScenarioError where no flow decides in ``SILENT_EPISODES`` episodes in a row.
         """
-        if seed is not None:
-            self._random = np.random.default_rng(seed)
         for number in range(SILENT_EPISODES):
-            drawn = int(self._random.integers(2**31)) if seed is None or number else seed
             self.agents, self._cut = [], False
-            self._film.begin()
-            self._simulator.send_reset(self.scenario.with_seed(episode_seed(drawn, 0)))
+            self._begin(None if number else seed)
             seen, _, _, _, infos = self._advance()
             if self._due is not None:
                 return seen, infos
@@ -120,10 +100,7 @@ class FlowMultiAgentEnv(WithTask, MultiAgentEnv):
         """Applies the actions of the flows that are due; runs until a flow is due again, or none is left."""
         if self._due is None:
             raise RuntimeError("the episode is over: reset() begins the next")
-        due = self._due.due
-        slots = self._due.slots[due]
-        chosen = np.stack([np.asarray(action_dict[self.possible_agents[x]]).reshape(-1) for x in slots])
-        self._simulator.send_actions(self.action(chosen, self._due.records[due]))
+        self._answer(self._due, action_dict)
         return self._advance()
 
     def _advance(self) -> tuple[Observations, Numbers, Ends, Ends, Infos]:
@@ -134,8 +111,7 @@ class FlowMultiAgentEnv(WithTask, MultiAgentEnv):
         truncated: Ends = {"__all__": False}
         infos: Infos = {}
         self._due = None
-        while isinstance(rows := self._simulator.receive(), DecisionBatch):
-            self._film.see(rows.flows, rows.records)
+        while (rows := self._received()) is not None:
             paid = self.reward(rows.records)
             observed = self.task.observe(rows.records)
             for row, slot in enumerate(rows.slots):
@@ -161,19 +137,8 @@ class FlowMultiAgentEnv(WithTask, MultiAgentEnv):
         terminated["__all__"], truncated["__all__"] = not self._cut, self._cut
         return seen, rewards, terminated, truncated, infos
 
-    def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]
-        """A picture (480, 640, 3) of the flows; None where ``render_mode`` is."""
-        return self._film.frame()
-
-    def close(self) -> None:
-        """Ends the simulator; may be called again."""
-        self.agents, self._due = [], None
-        self._simulator.close()
-
 
 register_env(NAME, FlowMultiAgentEnv)
 
 
-def __getattr__(name: str) -> Any:
-    """Classes by their names of 0.1."""
-    return renamed(__name__, name)
+__getattr__ = renamed(__name__)

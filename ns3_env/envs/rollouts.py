@@ -151,9 +151,7 @@ class EpisodeQueue(WithTask, ABC):
     Args:
         sampler: scenario of each episode, or one for all. Flows under "agent" get the policy; the seed is
             replaced.
-        fields: fields of the observation.
-        reward: its name, or the reward.
-        task: the decision problem, in the place of both.
+        fields, reward, task: see :class:`ns3_env.task.task.Task`, which may stand for both.
         seed: base seed.
     """
 
@@ -315,7 +313,6 @@ class Rollouts(EpisodeQueue):
         return len(self._simulators)
 
     def _assign(self) -> None:
-        """See the base class."""
         played = [now[0] for now in self._playing if now is not None]
         waiting = [p for p in self._begun if p.results is None and all(p is not q for q in played)]
         for i, simulator in enumerate(self._simulators):
@@ -326,7 +323,6 @@ class Rollouts(EpisodeQueue):
                 simulator.send_reset(as_simulated(playing, file.path))
 
     def _receive(self) -> None:
-        """See the base class."""
         at_work = [i for i, playing in enumerate(self._playing) if playing is not None]
         i = at_work[wait_any([self._simulators[j] for j in at_work], self._health)]
         self._health()
@@ -346,7 +342,6 @@ class Rollouts(EpisodeQueue):
         self._simulators[i].send_actions(())
 
     def give_up(self) -> None:
-        """See the base class."""
         super().give_up()
         for now in self._playing:
             if now is not None:
@@ -354,7 +349,6 @@ class Rollouts(EpisodeQueue):
         self._playing = [None] * len(self._simulators)
 
     def close(self) -> None:
-        """See the base class."""
         self.give_up()
         for simulator in self._simulators:
             simulator.close()

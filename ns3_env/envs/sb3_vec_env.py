@@ -76,7 +76,6 @@ class FlowVecEnv(FlowStream, VecEnv):
         FlowVecEnv.__init__(self, sampler, render_mode=render_mode, **options)
 
     def start(self) -> None:
-        """See :meth:`FlowStream.start`."""
         self._unread = None
         super().start()
 
@@ -88,7 +87,6 @@ class FlowVecEnv(FlowStream, VecEnv):
         return super().recv(wait_all=wait_all)
 
     def send(self, actions: ArrayLike, slots: ArrayLike) -> None:
-        """See :meth:`FlowStream.send`."""
         self._unread = None
         super().send(actions, slots)
 
@@ -219,6 +217,4 @@ class FlowVecEnv(FlowStream, VecEnv):
 __all__ = ["Batch", "FlowVecEnv", "Sampler", "SimulatorError", "episode_seed"]
 
 
-def __getattr__(name: str) -> Any:
-    """Classes by their names of 0.1."""
-    return renamed(__name__, name)
+__getattr__ = renamed(__name__)

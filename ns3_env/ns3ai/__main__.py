@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ns3_env.config.command_line import guarded
 from ns3_env.errors import ConfigError
 from ns3_env.ns3ai.segments import SegmentError
-from ns3_env.ns3ai.settings import merged, read_command_line
-from ns3_env.ns3ai.targets import TARGETS, check, find_target, read_settings
+from ns3_env.ns3ai.targets import TARGETS, check, find_target, merged, read_command_line, read_settings
 from ns3_env.ns3ai.tree import path
 
 _USAGE = (

@@ -11,6 +11,7 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.utils import EzPickle
 
+from ns3_env.envs import arguments
 from ns3_env.errors import SimulatorDied
 from ns3_env.ns3ai.gym_wire import Reason, WireError, message
 from ns3_env.ns3ai.segments import MAKERS, Names
@@ -21,11 +22,6 @@ from ns3_env.ns3ai.spaces import contain, space_of, value_of
 _CRASHED = re.compile("signal|SIG[A-Z]{3,4}|Segmentation|assert|dumped", re.IGNORECASE)
 #: Of the names that are drawn; the process's id makes them distinct among processes.
 _DRAWN = iter(range(2**62))
-
-_ARGUMENTS = (
-    *("target", "ns3_path", "settings", "segment", "segment_key", "seed_key", "object_names"),
-    *("segment_bytes", "timeout_s", "show_output"),
-)
 
 
 class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
@@ -83,7 +79,7 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
         timeout_s: float | None = None,
         show_output: bool = False,
     ) -> None:
-        EzPickle.__init__(self, **{name: value for name, value in locals().items() if name in _ARGUMENTS})
+        EzPickle.__init__(self, **arguments(locals()))
         if segment is None and segment_key is not None:
             segment = f"ns3_env-{os.getpid()}-{next(_DRAWN)}"
         self._names = Names(**({} if segment is None else {"segment": segment}), **(object_names or {}))

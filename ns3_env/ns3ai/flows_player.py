@@ -14,8 +14,8 @@ from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.tcp_env import TCP_FIELDS, bottleneck_scenario
 from ns3_env.errors import ScenarioError
 from ns3_env.ns3ai.gym_wire import SLICE_S
-from ns3_env.ns3ai.peer import Peer
 from ns3_env.ns3ai.player import heard, leave_if_gone
+from ns3_env.ns3ai.processes import Peer
 from ns3_env.ns3ai.segments import SegmentEnd, opened
 from ns3_env.ns3ai.targets import Settings, Target
 from ns3_env.scenario import Synchronous

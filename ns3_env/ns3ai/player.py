@@ -10,7 +10,7 @@ from typing import Any
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.tcp_env import TcpBottleneckEnv
 from ns3_env.ns3ai.gym_wire import GymWire, Reason, message
-from ns3_env.ns3ai.peer import Peer
+from ns3_env.ns3ai.processes import Peer
 from ns3_env.ns3ai.segments import SegmentEnd, opened
 from ns3_env.ns3ai.spaces import contain, describe, value_of
 from ns3_env.ns3ai.targets import Settings, Target

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ns3_env import _ns3ai, _ns3ai_boost187
 
@@ -21,29 +21,10 @@ class Names(NamedTuple):
     lockable: str = "My Lockable"
 
 
-class SegmentEnd(Protocol):
-    """One end of a segment, in either layout."""
-
-    @property
-    def rows(self) -> int:
-        """Elements of the vectors."""
-        ...
-
-    def send(self, message: bytes, timeout_s: float) -> bool:
-        """False where the peer has not read the last message for so long."""
-        ...
-
-    def receive(self, timeout_s: float) -> bytes | None:
-        """None where the peer has not written for so long."""
-        ...
-
-    def finish(self, timeout_s: float) -> bool:
-        """Says that nothing more comes; False as :meth:`send`."""
-        ...
-
-    def unlink(self) -> None:
-        """Nobody finds the segment any more; who has it keeps it."""
-        ...
+#: One end of a segment, in either layout. ``send``, ``finish`` (nothing more comes) and ``receive`` give
+#: False or None where the peer lets them wait for longer than ``timeout_s``; ``rows`` are elements of the
+#: vectors; after ``unlink`` nobody finds the segment any more, and who has it keeps it.
+SegmentEnd = _ns3ai.SegmentEnd
 
 
 class SegmentError(RuntimeError):
@@ -78,15 +59,15 @@ def opened(names: Names, element_bytes: tuple[int, int] | None = None) -> Segmen
 
     Raises SegmentError.
     """
+
+    def in_layout(end: type[SegmentEnd]) -> SegmentEnd:
+        return end.open(names) if element_bytes is None else end.open_vectors(names, *element_bytes)
+
     try:
-        if element_bytes is None:
-            return _ns3ai.SegmentEnd.open(names)
-        return _ns3ai.SegmentEnd.open_vectors(names, *element_bytes)
+        return in_layout(_ns3ai.SegmentEnd)
     except _ns3ai.SegmentError as older:
         try:
-            if element_bytes is None:
-                return _ns3ai_boost187.SegmentEnd.open(names)
-            return _ns3ai_boost187.SegmentEnd.open_vectors(names, *element_bytes)
+            return in_layout(_ns3ai_boost187.SegmentEnd)
         except _ns3ai_boost187.SegmentError as newer:
             # Where the newer layout has found them, what it says of them is what is wrong.
             found = "has no object" in str(older) and "has no object" not in str(newer)

@@ -14,10 +14,9 @@ from typing import Any
 
 from ns3_env.errors import SimulatorDied, SimulatorHung, SimulatorNotFound
 from ns3_env.ns3ai.gym_wire import GymWire, WireError
-from ns3_env.ns3ai.kept_process import KeptProcess
-from ns3_env.ns3ai.peer import name_of, user_of
+from ns3_env.ns3ai.processes import KeptProcess, name_of, user_of
 from ns3_env.ns3ai.segments import MAKERS, Names, SegmentEnd, SegmentError, made
-from ns3_env.ns3ai.settings import command_line
+from ns3_env.ns3ai.targets import command_line
 
 _LOOK_S = 0.005
 #: What a simulator that has been told to stop may take, s.
@@ -81,14 +80,9 @@ class Session:
     have the segment, nobody else finds it, and it is gone when they are, however they end.
 
     Args:
-        target: what ``ns3 run`` runs.
-        ns3_path: the folder in which ``ns3`` is.
-        settings: handed over as ``--key=value``.
+        target, ns3_path, settings, segment_bytes, timeout_s, show_output: see ``Ns3AiEnv``.
         names: of the segment and what lies in it.
         maker: of the segment, in one of Boost's layouts.
-        segment_bytes: its size.
-        timeout_s: the longest wait for a message, its start included; None: as long as the process lives.
-        show_output: what the simulation prints is seen, and not kept for errors.
 
     Raises:
         SimulatorNotFound: there is no ``ns3`` in that folder.

@@ -49,26 +49,23 @@ def describe(space: Space, name: str = "") -> Any:
 
     Raises ValueError for a space that ns3-ai does not have, named.
     """
-    described = message("SpaceDescription", name=name)
+    content: dict[str, Any]
     if isinstance(space, spaces.Discrete):
         if space.start != 0:
             raise ValueError(f"ns3-ai has no {space}: its discrete spaces begin at 0")
-        described.type = SpaceType.Discrete
-        put(described.space, message("DiscreteSpace", n=int(space.n)))
+        kind, content = SpaceType.Discrete, {"n": int(space.n)}
     elif isinstance(space, spaces.Box):
-        box = message("BoxSpace", dtype=dtype_on_the_wire(space.dtype), shape=space.shape)
-        box.low, box.high = float(space.low.min()), float(space.high.max())
-        described.type = SpaceType.Box
-        put(described.space, box)
+        kind, content = SpaceType.Box, {"dtype": dtype_on_the_wire(space.dtype), "shape": space.shape}
+        content |= {"low": float(space.low.min()), "high": float(space.high.max())}
     elif isinstance(space, spaces.Tuple):
-        described.type = SpaceType.Tuple
-        put(described.space, message("TupleSpace", element=[describe(inner) for inner in space.spaces]))
+        kind, content = SpaceType.Tuple, {"element": [describe(inner) for inner in space.spaces]}
     elif isinstance(space, spaces.Dict):
-        described.type = SpaceType.Dict
         inner = [describe(value, key) for key, value in space.spaces.items()]
-        put(described.space, message("DictSpace", element=inner))
+        kind, content = SpaceType.Dict, {"element": inner}
     else:
         raise ValueError(f"ns3-ai has no {type(space).__name__}: it has Discrete, Box, Tuple and Dict")
+    described = message("SpaceDescription", name=name, type=kind)
+    put(described.space, message(f"{kind.name}Space", **content))
     return described
 
 
@@ -120,41 +117,36 @@ def contain(space: Space, value: Any, name: str = "", *, doubles: bool = True) -
 
     Raises ValueError for another shape, a missing key, or an integer that does not fit.
     """
-    held = message("DataContainer", name=name)
+    content: dict[str, Any]
     if isinstance(space, spaces.Discrete):
-        held.type = SpaceType.Discrete
-        put(held.data, message("DiscreteDataContainer", data=int(value)))
+        kind, content = SpaceType.Discrete, {"data": int(value)}
     elif isinstance(space, spaces.Box):
-        held.type = SpaceType.Box
-        put(held.data, _contained_box(space, value, doubles))
+        kind, content = SpaceType.Box, _box_content(space, value, doubles)
     elif isinstance(space, spaces.Tuple):
-        held.type = SpaceType.Tuple
-        inner = [
-            contain(part, element, doubles=doubles) for part, element in zip(space.spaces, value, strict=True)
-        ]
-        put(held.data, message("TupleDataContainer", element=inner))
+        parts = zip(space.spaces, value, strict=True)
+        inner = [contain(part, element, doubles=doubles) for part, element in parts]
+        kind, content = SpaceType.Tuple, {"element": inner}
     elif isinstance(space, spaces.Dict):
         if missing := [key for key in space.spaces if key not in value]:
             raise ValueError(f"{missing[0]!r} is missing; the space has {', '.join(space.spaces)}")
-        held.type = SpaceType.Dict
         inner = [contain(part, value[key], key, doubles=doubles) for key, part in space.spaces.items()]
-        put(held.data, message("DictDataContainer", element=inner))
+        kind, content = SpaceType.Dict, {"element": inner}
     else:
         raise ValueError(f"ns3-ai has no {type(space).__name__}")
+    held = message("DataContainer", name=name, type=kind)
+    put(held.data, message(f"{kind.name}DataContainer", **content))
     return held
 
 
-def _contained_box(space: spaces.Box, value: Any, doubles: bool) -> Any:
-    """A ``BoxDataContainer``."""
+def _box_content(space: spaces.Box, value: Any, doubles: bool) -> dict[str, Any]:
+    """Fields of a ``BoxDataContainer``."""
     numbers = np.asarray(value)
     if numbers.shape != space.shape:
         raise ValueError(f"a value of shape {numbers.shape} where the space has {space.shape}")
     dtype = dtype_on_the_wire(space.dtype)
     if dtype == Dtype.DOUBLE and not doubles:
         dtype = Dtype.FLOAT
-    box = message("BoxDataContainer", dtype=dtype, shape=space.shape)
-    getattr(box, _DATA[dtype]).extend(numbers.astype(space.dtype).ravel().tolist())
-    return box
+    return {"dtype": dtype, "shape": space.shape, _DATA[dtype]: numbers.astype(space.dtype).ravel().tolist()}
 
 
 def value_of(space: Space, container: Any) -> Any:

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ns3_env.config.model import validate
-from ns3_env.ns3ai.settings import plain
-from ns3_env.ns3ai.targets import Settings
+from ns3_env.ns3ai.targets import Settings, plain
 
 #: The interpreter of the process that asks, whatever PATH says where the script is run.
 _SCRIPT = """\

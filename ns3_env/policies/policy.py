@@ -80,14 +80,18 @@ class SlotStates:
             self._make_room(int(slots.max()) + 1)
             self._fresh[slots] = True
 
+    def state_of(self, slots: npt.NDArray[np.intp]) -> State | None:
+        """The policy's state of ``slots`` (m,); None where it keeps none, or nothing was decided yet."""
+        return None if self._state is None else tuple(part[slots] for part in self._state)
+
     def predict(
         self, observations: FloatArray, slots: npt.NDArray[np.intp], deterministic: bool = True
     ) -> FloatArray:
         """Actions (m, A) for the due ``slots`` (m,), all different, whose ``observations`` are (m, D)."""
         self._make_room(int(slots.max()) + 1)
-        rows = None if self._state is None else tuple(part[slots] for part in self._state)
-        start = self._fresh[slots]
-        actions, state = self.policy.predict(observations, rows, start, deterministic)
+        actions, state = self.policy.predict(
+            observations, self.state_of(slots), self._fresh[slots], deterministic
+        )
         if state is not None:
             if self._state is None:
                 self._state = tuple(_empty(part, len(self._fresh)) for part in state)

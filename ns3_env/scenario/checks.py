@@ -25,7 +25,7 @@ from ns3_env.scenario.topology import Network
 #: Bytes of a data packet's headers with the largest telemetry (HPCC's 42 B).
 _MAX_HEADER_BYTES = 90
 #: Keys that one transport alone has, and what to do under the other one.
-_KEYS: dict[Transport, dict[str, str]] = {
+TRANSPORT_KEYS: dict[Transport, dict[str, str]] = {
     "rdma": {
         "preset": "there is no published simulator of TCP here: leave it out",
         "timing": "TCP is simulated to the picosecond: leave it out",
@@ -182,18 +182,13 @@ def _marking_warnings(scenario: ScenarioFields, network: Network) -> Iterator[st
             return
 
 
-def keys_of(transport: Transport) -> dict[str, str]:
-    """Keys of a scenario that only this transport has, and what to do under the other one."""
-    return _KEYS[transport]
-
-
 def transport_faults(scenario: ScenarioFields) -> list[str]:
     """What is said of the other transport, a line each."""
     foreign = other(scenario.transport)
     fields = type(scenario).model_fields
     faults = [
         f"{key}: is {SHOWN[foreign]}'s, and the transport is {scenario.transport}: {text}"
-        for key, text in _KEYS[foreign].items()
+        for key, text in TRANSPORT_KEYS[foreign].items()
         if getattr(scenario, key) != fields[key].default
     ]
     if scenario.transport == "tcp" and scenario.clock.name == "per_notification":

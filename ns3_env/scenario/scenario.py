@@ -19,7 +19,7 @@ from ns3_env.config.model import validate
 from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.programs.transport import other
-from ns3_env.scenario.checks import faults_of, keys_of, warnings_of
+from ns3_env.scenario.checks import TRANSPORT_KEYS, faults_of, warnings_of
 from ns3_env.scenario.controllers import AGENT, POLICY, Controller
 from ns3_env.scenario.derived import controller_indices, draw_flows
 from ns3_env.scenario.fields import ScenarioFields
@@ -140,7 +140,7 @@ class Scenario(ScenarioFields):
     def _without_the_other_transport(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """The other transport's keys say nothing here."""
         content: dict[str, Any] = handler(self)
-        return {key: content[key] for key in content if key not in keys_of(other(self.transport))}
+        return {key: content[key] for key in content if key not in TRANSPORT_KEYS[other(self.transport)]}
 
     def warnings(self) -> list[str]:
         """What will be played as the scenario says, though hardly anybody wants it: a line each, by key."""

@@ -29,8 +29,9 @@ from ns3_env.scenario.derived import (
 )
 from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.tcp import Tcp
-from ns3_env.scenario.tcp_queue import Queue, RedMarking, Threshold
+from ns3_env.scenario.tcp_queue import Threshold
 from ns3_env.scenario.topology import Network
+from ns3_env.scenario.traffic import Stream
 
 
 def rdma_sections(scenario: ScenarioFields, network: Network, controllers: list[int]) -> dict[str, Any]:
@@ -64,8 +65,8 @@ def tcp_sections(scenario: ScenarioFields, network: Network, controllers: list[i
     tcp = resolved(scenario, controllers)
     _warn_of_thresholds(scenario, tcp, network)
     own = tcp.model_dump(exclude={"mtu_bytes", "queue", "host_queue"})
-    own["queue"] = _content(tcp.queue)
-    own["host_queue"] = None if tcp.host_queue is None else _content(tcp.host_queue)
+    own["queue"] = tcp.queue.content
+    own["host_queue"] = None if tcp.host_queue is None else tcp.host_queue.content
     return {"transport": "tcp", "payload_bytes": tcp.payload_bytes, "tcp": own}
 
 
@@ -89,23 +90,13 @@ def _warn_of_thresholds(scenario: ScenarioFields, tcp: Tcp, network: Network) ->
 
 def resolved(scenario: ScenarioFields, controllers: list[int]) -> Tcp:
     """The section ``tcp`` with what the flows' controllers declare in the place of ``auto``."""
-    tcp = scenario.tcp
-    update: dict[str, Queue] = {
-        "queue": _with_marking(tcp.queue, QUEUE_MARKING.of(scenario, controllers)),
+    queues = {"queue": QUEUE_MARKING, "host_queue": HOST_QUEUE_MARKING}
+    update = {
+        name: queue.model_copy(update={"marking": declared.of(scenario, controllers)})
+        for name, declared in queues.items()
+        if (queue := getattr(scenario.tcp, name)) is not None
     }
-    if tcp.host_queue is not None:
-        update["host_queue"] = _with_marking(tcp.host_queue, HOST_QUEUE_MARKING.of(scenario, controllers))
-    return tcp.model_copy(update=update)
-
-
-def _with_marking(queue: Queue, marking: Threshold | RedMarking | None) -> Queue:
-    return queue.model_copy(update={"marking": marking})
-
-
-def _content(queue: Queue) -> dict[str, Any]:
-    marking = queue.marking
-    assert marking != "auto"
-    return {"limit": queue.limit.content, "marking": None if marking is None else marking.content}
+    return scenario.tcp.model_copy(update=update)
 
 
 #: What a transport's simulator reads beside what both do.
@@ -134,16 +125,10 @@ def simulator_json(scenario: ScenarioFields) -> dict[str, Any]:
         "seed": scenario.seed,
         "time_limit_ns": scenario.time_limit_ns,
         "nodes": network.nodes,
-        "links": [
-            {"a": link.a, "b": link.b, "rate_bps": link.rate_bps, "delay_ns": link.delay_ns}
-            for link in network.links
-        ],
+        "links": [vars(link) for link in network.links],
         "loss": {"probability": scenario.loss_probability},
         "controllers": [
-            {
-                "name": controller.name,
-                "attributes": {k: _text(v) for k, v in controller.attributes.items()},
-            }
+            {"name": controller.name, "attributes": {k: _text(v) for k, v in controller.attributes.items()}}
             for controller in scenario.controllers
         ],
         "clock": scenario.clock.model_dump(),
@@ -160,11 +145,8 @@ def simulator_json(scenario: ScenarioFields) -> dict[str, Any]:
     }
     if streams := flows.streams:
         content["streams"] = {
-            "src": [x.src for x in streams],
-            "dst": [x.dst for x in streams],
-            "rate_bps": [x.rate_bps for x in streams],
-            "start_ns": [x.start_ns for x in streams],
-            "stop_ns": [-1 if x.stop_ns is None else x.stop_ns for x in streams],
+            name: [-1 if value is None else value for value in column]
+            for name, column in zip(Stream._fields, zip(*streams, strict=True), strict=True)
         }
     if (span := scenario.measured_ns()) is not None:
         content["record"]["measurement"] = {"begin_ns": span[0], "end_ns": span[1]}

@@ -73,11 +73,6 @@ class QueueLength(Strict):
         number = f"{self.amount:.17g}" if self.amount != round(self.amount, 6) else f"{self.amount:.12g}"
         return f"{number} {'B' if self.unit == 'bytes' else 'bdp' if self.unit == 'bdps' else 'packets'}"
 
-    @property
-    def content(self) -> dict[str, Any]:
-        """As the simulator reads it."""
-        return {"amount": self.amount, "unit": self.unit}
-
 
 def _read(text: str) -> dict[str, Any]:
     """Amount and unit of a length as text."""
@@ -119,13 +114,6 @@ class Threshold(Strict):
             raise ValueError("at_rate_bps: a threshold that grows with a port's rate is given in packets")
         return self
 
-    @property
-    def content(self) -> dict[str, Any]:
-        """As the simulator reads it."""
-        grows = {"at_rate_bps": self.at_rate_bps, "least_packets": self.least_packets}
-        given = {key: value for key, value in grows.items() if value is not None}
-        return {"kind": "threshold", "threshold": self.threshold.content, **given}
-
     def packets_at(self, rate_bps: float) -> float:
         """The threshold at a port of that rate; infinite where it is not in packets."""
         if self.threshold.unit != "packets":
@@ -156,15 +144,9 @@ class RedMarking(Strict):
 
     red: Red
 
-    @property
-    def content(self) -> dict[str, Any]:
-        """As the simulator reads it."""
-        lengths = {"least": self.red.least.content, "most": self.red.most.content}
-        return {"kind": "red", **self.red.model_dump(exclude=set(lengths)), **lengths}
-
 
 def _kind(value: Any) -> str:
-    if value is None or value == "none":
+    if value is None:
         return "none"
     if isinstance(value, str):
         return "auto"
@@ -172,13 +154,11 @@ def _kind(value: Any) -> str:
     return "red" if is_red else "threshold"
 
 
-def _nothing(value: Any) -> Any:
-    return None if value == "none" else value
-
-
-def _is_some_kind(value: Any) -> Any:
-    if value is None or value in ("auto", "none") or isinstance(value, Mapping | Threshold | RedMarking):
+def _some_kind(value: Any) -> Any:
+    if value is None or value == "auto" or isinstance(value, Mapping | Threshold | RedMarking):
         return value
+    if value == "none":
+        return None
     text = (
         f"{shown(value)} is no marking: write auto, none, {{threshold: 65 packets}} "
         "or {red: {least: 5 packets, most: 15 packets}}"
@@ -189,11 +169,11 @@ def _is_some_kind(value: Any) -> Any:
 #: "auto", none, a threshold, or RED.
 Marking = Annotated[
     Annotated[Literal["auto"], Tag("auto")]
-    | Annotated[None, BeforeValidator(_nothing), Tag("none")]
+    | Annotated[None, Tag("none")]
     | Annotated[Threshold, Tag("threshold")]
     | Annotated[RedMarking, Tag("red")],
     Discriminator(_kind),
-    BeforeValidator(_is_some_kind),
+    BeforeValidator(_some_kind),
 ]
 
 
@@ -213,3 +193,19 @@ class Queue(Strict):
         if self.limit.amount < (1 if self.limit.unit == "packets" else math.ulp(0)):
             raise ValueError(f"limit: {self.limit.text()}: a queue holds at least a packet")
         return self
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """As the simulator reads it, where ``marking`` is none of "auto"."""
+        marking: dict[str, Any] | None = None
+        if isinstance(self.marking, Threshold):
+            marking = {"kind": "threshold", **_content(self.marking)}
+        elif isinstance(self.marking, RedMarking):
+            marking = {"kind": "red", **_content(self.marking.red)}
+        return {"limit": _content(self.limit), "marking": marking}
+
+
+def _content(model: Strict) -> dict[str, Any]:
+    """What is given of a model, with lengths in numbers and not in words."""
+    given = {key: value for key, value in model if value is not None}
+    return {key: _content(x) if isinstance(x, QueueLength) else x for key, x in given.items()}

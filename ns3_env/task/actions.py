@@ -48,7 +48,6 @@ class _InTheSimulator:
         _in_the_simulator(self)  # settings out of range are refused here
 
     def __call__(self, actions: NDArray[Any], records: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See :class:`ActionMap`."""
         mapped: NDArray[np.float64] = _in_the_simulator(self)(
             np.asarray(actions, np.float64).reshape(len(records)), records
         )
@@ -140,7 +139,6 @@ class AbsoluteWindow(_InTheSimulator):
         return Box(0.0, np.inf, shape=(1,), dtype=np.float64)
 
     def __call__(self, actions: NDArray[Any], records: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See :class:`ActionMap`."""
         window = np.asarray(actions, dtype=np.float64).reshape(len(records))
         if not np.all(window >= 0):
             raise ValueError(f"windows must be numbers >= 0: {window[~(window >= 0)]}")
@@ -163,13 +161,14 @@ def make_action_map(name: str, **settings: Any) -> ActionMap:
         ConfigError: see :func:`ns3_env.config.imports.named_code`.
     """
     if is_code(name):
-        own: ActionMap = made_by(name, settings, _is_map, "an ActionMap, with a Box 'space' and a call")
+        own: ActionMap = made_by(
+            name,
+            settings,
+            lambda made: callable(made) and isinstance(getattr(made, "space", None), Box),
+            "an ActionMap, with a Box 'space' and a call",
+        )
         return own
     if name not in ACTIONS:
         raise KeyError(f"unknown action map {name!r}; known: {', '.join(sorted(ACTIONS))}")
     made: ActionMap = ACTIONS[name](**settings)
     return made
-
-
-def _is_map(made: object) -> bool:
-    return callable(made) and isinstance(getattr(made, "space", None), Box)

@@ -66,7 +66,6 @@ class Staged:
     threshold: float = 0.5
 
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See :class:`Reward`."""
         throughput = column(records, "throughput")
         share = 1.0 / np.maximum(column(records, "flow_count"), 1.0)
         probing = throughput + _inverse_rtt(records) - (throughput - share) ** 2
@@ -82,7 +81,6 @@ class Power:
     fields: ClassVar[tuple[str, ...]] = ("rtt", "throughput", "flow_count")
 
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See :class:`Reward`."""
         share = column(records, "throughput") * np.maximum(column(records, "flow_count"), 1.0)
         return share * _inverse_rtt(records)
 
@@ -100,7 +98,6 @@ class GoodputDelay:
     delay_weight: float = 0.1
 
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See :class:`Reward`."""
         delay = np.maximum(column(records, "rtt") - 1.0, 0.0)
         return column(records, "goodput") - self.delay_weight * delay
 
@@ -124,7 +121,6 @@ class Proportional:
     delay_weight: float = 1.0
 
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See :class:`Reward`."""
         flows = np.maximum(column(records, "flow_count"), 1.0)
         rtt = np.maximum(column(records, "rtt"), 1.0)
         share = np.maximum(flows * column(records, "pacing_rate") / rtt, 1e-4)
@@ -153,7 +149,6 @@ class RttTargetReward:
         return tuple(self._distance().fields)
 
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See :class:`Reward`."""
         distance = self._distance()
         return -(distance(*(column(records, name) for name in distance.fields)) ** 2)
 
@@ -182,7 +177,6 @@ class QueueTarget:
             raise ValueError(f"within: must be above 0, is {self.within}")
 
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See :class:`Reward`."""
         wanted = np.clip(1.0 - column(records, "notified_offset") / self.within, 0.1, 2.0)
         flows = np.maximum(column(records, "flow_count"), 1.0)
         share = np.maximum(flows * column(records, "pacing_rate"), 1e-4)

@@ -26,7 +26,8 @@ class Task:
         fields: names of the observed fields, in the order of the observation's columns.
         reward: of records.
         action: what actions do.
-        telemetry_bytes: what packets of the agent's flows carry on the wire, unless the scenario says it.
+        telemetry_bytes: what packets of the agent's flows carry on the wire, unless the scenario says it (the
+            attribute ``TelemetryBytes`` of "agent").
         observation_space: float32, shape (len(fields),).
         action_space: of one flow.
     """

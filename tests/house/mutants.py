@@ -22,7 +22,7 @@ SEEN_BY: dict[str, tuple[str, ...]] = {
     "ns3_env/agents/fdcc/stream.py": ("agents/fdcc/test_fdcc_networks",),
     "ns3_env/agents/curriculum/curriculum.py": ("agents/test_curriculum", "agents/runs/test_validation"),
     "ns3_env/agents/curriculum/plateau.py": ("agents/test_plateau",),
-    "ns3_env/agents/runs/validation.py": ("agents/runs/test_validation",),
+    "ns3_env/agents/runs/callback.py": ("agents/runs/test_validation",),
     "ns3_env/agents/trainer/stopwatch.py": ("agents/test_stopwatch",),
     "ns3_env/task/rewards.py": ("task/test_rewards_actions",),
     "ns3_env/envs/rollouts.py": ("envs/test_rollouts",),
@@ -163,7 +163,7 @@ MUTANTS: list[Mutant] = [
         ("a validation late", "self.state.since >= self.config", "self.state.since > self.config"),
     ),
     *_in(
-        "ns3_env/agents/runs/validation.py",
+        "ns3_env/agents/runs/callback.py",
         ("validated on what is learned from", "self._rollouts.go_on_with(HELD_BACK)", "self._rollouts.go_on_with(0)"),
         ("other seeds each time", "        self._rollouts.go_on_with(HELD_BACK)\n", ""),
         ("the sum", "rollout.rewards.sum()) / max(rollout.decisions, 1)", "rollout.rewards.sum())"),

@@ -26,7 +26,7 @@ import ns3_env  # noqa: F401 (registers the environments)
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.errors import SimulatorDied, SimulatorHung, SimulatorNotFound
 from ns3_env.ns3ai import MessageTooLargeError, Ns3AiEnv, SegmentError, WireError, path
-from ns3_env.ns3ai.kept_process import signal_of
+from ns3_env.ns3ai.processes import signal_of
 from ns3_env.ns3ai.spaces import contain, describe, space_of, value_of
 from ns3_env.simulator.last_words import killed_by
 from ns3_env.simulator.process import process_state

@@ -10,7 +10,7 @@ import torch as th
 
 from ns3_env.agents.configuration.config import RunConfig
 from ns3_env.agents.configuration.registry import find_agent
-from ns3_env.agents.trainer.spaces_only import SpacesOnly
+from ns3_env.agents.trainer.rollout_env import SpacesOnly
 from ns3_env.agents.trainer.trainer import GradientTrainer
 
 #: What a configuration says of each agent that is exported.

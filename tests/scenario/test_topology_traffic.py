@@ -127,11 +127,11 @@ def test_hosts_too_far_apart_are_found_in_any_network(seed: int) -> None:
     pairs |= {(0, int(random.integers(1, n))) for _ in range(seed % 3)}
     distance = np.where(np.eye(n, dtype=bool), 0, n)
     for a, b in sorted(pairs):
-        net.link(switches[a], switches[b], 1e9, 1)
+        net.mesh([switches[a]], [switches[b]], 1e9, 1)
         distance[a, b] = distance[b, a] = 1
     places = [int(place) for place in random.integers(0, n, 5)]
     for host, place in zip(net.add("host", len(places)), places, strict=True):
-        net.link(host, switches[place], 1e9, 1)
+        net.mesh([host], [switches[place]], 1e9, 1)
     for k in range(n):
         distance = np.minimum(distance, distance[:, [k]] + distance[[k], :])
     first = next((p for p in places if distance[p, places].max() > 31), None)

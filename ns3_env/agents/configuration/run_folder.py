@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import BaseModel
 
 from ns3_env.config.files import find_link, put_in_place, write_atomically, write_file
 from ns3_env.config.yaml import read_mapping
@@ -50,14 +51,10 @@ class RunFolder:
     """runs/NAME-DATE: config.yaml, curriculum.yaml, checkpoints/DECISIONS/, TensorBoard, progress.csv."""
 
     def __init__(self, path: Path) -> None:
-        """
-        Args:
-            path: an existing run's folder.
-        """
         self.path = path
 
     @classmethod
-    def create(cls, parent: Path, name: str, config: dict[str, Any], curriculum: dict[str, Any]) -> RunFolder:
+    def create(cls, parent: Path, name: str, config: BaseModel, curriculum: BaseModel) -> RunFolder:
         """Makes the folder and writes what was resolved: ``config`` and ``curriculum`` as they are used."""
         stem = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
         parent.mkdir(parents=True, exist_ok=True)
@@ -70,11 +67,10 @@ class RunFolder:
                 continue
         run = cls(path)
         run.checkpoints.mkdir()
-        resolved = {**config, "versions": versions()}
-        write_atomically(path / "config.yaml", yaml.safe_dump(resolved, sort_keys=False, allow_unicode=True))
-        write_atomically(
-            path / "curriculum.yaml", yaml.safe_dump(curriculum, sort_keys=False, allow_unicode=True)
-        )
+        resolved = {**config.model_dump(mode="json", exclude={"versions"}), "versions": versions()}
+        files = {"config.yaml": resolved, "curriculum.yaml": curriculum.model_dump(mode="json")}
+        for file, content in files.items():
+            write_atomically(path / file, yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
         return run
 
     @property

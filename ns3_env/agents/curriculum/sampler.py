@@ -41,11 +41,7 @@ def make_sampler(named: Named, source: str) -> ScenarioSampler:
     """The sampler that a curriculum names. Raises ConfigError, naming ``source`` and the key."""
     wanted = "a ScenarioSampler, with 'most_flows' and a call of an episode's number and a generator"
     try:
-        made: ScenarioSampler = made_by(named.name, named.settings, _is_sampler, wanted)
+        made: ScenarioSampler = made_by(named.name, named.settings, ScenarioSampler, wanted)
     except ConfigError as error:
         raise ConfigError(f"{source}: sampler: {error}") from error
     return made
-
-
-def _is_sampler(made: object) -> bool:
-    return isinstance(made, ScenarioSampler) and callable(made)

@@ -9,18 +9,24 @@ from pathlib import Path
 
 import numpy as np
 
+from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.export.formats import Evaluator, find_format
-from ns3_env.agents.export.record import record
 from ns3_env.agents.export.source import find_source
+from ns3_env.agents.trainer.environment import make_env
 from ns3_env.config.files import flush
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import KEY, MAX_POLICY_BYTES
 from ns3_env.policies.history import Floats, Ints
+from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.policies.policy import SlotStates
+from ns3_env.scenario import Scenario
 
 #: Observations that a file is compared on.
 COUNT = 1000
 #: Largest difference of an action in [-1, 1] that passes: float32 has 6e-8, and layers add up.
 LIMIT = 1e-5
+#: Episodes that may go by for the observations asked for: a scenario with fewer is hardly one.
+_EPISODES = 1000
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,49 @@ def export(checkpoint: Path, form: str, out: Path) -> Comparison:
     finally:
         partial.unlink(missing_ok=True)
     return found
+
+
+def record(
+    policy: NetworkPolicy, env: EnvConfig, scenario: Scenario, seed: int, count: int
+) -> tuple[Floats, Ints]:
+    """Histories (count, K, D) that a policy reads while it plays across the channel; lengths (count,).
+
+    Args:
+        policy: decides.
+        env: gives the action map's settings.
+        scenario: is played, with other flows each time, until there are enough.
+        seed: of the episodes.
+        count: how many.
+
+    Raises:
+        ConfigError: the scenario hardly asks the policy.
+        SimulatorError: the simulator failed.
+    """
+    if scenario.agent_flow_count == 0:
+        raise ConfigError("the scenario has no flow under the agent: nothing to compare on")
+    states = SlotStates(policy)
+    windows: list[Floats] = []
+    lengths: list[Ints] = []
+    own = env.model_copy(update={"fields": list(policy.fields)})
+    stream = make_env(own, lambda episode: scenario, scenario.agent_flow_count, seed, simulators=1)
+    episodes = decisions = 0
+    with stream:
+        stream.start()
+        while decisions < count:
+            batch = stream.recv()
+            episodes += len(batch.results)
+            if episodes >= _EPISODES:
+                raise ConfigError(f"{decisions} decisions in {episodes} episodes: too few to compare on")
+            states.forget(batch.slots[batch.first])
+            if batch.due.any():
+                slots = batch.slots[batch.due]
+                stream.send(states.predict(batch.observations[batch.due], slots), slots)
+                seen = states.state_of(slots)
+                assert seen is not None
+                windows.append(seen[0])
+                lengths.append(seen[1])
+                decisions += len(slots)
+    return np.concatenate(windows)[:count], np.concatenate(lengths)[:count]
 
 
 def largest_difference(one: Evaluator, other: Evaluator, histories: Floats, lengths: Ints) -> float:

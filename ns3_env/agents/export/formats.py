@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -12,11 +13,8 @@ from ns3_env.errors import ConfigError
 from ns3_env.policies.file import PolicyFile
 from ns3_env.policies.history import Floats, Ints
 
-
-class Evaluator(Protocol):
-    """Actions (n, 1) in [-1, 1] for histories (n, K, D), zero-padded at the end, of lengths (n,)."""
-
-    def __call__(self, histories: Floats, lengths: Ints) -> Floats: ...
+#: Actions (n, 1) in [-1, 1] for histories (n, K, D), zero-padded at the end, of lengths (n,).
+Evaluator = Callable[[Floats, Ints], Floats]
 
 
 class Format(Protocol):

@@ -15,7 +15,7 @@ from ns3_env.agents.export.formats import Evaluator
 from ns3_env.agents.runs.checkpoint import env_of, find_checkpoint, trainer_of
 from ns3_env.agents.trainer.environment import make_scenario
 from ns3_env.agents.trainer.layout import read_layout, refuse_pickles
-from ns3_env.agents.trainer.trainer import POLICY, GradientTrainer
+from ns3_env.agents.trainer.learned import POLICY
 from ns3_env.config.model import validate
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import POLICY_FILE, PolicyFile, read_policy
@@ -85,8 +85,7 @@ def _networks(folder: Path) -> Evaluator | None:
     layout = read_layout(folder)
     if not (folder / POLICY).exists() or str(layout.get("agent")) not in AGENTS:
         return None
-    trainer = trainer_of(folder, layout).load(folder, layout)
-    return trainer.act if isinstance(trainer, GradientTrainer) else None
+    return trainer_of(folder, layout).load(folder, layout).act
 
 
 def _has_scenario(run: RunFolder) -> bool:

@@ -69,43 +69,39 @@ class Mlp(nn.Module):
 
     def forward(self, observations: th.Tensor) -> th.Tensor:
         """Actions in [-1, 1]."""
-        actions: th.Tensor = self.layers(self.inputs(observations))
+        return self.answer(self.inputs(observations))
+
+    def answer(self, features: th.Tensor) -> th.Tensor:
+        """Actions in [-1, 1], of what the layers read."""
+        actions: th.Tensor = self.layers(features)
         return actions.clamp(-1.0, 1.0)
 
 
-class MlpWithHistory(nn.Module):
+class MlpWithHistory(Mlp):
     """(n, K, D) and (n,) to (n, 1)."""
 
-    def __init__(self, policy: PolicyFile) -> None:
-        super().__init__()
-        self.inputs, self.layers = Inputs(policy), _layers(policy)
-
-    def forward(self, history: th.Tensor, length: th.Tensor) -> th.Tensor:
+    def forward(self, history: th.Tensor, length: th.Tensor) -> th.Tensor:  # type: ignore[override]
         """Actions in [-1, 1], of the history with the current observation last."""
         inputs = self.inputs(history)
         depth, width = inputs.shape[1:]
-        at = (
-            th.arange(depth, device=history.device) + length[:, None] - depth
-        )  # below 0 before a flow's first
+        # Below 0 before a flow's first.
+        at = th.arange(depth, device=history.device) + length[:, None] - depth
         at = at[:, :, None].expand(-1, -1, width)
-        row = th.where(at >= 0, inputs.gather(1, at.clamp(min=0)), 0.0).flatten(1)
-        actions: th.Tensor = self.layers(row)
-        return actions.clamp(-1.0, 1.0)
+        return self.answer(th.where(at >= 0, inputs.gather(1, at.clamp(min=0)), 0.0).flatten(1))
 
 
-class Lstm(nn.Module):
+class Lstm(Mlp):
     """(n, K, D) and (n,) to (n, 1)."""
 
     def __init__(self, policy: PolicyFile) -> None:
-        super().__init__()
-        self.inputs, self.layers = Inputs(policy), _layers(policy)
+        super().__init__(policy)
         tensors = policy.tensors
         self.shortcut = _linear(tensors["shortcut.weight"], tensors["shortcut.bias"])
         self.weight_ih = nn.Parameter(th.from_numpy(tensors["lstm.weight_ih"]))
         self.weight_hh = nn.Parameter(th.from_numpy(tensors["lstm.weight_hh"]))
         self.bias = nn.Parameter(th.from_numpy(tensors["lstm.bias"]))
 
-    def forward(self, history: th.Tensor, length: th.Tensor) -> th.Tensor:
+    def forward(self, history: th.Tensor, length: th.Tensor) -> th.Tensor:  # type: ignore[override]
         """Actions in [-1, 1]."""
         inputs = self.inputs(history)
         # nn.LSTM keeps a second bias, and a list of its weights that torch.export warns of.
@@ -114,8 +110,7 @@ class Lstm(nn.Module):
         outputs, _, _ = th.lstm(inputs, (start, start), weights, True, 1, 0.0, False, False, True)
         rows, last = th.arange(history.shape[0], device=history.device), length - 1
         beside = th.relu(self.shortcut(inputs[rows, last]))
-        actions: th.Tensor = self.layers(th.cat([outputs[rows, last], beside], dim=1))
-        return actions.clamp(-1.0, 1.0)
+        return self.answer(th.cat([outputs[rows, last], beside], dim=1))
 
 
 def write(path: Path, policy: PolicyFile) -> None:

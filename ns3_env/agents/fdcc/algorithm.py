@@ -36,11 +36,12 @@ from ns3_env.agents.fdcc.history import History
 from ns3_env.agents.fdcc.networks import RecurrentActor, RecurrentCritics, read
 from ns3_env.agents.fdcc.policy import RecurrentTD3Policy
 from ns3_env.agents.fdcc.replay import HistoryReplayBuffer
-from ns3_env.agents.fdcc.stream import Stream, open_stream
+from ns3_env.agents.fdcc.stream import StepStream
 from ns3_env.agents.fdcc.td3 import descend, follow
 from ns3_env.agents.runs.progress import DecisionsBar
 from ns3_env.agents.trainer.rollout_env import RolloutEnv
 from ns3_env.agents.trainer.stopwatch import LEARNING, SIMULATING, STORING, Stopwatch
+from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.rollouts import Exploration as Exploring
 from ns3_env.errors import ConfigError
 from ns3_env.policies.history import Floats, Ints
@@ -129,7 +130,7 @@ class FDCC(TD3):
             device=device,
             _init_setup_model=_init_setup_model,
         )
-        self._stream: Stream | None = None
+        self._stream: FlowStream | StepStream | None = None
         self._owed_steps = 0.0  # gradient steps for rollouts that came
         self.stopwatch = Stopwatch()
         #: The policy's file as it is now, for simulators that play it; set by who knows what is around it.
@@ -202,7 +203,8 @@ class FDCC(TD3):
         if isinstance(self.env, RolloutEnv):
             self.replay_buffer.start_collection(slots)
             return
-        self._stream = open_stream(self.env, observations)
+        own = hasattr(self.env, "recv")
+        self._stream = cast(FlowStream, self.env) if own else StepStream(self.env, observations)
         self.replay_buffer.start_collection(slots)
         self._exploration = Exploration(
             slots,

@@ -3,48 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from stable_baselines3.common.vec_env import VecEnv
 
 
-class Batch(Protocol):
-    """What ``recv()`` returns: the rows of the slots that are due (ns3_env.envs.sb3_vec_env)."""
-
-    @property
-    def slots(self) -> npt.NDArray[Any]: ...
-    @property
-    def observations(self) -> npt.NDArray[Any]: ...
-    @property
-    def rewards(self) -> npt.NDArray[Any]: ...
-    @property
-    def first(self) -> npt.NDArray[Any]: ...
-    @property
-    def terminated(self) -> npt.NDArray[Any]: ...
-    @property
-    def truncated(self) -> npt.NDArray[Any]: ...
-
-
-class Stream(Protocol):
-    """``recv()`` / ``send()``, as EnvPool names them."""
-
-    def recv(self, *, wait_all: bool = False) -> Batch: ...
-    def send(self, actions: npt.NDArray[Any], slots: npt.NDArray[Any]) -> None: ...
-
-
-def open_stream(env: VecEnv, observations: npt.NDArray[Any]) -> Stream:
-    """The environment's own stream, or one over its steps.
-
-    Args:
-        env: the environment, just reset.
-        observations: what ``reset()`` returned, (n, D).
-    """
-    return cast(Stream, env) if hasattr(env, "recv") else StepStream(env, observations)
-
-
 class _Rows(NamedTuple):
+    """Of the slots that are due, as in ``ns3_env.envs.flow_stream.Batch``."""
+
     slots: npt.NDArray[Any]
     observations: npt.NDArray[Any]
     rewards: npt.NDArray[Any]
@@ -60,7 +28,11 @@ class StepStream:
     """
 
     def __init__(self, env: VecEnv, observations: npt.NDArray[Any]) -> None:
-        """Parameters are those of :func:`open_stream`."""
+        """
+        Args:
+            env: the environment, just reset.
+            observations: what ``reset()`` returned, (n, D).
+        """
         self.env = env
         self._reset: npt.NDArray[Any] | None = observations
         assert env.action_space.shape is not None

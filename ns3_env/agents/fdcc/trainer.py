@@ -7,14 +7,12 @@ from ns3_env.agents.fdcc.algorithm import FDCC
 from ns3_env.agents.fdcc.config import FdccConfig
 from ns3_env.agents.fdcc.policy import RecurrentTD3Policy
 from ns3_env.agents.trainer.policy_tensors import Exported
-from ns3_env.agents.trainer.trainer import GradientTrainer, policy_file
-from ns3_env.policies.file import policy_bytes
-from ns3_env.policies.header import Network, Training
-from ns3_env.policies.history import Floats, Ints
+from ns3_env.agents.trainer.trainer import Trainer
+from ns3_env.policies.header import Network
 from ns3_env.policies.tensors import Tensors
 
 
-class FdccTrainer(GradientTrainer):
+class FdccTrainer(Trainer):
     """FDCC, by gradient."""
 
     def _make(self) -> FDCC:
@@ -28,26 +26,16 @@ class FdccTrainer(GradientTrainer):
             action_map=env.action.name,
             seed=self.config.seed,
         )
-        # Of the model, not of self: it is asked for before there is a self.model, and by nobody who has no
-        # simulators.
-        model.snapshot = lambda: policy_bytes(policy_file(of_fdcc(model.policy), env, Training()))
         model.stopwatch = self.stopwatch
         return model
 
     def begin_episodes(self) -> None:
-        """See ``Trainer``."""
         assert isinstance(self.model, FDCC)
         self.model.begin_episodes()
 
     def network(self) -> Exported:
-        """See ``Trainer``."""
         assert isinstance(self.model, FDCC)
         return of_fdcc(self.model.policy)
-
-    def act(self, histories: Floats, lengths: Ints) -> Floats:
-        """See ``GradientTrainer``."""
-        assert isinstance(self.model, FDCC)
-        return self.model.policy.act_on(histories, lengths)
 
 
 def of_fdcc(policy: RecurrentTD3Policy) -> Exported:

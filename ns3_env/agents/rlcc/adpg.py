@@ -12,7 +12,6 @@ import numpy.typing as npt
 import torch as th
 
 from ns3_env.envs.rollouts import Rollout
-from ns3_env.policies.history import Floats, histories_of, in_a_row
 
 Reals = npt.NDArray[np.float64]
 
@@ -58,14 +57,3 @@ def loss(
     pairs = th.cat(squares) if squares else actions[:0]
     apart = pairs.mean() if len(pairs) > 0 else actions.new_zeros(())
     return (actions * following).mean() + difference_weight * apart
-
-
-def row_of_history(rollout: Rollout, inputs: Floats, depth: int) -> Floats:
-    """What the network reads on each row: (n, depth x F), the current input last, zeros before the first.
-
-    Args:
-        rollout: an episode of n rows.
-        inputs: (n, F) of each row.
-        depth: inputs that are read.
-    """
-    return in_a_row(*histories_of(inputs, rollout.age, depth))

@@ -16,10 +16,10 @@ from stable_baselines3.common.type_aliases import MaybeCallback
 from ns3_env.agents.rlcc import adpg
 from ns3_env.agents.rlcc.config import RlccConfig
 from ns3_env.agents.rlcc.policy import RlccPolicy, inputs
-from ns3_env.agents.trainer.rollout_env import RolloutEnv
-from ns3_env.agents.trainer.spaces_only import SpacesOnly
+from ns3_env.agents.trainer.rollout_env import RolloutEnv, SpacesOnly
 from ns3_env.envs.rollouts import Exploration, Rollout
 from ns3_env.errors import ConfigError
+from ns3_env.policies.history import histories_of, in_a_row
 from ns3_env.task.rtt_target import RttTarget
 
 SelfRLCC = TypeVar("SelfRLCC", bound="RLCC")
@@ -128,7 +128,7 @@ class RLCC(BaseAlgorithm):
         """The loss on an episode's decisions."""
         config, decided = self.config, rollout.decided
         seen = inputs(rollout.observations, self.policy.formula)
-        rows = adpg.row_of_history(rollout, seen, config.history_length)[decided]
+        rows = in_a_row(*histories_of(seen, rollout.age, config.history_length))[decided]
         distances = seen[:, 1].astype(np.float64)
         self.logger.record_mean("train/distance", float(np.abs(distances[~rollout.first]).mean()))
         following = adpg.outlook(rollout, distances, config.gamma, config.horizon)

@@ -7,24 +7,16 @@ from dataclasses import replace
 
 from ns3_env.agents.rlcc.algorithm import RLCC
 from ns3_env.agents.rlcc.config import RlccConfig
-from ns3_env.agents.rlcc.policy import RlccPolicy, fields
+from ns3_env.agents.rlcc.policy import fields
 from ns3_env.agents.trainer.policy_tensors import Exported, mlp
-from ns3_env.agents.trainer.spaces_only import SpacesOnly
-from ns3_env.agents.trainer.trainer import GradientTrainer, policy_file
+from ns3_env.agents.trainer.rollout_env import SpacesOnly
+from ns3_env.agents.trainer.trainer import Trainer
 from ns3_env.errors import ConfigError
-from ns3_env.policies.file import policy_bytes
-from ns3_env.policies.header import DerivedInput, Input, Training
-from ns3_env.policies.history import Floats, Ints
+from ns3_env.policies.header import DerivedInput, Input
 from ns3_env.task.rtt_target import RttTarget
 
 
-def of_rlcc(policy: RlccPolicy) -> Exported:
-    """The network as a policy's file holds it. Raises ConfigError."""
-    seen = (Input(field="last_action"), DerivedInput.of(policy.formula))
-    return replace(mlp(policy.mu, "policy.mu"), history=policy.history_length, observation=seen)
-
-
-class RlccTrainer(GradientTrainer):
+class RlccTrainer(Trainer):
     """RL-CC, by the analytic gradient."""
 
     def _make(self) -> RLCC:
@@ -34,17 +26,10 @@ class RlccTrainer(GradientTrainer):
         needed = list(fields(RttTarget(agent.base_ns)))
         if env.fields != needed:
             raise ConfigError(f"env.fields: rlcc reads {needed}, in this order; found {env.fields}")
-        model = RLCC(self.env, agent, self.config.seed)
-        # Of the model, not of self: it is asked for before there is a self.model.
-        model.snapshot = lambda: policy_bytes(policy_file(of_rlcc(model.policy), env, Training()))
-        return model
+        return RLCC(self.env, agent, self.config.seed)
 
     def network(self) -> Exported:
-        """See ``Trainer``."""
         assert isinstance(self.model, RLCC)
-        return of_rlcc(self.model.policy)
-
-    def act(self, histories: Floats, lengths: Ints) -> Floats:
-        """See ``GradientTrainer``."""
-        assert isinstance(self.model, RLCC)
-        return self.model.policy.act_on(histories, lengths)
+        policy = self.model.policy
+        seen = (Input(field="last_action"), DerivedInput.of(policy.formula))
+        return replace(mlp(policy.mu, "policy.mu"), history=policy.history_length, observation=seen)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Callbacks of training: the run's own (metrics, log, checkpoints), and the user's by name."""
+"""Callbacks of training: the run's own (metrics, log, validation, checkpoints), the user's by name."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ from ns3_env.agents.configuration.config import Named, TrainConfig
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.curriculum.curriculum import Curriculum
 from ns3_env.agents.runs.progress import LiveLine, StopRequest
-from ns3_env.agents.runs.validation import Validations
-from ns3_env.agents.trainer.rollout_env import RolloutEnv
+from ns3_env.agents.trainer.rollout_env import MakeRollouts, RolloutEnv, local_rollouts
 from ns3_env.agents.trainer.stopwatch import VALIDATING
-from ns3_env.agents.trainer.trainer import GradientTrainer, Trainer
+from ns3_env.agents.trainer.trainer import Trainer
 from ns3_env.config.imports import made_by
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import policy_bytes, write_policy
+from ns3_env.scenario import Scenario
+from ns3_env.task.task import Task
 
+#: Number of a validation's first episode: no episode that is learned from has it, or one after it.
+HELD_BACK = 2**32
 #: Metrics by name of an episode's results.
 Measure = Callable[[Mapping[str, Any]], dict[str, float]]
 
@@ -34,11 +37,6 @@ class EpisodeMeter:
     """Adds up what the flows of an episode got, until the simulator reports the episode's end."""
 
     def __init__(self, env: FlowVecEnv | RolloutEnv, measure: Measure | None) -> None:
-        """
-        Args:
-            env: the environment.
-            measure: metrics of an episode's results.
-        """
         self.env = env
         self.measure = measure
         self.forget()
@@ -76,6 +74,50 @@ class EpisodeMeter:
                     {"return": total / len(ended), "reward": total / max(decisions, 1), **measured}
                 )
         return episodes
+
+
+class Validations:
+    """Episodes of their own; nothing is learned from what they play."""
+
+    def __init__(
+        self,
+        task: Task,
+        seed: int,
+        simulators: int,
+        make_rollouts: MakeRollouts = local_rollouts,
+    ) -> None:
+        """
+        Args:
+            task: what is observed, and what decisions are scored by.
+            seed: base seed of the episodes.
+            simulators: processes.
+            make_rollouts: gives them, here or elsewhere.
+        """
+        self._held_back: list[Scenario] = []
+        self._rollouts = make_rollouts(
+            task, lambda episode: self._held_back[episode - HELD_BACK], seed, simulators
+        )
+
+    def validate(self, policy: bytes, scenarios: Sequence[Scenario]) -> list[float]:
+        """Mean reward of the decisions of each scenario, played without exploration on seeds of their own.
+
+        Args:
+            policy: its file.
+            scenarios: what is played; scenario i has the same seed at every call.
+
+        Raises:
+            SimulatorError, ScenarioError: see ``Rollouts.next``.
+        """
+        self._held_back = list(scenarios)
+        self._rollouts.go_on_with(HELD_BACK)
+        for _ in scenarios:
+            self._rollouts.begin(policy)
+        played = [self._rollouts.next() for _ in scenarios]
+        return [float(rollout.rewards.sum()) / max(rollout.decisions, 1) for rollout in played]
+
+    def close(self) -> None:
+        """Ends the simulators; may be called again."""
+        self._rollouts.close()
 
 
 class RunCallback(BaseCallback):
@@ -153,7 +195,6 @@ class RunCallback(BaseCallback):
     def validate(self, validations: Validations) -> None:
         """The policy as it is plays episodes held back; the best one is kept beside the checkpoints."""
         held_back = self.curriculum.held_back()
-        assert isinstance(self.trainer, GradientTrainer)
         file = self.trainer.file()
         if file is None:  # nothing that the simulators could play
             self.validations = None
@@ -197,11 +238,7 @@ def named_callbacks(named: Sequence[Named]) -> list[BaseCallback]:
     made: list[BaseCallback] = []
     for i, one in enumerate(named):
         try:
-            made.append(made_by(one.name, one.settings, _is_callback, "Stable-Baselines3's BaseCallback"))
+            made.append(made_by(one.name, one.settings, BaseCallback, "Stable-Baselines3's BaseCallback"))
         except ConfigError as error:  # noqa: PERF203 (a run has a few)
             raise ConfigError(f"train.callbacks.{i}: {error}") from error
     return made
-
-
-def _is_callback(made: object) -> bool:
-    return isinstance(made, BaseCallback)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +14,9 @@ from types import FrameType
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from stable_baselines3.common.callbacks import ProgressBarCallback
+
+from ns3_env.agents.configuration.run_folder import Outcome, RunFolder
+from ns3_env.config.command_line import typed
 
 #: Between two lines where the output is no terminal, and two looks of the bar where it is one, s.
 _LINE_EVERY_S, _BAR_EVERY_S = 15.0, 0.25
@@ -42,6 +46,13 @@ class StopRequest:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+    def outcome(self, folder: RunFolder) -> Outcome:
+        """How the run in a folder ended; says how one that was stopped goes on."""
+        if self.asked:
+            again = f"{typed('train')} --resume {folder.path}"
+            print(f"interrupted; go on with: {again}", file=sys.stderr, flush=True)
+        return Outcome(folder, self.asked)
 
 
 class DecisionsBar(ProgressBarCallback):

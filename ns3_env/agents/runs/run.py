@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,17 +17,14 @@ from ns3_env.agents.configuration.inputs import Inputs
 from ns3_env.agents.configuration.registry import find_agent
 from ns3_env.agents.configuration.run_folder import Outcome, RunFolder
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig, CurriculumState
-from ns3_env.agents.runs.callback import EpisodeMeter, Measure, RunCallback, named_callbacks
+from ns3_env.agents.runs.callback import EpisodeMeter, Measure, RunCallback, Validations, named_callbacks
 from ns3_env.agents.runs.progress import StopRequest
-from ns3_env.agents.runs.validation import Validations
 from ns3_env.agents.trainer.environment import (
     check_evaluation,
-    check_observable,
     make_task,
     make_training_env,
 )
 from ns3_env.agents.trainer.rollout_env import MakeRollouts, players_of
-from ns3_env.config.command_line import typed
 from ns3_env.config.imports import is_code
 from ns3_env.config.model import Strict, validate
 from ns3_env.errors import ConfigError
@@ -86,19 +82,19 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), algorithm: str | None = 
         inputs = replace(inputs, config=with_algorithm(inputs.config, algorithm))
     inputs = inputs.with_overrides(overrides)
     config = validate(inputs.config, RunConfig, inputs.config_source)
-    make_task(config.env, inputs.config_source)  # names are checked
+    task = make_task(config.env, inputs.config_source)  # names are checked
     compared = check_evaluation(config.env, config.evaluation, inputs.config_source)
     source = inputs.curriculum_source
     stages = validate(inputs.curriculum, CurriculumConfig, source)
     if not find_agent(config.agent.name).trainer.exports() or is_code(config.env.action.name):
         stages = stages.model_copy(update={"validation": None})  # there is no file that simulators could play
-    inside = (
-        config.env.placement == "simulator"
-    )  # across the channel episodes overlap: stages are left by count
+    # Across the channel episodes overlap: stages are left by count.
+    inside = config.env.placement == "simulator"
     if inputs.resume is not None:
         inputs.resume.latest_checkpoint()
     curriculum = Curriculum(stages, config.env, config.seed, source, by_score=inside)
-    check_observable(config.env, [*curriculum.scenarios, *compared])
+    for scenario in (*curriculum.scenarios, *compared):
+        task.check(scenario)
     return Plan(config, curriculum, inputs.resume)
 
 
@@ -132,12 +128,7 @@ def _run(
         curriculum.restore(state.curriculum.model_dump())
         folder, suffix = plan.resume, f"-{state.decisions}"
     else:
-        folder = RunFolder.create(
-            parent,
-            config.name,
-            config.model_dump(mode="json", exclude={"versions"}),
-            curriculum.config.model_dump(mode="json"),
-        )
+        folder = RunFolder.create(parent, config.name, config, curriculum.config)
         suffix, state = "", None
     stop = StopRequest()
     env = make_training_env(config.env, curriculum, curriculum.most_flows, config.seed, make_rollouts)
@@ -170,7 +161,4 @@ def _run(
         env.close()
         if validations is not None:
             validations.close()
-    if stop.asked:
-        again = f"{typed('train')} --resume {folder.path}"
-        print(f"interrupted; go on with: {again}", file=sys.stderr, flush=True)
-    return Outcome(folder, stop.asked)
+    return stop.outcome(folder)

@@ -11,7 +11,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from ns3_env.agents.sb3.config import Sb3Config
 from ns3_env.agents.sb3.export import of_sb3
 from ns3_env.agents.trainer.policy_tensors import Exported
-from ns3_env.agents.trainer.trainer import GradientTrainer
+from ns3_env.agents.trainer.trainer import Trainer
 from ns3_env.config.imports import named_code
 from ns3_env.envs.sb3_buffers import masked
 from ns3_env.errors import ConfigError
@@ -39,7 +39,7 @@ def _algorithm(name: str) -> type[BaseAlgorithm]:
     return found
 
 
-class Sb3Trainer(GradientTrainer):
+class Sb3Trainer(Trainer):
     """TD3, SAC or PPO as Stable-Baselines3 has them."""
 
     def _make(self) -> BaseAlgorithm:
@@ -55,5 +55,4 @@ class Sb3Trainer(GradientTrainer):
             raise ConfigError(f"agent: {agent.name} does not accept its options: {said}") from error
 
     def network(self) -> Exported:
-        """See ``Trainer``."""
         return of_sb3(self.model.policy)

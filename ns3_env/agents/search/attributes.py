@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import numpy as np
 import yaml
 
 from ns3_env.agents.search.config import Attributes, ControllerConfig, Parameter
-from ns3_env.agents.search.subject import Point, Space, Values
+from ns3_env.agents.search.subject import ParametersSubject, Point, Values, coordinate
 from ns3_env.agents.trainer.layout import controller_layout, write_layout
 from ns3_env.config.model import nearest
 from ns3_env.errors import ConfigError, ScenarioError
@@ -19,82 +18,39 @@ from ns3_env.programs.transport import Transport
 from ns3_env.scenario import AGENT, Controller, Scenario
 from ns3_env.simulator import Simulator, default_attributes, list_controllers
 
-#: How far whole numbers reach beyond their range's ends before they are rounded.
-_ROUNDING = 0.49
 #: A setting within this share of its range's width is at its end.
 _END = 0.02
 #: Where a range is tried beside its ends: a point that is no whole number in any range of whole numbers.
 _INSIDE = 0.3819
 
 
-def coordinate(parameter: Parameter, value: float) -> float:
-    """Where the search sees a value: in [0, 1], or the value itself of whole numbers."""
-    if parameter.integer:
-        return value
-    low, high = parameter.low, parameter.high
-    if parameter.log:
-        return math.log(value / low) / math.log(high / low)
-    return (value - low) / (high - low)
-
-
-def value_at(parameter: Parameter, at: float) -> int | float:
-    """The value that a coordinate stands for, within the range."""
-    low, high = parameter.low, parameter.high
-    if parameter.integer:
-        return round(min(max(at, low), high))
-    share = min(max(at, 0.0), 1.0)
-    value = low * (high / low) ** share if parameter.log else low + share * (high - low)
-    return min(max(value, low), high)
-
-
-def space_of(parameters: Mapping[str, Parameter]) -> Space:
-    """A coordinate in [0, 1] for each, of its logarithm where ``log``; whole numbers have their own unit."""
-    low, high = np.array([_ends(p) for p in parameters.values()]).T
-    start = np.array([coordinate(p, float(p.start or 0.0)) for p in parameters.values()])
-    whole = tuple(i for i, p in enumerate(parameters.values()) if p.integer)
-    return Space(start, high - low, low, high, whole)
-
-
-def values_at(parameters: Mapping[str, Parameter], point: Point) -> dict[str, int | float]:
-    """The value of each parameter at a point."""
-    return {name: value_at(p, float(at)) for (name, p), at in zip(parameters.items(), point, strict=True)}
-
-
-class AttributesSubject:
-    """A ``Subject``: attributes of one of the simulator's controllers."""
+class AttributesSubject(ParametersSubject):
+    """Attributes of one of the simulator's controllers."""
 
     def __init__(self, config: ControllerConfig, parameters: Mapping[str, Parameter]) -> None:
-        """
-        Args:
-            config: which controller.
-            parameters: what is searched, each with a start.
-        """
+        super().__init__(parameters)
         self.config = config
-        self.parameters = dict(parameters)
-        self.space = space_of(self.parameters)
-        self.columns = tuple(self.parameters)
         self.label = f"{config.name}-tuned"
-
-    @property
-    def before(self) -> tuple[str, Controller]:
-        """The controller with the attributes that the tuned ones are compared with."""
-        name = self.config.name
-        return f"{name}-untuned", Controller(name=name, attributes=self.config.untuned)
+        untuned = Controller(name=config.name, attributes={**config.attributes, **config.compare})
+        self.before = f"{config.name}-untuned", untuned
 
     def describe(self, point: Point) -> Values:
         """The parameters' values; at the start those given, not what rounding makes of them."""
         if np.array_equal(point, self.space.start):
             starts = self.parameters.items()
             return {name: round(p.start or 0.0) if p.integer else float(p.start or 0.0) for name, p in starts}
-        return dict(values_at(self.parameters, point))
+        return super().describe(point)
 
-    def controller(self, point: Point, folder: Path) -> Controller:
+    def controller(self, point: Point, folder: Path | None = None) -> Controller:
         """See ``Subject``; nothing is written."""
-        return self._controller(point)
+        searched: Attributes = {}
+        for name, value in self.describe(point).items():
+            assert not isinstance(value, str)
+            searched[name] = self.parameters[name].attribute(value)
+        return Controller(name=self.config.name, attributes={**self.config.attributes, **searched})
 
     def save(self, point: Point, folder: Path) -> None:
-        """See ``Subject``."""
-        write_layout(folder, controller_layout(self._controller(point)))
+        write_layout(folder, controller_layout(self.controller(point)))
 
     def remarks(self, found: Controller) -> list[str]:
         """Ranges that the best lies at an end of, and what to put into a scenario."""
@@ -103,13 +59,6 @@ class AttributesSubject:
             *find_ends(self.parameters, found.attributes),
             f"tuned, to put into a scenario:\n{pasted.rstrip()}",
         ]
-
-    def _controller(self, point: Point) -> Controller:
-        searched: Attributes = {}
-        for name, value in self.describe(point).items():
-            assert not isinstance(value, str)
-            searched[name] = self.parameters[name].attribute(value)
-        return Controller(name=self.config.name, attributes={**self.config.attributes, **searched})
 
 
 def find_ends(parameters: Mapping[str, Parameter], attributes: Attributes) -> list[str]:
@@ -125,12 +74,6 @@ def find_ends(parameters: Mapping[str, Parameter], attributes: Attributes) -> li
                 f"{parameter.high:g}: where it may go beyond, widen controller.parameters.{name}"
             )
     return lines
-
-
-def _ends(parameter: Parameter) -> tuple[float, float]:
-    if parameter.integer:
-        return parameter.low - _ROUNDING, parameter.high + _ROUNDING
-    return 0.0, 1.0
 
 
 def with_starts(

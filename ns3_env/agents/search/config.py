@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from ns3_env.agents.configuration.config import DROPPED_KEYS, EnvConfig, EvaluationConfig, Named, RayAddress
 from ns3_env.agents.search.law import LAW_FIELDS, SizeLaw
 from ns3_env.config.bounds import Processes, Seed, Setting, TelemetryBytes
-from ns3_env.config.model import Strict, renamed, validate
+from ns3_env.config.model import Strict, refused_at, renamed, validate
 from ns3_env.errors import ConfigError
 from ns3_env.policies.header import Activation, PolicySpec, Transform
 from ns3_env.policies.tensors import Layer, Shape, Widths, tensor_shapes
@@ -73,14 +73,10 @@ class NetworkConfig(Strict):
 
     def spec(self, source: str) -> PolicySpec:
         """The policy, but for its weights. Raises ConfigError, naming ``source`` and key."""
-        try:
+        with refused_at(f"{source}: network.fields"):
             field_indices(self.fields)
-        except KeyError as error:
-            raise ConfigError(f"{source}: network.fields: {error.args[0]}") from None
-        try:
+        with refused_at(f"{source}: network.action"):
             make_action_map(self.action.name, **self.action.settings)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ConfigError(f"{source}: network.action: {error.args[0]}") from None
         cost = wire_bytes(self.fields) if self.telemetry_bytes is None else self.telemetry_bytes
         content: dict[str, Any] = {
             "observation": [{"field": name, "transform": self.transform} for name in self.fields],
@@ -168,11 +164,6 @@ class ControllerConfig(Strict):
         if both:
             raise ValueError(f"attributes: {both[0]} is among the parameters, too")
         return self
-
-    @property
-    def untuned(self) -> Attributes:
-        """The attributes that the tuned ones are compared with."""
-        return {**self.attributes, **self.compare}
 
 
 class LawConfig(Strict):

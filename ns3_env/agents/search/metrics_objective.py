@@ -104,8 +104,6 @@ class MetricsObjective:
         self._played: dict[tuple[str, int], list[Future[Row]]] = {}
 
     def begin(self, pool: Pool, episode: Episode, controller: Controller) -> Pending:
-        """See ``Objective``."""
-
         def played(who: Controller) -> Future[Row]:
             return pool.submit(Play(episode.scenario.under(who.name, who.attributes), self._row))
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -12,11 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from ns3_env.agents.configuration.run_folder import versions
-from ns3_env.agents.search.attributes import space_of, values_at
 from ns3_env.agents.search.config import LawConfig, NetworkConfig, Parameter
-from ns3_env.agents.search.distil import distil
-from ns3_env.agents.search.law import SizeLaw
-from ns3_env.agents.search.subject import Point, Space, Values
+from ns3_env.agents.search.law import SizeLaw, distil
+from ns3_env.agents.search.subject import ParametersSubject, Point, Space, Subject, Values, values_at
 from ns3_env.agents.trainer.layout import controller_layout, write_layout
 from ns3_env.config.model import nearest, validate
 from ns3_env.errors import ConfigError
@@ -41,7 +39,7 @@ _ALONE = {
 _GROWTH = 0.3
 
 
-class NetworkFiles(ABC):
+class NetworkFiles(Subject):
     """What subjects have in common whose points are networks."""
 
     @abstractmethod
@@ -57,16 +55,14 @@ class NetworkFiles(ABC):
         return Controller(name=POLICY, attributes={"File": str(path)})
 
     def save(self, point: Point, folder: Path) -> None:
-        """See ``Subject``."""
         write_policy(folder / POLICY_FILE, self.policy(point))
         write_layout(folder, controller_layout(Controller(name=POLICY)))
 
 
 class NetworkSubject(NetworkFiles):
-    """A ``Subject``: the weights and biases of a network, tensor after tensor."""
+    """The weights and biases of a network, tensor after tensor."""
 
     columns = ("weights_sha256",)
-    before = None
 
     def __init__(self, config: NetworkConfig, name: str, seed: int, source: str) -> None:
         """
@@ -148,10 +144,8 @@ def _space(start: Tensors, shapes: Mapping[str, Shape]) -> Space:
     return Space(row, scale, -endless, endless)
 
 
-class LawSubject(NetworkFiles):
-    """A ``Subject``: numbers of a ``SizeLaw``, and of the action map and the clock that it is played with."""
-
-    before = None
+class LawSubject(NetworkFiles, ParametersSubject):
+    """Numbers of a ``SizeLaw``, and of the action map and the clock that it is played with."""
 
     def __init__(self, config: LawConfig, network: NetworkConfig, name: str, seed: int, source: str) -> None:
         """
@@ -167,14 +161,8 @@ class LawSubject(NetworkFiles):
         """
         self.network, self.seed, self.source = network, seed, source
         self.training = Training(run=name, agent="search", seed=seed, versions=versions())
-        self.parameters = {key: self._with_start(key, entry) for key, entry in config.parameters.items()}
-        self.space = space_of(self.parameters)
-        self.columns = tuple(self.parameters)
+        super().__init__({key: self._with_start(key, entry) for key, entry in config.parameters.items()})
         self.label = f"{name}-found"
-
-    def describe(self, point: Point) -> Values:
-        """The numbers."""
-        return dict(values_at(self.parameters, point))
 
     def remarks(self, found: Controller) -> list[str]:
         """Where the file is."""

@@ -124,7 +124,6 @@ class RewardObjective:
         self._rtt_fraction = judge.clock.rtt_fraction
 
     def begin(self, pool: Pool, episode: Episode, controller: Controller) -> Pending:
-        """See ``Objective``."""
         return Pending(pool.submit(Play(with_recordings(episode.scenario, controller), self._judge)))
 
     def _judge(self, results: Results) -> Judgement:

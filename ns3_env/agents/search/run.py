@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +20,6 @@ from ns3_env.agents.search.optimiser import Optimiser
 from ns3_env.agents.search.plan import Plan
 from ns3_env.agents.search.subject import Point
 from ns3_env.agents.search.trials import Trial, TrialLog
-from ns3_env.config.command_line import typed
 
 
 def run(plan: Plan, parent: Path, console: Console | None = None) -> Outcome:
@@ -37,12 +35,7 @@ def run(plan: Plan, parent: Path, console: Console | None = None) -> Outcome:
         ScenarioError: an episode cannot be scored.
         SimulatorError: a simulator failed; the trials before it are kept.
     """
-    folder = plan.resume or RunFolder.create(
-        parent,
-        plan.config.name,
-        plan.config.model_dump(mode="json", exclude={"versions"}),
-        plan.curriculum.config.model_dump(mode="json"),
-    )
+    folder = plan.resume or RunFolder.create(parent, plan.config.name, plan.config, plan.curriculum.config)
     trials = TrialLog(folder.path / "trials.csv", plan.subject.columns)
     validations = TrialLog(folder.path / "validation.csv", plan.subject.columns, "generation")
     print(f"run folder: {folder.path}", flush=True)
@@ -54,10 +47,7 @@ def run(plan: Plan, parent: Path, console: Console | None = None) -> Outcome:
             search.run()
         finally:
             search.close()
-    if stop.asked:
-        again = f"{typed('train')} --resume {folder.path}"
-        print(f"interrupted; go on with: {again}", file=sys.stderr, flush=True)
-    return Outcome(folder, stop.asked)
+    return stop.outcome(folder)
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Protocol of search subjects: points in a space of numbers that stand for a controller."""
+"""Search subjects: points in a space of numbers, each a controller; ranges as such a space."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
+import numpy as np
+
+from ns3_env.agents.search.config import Parameter
 from ns3_env.scenario import Controller
 from ns3_env.simulator.results import Floats
 
@@ -15,6 +19,8 @@ from ns3_env.simulator.results import Floats
 Point = Floats
 #: What is kept of a point beside its score, by column: numbers, or what tells it from others.
 Values = dict[str, int | float | str]
+#: How far whole numbers reach beyond their range's ends before they are rounded.
+_ROUNDING = 0.49
 
 
 @dataclass(frozen=True)
@@ -36,41 +42,80 @@ class Space:
     integer: tuple[int, ...] = ()
 
 
-class Subject(Protocol):
-    """Something that is searched: knows its space, and what a point of it stands for."""
+class Subject(ABC):
+    """Something that is searched: knows its space, and what a point of it stands for.
 
-    @property
-    def space(self) -> Space:
-        """Where to look."""
-        ...
+    Attributes:
+        space: where to look.
+        columns: keys of ``describe``.
+        label: what tables call the best that is found.
+        before: what the best that is found is compared with, its name first; None where there is nothing.
+    """
 
-    @property
-    def columns(self) -> Sequence[str]:
-        """Keys of ``describe``."""
-        ...
+    space: Space
+    columns: Sequence[str]
+    label: str
+    before: tuple[str, Controller] | None = None
 
-    @property
-    def label(self) -> str:
-        """What tables call the best that is found."""
-        ...
-
-    @property
-    def before(self) -> tuple[str, Controller] | None:
-        """What the best that is found is compared with, and its name; None where there is nothing."""
-        ...
-
+    @abstractmethod
     def describe(self, point: Point) -> Values:
         """What the trials' log keeps of a point."""
-        ...
 
+    @abstractmethod
     def controller(self, point: Point, folder: Path) -> Controller:
         """The controller that a point stands for; files that it needs are written into ``folder``."""
-        ...
 
+    @abstractmethod
     def save(self, point: Point, folder: Path) -> None:
         """Writes a checkpoint's files into ``folder``."""
-        ...
 
+    @abstractmethod
     def remarks(self, found: Controller) -> list[str]:
         """Lines on what was found, for whoever wants to use it."""
-        ...
+
+
+class ParametersSubject(Subject):
+    """One whose points are numbers in ranges, each with a start."""
+
+    def __init__(self, parameters: Mapping[str, Parameter]) -> None:
+        self.parameters = dict(parameters)
+        self.space = space_of(self.parameters)
+        self.columns = tuple(self.parameters)
+
+    def describe(self, point: Point) -> Values:
+        """The parameters' values."""
+        return dict(values_at(self.parameters, point))
+
+
+def coordinate(parameter: Parameter, value: float) -> float:
+    """Where the search sees a value: in [0, 1], or the value itself of whole numbers."""
+    if parameter.integer:
+        return value
+    low, high = parameter.low, parameter.high
+    if parameter.log:
+        return math.log(value / low) / math.log(high / low)
+    return (value - low) / (high - low)
+
+
+def value_at(parameter: Parameter, at: float) -> int | float:
+    """The value that a coordinate stands for, within the range."""
+    low, high = parameter.low, parameter.high
+    if parameter.integer:
+        return round(min(max(at, low), high))
+    share = min(max(at, 0.0), 1.0)
+    value = low * (high / low) ** share if parameter.log else low + share * (high - low)
+    return min(max(value, low), high)
+
+
+def space_of(parameters: Mapping[str, Parameter]) -> Space:
+    """A coordinate in [0, 1] for each, of its logarithm where ``log``; whole numbers have their own unit."""
+    each = parameters.values()
+    ends = [(p.low - _ROUNDING, p.high + _ROUNDING) if p.integer else (0.0, 1.0) for p in each]
+    low, high = np.array(ends).T
+    start = np.array([coordinate(p, float(p.start or 0.0)) for p in each])
+    return Space(start, high - low, low, high, tuple(i for i, p in enumerate(each) if p.integer))
+
+
+def values_at(parameters: Mapping[str, Parameter], point: Point) -> dict[str, int | float]:
+    """The value of each parameter at a point."""
+    return {name: value_at(p, float(at)) for (name, p), at in zip(parameters.items(), point, strict=True)}

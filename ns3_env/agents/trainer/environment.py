@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
-from ns3_env.config.model import nearest, shown
+from ns3_env.agents.trainer.rollout_env import MakeRollouts, RolloutEnv, local_rollouts
+from ns3_env.config.model import nearest, refused_at, shown
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ConfigError
 from ns3_env.policies.released import controller_names
@@ -15,9 +16,6 @@ from ns3_env.scenario import Scenario
 from ns3_env.task.actions import make_action_map
 from ns3_env.task.rewards import make_reward
 from ns3_env.task.task import Task
-
-if TYPE_CHECKING:
-    from ns3_env.agents.trainer.rollout_env import MakeRollouts, RolloutEnv
 
 
 def merge(common: Mapping[str, Any], special: Mapping[str, Any]) -> dict[str, Any]:
@@ -39,25 +37,12 @@ def make_scenario(env: EnvConfig, data: Mapping[str, Any], source: str) -> Scena
 
 def make_task(env: EnvConfig, source: str) -> Task:
     """The decision problem. Raises ConfigError for an unknown name, naming ``source`` and key."""
-    try:
+    with refused_at(f"{source}: env.action"):
         action = make_action_map(env.action.name, **env.action.settings)
-    except (KeyError, TypeError, ValueError) as error:
-        raise ConfigError(f"{source}: env.action: {error.args[0]}") from error
-    try:
+    with refused_at(f"{source}: env.reward"):
         reward = make_reward(env.reward.name, **env.reward.settings)
-    except (KeyError, TypeError, ValueError) as error:
-        raise ConfigError(f"{source}: env.reward: {error.args[0]}") from error
-    try:
+    with refused_at(f"{source}: env.fields"):
         return Task(env.fields, reward, action, env.telemetry_bytes)
-    except KeyError as error:
-        raise ConfigError(f"{source}: env.fields: {error.args[0]}") from error
-
-
-def check_observable(env: EnvConfig, scenarios: Iterable[Scenario]) -> None:
-    """Raises ScenarioError where a scenario's transport does not know a field, or what the reward reads."""
-    task = make_task(env, "configuration")
-    for scenario in scenarios:
-        task.check(scenario)
 
 
 def check_evaluation(env: EnvConfig, evaluation: EvaluationConfig | None, source: str) -> list[Scenario]:
@@ -121,8 +106,6 @@ def make_training_env(
 ) -> FlowVecEnv | RolloutEnv:
     """Where an agent learns, by ``env.placement``; arguments as of ``make_env``, and what gives simulators
     that play whole episodes (none: processes of this machine)."""
-    from ns3_env.agents.trainer.rollout_env import RolloutEnv, local_rollouts
-
     if env.placement == "python":
         return make_env(env, sampler, slots, seed)
     task = make_task(env, "configuration")

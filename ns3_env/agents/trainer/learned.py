@@ -18,11 +18,17 @@ from gymnasium import spaces
 from pydantic import Field
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.buffers import ReplayBuffer
+from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.policies import BasePolicy
 
-from ns3_env.agents.trainer.arrays import Arrays, check_array, check_names
-from ns3_env.config.model import Strict
+from ns3_env.agents.configuration.run_folder import read_json
+from ns3_env.agents.trainer.arrays import Arrays, check_array, check_names, read_arrays, write_arrays
+from ns3_env.config.files import write_file
+from ns3_env.config.model import Strict, validate
 from ns3_env.errors import ConfigError
+
+#: Files of a checkpoint.
+POLICY, OPTIMISERS, REPLAY_BUFFER, STATE = "policy.npz", "optimisers.npz", "replay_buffer.npz", "learner.json"
 
 
 class Counts(Strict):
@@ -57,21 +63,22 @@ class RingPlace(Strict):
         return cls(size=buffer.buffer_size, position=buffer.pos, full=buffer.full)
 
 
-def policy_arrays(policy: BasePolicy) -> Arrays:
+def _policy_arrays(policy: BasePolicy) -> Arrays:
     """Every tensor of the networks, by its name in ``state_dict()``."""
     return {name: tensor.cpu().numpy() for name, tensor in policy.state_dict().items()}
 
 
-def put_policy(policy: BasePolicy, arrays: Arrays, path: Path) -> None:
-    """Makes ``arrays``, read from ``path``, those of the networks. Raises ConfigError where they are not."""
-    expected = policy_arrays(policy)
+def put_policy(policy: BasePolicy, folder: Path) -> None:
+    """Makes the arrays in a checkpoint's folder those of the networks. Raises ConfigError."""
+    path = folder / POLICY
+    arrays, expected = read_arrays(path), _policy_arrays(policy)
     check_names(path, arrays, expected)
     for name, array in expected.items():
         check_array(f"{path}: {name!r}", arrays[name], array.shape, array.dtype)
     policy.load_state_dict({name: th.from_numpy(arrays[name]) for name in expected})
 
 
-def optimiser_arrays(model: BaseAlgorithm) -> Arrays:
+def _optimiser_arrays(model: BaseAlgorithm) -> Arrays:
     """What optimisers remember ("actor.optimizer/PARAMETER/exp_avg"), and parameters outside of networks."""
     arrays = {f"variable/{name}": tensor.detach().cpu().numpy() for name, tensor in _variables(model).items()}
     for name, optimiser in _optimisers(model).items():
@@ -81,13 +88,13 @@ def optimiser_arrays(model: BaseAlgorithm) -> Arrays:
     return arrays
 
 
-def put_optimisers(model: BaseAlgorithm, arrays: Arrays, path: Path) -> None:
-    """Makes ``arrays``, read from ``path``, those of the optimisers; their settings stay the configured ones.
+def _put_optimisers(model: BaseAlgorithm, path: Path) -> None:
+    """Makes the arrays in a file those of the optimisers; their settings stay the configured ones.
 
     Raises:
         ConfigError: an array is of none of the parameters, or one of a parameter is missing.
     """
-    left = dict(arrays)
+    left = read_arrays(path)
     for name, tensor in _variables(model).items():
         array = left.pop(f"variable/{name}", None)
         if array is None:
@@ -123,13 +130,9 @@ def _remembered(optimiser: th.optim.Optimizer, parameter: th.Tensor) -> Arrays:
     return {key: value.cpu().numpy() for key, value in made.state[like].items()}
 
 
-def buffer_arrays(buffer: ReplayBuffer) -> Arrays:
-    """What is filled of the buffer's rings: arrays (size(), ...)."""
-    return {name: ring[: buffer.size()] for name, ring in _rings(buffer).items()}
-
-
-def put_buffer(buffer: ReplayBuffer, arrays: Arrays, place: RingPlace, path: Path) -> None:
-    """Makes ``arrays``, read from ``path``, what is filled of an empty buffer. Raises ConfigError."""
+def _put_buffer(buffer: ReplayBuffer, place: RingPlace, path: Path) -> None:
+    """Makes the arrays in a file what is filled of an empty buffer. Raises ConfigError."""
+    arrays = read_arrays(path)
     if place.size != buffer.buffer_size or place.position >= place.size:
         raise ConfigError(
             f"{path}: is for {place.size} transitions, but the run is configured for {buffer.buffer_size}"
@@ -205,3 +208,48 @@ class RandomState(Strict):
             actions.np_random.bit_generator.state = self.actions
         except (ValueError, TypeError, KeyError, OverflowError, RuntimeError) as error:
             raise ConfigError(f"{path}: random: no state of a generator: {error}") from error
+
+
+class LearnerState(Strict):
+    """What a checkpoint keeps beside arrays: counts, how far a replay buffer is filled, and the name under
+    which the run began."""
+
+    counts: Counts
+    buffer: RingPlace | None
+    random: RandomState
+    run: str | None = None
+
+
+def save_learner(folder: Path, model: BaseAlgorithm, run: str | None) -> None:
+    """Writes all that is needed to go on; ``run`` is the name under which the run began."""
+    write_arrays(folder / POLICY, _policy_arrays(model.policy))
+    write_arrays(folder / OPTIMISERS, _optimiser_arrays(model))
+    place = None
+    if isinstance(model, OffPolicyAlgorithm):
+        buffer = model.replay_buffer
+        assert buffer is not None
+        place = RingPlace.of(buffer)
+        filled = {name: ring[: buffer.size()] for name, ring in _rings(buffer).items()}
+        write_arrays(folder / REPLAY_BUFFER, filled)
+    random = RandomState.now(model.action_space)
+    state = LearnerState(counts=Counts.of(model), buffer=place, random=random, run=run)
+    write_file(folder / STATE, state.model_dump_json())
+
+
+def restore_learner(folder: Path, model: BaseAlgorithm) -> str | None:
+    """Puts what ``save_learner`` wrote into a model that is made anew; returns the run's name.
+
+    Raises:
+        ConfigError: naming the file, where something is not of such a model.
+    """
+    state = validate(read_json(folder / STATE), LearnerState, str(folder / STATE))
+    put_policy(model.policy, folder)
+    _put_optimisers(model, folder / OPTIMISERS)
+    if isinstance(model, OffPolicyAlgorithm):
+        assert model.replay_buffer is not None
+        if state.buffer is None:
+            raise ConfigError(f"{folder / STATE}: buffer: missing")
+        _put_buffer(model.replay_buffer, state.buffer, folder / REPLAY_BUFFER)
+    state.counts.put_into(model)
+    state.random.put_back(model.action_space, folder / STATE)
+    return state.run

@@ -1,35 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Training environment of whole episodes, played inside simulators here or on a Ray cluster."""
+"""Training environments without steps: of whole episodes played in simulators, and of spaces alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+from stable_baselines3.common.vec_env import VecEnv
 
 from ns3_env.agents.configuration.config import EnvConfig
-from ns3_env.agents.trainer.spaces_only import SpacesOnly
 from ns3_env.envs.flow_stream import SILENT_EPISODES, never_decides
 from ns3_env.envs.rollouts import EpisodeQueue, Exploration, Rollout, Rollouts
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
+from ns3_env.task import observations
+from ns3_env.task.actions import make_action_map
 from ns3_env.task.task import Task
 
-
-class MakeRollouts(Protocol):
-    """Gives simulators, at most so many, for the episodes of a sampler."""
-
-    def __call__(
-        self,
-        task: Task,
-        sampler: Callable[[int], Scenario],
-        seed: int,
-        simulators: int,
-    ) -> EpisodeQueue:
-        """See ``EpisodeQueue``."""
-        ...
+#: Gives simulators, at most so many, for the episodes of a sampler: (task, sampler, seed, simulators).
+MakeRollouts = Callable[[Task, Callable[[int], Scenario], int, int], EpisodeQueue]
 
 
 def local_rollouts(
@@ -66,6 +57,47 @@ def players_of(env: EnvConfig) -> Iterator[MakeRollouts]:
             yield there
         finally:
             actors.close()
+
+
+class SpacesOnly(VecEnv):
+    """The spaces of ``FlowVecEnv``, and nothing that runs."""
+
+    def __init__(
+        self,
+        fields: list[str],
+        action_map: str,
+        slots: int,
+        action_settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        """
+        Args:
+            fields: fields of the observation.
+            action_map: name of the action map.
+            slots: of all simulators together.
+            action_settings: of the action map.
+
+        Raises:
+            KeyError: there is no such field or action map.
+        """
+        self.render_mode: str | None = None
+        action = make_action_map(action_map, **(action_settings or {}))
+        super().__init__(slots, observations.observation_space(fields), action.space)
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """The attribute, once per slot."""
+        return [getattr(self, attr_name)] * self.num_envs
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        """No slot is wrapped."""
+        return [False] * self.num_envs
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _nothing_runs(self, *given: Any, **options: Any) -> Any:
+        raise NotImplementedError("there are only the spaces of this environment")
+
+    reset = step_async = step_wait = set_attr = env_method = _nothing_runs
 
 
 class RolloutEnv(SpacesOnly):

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Trainer interface, the base of trainers by gradient, and policies' files from their networks."""
+"""Base of trainers, and policies' files from their networks."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,129 +13,27 @@ import torch as th
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger, make_output_format
-from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecEnv
 from typing_extensions import Self
 
 from ns3_env.agents.configuration.config import EnvConfig, RunConfig
 from ns3_env.agents.configuration.registry import find_agent
-from ns3_env.agents.configuration.run_folder import read_json, versions
-from ns3_env.agents.trainer.arrays import read_arrays, write_arrays
+from ns3_env.agents.configuration.run_folder import versions
 from ns3_env.agents.trainer.environment import make_task
 from ns3_env.agents.trainer.layout import PolicyLayout, check_layout, refuse_pickles, write_layout
-from ns3_env.agents.trainer.learned import (
-    Counts,
-    RandomState,
-    RingPlace,
-    buffer_arrays,
-    optimiser_arrays,
-    policy_arrays,
-    put_buffer,
-    put_optimisers,
-    put_policy,
-)
+from ns3_env.agents.trainer.learned import put_policy, restore_learner, save_learner
 from ns3_env.agents.trainer.policy_tensors import Exported
-from ns3_env.agents.trainer.spaces_only import SpacesOnly
+from ns3_env.agents.trainer.rollout_env import RolloutEnv, SpacesOnly
 from ns3_env.agents.trainer.stopwatch import Stopwatch
-from ns3_env.config.files import write_file
 from ns3_env.config.imports import is_code
-from ns3_env.config.model import Strict, validate
+from ns3_env.config.model import validate
 from ns3_env.errors import ConfigError
-from ns3_env.policies.file import POLICY_FILE, PolicyFile, write_policy
+from ns3_env.policies.file import POLICY_FILE, PolicyFile, policy_bytes, write_policy
 from ns3_env.policies.header import AnyInput, Input, PolicySpec, Training
 from ns3_env.policies.history import Floats, Ints
 from ns3_env.policies.policy import FloatArray, Policy, State
 from ns3_env.policies.released import LAYOUT
 from ns3_env.task.observations import wire_bytes
-
-POLICY, OPTIMISERS, REPLAY_BUFFER, STATE = "policy.npz", "optimisers.npz", "replay_buffer.npz", "learner.json"
-
-
-@runtime_checkable
-class Collecting(Protocol):
-    """A replay buffer that knows of episodes under way."""
-
-    def start_collection(self, slots: int) -> None:
-        """Forgets the episodes under way, not what is stored."""
-
-
-class LearnerState(Strict):
-    """What a checkpoint keeps beside arrays: counts, how far a replay buffer is filled, and the name under
-    which the run began."""
-
-    counts: Counts
-    buffer: RingPlace | None
-    random: RandomState
-    run: str | None = None
-
-
-class Trainer(ABC):
-    """Improves a policy by running it in an environment.
-
-    A checkpoint folder holds what ``save`` writes; ``restore`` goes on from it. ``policy`` is the policy as
-    it learns; what is evaluated is the checkpoint's ``policy.safetensors``, where ``network`` says what is in
-    it, and else what ``load`` makes of the folder.
-    """
-
-    @abstractmethod
-    def __init__(
-        self, config: RunConfig, env: VecEnv, logs: Path | None = None, log_suffix: str = ""
-    ) -> None:
-        """
-        Args:
-            config: the run's configuration.
-            env: where to learn.
-            logs: folder of progress.csv and the TensorBoard file; None: no logs.
-            log_suffix: put into their names, so that a run that goes on keeps its first ones.
-        """
-
-    @property
-    @abstractmethod
-    def policy(self) -> Policy:
-        """The policy as it is now."""
-
-    @property
-    @abstractmethod
-    def decisions(self) -> int:
-        """Decisions trained on so far."""
-
-    @abstractmethod
-    def learn(self, decisions: int, callback: BaseCallback) -> None:
-        """Trains for so many decisions more, or until the callback ends it."""
-
-    @abstractmethod
-    def begin_episodes(self) -> None:
-        """Gives up the episodes under way and begins the next ones, as a run that goes on does.
-
-        Called between the rounds of ``learn``, after each checkpoint.
-        """
-
-    @classmethod
-    @abstractmethod
-    def load(cls, folder: Path, layout: Mapping[str, Any]) -> Self:
-        """A trainer with the policy that ``save`` wrote into ``folder``, by its layout, without an
-        environment: it cannot learn."""
-
-    @classmethod
-    def exports(cls) -> bool:
-        """Whether checkpoints hold the policy's own file."""
-        return cls.network is not Trainer.network
-
-    def network(self) -> Exported:
-        """The network as a policy's file holds it.
-
-        Raises:
-            ConfigError: the format does not know something in it.
-        """
-        raise NotImplementedError(f"{type(self).__name__} does not say how its network becomes a file")
-
-    @abstractmethod
-    def save(self, folder: Path) -> None:
-        """Writes the policy and all that is needed to go on."""
-
-    @abstractmethod
-    def restore(self, folder: Path) -> None:
-        """Reads what ``save`` wrote. Raises ConfigError where it belongs to other fields or another agent."""
 
 
 class Sb3Policy:
@@ -161,23 +58,36 @@ class Sb3Policy:
         episode_start: npt.NDArray[np.bool_] | None = None,
         deterministic: bool = False,
     ) -> tuple[FloatArray, State | None]:
-        """See ``Policy``."""
         return self.model.predict(observation, state, episode_start, deterministic)
 
 
-class GradientTrainer(Trainer):
-    """What trainers of Stable-Baselines3 algorithms, FDCC among them, have in common."""
+class Trainer:
+    """Improves a policy by running it in an environment; what all of Stable-Baselines3's algorithms share.
+
+    A checkpoint folder holds what ``save`` writes; ``restore`` goes on from it. ``policy`` is the policy as
+    it learns; what is evaluated is the checkpoint's ``policy.safetensors``, where ``network`` says what is in
+    it, and else what ``load`` makes of the folder.
+    """
 
     def __init__(
         self, config: RunConfig, env: VecEnv, logs: Path | None = None, log_suffix: str = ""
     ) -> None:
-        """See ``Trainer``."""
+        """
+        Args:
+            config: the run's configuration.
+            env: where to learn.
+            logs: folder of progress.csv and the TensorBoard file; None: no logs.
+            log_suffix: put into their names, so that a run that goes on keeps its first ones.
+        """
         th.set_num_threads(config.train.torch_threads)
         self.config = config
         self.env = env
         self.run_name = None if logs is None else logs.name
         self.stopwatch = Stopwatch()  # of learners that say where their time goes
         self.model = self._make()
+        if isinstance(env, RolloutEnv):
+            learner: Any = self.model  # of an agent that declares rollouts
+            learner.snapshot = self._snapshot
         outputs = [] if logs is None else ["csv", "tensorboard"]
         self.logger = Logger(
             None if logs is None else str(logs),
@@ -185,13 +95,14 @@ class GradientTrainer(Trainer):
         )
         self.model.set_logger(self.logger)
 
-    @abstractmethod
     def _make(self) -> BaseAlgorithm:
-        """The algorithm, untrained."""
+        """The algorithm, untrained; whoever trains something else overrides all that takes one."""
+        raise NotImplementedError(f"{type(self).__name__} does not say which algorithm it trains")
 
     @classmethod
     def load(cls, folder: Path, layout: Mapping[str, Any]) -> Self:
-        """See ``Trainer``. Raises ConfigError where the folder holds anything but such a policy."""
+        """A trainer with the policy that ``save`` wrote into ``folder``, by its layout, without an
+        environment: it cannot learn. Raises ConfigError where the folder holds anything but such a policy."""
         source = str(folder / LAYOUT)
         refuse_pickles(folder)
         known = validate(layout, PolicyLayout, source)
@@ -213,22 +124,22 @@ class GradientTrainer(Trainer):
             )
         except Exception as error:  # whatever an algorithm makes of settings that anybody may have written
             raise ConfigError(f"{source}: no agent can be made of it: {error}") from error
-        put_policy(trainer.model.policy, read_arrays(folder / POLICY), folder / POLICY)
+        put_policy(trainer.model.policy, folder)
         return trainer
 
     @property
     def policy(self) -> Policy:
-        """See ``Trainer``."""
+        """The policy as it is now."""
         action = self.config.env.action
         return Sb3Policy(self.model, self.config.env.fields, action.name, action.settings)
 
     @property
     def decisions(self) -> int:
-        """See ``Trainer``."""
+        """Decisions trained on so far."""
         return self.model.num_timesteps
 
     def learn(self, decisions: int, callback: BaseCallback) -> None:
-        """See ``Trainer``."""
+        """Trains for so many decisions more, or until the callback ends it."""
         self.model.learn(
             decisions,
             callback,
@@ -237,23 +148,44 @@ class GradientTrainer(Trainer):
         )
 
     def begin_episodes(self) -> None:
-        """See ``Trainer``."""
+        """Gives up the episodes under way and begins the next ones, as a run that goes on does.
+
+        Called between the rounds of ``learn``, after each checkpoint.
+        """
         model = self.model
         model._last_obs = self.env.reset()  # type: ignore[assignment]
         model._last_episode_starts = np.ones(self.env.num_envs, dtype=bool)
-        if isinstance(model, OffPolicyAlgorithm) and isinstance(model.replay_buffer, Collecting):
-            model.replay_buffer.start_collection(self.env.num_envs)
+        buffer: Any = getattr(model, "replay_buffer", None)
+        if hasattr(buffer, "start_collection"):  # it knows of episodes under way
+            buffer.start_collection(self.env.num_envs)
         if model.use_sde:
             # The round's noise was drawn before the checkpoint: a run that goes on draws it again, too.
             noisy: Any = getattr(model, "actor", model.policy)
             noisy.reset_noise(self.env.num_envs)
 
+    @classmethod
+    def exports(cls) -> bool:
+        """Whether checkpoints hold the policy's own file."""
+        return cls.network is not Trainer.network
+
+    def network(self) -> Exported:
+        """The network as a policy's file holds it.
+
+        Raises:
+            ConfigError: the format does not know something in it.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not say how its network becomes a file")
+
     def act(self, histories: Floats, lengths: Ints) -> Floats:
         """What the networks, as they are, answer to histories (n, K, D) of lengths (n,): (n, 1) in [-1, 1].
 
-        K and D are those of ``export()``. This is of networks without memory.
+        K and D are those of ``export()``. A policy that reads histories has ``act_on``.
         """
-        actions: Floats = self.model.predict(histories[:, 0], deterministic=True)[0]
+        actions: Floats
+        if (act_on := getattr(self.model.policy, "act_on", None)) is not None:
+            actions = act_on(histories, lengths)
+        else:
+            actions = self.model.predict(histories[:, 0], deterministic=True)[0]
         return actions
 
     def export(self) -> PolicyFile:
@@ -266,6 +198,10 @@ class GradientTrainer(Trainer):
             versions=versions(),
         )
         return policy_file(self.network(), self.config.env, training)
+
+    def _snapshot(self) -> bytes:
+        """The policy's file as it is now, for simulators that play it."""
+        return policy_bytes(policy_file(self.network(), self.config.env, Training()))
 
     def file(self) -> PolicyFile | None:
         """The policy's file; None where there is none: it is played by this class, across the channel.
@@ -288,7 +224,7 @@ class GradientTrainer(Trainer):
         return {"agent": self.config.agent.name, "fields": list(env.fields), "action_map": env.action.name}
 
     def save(self, folder: Path) -> None:
-        """See ``Trainer``."""
+        """Writes the policy and all that is needed to go on."""
         agent = self.config.agent.model_dump(mode="json", exclude={"name"})
         file = self.file()
         write_layout(
@@ -303,33 +239,17 @@ class GradientTrainer(Trainer):
         )
         if file is not None:
             write_policy(folder / POLICY_FILE, file)
-        write_arrays(folder / POLICY, policy_arrays(self.model.policy))
-        write_arrays(folder / OPTIMISERS, optimiser_arrays(self.model))
-        place = None
-        if isinstance(self.model, OffPolicyAlgorithm):
-            assert self.model.replay_buffer is not None
-            place = RingPlace.of(self.model.replay_buffer)
-            write_arrays(folder / REPLAY_BUFFER, buffer_arrays(self.model.replay_buffer))
-        random = RandomState.now(self.model.action_space)
-        state = LearnerState(counts=Counts.of(self.model), buffer=place, random=random, run=self.run_name)
-        write_file(folder / STATE, state.model_dump_json())
+        save_learner(folder, self.model, self.run_name)
 
     def restore(self, folder: Path) -> None:
-        """See ``Trainer``."""
+        """Reads what ``save`` wrote. Raises ConfigError where it belongs to other fields or another agent."""
         refuse_pickles(folder)
         check_layout(folder, self.layout())
-        state = validate(read_json(folder / STATE), LearnerState, str(folder / STATE))
-        put_policy(self.model.policy, read_arrays(folder / POLICY), folder / POLICY)
-        put_optimisers(self.model, read_arrays(folder / OPTIMISERS), folder / OPTIMISERS)
-        if isinstance(self.model, OffPolicyAlgorithm):
-            assert self.model.replay_buffer is not None
-            if state.buffer is None:
-                raise ConfigError(f"{folder / STATE}: buffer: missing")
-            path = folder / REPLAY_BUFFER
-            put_buffer(self.model.replay_buffer, read_arrays(path), state.buffer, path)
-        self.run_name = state.run or self.run_name
-        state.counts.put_into(self.model)
-        state.random.put_back(self.model.action_space, folder / STATE)
+        self.run_name = restore_learner(folder, self.model) or self.run_name
+
+
+#: The name that agents of one's own derive from.
+GradientTrainer = Trainer
 
 
 def policy_file(network: Exported, env: EnvConfig, training: Training) -> PolicyFile:

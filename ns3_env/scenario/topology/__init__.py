@@ -11,13 +11,11 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from ns3_env.config.model import named_by
-from ns3_env.scenario.topology.chains import Dumbbell, ParkingLot
-from ns3_env.scenario.topology.fat_trees import FatTree2, FatTree3
 from ns3_env.scenario.topology.graph import Graph, GraphLink
 from ns3_env.scenario.topology.kind import TopologyKind
-from ns3_env.scenario.topology.leaf_spine import LeafSpine
 from ns3_env.scenario.topology.network import MAX_PATH_SWITCHES, Link, Network
 from ns3_env.scenario.topology.published import PublishedTopology
+from ns3_env.scenario.topology.regular import Dumbbell, FatTree2, FatTree3, LeafSpine, ParkingLot
 
 __all__ = [
     "MAX_PATH_SWITCHES",

@@ -30,10 +30,8 @@ class Graph(TopologyKind):
     links: Annotated[list[GraphLink], few(MAX_LINKS, WHY_HOSTS)]
 
     def counts(self) -> tuple[int, int, int]:
-        """See the base class."""
         hosts = self.nodes.count("host")
         return hosts, len(self.nodes) - hosts, len(self.links)
 
     def build(self) -> Network:
-        """The network."""
         return Network(list(self.nodes), [Link(x.a, x.b, x.rate_bps, x.delay_ns) for x in self.links])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import or_
@@ -35,9 +36,14 @@ class Network:
         self.nodes += [kind] * count
         return list(range(begin, begin + count))
 
-    def link(self, a: int, b: int, rate_bps: float, delay_ns: int) -> None:
-        """Appends a link."""
-        self.links.append(Link(a, b, rate_bps, delay_ns))
+    def mesh(self, near: Sequence[int], far: Sequence[int], rate_bps: float, delay_ns: int) -> None:
+        """Links each of the ``near`` nodes to each of the ``far`` ones."""
+        self.links += [Link(a, b, rate_bps, delay_ns) for a in near for b in far]
+
+    def attach(self, hosts: Sequence[int], switches: Sequence[int], rate_bps: float, delay_ns: int) -> None:
+        """Links each host to one switch, the first ones to the first; all switches get as many."""
+        each = len(hosts) // len(switches)
+        self.links += [Link(host, switches[i // each], rate_bps, delay_ns) for i, host in enumerate(hosts)]
 
     @cached_property
     def hosts(self) -> list[int]:
@@ -64,41 +70,30 @@ class Network:
         """What is wrong with the graph; [] where nothing is."""
         n = len(self.nodes)
         faults = []
-        degree = [0] * n
         neighbours: list[list[int]] = [[] for _ in range(n)]
         joined: dict[frozenset[int], int] = {}
         for i, link in enumerate(self.links):
             wrong = [end for end in (link.a, link.b) if not 0 <= end < n]
             if wrong:
                 faults.append(f"links.{i}: there is no node {wrong[0]}; nodes are 0 to {n - 1}")
-                continue
-            if link.a == link.b:
+            elif link.a == link.b:
                 faults.append(f"links.{i}: a link from node {link.a} to itself")
-                continue
-            first = joined.setdefault(frozenset((link.a, link.b)), i)
-            if first != i:
+            elif (first := joined.setdefault(frozenset((link.a, link.b)), i)) != i:
                 faults.append(f"links.{i}: nodes {link.a} and {link.b} are joined already, by links.{first}")
-                continue
-            for end, other in ((link.a, link.b), (link.b, link.a)):
-                degree[end] += 1
-                neighbours[end].append(other)
+            else:
+                neighbours[link.a].append(link.b)
+                neighbours[link.b].append(link.a)
         if faults:
             return faults
         if len(self.hosts) < 2:
             return ["nodes: a network needs at least two hosts"]
         faults += [
-            f"links: host {host} has {degree[host]} links; a host has exactly one"
+            f"links: host {host} has {len(neighbours[host])} links; a host has exactly one"
             for host in self.hosts
-            if degree[host] != 1
+            if len(neighbours[host]) != 1
         ]
-        seen = {self.hosts[0]}
-        todo = deque(seen)
-        while todo:
-            for other in neighbours[todo.popleft()]:
-                if other not in seen:
-                    seen.add(other)
-                    todo.append(other)
-        lost = [host for host in self.hosts if host not in seen]
+        reached = _hops(self.hosts[0], neighbours)
+        lost = [host for host in self.hosts if host not in reached]
         if lost and not faults:
             faults.append(f"links: there is no path from host {self.hosts[0]} to host {lost[0]}")
         return faults or self._hop_faults(neighbours)
@@ -109,25 +104,19 @@ class Network:
         for host in self.hosts:
             if self.nodes[at := self.access_switch(host)] == "switch":
                 edge.setdefault(at, host)
-        far = self._far_from_others(list(edge), neighbours)
+        fabric = [[other for other in others if self.nodes[other] == "switch"] for others in neighbours]
+        far = self._far_from_others(list(edge), fabric)
         if far is None:
             return []
-        hops = {far: 1}
-        todo = deque([far])
-        while todo:
-            node = todo.popleft()
-            for other in neighbours[node]:
-                if other not in hops and self.nodes[other] == "switch":
-                    hops[other] = hops[node] + 1
-                    todo.append(other)
+        hops = _hops(far, fabric)
         farthest = max(edge, key=lambda node: hops[node])
         return [
-            f"links: the path from host {edge[far]} to host {edge[farthest]} has {hops[farthest]} switches; "
-            f"there may be {MAX_PATH_SWITCHES}"
+            f"links: the path from host {edge[far]} to host {edge[farthest]} has {hops[farthest] + 1} "
+            f"switches; there may be {MAX_PATH_SWITCHES}"
         ]
 
-    def _far_from_others(self, edge: list[int], neighbours: list[list[int]]) -> int | None:
-        """The first access switch that is too far from some other.
+    def _far_from_others(self, edge: list[int], fabric: list[list[int]]) -> int | None:
+        """The first access switch that is too far from some other; ``fabric``: switches beside each node.
 
         A switch's set of access switches in reach, a bit each, grows with each hop by its neighbours' sets.
         Switches with the same neighbours, as a fat-tree's, grow by the same: that is worked out once.
@@ -137,10 +126,9 @@ class Network:
             reach[switch] = 1 << i
         everywhere = (1 << len(edge)) - 1
         alike: dict[tuple[int, ...], list[int]] = {}
-        for switch, others in enumerate(neighbours):
+        for switch, others in enumerate(fabric):
             if self.nodes[switch] == "switch":
-                between = tuple(sorted(other for other in others if self.nodes[other] == "switch"))
-                alike.setdefault(between, []).append(switch)
+                alike.setdefault(tuple(sorted(others)), []).append(switch)
         for _ in range(MAX_PATH_SWITCHES - 1):
             if all(reach[switch] == everywhere for switch in edge):
                 break
@@ -149,3 +137,16 @@ class Network:
                 for switch in switches:
                     reach[switch] |= gained[between]
         return next((switch for switch in edge if reach[switch] != everywhere), None)
+
+
+def _hops(start: int, neighbours: Sequence[Sequence[int]]) -> dict[int, int]:
+    """Links on the shortest way from a node to each that can be reached."""
+    hops = {start: 0}
+    todo = deque(hops)
+    while todo:
+        node = todo.popleft()
+        for other in neighbours[node]:
+            if other not in hops:
+                hops[other] = hops[node] + 1
+                todo.append(other)
+    return hops

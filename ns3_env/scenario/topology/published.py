@@ -10,7 +10,7 @@ from pydantic import PrivateAttr, ValidationError, model_validator
 from typing_extensions import Self
 
 from ns3_env.config.bounds import MAX_HOSTS, MAX_LINKS, MAX_SWITCHES, WHY_HOSTS
-from ns3_env.config.files import LineFaults, NamedFile, check_plain
+from ns3_env.config.files import LineFaults, NamedFile
 from ns3_env.config.model import describe, shown
 from ns3_env.scenario.topology.graph import Graph, GraphLink
 from ns3_env.scenario.topology.kind import TopologyKind
@@ -40,14 +40,7 @@ class PublishedTopology(TopologyKind):
     @model_validator(mode="after")
     def _read(self) -> Self:
         self._wrong = LineFaults(self.file)
-        try:
-            check_plain(self.file)
-            with open(self.file, encoding="utf-8-sig") as text:
-                self._take(text)
-        except OSError as error:
-            self._wrong.add(0, error.strerror or str(error))
-        except UnicodeDecodeError:
-            self._wrong.add(0, "not a topology: it is not UTF-8 text")
+        self._wrong.read("topology", self._take)
         return self
 
     def _take(self, lines: TextIO) -> None:
@@ -101,15 +94,13 @@ class PublishedTopology(TopologyKind):
             self._wrong.add(line, f"the delay {shown(delay)} has no unit; write 1us, or 0.001ms")
 
     def counts(self) -> tuple[int, int, int]:
-        """See the base class."""
         return self._graph.counts()
 
     def build(self) -> Network:
-        """See the base class."""
         return self._graph.build()
 
     def faults(self, network: Network) -> list[str]:
-        """See the base class: each fault with the file's name, and its line where it has one."""
+        """Each fault with the file's name, and its line where it has one."""
         if len(self._wrong):
             return self._wrong.texts()
         graph = LineFaults(self.file)
@@ -122,7 +113,7 @@ class PublishedTopology(TopologyKind):
         return graph.texts()
 
     def without_files(self) -> Graph:
-        """See the base class: the graph, written out."""
+        """The graph, written out."""
         return self._graph
 
 

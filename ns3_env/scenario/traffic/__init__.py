@@ -16,18 +16,21 @@ from ns3_env.config.bounds import WHY_FLOWS, few
 from ns3_env.config.model import named_by
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.constant_rate import ConstantRate
-from ns3_env.scenario.traffic.csv_file import FlowFile
-from ns3_env.scenario.traffic.endless import ENDLESS, ENDLESS_BYTES, FlowSize
-from ns3_env.scenario.traffic.incast import Incast
-from ns3_env.scenario.traffic.joining import Joining
+from ns3_env.scenario.traffic.flow_file import FlowFile
+from ns3_env.scenario.traffic.incast import Incast, Joining, LongShort
 from ns3_env.scenario.traffic.kind import Flows, Stream, TrafficKind
 from ns3_env.scenario.traffic.listed import Flow, FlowList
-from ns3_env.scenario.traffic.long_short import LongShort
-from ns3_env.scenario.traffic.poisson import Poisson
-from ns3_env.scenario.traffic.poisson_incast import PoissonIncast
+from ns3_env.scenario.traffic.poisson import Poisson, PoissonIncast
 from ns3_env.scenario.traffic.published import PublishedFlows
-from ns3_env.scenario.traffic.size_file import SizeFile
-from ns3_env.scenario.traffic.sizes import SIZE_CDFS, mean_size_bytes, sample_sizes
+from ns3_env.scenario.traffic.sizes import (
+    ENDLESS,
+    ENDLESS_BYTES,
+    SIZE_CDFS,
+    FlowSize,
+    SizeFile,
+    mean_size_bytes,
+    sample_sizes,
+)
 
 __all__ = [
     "ENDLESS",
@@ -62,44 +65,36 @@ class Mix(TrafficKind):
     parts: Annotated[list[Traffic], few(1000, WHY_FLOWS)] = Field(min_length=1)
 
     def faults(self, network: Network) -> list[str]:
-        """See the base class."""
         return [f"parts.{i}.{fault}" for i, part in enumerate(self.parts) for fault in part.faults(network)]
 
     def named_controllers(self) -> set[str]:
-        """See the base class."""
         return super().named_controllers().union(*(part.named_controllers() for part in self.parts))
 
     def priority_groups(self) -> set[int]:
-        """See the base class."""
         return set().union(*(part.priority_groups() for part in self.parts))
 
     def senders_at(self, network: Network) -> Counter[int]:
-        """See the base class."""
         return sum((part.senders_at(network) for part in self.parts), Counter())
 
     def flow_count_is_drawn(self) -> bool:
-        """See the base class."""
         return any(part.flow_count_is_drawn() for part in self.parts)
 
     def expected_flows(self, network: Network) -> float:
-        """See the base class."""
         return sum(part.expected_flows(network) for part in self.parts)
 
     def first_start_ns(self) -> int | None:
-        """See the base class: known where it is known of all parts that have flows."""
+        """Known where it is known of all parts that have flows."""
         starts = [part.first_start_ns() for part in self.parts if not part.is_background()]
         return None if None in starts else min((x for x in starts if x is not None), default=None)
 
     def arrivals_end_ns(self) -> int | None:
-        """See the base class: the first end, until which all that arrive at random do."""
+        """The first end, until which all that arrive at random do."""
         return min((x for part in self.parts if (x := part.arrivals_end_ns()) is not None), default=None)
 
     def is_background(self) -> bool:
-        """See the base class."""
         return all(part.is_background() for part in self.parts)
 
     def without_files(self) -> Mix:
-        """See the base class."""
         return self.model_copy(update={"parts": [part.without_files() for part in self.parts]})
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:

@@ -30,7 +30,6 @@ class ConstantRate(TrafficKind):
     stop_ns: Nanoseconds | None = Field(default=None, gt=0, description="none: never")
 
     def faults(self, network: Network) -> list[str]:
-        """See the base class."""
         found = host_fault(network, "src", self.src) + host_fault(network, "dst", self.dst)
         if self.src == self.dst:
             found.append(f"dst: a stream from host {self.src} to itself")
@@ -45,11 +44,9 @@ class ConstantRate(TrafficKind):
         return found
 
     def named_controllers(self) -> set[str]:
-        """See the base class."""
         return set()
 
     def is_background(self) -> bool:
-        """See the base class."""
         return True
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:

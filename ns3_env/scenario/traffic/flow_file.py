@@ -1,25 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Base of all files of flows: read once, with each faulty row named by its line."""
+"""Flows of files, read once, with each faulty row named by its line; those of a CSV."""
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import TextIO
+from typing import ClassVar, Literal, TextIO
 
 import numpy as np
 from pydantic import PrivateAttr, model_validator
 from typing_extensions import Self
 
 from ns3_env.config.bounds import MAX_BYTES, MAX_FLOWS, MAX_TIME_NS, WHY_FLOWS
-from ns3_env.config.files import LineFaults, NamedFile, check_plain
+from ns3_env.config.files import LineFaults, NamedFile
 from ns3_env.scenario.topology import Network
-from ns3_env.scenario.traffic.endless import ENDLESS_BYTES, size_of
 from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
 from ns3_env.scenario.traffic.listed import FlowList
+from ns3_env.scenario.traffic.sizes import ENDLESS, ENDLESS_BYTES, size_of
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
+#: Columns of a CSV of flows, and the one that may be there.
+CSV_COLUMNS = ("src", "dst", "size_bytes", "start_ns")
+CONTROLLER = "controller"
 
 
 class FlowsInFile(TrafficKind):
@@ -28,6 +32,9 @@ class FlowsInFile(TrafficKind):
     The file is read when the scenario is made. A relative ``file`` is looked for beside the scenario's own
     file (for a scenario that has none, in the working directory).
     """
+
+    #: As errors call it.
+    kind_of_file: ClassVar[str] = "list of flows"
 
     file: NamedFile
 
@@ -42,20 +49,8 @@ class FlowsInFile(TrafficKind):
     @model_validator(mode="after")
     def _read(self) -> Self:
         self._wrong = LineFaults(self.file)
-        try:
-            check_plain(self.file)
-            with open(self.file, newline="", encoding="utf-8-sig") as text:
-                self._take(text)
-        except OSError as error:
-            self._wrong.add(0, error.strerror or str(error))
-        except UnicodeDecodeError:
-            self._wrong.add(0, f"not a {self.kind_of_file}: it is not UTF-8 text")
+        self._wrong.read(self.kind_of_file, self._take)
         return self
-
-    @property
-    def kind_of_file(self) -> str:
-        """As errors call it."""
-        return "list of flows"
 
     def _wholes(self, line: int, texts: dict[str, str]) -> list[int] | None:
         """The columns' whole numbers; None, and a fault each, where one is none."""
@@ -95,11 +90,10 @@ class FlowsInFile(TrafficKind):
             self._lines.append(line)
 
     def named_controllers(self) -> set[str]:
-        """See the base class."""
         return super().named_controllers() | {name for name in self._flows.controller if name is not None}
 
     def faults(self, network: Network) -> list[str]:
-        """See the base class: each faulty row, with the file's name and line."""
+        """Each faulty row, with the file's name and line."""
         strangers = [
             (line, x)
             for line, src, dst in zip(self._lines, self._flows.src, self._flows.dst, strict=True)
@@ -109,7 +103,7 @@ class FlowsInFile(TrafficKind):
         return self._wrong.texts(strangers)
 
     def senders_at(self, network: Network) -> Counter[int]:
-        """See the base class: flows that start at the same instant."""
+        """Flows that start at the same instant."""
         together = Counter(zip(self._flows.dst, self._flows.start_ns, strict=True))
         most: Counter[int] = Counter()
         for (dst, _), flows in together.items():
@@ -117,21 +111,18 @@ class FlowsInFile(TrafficKind):
         return most
 
     def expected_flows(self, network: Network) -> float:
-        """See the base class."""
         return len(self._flows)
 
     def first_start_ns(self) -> int | None:
-        """See the base class."""
         return min(self._flows.start_ns, default=None)
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
-        """The flow list."""
         flows = Flows()
         flows.extend(self._flows)
         return flows
 
     def without_files(self) -> FlowList:
-        """See the base class: the flows, written out."""
+        """The flows, written out."""
         columns: Sequence[Sequence[int | str | None]] = (
             self._flows.src,
             self._flows.dst,
@@ -142,3 +133,57 @@ class FlowsInFile(TrafficKind):
         names = ("src", "dst", "size_bytes", "start_ns", "controller")
         rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
         return FlowList.model_validate({"controller": self.controller, "flows": rows})
+
+
+class FlowFile(FlowsInFile):
+    """Flows as a CSV has them: a header naming src, dst, size_bytes and start_ns, then a row for each flow.
+
+    Columns may come in any order. The size of a flow that never ends is ``endless``. A column ``controller``
+    may name each flow's; where it is empty the flow has that of the traffic, or the scenario's.
+    """
+
+    kind_of_file: ClassVar[str] = "CSV"
+
+    kind: Literal["csv"] = "csv"
+
+    def _take(self, text: TextIO) -> None:
+        reader = csv.reader(text, strict=True)
+        try:
+            header = [name.strip() for name in next(reader, [])]
+            named = CONTROLLER in header
+            columns = (*CSV_COLUMNS, CONTROLLER) if named else CSV_COLUMNS
+            if sorted(header) != sorted(columns):
+                found = ",".join(header) or "nothing"
+                self._wrong.add(
+                    1,
+                    f"the header must name {','.join(CSV_COLUMNS)}, and may name {CONTROLLER}; "
+                    f"it names {found}",
+                )
+                return
+            order = [header.index(name) for name in columns]
+            seen: dict[tuple[int, int, int], int] = {}
+            for row in reader:
+                line = reader.line_num
+                if not row:
+                    continue
+                if self._is_full(line):
+                    return
+                if len(row) != len(columns):
+                    self._wrong.add(line, f"{len(row)} values, but there are {len(columns)} columns")
+                    continue
+                texts = {name: row[i].strip() for name, i in zip(columns, order, strict=True)}
+                controller = texts.pop(CONTROLLER, "") or None
+                if endless := texts["size_bytes"] == ENDLESS:
+                    texts["size_bytes"] = str(ENDLESS_BYTES)
+                numbers = self._wholes(line, texts)
+                if numbers is None:
+                    continue
+                src, dst, size, start = numbers
+                if src != dst and (first := seen.setdefault((src, dst, start), line)) != line:
+                    self._wrong.add(line, f"the same src, dst and start_ns as line {first}")
+                else:
+                    self._add(line, src, dst, size, start, endless, controller)
+        except csv.Error as error:
+            self._wrong.add(reader.line_num, f"not a CSV: {error}")
+        if not self._lines and not self._wrong:
+            self._wrong.add(0, "no flows after the header")

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
 from pydantic import Field
 
 from ns3_env.config.model import Strict
@@ -109,6 +110,10 @@ class TrafficKind(Strict):
     def flow_count_is_drawn(self) -> bool:
         """Whether another seed may have another number of flows."""
         return False
+
+    def generate(self, network: Network, random: np.random.Generator) -> Flows:
+        """The flow list; all that is drawn comes from the generator."""
+        raise NotImplementedError
 
 
 def host_fault(network: Network, key: str, host: int) -> list[str]:

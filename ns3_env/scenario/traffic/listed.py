@@ -11,8 +11,8 @@ from pydantic import Field
 from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS, Nanoseconds, few
 from ns3_env.config.model import Strict
 from ns3_env.scenario.topology import Network
-from ns3_env.scenario.traffic.endless import FlowSize, bytes_of
 from ns3_env.scenario.traffic.kind import DATA_GROUP, MAX_GROUP, Flows, TrafficKind, host_fault
+from ns3_env.scenario.traffic.sizes import FlowSize, bytes_of
 
 
 class Flow(Strict):
@@ -33,7 +33,6 @@ class FlowList(TrafficKind):
     flows: Annotated[list[Flow], few(MAX_FLOWS, WHY_FLOWS)] = Field(min_length=1)
 
     def faults(self, network: Network) -> list[str]:
-        """See the base class."""
         found = []
         for i, flow in enumerate(self.flows):
             found += host_fault(network, f"flows.{i}.src", flow.src)
@@ -43,19 +42,15 @@ class FlowList(TrafficKind):
         return found
 
     def named_controllers(self) -> set[str]:
-        """See the base class."""
         return super().named_controllers() | {x.controller for x in self.flows if x.controller is not None}
 
     def priority_groups(self) -> set[int]:
-        """See the base class."""
         return {self.priority_group}
 
     def expected_flows(self, network: Network) -> float:
-        """See the base class."""
         return len(self.flows)
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
-        """The flow list."""
         flows = Flows()
         for x in self.flows:
             flows.add(x.src, x.dst, bytes_of(x.size_bytes), x.start_ns, x.controller or self.controller)

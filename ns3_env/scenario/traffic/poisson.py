@@ -1,19 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Poisson arrivals of flows of random size, at a load of the hosts' links."""
+"""Poisson arrivals at a load: of flows of random size, and of incasts to random receivers."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Discriminator, Field, Tag, field_validator
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
+from typing_extensions import Self
 
-from ns3_env.config.bounds import Nanoseconds, RealBytes
+from ns3_env.config.bounds import MAX_COUNT, Bytes, FlowCount, Nanoseconds, RealBytes
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.kind import Flows, TrafficKind
-from ns3_env.scenario.traffic.size_file import SizeFile
-from ns3_env.scenario.traffic.sizes import SIZE_CDFS, distribution_fault, mean_size_bytes, sample_sizes
+from ns3_env.scenario.traffic.sizes import (
+    SIZE_CDFS,
+    SizeFile,
+    distribution_fault,
+    mean_size_bytes,
+    sample_sizes,
+)
 
 _Points = list[tuple[RealBytes, float]]
 
@@ -29,6 +36,14 @@ _Sizes = Annotated[
     Annotated[str, Tag("name")] | Annotated[_Points, Tag("points")] | Annotated[SizeFile, Tag("file")],
     Discriminator(_sizes_tag),
 ]
+
+
+def _arrivals(gap_ns: float, end_ns: int, random: np.random.Generator) -> list[float]:
+    """Times of arrivals until the first one that is not before ``end_ns``, which is the list's last."""
+    times = [random.exponential(gap_ns)]
+    while times[-1] < end_ns:
+        times.append(times[-1] + random.exponential(gap_ns))
+    return times
 
 
 class Poisson(TrafficKind):
@@ -65,19 +80,16 @@ class Poisson(TrafficKind):
         return SIZE_CDFS[self.sizes] if isinstance(self.sizes, str) else self.sizes
 
     def without_files(self) -> Poisson:
-        """See the base class: the points, written out."""
+        """The points, written out."""
         return self.model_copy(update={"sizes": self.cdf}) if isinstance(self.sizes, SizeFile) else self
 
     def arrivals_end_ns(self) -> int | None:
-        """See the base class."""
         return self.duration_ns
 
     def flow_count_is_drawn(self) -> bool:
-        """See the base class."""
         return True
 
     def expected_flows(self, network: Network) -> float:
-        """See the base class."""
         mean = mean_size_bytes(self.cdf)
         bits = (
             sum(network.access[host].rate_bps for host in network.hosts) * self.load * self.duration_ns / 1e9
@@ -85,19 +97,17 @@ class Poisson(TrafficKind):
         return bits / (8 * mean) if mean > 0 else float("inf")
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
-        """The flow list, by start time. At least one flow."""
+        """By start time, at least one flow."""
         mean = mean_size_bytes(self.cdf)
         hosts = network.hosts
         rows: list[tuple[int, int]] = []
         soonest: tuple[float, int] | None = None
         for host in hosts:
             gap_ns = 8e9 * mean / (self.load * network.access[host].rate_bps)
-            at = random.exponential(gap_ns)
-            if soonest is None or at < soonest[0]:
-                soonest = (at, host)
-            while at < self.duration_ns:
-                rows.append((int(at), host))
-                at += random.exponential(gap_ns)
+            times = _arrivals(gap_ns, self.duration_ns, random)
+            if soonest is None or times[0] < soonest[0]:
+                soonest = (times[0], host)
+            rows += [(int(at), host) for at in times[:-1]]
         if not rows and soonest is not None:
             rows.append((0, soonest[1]))
         rows.sort()
@@ -108,4 +118,66 @@ class Poisson(TrafficKind):
         for (start, src), size, other in zip(rows, sizes, others, strict=True):
             dst = hosts[int(other) + (int(other) >= position[src])]
             flows.add(src, dst, int(size), start, self.controller)
+        return flows
+
+
+class PoissonIncast(TrafficKind):
+    """Incasts at random times: ``fan_in`` random hosts send to a random host (docs/sources/traffic.md).
+
+    How often is told by ``load``, the incasts' share of what all hosts' links can send, or by
+    ``events_per_s``, over the whole network. There is at least one incast.
+    """
+
+    kind: Literal["poisson_incast"] = "poisson_incast"
+    fan_in: FlowCount = Field(default=60, ge=1, description="senders of an incast, each with one flow")
+    size_bytes: Bytes = Field(default=500_000, ge=1, description="of each flow")
+    load: float | None = Field(default=None, gt=0, le=1, description="of the hosts' links; or events_per_s")
+    events_per_s: float | None = Field(
+        default=None, gt=0, le=MAX_COUNT, description="incasts of the whole network; or load"
+    )
+    duration_ns: Nanoseconds = Field(default=10_000_000, gt=0, description="incasts start before")
+
+    @model_validator(mode="after")
+    def _one_rate(self) -> Self:
+        if (self.load is None) == (self.events_per_s is None):
+            there = "neither" if self.load is None else "both"
+            raise ValueError(
+                f"give one of load and events_per_s; there is {there} (HPCC's evaluation: load: 0.02)"
+            )
+        return self
+
+    def _gap_ns(self, network: Network) -> float:
+        """Mean time between two incasts."""
+        if self.events_per_s is not None:
+            return 1e9 / self.events_per_s
+        assert self.load is not None
+        capacity_bps = sum(network.access[host].rate_bps for host in network.hosts)
+        return 8e9 * self.fan_in * self.size_bytes / (self.load * capacity_bps)
+
+    def faults(self, network: Network) -> list[str]:
+        free = len(network.hosts) - 1
+        if self.fan_in > free:
+            return [f"fan_in: {self.fan_in} senders, but there are only {free} hosts beside the receiver"]
+        return []
+
+    def senders_at(self, network: Network) -> Counter[int]:
+        """Of one incast, whichever its receiver."""
+        return Counter(dict.fromkeys(network.hosts, self.fan_in))
+
+    def expected_flows(self, network: Network) -> float:
+        return max(1.0, self.duration_ns / self._gap_ns(network)) * self.fan_in
+
+    def arrivals_end_ns(self) -> int | None:
+        return self.duration_ns
+
+    def flow_count_is_drawn(self) -> bool:
+        return True
+
+    def generate(self, network: Network, random: np.random.Generator) -> Flows:
+        times = _arrivals(self._gap_ns(network), self.duration_ns, random)[:-1]
+        flows = Flows()
+        for start in map(int, times or [0.0]):
+            receiver, *senders = random.choice(network.hosts, self.fan_in + 1, replace=False).tolist()
+            for sender in senders:
+                flows.add(sender, receiver, self.size_bytes, start, self.controller)
         return flows

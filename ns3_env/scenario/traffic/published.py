@@ -35,11 +35,9 @@ class PublishedFlows(FlowsInFile):
     _group: int = PrivateAttr(default=DATA_GROUP)
 
     def priority_groups(self) -> set[int]:
-        """See the base class."""
         return {self._group}
 
     def without_files(self) -> FlowList:
-        """See the base class."""
         return super().without_files().model_copy(update={"priority_group": self._group})
 
     def _take(self, text: TextIO) -> None:

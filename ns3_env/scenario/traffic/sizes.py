@@ -1,13 +1,61 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Distributions of flow sizes, by name or by points."""
+"""Sizes of flows: of one, perhaps ``endless``, and their distributions by name, points or file."""
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BeforeValidator, Discriminator, Field, PrivateAttr, Tag, model_validator
+from pydantic_core import PydanticCustomError
+from typing_extensions import Self
+
+from ns3_env.config import units
+from ns3_env.config.bounds import MAX_BYTES, WHY_BYTES, at_most
+from ns3_env.config.files import LineFaults, NamedFile
+from ns3_env.config.model import Strict, shown
+
+#: As users write it.
+ENDLESS: Literal["endless"] = "endless"
+#: The same in columns of sizes: of ``Flows``, of what the simulator reads, and of results.
+ENDLESS_BYTES = 0
+
+_read = units.reader(units.SIZE, is_whole=True)
+
+
+def _size(value: Any) -> Any:
+    try:
+        return _read(value)
+    except PydanticCustomError as error:
+        text = f"{error}; a flow that never ends is '{ENDLESS}'"
+        raise PydanticCustomError("wrong_unit", "{text}", {"text": text}) from None
+
+
+def _tag(value: Any) -> str:
+    return ENDLESS if value == ENDLESS else "bytes"
+
+
+#: Of one flow. An endless one sends until the episode ends.
+FlowSize = Annotated[
+    Annotated[Literal["endless"], Tag(ENDLESS)]
+    | Annotated[int, at_most(MAX_BYTES, WHY_BYTES), BeforeValidator(_size), Field(ge=1), Tag("bytes")],
+    Discriminator(_tag),
+]
+
+
+def bytes_of(size: int | Literal["endless"]) -> int:
+    """A size as columns have it."""
+    return ENDLESS_BYTES if size == ENDLESS else size
+
+
+def size_of(size_bytes: int) -> int | Literal["endless"]:
+    """A column's size as a user writes it."""
+    return ENDLESS if size_bytes == ENDLESS_BYTES else size_bytes
+
 
 #: Flow-size distributions: (bytes, percent of flows no larger), linear between points
 #: (docs/sources/traffic.md).
@@ -72,3 +120,55 @@ def sample_sizes(
     drawn = np.interp(random.random(count) * 100, percents, sizes)
     whole: NDArray[np.int64] = np.maximum(np.rint(drawn), 1).astype(np.int64)
     return whole
+
+
+_NUMBER = re.compile(r"[0-9]{1,30}(\.[0-9]{0,30})?([eE]\+?[0-9]{1,2})?")
+MAX_POINTS = 100_000
+
+
+class SizeFile(Strict):
+    """A file with a line ``size_bytes percent`` for each point, ascending from 0 to 100 percent.
+
+    Empty lines, and what stands after a ``#``, say nothing. A relative ``file`` is looked for beside the
+    scenario's own file.
+    """
+
+    file: NamedFile
+
+    _points: list[tuple[float, float]] = PrivateAttr(default_factory=list)
+
+    @model_validator(mode="after")
+    def _read(self) -> Self:
+        wrong = LineFaults(self.file)
+        wrong.read("distribution", lambda text: self._take(text.read().splitlines(), wrong))
+        if not wrong and (fault := distribution_fault(self._points)) is not None:
+            wrong.add(0, fault)
+        if wrong:
+            # The key "file" stands before it already: it is the tag of this kind of sizes.
+            raise ValueError("\n".join(text.removeprefix("file: ") for text in wrong.texts()))
+        return self
+
+    def _take(self, lines: Sequence[str], wrong: LineFaults) -> None:
+        for number, line in enumerate(lines, start=1):
+            words = line.partition("#")[0].split()
+            if not words:
+                continue
+            if len(self._points) >= MAX_POINTS:
+                wrong.add(number, f"there may be at most {MAX_POINTS} points: sizes need no more")
+                break
+            if len(words) != 2 or not all(_NUMBER.fullmatch(word) for word in words):
+                wrong.add(number, f"{shown(line.strip())} is no point; a line holds size_bytes and percent")
+                continue
+            size, percent = map(float, words)
+            before = self._points[-1] if self._points else (0.0, 0.0)
+            if size > MAX_BYTES:
+                wrong.add(number, f"size_bytes is {words[0]}, must be in [0, {MAX_BYTES}]")
+            elif size < before[0] or percent < before[1]:
+                wrong.add(number, "sizes and percentages must ascend from line to line")
+            else:
+                self._points.append((size, percent))
+
+    @property
+    def points(self) -> list[tuple[float, float]]:
+        """(bytes, percent of flows no larger)."""
+        return self._points

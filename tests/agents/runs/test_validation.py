@@ -13,7 +13,7 @@ import yaml
 
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig, draw
-from ns3_env.agents.runs.validation import Validations
+from ns3_env.agents.runs.callback import Validations
 from ns3_env.agents.trainer.rollout_env import RolloutEnv
 from ns3_env.config.model import validate
 from ns3_env.envs.flow_stream import episode_seed

@@ -1,24 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Direct search for network weights and controller attributes, by metrics on held-back seeds."""
+"""Direct search: its episodes, its objective by metrics, and the networks that it begins with."""
 
 from __future__ import annotations
 
-import csv
-import json
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import train
-from export import main as export
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.configuration.inputs import read_inputs
-from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
-from ns3_env.agents.runs.checkpoint import load_checkpoint
 from ns3_env.agents.search.arena import Arena, mean_score
 from ns3_env.agents.search.config import MetricsConfig, NetworkConfig, SearchConfig
 from ns3_env.agents.search.metrics_objective import MetricsObjective, ended_at_the_limit, log_ratio
@@ -27,160 +20,11 @@ from ns3_env.agents.search.objectives import Episode, Episodes
 from ns3_env.agents.search.optimiser import Optimiser
 from ns3_env.agents.search.plan import plan
 from ns3_env.errors import ConfigError
-from ns3_env.eval.commands.evaluation import main as eval_main
 from ns3_env.eval.metrics import METRICS
 from ns3_env.eval.training.objective import METRICS_OF_EPISODES
-from ns3_env.policies.file import read_policy
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.simulator.pool import LocalPool
 from tests.paths import ROOT
-from tests.samples.searches import CONFIG, CURRICULUM, WHAT
-
-
-def written(folder: Path, what: str) -> list[str]:
-    (folder / "config.yaml").write_text(CONFIG.replace("WHAT", WHAT[what]))
-    (folder / "curriculum.yaml").write_text(CURRICULUM)
-    return [
-        "--config", str(folder / "config.yaml"),
-        "--curriculum", str(folder / "curriculum.yaml"),
-        "--runs", str(folder / "runs"),
-    ]  # fmt: skip
-
-
-@pytest.fixture
-def files(tmp_path: Path) -> list[str]:
-    return written(tmp_path, "weights")
-
-
-@pytest.fixture(scope="module", params=list(WHAT))
-def done(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run from beginning to end, with two simulators, of each thing that is searched."""
-    folder = tmp_path_factory.mktemp(request.param)
-    options = [*written(folder, request.param), "--json", str(folder / "t.json"), "env.simulators=2"]
-    assert train.main(options) == 0
-    return the_run(folder)
-
-
-@pytest.fixture(scope="module")
-def of_weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A short run over weights, not compared with anything."""
-    folder = tmp_path_factory.mktemp("of_weights")
-    assert train.main([*written(folder, "weights"), "--no-evaluation", "search.trials=9"]) == 0
-    return the_run(folder)
-
-
-def the_run(folder: Path) -> Path:
-    (run,) = (folder / "runs").iterdir()
-    return run
-
-
-def rows(run: Path, name: str) -> list[dict[str, str]]:
-    with (run / name).open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def kept(run: Path) -> list[bytes]:
-    """What decides how a run's newest checkpoint plays."""
-    folder = RunFolder(run).latest_checkpoint()[0]
-    return [path.read_bytes() for path in sorted(folder.glob("*")) if path.name != "state.json"]
-
-
-def what_is(run: Path) -> str:
-    return "weights" if "network:\n" in (run / "config.yaml").read_text() else "attributes"
-
-
-def test_one_search_keeps_what_validates_best_whatever_is_searched(done: Path) -> None:
-    assert [row["trial"] for row in rows(done, "trials.csv")] == [str(i) for i in range(13)]
-    validated = rows(done, "validation.csv")
-    assert [row["generation"] for row in validated] == ["0", "2"]
-    best = max(validated, key=lambda row: float(row["score"]))
-    found = load_checkpoint(done)
-    assert isinstance(found, Controller)
-    if what_is(done) == "weights":
-        path = RunFolder(done).latest_checkpoint()[0] / "policy.safetensors"
-        assert found == Controller(name="policy", attributes={"File": str(path)})
-        assert read_policy(path).sha256 == best["weights_sha256"]
-    else:
-        assert found == Controller(name="hpcc", attributes={"Eta": float(best["Eta"])})
-    columns = set(rows(done, "progress.csv")[0])
-    assert {"validation/score", "validation/fct_slowdown_avg", "validation_stage/workload"} <= columns
-    assert list(done.glob("events.out.tfevents.*"))
-
-
-def test_each_generation_is_asked_of_a_search_that_was_told_the_scores_before(of_weights: Path) -> None:
-    inputs = read_inputs(of_weights / "config.yaml", of_weights / "curriculum.yaml")
-    subject = plan(inputs, metrics=METRICS_OF_EPISODES).subject
-    search = Optimiser(subject.space, seed=1, population=4, step=0.5)
-    kept = rows(of_weights, "trials.csv")
-    for first in (1, 5):
-        tried = kept[first : first + 4]
-        assert [subject.describe(x) for x in search.ask()] == [
-            {"weights_sha256": row["weights_sha256"]} for row in tried
-        ]
-        search.tell([float(row["score"]) for row in tried])
-
-
-def test_what_was_found_is_compared_with_others_by_what_it_was_judged_by(done: Path) -> None:
-    numbers = json.loads((done.parents[1] / "t.json").read_text())
-    label = "tiny-found" if what_is(done) == "weights" else "hpcc-tuned"
-    assert numbers[label]["reward"].keys() == {"incast", "workload", "unseen"}
-    assert (done / "evaluation" / "comparison.png").exists()
-
-
-def test_one_seed_one_result_whatever_the_number_of_simulators(done: Path, tmp_path: Path) -> None:
-    options = written(tmp_path, what_is(done))
-    np.random.seed(99)  # noqa: NPY002 what others draw from NumPy's global generator changes nothing
-    assert train.main([*options, "--no-evaluation", "env.simulators=1"]) == 0
-    run = the_run(tmp_path)
-    for name in ("trials.csv", "validation.csv"):
-        assert (run / name).read_text() == (done / name).read_text()
-    assert kept(run) == kept(done)
-
-
-@pytest.mark.parametrize("left", [1, 6, 9], ids=["start", "amid", "after"])
-def test_a_run_that_goes_on_is_the_run_that_was_never_stopped(done: Path, tmp_path: Path, left: int) -> None:
-    assert train.main([*written(tmp_path, what_is(done)), "--no-evaluation", "search.trials=9"]) == 0
-    run = the_run(tmp_path)
-    for name, count in (("trials.csv", left), ("validation.csv", 1)):  # as a crash leaves it
-        whole = (run / name).read_text().splitlines(keepends=True)
-        (run / name).write_text("".join(whole[: 1 + count]))
-    assert train.main(["--resume", str(run), "--no-evaluation", "search.trials=13"]) == 0
-    for name in ("trials.csv", "validation.csv"):
-        assert (run / name).read_text() == (done / name).read_text()
-    assert kept(run) == kept(done)
-
-
-def test_the_trials_of_other_weights_are_refused(
-    of_weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert train.main(["--resume", str(of_weights), "network.hidden=[5]"]) == 2
-    assert "network.hidden" in capsys.readouterr().err
-    text = (of_weights / "trials.csv").read_text()
-    digest = rows(of_weights, "trials.csv")[3]["weights_sha256"]
-    (of_weights / "trials.csv").write_text(text.replace(digest, "0" * 64))
-    try:
-        assert train.main(["--resume", str(of_weights), "--no-evaluation"]) == 2
-        assert "trial 3 had weights_sha256" in capsys.readouterr().err
-    finally:
-        (of_weights / "trials.csv").write_text(text)
-
-
-def test_the_best_plays_inside_the_simulator_in_a_benchmark_and_is_exported(
-    of_weights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scenario = {
-        "topology": {"kind": "dumbbell", "senders": 2},
-        "traffic": {"kind": "incast", "size_bytes": 9000},
-    }
-    suite = {"controllers": ["hpcc"], "seeds": [1], "scenarios": [{"name": "x", "scenario": scenario}]}
-    (tmp_path / "suite.yaml").write_text(json.dumps(suite))
-    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
-    options = [str(tmp_path / "suite.yaml"), "--out", str(tmp_path / "bench"), "--jobs", "1"]
-    assert eval_main(["benchmark", *options, "--checkpoint", f"found={of_weights}"]) == 0
-    assert "name: policy" in (tmp_path / "bench/cells/x/found/seed-1/config.yaml").read_text()
-    out = tmp_path / "policy.safetensors"
-    assert export([str(of_weights), "--format", "native", "--out", str(out)]) == 0
-    assert read_policy(out).spec.training.agent == "search"
 
 
 def episodes(**validation: int) -> Episodes:
@@ -287,14 +131,6 @@ def test_the_first_policy_grows_and_its_hidden_units_know_no_queue() -> None:
     assert (other.space.start != subject.space.start).any()
 
 
-def test_an_lstm_is_searched_as_well(files: list[str], tmp_path: Path) -> None:
-    lstm = ["network.kind=lstm", "network.memory=3", "network.history=4", "search.trials=9"]
-    assert train.main([*files, *lstm, "--no-evaluation"]) == 0
-    policy = read_policy(RunFolder(the_run(tmp_path)).latest_checkpoint()[0] / "policy.safetensors")
-    assert policy.tensors["lstm.weight_hh"].shape == (12, 3)
-    assert policy.spec.history == 4
-
-
 def test_an_mlp_that_reads_several_observations_begins_to_grow_as_well() -> None:
     subject = NetworkSubject(NetworkConfig(fields=["rtt", "qlen"], history=3), "x", 1, "test")
     tensors = subject.policy(subject.space.start).tensors
@@ -338,38 +174,6 @@ def test_a_search_over_265_weights_gets_better_on_flows_that_it_has_not_seen() -
             optimiser.tell(scores(optimiser.ask(), 2 * generation))
         (end,) = scores([optimiser.mean], 10_000)
     assert end > start + 0.1
-
-
-@pytest.mark.parametrize(
-    ("extra", "words"),
-    [
-        (["controller={name: hpcc, parameters: {Eta: {low: 0.5, high: 1}}}"], ["'controller'", "both"]),
-        (["network=null"], ["'network'", "none"]),
-        (["network.fields=[rtt, qeln]"], ["network.fields", "'qeln'", "'qlen'"]),
-        (["network.hidden=[0]"], ["network.hidden.0"]),
-        (["network.hidden=[1000, 1000]"], ["weights", "100000"]),
-        (["network.history=65"], ["network: history", "64"]),
-        (["network.kind=lstm"], ["memory"]),
-        (["network.action={name: exponential_windw}"], ["network.action", "exponential_windw"]),
-        (["network.action={name: exponential_window, alpah: 1}"], ["network.action", "alpah"]),
-        (["network.action={name: absolute_window}"], ["network", "absolute_window"]),
-        (["objective.terms={fct_slowdwn_avg: 1}"], ["'fct_slowdwn_avg' is no metric", "'fct_slowdown_avg'"]),
-        (["objective.terms={duration_ns: 1}"], ["'duration_ns' says nothing of better or worse"]),
-        (["objective.terms={goodput: 0}"], ["objective.terms.goodput", "greater than 0"]),
-        (["objective.baselines=[hpc]"], ["objective.baselines", "'hpc'", "'hpcc'"]),
-        (["objective=null"], ["stage 'workload'", "several receivers", "objective.terms"]),
-        (["search.validation.every=9"], ["search", "trials: 13 end before", "at least 37"]),
-    ],
-)
-def test_a_mistake_is_one_line_before_anything_runs(
-    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], extra: list[str], words: list[str]
-) -> None:
-    assert train.main([*files, *extra]) == 2
-    error = capsys.readouterr().err
-    for word in words:
-        assert word in error
-    assert error.count("\n") == 1
-    assert not (tmp_path / "runs").exists(), "nothing half-written"
 
 
 def test_a_network_too_large_for_a_search_is_refused() -> None:

@@ -1,0 +1,406 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs of searches: what they keep, go on from, refuse, compare and play, whatever is searched."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import yaml
+
+import train
+from export import main as export
+from ns3_env.agents.configuration.inputs import read_inputs
+from ns3_env.agents.configuration.run_folder import RunFolder
+from ns3_env.agents.runs.checkpoint import load_checkpoint
+from ns3_env.agents.search.optimiser import Optimiser
+from ns3_env.agents.search.plan import plan
+from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.commands.evaluation import main as eval_main
+from ns3_env.eval.training.objective import METRICS_OF_EPISODES
+from ns3_env.policies.file import read_policy
+from ns3_env.scenario import Controller, Scenario
+from tests.paths import ROOT
+from tests.processes import alive
+from tests.samples.runs import the_run
+from tests.samples.searches import INCASTS, written
+
+#: A scenario of a benchmark.
+SCENARIO = {
+    "topology": {"kind": "dumbbell", "senders": 2},
+    "traffic": {"kind": "incast", "size_bytes": 30000},
+}
+
+
+class Done(NamedTuple):
+    """What is searched, and the folder of a run from beginning to end, with two simulators."""
+
+    what: str
+    run: Path
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """What it was compared with."""
+        found: dict[str, Any] = json.loads((self.run.parents[1] / "t.json").read_text())
+        return found
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Done]:
+    """The run of each, once."""
+    known: dict[str, Done] = {}
+
+    def of(what: str) -> Done:
+        if what not in known:
+            folder = tmp_path_factory.mktemp(what)
+            options = [*written(folder, what), "--json", str(folder / "t.json"), "env.simulators=2"]
+            assert train.main(options) == 0
+            known[what] = Done(what, the_run(folder))
+        return known[what]
+
+    return of
+
+
+@pytest.fixture(params=["weights", "attributes", "tuning"])
+def done(request: pytest.FixtureRequest, finished: Callable[[str], Done]) -> Done:
+    return finished(request.param)
+
+
+@pytest.fixture
+def tuned(finished: Callable[[str], Done]) -> Done:
+    return finished("tuning")
+
+
+@pytest.fixture(scope="module")
+def of_weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short run over weights, not compared with anything."""
+    folder = tmp_path_factory.mktemp("of_weights")
+    assert train.main([*written(folder, "weights"), "--no-evaluation", "search.trials=9"]) == 0
+    return the_run(folder)
+
+
+def rows(run: Path, name: str = "trials.csv") -> list[dict[str, str]]:
+    with (run / name).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def logs(run: Path) -> dict[str, str]:
+    """Trials and, where there are any, validations."""
+    return {
+        path.name: path.read_text() for name in ("trials", "validation") for path in run.glob(f"{name}.csv")
+    }
+
+
+def kept(run: Path) -> list[bytes]:
+    """What decides how a run's newest checkpoint plays."""
+    folder = RunFolder(run).latest_checkpoint()[0]
+    return [path.read_bytes() for path in sorted(folder.glob("*")) if path.name != "state.json"]
+
+
+def benchmark(checkpoint: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Plays a checkpoint, NAME=PATH, in a benchmark; its cell's configuration."""
+    suite = {"controllers": ["hpcc"], "seeds": [1], "scenarios": [{"name": "x", "scenario": SCENARIO}]}
+    (folder / "suite.yaml").write_text(yaml.safe_dump(suite))
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
+    options = [str(folder / "suite.yaml"), "--out", str(folder / "bench"), "--jobs", "1"]
+    assert eval_main(["benchmark", *options, "--checkpoint", checkpoint]) == 0
+    assert BenchFolder.read(folder / "bench").complete
+    return (folder / f"bench/cells/x/{checkpoint.partition('=')[0]}/seed-1/config.yaml").read_text()
+
+
+@pytest.mark.parametrize("what", ["weights", "attributes"])
+def test_one_search_keeps_what_validates_best_whatever_is_searched(
+    what: str, finished: Callable[[str], Done]
+) -> None:
+    run = finished(what).run
+    assert [row["trial"] for row in rows(run)] == [str(i) for i in range(13)]
+    validated = rows(run, "validation.csv")
+    assert [row["generation"] for row in validated] == ["0", "2"]
+    best = max(validated, key=lambda row: float(row["score"]))
+    found = load_checkpoint(run)
+    assert isinstance(found, Controller)
+    if what == "weights":
+        path = RunFolder(run).latest_checkpoint()[0] / "policy.safetensors"
+        assert found == Controller(name="policy", attributes={"File": str(path)})
+        assert read_policy(path).sha256 == best["weights_sha256"]
+    else:
+        assert found == Controller(name="hpcc", attributes={"Eta": float(best["Eta"])})
+    columns = set(rows(run, "progress.csv")[0])
+    assert {"validation/score", "validation/fct_slowdown_avg", "validation_stage/workload"} <= columns
+
+
+def test_tuning_improves_a_bad_start_and_says_what_it_gained(tuned: Done) -> None:
+    tried = rows(tuned.run)
+    assert list(tried[0]) == ["trial", "score", "WeightWindow", "DelayScale", "Horizon"]
+    assert [row["trial"] for row in tried] == [str(i) for i in range(13)]
+    best = max(tried, key=lambda row: float(row["score"]))
+    assert float(best["score"]) > float(tried[0]["score"]) + 0.005
+    found = load_checkpoint(tuned.run)
+    assert isinstance(found, Controller)
+    assert found.name == "mpcc"
+    assert found.attributes["DelayScale"] == float(best["DelayScale"])
+    assert found.attributes["Horizon"] == int(float(best["Horizon"]))
+    assert found.attributes["FloorPackets"] == 0.02
+    assert "tuning/best" in (tuned.run / "progress.csv").read_text()
+    numbers = tuned.numbers
+    assert list(numbers) == ["mpcc-tuned", "mpcc-untuned", "hpcc", "constant window"]
+    assert len(numbers["mpcc-tuned"]["gain"]["stages, unseen seeds"]["by_seed"]) == 2
+
+
+def test_what_was_found_is_compared_with_others_by_what_it_was_judged_by(done: Done) -> None:
+    labels = {
+        "weights": ("tiny-found", "hpcc"),
+        "attributes": ("hpcc-tuned", "hpcc-untuned"),
+        "tuning": ("mpcc-tuned", "hpcc"),
+    }
+    stages = {"two", "four"} if done.what == "tuning" else {"incast", "workload"}
+    for label in labels[done.what]:
+        assert done.numbers[label]["reward"].keys() == {*stages, "unseen"}
+    assert (done.run / "evaluation" / "comparison.png").exists()
+    assert list(done.run.glob("events.out.tfevents.*"))
+
+
+def test_one_seed_one_result_whatever_the_number_of_simulators(done: Done, tmp_path: Path) -> None:
+    np.random.seed(99)  # noqa: NPY002 what others draw from NumPy's global generator changes nothing
+    assert train.main([*written(tmp_path, done.what), "--no-evaluation", "env.simulators=1"]) == 0
+    run = the_run(tmp_path)
+    assert logs(run) == logs(done.run)
+    assert kept(run) == kept(done.run)
+
+
+@pytest.mark.parametrize("left", [[1], [1, 2, 3, 5], None], ids=["start", "amid", "all"])
+def test_a_run_that_goes_on_is_the_run_that_was_never_stopped(
+    done: Done, tmp_path: Path, left: Sequence[int] | None
+) -> None:
+    before = 7 if done.what == "tuning" else 9
+    options = [*written(tmp_path, done.what), "--no-evaluation", f"search.trials={before}"]
+    assert train.main(options) == 0
+    run = the_run(tmp_path)
+    # As a crash within a generation leaves it.
+    for name, lines in (("trials.csv", left or range(1, before + 1)), ("validation.csv", [1])):
+        if (run / name).exists():
+            whole = (run / name).read_text().splitlines(keepends=True)
+            (run / name).write_text("".join([whole[0], *(whole[i] for i in lines)]))
+    assert train.main(["--resume", str(run), "--no-evaluation", "search.trials=13"]) == 0
+    assert logs(run) == logs(done.run)
+    assert kept(run) == kept(done.run)
+    assert (run / f"progress-{len(left) if left else before}.csv").exists()
+
+
+def test_ctrl_c_leaves_a_folder_that_goes_on(tuned: Done, tmp_path: Path) -> None:
+    options = [*written(tmp_path, "tuning"), "--no-evaluation", "search.trials=100000"]
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "train.py"), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        start_new_session=True,
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not list((tmp_path / "runs").glob("*/trials.csv")):
+            time.sleep(0.005)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        os.kill(process.pid, signal.SIGINT)
+        _, error = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    run = the_run(tmp_path)
+    assert process.returncode == 130
+    assert f"--resume {run}" in error
+    assert not any(alive(int(child)) for child in children)
+    assert train.main(["--resume", str(run), "--no-evaluation", "search.trials=13"]) == 0
+    assert rows(run)[:13] == rows(tuned.run)
+
+
+def test_each_generation_is_asked_of_a_search_that_was_told_the_scores_before(of_weights: Path) -> None:
+    inputs = read_inputs(of_weights / "config.yaml", of_weights / "curriculum.yaml")
+    subject = plan(inputs, metrics=METRICS_OF_EPISODES).subject
+    search = Optimiser(subject.space, seed=1, population=4, step=0.5)
+    for first in (1, 5):
+        tried = rows(of_weights)[first : first + 4]
+        assert [subject.describe(x) for x in search.ask()] == [
+            {"weights_sha256": row["weights_sha256"]} for row in tried
+        ]
+        search.tell([float(row["score"]) for row in tried])
+
+
+def test_the_trials_of_other_weights_are_refused(
+    of_weights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train.main(["--resume", str(of_weights), "network.hidden=[5]"]) == 2
+    assert "network.hidden" in capsys.readouterr().err
+    text = (of_weights / "trials.csv").read_text()
+    (of_weights / "trials.csv").write_text(text.replace(rows(of_weights)[3]["weights_sha256"], "0" * 64))
+    try:
+        assert train.main(["--resume", str(of_weights), "--no-evaluation"]) == 2
+        assert "trial 3 had weights_sha256" in capsys.readouterr().err
+    finally:
+        (of_weights / "trials.csv").write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("override", "key"),
+    [
+        ("env.clock.rtt_fraction=1", "env.clock.rtt_fraction"),
+        ("controller.parameters.DelayScale.high=9", "controller.parameters.DelayScale.high"),
+        ("seed=2", "seed"),
+    ],
+)
+def test_what_changes_scores_cannot_change_when_a_run_goes_on(
+    tuned: Done, capsys: pytest.CaptureFixture[str], override: str, key: str
+) -> None:
+    assert train.main(["--resume", str(tuned.run), override]) == 2
+    assert key in capsys.readouterr().err
+
+
+def test_weights_play_inside_the_simulator_in_a_benchmark_and_are_exported(
+    of_weights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "name: policy" in benchmark(f"found={of_weights}", tmp_path, monkeypatch)
+    out = tmp_path / "policy.safetensors"
+    assert export([str(of_weights), "--format", "native", "--out", str(out)]) == 0
+    assert read_policy(out).spec.training.agent == "search"
+
+
+def test_a_tuned_controller_plays_in_evaluate_in_a_benchmark_and_in_a_scenario(
+    tuned: Done, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert eval_main(["compare", "policy", str(tuned.run), "--json", str(tmp_path / "again.json")]) == 0
+    assert json.loads((tmp_path / "again.json").read_text()) == tuned.numbers
+    printed = capsys.readouterr().out
+    pasted = yaml.safe_load(printed[printed.index("controllers:\n") :])
+    attributes = Scenario.from_mapping({**SCENARIO, **pasted}, "pasted").controllers[0].attributes
+    played = yaml.safe_load(benchmark(f"tuned={tuned.run}", tmp_path, monkeypatch))
+    (controller,) = played["scenario"]["controllers"]
+    assert controller["name"] == "mpcc"
+    assert controller["attributes"].items() >= attributes.items()
+
+
+def test_any_controller_is_tuned_times_among_its_attributes(tmp_path: Path) -> None:
+    options = [*written(tmp_path, "dcqcn"), "--json", str(tmp_path / "t.json")]
+    assert train.main([*options, "evaluation.controllers=[hpcc, dcqcn]"]) == 0
+    numbers = json.loads((tmp_path / "t.json").read_text())
+    assert list(numbers) == ["dcqcn-tuned", "dcqcn-untuned", "hpcc", "constant window"]
+    found = load_checkpoint(the_run(tmp_path))
+    assert isinstance(found, Controller)
+    assert found.name == "dcqcn"
+    assert numbers["dcqcn-tuned"]["attributes"] == found.attributes
+    tried = rows(the_run(tmp_path))
+    best = max(tried, key=lambda row: float(row["score"]))
+    assert found.attributes == {
+        "Gain": float(best["Gain"]),
+        "IncreaseInterval": f"{best['IncreaseInterval']}ns",
+    }
+    # The start is the attribute's default, and scores differ: the simulator has taken what was searched.
+    assert [float(tried[0][name]) for name in found.attributes] == [1 / 256, 300_000]
+    assert len({row["score"] for row in tried}) > 2
+
+
+def test_an_lstm_is_searched_as_well(tmp_path: Path) -> None:
+    lstm = ["network.kind=lstm", "network.memory=3", "network.history=4", "search.trials=9"]
+    assert train.main([*written(tmp_path, "weights"), *lstm, "--no-evaluation"]) == 0
+    policy = read_policy(RunFolder(the_run(tmp_path)).latest_checkpoint()[0] / "policy.safetensors")
+    assert policy.tensors["lstm.weight_hh"].shape == (12, 3)
+    assert policy.spec.history == 4
+
+
+#: Overrides of each search, and what is said of them.
+MISTAKES = {
+    "weights": {
+        "controller={name: hpcc, parameters: {Eta: {low: 0.5, high: 1}}}": ["'controller'", "both"],
+        "network=null": ["'network'", "none"],
+        "network.fields=[rtt, qeln]": ["network.fields", "'qeln'", "'qlen'"],
+        "network.hidden=[0]": ["network.hidden.0"],
+        "network.hidden=[1000, 1000]": ["weights", "100000"],
+        "network.history=65": ["network: history", "64"],
+        "network.kind=lstm": ["memory"],
+        "network.action={name: exponential_windw}": ["network.action", "exponential_windw"],
+        "network.action={name: exponential_window, alpah: 1}": ["network.action", "alpah"],
+        "network.action={name: absolute_window}": ["network", "absolute_window"],
+        "objective.terms={fct_slowdwn_avg: 1}": ["'fct_slowdwn_avg' is no metric", "'fct_slowdown_avg'"],
+        "objective.terms={duration_ns: 1}": ["'duration_ns' says nothing of better or worse"],
+        "objective.terms={goodput: 0}": ["objective.terms.goodput", "greater than 0"],
+        "objective.baselines=[hpc]": ["objective.baselines", "'hpc'", "'hpcc'"],
+        "objective=null": ["stage 'workload'", "several receivers", "objective.terms"],
+        "search.validation.every=9": ["search", "trials: 13 end before", "at least 37"],
+    },
+    "tuning": {
+        "controller.parameters.WeightWindw={low: 1, high: 2}": [
+            "config.yaml",
+            "'WeightWindw'",
+            "WeightWindow",
+        ],
+        "controller.attributes={Horizn: 3}": ["controller.attributes", "'Horizn'", "'Horizon'"],
+        "controller.parameters.Horizon={low: 0, high: 8, integer: true}": ["Horizon: 0 is refused"],
+        "controller.parameters.Horizon={low: 1, high: 8}": ["Horizon", "integer: true"],
+        "controller.parameters.Pacing={low: 0, high: 1}": ["Pacing", "no number"],
+        "controller.parameters.DelayScale={low: 2, high: 3}": ["DelayScale", "default, 1", "start"],
+        "controller.parameters.DelayScale={low: 2, high: 1}": ["DelayScale", "below high"],
+        "controller.attributes={DelayScale: 1}": ["DelayScale is among the parameters"],
+        "controller.attributes={Solver: Best}": ["controller.attributes", "Solver"],
+        "search.trails=8": ["search: unknown key 'trails'", "'trials'"],
+        "env.fields=[rtt]": ["env: unknown key 'fields'"],
+        "env.reward={name: stagd}": ["stagd"],
+    },
+    "dcqcn": {
+        "controller.name=dcqnc": ["controller.name", "'dcqnc'", "'dcqcn'"],
+        "controller.parameters.IncreaseInterval.unit=us": ["'+300000ns' is no number of the unit 'us'"],
+        "controller.parameters.IncreaseInterval.unit=''": ["'+300000ns' is no number", "give the unit"],
+        "controller.compare={Gian: 1}": ["controller.compare", "'Gian'", "'Gain'"],
+        "kind=train": ["kind", "'search'"],
+        "--algo=td3": ["config.yaml: kind: search", "--algo"],
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("what", "extra", "words"),
+    [(what, extra, words) for what, cases in MISTAKES.items() for extra, words in cases.items()],
+)
+def test_a_mistake_is_one_line_before_anything_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], what: str, extra: str, words: list[str]
+) -> None:
+    assert train.main([*written(tmp_path, what), extra]) == 2
+    error = capsys.readouterr().err
+    for word in words:
+        assert word in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "runs").exists(), "nothing half-written"
+
+
+def test_flows_into_several_receivers_cannot_be_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = written(tmp_path, "tuning")
+    ends = [{"src": 0, "dst": 1}, {"src": 1, "dst": 0}]
+    flows = json.dumps({"kind": "list", "flows": [{**x, "size_bytes": 10, "start_ns": 0} for x in ends]})
+    text = INCASTS.replace("{kind: incast, size_bytes: 20000000, spread_ns: 10000}", flows)
+    (tmp_path / "curriculum.yaml").write_text(text)
+    assert train.main(options) == 2
+    assert "several receivers" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("extra", "said"),
+    [
+        ([], "tuned"),
+        (["--seeds", "1-1001"], "--seeds: 1001 of them: each is a training run; at most 1000"),
+    ],
+)
+def test_what_is_tuned_is_no_agent_that_learns_and_seeds_have_bounds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], extra: list[str], said: str
+) -> None:
+    assert eval_main(["compare", "training", *written(tmp_path, "tuning")[1:4], *extra]) == 2
+    assert said in capsys.readouterr().err
