@@ -8,7 +8,7 @@ import difflib
 import json
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,46 +20,29 @@ from ns3_env.config.files import write_file
 from ns3_env.config.folders import refuse_links, replace_folder
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.episodes.trained import trained_policies
-from ns3_env.eval.paper.outcome import Experiment, Outcome, Progress
+from ns3_env.eval.paper.experiment import Experiment, Policies
+from ns3_env.eval.paper.outcome import Outcome
 from ns3_env.eval.paper.page import RESULT, refresh
 from ns3_env.eval.paper.show import show
 from ns3_env.eval.plots.progress import progress_lines
 from ns3_env.eval.plots.table import write_json
 from ns3_env.simulator import Simulator, list_controllers
 
-#: A line for each experiment, in the papers' order: a module with an ``EXPERIMENT``.
-MODULES = (
-    "mpcc.queue_1us",
-    "mpcc.queue_1ms",
-    "mpcc.convergence",
-    "mpcc.joining",
-    "mpcc.leaving",
-    "mpcc.fat_tree",
-    "fdcc.long_short",
-    "fdcc.joining",
-    "fdcc.incast",
-    "fdcc.fat_tree",
-    "fdcc.websearch",
-    "fdcc.hadoop",
-    "smcc.theory.phase_plane",
-    "smcc.cycles",
-    "smcc.parameters",
-    "smcc.fairness",
-    "smcc.background",
-    "smcc.parking_lot",
-    "smcc.incast",
-    "smcc.incast_100g",
-    "rttmpc.sharing",
-    "rttmpc.buffers",
-    "rttmpc.ten_gigabit",
-    "tdctcp.incast",
-    "tdctcp.flows",
-    "tdctcp.ten_gigabit",
-)
+#: Modules with experiments, paper by paper, in the papers' order.
+MODULES = {
+    "mpcc": "queue_1us queue_1ms convergence joining leaving fat_tree",
+    "fdcc": "long_short joining incast fat_tree workloads",
+    "smcc": "theory.phase_plane cycles parameters fairness background parking_lot incast incast_100g",
+    "rttmpc": "sharing buffers ten_gigabit",
+    "tdctcp": "incast flows ten_gigabit",
+}
 #: Every experiment by its name.
-EXPERIMENTS: Mapping[str, Experiment] = {
-    module.EXPERIMENT.name: module.EXPERIMENT
-    for module in (import_module(f"ns3_env.eval.paper.{name}") for name in MODULES)
+EXPERIMENTS: Mapping[str, Experiment[Any]] = {
+    one.name: one
+    for paper, modules in MODULES.items()
+    for module in modules.split()
+    for one in vars(import_module(f"ns3_env.eval.paper.{paper}.{module}")).values()
+    if isinstance(one, Experiment)
 }
 #: Where experiments go that are told nothing else.
 RUNS = Path("runs") / "paper"
@@ -117,7 +100,7 @@ def paper(
     """
     experiment = _experiment(name)
     scale = _scale(experiment, scale, full)
-    play = _playing(experiment, checkpoints)
+    policies = _policies(experiment, checkpoints)
     out = out or RUNS / experiment.name
     _refuse_foreign(out)
     console = console or Console()
@@ -127,7 +110,11 @@ def paper(
         progress_lines(console, lambda: str(status.status)),
         Simulator() as simulator,
     ):
-        outcome = play(simulator, scale, lambda text: status.update(f"{experiment.name}: {text}"))
+
+        def told(text: str) -> None:
+            status.update(f"{experiment.name}: {text}")
+
+        outcome = experiment.outcome(experiment.play(simulator, scale, told, policies))
     seconds = time.monotonic() - began
     result = {
         "experiment": experiment.name,
@@ -158,7 +145,7 @@ def list_experiments(console: Console | None = None) -> None:
         console.print(f"    {one.source}; --scale {one.scale:g}: {one.what_scales}", highlight=False)
 
 
-def _experiment(name: str | None) -> Experiment:
+def _experiment(name: str | None) -> Experiment[Any]:
     known = f"known: {', '.join(EXPERIMENTS)}"
     if name is None:
         raise ScenarioError(f"paper: name an experiment, or --list them; {known}")
@@ -169,19 +156,13 @@ def _experiment(name: str | None) -> Experiment:
     return EXPERIMENTS[name]
 
 
-def _playing(
-    experiment: Experiment, checkpoints: Sequence[str]
-) -> Callable[[Simulator, float, Progress], Outcome]:
-    if not checkpoints:
-        return experiment.run
-    playing = experiment.playing
-    if playing is None:
+def _policies(experiment: Experiment[Any], checkpoints: Sequence[str]) -> Policies:
+    if checkpoints and not experiment.trained:
         raise ScenarioError(f"--checkpoint: no trained policy plays in {experiment.name}")
-    policies = trained_policies(checkpoints, list_controllers())
-    return lambda simulator, scale, progress: playing(simulator, scale, progress, policies)
+    return trained_policies(checkpoints, list_controllers()) if checkpoints else {}
 
 
-def _scale(experiment: Experiment, scale: float | None, full: bool) -> float:
+def _scale(experiment: Experiment[Any], scale: float | None, full: bool) -> float:
     if full and scale is not None:
         raise ScenarioError("--full is --scale 1: give one of them")
     if scale is not None and not (math.isfinite(scale) and scale > 0):

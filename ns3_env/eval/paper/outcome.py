@@ -4,19 +4,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ns3_env.simulator import Simulator
-
-#: Told what is being played, for whoever waits.
-Progress = Callable[[str], None]
-#: Files of trained policies, by the name under which they play.
-Policies = Mapping[str, Path]
 #: One number of an episode, or what defines it is missing.
 Measured = Mapping[str, float | None]
+
+
+def defined(x: Any) -> Any:
+    """The value; None in the place of NaN."""
+    return None if isinstance(x, float) and math.isnan(x) else x
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class Row:
             "unit": self.unit,
             "where": self.where,
             "published": self.published,
-            "ours": None if math.isnan(self.ours) else self.ours,
+            "ours": defined(self.ours),
             "deviation": self.deviation,
         }
 
@@ -70,10 +68,6 @@ class Claim:
     holds: bool | None
     evidence: str
 
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {"text": self.text, "holds": self.holds, "evidence": self.evidence}
-
 
 @dataclass(frozen=True)
 class Grid:
@@ -81,12 +75,42 @@ class Grid:
 
     title: str
     columns: Sequence[str]
-    rows: Sequence[Sequence[str | float]]
+    rows: Sequence[Sequence[object]]
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON; what is not defined is None."""
-        rows = [[None if isinstance(x, float) and math.isnan(x) else x for x in row] for row in self.rows]
+        rows = [[defined(x) for x in row] for row in self.rows]
         return {"title": self.title, "columns": list(self.columns), "rows": rows}
+
+
+def grid(
+    title: str,
+    heads: Sequence[str],
+    names: Iterable[str | tuple[str, float]],
+    rows: Iterable[tuple[str | tuple[str | float, ...], Measured]],
+) -> Grid:
+    """A grid of numbers by name.
+
+    Args:
+        title: over it.
+        heads: of all columns.
+        names: of the numbers, each with what divides it, if anything; NaN where a row does not define one.
+        rows: what stands in the first column (or several), and the row's numbers.
+    """
+    pairs = [(name, None) if isinstance(name, str) else name for name in names]
+    return Grid(
+        title,
+        heads,
+        [
+            (*(first if isinstance(first, tuple) else (first,)), *(_cell(own, *pair) for pair in pairs))
+            for first, own in rows
+        ],
+    )
+
+
+def _cell(own: Measured, name: str, divisor: float | None) -> float:
+    value = own.get(name)
+    return math.nan if value is None else value if divisor is None else value / divisor
 
 
 @dataclass(frozen=True)
@@ -115,7 +139,7 @@ class Outcome:
         """Everything but pictures and series, for JSON."""
         return {
             "rows": [row.as_dict() for row in self.rows],
-            "claims": [claim.as_dict() for claim in self.claims],
+            "claims": [asdict(claim) for claim in self.claims],
             "grids": [grid.as_dict() for grid in self.grids],
             "notes": list(self.notes),
             "pictures": [f"{name}.png" for name in self.pictures],
@@ -124,27 +148,3 @@ class Outcome:
                 for case, by_name in self.measured.items()
             },
         }
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """One experiment of a paper.
-
-    Attributes:
-        name: on the command line.
-        title: one line.
-        source: its figures and sections.
-        scale: of a run without ``--scale``; 1 is the paper's size.
-        what_scales: in words.
-        run: plays it on a simulator at a scale above 0. Raises ScenarioError, SimulatorError.
-        playing: as ``run``, with these policies in the place of released ones of the same names, or beside
-            them; None where no trained policy plays.
-    """
-
-    name: str
-    title: str
-    source: str
-    scale: float
-    what_scales: str
-    run: Callable[[Simulator, float, Progress], Outcome]
-    playing: Callable[[Simulator, float, Progress, Policies], Outcome] | None = None

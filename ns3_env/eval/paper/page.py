@@ -7,18 +7,18 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ns3_env.config.files import write_file
 from ns3_env.errors import ScenarioError
-from ns3_env.eval.paper.claims import summary
-from ns3_env.eval.paper.show import markdown
+from ns3_env.eval.paper.show import CLAIMS, VERDICTS, markdown
 
 #: An experiment's numbers; it marks a folder as one's.
 RESULT = "result.json"
 #: The block that sums up the others.
 _CLAIMS = "claims"
+_CELLS = re.compile(r"(?<!\\) \| ")
 _BLOCK = re.compile(r"(<!-- begin ([\w-]+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 
 
@@ -63,7 +63,30 @@ def refresh(page: Path, runs: Path, pictures: Path) -> list[str]:
     return done
 
 
+def _verdicts(block: str) -> list[tuple[str, str, str]]:
+    """(claim, verdict, evidence up to its first semicolon) of each row of the claims' table in an
+    experiment's Markdown, as they stand there."""
+    _, _, table = block.partition(f"**{CLAIMS}**\n")
+    rows = (_CELLS.split(line.strip("| ")) for line in table.splitlines())
+    return [
+        (row[0], row[1], row[2].split(";")[0])
+        for row in rows
+        if len(row) == 3 and row[1] in VERDICTS.values()
+    ]
+
+
+def _summary(blocks: Mapping[str, str]) -> str:
+    """A table of all claims, from each experiment's Markdown by its name."""
+    lines = ["| claim (section) | verdict | evidence | experiment |", "| --- | --- | --- | --- |"]
+    lines += [
+        f"| {claim} | {verdict} | {evidence} | {name} |"
+        for name, block in blocks.items()
+        for claim, verdict, evidence in _verdicts(block)
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def _with_claims(text: str) -> Callable[[re.Match[str]], str]:
     """Puts the summary of all blocks into the block of claims, and leaves others as they are."""
     blocks = {found[2]: found[0] for found in _BLOCK.finditer(text)}
-    return lambda found: found[1] + summary(blocks) + found[3] if found[2] == _CLAIMS else found[0]
+    return lambda found: found[1] + _summary(blocks) + found[3] if found[2] == _CLAIMS else found[0]

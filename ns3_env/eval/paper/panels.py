@@ -60,6 +60,16 @@ def curve(
     axes.plot(times / unit[0], values / unit[1], label=name, **keywords)
 
 
+def level(axes: Axes, height: float, label: str | None = None) -> None:
+    """A thin dashed line across the axes, as the model's curves are."""
+    axes.axhline(height, color=MODEL.colour, linestyle=MODEL.line, linewidth=0.8, label=label)
+
+
+def told(axes: Axes, words: str, place: tuple[float, float]) -> None:
+    """Small words that end at a place: a share of the axes' width, and a height in their numbers."""
+    axes.annotate(words, place, xycoords=("axes fraction", "data"), ha="right", va="top", fontsize=8)
+
+
 def finished(figure: Figure, axes: Axes) -> bytes:
     """The figure as PNG, with the names of the curves of ``axes`` above it all; of few colours, as a page
     holds many figures."""

@@ -4,31 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import ge, gt, le, lt
 
 import numpy as np
 
-from ns3_env.eval.paper.fdcc.entries import NAMES, make_entries, play_all
-from ns3_env.eval.paper.fdcc.incast_numbers import csvs, grids, incast, measured, spread
-from ns3_env.eval.paper.fdcc.tables import DUMBBELL_FLOWS, TABLE_6_2, title
-from ns3_env.eval.paper.fdcc.verdicts import (
-    COMPARABLE,
-    Table,
-    Wins,
-    above,
-    below,
-    claim,
-    comparable,
-    listed,
-    not_above,
-    not_below,
-    tally,
-    value,
-)
-from ns3_env.eval.paper.outcome import Claim, Experiment, Measured, Outcome, Policies, Progress
+from ns3_env.eval.paper.experiment import Played, entered, experiment
+from ns3_env.eval.paper.fdcc import incasts
+from ns3_env.eval.paper.fdcc.incasts import FDCC, NAMES, TABLE_6_2, WITH_RECORDS, WITHOUT, Spread
+from ns3_env.eval.paper.outcome import Claim, Measured, Outcome
 from ns3_env.eval.paper.panels import finished, panels
+from ns3_env.eval.paper.verdicts import COMPARABLE, Judge, Table, comparable, value
 from ns3_env.eval.plots.plots import styles
+from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Dumbbell
-from ns3_env.simulator import Simulator
 
 #: Hosts of each side (section 5.3): beyond so many flows, each host has several.
 HOSTS = 64
@@ -44,24 +32,34 @@ _PANELS = (
 )
 #: A ratio of 0 stands here, below all that are not.
 _LEAST = 1e-6
-#: Those whose packets carry a record of every hop, and those that the thesis compares them with.
-WITH_RECORDS, WITHOUT = ("fdcc", "hpcc"), ("dcqcn", "timely")
+_OVER_SHORT = f", links of {SHORT_NS} ns"
+_KB = (1e3, " kB")
 
 
-def run(simulator: Simulator, scale: float, progress: Progress, policies: Policies | None = None) -> Outcome:
+def cases(scale: float) -> dict[incasts.Case, Scenario]:
     """4-, 16-, 256- and 1024-to-1, one seed: the same flows for every entry; then over shorter links."""
-    entries = make_entries(policies or {})
-    topology = Dumbbell(senders=HOSTS, receivers=HOSTS)
-    cases = {flows: incast(topology, flows, scale) for flows in DUMBBELL_FLOWS}
-    found = play_all(simulator, cases, entries, spread, progress)
-    table = measured(found)
-    near = topology.model_copy(update={"delay_ns": SHORT_NS})
-    cases = {flows: incast(near, flows, scale) for flows in SHORT_FLOWS}
-    short = {
-        _over_short(x): own
-        for x, own in measured(play_all(simulator, cases, entries, spread, progress)).items()
+    far = Dumbbell(senders=HOSTS, receivers=HOSTS)
+    near = far.model_copy(update={"delay_ns": SHORT_NS})
+    return {
+        **{(n, ""): incasts.incast(far, n, scale) for n in incasts.DUMBBELL_FLOWS},
+        **{(n, _OVER_SHORT): incasts.incast(near, n, scale) for n in SHORT_FLOWS},
     }
-    published = {**TABLE_6_2, **{_over_short(x): own for x, own in TABLE_6_2.items()}}
+
+
+@experiment(
+    "fdcc-incast",
+    "4 to 1024 flows to one receiver over a dumbbell",
+    "Zhang 2023, Table 6.2",
+    0.1,
+    "20 MB of each flow, and 1 ms within which they start",
+    entered(incasts.ENTRIES, cases, incasts.spread),
+    trained=True,
+)
+def outcome(played: Played[dict[incasts.Case, dict[str, Spread]]]) -> Outcome:
+    """Table 6.2 beside ours."""
+    everything = incasts.measured(played.runs)
+    table = {case: own for case, own in everything.items() if not case.endswith(_OVER_SHORT)}
+    published = {**TABLE_6_2, **{case + _OVER_SHORT: own for case, own in TABLE_6_2.items()}}
     notes = (
         "One seed. Starts are Gaussian with a standard deviation of a sixth of the spread, cut at its ends, "
         "and links have 1 µs; the thesis says neither.",
@@ -72,33 +70,25 @@ def run(simulator: Simulator, scale: float, progress: Progress, policies: Polici
         f"Claims and picture are of links of 1 µs. Links of {SHORT_NS} ns have the BDP of the thesis's "
         "queues.",
         "DCQCN and TIMELY have at most a BDP in flight, as everybody has in the thesis (section 5.3).",
-        *entries.notes,
+        *played.notes,
     )
-    pictures = {
-        "fdcc-table-6-2": draw(
-            {n: {name: own.numbers for name, own in by_name.items()} for n, by_name in found.items()}
-        )
-    }
-    everything = {**table, **short}
-    return Outcome((), claims(table), grids(everything, published), notes, pictures, csvs(found), everything)
-
-
-def _over_short(case: str) -> str:
-    return f"{case}, links of {SHORT_NS} ns"
+    pictures = {"fdcc-table-6-2": draw({n: table[incasts.title(n)] for n, links in played.runs if not links})}
+    grids, series = incasts.grids(everything, published), incasts.csvs(played.runs)
+    return Outcome((), claims(table), grids, notes, pictures, series, everything)
 
 
 def draw(ours: Mapping[int, Mapping[str, Measured]]) -> bytes:
     """Lines are ours, hollow marks the thesis's. Slowdowns are divided by the number of flows, which is the
     slowdown of flows that share the link and start together."""
     figure, several = panels([words for _, words, _, _ in _PANELS], 2, 2.7)
-    names = next(iter(ours.values()))
-    looks = styles(names)
+    looks = styles(next(iter(ours.values())))
     for axes, (key, words, divisor, scale) in zip(several, _PANELS, strict=True):
-        for name in names:
-            look = looks[name]
+        for name, look in looks.items():
             heights = _heights({n: by_name[name] for n, by_name in ours.items()}, key, divisor)
             axes.plot(list(ours), heights, label=name, **look.of_points)
-            published = {n: TABLE_6_2[title(n)].get(name, {}) for n in ours if title(n) in TABLE_6_2}
+            published = {
+                n: TABLE_6_2[incasts.title(n)].get(name, {}) for n in ours if incasts.title(n) in TABLE_6_2
+            }
             axes.plot(
                 list(published),
                 _heights(published, key, divisor),
@@ -129,55 +119,34 @@ def _heights(by_flows: Mapping[int, Measured], key: str, divisor: float) -> list
 
 def claims(ours: Table) -> tuple[Claim, ...]:
     """One for each sentence that numbers can decide; the thesis's own table is judged beside ours."""
-
-    def both(text: str, entries: tuple[str, ...], others: tuple[str, ...], key: str, wins: Wins) -> Claim:
-        here, thesis = (tally(table, entries, others, key, wins) for table in (ours, TABLE_6_2))
-        divisor, unit = (1e3, " kB") if key.startswith("qlen") else (1.0, "")
-        return claim(text, here, thesis, listed(ours, key, NAMES, divisor, unit))
-
+    judge = Judge(ours, NAMES, TABLE_6_2)
+    # The thesis's Fig. 3.3 is of 4-to-1.
+    first = dict(list(ours.items())[:1])
+    small = Judge(first, NAMES, {case: TABLE_6_2[case] for case in first if case in TABLE_6_2})
     return (
-        both(
+        judge.claim(
             "FDCC and HPCC have a larger slowdown than DCQCN and TIMELY: their packets carry telemetry (6.2)",
             WITH_RECORDS,
+            gt,
             WITHOUT,
             "fct_slowdown_avg",
-            above,
         ),
-        both("FDCC is the fairest (6.2)", ("fdcc",), NAMES, "unfair_ratio", not_above),
-        least_fair(ours),
-        both(
+        judge.claim("FDCC is the fairest (6.2)", FDCC, le, NAMES, "unfair_ratio"),
+        small.claim(
+            "HPCC is the least fair in a small incast (3.4, Table 6.2; here: 4-to-1)",
+            ("hpcc",),
+            gt,
+            [name for name in NAMES if name != "hpcc"],
+            "unfair_ratio",
+        ),
+        judge.claim(
             f"FDCC's goodput is comparable (6.2; here: at most {COMPARABLE:.0%} below any other's)",
-            ("fdcc",),
+            FDCC,
+            comparable,
             NAMES,
             "goodput",
-            comparable,
         ),
-        both("FDCC has no less goodput than HPCC (Table 6.2)", ("fdcc",), ("hpcc",), "goodput", not_below),
-        both("FDCC's queue is not shorter than HPCC's (6.2)", ("fdcc",), ("hpcc",), "qlen_avg", not_below),
-        both("FDCC's slowdown is below HPCC's (Table 6.2)", ("fdcc",), ("hpcc",), "fct_slowdown_avg", below),
+        judge.claim("FDCC has no less goodput than HPCC (Table 6.2)", FDCC, ge, ("hpcc",), "goodput"),
+        judge.claim("FDCC's queue is not shorter than HPCC's (6.2)", FDCC, ge, ("hpcc",), "qlen_avg", _KB),
+        judge.claim("FDCC's slowdown is below HPCC's (Table 6.2)", FDCC, lt, ("hpcc",), "fct_slowdown_avg"),
     )
-
-
-def least_fair(ours: Table) -> Claim:
-    """On the first case alone: the thesis's Fig. 3.3 is of 4-to-1."""
-    first = dict(list(ours.items())[:1])
-    thesis = {case: TABLE_6_2[case] for case in first if case in TABLE_6_2}
-    others = tuple(name for name in NAMES if name != "hpcc")
-    here, published = (tally(table, ("hpcc",), others, "unfair_ratio", above) for table in (first, thesis))
-    return claim(
-        "HPCC is the least fair in a small incast (3.4, Table 6.2; here: 4-to-1)",
-        here,
-        published,
-        listed(first, "unfair_ratio", NAMES),
-    )
-
-
-EXPERIMENT = Experiment(
-    "fdcc-incast",
-    "4 to 1024 flows to one receiver over a dumbbell",
-    "Zhang 2023, Table 6.2",
-    0.1,
-    "20 MB of each flow, and 1 ms within which they start",
-    run,
-    run,
-)

@@ -4,21 +4,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ns3_env.eval.paper.mpcc.open_loop import BOTTLENECK, RATE_BPS, SENDERS, bottleneck_port
-from ns3_env.eval.paper.mpcc.throughput import measured, shares
-from ns3_env.eval.paper.outcome import Claim, Experiment, Grid, Outcome, Progress, Row
-from ns3_env.eval.paper.panels import finished, panels
+from ns3_env.eval.paper.experiment import Played, Policies, Progress, experiment
+from ns3_env.eval.paper.mpcc.open_loop import BOTTLENECK, RATE_BPS, SENDERS
+from ns3_env.eval.paper.outcome import Claim, Grid, Outcome, Row
+from ns3_env.eval.paper.panels import finished, panels, told
+from ns3_env.eval.paper.seen import Seen, queues_csv
+from ns3_env.eval.paper.shares import shares_of
 from ns3_env.eval.plots.plots import styles
 from ns3_env.eval.plots.table import csv_text
-from ns3_env.scenario import Controller, Record, Scenario
+from ns3_env.scenario import Record, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator
-from ns3_env.simulator.results import Floats
+from ns3_env.simulator.results import Floats, Results
 
 #: W_R (with W_Q = 1) -> ns until the queue is zero (section 5.2.1).
 WEIGHTS = {1: 140_334, 10: 149_133, 100: 175_530}
@@ -36,39 +39,69 @@ _LONG_NS = 20_000_000
 BENCHMARKS = 5
 #: qpOASES on every decision, as in the thesis, and each decision timed.
 _TIMED = {"Shortcut": False, "MeasureTime": True}
+#: Times (ns) and lengths (bytes).
+_Queue = tuple[Floats, Floats]
 
 
-def run(simulator: Simulator, scale: float, progress: Progress) -> Outcome:
+@dataclass(frozen=True)
+class Found:
+    """By setting: results, each flow's shares in whole periods; by horizon: ns to decide once."""
+
+    results: Mapping[str, Results]
+    share: Mapping[str, Floats]
+    solving: Mapping[int, float]
+
+
+def play(simulator: Simulator, scale: float, progress: Progress, policies: Policies) -> Played[Found]:
     """Every weight ratio and horizon; throughput over ``scale`` x 20 ms."""
     weights = {f"1:{w}": {"WeightWindow": w} for w in WEIGHTS}
     settings = {**weights, **{f"P = {p}": {"Horizon": p} for p in HORIZONS}}
     settings |= {f"1:{w}": {"WeightWindow": w} for w in FURTHER_WEIGHTS}
-    queues: dict[str, tuple[Floats, Floats]] = {}
-    windows: dict[str, list[float]] = {}
-    share: dict[str, Floats] = {}
+    results, share, solving = {}, {}, {}
     for name, attributes in settings.items():
         progress(f"queue, {name}")
-        results = simulator.play(_scenario(attributes, _LOOK_NS, _SAMPLE_NS))
-        bdp, infeasible = float(results["windows"][0][2]), results["counters"]["qp_infeasible"]
-        series = bottleneck_port(results)["series"]
-        queues[name] = np.asarray(series["t_ns"], float), np.asarray(series["bytes"], float)
-        windows[name] = _first_windows(results)
+        results[name] = simulator.play(_scenario(attributes, _LOOK_NS, _SAMPLE_NS))
     for name, attributes in weights.items():
         progress(f"throughput, {name}")
         long = _scenario(attributes, max(2 * PERIOD_NS, round(scale * _LONG_NS)), PERIOD_NS)
-        _, counted = measured(simulator, long, BOTTLENECK, PERIOD_NS)
-        share[name] = shares(counted[:, :-1], PERIOD_NS, RATE_BPS)
-    solving = {}
+        share[name] = shares_of(simulator, long, BOTTLENECK, PERIOD_NS, RATE_BPS).share[:, :-1]
     for horizon in HORIZONS:
         progress(f"solver, P = {horizon}")
         timed = _scenario({"Horizon": horizon, **_TIMED}, _LONG_NS, PERIOD_NS)
         runs = [simulator.play(timed)["counters"]["decision_us_mean"] for _ in range(BENCHMARKS)]
         solving[horizon] = 1e3 * float(min(runs))  # other processes can only add
+    return Played(Found(results, share, solving), scale, progress)
+
+
+def _scenario(attributes: Mapping[str, Any], until_ns: int, sample_ns: int) -> Scenario:
+    return Scenario(
+        time_limit_ns=until_ns,
+        topology=Dumbbell(senders=SENDERS, rate_bps=RATE_BPS),
+        traffic=Incast(size_bytes=5_000_000),
+        record=Record(queue_series_ns=sample_ns, windows=True),
+    ).under("mpcc", attributes)
+
+
+@experiment(
+    "mpcc-convergence",
+    "Four flows at once: weight ratios and horizons",
+    "Zheng 2024, Fig. 5.2, sections 5.2.1 and 5.2.2",
+    1.0,
+    "simulated time of the throughput",
+    play,
+)
+def outcome(played: Played[Found]) -> Outcome:
+    """Times until the queue is zero, throughput, and times to decide."""
+    results, share, solving = played.runs.results, played.runs.share, played.runs.solving
+    seen = {name: Seen(own) for name, own in results.items()}
+    queues = {name: (own.times_ns, own.lengths[BOTTLENECK]) for name, own in seen.items()}
+    *_, last = results.values()
+    bdp, infeasible = float(last["windows"][0][2]), last["counters"]["qp_infeasible"]
     empty = {name: empty_ns(*queue) for name, queue in queues.items()}
     rows = [
         *(
             Row(f"queue zero, {n}", "ns", t, empty[n], "5.2.1")
-            for n, t in zip(weights, WEIGHTS.values(), strict=True)
+            for n, t in zip(share, WEIGHTS.values(), strict=True)
         ),
         *(Row(f"throughput per flow, {n}", "", SHARE, float(x.mean()), "5.2.1") for n, x in share.items()),
         *(Row(f"queue zero, P = {p}", "ns", WEIGHTS[10], empty[f"P = {p}"], "5.2.2") for p in HORIZONS),
@@ -80,7 +113,7 @@ def run(simulator: Simulator, scale: float, progress: Progress) -> Outcome:
         f"Flow 0's windows, and the queue; the fair share is {bdp / SENDERS:,.0f} B, a payload 1000 B",
         ("setting", "1st ACK (B)", "2nd (B)", "3rd (B)", "empty (ns)", "2 frames from (ns)", "longest (B)"),
         [
-            (name, *windows[name], empty[name], _settled_ns(*queue), float(queue[1].max()))
+            (name, *_first_windows(results[name]), empty[name], _settled_ns(*queue), float(queue[1].max()))
             for name, queue in queues.items()
         ],
     )
@@ -93,23 +126,24 @@ def run(simulator: Simulator, scale: float, progress: Progress) -> Outcome:
         "The thesis's maxBDP of 30,000 B would need 960,000 ns for that: its own times are those of 4 kB.",
         "A decision is timed in the simulator, qpOASES hot-started; the thesis does not say what it timed.",
     )
+    shares = [
+        (name, flow, k * PERIOD_NS, round(float(x), 6))
+        for name, flows in share.items()
+        for flow, own in enumerate(flows)
+        for k, x in enumerate(own)
+    ]
     return Outcome(
         rows,
         _claims(queues, empty, share, solving),
         (grid,),
         notes,
         {"fig-5-2": _draw(queues, share)},
-        {"queue": _queue_csv(queues), "throughput": _share_csv(share)},
-    )
-
-
-def _scenario(attributes: dict[str, Any], until_ns: int, sample_ns: int) -> Scenario:
-    return Scenario(
-        time_limit_ns=until_ns,
-        topology=Dumbbell(senders=SENDERS, rate_bps=RATE_BPS),
-        traffic=Incast(size_bytes=5_000_000),
-        controllers=[Controller(name="mpcc", attributes=attributes)],
-        record=Record(queue_series_ns=sample_ns, windows=True),
+        {
+            "queue": queues_csv(
+                ("setting", "t_ns", "bytes"), {name: (t[::10], b[::10]) for name, (t, b) in queues.items()}
+            ),
+            "throughput": csv_text(("setting", "flow", "t_ns", "share"), shares),
+        },
     )
 
 
@@ -131,14 +165,14 @@ def _settled_ns(times: Floats, lengths: Floats) -> float:
     return float(times[min(longer[-1] + 1, len(times) - 1)]) if len(longer) else 0.0
 
 
-def _first_windows(results: Mapping[str, Any]) -> list[float]:
+def _first_windows(results: Results) -> list[float]:
     """Flow 0's windows after its first three ACKs, bytes; NaN for those that came too late."""
     own = [float(window) for _, flow, window, _ in results["windows"] if flow == 0][1:4]
     return own + [float("nan")] * (3 - len(own))
 
 
 def _claims(
-    queues: Mapping[str, tuple[Floats, Floats]],
+    queues: Mapping[str, _Queue],
     empty: Mapping[str, float],
     share: Mapping[str, Floats],
     solving: Mapping[int, float],
@@ -169,13 +203,13 @@ def _claims(
         Claim(
             "A longer horizon changes nothing but the time to solve (5.2.2)",
             float(np.ptp(horizons)) <= _SAMPLE_NS and costs == sorted(costs),
-            f"{min(horizons):,.0f} to {max(horizons):,.0f} ns to zero; "
-            f"{costs[0]:,.0f} to {costs[-1]:,.0f} ns a decision",
+            f"{min(horizons):,.0f} to {max(horizons):,.0f} ns to zero; {costs[0]:,.0f} to {costs[-1]:,.0f} "
+            "ns a decision",
         ),
     )
 
 
-def _draw(queues: Mapping[str, tuple[Floats, Floats]], share: Mapping[str, Floats]) -> bytes:
+def _draw(queues: Mapping[str, _Queue], share: Mapping[str, Floats]) -> bytes:
     looks = styles([f"1:{w}" for w in WEIGHTS])
     figure, (left, right) = panels(["queue at switch 1", "throughput of each flow"], 2, 2.9)
     for width, (name, look) in zip((4.0, 2.5, 1.2), looks.items(), strict=True):
@@ -185,42 +219,6 @@ def _draw(queues: Mapping[str, tuple[Floats, Floats]], share: Mapping[str, Float
             right.plot(np.arange(1, len(flow) + 1) * PERIOD_NS / 1e6, flow, **line)
     left.set(xlabel="time (µs)", ylabel="queue (kB)", xlim=(0, 300), ylim=(0, None))
     right.axhline(SHARE, color="#555555", linewidth=0.8, linestyle="--")
-    right.annotate(
-        f"thesis: {SHARE}",
-        (0.98, SHARE - 0.01),
-        xycoords=("axes fraction", "data"),
-        ha="right",
-        va="top",
-        fontsize=8,
-    )
+    told(right, f"thesis: {SHARE}", (0.98, SHARE - 0.01))
     right.set(xlabel="time (ms), means of 2 ms", ylabel="share of the link", xlim=(0, None), ylim=(0, 0.5))
     return finished(figure, left)
-
-
-def _queue_csv(queues: Mapping[str, tuple[Floats, Floats]]) -> str:
-    rows = [
-        (name, round(t), round(b))
-        for name, queue in queues.items()
-        for t, b in zip(*(x[::10] for x in queue), strict=True)
-    ]
-    return csv_text(("setting", "t_ns", "bytes"), rows)
-
-
-def _share_csv(share: Mapping[str, Floats]) -> str:
-    rows = [
-        (name, flow, k * PERIOD_NS, round(float(x), 6))
-        for name, flows in share.items()
-        for flow, own in enumerate(flows)
-        for k, x in enumerate(own)
-    ]
-    return csv_text(("setting", "flow", "t_ns", "share"), rows)
-
-
-EXPERIMENT = Experiment(
-    "mpcc-convergence",
-    "Four flows at once: weight ratios and horizons",
-    "Zheng 2024, Fig. 5.2, sections 5.2.1 and 5.2.2",
-    1.0,
-    "simulated time of the throughput",
-    run,
-)

@@ -5,29 +5,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from ns3_env.eval.paper.mpcc.changing_flows import (
-    GRID_COLUMNS,
-    INTERVAL_NS,
-    THEIR_BDP_BYTES,
-    Run,
-    csvs,
-    grid_rows,
-    pictures,
-    play_each,
-    queue_rows,
-    scenario,
-)
-from ns3_env.eval.paper.outcome import Claim, Experiment, Grid, Outcome, Progress
+from ns3_env.eval.paper.experiment import Played, counted, experiment
+from ns3_env.eval.paper.mpcc import changing_flows as flows
+from ns3_env.eval.paper.mpcc.changing_flows import FRAME_BYTES, INTERVAL_NS, THEIR_BDP_BYTES, Run, Table
+from ns3_env.eval.paper.mpcc.open_loop import BOTTLENECK, RATE_BPS
+from ns3_env.eval.paper.outcome import Claim, Grid, Outcome
+from ns3_env.eval.paper.shares import Shares
 from ns3_env.scenario import Scenario
-from ns3_env.simulator import Simulator
 
 #: All four flows are there after 30 ms; the rest is to see them settle.
 _UNTIL_NS = 5 * INTERVAL_NS
 _BIN_NS, _SAMPLE_NS = 500_000, 2_000
 #: "At once": no longer than the thesis's sampling period of throughput (section 5.2).
 AT_ONCE_MS = 2.0
-#: A frame of MPCC's: a queue of less, in the mean, is no queue.
-_FRAME_BYTES = 1080
 #: The thesis counts flows by timeout, of a length that it does not give: longer and shorter than the 35 µs
 #: from frame to frame of one flow in four.
 LONG, SHORT = "mpcc-1ms", "mpcc-20us"
@@ -35,10 +25,35 @@ LONG, SHORT = "mpcc-1ms", "mpcc-20us"
 EAGER = "hpcc-5%"
 
 
-def run(simulator: Simulator, scale: float, progress: Progress) -> Outcome:
+def cases(scale: float) -> dict[str, Scenario]:
     """The first 50 ms; ``scale`` is of the flows' sizes, none of which ends before at a scale of 0.005."""
-    runs = play_each(simulator, _variants(scenario(scale, _UNTIL_NS, _SAMPLE_NS)), _BIN_NS, progress)
-    rows = grid_rows(runs, "joining")
+    base = flows.scenario(scale, _UNTIL_NS, _SAMPLE_NS)
+
+    def timed_out(timeout_ns: int) -> Scenario:
+        switch = base.switch.model_copy(update={"flow_counter": "timeout", "flow_timeout_ns": timeout_ns})
+        return base.model_copy(update={"switch": switch}).under("mpcc")
+
+    return {
+        "mpcc": base.under("mpcc"),
+        "hpcc": base.under("hpcc"),
+        LONG: timed_out(1_000_000),
+        SHORT: timed_out(20_000),
+        EAGER: base.under("hpcc", {"AdditiveIncrease": 0.05}),
+    }
+
+
+@experiment(
+    "mpcc-joining",
+    "Flows that join a link 10 ms apart, MPCC against HPCC",
+    "Zheng 2024, Figs. 5.3 and 5.4",
+    1.0,
+    "sizes of the flows (the first 50 ms)",
+    counted(cases, BOTTLENECK, lambda scale: _BIN_NS, RATE_BPS),
+)
+def outcome(played: Played[dict[str, Shares]]) -> Outcome:
+    """After a flow has joined."""
+    runs = {name: Run(own) for name, own in played.runs.items()}
+    table = {name: run.after("joining") for name, run in runs.items()}
     notes = (
         "Fair: time until every flow is within 5 % of the mean, for good, to 0.3 ms (ten round trips); "
         "taken: until the flows together have 95 % of what they come to have; unfairness: the largest "
@@ -48,49 +63,40 @@ def run(simulator: Simulator, scale: float, progress: Progress) -> Outcome:
         f"{LONG} and {SHORT} count flows by a timeout of so long, as the thesis does, instead of exactly; "
         f"{EAGER} has an additive increase of 5 % of the link instead of 0.04 %.",
     )
-    grid = Grid("After a flow has joined", GRID_COLUMNS, rows)
-    floors = Grid(
-        "HPCC's flows at the end", ("flow", "window (B)", "rate (Mb/s)", "share"), _ends(runs["hpcc"])
+    return Outcome(
+        flows.queue_rows(table),
+        _claims(table),
+        (
+            flows.table_of("After a flow has joined", table),
+            _ends(played.runs["hpcc"]),
+        ),
+        notes,
+        flows.pictures(runs, _UNTIL_NS, "joining"),
+        flows.csvs(runs),
     )
-    drawn = pictures(runs, _UNTIL_NS, "joining")
-    return Outcome(queue_rows(runs, "joining"), _claims(rows), (grid, floors), notes, drawn, csvs(runs))
 
 
-def _ends(run: Run) -> list[tuple[str | float, ...]]:
+def _ends(run: Shares) -> Grid:
     """Each flow's last recorded window and rate, and its share of the link over the last 10 ms."""
     last = {flow: (window, rate) for _, flow, window, rate in run.results.get("windows", ())}
     means = run.share[:, -INTERVAL_NS // run.bin_ns - 1 : -1].mean(axis=1)
-    return [
+    rows = [
         (f"flow {flow}", float(window), float(rate) / 1e6, float(means[flow]))
         for flow, (window, rate) in sorted(last.items())
     ]
+    return Grid("HPCC's flows at the end", ("flow", "window (B)", "rate (Mb/s)", "share"), rows)
 
 
-def _variants(base: Scenario) -> dict[str, Scenario]:
-    def counted(timeout_ns: int) -> Scenario:
-        switch = base.switch.model_copy(update={"flow_counter": "timeout", "flow_timeout_ns": timeout_ns})
-        return base.model_copy(update={"switch": switch}).under("mpcc")
-
-    return {
-        "mpcc": base.under("mpcc"),
-        "hpcc": base.under("hpcc"),
-        LONG: counted(1_000_000),
-        SHORT: counted(20_000),
-        EAGER: base.under("hpcc", {"AdditiveIncrease": 0.05}),
-    }
-
-
-def _claims(rows: list[tuple[str | float, ...]]) -> tuple[Claim, ...]:
-    def column(name: str, place: int) -> list[float]:
-        return [float(row[place]) for row in rows if row[0] == name]
+def _claims(table: Table) -> tuple[Claim, ...]:
+    def column(name: str, key: str) -> list[float]:
+        return [own[key] for own in table[name]]
 
     def listed(values: list[float], form: str = ".2g") -> str:
         return ", ".join("never" if np.isnan(x) else format(x, form) for x in values) or "no change seen"
 
-    fair, hpcc_fair = column("mpcc", 2), column("hpcc", 2)
-    queues, hpcc_queues = column("mpcc", 6), column("hpcc", 6)
-    long, short = column(LONG, 6), column(SHORT, 6)
-    expected = [(flows - 1) * THEIR_BDP_BYTES for flows in column("hpcc", 1)]
+    fair, hpcc_fair = column("mpcc", "fair_ms"), column("hpcc", "fair_ms")
+    queues, hpcc_queues, long, short = (column(name, "settled") for name in ("mpcc", "hpcc", LONG, SHORT))
+    expected = [(count - 1) * THEIR_BDP_BYTES for count in column("hpcc", "flows")]
     return (
         Claim(
             "Under MPCC a joining flow has its fair share at once (5.3)",
@@ -100,12 +106,12 @@ def _claims(rows: list[tuple[str | float, ...]]) -> tuple[Claim, ...]:
         Claim(
             "Under HPCC it converges to the fair share, too (5.3)",
             bool(hpcc_fair) and not np.isnan(hpcc_fair).any(),
-            f"within 5 % after {listed(hpcc_fair)} ms; unfairness {listed(column('hpcc', 4))}; "
-            f"with the larger increase {listed(column(EAGER, 4))}",
+            f"within 5 % after {listed(hpcc_fair)} ms; unfairness {listed(column('hpcc', 'unfairness'))}; "
+            f"with the larger increase {listed(column(EAGER, 'unfairness'))}",
         ),
         Claim(
             "MPCC takes the queue back to zero after each join (Fig. 5.4a)",
-            bool(queues) and max(queues) < _FRAME_BYTES,
+            bool(queues) and max(queues) < FRAME_BYTES,
             f"means of {listed(queues, '.0f')} B once settled: less than a frame",
         ),
         Claim(
@@ -116,17 +122,7 @@ def _claims(rows: list[tuple[str | float, ...]]) -> tuple[Claim, ...]:
         Claim(
             "The flow counter's timeout makes MPCC's queue oscillate, a shorter one more (5.3)",
             None if not short else max(short) > max(long) >= max(queues),
-            f"settled means with 20 µs: {listed(short, '.0f')} B; 1 ms: {listed(long, '.0f')} B; "
-            f"counted exactly: {listed(queues, '.0f')} B",
+            f"settled means with 20 µs: {listed(short, '.0f')} B; 1 ms: {listed(long, '.0f')} B; counted "
+            f"exactly: {listed(queues, '.0f')} B",
         ),
     )
-
-
-EXPERIMENT = Experiment(
-    "mpcc-joining",
-    "Flows that join a link 10 ms apart, MPCC against HPCC",
-    "Zheng 2024, Figs. 5.3 and 5.4",
-    1.0,
-    "sizes of the flows (the first 50 ms)",
-    run,
-)

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ns3_env.eval.paper.mpcc.model import Floats, slope_bps
-from ns3_env.eval.paper.mpcc.open_loop import NO_WINDOW, SENDERS, Response, respond, scenario
-from ns3_env.eval.paper.outcome import Claim, Experiment, Outcome, Progress, Row
-from ns3_env.eval.paper.panels import FREE, MODEL, SENDER, SWITCH, curve, finished, panels
-from ns3_env.eval.plots.table import csv_text
+from ns3_env.eval.paper.experiment import Played, Policies, Progress, experiment
+from ns3_env.eval.paper.mpcc.open_loop import NO_WINDOW, SENDERS, Response, respond, scenario, slope_bps
+from ns3_env.eval.paper.outcome import Claim, Outcome, Row
+from ns3_env.eval.paper.panels import FREE, MODEL, SENDER, SWITCH, curve, finished, panels, told
+from ns3_env.eval.paper.seen import queues_csv
 from ns3_env.simulator import Simulator
+from ns3_env.simulator.results import Floats
 
 SHORT_NS, LONG_NS = 1_000, 1_000_000
 #: How often a sender is asked what it knows.
@@ -22,38 +23,42 @@ SWITCH_DELAY_NS, SENDER_DELAY_NS, BOUND_BYTES = 1e6, 6e6, 13_032.0
 #: A queue has begun above this: one frame is on the wire, the second one waits.
 _BEGUN_BYTES = 2000
 _TOLERANCE = 0.05
+#: Over short links without a window and with one of a BDP, over long ones without.
+Answers = tuple[Response, Response, Response]
 
 
-def run(simulator: Simulator, scale: float, progress: Progress) -> Outcome:
-    """Fig. 3.4: with a window of a BDP and without, 1 µs links. Fig. 3.5: 1 ms links, no window.
-
-    Args:
-        simulator: plays.
-        scale: of the simulated time; Fig. 3.5 needs its first 7 ms at least, which it always gets.
-        progress: told what is played.
-    """
-    short, long = max(1e5, scale * _FIG_3_4_NS), max(7e6, scale * _FIG_3_5_NS)
+def play(simulator: Simulator, scale: float, progress: Progress, policies: Policies) -> Played[Answers]:
+    """Fig. 3.4: with a window of a BDP and without, 1 µs links. Fig. 3.5: 1 ms links, no window; ``scale`` of
+    the simulated time, but Fig. 3.5 always gets the first 7 ms that it needs."""
     progress("1 µs links, with and without a window")
-    played = scenario(SHORT_NS, _ASKED_NS, round(short), 200)
-    free = respond(simulator, played, lambda k, bdp: NO_WINDOW)
-    bound = respond(simulator, played, lambda k, bdp: bdp)
+    short = scenario(SHORT_NS, _ASKED_NS, round(max(1e5, scale * _FIG_3_4_NS)), 200)
+    free = respond(simulator, short, lambda k, bdp: NO_WINDOW)
+    bound = respond(simulator, short, lambda k, bdp: bdp)
     progress("1 ms links")
-    far = respond(simulator, scenario(LONG_NS, _ASKED_NS, round(long), 1000), lambda k, bdp: NO_WINDOW)
+    long = scenario(LONG_NS, _ASKED_NS, round(max(7e6, scale * _FIG_3_5_NS)), 1000)
+    return Played((free, bound, respond(simulator, long, lambda k, bdp: NO_WINDOW)), scale, progress)
+
+
+@experiment(
+    "mpcc-queue-1ms",
+    "Open loop over 1 ms links: what theory, switch and sender know",
+    "Zheng 2024, Figs. 3.4 and 3.5",
+    1.0,
+    "simulated time",
+    play,
+)
+def outcome(played: Played[Answers]) -> Outcome:
+    """The thesis's instants, slopes and bound."""
+    free, bound, far = played.runs
     delay = _first(far.times_ns, far.switch_bytes)
     sender = _first(far.seen_ns, far.seen_bytes)
     later = far.times_ns > 2e6
-    known = far.seen_ns > 7e6 if long > 8e6 else far.seen_ns > 6.2e6
+    known = far.seen_ns > (7e6 if played.scale * _FIG_3_5_NS > 8e6 else 6.2e6)
     switch_slope = slope_bps(far.times_ns[later], far.switch_bytes[later])
     sender_slope = slope_bps(far.seen_ns[known], far.seen_bytes[known])
-    bound_b = (SENDERS - 1) * free.bottleneck.bdp_bytes
+    limited, bound_b = float(bound.switch_bytes.max()), (SENDERS - 1) * free.bottleneck.bdp_bytes
     rows = (
-        Row(
-            "queue with a window of a BDP, longest",
-            "B",
-            BOUND_BYTES,
-            float(bound.switch_bytes.max()),
-            "5.3, Fig. 3.4",
-        ),
+        Row("queue with a window of a BDP, longest", "B", BOUND_BYTES, limited, "5.3, Fig. 3.4"),
         Row("eq. 4.3, (N − 1) BDP, with our BDP", "B", BOUND_BYTES, bound_b, "5.3, eq. 4.3"),
         Row("queue begins at switch 1 after", "ms", SWITCH_DELAY_NS / 1e6, delay / 1e6, "Fig. 3.5"),
         Row("sender learns of it after", "ms", SENDER_DELAY_NS / 1e6, sender / 1e6, "Fig. 3.5"),
@@ -61,7 +66,6 @@ def run(simulator: Simulator, scale: float, progress: Progress) -> Outcome:
         Row("slope as the sender sees it", "Gb/s", 3.0, sender_slope / 1e9, "Fig. 3.5"),
     )
     near = abs(delay / SWITCH_DELAY_NS - 1) <= _TOLERANCE and abs(sender / SENDER_DELAY_NS - 1) <= _TOLERANCE
-    limited = float(bound.switch_bytes.max())
     claims = (
         Claim(
             "A queue reaches the switch one link delay late and the sender six (section 3.3)",
@@ -106,14 +110,7 @@ def _draw_windows(free: Response, bound: Response) -> bytes:
     curve(alone, times, bound.switch_bytes[chosen], "", SWITCH, unit, thin=True)
     level = (SENDERS - 1) * bound.bottleneck.bdp_bytes / 1e3
     alone.axhline(level, color="#000000", linewidth=0.8, linestyle="--")
-    alone.annotate(
-        "(N − 1) BDP (eq. 4.3)",
-        (0.97, level - 0.2),
-        xycoords=("axes fraction", "data"),
-        ha="right",
-        va="top",
-        fontsize=8,
-    )
+    told(alone, "(N − 1) BDP (eq. 4.3)", (0.97, level - 0.2))
     for axes in (both, alone):
         axes.set(xlabel="time (µs)", ylabel="queue (kB)", xlim=(0, None), ylim=(0, None))
     alone.set_ylim(0, 1.3 * max(level, bound.switch_bytes.max() / 1e3))
@@ -132,25 +129,11 @@ def _draw_delays(far: Response) -> bytes:
 
 
 def _csv(free: Response, bound: Response, far: Response) -> str:
-    rows = [
-        (case, where, round(t), round(b))
-        for case, where, times, lengths in (
-            ("1us", "switch", free.times_ns[::10], free.switch_bytes[::10]),
-            ("1us-window", "switch", bound.times_ns[::10], bound.switch_bytes[::10]),
-            ("1ms", "switch", far.times_ns[::20], far.switch_bytes[::20]),
-            ("1ms", "sender", far.seen_ns, far.seen_bytes),
-        )
-        for t, b in zip(times, lengths, strict=True)
-        if t >= 0
-    ]
-    return csv_text(("case", "where", "t_ns", "bytes"), rows)
-
-
-EXPERIMENT = Experiment(
-    "mpcc-queue-1ms",
-    "Open loop over 1 ms links: what theory, switch and sender know",
-    "Zheng 2024, Figs. 3.4 and 3.5",
-    1.0,
-    "simulated time",
-    run,
-)
+    queues = {
+        ("1us", "switch"): (free.times_ns[::10], free.switch_bytes[::10]),
+        ("1us-window", "switch"): (bound.times_ns[::10], bound.switch_bytes[::10]),
+        ("1ms", "switch"): (far.times_ns[::20], far.switch_bytes[::20]),
+        ("1ms", "sender"): (far.seen_ns, far.seen_bytes),
+    }
+    begun = {key: (times[times >= 0], lengths[times >= 0]) for key, (times, lengths) in queues.items()}
+    return queues_csv(("case", "where", "t_ns", "bytes"), begun)

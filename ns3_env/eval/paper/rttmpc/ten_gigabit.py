@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiment: RTT-driven MPC on a long path of 10 Gb/s, beside other laws (Lynn et al. 2020)."""
+"""Experiment: RTT-driven MPC on a long path of 10 Gb/s, beside others (Lynn et al. 2020)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from ns3_env.eval.metrics import without_nan
 from ns3_env.eval.metrics.fairness import jain_index
-from ns3_env.eval.paper.outcome import Claim, Experiment, Grid, Outcome, Progress, Row
-from ns3_env.eval.paper.rttmpc.figures import over_time, rates_csv
-from ns3_env.eval.paper.rttmpc.path import RATE, Law, Path, episode, rttmpc
-from ns3_env.eval.paper.rttmpc.seen import Seen, seen
-from ns3_env.eval.paper.smcc.seen import play_with
-from ns3_env.simulator import Simulator
+from ns3_env.eval.paper.experiment import Played, episodes, experiment
+from ns3_env.eval.paper.outcome import Claim, Outcome, Row, grid
+from ns3_env.eval.paper.rttmpc import bottleneck as net
+from ns3_env.eval.paper.rttmpc.bottleneck import RATE, Entry, Path, Run, rttmpc
 
 #: Of the paths of sec. 3.2, and frames of science networks: the paper does not say which it had.
 RATE_BPS, RTT_NS, MTU_BYTES = 10e9, 26_500_000, 9000
@@ -35,27 +34,41 @@ PUBLISHED: Mapping[str, tuple[tuple[float, float], tuple[float, float]]] = {
 _GBPS = RATE_BPS / 1e9 / RATE
 
 
-def cases(scale: float = 1.0) -> dict[str, tuple[Path, Law]]:
-    """Two flows under each law, with a buffer of a BDP, on a path of ``scale`` of the RTT."""
+def path(scale: float) -> Path:
+    """Of two flows, with a buffer of a BDP and ``scale`` of the RTT."""
     rtt = round(scale * RTT_NS)
-    path = Path(RATE_BPS, (rtt, rtt), 1.0, MTU_BYTES, rtt)
-    laws = {
+    return Path(RATE_BPS, (rtt, rtt), 1.0, MTU_BYTES, rtt)
+
+
+def entries(path: Path) -> dict[str, Entry]:
+    """Who plays."""
+    return {
         UNCAPPED: rttmpc(path, _LEAST),
         CAPPED: rttmpc(path, _LEAST, [cap * 1e9 / RATE_BPS for cap in CAPS]),
-        "cubic": Law("cubic"),
-        "bbr": Law("bbr"),
-        "dctcp": Law("dctcp", marked_from=MARKED_FROM),
+        "cubic": Entry("cubic"),
+        "bbr": Entry("bbr"),
+        "dctcp": Entry("dctcp", marked_from=MARKED_FROM),
     }
-    return {name: (path, law) for name, law in laws.items()}
 
 
-def run(simulator: Simulator, scale: float, progress: Progress) -> Outcome:
-    """Two flows under each law; ``scale`` of RTT and time."""
-    seconds = scale * SECONDS
-    played = {name: episode(path, law, seconds) for name, (path, law) in cases(scale).items()}
-    runs = play_with(simulator, played, seen, progress)
+def cases(scale: float) -> dict[str, Any]:
+    """Two flows under each; ``scale`` of RTT and time."""
+    own = path(scale)
+    return {name: net.episode(own, entry, scale * SECONDS) for name, entry in entries(own).items()}
+
+
+@experiment(
+    "lynn-10g",
+    "Two flows at 10 Gb/s: RTT-driven MPC beside DCTCP, CUBIC and BBR",
+    "Lynn et al. 2020, Table III, and beyond",
+    0.1,
+    "RTT of 26.5 ms and of 20 s; the rate stays",
+    episodes(cases, net.run_of),
+)
+def outcome(played: Played[dict[str, Run]]) -> Outcome:
+    """Table III, and beyond."""
+    runs, seconds = played.runs, played.scale * SECONDS
     late = {name: own.after(FROM * seconds) for name, own in runs.items()}
-    path = cases(scale)[UNCAPPED][0]
     rows = [
         Row(
             f"{what} of flow {i + 1}, {name}",
@@ -71,61 +84,54 @@ def run(simulator: Simulator, scale: float, progress: Progress) -> Outcome:
         )
         for i in range(2)
     ]
-    base = path.rtts_ns[0] / 1e6
-    table = [
-        (
-            name,
-            float(own.goodputs.sum()) * _GBPS,
-            float(jain_index(own.goodputs)),
-            float(own.rtts_ms.mean()) / base,
-            float(own.rtts_ms[0].std()) / base,
-            float(np.percentile(own.rtts_ms, 99)) / base,
-            own.lost,
-            own.timeouts,
-        )
+    base = path(played.scale).rtts_ns[0] / 1e6
+    table = {
+        name: {
+            "goodput_gbps": float(own.goodputs.sum()) * _GBPS,
+            "jain": float(jain_index(own.goodputs)),
+            "rtt": float(own.rtts_ms.mean()) / base,
+            "rtt_std": float(own.rtts_ms[0].std()) / base,
+            "lost": own.lost,
+        }
         for name, own in late.items()
-    ]
+    }
+    more = {
+        name: {"rtt_p99": float(np.percentile(own.rtts_ms, 99)) / base, "timeouts": own.timeouts}
+        for name, own in late.items()
+    }
+    heads = ("law", "goodput (Gb/s)", "Jain", "RTT, mean", "std", "p99", "lost", "timeouts")
+    names = ("goodput_gbps", "jain", "rtt", "rtt_std", "rtt_p99", "lost", "timeouts")
     notes = (
-        "Not in the paper, but for RTT-driven MPC, which it ran between Davis and Denver (Table III: RTTs "
-        "of 27.1 ± 0.4 ms, capped 26.6 ± 0.1 ms) on a path with other queues.",
+        "Not in the paper, but for RTT-driven MPC, which it ran between Davis and Denver (Table III: RTTs of "
+        "27.1 ± 0.4 ms, capped 26.6 ± 0.1 ms) on a path with other queues.",
         f"Two flows at 10 Gb/s, an RTT of {base:g} ms in the place of 26.5 ms, a buffer of a BDP "
-        f"({path.buffer_packets:,} packets of 9000 B), {seconds:g} s, which are {seconds / base * 1e3:.0f} "
-        "RTTs; numbers from the middle on, goodput of all. RTT, time and the least RTO (8 RTTs) are scaled "
-        "together: laws that count in RTTs see no difference, CUBIC, which counts in seconds, grows more "
-        "slowly per RTT.",
+        f"({path(played.scale).buffer_packets:,} packets of 9000 B), {seconds:g} s, which are "
+        f"{seconds / base * 1e3:.0f} RTTs; numbers from the middle on, goodput of all. RTT, time and the "
+        "least RTO (8 RTTs) are scaled together: laws that count in RTTs see no difference, CUBIC, which "
+        "counts in seconds, grows more slowly per RTT.",
         "DCTCP's queue marks from its published threshold on, 65 packets at 10 Gb/s.",
     )
+    drawn = {name: own for name, own in runs.items() if name != CAPPED}
     return Outcome(
         rows,
-        _claims(late, base),
+        _claims(late, table),
         (
-            Grid(
+            grid(
                 f"Two flows at 10 Gb/s; RTTs as multiples of {base:g} ms",
-                ("law", "goodput (Gb/s)", "Jain", "RTT, mean", "std", "p99", "lost", "timeouts"),
-                table,
+                heads,
+                names,
+                ((name, {**own, **more[name]}) for name, own in table.items()),
             ),
         ),
         notes,
-        {
-            "lynn-10g": over_time(
-                {name: own for name, own in runs.items() if name != CAPPED}, seconds, RATE_BPS / 1e9, "Gb/s"
-            )
-        },
-        {"flows": rates_csv(runs, 0.1 * scale)},
-        {
-            "10g": {
-                str(row[0]): without_nan(
-                    {"goodput_gbps": row[1], "jain": row[2], "rtt": row[3], "rtt_std": row[4], "lost": row[6]}
-                )
-                for row in table
-            }
-        },
+        {"lynn-10g": net.over_time(drawn, seconds, RATE_BPS / 1e9, "Gb/s")},
+        {"flows": net.rates_csv(runs, 0.1 * played.scale)},
+        {"10g": {name: without_nan(own) for name, own in table.items()}},
     )
 
 
-def _claims(late: Mapping[str, Seen], base_ms: float) -> tuple[Claim, ...]:
-    stds = {name: float(own.rtts_ms[0].std()) / base_ms for name, own in late.items()}
-    totals = {name: float(own.goodputs.sum()) * _GBPS for name, own in late.items()}
+def _claims(late: Mapping[str, Run], table: Mapping[str, Mapping[str, float]]) -> tuple[Claim, ...]:
+    stds, totals = ({name: own[key] for name, own in table.items()} for key in ("rtt_std", "goodput_gbps"))
     rates, caps = (late[name].rates.mean(axis=1) * _GBPS for name in (UNCAPPED, CAPPED))
     return (
         Claim(
@@ -149,13 +155,3 @@ def _claims(late: Mapping[str, Seen], base_ms: float) -> tuple[Claim, ...]:
             ", ".join(f"{name} {total:.2f}" for name, total in totals.items()) + " Gb/s",
         ),
     )
-
-
-EXPERIMENT = Experiment(
-    "lynn-10g",
-    "Two flows at 10 Gb/s: RTT-driven MPC beside DCTCP, CUBIC and BBR",
-    "Lynn et al. 2020, Table III, and beyond",
-    0.1,
-    "RTT of 26.5 ms and of 20 s; the rate stays",
-    run,
-)

@@ -4,29 +4,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
 from ns3_env.eval.metrics.fairness import jain_index
-from ns3_env.eval.paper.outcome import Claim, Experiment, Grid, Outcome, Progress
-from ns3_env.eval.paper.smcc.figures import rates
-from ns3_env.eval.paper.smcc.network import (
-    BCN,
-    LAWS,
-    QCN,
-    QCN_SHORT,
-    RATE_BPS,
-    SMCC,
-    SOURCES,
-    TWO_STAGES,
-    scenario,
-    seeds,
-    shorter,
-    side_by_side,
-)
-from ns3_env.eval.paper.smcc.seen import Seen, grouped, play
+from ns3_env.eval.paper.experiment import Played, experiment, repeated
+from ns3_env.eval.paper.outcome import Claim, Grid, Outcome
+from ns3_env.eval.paper.panels import finished, panels
+from ns3_env.eval.paper.seen import Seen
+from ns3_env.eval.paper.smcc import network
+from ns3_env.eval.paper.smcc.network import BCN, QCN, QCN_SHORT, RATE_BPS, SMCC, SOURCES, TWO_STAGES
+from ns3_env.eval.paper.smcc.queues import TARGET
 from ns3_env.eval.plots.table import csv_text
-from ns3_env.simulator import Simulator
+from ns3_env.eval.trace.flow_series import flow_colours
+from ns3_env.scenario import Scenario
 
 #: The paper gives no length, and one run.
 _SECONDS, _SEEDS = 10.0, 3
@@ -35,27 +27,34 @@ _FAIR = 0.1
 _SHOWN = (SMCC, TWO_STAGES, QCN, QCN_SHORT, BCN)
 
 
-def run(simulator: Simulator, scale: float, progress: Progress) -> Outcome:
+def cases(scale: float) -> dict[str, Scenario]:
     """Three flows from line rate on; ``scale`` of the time and of three seeds."""
-    end = shorter(scale, _SECONDS)
-    cases = {
-        (name, seed): scenario(LAWS[name], end, side_by_side(SOURCES)).with_seed(seed)
-        for name in _SHOWN
-        for seed in seeds(scale, _SEEDS)
-    }
-    found = play(simulator, cases, progress)
-    runs = grouped(found, lambda case: case[0])
-    shares = {
-        name: np.array([own.mean_rates(0.75 * end, end) for own in several]) for name, several in runs.items()
-    }
-    index = {name: float(np.mean([jain_index(one) for one in own])) for name, own in shares.items()}
+    end, flows = network.shorter(scale, _SECONDS), network.side_by_side(SOURCES)
+    return {name: network.scenario(network.ENTRIES[name], end, flows) for name in _SHOWN}
+
+
+@experiment(
+    "smcc-fairness",
+    "Sending rates of three sources",
+    "Jiang 2015, Fig. 17",
+    1.0,
+    "time (10 s), and of three seeds",
+    repeated(cases, Seen, _SEEDS),
+)
+def outcome(played: Played[dict[str, list[Seen]]]) -> Outcome:
+    """How near each source comes to its share."""
+    runs, end = played.runs, network.shorter(played.scale, _SECONDS)
+    shares, early = (
+        {name: np.array([own.mean_rates(*span) for own in several]) for name, several in runs.items()}
+        for span in ((0.75 * end, end), (0, 0.25 * end))
+    )
+    index, before = (
+        {name: float(np.mean([jain_index(one) for one in own])) for name, own in found.items()}
+        for found in (shares, early)
+    )
     worst = {name: float(np.abs(own / (RATE_BPS / SOURCES) - 1).max()) for name, own in shares.items()}
-    early = {
-        name: float(np.mean([jain_index(own.mean_rates(0, 0.25 * end)) for own in several]))
-        for name, several in runs.items()
-    }
-    rows: list[tuple[str | float, ...]] = [
-        (name, early[name], index[name], worst[name], *(float(x) / 1e6 for x in np.sort(shares[name][0])))
+    rows = [
+        (name, before[name], index[name], worst[name], *(float(x) / 1e6 for x in np.sort(shares[name][0])))
         for name in _SHOWN
     ]
     columns = ("law", "Jain, first quarter", "last", "furthest from the share", "least (Mb/s)", "", "most")
@@ -64,17 +63,16 @@ def run(simulator: Simulator, scale: float, progress: Progress) -> Outcome:
         Claim(
             "Under SMCC each source reaches its fair share (5.3.1; here: within 10 % over the last quarter)",
             worst[SMCC] <= _FAIR,
-            f"at most {100 * worst[SMCC]:.1f} % off in {len(runs[SMCC])} runs of {end / 1e9:g} s; "
-            f"Jain's index {index[SMCC]:.4f}",
+            f"at most {100 * worst[SMCC]:.1f} % off in {len(runs[SMCC])} runs of {end / 1e9:g} s; Jain's "
+            f"index {index[SMCC]:.4f}",
         ),
         Claim(
             "SMCC's law is additive increase and multiplicative decrease, thus fair (4.2)",
             steps > math.sqrt(ratio),
-            f"in the most uneven run the source of the highest rate sends {ratio:.1f} times what that of "
-            "the lowest does, and loses "
-            f"{steps:.2f} times as much by a decrease: up and down alike a step is as large whatever the "
-            "rate, and "
-            "samples come in proportion to it, so that ratios of rates stay as they are, on average",
+            f"in the most uneven run the source of the highest rate sends {ratio:.1f} times what that of the "
+            f"lowest does, and loses {steps:.2f} times as much by a decrease: up and down alike a step is as "
+            "large whatever the rate, and samples come in proportion to it, so that ratios of rates stay as "
+            "they are, on average",
         ),
         Claim(
             "QCN is unfair (5.3.1, as others have found; here: less fair than SMCC)",
@@ -84,8 +82,7 @@ def run(simulator: Simulator, scale: float, progress: Progress) -> Outcome:
     )
     notes = (
         f"{len(runs[SMCC])} seeds; the figure has the first, of which the rates of the last quarter are in "
-        "the "
-        "table. The paper does not say how long Fig. 17 is, and leaves QCN out.",
+        "the table. The paper does not say how long Fig. 17 is, and leaves QCN out.",
     )
     first = {name: own[0] for name, own in runs.items()}
     return Outcome(
@@ -93,9 +90,23 @@ def run(simulator: Simulator, scale: float, progress: Progress) -> Outcome:
         claims,
         (Grid("Rates of three sources", columns, rows),),
         notes,
-        {"smcc-fig-17": rates(first, end)},
+        {"smcc-fig-17": _draw(first, end)},
         {"rates": _csv(first, end)},
     )
+
+
+def _draw(runs: Mapping[str, Seen], end_ns: float) -> bytes:
+    """Each source's sending rate over time, a panel for each name."""
+    figure, several = panels(list(runs), 2, 2.3)
+    for axes, run in zip(several, runs.values(), strict=True):
+        times = np.linspace(0, end_ns, 600)
+        for number, (own, colour) in enumerate(
+            zip(run.rates_at(times), flow_colours(SOURCES), strict=True), 1
+        ):
+            axes.plot(times / 1e9, own / 1e6, color=colour, linewidth=1.0, label=f"source {number}")
+        axes.axhline(RATE_BPS / SOURCES / 1e6, color=TARGET, linestyle="--", linewidth=1, label="fair share")
+        axes.set(xlabel="time (s)", ylabel="rate (Mb/s)", xlim=(0, end_ns / 1e9), ylim=(0, 1050))
+    return finished(figure, several[0])
 
 
 def _decreases(run: Seen) -> tuple[float, float]:
@@ -106,7 +117,7 @@ def _decreases(run: Seen) -> tuple[float, float]:
     most, least = int(rates.argmax()), int(rates.argmin())
     mean = []
     for flow in (most, least):
-        own = np.array([rate for t, one, rate in run.rates if one == flow and t >= half])
+        own = run.changes[(run.changes[:, 1] == flow) & (run.changes[:, 0] >= half), 2]
         changes = np.diff(own)
         mean.append(float(-changes[changes < 0].mean()) if (changes < 0).any() else math.nan)
     return mean[0] / mean[1], float(rates[most] / rates[least])
@@ -120,13 +131,3 @@ def _csv(runs: dict[str, Seen], end: int) -> str:
         for t, own in zip(times, run.rates_at(times).T, strict=True)
     ]
     return csv_text(("law", "t_ns", *(f"source_{i + 1}_bps" for i in range(SOURCES))), rows)
-
-
-EXPERIMENT = Experiment(
-    "smcc-fairness",
-    "Sending rates of three sources",
-    "Jiang 2015, Fig. 17",
-    1.0,
-    "time (10 s), and of three seeds",
-    run,
-)

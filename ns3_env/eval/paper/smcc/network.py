@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Simulated scenarios of the paper: links, trees, buffers, laws and flows (Jiang 2015, sec. 5.2, 5.5)."""
+"""Simulated scenarios of the paper: links, trees, buffers, entries, flows (Jiang 2015, sec. 5.2, 5.5)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ns3_env.scenario import CongestionPoints, Controller, Record, Scenario, Switch
+from ns3_env.scenario import CongestionPoints, Record, Scenario, Switch
 from ns3_env.scenario.record import Measurement
 from ns3_env.scenario.topology import Dumbbell, Graph, GraphLink, Topology
 from ns3_env.scenario.traffic import ConstantRate, FlowList, Mix
@@ -33,12 +33,14 @@ SENDERS = range(1, COMPUTERS * TORS)
 TO_RECEIVER = (COMPUTERS * TORS, 0)
 #: Between ToRs and fabric, of a computer's link: what all senders of the paper's 16 Gb/s need.
 _UPLINKS = 16
+#: Kinds of flows to one receiver.
+LONG, MIXED = "long-lived", "mixed sizes"
 #: Sizes of sec. 5.5, read as bits: 10 kb and 500 Mb.
 LEAST_BYTES, MOST_BYTES = 1_250, 62_500_000
 
 
 @dataclass(frozen=True)
-class Law:
+class Entry:
     """A controller as an experiment plays it.
 
     Attributes:
@@ -52,29 +54,29 @@ class Law:
     points: Mapping[str, Any] | None = None
 
 
-def qcn(cycle_bytes: float = 150e3, latest: bool = True) -> Law:
+def qcn(cycle_bytes: float = 150e3, latest: bool = True) -> Entry:
     """QCN as the paper has it: a byte counter alone (no timer, no hyper increase), p = 0.01, R the rate
     just before the ``latest`` feedback (sec. 2.2); false: before the first after an increase, as the standard
     has it."""
     points = {"sample_bytes": SAMPLE_BYTES, "adaptive_sampling": False}
-    return Law("qcn", {"ByteReset": cycle_bytes, "TimeReset": "0ns", "LatestTarget": latest}, points)
+    return Entry("qcn", {"ByteReset": cycle_bytes, "TimeReset": "0ns", "LatestTarget": latest}, points)
 
 
-def smcc(large: float = 256, delta: float = 64, small: float | None = None) -> Law:
+def smcc(large: float = 256, delta: float = 64, small: float | None = None) -> Entry:
     """SMCC by R_large, R_b and R_small, Mb/s at 1 Gb/s; one stage without the last."""
     shares = (large, large if small is None else small, delta)
     names = ("LargeStep", "SmallStep", "DeltaStep")
-    return Law("smcc", {name: share / 1e3 for name, share in zip(names, shares, strict=True)})
+    return Entry("smcc", {name: share / 1e3 for name, share in zip(names, shares, strict=True)})
 
 
 #: Of sec. 5.2 and 5.4, by the names in tables and figures.
 QCN, QCN_SHORT, BCN, SMCC = "QCN", "QCN, T = 30 kB", "BCN", "SMCC"
 TWO_STAGES, STANDARD = "SMCC, two stages", "QCN, standard"
-LAWS: Mapping[str, Law] = {
+ENTRIES: Mapping[str, Entry] = {
     QCN: qcn(),
     QCN_SHORT: qcn(30e3),
-    STANDARD: Law("qcn"),
-    BCN: Law("bcn"),
+    STANDARD: Entry("qcn"),
+    BCN: Entry("bcn"),
     SMCC: smcc(),
     TWO_STAGES: smcc(256, 64, 128),
 }
@@ -92,7 +94,7 @@ class Background:
 
 
 def scenario(
-    law: Law,
+    entry: Entry,
     end_ns: int,
     flows: Sequence[tuple[int, int]],
     background: Sequence[Background] = (),
@@ -103,7 +105,7 @@ def scenario(
     """Endless flows from line rate on, and streams beside them.
 
     Args:
-        law: of the flows.
+        entry: plays the flows.
         end_ns: of the episode.
         flows: (source, receiver) of each.
         background: streams.
@@ -120,18 +122,17 @@ def scenario(
         time_limit_ns=end_ns,
         topology=topology,
         traffic=Mix(parts=[endless, *streams]),
-        switch=switch(law),
-        controllers=[Controller(name=law.controller, attributes=dict(law.attributes))],
+        switch=switch(entry),
         record=Record(queue_series_ns=FINE_NS, windows=True),
         measurement=window,
-    )
+    ).under(entry.controller, entry.attributes)
 
 
-def switch(law: Law, buffer_bytes: int | None = BUFFER_BYTES, pfc: bool = False) -> Switch:
+def switch(entry: Entry, buffer_bytes: int | None = BUFFER_BYTES, pfc: bool = False) -> Switch:
     """By default 128 kB without pauses: NetFPGA's reference switch drops what it has no room for."""
-    if law.points is None:
+    if entry.points is None:  # as the controller declares
         return Switch(buffer_bytes=buffer_bytes, pfc=pfc)
-    points = CongestionPoints.model_validate(law.points)
+    points = CongestionPoints.model_validate(entry.points)
     return Switch(buffer_bytes=buffer_bytes, pfc=pfc, congestion_points=points)
 
 
@@ -145,9 +146,38 @@ def shorter(scale: float, seconds: float) -> int:
     return max(round(0.03 * seconds * SECOND), round(min(scale, 1.0) * seconds * SECOND))
 
 
-def seeds(scale: float, count: int) -> list[int]:
-    """So many of the paper's repetitions at a scale, one at least."""
-    return list(range(1, max(1, round(scale * count)) + 1))
+def incast(
+    entry: Entry,
+    flows: FlowList,
+    end_ns: int,
+    rate_bps: float = RATE_BPS,
+    each_ns: int = FINE_NS,
+    pfc: bool = False,
+    windows: bool = True,
+) -> Scenario:
+    """Flows to the tree's leftmost computer, under buffers that are never full.
+
+    Args:
+        entry: plays the flows.
+        flows: of :func:`endless` or :func:`mixed`.
+        end_ns: of the episode, at the latest.
+        rate_bps: of computers' links.
+        each_ns: looks at the queues.
+        pfc: whether switches pause.
+        windows: whether changes of rates are recorded.
+    """
+    return Scenario(
+        time_limit_ns=end_ns,
+        topology=topology(rate_bps),
+        traffic=flows,
+        switch=switch(entry, buffer_bytes=None, pfc=pfc),
+        record=Record(queue_series_ns=each_ns, windows=windows),
+    ).under(entry.controller, entry.attributes)
+
+
+def mixed_incast(scale: float, entry: Entry, end_ns: int, **more: Any) -> Callable[[int], Scenario]:
+    """:func:`incast` with the flows of :func:`mixed`, by the seed."""
+    return lambda seed: incast(entry, mixed(seed, scale), end_ns, **more).with_seed(seed)
 
 
 def topology(rate_bps: float) -> Graph:
@@ -172,8 +202,3 @@ def mixed(seed: int, scale: float = 1.0) -> FlowList:
     return FlowList(
         flows=[Flow(src=i, dst=0, size_bytes=int(size)) for i, size in zip(SENDERS, sizes, strict=True)]
     )
-
-
-def shared_until_ns(ends_ns: Sequence[float]) -> float:
-    """Until when two flows are there: what empties the queue from then on is no fault of its own."""
-    return float(sorted(ends_ns)[-2])

@@ -5,25 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ns3_env.eval.paper.outcome import Claim, Experiment, Grid, Outcome, Progress, Row
-from ns3_env.eval.paper.smcc.figures import distributions, panel, queues, series
-from ns3_env.eval.paper.smcc.network import (
-    BCN,
-    LAWS,
-    QCN,
-    SMCC,
-    SOURCES,
-    TARGET_BYTES,
-    TWO_STAGES,
-    scenario,
-    seeds,
-    shorter,
-    side_by_side,
-    smcc,
-)
-from ns3_env.eval.paper.smcc.seen import Seen, grouped, numbers, response_ms
-from ns3_env.eval.paper.smcc.seen import play as play_all
-from ns3_env.simulator import Simulator
+from ns3_env.eval.paper.experiment import Played, experiment, repeated
+from ns3_env.eval.paper.outcome import Claim, Outcome, Row, grid
+from ns3_env.eval.paper.seen import Seen
+from ns3_env.eval.paper.smcc import network, queues
+from ns3_env.eval.paper.smcc.network import BCN, BOTTLENECK, ENTRIES, QCN, SMCC, TARGET_BYTES, TWO_STAGES
+from ns3_env.scenario import Scenario
+from ns3_env.simulator.results import Floats
 
 #: R_a and R_b of four pairs: the paper names R_a of 256 and 64 and R_b of 64; the other R_b is a quarter.
 PAIRS = tuple((large, delta) for large in (256, 64) for delta in (64, 16))
@@ -42,105 +30,83 @@ def named(large: float, delta: float) -> str:
     return f"SMCC, R_a {large:g}, R_b {delta:g}"
 
 
-def run(simulator: Simulator, scale: float, progress: Progress) -> Outcome:
+def cases(scale: float) -> dict[str, Scenario]:
     """Three flows; ``scale`` of times and repetitions."""
-    end = shorter(scale, SECONDS)
-    laws = {named(*pair): smcc(*pair) for pair in PAIRS}
-    laws |= {TWO_STAGES: LAWS[TWO_STAGES], QCN: LAWS[QCN], BCN: LAWS[BCN]}
-    cases = {
-        (name, seed): scenario(law, end, side_by_side(SOURCES)).with_seed(seed)
-        for name, law in laws.items()
-        for seed in seeds(scale, REPETITIONS)
-    }
-    found = play_all(simulator, cases, progress)
-    runs = grouped(found, lambda case: case[0])
-    drawn = [panel(name, runs[name][0], 0, end) for name in map(_named, PAIRS)]
-    drawn += [panel(name, runs[name][0], 0, end) for name in (QCN, BCN)]
+    end, flows = network.shorter(scale, SECONDS), network.side_by_side(network.SOURCES)
+    entries = {named(*pair): network.smcc(*pair) for pair in PAIRS}
+    entries |= {name: ENTRIES[name] for name in (TWO_STAGES, QCN, BCN)}
+    return {name: network.scenario(entry, end, flows) for name, entry in entries.items()}
+
+
+@experiment(
+    "smcc-parameters",
+    "SMCC's queue by its parameters, against QCN and BCN",
+    "Jiang 2015, Figs. 15 and 16",
+    1.0,
+    "times, and of the ten repetitions",
+    repeated(cases, Seen, REPETITIONS),
+)
+def outcome(played: Played[dict[str, list[Seen]]]) -> Outcome:
+    """Four pairs of parameters, QCN and BCN."""
+    runs, end = played.runs, network.shorter(played.scale, SECONDS)
+    shown = (*(named(*pair) for pair in PAIRS), QCN, BCN)
+    drawn = [(name, runs[name][0], 0, end, BOTTLENECK) for name in shown]
     chosen = {SMCC: runs[named(256, 64)], QCN: runs[QCN], BCN: runs[BCN]}
-    coarse = {name: np.concatenate([x.coarse(0, end) for x in own]) for name, own in chosen.items()}
-    fine = {name: np.concatenate([x.fine(0, end) for x in own]) for name, own in chosen.items()}
-    steady = {name: _steady(own, end) for name, own in runs.items()}
-    response = {name: response_ms(own) for name, own in runs.items()}
+    coarse = {name: queues.coarse(own, 0, end) for name, own in chosen.items()}
+    fine = {name: queues.fine(own, 0, end) for name, own in chosen.items()}
+    steady = {name: queues.fine(own, _STEADY * end, end) for name, own in runs.items()}
+    response = {name: queues.response_ms(own) for name, own in runs.items()}
     rows = (
         Row("steady queue, R_a 64, R_b 64", "B", STUCK_BYTES, float(steady[named(64, 64)].mean()), "Fig. 15"),
-        Row("samples with an empty queue, QCN", "", 0.1, float((coarse[QCN] <= 0).mean()), "Fig. 16"),
+        Row("samples with an empty queue, QCN", "", 0.1, queues.empty(coarse[QCN]), "Fig. 16"),
     )
     notes = (
         f"Three flows, {len(runs[QCN])} seeds a law, {end / 1e9:g} s each. The paper draws four pairs of "
-        "which it "
-        "names R_a = 256, R_b = 64 and R_a = 64; the others here have an R_b of 16.",
-        "Settled: until the queue stays within 16 kB of its target for 50 ms, of the runs that do; the "
-        "paper does "
-        f"not say what its response time is. Steady: the second half. Near: within {_AROUND_BYTES / 1e3:g} "
-        "kB of the "
-        "target.",
+        "which it names R_a = 256, R_b = 64 and R_a = 64; the others here have an R_b of 16.",
+        "Settled: until the queue stays within 16 kB of its target for 50 ms, of the runs that do; the paper "
+        "does not say what its response time is. Steady: the second half. Near: within "
+        f"{_AROUND_BYTES / 1e3:g} kB of the target.",
         "ΔQ = 0 counts as state A (an empty queue would stay so otherwise). So a queue that stands off its "
         "target, where state B has nothing to say, is pushed on: no deal-breaker.",
     )
-    grid = Grid(
-        "Three flows",
-        (
-            "law",
-            "settled (ms)",
-            "mean (kB)",
-            "steady mean (kB)",
-            "steady std (kB)",
-            "near",
-            "empty",
-            "lost",
-            "frames",
-        ),
-        [_row(name, own, steady[name], response[name], end) for name, own in runs.items()],
-    )
+    table = {
+        name: {
+            **queues.numbers(queues.coarse(own, 0, end)),
+            "settled": response[name],
+            "steady": float(steady[name].mean()) / 1e3,
+            "steady_std": float(steady[name].std()) / 1e3,
+            "near": _near(steady[name]),
+            "lost": float(np.mean([run.lost for run in own])),
+            "frames": float(np.mean([run.totals["notification_frames"] for run in own])),
+        }
+        for name, own in runs.items()
+    }
+    lengths = ("mean (kB)", "steady mean (kB)", "steady std (kB)")
+    heads = ("law", "settled (ms)", *lengths, "near", "empty", "lost", "frames")
+    names = ("settled", "mean", "steady", "steady_std", "near", "empty", "lost", "frames")
     return Outcome(
         rows,
         _claims(steady, response, coarse),
-        (grid,),
+        (grid("Three flows", heads, names, table.items()),),
         notes,
         {
-            "smcc-fig-15": queues(drawn),
-            "smcc-fig-16": distributions("Three flows", coarse, fine),
+            "smcc-fig-15": queues.draw_queues(drawn),
+            "smcc-fig-16": queues.draw_distributions("Three flows", coarse, fine),
         },
-        {"queue": series(drawn)},
+        {"queue": queues.series(drawn)},
     )
 
 
-def _named(pair: tuple[float, float]) -> str:
-    return named(*pair)
-
-
-def _steady(runs: list[Seen], end: int) -> np.ndarray:
-    return np.concatenate([own.fine(_STEADY * end, end) for own in runs])
-
-
-def _near(samples: np.ndarray) -> float:
+def _near(samples: Floats) -> float:
     return float((np.abs(samples - TARGET_BYTES) <= _AROUND_BYTES).mean())
 
 
-def _row(
-    name: str, runs: list[Seen], steady: np.ndarray, response: float, end: int
-) -> tuple[str | float, ...]:
-    whole = numbers(np.concatenate([own.coarse(0, end) for own in runs]))
-    late = numbers(steady)
-    return (
-        name,
-        response,
-        whole.mean / 1e3,
-        late.mean / 1e3,
-        late.std / 1e3,
-        _near(steady),
-        whole.empty,
-        float(np.mean([own.lost for own in runs])),
-        float(np.mean([own.frames for own in runs])),
-    )
-
-
 def _claims(
-    steady: dict[str, np.ndarray], response: dict[str, float], coarse: dict[str, np.ndarray]
+    steady: dict[str, Floats], response: dict[str, float], coarse: dict[str, Floats]
 ) -> tuple[Claim, ...]:
     good = named(256, 64)
     stds = {name: float(steady[name].std()) / 1e3 for name in steady}
-    pairs = [float(steady[_named(pair)].mean()) / 1e3 for pair in PAIRS]
+    pairs = [float(steady[named(*pair)].mean()) / 1e3 for pair in PAIRS]
     near = {name: _near(samples) for name, samples in coarse.items()}
     inside = float(((coarse[QCN] >= QCN_BYTES[0]) & (coarse[QCN] <= QCN_BYTES[1])).mean())
     empty = float((coarse[QCN] <= 0).mean())
@@ -169,7 +135,7 @@ def _claims(
         Claim(
             "a dominates the response time (5.3.1)",
             _spread(response, 0) > _spread(response, 1),
-            ", ".join(f"{_named(pair)[6:]}: {response[_named(pair)]:.0f} ms" for pair in PAIRS),
+            ", ".join(f"{named(*pair)[6:]}: {response[named(*pair)]:.0f} ms" for pair in PAIRS),
         ),
         Claim(
             "SMCC holds the queue mostly around 64 kB, from the start (5.3.1, Fig. 16; here: 90 % within 8 "
@@ -191,13 +157,3 @@ def _spread(response: dict[str, float], which: int) -> float:
     """How far response times of pairs are apart that differ in R_a (0) or R_b (1) alone, on average."""
     times = np.array([[response[named(large, delta)] for delta in (64, 16)] for large in (256, 64)])
     return float(np.abs(np.diff(times, axis=which)).mean())
-
-
-EXPERIMENT = Experiment(
-    "smcc-parameters",
-    "SMCC's queue by its parameters, against QCN and BCN",
-    "Jiang 2015, Figs. 15 and 16",
-    1.0,
-    "times, and of the ten repetitions",
-    run,
-)

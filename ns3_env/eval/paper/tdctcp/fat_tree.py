@@ -1,17 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scenario: 15 hosts of a fat-tree send to the sixteenth (Liang 2018, sec. 4.1)."""
+"""Scenario: 15 hosts of a fat-tree send to the sixteenth; its numbers (Liang 2018, sec. 4.1)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ns3_env.scenario import Controller, Record, Scenario
+import numpy as np
+
+from ns3_env.eval.metrics.fairness import jain_index
+from ns3_env.eval.paper.panels import finished, panels
+from ns3_env.eval.paper.seen import Seen, distribution
+from ns3_env.eval.plots.plots import styles
+from ns3_env.scenario import Record, Scenario
 from ns3_env.scenario.tcp import Tcp
 from ns3_env.scenario.tcp_queue import Queue
 from ns3_env.scenario.topology import FatTree3
-from ns3_env.scenario.traffic import Incast, Traffic
+from ns3_env.scenario.traffic import FlowList, Incast, Traffic
+from ns3_env.scenario.traffic.listed import Flow
+from ns3_env.simulator.results import Floats
 
 #: Mininet's limit, as the thesis has it.
 RATE_BPS = 100e6
@@ -20,20 +28,10 @@ RECEIVER, SENDERS = 0, tuple(range(1, 16))
 TO_RECEIVER = (16, 0)
 #: Flows start at random within it.
 SPREAD_NS = 1_000_000
-#: The law of each name in tables and figures.
+#: The controller of each name in tables and figures.
 DCTCP, TDCTCP, CUBIC = "DCTCP", "T-DCTCP", "CUBIC"
 CONTROLLERS = {DCTCP: "dctcp", TDCTCP: "tdctcp", CUBIC: "cubic"}
-
-
-@dataclass(frozen=True)
-class Law:
-    """A law as an experiment plays it: its name in the simulator, and attributes that differ."""
-
-    controller: str
-    attributes: Mapping[str, bool | float | str] = field(default_factory=dict)
-
-
-LAWS: Mapping[str, Law] = {name: Law(controller) for name, controller in CONTROLLERS.items()}
+SIZES: Mapping[str, int] = {"2 kB": 2_000, "50 kB": 50_000, "1 MB": 1_000_000, "10 MB": 10_000_000}
 
 
 @dataclass(frozen=True)
@@ -60,22 +58,6 @@ class Setting:
 
 #: DCTCP's published threshold at a port of 1 Gb/s, kept at slower ones; Mininet's ports with RED hold 1 MB.
 PUBLISHED = Setting("1MB", "auto")
-#: Mininet's own RED, where its links are told to mark (docs/sources/tcp.md, "Mininet").
-MININET = Setting(
-    "1MB",
-    {
-        "red": {
-            "least": "30kB",
-            "most": "35kB",
-            "highest_probability": 1.0,
-            "average_weight": 0.5,
-            "gentle": False,
-            "ecn": True,
-        }
-    },
-)
-#: Linux's default queue of a device.
-UNMARKED = Setting("1000 packets", "none")
 
 
 def topology(rate_bps: float = RATE_BPS) -> FatTree3:
@@ -103,14 +85,21 @@ def endless(per_server: int = 1) -> Incast:
     )
 
 
+def four_sizes(seed: int, scale: float, spread_ns: int = SPREAD_NS) -> FlowList:
+    """A flow of each size from each server, started at random within a time; sizes are the thesis's times
+    ``scale``, and no larger than the thesis's."""
+    random = np.random.default_rng(seed)
+    sizes = [max(1, round(min(scale, 1.0) * size)) for size in SIZES.values()]
+    flows = [
+        Flow(src=server, dst=RECEIVER, size_bytes=size, start_ns=int(random.integers(spread_ns)))
+        for server in SENDERS
+        for size in sizes
+    ]
+    return FlowList(flows=flows)
+
+
 def scenario(
-    law: Law,
-    setting: Setting,
-    traffic: Traffic,
-    seconds: float,
-    seed: int = 1,
-    rate_bps: float = RATE_BPS,
-    **tcp: Any,
+    setting: Setting, traffic: Traffic, seconds: float, seed: int = 1, rate_bps: float = RATE_BPS, **tcp: Any
 ) -> Scenario:
     """One run; ``tcp``: settings that differ from the setting's."""
     return Scenario(
@@ -120,6 +109,52 @@ def scenario(
         topology=topology(rate_bps),
         traffic=traffic,
         tcp=setting.tcp().model_copy(update=tcp),
-        controllers=[Controller(name=law.controller, attributes=dict(law.attributes))],
         record=Record(),
     )
+
+
+def numbers(run: Seen) -> dict[str, float]:
+    """Payload that all flows had acknowledged and Jain's index of it, RTTs over all flows' samples, the mean
+    queue at the port to the receiver, packets lost anywhere, timeouts of all flows."""
+    acked = run.flows["acked_bytes"]
+    return {
+        "throughput_mbps": float(acked.sum()) * 8e3 / run.end_ns,
+        "jain": float(jain_index(acked)),
+        "rtt_mean_ms": run.rtt["mean_ns"] / 1e6,
+        "rtt_p50_ms": run.rtt["p50_ns"] / 1e6,
+        "rtt_p99_ms": run.rtt["p99_ns"] / 1e6,
+        "queue_kb": run.ports[TO_RECEIVER]["mean_bytes"] / 1e3,
+        "lost": run.lost,
+        "timeouts": run.timeouts,
+    }
+
+
+def rtts_ms(run: Seen) -> Floats:
+    """The 1 % to the 99 % point of all flows' samples: (99,)."""
+    return np.asarray(run.rtt["percentiles_ns"], dtype=np.float64) / 1e6
+
+
+def by_size(fcts_ms: Floats) -> list[Floats]:
+    """Completion times in the order of the sizes; flows as :func:`four_sizes` lists them."""
+    return [fcts_ms[i :: len(SIZES)] for i in range(len(SIZES))]
+
+
+def means_by_size(fcts_ms: Floats) -> list[float]:
+    """Means of completed flows, in the order of the sizes."""
+    return [float(np.nanmean(own)) for own in by_size(fcts_ms)]
+
+
+def draw_completions(fcts_ms: Mapping[str, Floats], means_ms: Mapping[str, Sequence[float]]) -> bytes:
+    """Completion times of all flows as a distribution, and their means by size as bars; by name."""
+    figure, (spread, bars) = panels(["completion times of all flows", "means by size"], 2, 2.9)
+    looks = styles(fcts_ms)
+    width = 0.8 / len(fcts_ms)
+    for number, (name, times) in enumerate(fcts_ms.items()):
+        ordered, _ = distribution(times[np.isfinite(times)])
+        spread.plot(ordered, np.arange(1, len(ordered) + 1) / len(times), label=name, **looks[name].of_line)
+        places = np.arange(len(SIZES)) + (number - (len(fcts_ms) - 1) / 2) * width
+        bars.bar(places, means_ms[name], width, color=looks[name].colour)
+    spread.set(xlabel="completion time (ms)", ylabel="share of flows", xscale="log", ylim=(0, 1))
+    bars.set(ylabel="completion time (ms)", yscale="log")
+    bars.set_xticks(range(len(SIZES)), list(SIZES))
+    return finished(figure, spread)

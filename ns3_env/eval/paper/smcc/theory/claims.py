@@ -7,16 +7,11 @@ import math
 
 import numpy as np
 
-from ns3_env.eval.paper.outcome import Claim, Progress
+from ns3_env.eval.paper.experiment import Progress
+from ns3_env.eval.paper.outcome import Claim
 from ns3_env.eval.paper.smcc.theory import theorems
-from ns3_env.eval.paper.smcc.theory.closed_forms import (
-    ellipse,
-    feedback_change,
-    not_a_hyperbola,
-    spiral_condition,
-)
 from ns3_env.eval.paper.smcc.theory.fluid import GIGABIT, Link, trajectory
-from ns3_env.eval.paper.smcc.theory.laws import Qcn, Smcc, recovering
+from ns3_env.eval.paper.smcc.theory.laws import Qcn, Smcc
 
 #: Cycles of Fig. 5, and its background.
 LONG, SHORT, BACKGROUND = 150e3, 30e3, 0.5 * GIGABIT
@@ -89,14 +84,14 @@ def _long_cycles(random: np.random.Generator, points: int) -> Claim:
 
 def _condition_2() -> Claim:
     link = Link(sample=10e6, flows=2)
-    right, printed = spiral_condition(link, 1 / 128)
-    usual = spiral_condition(Link(), 1 / 128)
+    right, printed = theorems.spiral_condition(link, 1 / 128)
+    usual = theorems.spiral_condition(Link(), 1 / 128)
     return Claim(
         "Decrease is a spiral where sqrt(G_d w/(4Cp)) < 1 (Theorem 2, condition 2)",
         (right < 1) == (printed < 1),
-        f"eq. 20 gives G_d w²/(4Cp²) < 1, with another power of w/p: a sample each 10 MB makes that "
-        f"{right:.2g}, "
-        f"and the printed one {printed:.2g}; at the paper's settings {usual[0]:.1g} and {usual[1]:.1g}",
+        "eq. 20 gives G_d w²/(4Cp²) < 1, with another power of w/p: a sample each 10 MB makes that "
+        f"{right:.2g}, and the printed one {printed:.2g}; at the paper's settings {usual[0]:.1g} and "
+        f"{usual[1]:.1g}",
     )
 
 
@@ -123,8 +118,7 @@ def _smcc(random: np.random.Generator, points: int) -> tuple[Claim, ...]:
             max(map(abs, stood[:2])) < 1e3,
             "dx/dt is y, and y is 0 there: it stands where it meets the line, unless switching is late; from "
             f"+19 kB and +100 Mb/s it stands at {listed(stood)} kB with τ of 0, 0.01, 0.1, 0.8 ms (a "
-            "sample), at "
-            f"{listed(small)} kB with R_a of 64",
+            f"sample), at {listed(small)} kB with R_a of 64",
         ),
         Claim(
             "Inequalities (29) are equivalent to min a₁ > 0, max b₁ ≤ 0 (eq. 30), so that b₁ = 0 meets them",
@@ -145,19 +139,19 @@ def _shapes() -> tuple[Claim, ...]:
     slopes.append(theorems.slope_of_state_b(Link(sample=30e3, bounded=False)))
     law = Smcc(Link(bounded=False))
     way = trajectory(law, 0.0, 0.3 * GIGABIT, 1e-3)
-    kept = ellipse(law, way.x, way.y)
+    kept = theorems.ellipse(law, way.x, way.y)
     spread = float(np.ptp(kept) / kept.mean())
     g, h = 5e9, 400.0
     t = np.linspace(0.0, 5e-3, 200)
     v = g / h + (-2e7 - g / h) * np.exp(-h * t)
     u = g / h * t + (-2e7 - g / h) * (1 - np.exp(-h * t)) / h
-    constant = not_a_hyperbola(u, v, g, h)
+    constant = theorems.not_a_hyperbola(u, v, g, h)
     return (
         Claim(
             "State A's ways are ellipses, state B's straight lines of slope −b (4.3)",
             spread < 1e-3 and all(math.isclose(a, b, rel_tol=1e-3) for a, b in slopes),
-            f"a₁x² + y² constant to {spread:.0e}; slope {slopes[0][0]:.0f}/s with b = 125/s, "
-            "whatever N and p; with b = pC b₂/N and eq. 27 as printed it is −b₂ = −N b/(pC)",
+            f"a₁x² + y² constant to {spread:.0e}; slope {slopes[0][0]:.0f}/s with b = 125/s, whatever N and "
+            "p; with b = pC b₂/N and eq. 27 as printed it is −b₂ = −N b/(pC)",
         ),
         Claim(
             "The ways of eqs. 10 and 18, rate increase, are hyperbolas (2.3, 3.2)",
@@ -172,6 +166,6 @@ def regime(law: Qcn, target: float, x_bounds: tuple[float, float]) -> tuple[floa
     """Least and largest x of the stretch of F_b = 0 on which a state slides with N R(0) − C = ``target``; NaN
     where there is none. At x > 0 decrease always leads back."""
     xs = np.linspace(1.0, max(x_bounds[1], 2.0), 500)
-    mode = recovering(law, target)
-    own = [x for x in xs if feedback_change(law.link, mode, float(x)) <= 0]
+    mode = law.recovering(target)
+    own = [x for x in xs if theorems.feedback_change(law.link, mode, float(x)) <= 0]
     return (float(own[0]), float(own[-1])) if own else (math.nan, math.nan)

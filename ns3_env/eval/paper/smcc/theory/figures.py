@@ -12,10 +12,11 @@ from matplotlib.axes import Axes
 
 from ns3_env.eval.paper.panels import finished, panels
 from ns3_env.eval.paper.smcc.theory.claims import regime
-from ns3_env.eval.paper.smcc.theory.closed_forms import line_y
-from ns3_env.eval.paper.smcc.theory.fluid import Floats, Law, Trajectory
+from ns3_env.eval.paper.smcc.theory.fluid import Law, Trajectory
 from ns3_env.eval.paper.smcc.theory.laws import Qcn, Smcc
+from ns3_env.eval.paper.smcc.theory.theorems import line_y
 from ns3_env.eval.plots.plots import COLOURS, OTHERS
+from ns3_env.simulator.results import Floats
 
 #: kB, and Mb/s of bytes per second.
 KB, MBPS = 1e3, 125e3

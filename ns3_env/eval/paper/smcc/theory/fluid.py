@@ -11,16 +11,16 @@ too: none is negative, or above its source's link.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
+
+from ns3_env.simulator.results import Floats
 
 #: 1 Gb/s in bytes per second; q0, buffer and 1/p of Jiang 2015, sec. 5.2, with packets of 1 kB.
 GIGABIT, TARGET, BUFFER, SAMPLE = 125e6, 64e3, 128e3, 100e3
-Floats = npt.NDArray[np.float64]
 #: Of the rate: a state that moves more slowly stands.
 STANDS = 1e-6
 #: Stretches of a way, at most: a law that slides without delay has no end of them.
@@ -98,25 +98,25 @@ class Link:
         return -x - self.lead * slope
 
 
-class Mode(Protocol):
-    """One vector field and the region in which it acts."""
+@dataclass(frozen=True)
+class Mode:
+    """One vector field and the region in which it acts.
 
-    @property
-    def name(self) -> str:
-        """As the paper calls it."""
+    Attributes:
+        name: as the paper calls it.
+        change: dy/dt, of seconds since it began, x, y and dq/dt, which is y inside the bounds and 0 at them.
+        inside: of x, y and dq/dt: above 0 inside the region, 0 at its edge.
+        memory: what its law knows in it.
+        lasts: seconds after which it ends by itself.
+        stands: of y: whether such a state never moves again.
+    """
 
-    @property
-    def lasts(self) -> float:
-        """Seconds after which it ends by itself."""
-
-    def change(self, since: float, x: float, y: float, slope: float) -> float:
-        """dy/dt, ``since`` seconds after it began; ``slope`` is dq/dt, y inside the bounds and 0 at them."""
-
-    def inside(self, x: float, y: float, slope: float) -> float:
-        """Above 0 inside the region, 0 at its edge."""
-
-    def stands(self, y: float) -> bool:
-        """Whether a state with this y never moves again."""
+    name: str
+    change: Callable[[float, float, float, float], float]
+    inside: Callable[[float, float, float], float]
+    memory: tuple[float, ...] = ()
+    lasts: float = math.inf
+    stands: Callable[[float], bool] = lambda y: False
 
 
 class Law(Protocol):

@@ -3,52 +3,28 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from ns3_env.eval.paper.smcc.theory.fluid import STANDS, Link, Mode
 
+DECREASE, INCREASE = "rate decrease", "rate increase"
 RECOVERY, ACTIVE = "fast recovery", "active increase"
+STATE_A, STATE_B = "state A", "state B"
 #: Cycles of fast recovery (Jiang 2015, sec. 2.2).
 CYCLES = 5
+#: Of the target or the rate: as near as this, a state is on a line.
+EDGE = 1e-9
 
 
-def decrease(link: Link, gd: float, x: float, y: float, slope: float) -> float:
-    """dy/dt of BCN and QCN where F_b < 0 (Jiang 2015, eq. 17).
-
-    Args:
-        link: the bottleneck.
-        gd: G_d, of a rate for a level of F_b and a feedback.
-        x: offset, bytes.
-        y: excess rate, bytes per second.
-        slope: dq/dt.
-    """
-    return gd / link.level * link.feedbacks * link.feedback(x, slope) * (y + link.capacity)
-
-
-@dataclass(frozen=True)
-class _Bcn:
-    law: Bcn
-    name: str
-
-    lasts = math.inf
-
-    def change(self, since: float, x: float, y: float, slope: float) -> float:
-        link = self.law.link
-        if self.name == DECREASE:
-            return decrease(link, self.law.gd, x, y, slope)
-        unit = self.law.gi * self.law.unit * link.rate / link.level
-        return link.flows * link.feedbacks * unit * link.feedback(x, slope)
-
-    def inside(self, x: float, y: float, slope: float) -> float:
-        feedback = self.law.link.feedback(x, slope)
-        return -feedback if self.name == DECREASE else feedback
-
-    def stands(self, y: float) -> bool:
-        return False
-
-
-DECREASE, INCREASE = "rate decrease", "rate increase"
+def _decreasing(link: Link, gd: float, *memory: float) -> Mode:
+    """BCN and QCN where F_b < 0 (Jiang 2015, eq. 17); G_d is of a rate for a level of F_b."""
+    gain = gd / link.level * link.feedbacks
+    return Mode(
+        DECREASE,
+        lambda since, x, y, slope: gain * link.feedback(x, slope) * (y + link.capacity),
+        lambda x, y, slope: -link.feedback(x, slope),
+        memory,
+    )
 
 
 @dataclass(frozen=True)
@@ -69,50 +45,24 @@ class Bcn:
 
     def modes(self) -> tuple[Mode, Mode]:
         """Decrease and increase."""
-        return _Bcn(self, DECREASE), _Bcn(self, INCREASE)
+        link, unit = self.link, self.gi * self.unit * self.link.rate / self.link.level
+        gain = link.flows * link.feedbacks * unit
+        return _decreasing(link, self.gd), Mode(
+            INCREASE,
+            lambda since, x, y, slope: gain * link.feedback(x, slope),
+            lambda x, y, slope: link.feedback(x, slope),
+        )
 
     def first(self, x: float, y: float) -> Mode:
         """By the sign of F_b."""
-        return _Bcn(self, DECREASE if self.link.feedback(x, y) < 0 else INCREASE)
+        return self.modes()[self.link.feedback(x, y) >= 0]
 
     def after(self, mode: Mode, since: float, x: float, y: float, slope: float) -> Mode:
         """By the sign of F_b; on the line, the other one."""
         feedback = self.link.feedback(x, slope)
         if abs(feedback) < EDGE * self.link.target:
-            return next(other for other in self.modes() if other.name != mode.name)
-        return _Bcn(self, DECREASE if feedback < 0 else INCREASE)
-
-
-#: Of the target or the rate: as near as this, a state is on a line.
-EDGE = 1e-9
-STATE_A, STATE_B = "state A", "state B"
-
-
-@dataclass(frozen=True)
-class _Smcc:
-    """One quadrant; its signs of x and y."""
-
-    law: Smcc
-    signs: tuple[int, int]
-
-    lasts = math.inf
-
-    @property
-    def name(self) -> str:
-        return STATE_A if self.signs[0] == self.signs[1] else STATE_B
-
-    def change(self, since: float, x: float, y: float, slope: float) -> float:
-        if self.name == STATE_A:
-            return -self.law.a1(slope) * x
-        return -self.law.b2 * slope
-
-    def inside(self, x: float, y: float, slope: float) -> float:
-        link = self.law.link
-        return min(self.signs[0] * x / link.target, self.signs[1] * y / link.rate)
-
-    def stands(self, y: float) -> bool:
-        """In state B dy/dt = −b₂ y: every state with y = 0 stays where it is."""
-        return self.name == STATE_B and abs(y) < STANDS * self.law.link.rate
+            return self.modes()[mode.name == DECREASE]
+        return self.modes()[feedback >= 0]
 
 
 @dataclass(frozen=True)
@@ -146,48 +96,35 @@ class Smcc:
         link = self.link
         return link.flows * link.feedbacks * self.delta * link.rate / link.target * link.interval
 
+    def _quadrant(self, right: float, up: float) -> Mode:
+        """By the signs of x and y. In state B dy/dt = −b₂ y: every state with y = 0 stays where it is."""
+        link, b2 = self.link, self.b2
+
+        def inside(x: float, y: float, slope: float) -> float:
+            return min(right * x / link.target, up * y / link.rate)
+
+        if right == up:
+            return Mode(STATE_A, lambda since, x, y, slope: -self.a1(slope) * x, inside, (right, up))
+        return Mode(
+            STATE_B,
+            lambda since, x, y, slope: -b2 * slope,
+            inside,
+            (right, up),
+            stands=lambda y: abs(y) < STANDS * link.rate,
+        )
+
     def first(self, x: float, y: float) -> Mode:
         """By the quadrant; on an axis, the one on the right or above."""
-        return _Smcc(self, (1 if x >= 0 else -1, 1 if y >= 0 else -1))
+        return self._quadrant(1 if x >= 0 else -1, 1 if y >= 0 else -1)
 
     def after(self, mode: Mode, since: float, x: float, y: float, slope: float) -> Mode:
         """By the quadrant; on an axis, the one beyond it."""
-        assert isinstance(mode, _Smcc)
-        right, up = (1 if value >= 0 else -1 for value in (x, y))
+        right, up = (1.0 if value >= 0 else -1.0 for value in (x, y))
         if abs(x) < EDGE * self.link.target:
-            right = -mode.signs[0]
+            right = -mode.memory[0]
         if abs(y) < EDGE * self.link.rate:
-            up = -mode.signs[1]
-        return _Smcc(self, (right, up))
-
-
-@dataclass(frozen=True)
-class _Qcn:
-    """``target``: N R(0) − C, where recovery leads."""
-
-    law: Qcn
-    name: str
-    target: float
-
-    @property
-    def lasts(self) -> float:
-        return CYCLES * self.law.cycle if self.name == RECOVERY else math.inf
-
-    def change(self, since: float, x: float, y: float, slope: float) -> float:
-        law, link = self.law, self.law.link
-        if self.name == DECREASE:
-            return decrease(link, law.gd, x, y, slope)
-        if self.name == RECOVERY:
-            return (self.target - y) / (2 * law.cycle)
-        probing = 2 * link.flows * law.unit * link.rate * since / law.cycle
-        return (self.target - y + probing) / law.cycle
-
-    def inside(self, x: float, y: float, slope: float) -> float:
-        feedback = self.law.link.feedback(x, slope)
-        return -feedback if self.name == DECREASE else feedback
-
-    def stands(self, y: float) -> bool:
-        return False
+            up = -mode.memory[1]
+        return self._quadrant(right, up)
 
 
 @dataclass(frozen=True)
@@ -196,7 +133,8 @@ class Qcn:
 
     The target R is the rate before the latest decrease (Jiang 2015, sec. 2.2). In a sliding mode there is one
     at every moment, so that R would be the rate itself: recovery would lead nowhere. As in the standard, a
-    decrease therefore leaves R as it is where no cycle has ended since the one before.
+    decrease therefore leaves R as it is where no cycle has ended since the one before. A mode's memory is
+    N R(0) − C, where recovery leads.
 
     Attributes:
         link: the bottleneck.
@@ -215,26 +153,37 @@ class Qcn:
         """T, seconds."""
         return self.bytes * self.link.flows / self.link.capacity
 
+    def decreasing(self, target: float) -> Mode:
+        """Rate decrease, recovery towards N R(0) − C = ``target`` to follow."""
+        return _decreasing(self.link, self.gd, target)
+
+    def recovering(self, target: float) -> Mode:
+        """Fast recovery towards N R(0) − C = ``target``."""
+        return Mode(
+            RECOVERY,
+            lambda since, x, y, slope: (target - y) / (2 * self.cycle),
+            lambda x, y, slope: self.link.feedback(x, slope),
+            (target,),
+            CYCLES * self.cycle,
+        )
+
+    def _active(self, target: float) -> Mode:
+        def change(since: float, x: float, y: float, slope: float) -> float:
+            probing = 2 * self.link.flows * self.unit * self.link.rate * since / self.cycle
+            return (target - y + probing) / self.cycle
+
+        return Mode(ACTIVE, change, lambda x, y, slope: self.link.feedback(x, slope), (target,))
+
     def first(self, x: float, y: float) -> Mode:
         """Decrease where F_b < 0, else recovery; it leads as far above C as y is off it."""
-        return _Qcn(self, DECREASE if self.link.feedback(x, y) < 0 else RECOVERY, abs(y))
+        return self.decreasing(abs(y)) if self.link.feedback(x, y) < 0 else self.recovering(abs(y))
 
     def after(self, mode: Mode, since: float, x: float, y: float, slope: float) -> Mode:
         """Decrease where F_b < 0; else recovery, five cycles later active increase."""
-        assert isinstance(mode, _Qcn)
+        (target,) = mode.memory
         if self.link.feedback(x, slope) < 0:
             kept = mode.name == DECREASE or (mode.name == RECOVERY and since < self.cycle)
-            return _Qcn(self, DECREASE, mode.target if kept else y)
+            return self.decreasing(target if kept else y)
         if mode.name == RECOVERY and since >= (1 - 1e-9) * CYCLES * self.cycle:
-            return _Qcn(self, ACTIVE, mode.target)
-        return mode if mode.name == ACTIVE else _Qcn(self, RECOVERY, mode.target)
-
-
-def recovering(law: Qcn, target: float) -> Mode:
-    """Fast recovery towards N R(0) − C = ``target``."""
-    return _Qcn(law, RECOVERY, target)
-
-
-def decreasing(law: Qcn, target: float) -> Mode:
-    """Rate decrease, recovery towards N R(0) − C = ``target`` to follow."""
-    return _Qcn(law, DECREASE, target)
+            return self._active(target)
+        return mode if mode.name == ACTIVE else self.recovering(target)

@@ -3,18 +3,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from ns3_env.eval.paper.outcome import Experiment, Grid, Outcome, Progress
+import numpy as np
+
+from ns3_env.eval.paper.experiment import Played, episodes, experiment
+from ns3_env.eval.paper.outcome import Grid, Outcome
+from ns3_env.eval.paper.seen import Seen
+from ns3_env.eval.paper.smcc import network
 from ns3_env.eval.paper.smcc.theory.claims import BACKGROUND, LONG, SHORT, claims
-from ns3_env.eval.paper.smcc.theory.closed_forms import sliding_stretches
 from ns3_env.eval.paper.smcc.theory.figures import KB, MBPS, Plane, draw
 from ns3_env.eval.paper.smcc.theory.fluid import GIGABIT, Law, Link, Trajectory, trajectory
 from ns3_env.eval.paper.smcc.theory.laws import Bcn, Qcn, Smcc
-from ns3_env.eval.paper.smcc.theory.measured import Pair, grid, measure
-from ns3_env.eval.paper.smcc.theory.measured import planes as measured_planes
+from ns3_env.eval.paper.smcc.theory.theorems import sliding_stretches
 from ns3_env.eval.plots.table import csv_text
-from ns3_env.simulator import Simulator
+from ns3_env.scenario import Scenario
+from ns3_env.simulator.results import Floats
 
 #: Random states that a theorem is tried on at scale 1.
 _POINTS = 400
@@ -23,6 +30,74 @@ _DELAY, _UNTIL, _STEP = 1e-4, 0.1, 2e-4
 #: From where, in q0 and C.
 _STARTS = ((0.15, 0.15), (-0.35, 0.1), (0.4, -0.05), (-0.2, -0.15))
 _REACH = (40e3, 0.25 * GIGABIT)
+#: The stream, and when it starts: by then two flows have settled.
+_STREAM_BPS, _START_NS, _WATCHED_NS = 500e6, 500_000_000, 300_000_000
+_LINK = Link(background=_STREAM_BPS / 8)
+#: By the network's names.
+_FLUID: Mapping[str, Law] = {
+    network.BCN: Bcn(_LINK),
+    network.SMCC: Smcc(_LINK),
+    network.QCN_SHORT: Qcn(_LINK, SHORT),
+    network.QCN: Qcn(_LINK, LONG),
+}
+#: R as the fluid's (see Qcn): left where nothing has been increased since the feedback before.
+_ENTRIES = {
+    **network.ENTRIES,
+    network.QCN: network.qcn(LONG, latest=False),
+    network.QCN_SHORT: network.qcn(SHORT, latest=False),
+}
+#: Drawn: the whole buffer, and what the stream's start adds.
+_WIDE = (66e3, 4.4 * _STREAM_BPS / 32)
+#: Back at the target: within this, for so long.
+_NEAR_BYTES, _FOR_S = 16e3, 0.02
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One law's two ways; ``t``, ``x``, ``y``: the measured one, as in :class:`Trajectory`."""
+
+    fluid: Trajectory
+    t: Floats
+    x: Floats
+    y: Floats
+
+
+def cases(scale: float) -> dict[str, Scenario]:
+    """Two flows under each, and 500 Mb/s beside them from 0.5 s on, at any scale."""
+    stream = (network.Background(2, 5, _STREAM_BPS, _START_NS),)
+    return {
+        name: network.scenario(_ENTRIES[name], _START_NS + _WATCHED_NS, network.side_by_side(2), stream)
+        for name in _FLUID
+    }
+
+
+def measured(runs: Mapping[str, Seen]) -> dict[str, Pair]:
+    """From the stream's start on. The fluid starts in the same state; its switching is late by a sample."""
+    found = {}
+    for name, run in runs.items():
+        queue = run.lengths[network.BOTTLENECK][round(_START_NS / network.FINE_NS) :]
+        times = _START_NS + np.arange(len(queue), dtype=np.float64) * network.FINE_NS
+        x = queue - network.TARGET_BYTES
+        y = run.rates_at(times).sum(axis=0) / 8 - _LINK.capacity
+        y = np.minimum(y, _LINK.y_bounds[1])
+        start = float(np.clip(x[0], -network.TARGET_BYTES, network.TARGET_BYTES)), float(y[0])
+        fluid = trajectory(_FLUID[name], *start, _WATCHED_NS / 1e9, _LINK.interval, 2e-4)
+        found[name] = Pair(fluid, (times - _START_NS) / 1e9, x, y)
+    return found
+
+
+def _below(t: Floats, y: Floats) -> float:
+    first = np.flatnonzero(y < 0)
+    return float(t[first[0]]) if len(first) else math.nan
+
+
+def _back(t: Floats, x: Floats, until: float) -> float:
+    """From when the queue stays near its target for a while; NaN where it does not before ``until``."""
+    outside = t[np.abs(x) > _NEAR_BYTES]
+    if not len(outside):
+        return 0.0
+    first = np.flatnonzero(np.diff([*outside, until]) >= _FOR_S)
+    return float(outside[first[0]]) if len(first) else math.nan
 
 
 def laws() -> dict[str, Law]:
@@ -38,14 +113,26 @@ def laws() -> dict[str, Law]:
     }
 
 
-def run(simulator: Simulator, scale: float, progress: Progress) -> Outcome:
-    """The ways from four states, and each theorem on ``scale`` · 400 random ones."""
-    pairs = measure(simulator, progress)
+@experiment(
+    "smcc-phase-plane",
+    "Phase planes of BCN, QCN and SMCC, and the theorems",
+    "Jiang 2015, Figs. 6 to 9, sec. 2.3, 3.2, 4.3",
+    1.0,
+    "random states that theorems are tried on",
+    episodes(cases, Seen),
+)
+def outcome(played: Played[dict[str, Seen]]) -> Outcome:
+    """The ways from four states, and each theorem on random ones, of which 1 has 400."""
+    pairs, progress = measured(played.runs), played.progress
     progress("ways through the planes")
     ways = {title: _ways(law) for title, law in laws().items()}
     planes = {
         title: Plane(law, ways[title], _REACH, _STARTS[0][1] * law.link.capacity)
         for title, law in laws().items()
+    }
+    beside = {
+        name: Plane(_FLUID[name], [pair.fluid], _WIDE, 0.15 * GIGABIT, (pair.x, pair.y))
+        for name, pair in pairs.items()
     }
     notes = (
         "Fluid model: x is the queue above its target, y what sources send above C; a sample each 100 kB, a "
@@ -58,17 +145,24 @@ def run(simulator: Simulator, scale: float, progress: Progress) -> Outcome:
         "(24) rules out: N R(0) − C = y < 0 there.",
         "QCN's regime is marked for N R(0) − C = 0.15 C, that of the first way.",
         "Measured: queue each 0.1 ms and sending rates on the dumbbell of 1 Gb/s, two flows beside which a "
-        "stream "
-        "of 500 Mb/s starts; the fluid starts in the same state, with a τ of a sample (0.8 ms). QCN's "
-        "regime there is "
-        "for N R(0) − C = 150 Mb/s. Back: within 16 kB of the target for 20 ms; –: not within 300 ms.",
+        "stream of 500 Mb/s starts; the fluid starts in the same state, with a τ of a sample (0.8 ms). QCN's "
+        "regime there is for N R(0) − C = 150 Mb/s. Back: within 16 kB of the target for 20 ms; –: not "
+        "within 300 ms.",
     )
+    series = {
+        (title, number): (way.t[::3], way.x[::3], way.y[::3])
+        for title, own in ways.items()
+        for number, way in enumerate(own)
+    }
     return Outcome(
-        claims=claims(max(2, round(scale * _POINTS)), progress),
-        grids=(_grid(ways), grid(pairs)),
+        claims=claims(max(2, round(played.scale * _POINTS)), progress),
+        grids=(_grid(ways), _measured_grid(pairs)),
         notes=notes,
-        pictures={"smcc-fig-6-8": draw(planes), "smcc-measured": draw(measured_planes(pairs))},
-        series={"ways": _csv(ways), "measured": _measured_csv(pairs)},
+        pictures={"smcc-fig-6-8": draw(planes), "smcc-measured": draw(beside)},
+        series={
+            "ways": _csv(("law", "way"), series),
+            "measured": _csv(("law",), {(name,): (own.t, own.x, own.y) for name, own in pairs.items()}),
+        },
     )
 
 
@@ -79,57 +173,32 @@ def _ways(law: Law) -> list[Trajectory]:
 
 def _grid(ways: Mapping[str, list[Trajectory]]) -> Grid:
     """What became of the first way of each law."""
-    rows: list[tuple[str | float, ...]] = []
+    rows = []
     for title, (way, *_) in ways.items():
         slid = sum(end - begin for begin, end in sliding_stretches(way, 20 * _DELAY))
-        last = way.t >= way.t[-1] - 0.02
-        rows.append(
-            (
-                title,
-                float(len(way.switches)),
-                1e3 * slid,
-                float(way.x.max()) / KB,
-                float(way.x.min()) / KB,
-                float(way.x[last].min()) / KB,
-                float(way.x[last].max()) / KB,
-            )
-        )
-    columns = (
-        "law",
-        "changes of mode",
-        "sliding (ms)",
-        "x, most (kB)",
-        "least (kB)",
-        "last 20 ms, least (kB)",
-        "most (kB)",
-    )
-    return Grid("The way from +9.6 kB and +0.15 C, 100 ms", columns, rows)
+        last = way.x[way.t >= way.t[-1] - 0.02]
+        reached = [float(x) / KB for x in (way.x.max(), way.x.min(), last.min(), last.max())]
+        rows.append((title, float(len(way.switches)), 1e3 * slid, *reached))
+    heads = ("x, most (kB)", "least (kB)", "last 20 ms, least (kB)", "most (kB)")
+    title = "The way from +9.6 kB and +0.15 C, 100 ms"
+    return Grid(title, ("law", "changes of mode", "sliding (ms)", *heads), rows)
 
 
-def _csv(ways: Mapping[str, list[Trajectory]]) -> str:
+def _measured_grid(pairs: Mapping[str, Pair]) -> Grid:
+    """How soon each has brought the rates below C and the queue back, by fluid and by network."""
+    columns = ("law", "rates below C: fluid (ms)", "measured", "queue back: fluid (ms)", "measured")
+    rows = []
+    for name, own in pairs.items():
+        below = _below(own.fluid.t, own.fluid.y), _below(own.t, own.y)
+        back = (_back(t, x, _WATCHED_NS / 1e9) for t, x in ((own.fluid.t, own.fluid.x), (own.t, own.x)))
+        rows.append((name, *(1e3 * time for time in (*below, *back))))
+    return Grid("From the start of 500 Mb/s beside two flows", columns, rows)
+
+
+def _csv(heads: tuple[str, ...], ways: Mapping[Any, tuple[Floats, Floats, Floats]]) -> str:
     rows = [
-        (title, number, f"{t:.7f}", round(x), round(y / MBPS, 3))
-        for title, own in ways.items()
-        for number, way in enumerate(own)
-        for t, x, y in zip(way.t[::3], way.x[::3], way.y[::3], strict=True)
+        (*key, f"{t:.7f}", round(x), round(y / MBPS, 3))
+        for key, way in ways.items()
+        for t, x, y in zip(*way, strict=True)
     ]
-    return csv_text(("law", "way", "t_s", "x_bytes", "y_mbps"), rows)
-
-
-def _measured_csv(pairs: Mapping[str, Pair]) -> str:
-    rows = [
-        (name, f"{t:.7f}", round(x), round(y / MBPS, 3))
-        for name, pair in pairs.items()
-        for t, x, y in zip(pair.t, pair.x, pair.y, strict=True)
-    ]
-    return csv_text(("law", "t_s", "x_bytes", "y_mbps"), rows)
-
-
-EXPERIMENT = Experiment(
-    "smcc-phase-plane",
-    "Phase planes of BCN, QCN and SMCC, and the theorems",
-    "Jiang 2015, Figs. 6 to 9, sec. 2.3, 3.2, 4.3",
-    1.0,
-    "random states that theorems are tried on",
-    run,
-)
+    return csv_text((*heads, "t_s", "x_bytes", "y_mbps"), rows)

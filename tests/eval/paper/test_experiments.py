@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``python -m eval paper``: the papers' experiments, and the comparison with their printed numbers."""
+"""``python -m eval paper``: every experiment at a tiny scale, its folder, its block of a page."""
 
 from __future__ import annotations
 
@@ -10,95 +10,56 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.paper.experiments import EXPERIMENTS, list_experiments, paper
 from ns3_env.eval.paper.mpcc import convergence
-from ns3_env.eval.paper.mpcc.convergence import empty_ns
-from ns3_env.eval.paper.mpcc.model import Bottleneck, slope_bps
-from ns3_env.eval.paper.mpcc.open_loop import BOTTLENECK, NO_WINDOW, RATE_BPS, respond, scenario
-from ns3_env.eval.paper.mpcc.throughput import measured, shares
 from ns3_env.eval.paper.outcome import Claim, Grid, Outcome, Row
 from ns3_env.eval.paper.page import refresh
 from ns3_env.eval.paper.rttmpc import buffers, sharing
 from ns3_env.eval.paper.show import markdown, number
-from ns3_env.scenario import Scenario
-from ns3_env.scenario.topology import Dumbbell
-from ns3_env.scenario.traffic import Incast
-from ns3_env.simulator import Simulator
 
-#: Scales at which an experiment takes a second or two.
+#: A scale at which an experiment takes a second or two, and the names of its figures.
 TINY = {
-    "mpcc-queue-1us": 0.3,
-    "mpcc-queue-1ms": 0.1,
-    "mpcc-convergence": 0.1,
-    "mpcc-joining": 0.01,
-    "mpcc-leaving": 0.001,
-    "mpcc-fat-tree": 0.01,
-    "fdcc-long-short": 0.05,
-    "fdcc-joining": 0.01,
-    "fdcc-incast": 0.001,
-    "fdcc-fat-tree": 0.001,
-    "fdcc-websearch": 0.005,
-    "fdcc-hadoop": 0.005,
-    "smcc-phase-plane": 0.02,
-    "smcc-qcn": 0.02,
-    "smcc-parameters": 0.02,
-    "smcc-fairness": 0.02,
-    "smcc-background": 0.02,
-    "smcc-parking-lot": 0.02,
-    "smcc-incast": 0.01,
-    "smcc-incast-100g": 0.01,
-    "lynn-sharing": 1e-4,
-    "lynn-buffers": 1e-4,
-    "lynn-10g": 0.004,
-    "tdctcp-incast": 0.01,
-    "tdctcp-flows": 0.01,
-    "tdctcp-10g": 0.01,
+    "mpcc-queue-1us": (0.3, "fig-3-2 fig-3-3"),
+    "mpcc-queue-1ms": (0.1, "fig-3-4 fig-3-5"),
+    "mpcc-convergence": (0.1, "fig-5-2"),
+    "mpcc-joining": (0.01, "fig-5-3-joining fig-5-4-joining"),
+    "mpcc-leaving": (0.001, "fig-5-3-leaving fig-5-4-leaving"),
+    "mpcc-fat-tree": (0.01, "fig-5-6 fig-5-7 fig-5-8 fig-5-9"),
+    "fdcc-long-short": (0.05, "fdcc-fig-6-1"),
+    "fdcc-joining": (0.01, "fdcc-fig-6-2"),
+    "fdcc-incast": (0.001, "fdcc-table-6-2"),
+    "fdcc-fat-tree": (0.001, "fdcc-fig-6-3a fdcc-fig-6-3b fdcc-fig-6-3c"),
+    "fdcc-websearch": (0.005, "fdcc-fig-6-4"),
+    "fdcc-hadoop": (0.005, "fdcc-fig-6-5"),
+    "smcc-phase-plane": (0.02, "smcc-fig-6-8 smcc-measured"),
+    "smcc-qcn": (0.02, "smcc-fig-5a smcc-fig-5b"),
+    "smcc-parameters": (0.02, "smcc-fig-15 smcc-fig-16"),
+    "smcc-fairness": (0.02, "smcc-fig-17"),
+    "smcc-background": (0.02, "smcc-fig-18 smcc-fig-19"),
+    "smcc-parking-lot": (0.02, "smcc-fig-20 smcc-fig-21 smcc-fig-22"),
+    "smcc-incast": (0.01, "smcc-fig-23"),
+    "smcc-incast-100g": (0.01, "smcc-incast-100g"),
+    "lynn-sharing": (1e-4, "lynn-fig-3"),
+    "lynn-buffers": (1e-4, "lynn-fig-5-6 lynn-fig-7-8 lynn-fig-9"),
+    "lynn-10g": (0.004, "lynn-10g"),
+    "tdctcp-incast": (0.01, "tdctcp-fig-4-2"),
+    "tdctcp-flows": (0.01, "tdctcp-fig-4-3-4-4"),
+    "tdctcp-10g": (0.01, "tdctcp-10g"),
 }
-FIGURES = {
-    "mpcc-queue-1us": ["fig-3-2", "fig-3-3"],
-    "mpcc-queue-1ms": ["fig-3-4", "fig-3-5"],
-    "mpcc-convergence": ["fig-5-2"],
-    "mpcc-joining": ["fig-5-3-joining", "fig-5-4-joining"],
-    "mpcc-leaving": ["fig-5-3-leaving", "fig-5-4-leaving"],
-    "mpcc-fat-tree": ["fig-5-6", "fig-5-7", "fig-5-8", "fig-5-9"],
-    "fdcc-long-short": ["fdcc-fig-6-1"],
-    "fdcc-joining": ["fdcc-fig-6-2"],
-    "fdcc-incast": ["fdcc-table-6-2"],
-    "fdcc-fat-tree": ["fdcc-fig-6-3a", "fdcc-fig-6-3b", "fdcc-fig-6-3c"],
-    "fdcc-websearch": ["fdcc-fig-6-4"],
-    "fdcc-hadoop": ["fdcc-fig-6-5"],
-    "smcc-phase-plane": ["smcc-fig-6-8", "smcc-measured"],
-    "smcc-qcn": ["smcc-fig-5a", "smcc-fig-5b"],
-    "smcc-parameters": ["smcc-fig-15", "smcc-fig-16"],
-    "smcc-fairness": ["smcc-fig-17"],
-    "smcc-background": ["smcc-fig-18", "smcc-fig-19"],
-    "smcc-parking-lot": ["smcc-fig-20", "smcc-fig-21", "smcc-fig-22"],
-    "smcc-incast": ["smcc-fig-23"],
-    "smcc-incast-100g": ["smcc-incast-100g"],
-    "lynn-sharing": ["lynn-fig-3"],
-    "lynn-buffers": ["lynn-fig-5-6", "lynn-fig-7-8", "lynn-fig-9"],
-    "lynn-10g": ["lynn-10g"],
-    "tdctcp-incast": ["tdctcp-fig-4-2"],
-    "tdctcp-flows": ["tdctcp-fig-4-3-4-4"],
-    "tdctcp-10g": ["tdctcp-10g"],
-}
-#: Four senders of 1 Gb/s into 1 Gb/s (Zheng 2024, Fig. 3.1), with a BDP that makes the sums easy.
-LINK = Bottleneck(flows=4, rate_in_bps=1e9, rate_out_bps=1e9, bdp_bytes=4000)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The folder of an experiment by its name, played once; result.json is copied to copy.json beside it."""
 
     @functools.cache
     def play(name: str) -> Path:
         folder = tmp_path_factory.mktemp(name)
-        options = ["--scale", str(TINY[name]), "--out", str(folder / "new" / "out")]
+        options = ["--scale", str(TINY[name][0]), "--out", str(folder / "new" / "out")]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(convergence, "BENCHMARKS", 1)
             patch.setattr(sharing, "SECONDS", 3.0)
@@ -114,8 +75,8 @@ def test_every_experiment_leaves_figures_series_and_numbers(name: str, played: C
     out = played(name) / "new" / "out"
     result = json.loads((out / "result.json").read_text())
     assert result == json.loads((played(name) / "copy.json").read_text())
-    assert (result["experiment"], result["scale"]) == (name, TINY[name])
-    assert result["pictures"] == [f"{figure}.png" for figure in FIGURES[name]]
+    assert (result["experiment"], result["scale"]) == (name, TINY[name][0])
+    assert result["pictures"] == [f"{figure}.png" for figure in TINY[name][1].split()]
     for picture in result["pictures"]:
         image = (out / picture).read_bytes()
         assert image.startswith(b"\x89PNG")
@@ -129,57 +90,24 @@ def test_every_experiment_leaves_figures_series_and_numbers(name: str, played: C
     assert all(claim["evidence"] for claim in result["claims"])
 
 
-def test_the_model_is_eq_3_4_by_hand() -> None:
-    # B = 1 µs x 4 x 1e9 / (8 x 4000) = 0.125; W* = 1e9 x 4000 / (1e9 x 4) = 1000 B
-    assert LINK.gain(1000) == pytest.approx(0.125)
-    assert LINK.fair_window_bytes == pytest.approx(1000)
-    # W = BDP: 0.125 x 3000 = 375 B per µs, 3 Gb/s; W = 0: -125 B per µs, -1 Gb/s; the fair share: nothing
-    queue = LINK.queue([4000, 4000, 0, 1000, 0], 1000)
-    assert queue == pytest.approx([0, 375, 750, 625, 625, 500])
-
-
-def test_an_empty_queue_stays_empty_and_a_bounded_one_bounded() -> None:
-    assert LINK.queue([0, 0, 4000, 0, 0, 0, 0], 1000) == pytest.approx([0, 0, 0, 375, 250, 125, 0, 0])
-    assert LINK.queue([4000] * 4, 1000, bound_bytes=800) == pytest.approx([0, 375, 750, 800, 800])
-
-
-def test_a_slope_is_in_bits_per_second() -> None:
-    assert slope_bps([0, 1000, 2000], [0, 375, 750]) == pytest.approx(3e9)
-    assert math.isnan(slope_bps([0], [0]))
-
-
-def test_the_switch_follows_the_model_in_open_loop() -> None:
-    with Simulator() as simulator:
-        answer = respond(
-            simulator,
-            scenario(1000, 200_000, 800_000, 1000),
-            lambda k, bdp: 0.0 if k % 2 else NO_WINDOW,
-        )
-    on = (answer.times_ns[:-1] >= 0) & (answer.times_ns[:-1] // 200_000 % 2 == 0)
-    theory = answer.bottleneck.queue(np.where(on, answer.bottleneck.bdp_bytes, 0.0), 1000)
-    assert answer.bottleneck.bdp_bytes == pytest.approx(3750)  # 6 µs, and three frames of 1000 B (eq. 2.2)
-    assert np.abs(answer.switch_bytes - theory).max() < 6 * 1048
-    assert answer.switch_bytes.max() > 75_000
-
-
-def test_the_table_has_what_the_thesis_prints() -> None:
-    # Zheng 2024, sections 5.2.1 and 5.2.2
-    assert convergence.WEIGHTS == {1: 140_334, 10: 149_133, 100: 175_530}
-    assert convergence.HORIZONS == {3: 255_952, 5: 343_525, 10: 469_736, 20: 916_831}
-    assert convergence.SHARE == 0.2464
-
-
 def test_convergence_rows_hold_the_printed_numbers(played: Callable[[str], Path]) -> None:
     result = json.loads((played("mpcc-convergence") / "copy.json").read_text())
-    published = {row["what"]: row["published"] for row in result["rows"]}
-    assert published["queue zero, 1:1"] == 140_334
-    assert published["queue zero, 1:100"] == 175_530
-    assert published["one decision, P = 20"] == 916_831
-    assert published["throughput per flow, 1:10"] == 0.2464
-    for row in result["rows"]:
+    rows = {row["what"]: row for row in result["rows"]}
+    # Zheng 2024, sections 5.2.1 and 5.2.2
+    for what, published in {
+        "queue zero, 1:1": 140_334,
+        "queue zero, 1:10": 149_133,
+        "queue zero, 1:100": 175_530,
+        "throughput per flow, 1:10": 0.2464,
+        "one decision, P = 3": 255_952,
+        "one decision, P = 5": 343_525,
+        "one decision, P = 10": 469_736,
+        "one decision, P = 20": 916_831,
+    }.items():
+        assert rows[what]["published"] == published
+    for row in rows.values():
         assert row["deviation"] == pytest.approx((row["ours"] - row["published"]) / row["published"])
-    empty = {row["what"]: row["ours"] for row in result["rows"]}["queue zero, 1:10"]
-    assert 100_000 < empty < 200_000
+    assert 100_000 < rows["queue zero, 1:10"]["ours"] < 200_000
 
 
 def test_a_deviation_needs_both_numbers() -> None:
@@ -188,27 +116,6 @@ def test_a_deviation_needs_both_numbers() -> None:
     assert Row("x", "B", None, 1.0).deviation is None
     assert Row("x", "B", 0.0, 1.0).deviation is None
     assert Row("x", "B", 1.0, math.nan).as_dict()["ours"] is None
-
-
-def test_throughput_is_what_the_flows_received() -> None:
-    bin_ns = 50_000
-    base = Scenario(
-        topology=Dumbbell(senders=4, rate_bps=RATE_BPS),
-        traffic=Incast(size_bytes=20_500),
-        time_limit_ns=10_000_000,
-    )
-    with Simulator() as simulator:
-        results, counted = measured(simulator, base.under("hpcc"), BOTTLENECK, bin_ns)
-    # 21 frames of 48 B of headers and 42 B of telemetry
-    assert counted.sum(axis=1) == pytest.approx([20_500 + 21 * 90] * 4)
-    assert counted.shape[1] == results["totals"]["end_ns"] // bin_ns + 1
-    assert shares(counted, bin_ns, RATE_BPS).sum(axis=0).max() <= 1.2  # a frame may fall into a bin whole
-
-
-def test_a_queue_is_empty_after_its_peak() -> None:
-    times = np.arange(6) * 100.0
-    assert empty_ns(times, np.array([0.0, 5, 9, 4, 0, 3])) == 400
-    assert math.isnan(empty_ns(times, np.array([0.0, 5, 9, 4, 1, 3])))
 
 
 def test_an_unknown_name_lists_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
@@ -251,6 +158,14 @@ def test_only_an_experiments_folder_is_replaced(tmp_path: Path) -> None:
     assert paper("mpcc-queue-1ms", out, scale=0.1)["rows"] == paper("mpcc-queue-1ms", out, scale=0.1)["rows"]
 
 
+def as_run(folder: Path, outcome: Outcome) -> Path:
+    """The folder "one" among the runs, with an outcome's JSON."""
+    run = folder / "runs" / "one"
+    run.mkdir(parents=True)
+    (run / "result.json").write_text(json.dumps({"size": "scale 1", **outcome.as_dict()}))
+    return run
+
+
 def test_a_page_gets_the_tables_between_its_marks(tmp_path: Path) -> None:
     outcome = Outcome(
         rows=(Row("queue zero", "ns", 140_334, 147_900, "5.2.1"),),
@@ -258,10 +173,7 @@ def test_a_page_gets_the_tables_between_its_marks(tmp_path: Path) -> None:
         grids=(Grid("more", ("case", "x"), (("one", 0.5),)),),
         pictures={"fig": b"PNG"},
     )
-    run = tmp_path / "runs" / "one"
-    run.mkdir(parents=True)
-    (run / "result.json").write_text(json.dumps({"size": "scale 1", **outcome.as_dict()}))
-    (run / "fig.png").write_bytes(b"PNG")
+    (as_run(tmp_path, outcome) / "fig.png").write_bytes(b"PNG")
     page = tmp_path / "docs" / "papers" / "page.md"
     page.parent.mkdir(parents=True)
     page.write_text(
@@ -286,10 +198,7 @@ def test_a_page_gets_the_tables_between_its_marks(tmp_path: Path) -> None:
 def test_the_block_of_claims_sums_up_the_page(tmp_path: Path) -> None:
     """Also those of experiments that were not run again: it is read from the page."""
     claims = Claim("a | b is fair", True, "0.1 | 0.2"), Claim("c is fast", None, "in 1 of 2; not b")
-    outcome = Outcome(claims=claims)
-    run = tmp_path / "runs" / "one"
-    run.mkdir(parents=True)
-    (run / "result.json").write_text(json.dumps({"size": "scale 1", **outcome.as_dict()}))
+    as_run(tmp_path, Outcome(claims=claims))
     kept = "**Claims**\n\n| claim | verdict | evidence |\n| --- | --- | --- |\n| d | does not hold | x |\n"
     page = tmp_path / "page.md"
     blocks = ("claims", "old\n"), ("one", ""), ("two", kept)

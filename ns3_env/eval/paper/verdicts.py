@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ns3_env.eval.paper.outcome import Claim, Measured
@@ -12,33 +12,13 @@ from ns3_env.eval.paper.show import number
 
 #: Numbers by case ("16-to-1"), entry and name.
 Table = Mapping[str, Mapping[str, Measured]]
-#: Whether the first number, FDCC's, bears a claim out against the second.
+#: Whether the first number, of whom the claim is, bears it out against the second.
 Wins = Callable[[float, float], bool]
 
 #: "Comparable": no more below the best of the others, as a share of it.
 COMPARABLE = 0.1
 #: Places that evidence names.
 _NAMED = 4
-
-
-def below(ours: float, other: float) -> bool:
-    """Strictly less."""
-    return ours < other
-
-
-def not_above(ours: float, other: float) -> bool:
-    """Less or the same."""
-    return ours <= other
-
-
-def above(ours: float, other: float) -> bool:
-    """Strictly more."""
-    return ours > other
-
-
-def not_below(ours: float, other: float) -> bool:
-    """More or the same."""
-    return ours >= other
 
 
 def comparable(ours: float, other: float) -> bool:
@@ -74,7 +54,7 @@ class Tally:
 
 
 def value(own: Measured, key: str) -> float:
-    """A number of a entry; NaN where it is not defined. A slowdown is infinite where flows did not
+    """A number of an entry; NaN where it is not defined. A slowdown is infinite where flows did not
     finish: to leave them out would flatter."""
     found = own.get(key)
     if key.startswith("fct_slowdown") and own.get("unfinished"):
@@ -83,7 +63,7 @@ def value(own: Measured, key: str) -> float:
 
 
 def tally(table: Table, entries: Iterable[str], others: Iterable[str], key: str, wins: Wins) -> Tally:
-    """Each of ``who`` against each of ``others``, in every case in which both have the number."""
+    """Each of ``entries`` against each of ``others``, in every case in which both have the number."""
     found, others = Tally(), list(others)
     for name in entries:
         for case, by_name in table.items():
@@ -96,19 +76,46 @@ def tally(table: Table, entries: Iterable[str], others: Iterable[str], key: str,
     return found
 
 
-def claim(text: str, here: Tally, thesis: Tally | None = None, told: str = "") -> Claim:
-    """The verdict on what was measured here, with what the thesis's own table says beside it.
+@dataclass(frozen=True)
+class Judge:
+    """Judges claims on a table.
 
-    Args:
-        text: the claim.
-        here: of our numbers; it alone decides.
-        thesis: of the thesis's printed numbers; None where it prints none.
-        told: more evidence.
+    Attributes:
+        ours: what was measured here; it alone decides.
+        names: of entries whose numbers the evidence lists.
+        published: the paper's printed numbers.
     """
-    evidence = f"here {here}"
-    if thesis is not None:
-        evidence += f"; by the thesis's own table {thesis}"
-    return Claim(text, here.holds, f"{evidence}; {told}" if told else evidence)
+
+    ours: Table
+    names: Sequence[str]
+    published: Table = field(default_factory=dict)
+
+    def claim(
+        self,
+        text: str,
+        entries: Iterable[str],
+        wins: Wins,
+        others: Iterable[str],
+        key: str,
+        unit: tuple[float, str] = (1.0, ""),
+    ) -> Claim:
+        """The verdict, with what the paper's own table says of it beside it.
+
+        Args:
+            text: the claim.
+            entries: of whom it is.
+            wins: against each of the others, in every case.
+            others: with whom they are compared.
+            key: name of the number.
+            unit: of the numbers listed: what divides them, and its name.
+        """
+        here, there = (tally(table, entries, others, key, wins) for table in (self.ours, self.published))
+        evidence = [f"here {here}"]
+        if there.holds is not None:
+            evidence.append(f"by the thesis's own table {there}")
+        if told := listed(self.ours, key, self.names, *unit):
+            evidence.append(told)
+        return Claim(text, here.holds, "; ".join(evidence))
 
 
 def listed(table: Table, key: str, names: Iterable[str], divisor: float = 1.0, unit: str = "") -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,16 +14,14 @@ import pytest
 
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main
-from ns3_env.eval.paper.fdcc import entries as playing
+from ns3_env.eval.paper import experiment
 from ns3_env.eval.paper.fdcc import fat_tree, workloads
-from ns3_env.eval.paper.fdcc.entries import LAWS, NAMES, make_entries, play_all
 from ns3_env.eval.paper.fdcc.incast import SHORT_FLOWS, SHORT_NS
 from ns3_env.eval.paper.fdcc.incast import claims as incast_claims
-from ns3_env.eval.paper.fdcc.incast_numbers import METRICS, incast, spread
+from ns3_env.eval.paper.fdcc.incasts import ENTRIES, METRICS, NAMES, TABLE_6_1, TABLE_6_2, incast, spread
 from ns3_env.eval.paper.fdcc.joining import fluctuation
-from ns3_env.eval.paper.fdcc.tables import TABLE_6_1, TABLE_6_2
-from ns3_env.eval.paper.fdcc.verdicts import below, not_above, tally
 from ns3_env.eval.paper.outcome import Claim
+from ns3_env.eval.paper.workloads import key
 from ns3_env.scenario import POLICY
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.simulator import Simulator
@@ -59,61 +58,32 @@ def holding() -> Numbers:
     return {case: copy.deepcopy(numbers) for case in ("4-to-1", "16-to-1")}
 
 
-def verdicts(claims: tuple[Claim, ...]) -> list[bool | None]:
-    return [claim.holds for claim in claims]
-
-
-def changed(key: str, value: float, name: str = "fdcc") -> Numbers:
-    table = holding()
-    table["4-to-1"][name][key] = value
-    return table
-
-
 @pytest.mark.parametrize(
-    ("key", "value", "name", "fallen"),
+    ("claims", "case", "key", "value", "name", "fallen"),
     [
-        ("fct_slowdown_avg", 3.9, "fdcc", "larger slowdown"),
-        ("unfair_ratio", 0.021, "fdcc", "fairest"),
-        ("unfair_ratio", 0.025, "hpcc", "HPCC is the least fair"),
-        ("goodput", 0.85, "fdcc", "comparable"),
-        ("goodput", 0.91, "hpcc", "no less goodput"),
-        ("qlen_avg", 900.0, "fdcc", "not shorter"),
-        ("fct_slowdown_avg", 4.6, "fdcc", "below HPCC"),
+        (incast_claims, "4-to-1", "fct_slowdown_avg", 3.9, "fdcc", "larger slowdown"),
+        (incast_claims, "4-to-1", "unfair_ratio", 0.021, "fdcc", "fairest"),
+        (incast_claims, "4-to-1", "unfair_ratio", 0.025, "hpcc", "HPCC is the least fair"),
+        (incast_claims, "4-to-1", "goodput", 0.85, "fdcc", "comparable"),
+        (incast_claims, "4-to-1", "goodput", 0.91, "hpcc", "no less goodput"),
+        (incast_claims, "4-to-1", "qlen_avg", 900.0, "fdcc", "not shorter"),
+        (incast_claims, "4-to-1", "fct_slowdown_avg", 4.6, "fdcc", "below HPCC"),
+        (fat_tree.claims, "4-to-1", "fct_slowdown_avg", 3.9, "hpcc", "larger slowdown"),
+        (fat_tree.claims, "4-to-1", "unfair_ratio", 0.021, "fdcc", "fairest"),
+        (fat_tree.claims, "4-to-1", "pfc_pause_ns", 201.0, "fdcc", "triggers PFC the least"),
+        (fat_tree.claims, "4-to-1", "goodput", 0.91, "hpcc", "more goodput than HPCC"),
+        (fat_tree.claims, "16-to-1", "pfc_frames", 0, "fdcc", "may trigger PFC"),
     ],
 )
-def test_each_claim_on_table_6_2_falls_with_its_number(
-    key: str, value: float, name: str, fallen: str
+def test_each_claim_on_an_incast_falls_with_its_number(
+    claims: Callable[[Numbers], tuple[Claim, ...]], case: str, key: str, value: float, name: str, fallen: str
 ) -> None:
-    assert all(verdicts(incast_claims(holding())))
-    fell = [x.text for x in incast_claims(changed(key, value, name)) if not x.holds]
+    table = holding()
+    assert all(claim.holds for claim in claims(table))
+    table[case][name][key] = value
+    fell = [claim.text for claim in claims(table) if not claim.holds]
     assert any(fallen in text for text in fell)
-    assert len(fell) <= 2  # 0.85 of goodput is below HPCC's, too
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "name", "fallen"),
-    [
-        ("fct_slowdown_avg", 3.9, "hpcc", "larger slowdown"),
-        ("unfair_ratio", 0.021, "fdcc", "fairest"),
-        ("pfc_pause_ns", 201.0, "fdcc", "triggers PFC the least"),
-        ("goodput", 0.91, "hpcc", "more goodput than HPCC"),
-    ],
-)
-def test_each_claim_on_the_fat_tree_falls_with_its_number(
-    key: str, value: float, name: str, fallen: str
-) -> None:
-    assert all(verdicts(fat_tree.claims(holding())))
-    fell = [x.text for x in fat_tree.claims(changed(key, value, name)) if not x.holds]
-    assert len(fell) == 1
-    assert fallen in fell[0]
-
-
-def test_who_never_pauses_refutes_that_everybody_may() -> None:
-    table = holding()
-    table["16-to-1"]["fdcc"]["pfc_frames"] = 0
-    fell = [claim.text for claim in fat_tree.claims(table) if not claim.holds]
-    assert len(fell) == 1
-    assert "may trigger PFC" in fell[0]
+    assert len(fell) <= (2 if claims is incast_claims else 1)  # 0.85 of goodput is below HPCC's, too
 
 
 def test_the_thesis_is_held_to_its_own_table() -> None:
@@ -134,36 +104,17 @@ def test_without_fdcc_nothing_is_said_of_it() -> None:
     assert [holds for text, holds in found.items() if text.startswith("HPCC is the least")] == [True]
 
 
-def test_the_slowdown_of_who_left_flows_unfinished_counts_as_lost() -> None:
-    table: Numbers = {
-        "case": {
-            "fdcc": {"fct_slowdown_avg": 1.0, "unfinished": 1},
-            "hpcc": {"fct_slowdown_avg": 2.0, "unfinished": 0},
-        }
-    }
-    assert not tally(table, ("fdcc",), ("hpcc",), "fct_slowdown_avg", below).holds
-    table["case"]["fdcc"]["unfinished"] = 0
-    assert tally(table, ("fdcc",), ("hpcc",), "fct_slowdown_avg", below).holds
-
-
-def test_what_is_not_defined_is_not_compared() -> None:
-    table: Numbers = {"case": {"fdcc": {"x": None}, "hpcc": {"x": 2.0}, "dcqcn": {"x": 1.0}}}
-    assert tally(table, ("fdcc",), ("hpcc", "dcqcn"), "x", not_above).holds is None
-    found = tally(table, ("hpcc",), ("fdcc", "dcqcn"), "x", not_above)
-    assert (found.won, found.lost) == (0, ["case (HPCC, DCQCN)"])
-
-
 @pytest.mark.parametrize("bucket", workloads.SHORT)
 @pytest.mark.parametrize("statistic", ["avg", "p99"])
 def test_short_flows_have_to_be_faster_at_every_load(bucket: str, statistic: str) -> None:
-    keys = [workloads.key(size, what) for size in workloads.SHORT for what in ("avg", "p99")]
+    keys = [key(size, what) for size in workloads.SHORT for what in ("avg", "p99")]
     table: Numbers = {
         load: {name: dict.fromkeys(keys, 1.0 if name == "fdcc" else 1.1) for name in NAMES}
         for load in ("20%", "80%")
     }
-    assert all(verdicts(workloads.claims(table)))
-    table["80%"]["rlcc"][workloads.key(bucket, statistic)] = 1.0
-    assert verdicts(workloads.claims(table)).count(False) == 1
+    assert all(claim.holds for claim in workloads.claims(table))
+    table["80%"]["rlcc"][key(bucket, statistic)] = 1.0
+    assert sum(claim.holds is False for claim in workloads.claims(table)) == 1
 
 
 def test_shares_that_do_not_move_do_not_fluctuate() -> None:
@@ -177,31 +128,17 @@ def missing(name: str) -> Path:
     raise ConfigError(f"{name!r} is no released policy")
 
 
-def test_a_policy_that_is_not_there_is_left_out_and_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(playing, "released", missing)
-    found = make_entries({})
-    assert found.names == tuple(LAWS)
-    assert any("FDCC did not play" in note for note in found.notes)
-    monkeypatch.setattr(playing, "released", lambda name: tmp_path / name)
-    assert make_entries({}).names == NAMES
-    assert make_entries({}).notes == ()
-    given = make_entries({"mine": tmp_path / "a", "fdcc": tmp_path / "b"})
-    assert given.names == (*NAMES, "mine")
-    assert given.policies["fdcc"] == tmp_path / "b"
-
-
 def test_everybody_has_a_window_of_a_bdp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Zhang 2023, section 5.3: windows of a BDP bound the queue of n flows at (n − 1) BDP."""
-    monkeypatch.setattr(playing, "released", missing)
+    monkeypatch.setattr(experiment, "released", missing)
     base = incast(Dumbbell(senders=8), 8, 0.01)
     # What starts within a millisecond would hardly meet.
     base = base.model_copy(update={"traffic": base.traffic.model_copy(update={"spread_ns": 0})})
-    who = make_entries({"fdcc": mlp_file(tmp_path / "policy.safetensors")})
-    assert [x.name for x in who.each(base)["fdcc"].controllers] == [POLICY]
+    present, _ = ENTRIES.present({"fdcc": mlp_file(tmp_path / "policy.safetensors")})
+    played = ENTRIES.each(base, present)
+    assert [x.name for x in played["fdcc"].controllers] == [POLICY]
     with Simulator() as simulator:
-        for name, scenario in who.each(base).items():
+        for name, scenario in played.items():
             results = simulator.play(scenario)
             longest = max(port["max_bytes"] for port in results["queues"])
             bdp = max(results["flows"]["base_rtt_ns"]) * 100 / 8
@@ -209,25 +146,12 @@ def test_everybody_has_a_window_of_a_bdp(tmp_path: Path, monkeypatch: pytest.Mon
             assert longest <= (8 * (bdp + 1000) - bdp) * 1.09, name
 
 
-def test_every_contestant_has_the_same_flows_and_all_numbers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(playing, "released", missing)
-    cases = {n: incast(Dumbbell(senders=4), n, 0.01) for n in (2, 8)}
-    who = make_entries({"fdcc": mlp_file(tmp_path / "policy.safetensors")})
+def test_an_incast_has_all_numbers() -> None:
     with Simulator() as simulator:
-        said: list[str] = []
-        found = play_all(simulator, cases, who, lambda x: (spread(x), x["flows"]["start_ns"]), said.append)
-    assert list(found) == [2, 8]
-    assert said[-1] == "8 of 8 episodes played"
-    for flows, by_name in found.items():
-        assert tuple(by_name) == who.names
-        assert len({tuple(starts) for _, starts in by_name.values()}) == 1
-        for own, starts in by_name.values():
-            assert len(starts) == flows
-            assert set(own.numbers) >= KEYS
-            assert own.numbers["unfinished"] == 0
-            assert own.deviations.mean() == pytest.approx(0, abs=1e-9) or not len(own.deviations)
+        own = spread(simulator.play(incast(Dumbbell(senders=4), 8, 0.01).under("hpcc")))
+    assert set(own.numbers) >= KEYS
+    assert own.numbers["unfinished"] == 0
+    assert own.deviations.mean() == pytest.approx(0, abs=1e-9) or not len(own.deviations)
 
 
 def test_short_links_have_the_bdp_of_the_thesis_queues() -> None:

@@ -11,7 +11,9 @@ import pytest
 
 from ns3_env.eval.paper.smcc.theory import claims as planes
 from ns3_env.eval.paper.smcc.theory import theorems
-from ns3_env.eval.paper.smcc.theory.closed_forms import (
+from ns3_env.eval.paper.smcc.theory.fluid import GIGABIT, Link, trajectory
+from ns3_env.eval.paper.smcc.theory.laws import Bcn, Qcn, Smcc
+from ns3_env.eval.paper.smcc.theory.theorems import (
     ellipse,
     feedback_change,
     inequality_24,
@@ -23,8 +25,6 @@ from ns3_env.eval.paper.smcc.theory.closed_forms import (
     spiral,
     spiral_condition,
 )
-from ns3_env.eval.paper.smcc.theory.fluid import GIGABIT, Link, trajectory
-from ns3_env.eval.paper.smcc.theory.laws import Bcn, Qcn, Smcc, decreasing, recovering
 
 FREE = Link(bounded=False)
 
@@ -62,8 +62,8 @@ def test_a_recovery_that_leads_to_the_rate_itself_never_slides() -> None:
     """N R(0) − C = y on the line: (24) comes to 2T x₀ ≤ 0."""
     law = Qcn(FREE, 30e3)
     target = line_y(FREE, 5e3)
-    assert not slides(FREE, recovering(law, target), decreasing(law, target), 5e3)
-    assert slides(FREE, recovering(law, 0.1 * GIGABIT), decreasing(law, 0.1 * GIGABIT), 5e3)
+    assert not slides(FREE, law.recovering(target), law.decreasing(target), 5e3)
+    assert slides(FREE, law.recovering(0.1 * GIGABIT), law.decreasing(0.1 * GIGABIT), 5e3)
 
 
 def test_large_cycles_miss_the_sliding_mode_that_small_ones_enter() -> None:
@@ -161,4 +161,4 @@ def test_the_line_of_theorem_1_is_left_as_eq_23_says() -> None:
     x, target = 8e3, 0.05 * GIGABIT
     lead, cycle = FREE.lead, law.cycle
     expected = (1 / lead - 1 / (2 * cycle)) * x - lead * target / (2 * cycle)
-    assert feedback_change(FREE, recovering(law, target), x) == pytest.approx(expected)
+    assert feedback_change(FREE, law.recovering(target), x) == pytest.approx(expected)
