@@ -1,11 +1,45 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Distribution of tests over several processes (`pytest -n 2`): by file, the Ray tests together."""
+"""What tests of several rooms ask for, and their distribution over processes (`pytest -n 2`): by file."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+import train
+from ns3_env.simulator import Simulator
+from tests.samples.runs import the_run, written
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Iterator[Simulator]:
+    with Simulator() as started:
+        yield started
+
+
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """The one line that a command says of arguments that it refuses."""
+
+    def said(main: Callable[[list[str]], int], *arguments: object) -> str:
+        capsys.readouterr()
+        assert main([str(argument) for argument in arguments]) == 2
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1
+        return error
+
+    return said
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tiny run, not evaluated: copy it to change it."""
+    folder = tmp_path_factory.mktemp("trained")
+    assert train.main([*written(folder), "train.keep_checkpoints=1", "--no-evaluation"]) == 0
+    return the_run(folder)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stages of a curriculum: their order and ends, shares of earlier ones, reproducible episodes."""
+"""Stages of a curriculum: their order, ends and shares, returns by score, reproducible episodes."""
 
 from __future__ import annotations
 
@@ -11,17 +11,10 @@ import yaml
 
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
+from ns3_env.agents.curriculum.plateau import Plateau, PlateauState, ValidationConfig
 from ns3_env.config.model import validate
 from ns3_env.errors import ConfigError
-
-CURRICULUM = """
-scenario:
-  time_limit_ns: 200000
-  traffic: {kind: incast, size_bytes: 50000, spread_ns: 2000}
-stages:
-  - {name: two, scenario: {topology: {kind: dumbbell, senders: 2}}, advance: {after_episodes: 3}}
-  - {name: four, scenario: {topology: {kind: dumbbell, senders: 4}}}
-"""
+from tests.samples.runs import CURRICULUM
 
 
 def test_stages_follow_each_other_and_earlier_ones_stay() -> None:
@@ -42,16 +35,6 @@ def test_stages_follow_each_other_and_earlier_ones_stay() -> None:
     resumed = Curriculum(config, env, seed=1, source="curriculum")
     resumed.restore({"stage": 1, "entered": [0, 3], "next_index": 50, "returns": []})
     assert [resumed(episode).agent_flow_count for episode in range(50, 70)] == drawn[50:70]
-
-
-def test_a_stage_is_left_early_once_the_return_is_good_enough() -> None:
-    data = yaml.safe_load(CURRICULUM)
-    data["stages"][0]["advance"] = {"after_episodes": 100, "return_above": 1.0, "window": 2}
-    curriculum = Curriculum(validate(data, CurriculumConfig, "c"), EnvConfig(fields=["rtt"]), 1, "c")
-    for episode, value in enumerate([0.0, 5.0, -9.0, 1.5, 1.6]):
-        curriculum(episode)
-        assert curriculum.stage_name == ("two" if episode < 2 else "four")
-        curriculum.record(value)
 
 
 def staged(advances: list[dict[str, Any]], seed: int = 1, **config: Any) -> Curriculum:
@@ -77,14 +60,11 @@ def test_earlier_stages_have_their_share_and_share_it_alike() -> None:
     assert set(flows(staged(after, earlier_share=1.0), range(40))[10:]) == {2, 3}
 
 
-def test_each_stage_lasts_its_number_of_episodes() -> None:
-    curriculum = staged([{"after_episodes": 2}, {"after_episodes": 3}], earlier_share=0.0)
-    assert flows(curriculum, range(7)) == [2, 2, 3, 3, 3, 4, 4]
-    assert curriculum.entered == [0, 2, 5]
-
-
-def test_an_episode_is_the_same_in_whatever_order_episodes_are_asked() -> None:
+def test_each_stage_lasts_its_number_of_episodes_in_whatever_order_they_are_asked() -> None:
     after = [{"after_episodes": 2}, {"after_episodes": 3}]
+    in_order = staged(after, earlier_share=0.0)
+    assert flows(in_order, range(7)) == [2, 2, 3, 3, 3, 4, 4]
+    assert in_order.entered == [0, 2, 5]
     curriculum = staged(after, earlier_share=0.0)
     assert curriculum(9).agent_flow_count == 4  # two stages on at once
     assert flows(curriculum, range(7)) == [2, 2, 3, 3, 3, 4, 4]
@@ -140,3 +120,111 @@ def test_a_stage_that_was_left_early_stays_left() -> None:
     again = staged([early], earlier_share=0.0)
     again.restore(curriculum.state())
     assert flows(again, range(3, 6)) == [3, 3, 3]
+
+
+def plateau(**config: Any) -> Plateau:
+    return Plateau(ValidationConfig(**{"patience": 2, "improvement": 0.1, "decline": 0.5, **config}))
+
+
+def left(judge: Plateau, scores: list[list[float]]) -> list[bool]:
+    """Whether the present stage is left, after each validation."""
+    return [judge.judge(each)[1] for each in scores]
+
+
+def returned(judge: Plateau, scores: list[list[float]]) -> list[int | None]:
+    found = []
+    for each in scores:
+        judge.judge(each)
+        found.append(judge.returned_to)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("patience", "scores", "leaves"),
+    [
+        # 1.05 and 1.1 are no more than a tenth above 1.0, the first score.
+        (2, [1.0, 1.05, 1.1], True),
+        (3, [1.0, 1.05, 1.1, 0.9], True),
+        (2, [1.0, 1.0, 1.2, 1.0, 1.4, 1.4], False),
+        # Rewards below zero: -0.8 is a fifth better than -1.
+        (2, [-1.0, -1.0, -0.8, -0.8, -0.7], False),
+        (2, [-1.0, -0.95, -0.92], True),
+        # Small steps add up: the mark is the score that last counted, not the last one.
+        (2, [1.0, 1.08, 1.16, 1.2, 1.3], False),
+    ],
+)
+def test_a_stage_is_left_after_so_many_validations_without_improvement(
+    patience: int, scores: list[float], leaves: bool
+) -> None:
+    found = left(plateau(patience=patience), [[score] for score in scores])
+    assert found == [False] * (len(scores) - 1) + [leaves]
+
+
+def test_the_next_stage_begins_with_a_mark_of_its_own() -> None:
+    judge = plateau()
+    assert left(judge, [[1.0], [1.0], [1.0]])[-1]
+    assert left(judge, [[1.0, -3.0], [1.0, -3.0], [1.0, -3.0]]) == [False, False, True]
+    assert judge.state.best == [1.0, -3.0]
+
+
+@pytest.mark.parametrize(
+    ("patience", "scores", "to"),
+    [
+        # Until it has recovered; half of 2.0 is 1.0: only what is below is a decline.
+        (2, [[2.0], [2.0, 1.0], [1.0, 1.0], [0.9, 1.0], [0.99, 1.0], [1.0, 1.0]], [None] * 3 + [0, 0, None]),
+        # Of several the earliest.
+        (9, [[2.0, 2.0, 2.0], [2.0, 0.5, 2.0], [0.5, 0.5, 2.0], [2.0, 0.5, 2.0]], [None, 1, 0, 1]),
+    ],
+)
+def test_an_earlier_stage_that_got_much_worse_is_returned_to(
+    patience: int, scores: list[list[float]], to: list[int | None]
+) -> None:
+    assert returned(plateau(patience=patience), scores) == to
+
+
+def test_while_an_earlier_stage_is_trained_the_present_one_is_not_left() -> None:
+    judge = plateau(patience=3)
+    scores = [[2.0], [2.0, 1.0], [2.0, 1.0], [0.5, 1.0], [0.5, 1.0], [2.0, 1.0], [2.0, 1.0]]
+    # Of the present stage only those validations count in which it was trained.
+    assert left(judge, scores) == [False, False, False, False, False, False, True]
+
+
+def test_an_earlier_stage_that_does_not_recover_is_given_up() -> None:
+    judge = plateau(patience=2)
+    scores = [[2.0], [2.0, 1.0], [0.5, 1.0], [0.5, 1.2], [0.6, 1.4], [0.6, 1.6], [0.2, 1.8]]
+    assert returned(judge, scores) == [None, None, 0, 0, None, None, 0]
+    assert judge.state.best == [0.6, 1.8]  # what was left of it is the mark
+
+
+def test_the_best_is_the_best_mean_since_the_present_stage_was_entered() -> None:
+    judge = plateau(patience=9)
+    scores = [[1.0], [3.0], [2.0], [3.5], [1.0, 0.0], [1.0, 0.5], [0.5, 0.5], [1.0, 0.6]]
+    assert [judge.judge(each)[0] for each in scores] == [True, True, False, True, True, True, False, True]
+
+
+def test_a_validation_is_due_every_so_many_episodes() -> None:
+    judge, due = plateau(every_episodes=3), []
+    for _ in range(7):
+        judge.learned_from_episode()
+        due.append(judge.due)
+        if judge.due:
+            judge.judge([1.0])
+    assert due == [False, False, True, False, False, True, False]
+
+
+@pytest.mark.parametrize("broken_off", range(1, 7))
+def test_a_plateaus_state_goes_on_where_it_was_taken(broken_off: int) -> None:
+    scores = [[2.0], [2.0, 1.0], [0.5, 1.0], [0.5, 1.2], [0.6, 1.4], [0.6, 1.6], [0.2, 1.8]]
+    whole, before = plateau(), plateau()
+    expected = [(whole.judge(each), whole.returned_to) for each in scores]
+    found = [(before.judge(each), before.returned_to) for each in scores[:broken_off]]
+    before.learned_from_episode()
+    after = plateau()
+    after.state = PlateauState.model_validate_json(before.state.model_dump_json())
+    assert after.state.since == 1
+    found += [(after.judge(each), after.returned_to) for each in scores[broken_off:]]
+    assert found == expected
+
+
+def test_a_stage_is_not_left_in_the_moment_in_which_an_earlier_one_is_lost() -> None:
+    assert not any(left(plateau(), [[2.0], [2.0, 1.0], [2.0, 1.0], [0.5, 1.0]]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""MPCC as a policy: state per flow, any batch, the controller's own windows, and errors."""
+"""MPCC as a policy: state per flow, any batch, the controller's own windows at its instants, errors."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import pytest
 
 from ns3_env import _native
 from ns3_env.agents.baselines.mpcc import MpccPolicy
+from ns3_env.eval.speed.placement import incast, play_placed
 from ns3_env.policies.policy import Policy, SlotStates
-from ns3_env.simulator import default_attributes
+from ns3_env.scenario import Record
+from ns3_env.simulator import Simulator, default_attributes
 
 Rows = npt.NDArray[np.float64]
 
@@ -18,29 +20,16 @@ Rows = npt.NDArray[np.float64]
 def rows_of(flows: int, steps: int = 1, seed: int = 0) -> Rows:
     """(steps, flows, D) observations of a 4-to-1 dumbbell at 100 Gb/s with any windows and queues."""
     random = np.random.default_rng(seed)
+    fixed = {"base_rtt_ns": 6240.0, "host_rate_bps": 100e9, "bdp_bytes": 78000.0, "packet_bytes": 1080.0}
+    fixed |= {"state_rate_bps": 100e9, "state_input_delay_ns": 1086.0, "state_feedback_delay_ns": 5154.0}
+    size = (steps, flows)
     values = {
-        "base_rtt_ns": np.full((steps, flows), 6240.0),
-        "host_rate_bps": np.full((steps, flows), 100e9),
-        "bdp_bytes": np.full((steps, flows), 78000.0),
-        "packet_bytes": np.full((steps, flows), 1080.0),
-        "window_bytes": random.uniform(500, 78000, (steps, flows)),
-        "state_queue_bytes": random.uniform(0, 100000, (steps, flows))
-        * (random.random((steps, flows)) < 0.8),
-        "state_flows": random.integers(1, 9, (steps, flows)).astype(float),
-        "state_rate_bps": np.full((steps, flows), 100e9),
-        "state_input_delay_ns": np.full((steps, flows), 1086.0),
-        "state_feedback_delay_ns": np.full((steps, flows), 5154.0),
+        **{name: np.full(size, value) for name, value in fixed.items()},
+        "window_bytes": random.uniform(500, 78000, size),
+        "state_queue_bytes": random.uniform(0, 100000, size) * (random.random(size) < 0.8),
+        "state_flows": random.integers(1, 9, size).astype(float),
     }
     return np.stack([values[name] for name in MpccPolicy.fields], axis=-1)
-
-
-def test_is_a_policy() -> None:
-    assert isinstance(MpccPolicy(), Policy)
-
-
-def test_fields_are_declared_by_the_simulator() -> None:
-    known = {field[0] for field in _native.observation_fields()}
-    assert set(MpccPolicy.fields) <= known
 
 
 def test_empty_queues_take_the_fair_share() -> None:
@@ -120,29 +109,54 @@ def test_impossible_rows_are_named(field: str, value: float) -> None:
         MpccPolicy().predict(rows)
 
 
-@pytest.mark.parametrize(
-    "parameters", [{"horizon": 0}, {"weight_queue": 0.0}, {"acks_per_decision": -1}, {"solver": "cplex"}]
-)
-def test_impossible_parameters_are_refused(parameters: dict[str, float | str]) -> None:
-    with pytest.raises(ValueError, match=r"horizon|weights|ACKs|solver"):
-        MpccPolicy(**parameters)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"weight_windw": 1.0}, "no parameter 'weight_windw'; it has horizon, weight_queue, weight_window"),
-        ({"horizon": "long"}, "horizon cannot be 'long'"),
-        ({"horizon": 2.5}, "horizon cannot be 2.5"),
-    ],
-)
-def test_parameters_that_do_not_exist_are_named(parameters: dict[str, float | str], words: str) -> None:
-    with pytest.raises(TypeError, match=words):
-        MpccPolicy(**parameters)
-
-
 def test_parameters_are_the_attributes_of_the_simulators_mpcc() -> None:
     attributes = default_attributes("mpcc")
     for name, value in _native.mpcc_parameters().items():
         text = attributes["".join(word.capitalize() for word in name.split("_"))]
         assert text.lower() == str(value).lower() if isinstance(value, str | bool) else float(text) == value
+
+
+def test_it_is_a_policy_of_fields_that_the_simulator_declares() -> None:
+    assert isinstance(MpccPolicy(), Policy)
+    assert set(MpccPolicy.fields) <= {field[0] for field in _native.observation_fields()}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "words"),
+    [
+        ({"horizon": 0}, ValueError, "horizon"),
+        ({"weight_queue": 0.0}, ValueError, "weights"),
+        ({"acks_per_decision": -1}, ValueError, "ACKs"),
+        ({"solver": "cplex"}, ValueError, "solver"),
+        (
+            {"weight_windw": 1.0},
+            TypeError,
+            "no parameter 'weight_windw'; it has horizon, weight_queue, weight",
+        ),
+        ({"horizon": "long"}, TypeError, "horizon cannot be 'long'"),
+        ({"horizon": 2.5}, TypeError, "horizon cannot be 2.5"),
+    ],
+)
+def test_parameters_that_cannot_be_are_named(
+    parameters: dict[str, float | str], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        MpccPolicy(**parameters)
+
+
+@pytest.mark.parametrize("senders", [2, 4, 12, 32])
+def test_both_placements_choose_the_same_windows_at_the_same_instants(senders: int) -> None:
+    record = Record(windows=True)
+    with Simulator() as simulator:
+        inside, _ = play_placed(simulator, incast("simulator", senders, 200_000, record))
+        outside, _ = play_placed(simulator, incast("python", senders, 200_000, record))
+    assert outside["flows"] == inside["flows"]
+    by_instant = {(time, flow): window for time, flow, window, _ in inside["windows"]}
+    shared = [
+        (window, by_instant[time, flow])
+        for time, flow, window, _ in outside["windows"]
+        if (time, flow) in by_instant
+    ]
+    assert len(shared) > 0.9 * len(by_instant)
+    mine, theirs = np.array(shared).T
+    np.testing.assert_allclose(mine, theirs, rtol=1e-12)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A user's own code that joins a training by its name, once the command line names it."""
+"""A user's own code that joins a training by its name, and a new agent, registered by a line."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ import pytest
 import yaml
 
 import train
-from ns3_env.agents.runs.checkpoint import load_checkpoint
+from examples.ddpg import DdpgTrainer
+from ns3_env.agents.configuration.registry import AGENTS, find_agent
+from ns3_env.agents.runs.checkpoint import TrainedPolicy, load_checkpoint
+from ns3_env.agents.trainer.trainer import Trainer
 from ns3_env.config.imports import named_code, trust
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main as evaluate
+from ns3_env.policies.native_policy import NetworkPolicy
+from tests.samples.files import Refused
+from tests.samples.runs import checkpoints, the_run, written
 
 CONFIG: dict[str, Any] = {
     "name": "own",
@@ -30,38 +36,22 @@ CONFIG: dict[str, Any] = {
         },
     },
 }
-STAGES = {
-    "stages": [
-        {
-            "name": "two",
-            "scenario": {
-                "time_limit_ns": 100000,
-                "topology": {"kind": "dumbbell", "senders": 2},
-                "traffic": {"kind": "incast", "size_bytes": 50000},
-            },
-        }
-    ]
-}
+TWO = """
+time_limit_ns: 100000
+topology: {kind: dumbbell, senders: 2}
+traffic: {kind: incast, size_bytes: 50000}
+"""
+STAGES = {"stages": [{"name": "two", "scenario": yaml.safe_load(TWO)}]}
 OWN = "tests.agents.own_code"
+
+
+def command(folder: Path, config: Any = CONFIG, curriculum: Any = STAGES) -> list[str]:
+    return written(folder, config, curriculum)
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NS3_ENV_NAMED_CODE", raising=False)
-
-
-def command(tmp_path: Path, config: Any = CONFIG, curriculum: Any = STAGES) -> list[str]:
-    for name, content in (("config", config), ("curriculum", curriculum)):
-        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(content))
-    return [
-        *("--config", str(tmp_path / "config.yaml"), "--runs", str(tmp_path / "runs")),
-        *("--curriculum", str(tmp_path / "curriculum.yaml")),
-    ]
-
-
-def run_of(tmp_path: Path) -> Path:
-    (made,) = (tmp_path / "runs").iterdir()
-    return made
 
 
 def test_reward_action_map_fields_and_callback_of_ones_own_train_and_are_compared(tmp_path: Path) -> None:
@@ -76,7 +66,7 @@ def test_reward_action_map_fields_and_callback_of_ones_own_train_and_are_compare
         ]
     )
     assert code == 0
-    run = run_of(tmp_path)
+    run = the_run(tmp_path)
     kept = yaml.safe_load((run / "config.yaml").read_text())
     assert kept["env"]["fields"] == ["rtt", "qlen", "ecn_fraction"]
     assert "td3" in json.loads((run / "evaluation" / "table.json").read_text())
@@ -88,12 +78,10 @@ def test_reward_action_map_fields_and_callback_of_ones_own_train_and_are_compare
 
 
 def test_a_samplers_scenarios_are_trained_on_and_its_state_is_kept(tmp_path: Path) -> None:
-    given = command(tmp_path)
-    given[-1] = f"{OWN}:Senders"
+    given = [*command(tmp_path), "--curriculum", f"{OWN}:Senders"]
     assert train.main([*given, "train.decisions=80", "--no-evaluation"]) == 0
-    run = run_of(tmp_path)
-    newest = sorted((run / "checkpoints").iterdir())[-1]
-    state = json.loads((newest / "state.json").read_text())
+    run = the_run(tmp_path)
+    state = json.loads((checkpoints(run)[-1] / "state.json").read_text())
     assert len(state["curriculum"]["sampler"]["returns"]) > 3
     assert train.main(["--resume", str(run), "train.decisions=120", "--no-evaluation"]) == 0
 
@@ -101,16 +89,8 @@ def test_a_samplers_scenarios_are_trained_on_and_its_state_is_kept(tmp_path: Pat
 @pytest.mark.parametrize("algorithm", ["sb3_contrib:TQC", "stable_baselines3:DDPG", "examples.ddpg:AGENT"])
 def test_an_algorithm_of_ones_own_trains_and_its_file_plays_inside(tmp_path: Path, algorithm: str) -> None:
     assert train.main([*command(tmp_path), "--algo", algorithm, "train.decisions=60"]) == 0
-    run = run_of(tmp_path)
-    (file,) = sorted((run / "checkpoints").iterdir())[-1].glob("policy.safetensors")
-    assert evaluate(["compare", "policy", str(file)]) == 0
-
-
-def test_an_algorithm_with_a_memory_is_refused_with_what_would_do(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert train.main([*command(tmp_path), "--algo", "sb3_contrib:RecurrentPPO"]) == 2
-    assert "sb3_buffers" in capsys.readouterr().err
+    run = the_run(tmp_path)
+    assert evaluate(["compare", "policy", str(checkpoints(run)[-1] / "policy.safetensors")]) == 0
 
 
 @pytest.mark.parametrize(
@@ -123,11 +103,8 @@ def test_an_algorithm_with_a_memory_is_refused_with_what_would_do(
         ("train", {"decisions": 10, "callbacks": [{"name": f"{OWN}:Lines", "file": "x"}]}),
     ],
 )
-def test_a_file_alone_runs_no_code(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], key: str, value: Any
-) -> None:
-    assert train.main(command(tmp_path, {**CONFIG, key: value})) == 2
-    said = capsys.readouterr().err
+def test_a_file_alone_runs_no_code(tmp_path: Path, refused: Refused, key: str, value: Any) -> None:
+    said = refused(train.main, *command(tmp_path, {**CONFIG, key: value}))
     assert "would run the code of" in said
     assert "--allow-imports" in said
 
@@ -142,26 +119,18 @@ def test_a_curriculums_file_alone_runs_no_code_unless_that_is_allowed(tmp_path: 
 @pytest.mark.parametrize(
     ("override", "said"),
     [
+        ("agent={name: 'sb3_contrib:RecurrentPPO'}", "sb3_buffers"),
         (f"env.reward.name={OWN}:Gentl", "has no 'Gentl'; it has"),
         (f"env.reward.name={OWN}:NOTHING", "is a int: expected what gives a Reward"),
         ("env.reward.name=no.such:Thing", "cannot import 'no.such': ModuleNotFoundError"),
         (f"env.action.name={OWN}:Gentle", "gave a Gentle: expected an ActionMap"),
         (f"env.fields={OWN}:NOTHING", "expected fields, or pkg.module:name of a sequence"),
-        (
-            f"train.callbacks=[{{name: '{OWN}:Senders'}}]",
-            "gave a Senders: expected Stable-Baselines3's BaseCallback",
-        ),
-        (
-            f"agent={{name: '{OWN}:Senders'}}",
-            "neither an ns3_env.agents.configuration.registry.Agent nor a class",
-        ),
+        (f"train.callbacks=[{{name: '{OWN}:Senders'}}]", "gave a Senders: expected Stable-Baselines3's Base"),
+        (f"agent={{name: '{OWN}:Senders'}}", "neither an ns3_env.agents.configuration.registry.Agent nor a"),
     ],
 )
-def test_what_does_not_fit_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], override: str, said: str
-) -> None:
-    assert train.main([*command(tmp_path), override]) == 2
-    assert said in capsys.readouterr().err
+def test_what_does_not_fit_is_named(tmp_path: Path, refused: Refused, override: str, said: str) -> None:
+    assert said in refused(train.main, *command(tmp_path), override)
 
 
 def test_trust_is_in_a_name_and_not_in_its_module() -> None:
@@ -177,7 +146,7 @@ def test_a_network_that_no_file_can_hold_trains_all_the_same_and_is_played_acros
     validated = {**STAGES, "validation": {"every_episodes": 2, "episodes": 1}}
     given = [*command(tmp_path, curriculum=validated), "--algo", "sb3_contrib:CrossQ"]
     assert train.main([*given, "train.decisions=150"]) == 0
-    run = run_of(tmp_path)
+    run = the_run(tmp_path)
     assert "sb3_contrib:CrossQ" in json.loads((run / "evaluation" / "table.json").read_text())
     assert not (run / "best.safetensors").exists()
     assert not list(run.rglob("policy.safetensors"))
@@ -185,9 +154,59 @@ def test_a_network_that_no_file_can_hold_trains_all_the_same_and_is_played_acros
 
 def test_plain_algorithms_are_validated_too_and_their_best_policy_is_kept(tmp_path: Path) -> None:
     validated = {**STAGES, "validation": {"every_episodes": 4, "episodes": 1}}
-    assert (
-        train.main([*command(tmp_path, curriculum=validated), "train.decisions=300", "--no-evaluation"]) == 0
-    )
-    run = run_of(tmp_path)
+    given = command(tmp_path, curriculum=validated)
+    assert train.main([*given, "train.decisions=300", "--no-evaluation"]) == 0
+    run = the_run(tmp_path)
     assert "validation/score" in (run / "progress.csv").read_text()
     assert (run / "best.safetensors").exists()
+
+
+@pytest.fixture
+def ddpg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """An agent that is registered by a line, and the command that trains it."""
+    monkeypatch.setitem(AGENTS, "ddpg", "examples.ddpg")
+    config = {**CONFIG, "agent": {"name": "ddpg", "learning_starts": 20}, "train": {"decisions": 60}}
+    config["env"] = {**CONFIG["env"], "fields": ["rtt", "qlen"]}
+    return command(tmp_path, config)
+
+
+def test_an_agent_that_is_declared_trains_is_compared_and_loaded(ddpg: list[str], tmp_path: Path) -> None:
+    assert train.main([*ddpg, "--json", str(tmp_path / "t.json")]) == 0
+    assert set(json.loads((tmp_path / "t.json").read_text())) == {"ddpg", "hpcc", "constant window"}
+    run = the_run(tmp_path)
+    loaded = load_checkpoint(run)
+    assert isinstance(loaded, TrainedPolicy)
+    assert loaded.policy.fields == ("rtt", "qlen")
+    assert loaded.clock is not None
+    assert loaded.clock.name == "synchronous"
+    assert isinstance(loaded.policy, NetworkPolicy)
+
+
+def test_an_agent_that_does_not_say_what_its_network_is_plays_by_its_own_code(
+    ddpg: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(DdpgTrainer, "network", Trainer.network)
+    assert train.main([*ddpg, "--no-evaluation"]) == 0
+    run = the_run(tmp_path)
+    assert not list(run.rglob("policy.safetensors"))
+    loaded = load_checkpoint(run)
+    assert isinstance(loaded, TrainedPolicy)
+    assert loaded.policy.fields == ("rtt", "qlen")
+
+
+def test_its_mistakes_are_named_as_any_others(ddpg: list[str], refused: Refused) -> None:
+    for override, words in (
+        ("agent.learning_start=1", "unknown key 'learning_start'; the nearest known one is 'learning_s"),
+        ("env.clock={name: per_flow_rtt}", "ddpg needs 'synchronous'"),
+    ):  # fmt: skip
+        assert words in refused(train.main, *ddpg, override)
+
+
+def test_an_agent_that_nobody_declared_is_named(tmp_path: Path) -> None:
+    with pytest.raises(
+        ValueError, match="there is no agent 'ddpg'; known: 'fdcc', 'ppo', 'rlcc', 'sac', 'td3'"
+    ):
+        find_agent("ddpg")
+    (tmp_path / "layout.json").write_text('{"agent": "ddpg"}')
+    with pytest.raises(ConfigError, match=r"layout\.json: there is no agent 'ddpg'"):
+        load_checkpoint(tmp_path)

@@ -31,15 +31,14 @@ def test_shares_are_of_the_time_since_the_last_report() -> None:
             clock.now += seconds
     watch.made_gradient_steps(30)
     watch.report(logger)
-    assert logger.name_to_value == pytest.approx(
-        {
-            "time/simulating": 0.1,
-            "time/storing": 0.0,
-            "time/learning": 0.5,
-            "time/validating": 0.0,
-            "time/gradient_steps_per_s": 6.0,
-        }
-    )
+    shares = {
+        "simulating": 0.1,
+        "storing": 0.0,
+        "learning": 0.5,
+        "validating": 0.0,
+        "gradient_steps_per_s": 6.0,
+    }
+    assert logger.name_to_value == pytest.approx({f"time/{what}": share for what, share in shares.items()})
     with watch.measuring(SIMULATING):
         clock.now += 3.0
     clock.now += 1.0
@@ -48,22 +47,13 @@ def test_shares_are_of_the_time_since_the_last_report() -> None:
     assert logger.name_to_value["time/learning"] == 0.0
 
 
-def test_two_lines_at_once_do_not_make_a_stretch_of_nothing() -> None:
+def test_time_counts_though_what_was_done_failed_and_two_lines_at_once_make_no_stretch_of_nothing() -> None:
     clock, first, second = Clock(), Logger(None, []), Logger(None, [])
-    watch = Stopwatch(clock)
-    with watch.measuring(SIMULATING):
-        clock.now += 1.0
-    watch.report(first)
-    watch.report(second)
-    assert first.name_to_value
-    assert not second.name_to_value
-
-
-def test_time_counts_though_what_was_done_failed() -> None:
-    clock, logger = Clock(), Logger(None, [])
     watch = Stopwatch(clock)
     with contextlib.suppress(ValueError), watch.measuring(SIMULATING):
         clock.now += 1.0
         raise ValueError
-    watch.report(logger)
-    assert logger.name_to_value["time/simulating"] == 1.0
+    watch.report(first)
+    watch.report(second)
+    assert first.name_to_value["time/simulating"] == 1.0
+    assert not second.name_to_value

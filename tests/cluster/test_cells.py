@@ -24,6 +24,7 @@ from tests.cluster.cells import options, suite_file
 from tests.cluster.nodes import Head
 from tests.paths import ROOT
 from tests.processes import descendants
+from tests.samples.files import Refused
 from tests.samples.suites import SUITE, contents
 
 pytestmark = pytest.mark.usefixtures("without_report")
@@ -33,6 +34,17 @@ pytestmark = pytest.mark.usefixtures("without_report")
 def without_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """The report has tests of its own."""
     monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
+
+
+def started(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "eval", *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
 
 
 def until(
@@ -53,19 +65,7 @@ def test_cells_are_those_of_the_local_pool_and_a_killed_node_loses_none(
     suite = suite_file(tmp_path)
     second = head.another()
     try:
-        driver = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "eval",
-                *options(suite, tmp_path / "ray", "--ray", head.address),
-                *policies,
-            ],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        driver = started(*options(suite, tmp_path / "ray", "--ray", head.address), *policies)
         # Each node has one core: two that play, and wait, are one on each.
         until(lambda: len(list(meeting.glob("*.plays"))) == 2, "both nodes get work", driver)
         ours = set(descendants(second.process.pid))
@@ -141,17 +141,9 @@ def test_the_same_command_goes_on_after_the_driver_s_end(
     head: Head, meeting: Path, tmp_path: Path, how: signal.Signals
 ) -> None:
     suite, out = suite_file(tmp_path, seeds=[1], scenarios=SUITE["scenarios"][:1]), tmp_path / "out"
-    command = options(
-        suite, out, "--ray", head.address, "--policy=waits=tests.cluster.policies:Waits", "--jobs=1"
-    )
-    driver = subprocess.Popen(
-        [sys.executable, "-m", "eval", *command],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+    waits = "--policy=waits=tests.cluster.policies:Waits"
+    command = options(suite, out, "--ray", head.address, waits, "--jobs=1")
+    driver = started(*command)
     until(lambda: len(list(meeting.glob("*.plays"))) == 1, "a cell begins", driver)
     worker = int(next(meeting.glob("*.plays")).stem)
     os.kill(driver.pid, how)
@@ -168,7 +160,7 @@ def test_the_same_command_goes_on_after_the_driver_s_end(
 
 
 def test_an_address_where_nobody_answers_is_an_error_in_seconds(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     suite, out = suite_file(tmp_path), tmp_path / "out"
@@ -181,10 +173,8 @@ def test_an_address_where_nobody_answers_is_an_error_in_seconds(
             ("ray://h:1", "Ray Client"),
         ):
             began = time.monotonic()
-            assert main(options(suite, out, "--ray", given)) == 2
-            assert text in capsys.readouterr().err
+            assert text in refused(main, *options(suite, out, "--ray", given))
             assert time.monotonic() - began < 10
         mute.listen()
-        assert main(options(suite, out, "--ray", address)) == 2
-        assert "no answer within 3 s" in capsys.readouterr().err
+        assert "no answer within 3 s" in refused(main, *options(suite, out, "--ray", address))
     assert not out.exists()

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,7 +24,9 @@ from ns3_env.eval.commands.evaluation import main
 from tests.cluster.nodes import Head
 from tests.samples.ablations import CONFIG, CURRICULUM, ablation
 from tests.samples.episodes import ENDS, played, same
-from tests.samples.policy_files import FIELDS, lstm_file
+from tests.samples.files import Refused
+from tests.samples.policy_files import FIELDS, lstm_file, mlp_file
+from tests.samples.runs import checkpoints, the_run, written
 from tests.samples.searches import CONFIG as SEARCH
 from tests.samples.searches import CURRICULUM as STAGES
 from tests.samples.searches import WHAT
@@ -56,37 +60,28 @@ def test_episodes_of_actors_are_those_of_processes_even_if_an_actor_is_killed(
         actors.close()
 
 
-def weights(run: Path) -> bytes:
-    (latest,) = [
-        x for x in (run / "checkpoints").iterdir() if x.name == max(p.name for p in run.glob("checkpoints/*"))
-    ]
-    return (latest / "policy.npz").read_bytes()
+def weights(run: Path) -> list[bytes]:
+    return [(checkpoints(run)[-1] / "policy.npz").read_bytes()]
 
 
-def test_a_training_run_learns_the_same(head: Head, tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text(CONFIG)
-    (tmp_path / "curriculum.yaml").write_text(CURRICULUM)
-    given = ["--config", str(tmp_path / "config.yaml"), "--curriculum", str(tmp_path / "curriculum.yaml")]
-    found = {}
-    for where in ("here", "there"):
-        more = [f"env.ray={head.address}"] if where == "there" else []
-        assert train.main([*given, "--runs", str(tmp_path / where), *more]) == 0
-        (run,) = (tmp_path / where).iterdir()
-        found[where] = weights(run)
-    assert found["here"] == found["there"]
+def tried(run: Path) -> list[bytes]:
+    return [(run / name).read_bytes() for name in ("trials.csv", "validation.csv")]
 
 
-def test_a_search_tries_the_same_with_the_same_scores(head: Head, tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text(SEARCH.replace("WHAT", WHAT["weights"]))
-    (tmp_path / "curriculum.yaml").write_text(STAGES)
-    given = ["--config", str(tmp_path / "config.yaml"), "--curriculum", str(tmp_path / "curriculum.yaml")]
-    found = {}
-    for where in ("here", "there"):
-        more = [f"env.ray={head.address}"] if where == "there" else []
-        assert train.main([*given, "--no-evaluation", "--runs", str(tmp_path / where), *more]) == 0
-        (run,) = (tmp_path / where).iterdir()
-        found[where] = [(run / name).read_text() for name in ("trials.csv", "validation.csv")]
-    assert found["here"] == found["there"]
+@pytest.mark.parametrize(
+    ("config", "curriculum", "found"),
+    [(CONFIG, CURRICULUM, weights), (SEARCH.replace("WHAT", WHAT["weights"]), STAGES, tried)],
+    ids=["training", "search"],
+)
+def test_a_run_finds_the_same(
+    head: Head, tmp_path: Path, config: str, curriculum: str, found: Callable[[Path], list[bytes]]
+) -> None:
+    there = []
+    for name, more in (("here", []), ("there", [f"env.ray={head.address}"])):
+        (tmp_path / name).mkdir()
+        assert train.main([*written(tmp_path / name, config, curriculum), "--no-evaluation", *more]) == 0
+        there.append(found(the_run(tmp_path / name)))
+    assert there[0] == there[1]
 
 
 def test_an_ablation_s_runs_are_judged_alike(head: Head, tmp_path: Path) -> None:
@@ -105,17 +100,32 @@ def test_an_ablation_s_runs_are_judged_alike(head: Head, tmp_path: Path) -> None
 
 
 def test_decisions_across_the_channel_stay_on_one_machine(
-    head: Head, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    head: Head, tmp_path: Path, refused: Refused
 ) -> None:
     config = yaml.safe_load(CONFIG)
     config["env"]["placement"] = "python"
-    (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
-    (tmp_path / "curriculum.yaml").write_text(CURRICULUM)
-    given = ["--config", str(tmp_path / "config.yaml"), "--curriculum", str(tmp_path / "curriculum.yaml")]
-    assert train.main([*given, "--runs", str(tmp_path / "runs"), "env.ray=local"]) == 2
-    assert "env.ray: each decision in Python would cross the network" in capsys.readouterr().err
-    config["env"]["placement"] = "simulator"
-    (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
-    assert train.main([*given, "--runs", str(tmp_path / "runs"), "env.ray=nowhere"]) == 2
-    assert "env.ray: expected local, auto or HOST:PORT" in capsys.readouterr().err
+    said = refused(train.main, *written(tmp_path, config, CURRICULUM), "env.ray=local")
+    assert "env.ray: each decision in Python would cross the network" in said
+    said = refused(train.main, *written(tmp_path, CONFIG, CURRICULUM), "env.ray=nowhere")
+    assert "env.ray: expected local, auto or HOST:PORT" in said
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(200, marks=pytest.mark.slow)])
+def test_a_killed_actor_plays_the_next_episode_as_if_nothing_had_been(
+    head: Head, tmp_path: Path, kills: int
+) -> None:
+    policy = mlp_file(tmp_path / "policy.safetensors")
+    with joined(head.address):
+        # Only the rollouts know the actors: what this test held on to would hide what they let go.
+        rollouts = RayRollouts(SimulatorActors(1), ENDS, fields=FIELDS, seed=5)
+        found = []
+        for _ in range(kills + 1):
+            rollouts.begin(policy)
+            found.append(rollouts.next())
+            gc.collect()
+            os.kill(ray.get(rollouts._actors._actors[0].pid.remote()), signal.SIGKILL)
+        rollouts._actors.close()
+    assert [rollout.episode for rollout in found] == list(range(kills + 1))
+    wanted = played(policy, ENDS, min(kills + 1, 4), seed=5)
+    assert all(same(a, b) for a, b in zip(found, wanted, strict=False))

@@ -1,22 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Output files and folders: foreign ones and links are kept, and no descriptor is left open."""
+"""Output files and folders: foreign ones are kept, what is named is whole, nothing is left open."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+import resource
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
-from ns3_env.config.folders import refuse_foreign
+from ns3_env.agents.configuration.run_folder import RunFolder
+from ns3_env.agents.search.trials import Trial, TrialLog
+from ns3_env.agents.trainer.arrays import write_arrays
+from ns3_env.config.command_line import guarded
+from ns3_env.config.files import write_atomically, write_file
+from ns3_env.config.folders import refuse_foreign, replace_folder
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError
-from ns3_env.eval.benchmark.folder import claim
 from ns3_env.eval.commands import train
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.commands.evaluation import parser as eval_parser
@@ -25,13 +30,14 @@ from ns3_env.eval.plots.curves import draw_curves
 from ns3_env.eval.plots.json_file import check_json
 from ns3_env.simulator import Simulator
 from tests.processes import dummy_sim
+from tests.samples.files import Refused, dumped
 
 SCENARIO = {"traffic": {"kind": "incast", "size_bytes": 20_000}}
 
 
 def run(folder: Path, *options: str) -> int:
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "s.yaml").write_text(yaml.safe_dump(SCENARIO))
+    dumped(folder / "s.yaml", SCENARIO)
     given = ["run", str(folder / "s.yaml"), "--controllers", "dctcp"]
     return main([*given, "--out", str(folder / "out"), *options])
 
@@ -46,32 +52,44 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("what", OTHERS)
-def test_json_replaces_no_file_of_somebody_else(
-    what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_replaces_no_file_of_somebody_else(what: str, tmp_path: Path, refused: Refused) -> None:
     target = tmp_path / "mine.json"
     target.write_text(OTHERS[what])
-    assert run(tmp_path, "--json", str(target)) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert f"--json: {target} is there, and no command here has written it" in line
+    command = ["run", dumped(tmp_path / "s.yaml", SCENARIO), "--controllers", "dctcp"]
+    for main_of, given in ((main, [*command, "--out", tmp_path / "out"]), (train.main, [])):
+        said = refused(main_of, *given, "--json", target)
+        assert f"--json: {target} is there, and no command here has written it" in said
     assert target.read_text() == OTHERS[what]
     assert not (tmp_path / "out").exists()
 
 
-def test_train_refuses_it_before_it_trains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "mine.json").write_text("notes")
-    assert train.main(["--json", str(tmp_path / "mine.json")]) == 2
-    assert "no command here has written it" in capsys.readouterr().err
-
-
-def test_json_goes_through_no_link_and_into_no_device(tmp_path: Path) -> None:
-    (tmp_path / "link.json").symlink_to(tmp_path / "other.json")
+def test_json_is_written_into_files_alone(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
-    for name, wanted in (("link.json", "symbolic link"), ("pipe.json", "no file"), ("a/b.json", "no folder")):
+    for path, wanted in (("pipe.json", "no file"), ("a/b.json", "no folder"), ("/dev/null", "no file")):
         with pytest.raises(ScenarioError, match=wanted):
-            check_json(tmp_path / name)
-    with pytest.raises(ScenarioError, match="no file"):
-        check_json(Path("/dev/null"))
+            check_json(tmp_path / path)
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("run {} --controllers dctcp --out {}/out", "out/dctcp/flows.csv"),
+        ("report {}", "report.html"),
+        ("plot comparison {}", "evaluation/comparison.png"),
+        ("compare policy {}", "evaluation/hpcc.flows.csv"),
+        ("train --resume {}", "checkpoints/000000000001/policy.npz"),
+    ],
+)
+def test_nothing_is_written_through_a_link(command: str, name: str, tmp_path: Path, refused: Refused) -> None:
+    link = tmp_path / name
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(tmp_path / "elsewhere")
+    if command.startswith("run"):
+        command = command.replace("{}", str(dumped(tmp_path / "s.yaml", SCENARIO)), 1)
+    program, *given = command.format(tmp_path).split()
+    said = refused(train.main, *given) if program == "train" else refused(main, program, *given)
+    assert f"{link} is a symbolic link" in said
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_what_was_written_here_is_replaced(tmp_path: Path) -> None:
@@ -81,17 +99,6 @@ def test_what_was_written_here_is_replaced(tmp_path: Path) -> None:
     first = target.read_text()
     assert run(tmp_path, "--json", str(target)) == 0
     assert target.read_text() == first
-
-
-@pytest.mark.parametrize("where", ["out/dctcp", "out/dctcp/flows.csv"])
-def test_links_in_the_folder_of_results_are_refused_first(
-    where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / where).parent.mkdir(parents=True)
-    (tmp_path / where).symlink_to(tmp_path / "elsewhere")
-    assert run(tmp_path) == 2
-    assert f"{tmp_path / where} is a symbolic link" in capsys.readouterr().err
-    assert (tmp_path / where).is_symlink()
 
 
 def test_a_folder_of_files_with_such_names_is_no_earlier_run(tmp_path: Path) -> None:
@@ -106,45 +113,6 @@ def test_a_folder_of_files_with_such_names_is_no_earlier_run(tmp_path: Path) -> 
             refuse_foreign(folder, FILES, "run's folder")
     (folder / "config.yaml").write_text("scenario: {}")
     refuse_foreign(folder, FILES, "run's folder")
-
-
-def test_a_benchmark_s_folder_holds_no_links(tmp_path: Path) -> None:
-    (tmp_path / "suite.yaml").write_text("format: 1")
-    (tmp_path / "cells").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(ScenarioError, match="symbolic link"):
-        claim(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [
-        ("report", "report.html"),
-        ("report", "report.md"),
-        ("plot comparison", "evaluation/comparison.png"),
-        ("compare policy", "evaluation"),
-        ("compare policy", "evaluation/hpcc.flows.csv"),
-    ],
-)
-def test_pictures_and_reports_are_written_through_no_link(
-    command: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    link = tmp_path / name
-    link.parent.mkdir(exist_ok=True)
-    link.symlink_to(tmp_path / "elsewhere")
-    assert main([*command.split(), str(tmp_path)]) == 2
-    assert f"{link} is a symbolic link" in capsys.readouterr().err
-    assert not (tmp_path / "elsewhere").exists()
-
-
-@pytest.mark.parametrize("name", ["progress.csv", "checkpoints/000000000001/policy.npz"])
-def test_a_run_with_links_does_not_go_on(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    link = tmp_path / name
-    link.parent.mkdir(parents=True, exist_ok=True)
-    link.symlink_to(tmp_path / "elsewhere")
-    assert train.main(["--resume", str(tmp_path)]) == 2
-    assert f"{link} is a symbolic link" in capsys.readouterr().err
 
 
 def test_curves_replace_their_own_pictures_only(tmp_path: Path) -> None:
@@ -200,56 +168,182 @@ KEPT: list[object] = []
 def test_what_is_closed_has_closed_its_descriptors(cycle: Callable[[], None]) -> None:
     cycle()
     before = len(os.listdir("/proc/self/fd"))
-    for _ in range(50):
+    for _ in range(15):
         cycle()
     after = len(os.listdir("/proc/self/fd"))  # all are still referred to
     KEPT.clear()
     assert after == before
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["seed=3", "--config", "x", "train.decisions=5"],
-        ["--config", "x", "seed=3", "train.decisions=5"],
-        ["seed=3", "train.decisions=5", "--config", "x"],
-    ],
-)
-def test_options_and_overrides_mix(arguments: list[str]) -> None:
-    given = train.parser().parse_args(arguments)
-    assert given.config == Path("x")
-    assert given.overrides == ["seed=3", "train.decisions=5"]
+TRAINING = {"config": Path("x"), "overrides": ["seed=3", "train.decisions=5"]}
+
+
+def test_numbers_on_the_command_line_have_bounds(tmp_path: Path, refused: Refused) -> None:
+    file = dumped(tmp_path / "s.yaml", SCENARIO)
+    given = ["benchmark", "--controllers", "hpcc", "--jobs", 10**9, file, "--out", tmp_path / "out"]
+    assert "must be at most" in refused(main, *given)
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("command", "read"),
     [
-        ["run", "--controllers", "hpcc", "--queue-series", str(10**30)],
-        ["benchmark", "--controllers", "hpcc", "--jobs", str(10**9)],
-        ["run", "--trace", "--controllers", "hpcc", "--queue-series", str(10**30)],
+        ("train seed=3 --config x train.decisions=5", TRAINING),
+        ("train --config x seed=3 train.decisions=5", TRAINING),
+        ("train seed=3 train.decisions=5 --config x", TRAINING),
+        ("compare policy run a=1 --json t.json b=2", {"policy": Path("run"), "overrides": ["a=1", "b=2"]}),
+        (
+            "compare training x a=1 --curriculum y b=2",
+            {"config": Path("x"), "curriculum": Path("y"), "overrides": ["a=1", "b=2"]},
+        ),
+        (
+            "run --controllers hpcc s.yaml --out o seed=3",
+            {"scenario": Path("s.yaml"), "overrides": ["seed=3"]},
+        ),
+        (
+            "benchmark quick --over a=1,2 b=3 --seeds 1-3,7",
+            {"suite": Path("quick"), "over": ["a=1,2", "b=3"], "seeds": [1, 2, 3, 7]},
+        ),
+        ("paper --scale 2", {"name": None}),
     ],
 )
-def test_numbers_on_the_command_line_have_bounds(
-    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_options_and_overrides_mix(command: str, read: dict[str, object]) -> None:
+    program, *given = command.split()
+    parsed = (
+        train.parser().parse_args(given)
+        if program == "train"
+        else eval_parser().parse_args([program, *given])
+    )
+    assert vars(parsed).items() >= read.items()
+
+
+@pytest.mark.parametrize("command", ["run --controllers hpcc --out o", "speed --wrong"])
+def test_what_a_command_does_not_take_ends_it(command: str) -> None:
+    with pytest.raises(SystemExit):
+        eval_parser().parse_args(command.split())
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """("flushed", path) and ("named", path), in their order; a path is the one it had then."""
+    done: list[tuple[str, str]] = []
+    fsync, replace = os.fsync, os.replace
+
+    def flushed(number: int) -> None:
+        done.append(("flushed", os.readlink(f"/proc/self/fd/{number}")))
+        fsync(number)
+
+    def named(partial: Path, final: Path) -> None:
+        done.append(("named", str(final)))
+        replace(partial, final)
+
+    monkeypatch.setattr(os, "fsync", flushed)
+    monkeypatch.setattr(os, "replace", named)
+    return done
+
+
+def two_files(folder: Path) -> None:
+    (folder / "sub").mkdir()
+    (folder / "a").write_text("a")
+    (folder / "sub" / "b").write_text("b")
+
+
+def save_checkpoint(folder: Path) -> Path:
+    run = RunFolder(folder)
+    run.checkpoints.mkdir()
+    return run.save_checkpoint(5, two_files, {}, 1)
+
+
+def finish_cell(folder: Path) -> Path:
+    replace_folder(folder / "cell", two_files)
+    return folder / "cell"
+
+
+@pytest.mark.parametrize("make", [save_checkpoint, finish_cell])
+def test_a_folder_is_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, calls: list[tuple[str, str]], make: Callable[[Path], Path]
 ) -> None:
-    file = tmp_path / "s.yaml"
-    file.write_text(yaml.safe_dump(SCENARIO))
-    assert main([*arguments, str(file), "--out", str(tmp_path / "out")]) == 2
-    assert "must be at most" in capsys.readouterr().err
+    made = make(tmp_path)
+    at = calls.index(("named", str(made)))
+    before = {Path(path).name for what, path in calls[:at] if what == "flushed"}
+    assert {path.name for path in made.rglob("*")} <= before
+    assert any(name.endswith(".partial") for name in before), "the folder's own names"
+    assert ("flushed", str(made.parent)) in calls[at + 1 :]
 
 
-def test_a_command_s_own_arguments_mix_too() -> None:
-    given = eval_parser().parse_args(["compare", "policy", "run", "a=1", "--json", "t.json", "b=2"])
-    assert (given.policy, given.overrides) == (Path("run"), ["a=1", "b=2"])
-    given = eval_parser().parse_args(["compare", "training", "x", "a=1", "--curriculum", "y", "b=2"])
-    assert (given.config, given.curriculum, given.overrides) == (Path("x"), Path("y"), ["a=1", "b=2"])
-    given = eval_parser().parse_args(["run", "--controllers", "hpcc", "s.yaml", "--out", "o", "seed=3"])
-    assert (given.scenario, given.overrides) == (Path("s.yaml"), ["seed=3"])
-    given = eval_parser().parse_args(["benchmark", "quick", "--over", "a=1,2", "b=3", "--seeds", "1-3,7"])
-    assert (given.suite, given.over, given.seeds) == (Path("quick"), ["a=1,2", "b=3"], [1, 2, 3, 7])
-    given = eval_parser().parse_args(["paper", "--scale", "2"])
-    assert given.name is None
-    with pytest.raises(SystemExit):
-        eval_parser().parse_args(["run", "--controllers", "hpcc", "--out", "o"])
-    with pytest.raises(SystemExit):
-        eval_parser().parse_args(["speed", "--wrong"])
+def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path: Path, calls: list[tuple[str, str]]) -> None:
+    write_atomically(tmp_path / "x", "text")
+    partial = str(tmp_path / ".x.partial")
+    assert calls == [
+        ("flushed", partial), ("named", str(tmp_path / "x")), ("flushed", str(tmp_path)),
+    ]  # fmt: skip
+    calls.clear()
+    TrialLog(tmp_path / "trials.csv", ["A"]).add(Trial(0, {"A": 1}, 0.5))
+    assert [what for what, _ in calls] == ["flushed", "named", "flushed"]
+
+
+@pytest.fixture
+def full_disk() -> Iterator[None]:
+    """No file may have more than 1000 B: what a full disk does, with another reason."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+MUCH = "x" * 5000
+
+
+def cell(folder: Path) -> None:
+    replace_folder(folder / "a", lambda partial: write_file(partial / "flows.csv", MUCH))
+
+
+@pytest.mark.parametrize(
+    ("write", "named"),
+    [
+        (lambda folder: write_atomically(folder / "a.json", MUCH), "a.json"),
+        (lambda folder: write_file(folder / "a.csv", MUCH), "a.csv"),
+        (lambda folder: write_arrays(folder / "a.npz", {"x": np.zeros(9000)}), "a.npz"),
+        (cell, "a/flows.csv"),
+    ],
+)
+def test_what_cannot_be_written_is_a_line_that_names_it(
+    write: Callable[[Path], None],
+    named: str,
+    tmp_path: Path,
+    full_disk: None,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def work() -> int:
+        write(tmp_path)
+        return 0
+
+    assert guarded(work) == 2
+    assert capsys.readouterr().err == f"error: {tmp_path / named}: File too large\n"
+    assert not list(tmp_path.glob(".*"))  # nothing half-written takes room
+
+
+@pytest.mark.parametrize("out", ["file", "file/below"])
+def test_an_output_folder_that_is_a_file_is_said_so(
+    out: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+
+    def work() -> int:
+        (tmp_path / out).mkdir(parents=True, exist_ok=True)
+        return 0
+
+    assert guarded(work) == 2
+    wanted = f"error: {tmp_path / 'file'} is a file, where a folder is to be: name another\n"
+    assert capsys.readouterr().err == wanted
+
+
+def test_sigterm_is_ctrl_c_to_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+
+    def work() -> int:
+        signal.raise_signal(signal.SIGTERM)
+        return 0
+
+    assert guarded(work) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+    assert signal.getsignal(signal.SIGTERM) == before

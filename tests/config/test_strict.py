@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Faults in files of any model: their place, the value, and what would be right."""
+"""Files of any model: faults by their place, keys and values of version 0.1, lookup by name."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field
 
+from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
 from ns3_env.config.model import Strict, validate
 from ns3_env.config.overrides import put
+from ns3_env.config.packaged import DATA, data_names, find_file
 from ns3_env.config.yaml import parse, read_mapping
 from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.eval.episodes.entry import Entry
 from ns3_env.scenario import Controller, Scenario
 
 
@@ -66,32 +69,6 @@ def test_the_union_of_kinds_names_what_is_known() -> None:
         validate({"best": {"kind": "cow"}}, House, "h", raises=ScenarioError)
 
 
-@pytest.mark.parametrize(
-    ("data", "line"),
-    [
-        ({"topology": "dumbbell"}, "topology: is 'dumbbell': write {kind: dumbbell, ...}"),
-        ({"topology": "dumbel"}, "topology: is 'dumbel': write {kind: dumbbell, ...}"),
-        ({"topology": 5}, "topology: is 5: write {kind: dumbbell, ...}"),
-        ({"topology": {"senders": 3}}, "topology: has no 'kind': one of 'dumbbell', 'parking_lot', "),
-        (
-            {"topology": {"kind": "dumbbel"}},
-            "topology: there is no kind 'dumbbel'; the nearest known one is 'dumbbell' of 'dumbbell', ",
-        ),
-        (
-            {"traffic": {"kind": "mix", "parts": ["incast"]}},
-            "traffic.parts.0: is 'incast': write {kind: inca",
-        ),
-        ({"clock": "synchronous"}, "clock: is 'synchronous': write {name: synchronous, ...}"),
-        ({"clock": {"interval_ns": 5}}, "clock: has no 'name': one of 'per_flow_rtt', "),
-    ],
-)
-def test_what_is_chosen_by_name_says_how_to_write_it(data: dict[str, Any], line: str) -> None:
-    with pytest.raises(ScenarioError) as caught:
-        Scenario.from_mapping(data, "s.yaml")
-    assert str(caught.value).startswith(f"s.yaml: {line}")
-    assert "\n" not in str(caught.value)
-
-
 def test_a_controller_may_be_its_name_alone() -> None:
     short = Scenario.from_mapping({"controllers": ["hpcc", {"name": "agent"}]}, "s")
     assert short.controllers == [Controller(name="hpcc"), Controller(name="agent")]
@@ -129,3 +106,64 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 def test_values_are_read_as_yaml() -> None:
     assert parse("[1, 2.5, true, null, 100.0e+9, {a: b}]") == [1, 2.5, True, None, 1e11, {"a": "b"}]
+
+
+FIELDS = {"fields": ["rtt"]}
+
+
+@pytest.mark.parametrize(
+    ("model", "old", "today"),
+    [
+        (EnvConfig, {**FIELDS, "rollout": "inside"}, {**FIELDS, "placement": "simulator"}),
+        (EnvConfig, {**FIELDS, "rollout": "channel"}, {**FIELDS, "placement": "python"}),
+        (EnvConfig, {**FIELDS, "ahead": 2}, {**FIELDS, "prefetch": 2}),
+        (EvaluationConfig, {"placement": "channel"}, {"placement": "python"}),
+        (
+            Entry,
+            {"name": "x", "checkpoint": "y", "placement": "inside"},
+            {"name": "x", "checkpoint": "y", "placement": "simulator"},
+        ),
+        (Scenario, {"preset": "reference"}, {"preset": "published"}),
+    ],
+)
+def test_an_old_key_or_value_is_read_as_todays(
+    model: Any, old: dict[str, Any], today: dict[str, Any]
+) -> None:
+    assert model.model_validate(old) == model.model_validate(today)
+
+
+def test_a_key_under_both_names_is_refused() -> None:
+    both = {**FIELDS, "rollout": "inside", "placement": "python"}
+    with pytest.raises(ConfigError, match=r"x\.yaml: 'rollout' is now 'placement', and both are there"):
+        validate(both, EnvConfig, "x.yaml")
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_bare_name_and_a_path_as_in_a_clone_are_the_projects_own(elsewhere: None) -> None:
+    own = DATA / "configs" / "fdcc.yaml"
+    assert own.is_file()
+    assert find_file(Path("fdcc"), "configs") == own
+    assert find_file(Path("configs/fdcc.yaml"), "configs") == own
+    assert find_file(Path("incast"), "curricula").is_file()
+    assert "fdcc" in data_names("configs")
+
+
+def test_a_file_that_is_there_comes_first(elsewhere: None, tmp_path: Path) -> None:
+    (tmp_path / "configs").mkdir()
+    for name in ("fdcc", "configs/fdcc.yaml"):
+        (tmp_path / name).write_text("mine")
+        assert find_file(Path(name), "configs") == Path(name)
+
+
+def test_a_path_of_ones_own_stays_what_it_is(elsewhere: None) -> None:
+    for name in ("none.yaml", "some/where", "/none", "configs/none.yaml"):
+        assert find_file(Path(name), "configs") == Path(name)
+
+
+def test_an_unknown_name_is_told_which_there_are(elsewhere: None) -> None:
+    with pytest.raises(ConfigError, match=r"fdc: no such file, nor .*courier.*nearest known one is 'fdcc'"):
+        find_file(Path("fdc"), "configs")

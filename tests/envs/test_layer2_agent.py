@@ -27,7 +27,8 @@ from ns3_env.task.actions import MultiplicativeRate
 from ns3_env.task.observations import FIELDS, INDEX
 from ns3_env.task.rewards import make_reward
 from tests.paths import ROOT
-from tests.samples.runs import the_run
+from tests.samples.files import Refused, dumped
+from tests.samples.runs import checkpoints, the_run, written
 
 HEARD = ["notified_offset", "notified_delta", "notified_feedback", "pacing_rate", "last_action"]
 POINTS = {"feedback": "both", "sample_bytes": 30_000, "adaptive_sampling": False}
@@ -62,12 +63,9 @@ def small(tmp_path: Path) -> list[str]:
     config = yaml.safe_load((DATA / "configs/layer2.yaml").read_text())
     del config["evaluation"]
     config["agent"] |= {"learning_starts": 1000, "train_freq": 16, "gradient_steps": 1, "batch_size": 128}
-    config["train"] = {"decisions": 6_000, "checkpoint_every": 1_000_000}
-    (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
+    config["train"] = {"decisions": 4_000, "checkpoint_every": 1_000_000}
     stages = [{"name": "two", "scenario": incast(20_000_000, 20_000_000)}]
-    (tmp_path / "curriculum.yaml").write_text(yaml.safe_dump({"stages": stages}))
-    files = ["--config", str(tmp_path / "config.yaml"), "--curriculum", str(tmp_path / "curriculum.yaml")]
-    return [*files, "--runs", str(tmp_path / "runs")]
+    return written(tmp_path, config, {"stages": stages})
 
 
 def inside(policy: Path, played: dict[str, Any], episodes: int = 1) -> list[Rollout]:
@@ -90,7 +88,7 @@ def earned(policy: Path) -> float:
 
 def test_two_flows_learn_their_rates_from_feedback_frames_alone(tmp_path: Path) -> None:
     assert train.main(small(tmp_path)) == 0
-    untrained, *_, trained = sorted((the_run(tmp_path) / "checkpoints").iterdir())
+    untrained, *_, trained = checkpoints(the_run(tmp_path))
     before, after = (earned(at / "policy.safetensors") for at in (untrained, trained))
     assert after > before + 0.5
     spec = read_policy(trained / "policy.safetensors").spec
@@ -129,24 +127,21 @@ def test_the_reward_is_largest_at_a_fair_share_of_what_brings_the_queue_to_its_t
         make_reward("queue_target", within=0)
 
 
-def test_a_clock_of_frames_where_no_switch_sends_any_is_refused() -> None:
-    with vec_env(scenario(1000, points=None)) as env, pytest.raises(ScenarioError, match="per_notification"):
-        env.reset()
-
-
-def test_a_vec_env_tells_where_no_frame_ever_comes() -> None:
-    with vec_env(scenario(5_000, 5_000)) as env, pytest.raises(ScenarioError, match="without a decision"):
-        env.reset()
-
-
-def test_a_training_tells_where_no_frame_ever_comes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("sizes", "points", "said"),
+    [((1000,), None, "per_notification"), ((5_000, 5_000), POINTS, "without a dec")],
+)
+def test_a_clock_of_frames_where_none_ever_comes_is_refused(
+    sizes: tuple[int, ...], points: Any, said: str
 ) -> None:
+    with vec_env(scenario(*sizes, points=points)) as env, pytest.raises(ScenarioError, match=said):
+        env.reset()
+
+
+def test_a_training_tells_where_no_frame_ever_comes(tmp_path: Path, refused: Refused) -> None:
     command = small(tmp_path)
-    stages = [{"name": "none", "scenario": incast(5_000)}]
-    (tmp_path / "curriculum.yaml").write_text(yaml.safe_dump({"stages": stages}))
-    assert train.main(command) == 2
-    assert "episodes in a row ended without a decision" in capsys.readouterr().err
+    dumped(tmp_path / "curriculum.yaml", {"stages": [{"name": "none", "scenario": incast(5_000)}]})
+    assert "episodes in a row ended without a decision" in refused(train.main, *command)
 
 
 def test_a_gymnasium_env_tells_where_no_frame_comes() -> None:

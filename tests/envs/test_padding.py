@@ -36,15 +36,13 @@ def scenario(clock: str = "synchronous") -> Scenario:
         {"src": 1 + i % 4, "dst": 0, "size_bytes": size, "start_ns": 9_000 * i}
         for i, size in enumerate(SIZES)
     ]
-    return Scenario.from_mapping(
-        {
-            "topology": {"kind": "dumbbell", "senders": 4},
-            "traffic": {"kind": "list", "flows": flows},
-            "clock": {"name": clock},
-            "time_limit_ns": 10_000_000,
-        },
-        "test.yaml",
-    )
+    content = {
+        "topology": {"kind": "dumbbell", "senders": 4},
+        "traffic": {"kind": "list", "flows": flows},
+        "clock": {"name": clock},
+        "time_limit_ns": 10_000_000,
+    }
+    return Scenario.from_mapping(content, "test.yaml")
 
 
 class Counting(FlowVecEnv):
@@ -102,24 +100,16 @@ def test_what_is_replayed_are_decisions(algorithm: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "make",
-    [
-        lambda env: PPO("MlpPolicy", env, n_steps=16, batch_size=16, n_epochs=1, policy_kwargs=small()),
-        lambda env: RecurrentPPO(
-            "MlpLstmPolicy",
-            env,
-            n_steps=16,
-            batch_size=16,
-            n_epochs=1,
-            policy_kwargs={**small(), "lstm_hidden_size": 4},
-        ),
-    ],
-    ids=["PPO", "RecurrentPPO"],
+    ("algorithm", "policy", "more"),
+    [(PPO, "MlpPolicy", {}), (RecurrentPPO, "MlpLstmPolicy", {"lstm_hidden_size": 4})],
 )
-def test_what_rollouts_teach_are_decisions(make: Callable[[Any], BaseAlgorithm]) -> None:
+def test_what_rollouts_teach_are_decisions(
+    algorithm: Callable[..., BaseAlgorithm], policy: str, more: dict[str, int]
+) -> None:
     with Counting() as env:
-        seen = OfRollouts(env)
-        masked(make(env)).learn(16 * 16 * 3 + 1, callback=seen)
+        seen, networks = OfRollouts(env), {**small(), **more}
+        model = algorithm(policy, env, n_steps=16, batch_size=16, n_epochs=1, policy_kwargs=networks)
+        masked(model).learn(16 * 16 * 3 + 1, callback=seen)
         assert seen.rollouts > 2
 
 

@@ -30,8 +30,12 @@ CUT = ENDS.model_copy(update={"time_limit_ns": 30_000})
 
 
 @pytest.fixture
-def rollouts(tmp_path: Path) -> Iterator[tuple[Rollouts, Path]]:
-    policy = mlp_file(tmp_path / "policy.safetensors")
+def policy(tmp_path: Path) -> Path:
+    return mlp_file(tmp_path / "policy.safetensors")
+
+
+@pytest.fixture
+def rollouts(policy: Path) -> Iterator[tuple[Rollouts, Path]]:
     with Rollouts(ENDS, num_simulators=2, fields=FIELDS) as made:
         yield made, policy
 
@@ -91,23 +95,20 @@ def test_a_policy_decides_inside_as_it_does_across_the_channel(
 def test_the_same_seed_gives_the_same_transitions_however_many_simulators(tmp_path: Path) -> None:
     policy = lstm_file(tmp_path / "policy.safetensors")
     exploration = Exploration(noise=0.1, random_share=0.3)
-    one, two, four = (
-        played(policy, ENDS, 6, simulators, exploration=exploration, seed=5) for simulators in (1, 2, 4)
-    )
+    one, two, four = (played(policy, ENDS, 6, n, exploration=exploration, seed=5) for n in (1, 2, 4))
     assert all(same(a, b) and same(a, c) for a, b, c in zip(one, two, four, strict=True))
     assert [rollout.episode for rollout in one] == list(range(6))
     other = played(policy, ENDS, 1, exploration=exploration, seed=6)[0]
     assert not same(one[0], other)
 
 
-def test_scenarios_are_drawn_in_order_when_episodes_are_asked_for(tmp_path: Path) -> None:
+def test_scenarios_are_drawn_in_order_when_episodes_are_asked_for(policy: Path) -> None:
     drawn: list[int] = []
 
     def sampler(episode: int) -> Scenario:
         drawn.append(episode)
         return ENDS
 
-    policy = mlp_file(tmp_path / "policy.safetensors")
     with Rollouts(sampler, fields=FIELDS) as rollouts:
         for _ in range(3):
             rollouts.begin(policy)
@@ -153,8 +154,7 @@ def test_rows_beyond_what_a_channel_holds_come_all_the_same(tmp_path: Path) -> N
     assert same(played(policy, ENDS, 1, capacity=8)[0], played(policy, ENDS, 1)[0])
 
 
-def test_the_buffer_learns_the_same_from_a_rollout_as_from_decisions_one_by_one(tmp_path: Path) -> None:
-    policy = mlp_file(tmp_path / "policy.safetensors")
+def test_the_buffer_learns_the_same_from_a_rollout_as_from_decisions_one_by_one(policy: Path) -> None:
     for scenario in (ENDS, CUT):
         rollout = played(policy, scenario, 1, exploration=Exploration(noise=0.3))[0]
         whole, single = (buffer() for _ in range(2))
@@ -167,8 +167,8 @@ def test_the_buffer_learns_the_same_from_a_rollout_as_from_decisions_one_by_one(
             assert np.allclose(getattr(whole, name), getattr(single, name), rtol=1e-5), name
 
 
-def test_a_ring_that_is_too_small_keeps_the_latest(tmp_path: Path) -> None:
-    rollout = played(mlp_file(tmp_path / "policy.safetensors"), ENDS, 1)[0]
+def test_a_ring_that_is_too_small_keeps_the_latest(policy: Path) -> None:
+    rollout = played(policy, ENDS, 1)[0]
     small, large = buffer(7), buffer(1000)
     for ring in (small, large):
         for _ in range(2):
@@ -189,19 +189,14 @@ def buffer(size: int = 1000) -> HistoryReplayBuffer:
 
 
 def one_by_one(ring: HistoryReplayBuffer, rollout: Rollout) -> None:
-    slot = np.zeros(1, dtype=np.int64)
+    slot, rewards = np.zeros(1, dtype=np.int64), rollout.rewards.astype(np.float32)
+    ends = (rollout.terminated, rollout.truncated)
     for row in range(len(rollout.flows)):
         here = slice(row, row + 1)
         if rollout.first[row]:
             ring.begin(slot, rollout.observations[here])
         else:
-            ring.outcome(
-                slot,
-                rollout.rewards[here].astype(np.float32),
-                rollout.observations[here],
-                rollout.terminated[here],
-                rollout.truncated[here],
-            )
+            ring.outcome(slot, rewards[here], rollout.observations[here], *(end[here] for end in ends))
         if rollout.decided[row]:
             ring.act(slot, rollout.actions[here, None])
 
@@ -220,8 +215,10 @@ def test_a_killed_simulator_is_an_exception_and_the_next_episodes_follow(
     assert made.next().episode == number
 
 
-def test_a_bad_file_is_named(rollouts: tuple[Rollouts, Path], tmp_path: Path) -> None:
+def test_a_bad_file_is_named_and_what_nobody_asked_for_is_an_error(rollouts: tuple[Rollouts, Path]) -> None:
     made, policy = rollouts
+    with pytest.raises(RuntimeError, match="begin"):
+        made.next()
     made.begin(policy.read_bytes()[:50])
     with pytest.raises(ScenarioError, match="no safetensors file"):
         made.next()
@@ -229,13 +226,8 @@ def test_a_bad_file_is_named(rollouts: tuple[Rollouts, Path], tmp_path: Path) ->
     assert made.next().decisions > 0
 
 
-def test_what_nobody_asked_for_is_an_error(rollouts: tuple[Rollouts, Path]) -> None:
-    with pytest.raises(RuntimeError, match="begin"):
-        rollouts[0].next()
-
-
-def test_what_a_flow_has_had_and_has_left_is_its_size(tmp_path: Path) -> None:
-    (rollout,) = played(mlp_file(tmp_path / "policy.safetensors"), ENDS, count=1)
+def test_what_a_flow_has_had_and_has_left_is_its_size(policy: Path) -> None:
+    (rollout,) = played(policy, ENDS, count=1)
     attained, remaining, bdp = (
         observations.column(rollout.records, name) for name in ("attained", "remaining", "bdp_bytes")
     )

@@ -4,16 +4,12 @@
 from __future__ import annotations
 
 import os
-import signal
-import time
 from typing import Any
 
 import numpy as np
 import pytest
 
 from ns3_env.envs.sb3_vec_env import FlowVecEnv, episode_seed
-from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung
-from ns3_env.simulator import HANG_TIMEOUT_VARIABLE
 from tests.processes import dummy_sim
 
 DUMMY = dummy_sim()
@@ -22,47 +18,6 @@ DUMMY = dummy_sim()
 def make(dummy: dict[str, Any] | None = None, **settings: Any) -> FlowVecEnv:
     given = {"slots": 3, "steps": 4, **(dummy or {})}
     return FlowVecEnv({"dummy": given}, slots=3, executable=DUMMY, **settings)
-
-
-def collect(env: FlowVecEnv, episodes: int) -> dict[int, list[tuple[Any, ...]]]:
-    """Rows of the first episodes, by episode number; the action depends on the observation."""
-    rows: dict[int, list[tuple[Any, ...]]] = {}
-    results: dict[int, dict[str, Any]] = {}
-    env.start()
-    while len(results) < episodes:
-        playing = list(env._episodes)
-        batch = env.recv()
-        for i, result in batch.results:
-            results[result["episode"]] = result
-            playing[i] = env._episodes[i]
-        for k in range(len(batch.slots)):
-            rows.setdefault(playing[batch.simulators[k]], []).append(
-                (
-                    int(batch.slots[k]) % env.slots,
-                    batch.observations[k].tobytes(),
-                    float(batch.rewards[k]),
-                    bool(batch.first[k]),
-                    bool(batch.terminated[k]),
-                    bool(batch.truncated[k]),
-                )
-            )
-        due = batch.due
-        env.send(np.sin(batch.observations[due, :1]), batch.slots[due])
-    for episode, result in results.items():
-        rows[episode].append((result["action_sum"], result["seed"]))
-    return {episode: rows[episode] for episode in sorted(results) if episode < episodes}
-
-
-@pytest.mark.parametrize("ordered", [True, False])
-def test_same_episodes_with_1_2_and_4_simulators(ordered: bool) -> None:
-    runs = []
-    for n in (1, 2, 4):
-        with make({"sparse": True}, num_simulators=n, seed=7, ordered=ordered) as env:
-            runs.append(collect(env, 8))
-    common = set(runs[0]) & set(runs[1]) & set(runs[2])
-    assert len(common) >= 4
-    for episode in common:
-        assert runs[0][episode] == runs[1][episode] == runs[2][episode]
 
 
 def test_ordered_rows_do_not_depend_on_timing() -> None:
@@ -188,42 +143,6 @@ def test_seed_repeats_episodes_and_reset_goes_on_to_the_next() -> None:
         assert np.array_equal(env.reset(), first)
         assert not np.array_equal(first, second)
     assert episode_seed(11, 3) == episode_seed(11, 3) != episode_seed(11, 4)
-
-
-def test_a_killed_simulator_raises_and_the_next_reset_works() -> None:
-    with make({"work_us": 2000}, num_simulators=2) as env:
-        env.reset()
-        victim = env.pids[1]
-        assert victim is not None
-        os.kill(victim, signal.SIGKILL)
-        begin = time.monotonic()
-        with pytest.raises(SimulatorDied, match="signal 9"):
-            env.step(np.zeros((6, 1)))
-        assert time.monotonic() - begin < 1
-        env.reset()
-        for _ in range(10):
-            env.step(np.zeros((6, 1)))
-        assert victim not in env.pids
-
-
-@pytest.mark.parametrize("ordered", [True, False])
-def test_a_hung_simulator_raises(ordered: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(HANG_TIMEOUT_VARIABLE, "0.3")
-    with make({"hang_at": 2}, num_simulators=2, ordered=ordered) as env:
-        env.start()
-
-        def play() -> None:
-            while True:
-                batch = env.recv()
-                env.send(np.zeros((int(batch.due.sum()), 1)), batch.slots[batch.due])
-
-        with pytest.raises(SimulatorHung):
-            play()
-
-
-def test_too_many_flows_for_the_slots_is_one_clear_error() -> None:
-    with make({"slots": 5}) as env, pytest.raises(ScenarioError, match="has 3 slots per simulator"):
-        env.reset()
 
 
 def test_close_may_be_called_twice_and_leaves_no_process() -> None:

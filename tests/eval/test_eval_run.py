@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -14,6 +14,7 @@ from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.episodes.results import FLOW_COLUMNS, QUEUE_COLUMNS
 from ns3_env.eval.episodes.series import COLUMNS
 from tests.paths import ROOT
+from tests.samples.files import Refused, dumped, rows
 
 CSV = "src,dst,size_bytes,start_ns\n0,2,50000,0\n1,2,50000,0\n"
 SCENARIO = {
@@ -28,17 +29,16 @@ def scenario(tmp_path: Path) -> Path:
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "flows.csv").write_text(CSV)
-    (folder / "two.yaml").write_text(yaml.safe_dump(SCENARIO))
-    return folder / "two.yaml"
+    return dumped(folder / "two.yaml", SCENARIO)
+
+
+def used(out: Path, controller: str) -> dict[str, Any]:
+    """What the folder says of the scenario that was played."""
+    return dict(yaml.safe_load((out / controller / "config.yaml").read_text())["scenario"])
 
 
 def run(scenario: Path, out: Path, controllers: str = "dctcp,hpcc", *more: str) -> int:
     return main(["run", str(scenario), "--controllers", controllers, "--out", str(out), *more])
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def test_each_controller_has_a_folder_of_flows_and_queues(
@@ -58,17 +58,11 @@ def test_each_controller_has_a_folder_of_flows_and_queues(
             ("1", "2", "50000", "0"),
         ]
         assert all(x["finished"] == "1" for x in flows)
+        assert {(float(x["base_rtt_ns"]), x["payload_bytes"]) for x in flows} == {(6240.0, "1000")}
         slowdowns = [float(x["fct_ns"]) / float(x["standalone_ns"]) for x in flows]
         assert table[name]["fct_slowdown_avg"] == pytest.approx(sum(slowdowns) / 2)
         assert max(float(x["mean_bytes"]) for x in queues) == table[name]["queue_avg_bytes"]
         assert name in shown
-
-
-def test_flows_cut_by_the_time_limit_are_not_finished(scenario: Path, tmp_path: Path) -> None:
-    scenario.write_text(yaml.safe_dump({**SCENARIO, "time_limit_ns": 5000}))
-    assert run(scenario, tmp_path / "out", "hpcc") == 0
-    flows = rows(tmp_path / "out" / "hpcc" / "flows.csv")
-    assert [(x["finished"], x["fct_ns"]) for x in flows] == [("0", "-1")] * 2
 
 
 def test_config_holds_every_value_that_was_used(scenario: Path, tmp_path: Path) -> None:
@@ -76,16 +70,14 @@ def test_config_holds_every_value_that_was_used(scenario: Path, tmp_path: Path) 
     config = yaml.safe_load((tmp_path / "out" / "dcqcn" / "config.yaml").read_text())
     assert config["source"] == str(scenario)
     assert {"python", "ns3-env", "ns3"} <= set(config["versions"])
-    used = config["scenario"]
-    assert used["timing"] == "exact"
-    assert used["min_rate_bps"] == 1e9
-    assert used["switch"]["buffer_bytes"] == 32 << 20
-    assert used["switch"]["ecn"]["kmax_bytes"] == 400_000
-    (controller,) = used["controllers"]
+    played = config["scenario"]
+    assert (played["timing"], played["min_rate_bps"]) == ("exact", 1e9)
+    assert played["switch"]["buffer_bytes"] == 32 << 20
+    assert played["switch"]["ecn"]["kmax_bytes"] == 400_000
+    (controller,) = played["controllers"]
     assert controller["attributes"]["Gain"] == 0.125  # the scenario's own
     assert controller["attributes"]["AlphaInterval"] == "+1000ns"  # the controller's
-    config = yaml.safe_load((tmp_path / "out" / "dctcp" / "config.yaml").read_text())
-    assert config["scenario"]["switch"]["ecn"]["kmax_bytes"] == 30_000
+    assert used(tmp_path / "out", "dctcp")["switch"]["ecn"]["kmax_bytes"] == 30_000
 
 
 def test_counters_of_each_flow(scenario: Path, tmp_path: Path) -> None:
@@ -134,7 +126,7 @@ def test_the_queues_are_sampled_on_request(scenario: Path, tmp_path: Path) -> No
 def test_marks_and_pauses_are_written_where_the_scenario_records_them(scenario: Path, tmp_path: Path) -> None:
     ecn = {"kmin_bytes": 10_000, "kmax_bytes": 10_000, "pmax": 1.0, "at_rate_bps": 100e9}
     narrow = {"buffer_bytes": 200_000, "ecn": ecn}
-    scenario.write_text(yaml.safe_dump({**SCENARIO, "record": {"events": True}, "switch": narrow}))
+    dumped(scenario, {**SCENARIO, "record": {"events": True}, "switch": narrow})
     assert run(scenario, tmp_path / "out", "dctcp") == 0
     folder = tmp_path / "out" / "dctcp"
     marks, pauses = rows(folder / "marks.csv"), rows(folder / "pauses.csv")
@@ -152,7 +144,7 @@ def test_marks_and_pauses_are_written_where_the_scenario_records_them(scenario: 
 def test_every_pause_frame_is_counted_at_the_port_that_sent_it(scenario: Path, tmp_path: Path) -> None:
     """Of hosts, too: a row's ``pause_frames`` are those its port received, from switches alone."""
     narrow = {"buffer_bytes": 200_000, "ecn": None}
-    scenario.write_text(yaml.safe_dump({**SCENARIO, "switch": narrow}))
+    dumped(scenario, {**SCENARIO, "switch": narrow})
     assert run(scenario, tmp_path / "out", "dcqcn", "--json", str(tmp_path / "table.json")) == 0
     queues = rows(tmp_path / "out" / "dcqcn" / "queues.csv")
     hosts = {"0", "1", "2"}
@@ -176,14 +168,13 @@ def test_each_controller_has_captures_of_its_own(
             *(f"{name}-{port}.pcap" for port in ports),
             f"{name}.pcapng",
         ]
-        record = yaml.safe_load((folder / "config.yaml").read_text())["scenario"]["record"]
-        assert record["pcap"] == str(folder / "pcap" / name)
-    scenario.write_text(yaml.safe_dump({**SCENARIO, "record": {"pcap_ports": [[3, 2]]}}))
+        assert used(tmp_path / "out", name)["record"]["pcap"] == str(folder / "pcap" / name)
+    dumped(scenario, {**SCENARIO, "record": {"pcap_ports": [[3, 2]]}})
     assert run(scenario, tmp_path / "out", "hpcc", "--pcap") == 0
     captures = (tmp_path / "out" / "hpcc" / "pcap").iterdir()
     assert sorted(path.name for path in captures) == ["hpcc-3-2.pcap", "hpcc.pcapng"]
     assert run(scenario, tmp_path / "out", "hpcc") == 0
-    scenario.write_text(yaml.safe_dump({**SCENARIO, "record": {"pcap_ports": [[3, 7]]}}))
+    dumped(scenario, {**SCENARIO, "record": {"pcap_ports": [[3, 7]]}})
     assert run(scenario, tmp_path / "out", "hpcc", "--pcap") == 2
     assert "there is no port 7 at node 3" in capsys.readouterr().err
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["dctcp", "hpcc"]
@@ -200,80 +191,16 @@ def test_an_interrupted_write_leaves_no_folder(
     assert not (tmp_path / "out" / "hpcc").exists()
 
 
-@pytest.mark.parametrize(
-    ("controllers", "text"),
-    [
-        ("dctcp,reno", "unknown controller 'reno'; known: bcn, dcqcn, dctcp,"),
-        ("dctcp,cubic", "'cubic' is TCP's, and the scenario's transport is rdma; known: bcn, dcqcn, dctcp,"),
-        ("policy", "'policy' plays a policy's file: name it, --checkpoint NAME=FILE; known: "),
-        ("agent", "unknown controller 'agent'; known:"),
-        ("hpcc,,dctcp", "unknown controller ''; known:"),
-        ("hpcc,hpcc", "'hpcc' is there twice"),
-    ],
-)
-def test_a_wrong_controller_is_named_before_anything_runs(
-    controllers: str, text: str, scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(scenario, tmp_path / "out", controllers) == 2
-    assert f"error: --controllers: {text}" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
-
-
-def test_flows_of_an_agent_need_a_policy(
-    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    traffic = {"kind": "csv", "file": "flows.csv", "controller": "agent"}
-    scenario.write_text(yaml.safe_dump({"traffic": traffic, "controllers": [{"name": "agent"}]}))
-    assert run(scenario, tmp_path / "out") == 2
-    assert f"{scenario}: traffic.controller: flows under 'agent'" in capsys.readouterr().err
-
-
 def test_keys_and_attributes_are_overridden_on_the_command_line(scenario: Path, tmp_path: Path) -> None:
-    changes = ["time_limit_ns=20000", "topology={kind: dumbbell, senders: 8}", "hpcc.Eta=0.9"]
+    changes = ["time_limit_ns=5000", "topology={kind: dumbbell, senders: 8}", "hpcc.Eta=0.9"]
     assert run(scenario, tmp_path / "out", "dctcp,hpcc", *changes) == 0
     config = yaml.safe_load((tmp_path / "out" / "hpcc" / "config.yaml").read_text())
-    assert config["scenario"]["time_limit_ns"] == 20_000
+    assert config["scenario"]["time_limit_ns"] == 5000
     assert config["scenario"]["topology"]["senders"] == 8
     assert float(config["scenario"]["controllers"][0]["attributes"]["Eta"]) == 0.9
+    cut = rows(tmp_path / "out" / "hpcc" / "flows.csv")
+    assert {(x["finished"], x["fct_ns"]) for x in cut} == {("0", "-1")}
     assert config["source"] == f"{scenario}, with {', '.join(changes[:2])}"
-
-
-@pytest.mark.parametrize(
-    ("override", "text"),
-    [
-        ("traffic.sise_bytes=3", "traffic: unknown key 'sise_bytes'; the nearest known one is"),
-        ("trafic.size_bytes=3", "unknown key 'trafic'; the nearest known one is 'traffic'"),
-        ("time_limit_ns=0", ", with time_limit_ns=0: time_limit_ns: Input should be greater than 0"),
-        ("traffic", "'traffic' is not of the form key=value"),
-        ("hpcc.eta=0.9", "hpcc has no attribute 'eta'; the nearest known one is 'Eta'"),
-        ("mpcc.Gain=0.9", "mpcc: is not among --controllers, hpcc"),
-        ("controllers.3.name=hpcc", "'3' is no entry of a list"),
-    ],
-)
-def test_a_wrong_override_is_named(
-    scenario: Path, tmp_path: Path, override: str, text: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(scenario, tmp_path / "out", "hpcc", override) == 2
-    assert text in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
-
-
-def test_wrong_input_ends_with_code_2(
-    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (scenario.parent / "flows.csv").write_text(CSV + "0,9,5,0\n")
-    assert run(scenario, tmp_path / "out") == 2
-    assert f"{scenario.parent / 'flows.csv'}:4: dst: there is no host 9" in capsys.readouterr().err
-    assert run(tmp_path / "none.yaml", tmp_path / "out") == 2
-    assert "none.yaml: No such file" in capsys.readouterr().err
-    (scenario.parent / "flows.csv").write_text(CSV)
-    assert run(scenario, tmp_path / "out", "hpcc", "--json", str(tmp_path / "no" / "x.json")) == 2
-    assert "--json: there is no folder" in capsys.readouterr().err
-    assert run(scenario, tmp_path / "out", "hpcc", "--queue-series", "0") == 2
-    assert "--queue-series: 0 ns is no interval" in capsys.readouterr().err
-    scenario.write_text(yaml.safe_dump({**SCENARIO, "record": {"pcap": "x"}}))
-    assert run(scenario, tmp_path / "out", "hpcc") == 2
-    assert "record.pcap: the controllers would write the same files" in capsys.readouterr().err
 
 
 def test_the_readme_s_scenario_runs(tmp_path: Path) -> None:
@@ -283,22 +210,6 @@ def test_the_readme_s_scenario_runs(tmp_path: Path) -> None:
     assert len(rows(tmp_path / "results" / "hpcc" / "flows.csv")) == 8
 
 
-@pytest.mark.parametrize("payload", [256, 4096])
-def test_each_flow_says_its_base_rtt_and_its_packets(tmp_path: Path, payload: int) -> None:
-    file = tmp_path / "s.yaml"
-    text = {
-        "topology": {"kind": "dumbbell", "senders": 2},
-        "traffic": {"kind": "incast", "size_bytes": 50_000},
-    }
-    file.write_text(yaml.safe_dump({**text, "payload_bytes": payload}))
-    command = ["run", str(file), "--controllers", "hpcc", "--out", str(tmp_path / "out")]
-    assert main(command) == 0
-    with (tmp_path / "out/hpcc/flows.csv").open(newline="") as rows:
-        flow = next(csv.DictReader(rows))
-    assert float(flow["base_rtt_ns"]) == pytest.approx(6000 + 3 * payload * 8 / 100, abs=0.01)
-    assert (flow["payload_bytes"], flow["header_bytes"]) == (str(payload), "90")
-
-
 def test_without_names_the_scenario_s_own_controllers_play(
     scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -306,19 +217,18 @@ def test_without_names_the_scenario_s_own_controllers_play(
         "src,dst,size_bytes,start_ns,controller\n0,2,50000,0,\n1,2,50000,0,hpcc\n"
     )
     own = {**SCENARIO, "controllers": [*SCENARIO["controllers"], {"name": "hpcc"}]}
-    scenario.write_text(yaml.safe_dump(own))
+    dumped(scenario, own)
     alone = ["run", str(scenario), "--out", str(tmp_path / "out")]
     assert main([*alone, "hpcc.Eta=0.9"]) == 0
     assert "\ndcqcn+hpcc " in capsys.readouterr().out
     (folder,) = (tmp_path / "out").iterdir()
-    written = yaml.safe_load((folder / "config.yaml").read_text())["scenario"]
-    dcqcn, hpcc = written["controllers"]
+    dcqcn, hpcc = used(folder.parent, folder.name)["controllers"]
     assert (dcqcn["name"], dcqcn["attributes"]["Gain"]) == ("dcqcn", 0.125)
     assert (hpcc["name"], hpcc["attributes"]["Eta"]) == ("hpcc", 0.9)
     assert main([*alone, "dctcp.Gain=0.5"]) == 2
     assert "dctcp: is not among the scenario's controllers, dcqcn, hpcc" in capsys.readouterr().err
 
-    scenario.write_text(yaml.safe_dump({"topology": SCENARIO["topology"]}))
+    dumped(scenario, {"topology": SCENARIO["topology"]})
     assert main(alone) == 2
     said = capsys.readouterr().err
     assert "--controllers: name one, or a --checkpoint NAME=PATH; the scenario itself leaves flows to" in said
@@ -330,3 +240,50 @@ def test_where_no_bar_can_be_drawn_a_line_says_how_far_it_is(
     monkeypatch.setattr("ns3_env.eval.plots.progress.FIRST_S", 0.001)
     assert run(scenario, tmp_path / "out", "dctcp") == 0
     assert "dctcp (0 of 1 played); 0:00 so far\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        *(
+            ([names], f"error: --controllers: {said}")
+            for names, said in (
+                ("dctcp,reno", "unknown controller 'reno'; known: bcn, dcqcn, dctcp,"),
+                ("dctcp,cubic", "'cubic' is TCP's, and the scenario's transport is rdma; known: bcn, dcqcn,"),
+                ("policy", "'policy' plays a policy's file: name it, --checkpoint NAME=FILE; known: "),
+                ("agent", "unknown controller 'agent'; known:"),
+                ("hpcc,,dctcp", "unknown controller ''; known:"),
+                ("hpcc,hpcc", "'hpcc' is there twice"),
+            )
+        ),
+        (["hpcc", "traffic.sise_bytes=3"], "traffic: unknown key 'sise_bytes'; the nearest known one is"),
+        (["hpcc", "trafic.size_bytes=3"], "unknown key 'trafic'; the nearest known one is 'traffic'"),
+        (
+            ["hpcc", "time_limit_ns=0"],
+            ", with time_limit_ns=0: time_limit_ns: Input should be greater than 0",
+        ),
+        (["hpcc", "traffic"], "'traffic' is not of the form key=value"),
+        (["hpcc", "hpcc.eta=0.9"], "hpcc has no attribute 'eta'; the nearest known one is 'Eta'"),
+        (["hpcc", "mpcc.Gain=0.9"], "mpcc: is not among --controllers, hpcc"),
+        (["hpcc", "controllers.3.name=hpcc"], "'3' is no entry of a list"),
+        (["hpcc", "--json", "no/x.json"], "--json: there is no folder"),
+        (["hpcc", "--queue-series", "0"], "--queue-series: 0 ns is no interval"),
+        (["hpcc", "--trace", "--queue-series", "0"], "--queue-series: 0 ns is no interval"),
+        (["hpcc", "--queue-series", str(10**30)], "must be at most"),
+        (["hpcc,dctcp", "record.pcap=x"], "record.pcap: the controllers would write the same files"),
+        (["hpcc", "traffic.file=wrong.csv"], "wrong.csv:2: dst: there is no host 9"),
+    ],
+)
+def test_what_cannot_be_run_is_a_line_before_anything_runs(
+    given: list[str], text: str, scenario: Path, tmp_path: Path, refused: Refused
+) -> None:
+    (scenario.parent / "wrong.csv").write_text("src,dst,size_bytes,start_ns\n0,9,5,0\n")
+    command = ["run", scenario, "--out", tmp_path / "out", "--controllers", *given]
+    assert text in refused(main, *command)
+    assert not (tmp_path / "out").exists()
+
+
+def test_flows_of_an_agent_need_a_policy(scenario: Path, tmp_path: Path, refused: Refused) -> None:
+    agents = ["traffic.controller=agent", "controllers=[agent]"]
+    said = refused(main, "run", scenario, "--out", tmp_path / "out", "--controllers", "hpcc", *agents)
+    assert "traffic.controller: flows under 'agent'" in said

@@ -17,6 +17,8 @@ from ns3_env.eval import metrics
 from ns3_env.eval.metrics import fairness, goodput, pauses, queues, slowdown
 from ns3_env.eval.plots import table
 
+PORT = {"rate_bps": 8e9, "tx_bytes": 5}
+
 
 @pytest.fixture
 def results() -> dict[str, Any]:
@@ -38,24 +40,8 @@ def results() -> dict[str, Any]:
             "pause_ns": [1000, 500, 0],
         },
         "queues": [
-            {
-                "node": 4,
-                "port": 0,
-                "peer": 5,
-                "rate_bps": 8e9,
-                "mean_bytes": 70.0,
-                "p99_bytes": 90.0,
-                "tx_bytes": 5,
-            },
-            {
-                "node": 5,
-                "port": 0,
-                "peer": 2,
-                "rate_bps": 8e9,
-                "mean_bytes": 7.0,
-                "p99_bytes": 9.0,
-                "tx_bytes": 5,
-            },
+            {"node": 4, "port": 0, "peer": 5, "mean_bytes": 70.0, "p99_bytes": 90.0, **PORT},
+            {"node": 5, "port": 0, "peer": 2, "mean_bytes": 7.0, "p99_bytes": 9.0, **PORT},
         ],
         "all_active": {"interval_ns": [1000, 4000], "received_bytes": [300, 600, 600]},
         "totals": {"end_ns": 10000, "pfc_frames": 4, "dropped_packets": 0},
@@ -169,9 +155,12 @@ def test_slowdowns_fall_into_the_bucket_of_their_size(results: dict[str, Any]) -
     assert math.isnan(values["fct_slowdown_over_1MB_avg"])  # it has not finished
 
 
-def test_every_metric_has_a_line_in_the_registry(results: dict[str, Any]) -> None:
-    everywhere = [name for name, info in metrics.METRICS.items() if not info.section]
-    assert list(metrics.measure(results)) == everywhere
+def test_every_metric_has_a_line_in_the_registry_and_the_table_s_are_among_them(
+    results: dict[str, Any],
+) -> None:
+    values, row = metrics.measure(results), metrics.line(results)
+    assert list(values) == [name for name, info in metrics.METRICS.items() if not info.section]
+    assert values.items() >= row.items()
     for name, info in metrics.METRICS.items():
         assert info.name == name
         assert info.heading
@@ -179,28 +168,37 @@ def test_every_metric_has_a_line_in_the_registry(results: dict[str, Any]) -> Non
         assert format(1234.5678, info.format)
 
 
-def test_the_table_s_metrics_are_among_them(results: dict[str, Any]) -> None:
-    values, row = metrics.measure(results), metrics.line(results)
-    assert {name: values[name] for name in row} == row
-
-
-def test_queue_cdf_counts_equal_times() -> None:
-    port = {"series": {"t_ns": [0, 10, 20, 30, 40], "bytes": [0, 50, 0, 200, 0]}}
-    lengths, shares = queues.queue_cdf(port)
-    assert (list(lengths), list(shares)) == ([0, 50, 200], [0.6, 0.8, 1.0])
-
-
-def test_queue_cdf_of_a_window_leaves_out_what_is_outside() -> None:
-    port = {"series": {"t_ns": [0, 10, 20, 30, 40], "bytes": [7, 50, 0, 200, 9]}}
-    lengths, shares = queues.queue_cdf(port, span_ns=(10, 40))
-    assert lengths.tolist() == [0, 50, 200]
-    assert shares.tolist() == pytest.approx([1 / 3, 2 / 3, 1])
-
-
-def test_queue_cdf_without_a_series_is_what_the_simulator_keeps() -> None:
-    port = {"p50_bytes": 10, "p95_bytes": 80, "p99_bytes": 90, "max_bytes": 90}
-    lengths, shares = queues.queue_cdf(port)
-    assert (list(lengths), list(shares)) == ([10, 80, 90], [0.5, 0.95, 1.0])
+@pytest.mark.parametrize(
+    ("port", "span_ns", "lengths", "shares"),
+    [
+        (
+            {"series": {"t_ns": [0, 10, 20, 30, 40], "bytes": [0, 50, 0, 200, 0]}},
+            None,
+            [0, 50, 200],
+            [0.6, 0.8, 1],
+        ),
+        # What is outside of a window is left out.
+        (
+            {"series": {"t_ns": [0, 10, 20, 30, 40], "bytes": [7, 50, 0, 200, 9]}},
+            (10, 40),
+            [0, 50, 200],
+            [1 / 3, 2 / 3, 1],
+        ),
+        # Without a series: what the simulator keeps.
+        (
+            {"p50_bytes": 10, "p95_bytes": 80, "p99_bytes": 90, "max_bytes": 90},
+            None,
+            [10, 80, 90],
+            [0.5, 0.95, 1],
+        ),
+    ],
+)
+def test_queue_cdf_counts_equal_times(
+    port: dict[str, Any], span_ns: tuple[int, int] | None, lengths: list[int], shares: list[float]
+) -> None:
+    found = queues.queue_cdf(port, span_ns=span_ns)
+    assert found[0].tolist() == lengths
+    assert found[1].tolist() == pytest.approx(shares)
 
 
 def test_a_long_queue_cdf_is_thinned_but_keeps_its_ends() -> None:
@@ -211,20 +209,14 @@ def test_a_long_queue_cdf_is_thinned_but_keeps_its_ends() -> None:
     assert shares == pytest.approx((lengths + 1) / 1000)
 
 
-def test_link_utilisation_is_of_the_bottleneck_over_the_duration(results: dict[str, Any]) -> None:
+def test_what_links_and_senders_did_is_of_the_bottleneck_or_summed(results: dict[str, Any]) -> None:
     results["queues"][0]["tx_bytes"] = 8000  # of 10000 B that 1 B per ns sends in 10000 ns
     assert goodput.link_utilisation(results) == pytest.approx(0.8)
-    results["queues"] = []
-    assert math.isnan(goodput.link_utilisation(results))
-
-
-def test_pause_time_is_of_all_links(results: dict[str, Any]) -> None:
     results["queues"][0]["paused_ns"], results["queues"][1]["paused_ns"] = 30, 12
     results["totals"]["host_pause_ns"] = 100.0
-    assert pauses.pfc_pause_ns(results) == 142.0
-
-
-def test_resent_bytes_and_timeouts_are_summed(results: dict[str, Any]) -> None:
+    assert pauses.pfc_pause_ns(results) == 142.0  # of all links
     results["flows"]["retransmitted_bytes"], results["flows"]["timeouts"] = [0, 2000, 500], [0, 1, 2]
     values = metrics.measure(results)
     assert (values["retransmitted_bytes"], values["timeouts"]) == (2500, 3)
+    results["queues"] = []
+    assert math.isnan(goodput.link_utilisation(results))

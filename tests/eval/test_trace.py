@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import csv
 import importlib.util
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import yaml
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.episodes.series import COLUMNS, recorded_series
 from ns3_env.eval.trace.figure import draw, pause_intervals
+from tests.samples.files import dumped, rows
 
 SCENARIO = {
     "topology": {"kind": "dumbbell", "senders": 3},
@@ -25,18 +25,11 @@ SCENARIO = {
 
 @pytest.fixture
 def scenario(tmp_path: Path) -> Path:
-    file = tmp_path / "three.yaml"
-    file.write_text(yaml.safe_dump(SCENARIO))
-    return file
+    return dumped(tmp_path / "three.yaml", SCENARIO)
 
 
 def trace(scenario: Path, out: Path, *more: str, controller: str = "mpcc") -> int:
     return main(["run", str(scenario), "--trace", "--controllers", controller, "--out", str(out), *more])
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def test_every_recorded_series_is_written_and_drawn(
@@ -81,8 +74,10 @@ def test_a_controller_without_windows_leaves_their_column_empty(scenario: Path, 
 
 
 def test_the_seed_and_the_interval_are_those_asked_for(scenario: Path, tmp_path: Path) -> None:
-    for name, more in (("a", ("--seeds", "7")), ("b", ("--seeds", "7")), ("c", ("--seeds", "8"))):
-        assert trace(scenario, tmp_path / name, *more, "--queue-series", "500") == 0
+    for name, seed in (("a", "7"), ("b", "7"), ("c", "8")):
+        given = ["--controllers", "mpcc", "--out", str(tmp_path / name), "--seeds", seed]
+        traced = ["--trace"] if name == "a" else []
+        assert main(["run", str(scenario), *given, *traced, "--queue-series", "500"]) == 0
     flows = [(tmp_path / name / "mpcc" / "flows.csv").read_text() for name in "abc"]
     assert flows[0] == flows[1] != flows[2]
     times = [float(row["t_ns"]) for row in rows(tmp_path / "a" / "mpcc" / "queue_series.csv")]
@@ -90,59 +85,27 @@ def test_the_seed_and_the_interval_are_those_asked_for(scenario: Path, tmp_path:
     assert yaml.safe_load((tmp_path / "a" / "mpcc" / "config.yaml").read_text())["scenario"]["seed"] == 7
 
 
-def test_a_cell_is_played_again_as_it_was(tmp_path: Path) -> None:
+def test_a_cell_is_played_again_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
     entry = {
         "name": "two",
         "scenario": {key: SCENARIO[key] for key in ("topology", "traffic", "time_limit_ns")},
     }
     mine = {"name": "mine", "policy": "ns3_env.agents.baselines.mpcc:MpccPolicy"}
     wide = {"name": "wide", "controller": "hpcc", "attributes": {"Eta": 0.8}}
-    suite = tmp_path / "suite.yaml"
-    suite.write_text(yaml.safe_dump({"controllers": [mine, wide], "seeds": [5], "scenarios": [entry]}))
+    content = {"controllers": [mine, wide], "seeds": [5], "scenarios": [entry]}
+    suite = dumped(tmp_path / "suite.yaml", content)
     run = tmp_path / "run"
     assert main(["benchmark", str(suite), "--out", str(run), "--jobs", "1", "--allow-imports"]) == 0
-    for name, more in (("mine", ["--allow-imports"]), ("wide", [])):
+    for name, more in (("mine", ["--trace", "--allow-imports"]), ("wide", [])):
         cell = run / "cells" / "two" / name / "seed-5"
-        assert trace(cell / "config.yaml", tmp_path / name, *more, controller=name) == 0
+        again_in = ["run", str(cell / "config.yaml"), "--controllers", name, "--out", str(tmp_path / name)]
+        assert main([*again_in, *more]) == 0
         again = [row["fct_ns"] for row in rows(tmp_path / name / name / "flows.csv")]
         assert again == [row["fct_ns"] for row in rows(cell / "flows.csv")]
 
 
-def test_an_earlier_trace_is_replaced_and_nothing_else(
-    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "out"
-    assert trace(scenario, out) == 0
-    assert trace(scenario, out) == 0
-    (out / "mpcc" / "thesis.tex").write_text("mine")
-    assert trace(scenario, out) == 2
-    assert "thesis.tex" in capsys.readouterr().err
-    assert (out / "mpcc" / "thesis.tex").read_text() == "mine"
-
-
-@pytest.mark.parametrize(
-    ("more", "controller", "named"),
-    [
-        ((), "mpc", "known: bcn, dcqcn"),
-        (("--queue-series", "0"), "mpcc", "--queue-series"),
-    ],
-)
-def test_mistakes_are_named(
-    scenario: Path,
-    tmp_path: Path,
-    more: tuple[str, ...],
-    controller: str,
-    named: str,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert trace(scenario, tmp_path / "out", *more, controller=controller) == 2
-    assert named in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_file_that_is_no_scenario_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert trace(tmp_path / "absent.yaml", tmp_path / "out") == 2
-    assert "absent.yaml" in capsys.readouterr().err
+SERIES = {"t_ns": [0, 5_000], "bytes": [0, 20]}
 
 
 def results(**more: Any) -> dict[str, Any]:
@@ -150,14 +113,7 @@ def results(**more: Any) -> dict[str, Any]:
     return {
         "flows": {"src": [0, 1], "end_ns": [9_000, -1], "pause_ns": [0, 1_500]},
         "queues": [
-            {
-                "node": 3,
-                "port": 2,
-                "mean_bytes": 10.0,
-                "tx_bytes": 1,
-                "p99_bytes": 20,
-                "series": {"t_ns": [0, 5_000], "bytes": [0, 20]},
-            }
+            {"node": 3, "port": 2, "mean_bytes": 10.0, "tx_bytes": 1, "p99_bytes": 20, "series": SERIES}
         ],
         "windows": [[0, 0, None, 1e9], [0, 1, 5_000.0, 1e9], [500, 1, 4_000.0, 2e9]],
         "totals": {"end_ns": 10_000, "pfc_frames": 3},

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import re
@@ -20,7 +19,8 @@ import train
 from ns3_env.eval.commands.evaluation import main as eval_main
 from tests.paths import ROOT
 from tests.processes import shared_memory
-from tests.samples.runs import CURRICULUM, the_run, written
+from tests.samples.files import Refused, rows
+from tests.samples.runs import CURRICULUM, checkpoints, the_run, written
 
 
 @pytest.fixture
@@ -37,10 +37,7 @@ def test_a_run_leaves_its_folder_and_the_table(
     assert resolved["seed"] == 5
     assert resolved["versions"]["torch"] != "not installed"
     assert list(run.glob("events.out.tfevents.*"))
-    with (run / "progress.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert rows
-    assert "episode/return" in rows[-1]
+    assert "episode/return" in rows(run / "progress.csv")[-1]
     shown = capsys.readouterr().out
     numbers = json.loads((tmp_path / "t.json").read_text())
     assert set(numbers) == {"fdcc", "hpcc", "constant window"}
@@ -56,22 +53,19 @@ def test_a_run_leaves_its_folder_and_the_table(
 def test_the_log_says_where_the_time_goes(files: list[str], tmp_path: Path, placement: str) -> None:
     with (tmp_path / "curriculum.yaml").open("a") as file:
         file.write("validation: {every_episodes: 2, episodes: 1}\n" if placement == "simulator" else "")
-    assert (
-        train.main([*files, "--no-evaluation", f"env.placement={placement}", "train.log_every_episodes=4"])
-        == 0
-    )
-    with (the_run(tmp_path) / "progress.csv").open() as file:
-        rows = [row for row in csv.DictReader(file) if row["time/simulating"]]
-    for row in rows:
+    changes = [f"env.placement={placement}", "train.log_every_episodes=4"]
+    assert train.main([*files, "--no-evaluation", *changes]) == 0
+    timed = [row for row in rows(the_run(tmp_path) / "progress.csv") if row["time/simulating"]]
+    for row in timed:
         shares = [float(row[f"time/{what}"]) for what in ("simulating", "storing", "learning", "validating")]
         assert min(shares) >= 0
         assert 0 < sum(shares) <= 1
-    busy = [row for row in rows if float(row["time/learning"]) > 0]
+    busy = [row for row in timed if float(row["time/learning"]) > 0]
     assert busy
     assert all(float(row["time/gradient_steps_per_s"]) > 0 for row in busy)
     if placement == "simulator":
-        assert any(float(row["time/validating"]) > 0 for row in rows)
-        assert any(row["validation/score"] for row in rows)
+        assert any(float(row["time/validating"]) > 0 for row in timed)
+        assert any(row["validation/score"] for row in timed)
         assert (the_run(tmp_path) / "best.safetensors").exists()
 
 
@@ -84,103 +78,6 @@ def test_across_the_channel_stages_are_left_by_count(files: list[str], tmp_path:
     planned = yaml.safe_load((run / "curriculum.yaml").read_text(encoding="utf-8"))["stages"][0]
     assert state["curriculum"]["entered"] == [0, planned["advance"]["after_episodes"]]
     assert (run / "best.safetensors").exists()  # which policy is the best one is judged all the same
-
-
-def test_resume_goes_on_with_buffer_and_stage(files: list[str], tmp_path: Path) -> None:
-    assert train.main([*files, "--no-evaluation"]) == 0
-    run = the_run(tmp_path)
-    last = sorted((run / "checkpoints").iterdir())[-1]
-    before = json.loads((last / "state.json").read_text())
-    assert before["curriculum"]["stage"] == 1
-    stored = (last / "replay_buffer.npz").stat().st_size
-    assert train.main(["--resume", str(run), "--no-evaluation", "train.decisions=700"]) == 0
-    assert the_run(tmp_path) == run
-    newest = sorted((run / "checkpoints").iterdir())[-1]
-    after = json.loads((newest / "state.json").read_text())
-    assert 700 <= after["decisions"] < 800
-    assert after["curriculum"]["stage"] == 1
-    assert after["curriculum"]["next_index"] > before["curriculum"]["next_index"]
-    assert (newest / "replay_buffer.npz").stat().st_size > stored * 1.3
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "options"),
-    [("ppo", "{device: nowhere}"), ("td3", "{seed: 4294967296}"), ("sac", "{train_freq: x}")],
-)
-def test_options_that_an_algorithm_cannot_take_are_a_line(
-    files: list[str], algorithm: str, options: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert train.main([*files, "--algo", algorithm, f"agent.options={options}"]) == 2
-    (line,) = [x for x in capsys.readouterr().err.splitlines() if "Warning" not in x and x.strip()]
-    assert f"agent: {algorithm} does not accept its options: " in line
-
-
-@pytest.mark.parametrize("algorithm", ["td3", "sac", "ppo"])
-def test_plain_algorithms_train_on_the_same_flows(files: list[str], algorithm: str) -> None:
-    options = {"ppo": "{n_steps: 32, batch_size: 32}"}.get(algorithm, "{learning_starts: 50}")
-    code = train.main([*files, "--algo", algorithm, "train.decisions=200", f"agent.options={options}"])
-    assert code == 0
-
-
-@pytest.mark.parametrize(
-    ("extra", "words"),
-    [
-        (["agent.hiden=8"], ["config.yaml", "agent: unknown key 'hiden'", "'hidden'"]),
-        (["env.fields=[rtt, qlne]"], ["config.yaml", "env.fields", "qlne", "qlen"]),
-        (["env.reward={name: stagd}"], ["config.yaml", "env.reward", "stagd"]),
-        (["env.action={name: multiplicative_window, alpha: -1}"], ["config.yaml", "env.action", "alpha"]),
-        (["env.clock={name: synchronous, interval_ns: 0}"], ["config.yaml", "interval_ns"]),
-        (["nonsense"], ["command line", "nonsense"]),
-        (
-            ["evaluation.scenario.traffic.size_bytes=-1"],
-            ["config.yaml: evaluation.scenario: traffic.size_bytes"],
-        ),
-        (["evaluation.returns={time_limit_ns: 0}"], ["config.yaml: evaluation.returns: time_limit_ns"]),
-        (["evaluation.controllers=[hpc]"], ["config.yaml: evaluation.controllers.0", "'hpc'", "'hpcc'"]),
-        (["--algo", "sac", "env=3"], ["config.yaml: env"]),
-        (["env.hang_timeout_s=30"], ["config.yaml: env: 'hang_timeout_s' is gone: --hang-timeout S"]),
-    ],
-)
-def test_a_mistake_is_one_line_and_exit_code_2(
-    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], extra: list[str], words: list[str]
-) -> None:
-    assert train.main([*files, *extra]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    for word in words:
-        assert word in error
-    assert not (tmp_path / "runs").exists(), "nothing half-written"
-
-
-def test_a_mistake_in_the_curriculum_names_file_and_stage(
-    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "curriculum.yaml").write_text(CURRICULUM.replace("size_bytes: 50000", "size_bytes: -1"))
-    assert train.main(files) == 2
-    error = capsys.readouterr().err
-    for word in ("curriculum.yaml", "two", "size_bytes"):
-        assert word in error
-    assert not (tmp_path / "runs").exists()
-
-
-def test_a_checkpoint_of_other_fields_is_refused(
-    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert train.main([*files, "--no-evaluation", "train.decisions=100"]) == 0
-    capsys.readouterr()
-    assert train.main(["--resume", str(the_run(tmp_path)), "env.fields=[rtt]"]) == 2
-    error = capsys.readouterr().err
-    assert "layout.json" in error
-    assert "fields" in error
-
-
-def test_what_never_ends_in_learning_is_a_line(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    for option in ("batch_size=-1", "batch_size=0", "train_freq=-1", "buffer_size=0"):
-        assert train.main([*files, "--algo", "td3", f"agent.options.{option}"]) == 2
-        name, _, value = option.partition("=")
-        said = capsys.readouterr().err
-        assert f"agent.options: {name}: must be at least 1, is {value}" in said
-        assert said.count("\n") == 1
 
 
 @pytest.mark.alone
@@ -208,13 +105,68 @@ def test_an_interrupt_saves_a_checkpoint_and_leaves_nothing_behind(
         process.kill()
     assert process.returncode == 130
     assert "--resume" in error
-    newest = sorted((the_run(tmp_path) / "checkpoints").iterdir())[-1]
-    assert {path.name for path in newest.iterdir()} >= {
-        "policy.npz",
-        "optimisers.npz",
-        "replay_buffer.npz",
+    kept = {path.name for path in checkpoints(the_run(tmp_path))[-1].iterdir()}
+    assert kept >= {
+        *(f"{x}.npz" for x in ("policy", "optimisers", "replay_buffer")),
         "learner.json",
         "state.json",
     }
     assert not any(Path(f"/proc/{child}").exists() for child in children)
     assert shared_memory() == shared
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [
+        (["agent.hiden=8"], ["config.yaml", "agent: unknown key 'hiden'", "'hidden'"]),
+        (["env.fields=[rtt, qlne]"], ["config.yaml", "env.fields", "qlne", "qlen"]),
+        (["env.reward={name: stagd}"], ["config.yaml", "env.reward", "stagd"]),
+        (["env.action={name: multiplicative_window, alpha: -1}"], ["config.yaml", "env.action", "alpha"]),
+        (["env.clock={name: synchronous, interval_ns: 0}"], ["config.yaml", "interval_ns"]),
+        (["nonsense"], ["command line", "nonsense"]),
+        (["evaluation.scenario.traffic.size_bytes=-1"], ["config.yaml: evaluation.scenario: traffic.size_b"]),
+        (["evaluation.returns={time_limit_ns: 0}"], ["config.yaml: evaluation.returns: time_limit_ns"]),
+        (["evaluation.controllers=[hpc]"], ["config.yaml: evaluation.controllers.0", "'hpc'", "'hpcc'"]),
+        (["--algo", "sac", "env=3"], ["config.yaml: env"]),
+        (["env.hang_timeout_s=30"], ["config.yaml: env: 'hang_timeout_s' is gone: --hang-timeout S"]),
+        (["--curriculum", "wrong.yaml"], ["wrong.yaml", "two", "size_bytes"]),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(
+    files: list[str],
+    tmp_path: Path,
+    extra: list[str],
+    words: list[str],
+    refused: Refused,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("wrong.yaml").write_text(CURRICULUM.replace("size_bytes: 50000", "size_bytes: -1"))
+    error = refused(train.main, *files, *extra)
+    assert [word for word in words if word not in error] == []
+    assert not (tmp_path / "runs").exists(), "nothing half-written"
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "said"),
+    [
+        ("ppo", "={device: nowhere}", "agent: ppo does not accept its options: "),
+        ("td3", "={seed: 4294967296}", "agent: td3 does not accept its options: "),
+        ("sac", "={train_freq: x}", "agent: sac does not accept its options: "),
+        ("td3", ".batch_size=-1", "agent.options: batch_size: must be at least 1, is -1"),
+        ("td3", ".batch_size=0", "agent.options: batch_size: must be at least 1, is 0"),
+        ("td3", ".train_freq=-1", "agent.options: train_freq: must be at least 1, is -1"),
+        ("td3", ".buffer_size=0", "agent.options: buffer_size: must be at least 1, is 0"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_options_that_an_algorithm_cannot_take_are_a_line(
+    files: list[str], name: str, option: str, said: str, refused: Refused
+) -> None:
+    assert said in refused(train.main, *files, "--algo", name, f"agent.options{option}")
+
+
+def test_a_checkpoint_of_other_fields_is_refused(trained: Path, refused: Refused) -> None:
+    error = refused(train.main, "--resume", trained, "env.fields=[rtt]")
+    assert "layout.json" in error
+    assert "fields" in error

@@ -21,7 +21,7 @@ SEEN_BY: dict[str, tuple[str, ...]] = {
     "ns3_env/agents/fdcc/policy.py": ("agents/fdcc/test_fdcc_networks", "agents/fdcc/test_fdcc"),
     "ns3_env/agents/fdcc/stream.py": ("agents/fdcc/test_fdcc_networks",),
     "ns3_env/agents/curriculum/curriculum.py": ("agents/test_curriculum", "agents/runs/test_validation"),
-    "ns3_env/agents/curriculum/plateau.py": ("agents/test_plateau",),
+    "ns3_env/agents/curriculum/plateau.py": ("agents/test_curriculum",),
     "ns3_env/agents/runs/callback.py": ("agents/runs/test_validation",),
     "ns3_env/agents/trainer/stopwatch.py": ("agents/test_stopwatch",),
     "ns3_env/task/rewards.py": ("task/test_rewards_actions",),

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 import yaml
 
-import train
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.commands.evaluation import main, parser
 from ns3_env.eval.episodes.entry import Entry, load
 from ns3_env.policies.policy import Policy
 from tests.paths import ROOT
-from tests.samples.runs import CONFIG, CURRICULUM
+from tests.samples.files import Refused, dumped
+from tests.samples.runs import checkpoints
 
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 SCENARIO: dict[str, Any] = {
@@ -40,8 +40,7 @@ def _without_report(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def played(tmp_path: Path, controllers: list[str], *more: str) -> dict[str, dict[str, float]]:
     """Metrics of one cell for each controller."""
-    suite = tmp_path / "suite.yaml"
-    suite.write_text(yaml.safe_dump({"controllers": controllers, "scenarios": [SCENARIO]}))
+    suite = dumped(tmp_path / "suite.yaml", {"controllers": controllers, "scenarios": [SCENARIO]})
     out = tmp_path / "out"
     assert main(["benchmark", str(suite), "--out", str(out), "--jobs", "1", *more]) == 0
     return {cell.controller: cell.metrics for cell in BenchFolder.read(out).cells}
@@ -78,62 +77,54 @@ def test_a_policy_joins_by_module_and_factory(tmp_path: Path) -> None:
     assert cells["target-queue"]["unfinished_flows"] == 0
 
 
-@pytest.mark.parametrize("word", ["none", "--policy", "other --policy", "--allow-imports"])
-def test_a_file_imports_nothing_by_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], word: str
-) -> None:
-    (tmp_path / f"mine_{len(word)}.py").write_text(
-        "from pathlib import Path\n"
-        "from examples.target_queue import make\n"
-        "Path('imported').mkdir(exist_ok=True)\n"
-    )
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
+    """A policy of a module that leaves a trace where it is imported, and that a suite names."""
+    module = f"mine_{len(request.node.name)}"
+    lines = ["from pathlib import Path", "from examples.target_queue import make"]
+    (tmp_path / f"{module}.py").write_text("\n".join([*lines, "Path('imported').mkdir(exist_ok=True)", ""]))
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    policy = f"mine_{len(word)}:make"
-    suite = tmp_path / "suite.yaml"
-    controllers = ["hpcc", {"name": "mine", "policy": policy}]
-    suite.write_text(yaml.safe_dump({"controllers": controllers, "scenarios": [SCENARIO]}))
-    command = ["benchmark", "suite.yaml", "--out", "out", "--jobs", "1"]
-    said = {
-        "none": [],
-        "--policy": [f"--policy=mine={policy}"],
-        "other --policy": ["--policy=mine=examples.target_queue:make"],
-        "--allow-imports": ["--allow-imports"],
-    }[word]
-    if word in ("none", "other --policy"):
-        assert main([*command, *said]) == 2
-        error = capsys.readouterr().err
-        assert error.count("\n") == 1
-        assert f"suite.yaml: controllers.1: policy: would run the code of '{policy}'" in error
-        assert f"--policy mine={policy}" in error
-        assert "--allow-imports" in error
-        assert not (tmp_path / "imported").exists()
-        assert not (tmp_path / "out").exists()
-        return
-    assert main([*command, *said]) == 0
+    controllers = ["hpcc", {"name": "mine", "policy": f"{module}:make"}]
+    dumped(tmp_path / "suite.yaml", {"controllers": controllers, "scenarios": [SCENARIO]})
+    return f"{module}:make"
+
+
+BENCHMARK = ["benchmark", "suite.yaml", "--out", "out", "--jobs", "1"]
+
+
+@pytest.mark.parametrize("said", [[], ["--policy=mine=examples.target_queue:make"]])
+def test_a_file_imports_nothing_by_itself(mine: str, said: list[str], refused: Refused) -> None:
+    error = refused(main, *BENCHMARK, *said)
+    assert f"suite.yaml: controllers.1: policy: would run the code of '{mine}'" in error
+    assert f"--policy mine={mine}" in error
+    assert "--allow-imports" in error
+    assert not Path("imported").exists()
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize("said", ["--policy=mine={}", "--allow-imports"])
+def test_what_the_command_line_names_is_imported_and_no_cells_file_names_it(
+    mine: str, said: str, refused: Refused
+) -> None:
+    assert main([*BENCHMARK, said.format(mine)]) == 0
     shutil.rmtree("imported")
-    # A cell's file names the policy, too.
     cell = "out/cells/three/mine/seed-1/config.yaml"
-    assert main(["run", cell, "--trace", "--out", "trace"]) == 2
-    assert f"would run the code of '{policy}'; if you trust it: --allow-imports" in capsys.readouterr().err
-    assert not (tmp_path / "imported").exists()
+    error = refused(main, "run", cell, "--trace", "--out", "trace")
+    assert f"would run the code of '{mine}'; if you trust it: --allow-imports" in error
+    assert not Path("imported").exists()
 
 
-def test_a_checkpoint_joins_by_path(tmp_path: Path) -> None:
+def test_a_checkpoint_joins_by_path(trained: Path, tmp_path: Path) -> None:
     assert documented("--checkpoint").startswith("trained=runs/")
-    (tmp_path / "config.yaml").write_text(CONFIG.split("evaluation:")[0])
-    (tmp_path / "curriculum.yaml").write_text(CURRICULUM)
-    files = ["--config", str(tmp_path / "config.yaml"), "--curriculum", str(tmp_path / "curriculum.yaml")]
-    assert train.main([*files, "--runs", str(tmp_path / "runs"), "train.decisions=200"]) == 0
-    (run,) = (tmp_path / "runs").iterdir()
-    loaded = load(Entry(name="trained", checkpoint=str(run)))
+    loaded = load(Entry(name="trained", checkpoint=str(trained)))
     assert loaded.policy.fields == ("rtt", "qlen", "switch_rate", "last_action")
     assert loaded.clock is not None
-    cells = played(tmp_path, ["hpcc"], "--checkpoint", f"trained={run}")
+    cells = played(tmp_path, ["hpcc"], "--checkpoint", f"trained={trained}")
     assert set(cells) == {"hpcc", "trained"}
     suite = yaml.safe_load((tmp_path / "out/suite.yaml").read_text())
     assert suite["controllers"][1]["content"]
-    newest = sorted((run / "checkpoints").iterdir())[-1]
+    (newest,) = checkpoints(trained)
     same = load(Entry(name="trained", checkpoint=str(newest))).policy
     observed = np.full((2, 4), 0.5, dtype=np.float32)
     ours, theirs = (x.predict(observed, deterministic=True)[0] for x in (same, loaded.policy))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import subprocess
 from collections import Counter
@@ -18,13 +19,20 @@ from ns3_env.agents.trainer.trainer import Trainer
 from tests.paths import ROOT
 
 
+@functools.cache
+def parsed(path: Path) -> list[ast.Import | ast.ImportFrom]:
+    """A file's imports, those within functions too."""
+    found = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return [node for node in found if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
 def imports(package: str) -> Iterator[tuple[Path, str]]:
     """(file, module) of every import below a folder (links are not followed), those within functions too."""
     for path in sorted((ROOT / package).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in parsed(path):
             if isinstance(node, ast.Import):
                 yield from ((path, alias.name) for alias in node.names)
-            elif isinstance(node, ast.ImportFrom):
+            else:
                 assert node.level == 0, f"{path}: relative import"
                 yield path, node.module or ""
 
@@ -52,14 +60,12 @@ def imported_files() -> dict[str, set[str]]:
     files = {module_of(path): path for path, _ in imports("ns3_env")}
     graph: dict[str, set[str]] = {}
     for name, path in files.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in parsed(path):
             if isinstance(node, ast.ImportFrom):
                 wanted = [f"{node.module}.{alias.name}" for alias in node.names]
                 found = {x if x in files else str(node.module) for x in wanted}
-            elif isinstance(node, ast.Import):
-                found = {alias.name for alias in node.names}
             else:
-                continue
+                found = {alias.name for alias in node.names}
             graph.setdefault(name, set()).update(found & files.keys() - {name, "ns3_env"})
     return graph
 
@@ -70,13 +76,11 @@ def room_of(module: str) -> str:
     return ".".join(parts[: 3 if parts[1] in ABOVE else 2])
 
 
-def test_no_file_imports_itself_by_way_of_others() -> None:
-    assert list(TopologicalSorter(imported_files()).static_order())
-
-
-def test_no_room_imports_itself_by_way_of_others() -> None:
+def test_no_file_and_no_room_imports_itself_by_way_of_others() -> None:
+    files = imported_files()
+    assert list(TopologicalSorter(files).static_order())
     rooms: dict[str, set[str]] = {}
-    for name, found in imported_files().items():
+    for name, found in files.items():
         if "." in name:
             own = rooms.setdefault(room_of(name), set())
             own.update(room_of(other) for other in found if room_of(other) != room_of(name))
@@ -95,20 +99,17 @@ def test_nothing_lies_loose_in_the_package() -> None:
     assert {path.name for path in (ROOT / "ns3_env").glob("*.py")} == {"__init__.py", "errors.py"}
 
 
-def test_no_room_has_more_than_fourteen_modules() -> None:
-    """Whoever looks for something reads a room's list of names; ``__init__.py`` is none of them."""
-    rooms = Counter(path.parent for path in (ROOT / "ns3_env").rglob("*.py") if path.name != "__init__.py")
-    assert {str(room): count for room, count in rooms.items() if count > MOST_MODULES} == {}
-
-
 CPP = ROOT / "ns3_env" / "cpp"
 #: Rooms that know a transport; those of the programs' modules may, too.
 TRANSPORTS = ("rdma", "tcp")
 
 
-def test_no_room_of_cpp_has_more_than_fourteen_units() -> None:
-    """A header and its source file are one unit."""
-    rooms = Counter(path.parent for path in {file.with_suffix("") for file in CPP.rglob("*.[ch]*")})
+def test_no_room_has_more_than_fourteen_modules() -> None:
+    """Whoever looks for something reads a room's list of names; ``__init__.py`` is none of them, and a header
+    and its source file are one."""
+    python = {path for path in (ROOT / "ns3_env").rglob("*.py") if path.name != "__init__.py"}
+    units = {file.with_suffix("") for file in CPP.rglob("*.[ch]*")}
+    rooms = Counter(path.parent for path in python | units)
     assert {str(room): count for room, count in rooms.items() if count > MOST_MODULES} == {}
 
 
@@ -126,35 +127,35 @@ def test_what_transports_share_knows_neither_and_neither_the_other() -> None:
             assert not others.intersection(included(path)), path
 
 
+def tracked() -> Iterator[Path]:
+    """The project's own files, no links."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    yield from (path for path in map(ROOT.joinpath, listed.stdout.splitlines()) if not path.is_symlink())
+
+
 def test_a_files_first_line_says_what_is_in_it() -> None:
     """In a noun phrase or a statement of at most 100 characters; no question."""
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
-    for name in tracked.stdout.splitlines():
-        path = ROOT / name
-        if path.is_symlink() or path.suffix not in (".py", ".h", ".cc"):
-            continue
-        text = path.read_text(encoding="utf-8")
+    for path in tracked():
         if path.suffix == ".py":
-            line = (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+            line = (ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "").partition("\n")[0]
+        elif path.suffix in (".h", ".cc"):
+            head = "\n".join(path.read_text("utf-8").splitlines()[:3])
+            line = next(iter(re.findall(r"^// (?!SPDX)(.*)", head, re.MULTILINE)), "")
         else:
-            line = next(
-                iter(re.findall(r"^// (?!SPDX)(.*)", "\n".join(text.splitlines()[:3]), re.MULTILINE)), ""
-            )
-        assert "?" not in line, f"{name}: {line}"
-        assert len(line) <= 100, f"{name}: {line}"
+            continue
+        assert "?" not in line, f"{path}: {line}"
+        assert len(line) <= 100, f"{path}: {line}"
 
 
 def test_no_file_of_any_kind_begins_with_a_question() -> None:
     """Comments among the first three lines of scripts, configurations, templates; headings of pages."""
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
-    for name in tracked.stdout.splitlines():
-        path = ROOT / name
-        if path.is_symlink() or path.suffix in (".png", ".csv", ".safetensors", ".npz", ".txt"):
+    for path in tracked():
+        if path.suffix in (".png", ".csv", ".safetensors", ".npz", ".txt"):
             continue
         lines = path.read_text(encoding="utf-8").splitlines()
         heads = [line for line in lines if line.startswith("#")] if path.suffix == ".md" else lines[:3]
         questions = [line for line in heads if re.match(r"\s*(#|//|\{#|<!--).*\?( |$)", line)]
-        assert questions == [], name
+        assert questions == [], path
 
 
 def test_agents_and_eval_are_parts_of_the_package_and_no_packages_of_their_own() -> None:
@@ -166,14 +167,9 @@ def test_agents_and_eval_are_parts_of_the_package_and_no_packages_of_their_own()
 
 def test_training_and_search_import_no_agent() -> None:
     packages = tuple(set(AGENTS.values()))
-    for room in (
-        "ns3_env/agents/configuration",
-        "ns3_env/agents/curriculum",
-        "ns3_env/agents/runs",
-        "ns3_env/agents/trainer",
-        "ns3_env/agents/search",
-    ):
-        assert [f"{path}: {name}" for path, name in imports(room) if name.startswith(packages)] == []
+    for room in ("configuration", "curriculum", "runs", "trainer", "search"):
+        found = [f"{path}: {name}" for path, name in imports(f"ns3_env/agents/{room}")]
+        assert [line for line in found if line.partition(": ")[2].startswith(packages)] == []
 
 
 def test_no_agent_is_told_from_others_by_its_name() -> None:

@@ -31,7 +31,7 @@ from ns3_env.simulator.process import process_state
 from ns3_env.task.observations import FDCC_FIELDS, FIELDS
 from tests.ns3ai.foreign_ns3ai import Experiment, ForeignNs3Env, Interface, start
 from tests.paths import ROOT
-from tests.processes import alive, shared_memory
+from tests.processes import alive, descendants, shared_memory
 
 pytestmark = pytest.mark.alone
 
@@ -277,16 +277,14 @@ def test_the_settings_of_a_path_survive_its_reset(monkeypatch: pytest.MonkeyPatc
     assert held != path()
     foreign = ForeignNs3Env("rdma-incast", held, {"RngRun": 6})
     try:
-        for seed in (6, 5, 5):  # the first start has its own seed
+        for seed in (6, 5):  # the first start has its own seed
             assert foreign.observation_box[3] == (2,)
             assert_same(played(foreign, 3), played_here(FlowEnv(flows=3, fields=("rtt", "qlen")), seed, 3))
             foreign.stop()
             assert foreign.wait() == 0
-            foreign.command = f"{held}/ns3 run rdma-incast --"
-            foreign.begin()
-        foreign.state()
-        foreign.stop()
-        foreign.wait()
+            if seed == 6:
+                foreign.command = f"{held}/ns3 run rdma-incast --"
+                foreign.begin()
     finally:
         foreign.kill()
 
@@ -306,8 +304,6 @@ def test_settings_of_a_path_are_looked_at_when_it_is_made(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("run rdma-incas", "the nearest known one is 'rdma-incast'"),
-        ("run rdma-incast -- --sed=3", "unknown key 'sed'; the nearest known one is 'seed'"),
         ("run rdma-incast -- flows=3", "a setting is --key=value"),
         ("run rdma-incast -- --seed", "give it as text, '0'"),
         ("run rdma-incast -- --segment=ns3_env-none", "there is no segment 'ns3_env-none'"),
@@ -331,15 +327,11 @@ time.sleep(60)
 """
 
 
-def descendants(pid: int) -> list[int]:
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [pid, *(below for child in children for below in descendants(int(child)))]
-
-
 def test_it_sleeps_while_its_python_learns_and_ends_when_that_is_killed() -> None:
     python = subprocess.Popen([sys.executable, "-c", WAITS], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert python.stdout is not None
-    processes = descendants(int(python.stdout.readline()))
+    first = int(python.stdout.readline())
+    processes = [first, *descendants(first)]
     assert any("rdma-sim" in Path(f"/proc/{pid}/comm").read_text() for pid in processes)
     time.sleep(0.2)
     used = sum(process_state(pid)[1] for pid in processes)

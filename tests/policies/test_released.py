@@ -87,24 +87,19 @@ def test_a_name_that_is_none_says_which_there_are(one: Path, capsys: pytest.Capt
     assert "a policy's file or a released policy (small)" in capsys.readouterr().err
 
 
-def test_it_stands_in_a_suite_like_a_controller(one: Path) -> None:
+def test_suites_commands_and_evaluations_take_it_like_a_controller(one: Path) -> None:
     assert Entry.model_validate("small").checkpoint == "small"
-    scenario = {"name": "a", "scenario": {"time_limit_ns": 1000}}
-    suite = Suite.from_mapping({"controllers": ["hpcc", "smal"], "scenarios": [scenario]}, "suite")
-    with pytest.raises(ScenarioError, match=r"unknown controller 'smal'; known: .*\bhpcc\b.*, small"):
-        suite.check_controllers()
-
-
-def test_commands_and_evaluations_take_it(one: Path) -> None:
     check_names(["hpcc", "small"])
     env = EnvConfig(fields=["rtt"])
     check_evaluation(env, EvaluationConfig(controllers=["small", "hpcc"]), "run")
-    with pytest.raises(
-        ConfigError, match=r"controllers\.0: there is no 'smal'; the nearest known one is 'small'"
-    ):
+    scenario = {"name": "a", "scenario": {"time_limit_ns": 1000}}
+    suite = Suite.from_mapping({"controllers": ["hpcc", "smal"], "scenarios": [scenario]}, "suite")
+    for check_it in (suite.check_controllers, lambda: check_names(["smal"])):
+        with pytest.raises(ScenarioError, match=r"unknown controller 'smal'; known: .*\bhpcc\b.*, small"):
+            check_it()
+    said = r"controllers\.0: there is no 'smal'; the nearest known one is 'small'"
+    with pytest.raises(ConfigError, match=said):
         check_evaluation(env, EvaluationConfig(controllers=["smal"]), "run")
-    with pytest.raises(ScenarioError, match=r"unknown controller 'smal'; known: .*small"):
-        check_names(["smal"])
 
 
 @pytest.mark.parametrize("name", released_names())

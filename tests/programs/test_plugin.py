@@ -31,6 +31,8 @@ from ns3_env.simulator import (
     load_plugins,
 )
 from tests.paths import ROOT
+from tests.samples.files import Refused, dumped
+from tests.samples.runs import written
 
 PROGRAMS = Path(sys.executable).parent
 EIGHT = Scenario(
@@ -59,20 +61,9 @@ def aimd(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cmake = [str(PROGRAMS / "cmake")]
     ninja = f"-DCMAKE_MAKE_PROGRAM={PROGRAMS / 'ninja'}"
     source = str(ROOT / "examples" / "plugin")
-    for command in (
-        [
-            *cmake,
-            "-S",
-            source,
-            "-B",
-            str(folder),
-            "-G",
-            "Ninja",
-            ninja,
-            f"-DPython_EXECUTABLE={sys.executable}",
-        ],
-        [*cmake, "--build", str(folder)],
-    ):
+    tools = ["-G", "Ninja", ninja, f"-DPython_EXECUTABLE={sys.executable}"]
+    made = [*cmake, "-S", source, "-B", str(folder), *tools]
+    for command in (made, [*cmake, "--build", str(folder)]):
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
         assert done.returncode == 0, done.stdout + done.stderr
     return folder / "aimd.so"
@@ -171,29 +162,14 @@ def test_the_environment_names_several(aimd: Path, twin: Path, monkeypatch: pyte
 
 @pytest.fixture
 def scenario_file(tmp_path: Path) -> Path:
-    file = tmp_path / "eight.yaml"
-    file.write_text(
-        yaml.safe_dump(
-            {
-                "topology": {"kind": "dumbbell", "senders": 8},
-                "traffic": {"kind": "incast", "size_bytes": 100_000},
-                "time_limit_ns": 10_000_000,
-            }
-        )
-    )
-    return file
+    traffic = {"kind": "incast", "size_bytes": 100_000}
+    content = {"topology": {"kind": "dumbbell", "senders": 8}, "traffic": traffic, "time_limit_ns": "10ms"}
+    return dumped(tmp_path / "eight.yaml", content)
 
 
 def test_commands_take_it(aimd: Path, scenario_file: Path, tmp_path: Path) -> None:
     given = ["--plugin", str(aimd)]
-    run = [
-        "run",
-        str(scenario_file),
-        "--controllers",
-        "aimd,dctcp",
-        "--out",
-        str(tmp_path / "run"),
-    ]
+    run = ["run", str(scenario_file), "--controllers", "aimd,dctcp", "--out", str(tmp_path / "run")]
     assert evaluate([*run, *given]) == 0
     versions = yaml.safe_load((tmp_path / "run" / "aimd" / "config.yaml").read_text())["versions"]
     assert versions["plugin aimd"].startswith("aimd.so ")
@@ -228,12 +204,9 @@ def test_a_benchmark_plays_a_cell_again_where_its_plugin_has_changed(
 
 def test_its_attributes_are_tuned(aimd: Path, scenario_file: Path, tmp_path: Path) -> None:
     stage = {"name": "eight", "scenario": yaml.safe_load(scenario_file.read_text())}
-    for name, content in (("config", TUNED), ("curriculum", {"stages": [stage]})):
-        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(content))
-    command = ["--config", str(tmp_path / "config.yaml"), "--curriculum", str(tmp_path / "curriculum.yaml")]
-    runs = tmp_path / "runs"
-    assert train([*command, "--runs", str(runs), "--no-evaluation", "--plugin", str(aimd)]) == 0
-    (trials,) = runs.glob("*/trials.csv")
+    command = written(tmp_path, TUNED, {"stages": [stage]})
+    assert train([*command, "--no-evaluation", "--plugin", str(aimd)]) == 0
+    (trials,) = tmp_path.glob("runs/*/trials.csv")
     assert "Decrease" in trials.read_text().splitlines()[0]
 
 
@@ -288,30 +261,17 @@ def wrong(request: pytest.FixtureRequest, aimd: Path, tmp_path: Path) -> Iterato
 
 
 def test_a_wrong_one_is_refused_in_a_line_and_changes_nothing(
-    wrong: tuple[Path, str], scenario_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    wrong: tuple[Path, str], scenario_file: Path, tmp_path: Path, refused: Refused
 ) -> None:
     plugin, said = wrong
     own = list_controllers()
-    command = [
-        "run",
-        str(scenario_file),
-        "--controllers",
-        "dctcp",
-        "--out",
-        str(tmp_path / "out"),
-    ]
-    assert evaluate([*command, "--plugin", str(plugin)]) == 2
-    text = capsys.readouterr().err
+    command = ["run", scenario_file, "--controllers", "dctcp", "--out", tmp_path / "out"]
+    text = refused(evaluate, *command, "--plugin", plugin)
     assert text.startswith(f"error: plugin {plugin}: {said}")
-    assert text.count("\n") == 1
     assert not (tmp_path / "out").exists()
     assert list_controllers() == own
-    by_hand = subprocess.run(
-        [str(find_executable()), f"--plugin={plugin}", "--controllers"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    asked = [str(find_executable()), f"--plugin={plugin}", "--controllers"]
+    by_hand = subprocess.run(asked, capture_output=True, text=True, check=False)
     assert (by_hand.returncode, by_hand.stdout) == (2, "")
     assert by_hand.stderr == f"rdma-sim: {text.removeprefix('error: ')}"
 

@@ -32,17 +32,15 @@ def played(
 
 
 def same(a: Rollout, b: Rollout) -> bool:
-    return all(
-        np.array_equal(getattr(a, name), getattr(b, name))
-        for name in (
-            "flows",
-            "first",
-            "terminated",
-            "truncated",
-            "observations",
-            "actions",
-            "rewards",
-            "windows",
-            "records",
-        )
-    )
+    names = [
+        "flows",
+        "first",
+        "terminated",
+        "truncated",
+        "observations",
+        "actions",
+        "rewards",
+        "windows",
+        "records",
+    ]
+    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in names)

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 CONFIG = """
 name: tiny
@@ -36,12 +39,17 @@ def the_run(tmp_path: Path) -> Path:
     return run
 
 
-def written(folder: Path, config: str = CONFIG, curriculum: str = CURRICULUM) -> list[str]:
-    """Options of ``train.py`` for these files, written into the folder."""
-    (folder / "config.yaml").write_text(config)
-    (folder / "curriculum.yaml").write_text(curriculum)
+def checkpoints(run: Path) -> list[Path]:
+    """The oldest first."""
+    return sorted((run / "checkpoints").iterdir())
+
+
+def written(folder: Path, config: Any = CONFIG, curriculum: Any = CURRICULUM) -> list[str]:
+    """Options of ``train.py`` for these texts or contents, written into files of the folder."""
+    for name, content in (("config", config), ("curriculum", curriculum)):
+        text = content if isinstance(content, str) else yaml.safe_dump(content)
+        (folder / f"{name}.yaml").write_text(text)
     return [
-        "--config", str(folder / "config.yaml"),
-        "--curriculum", str(folder / "curriculum.yaml"),
-        "--runs", str(folder / "runs"),
-    ]  # fmt: skip
+        *("--config", str(folder / "config.yaml"), "--curriculum", str(folder / "curriculum.yaml")),
+        *("--runs", str(folder / "runs")),
+    ]

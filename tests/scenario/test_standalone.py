@@ -6,10 +6,8 @@ A flow alone at line rate has it to the picosecond, and no flow has less.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -23,12 +21,6 @@ from tests.samples.policy_files import needed_attributes
 CONTROLLERS = [name for name in list_controllers() if name != AGENT]
 RATES = (1e9, 7.3e9, 10e9, 25e9, 100e9, 400e9)
 HOSTS = 4
-
-
-@pytest.fixture(scope="module")
-def simulator() -> Iterator[Simulator]:
-    with Simulator() as started:
-        yield started
 
 
 @st.composite

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import csv
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +20,9 @@ from ns3_env.eval.episodes.results import result_files
 from ns3_env.eval.metrics.convergence import changes
 from ns3_env.scenario import AGENT, Controller, Ecn, Record, Scenario, Switch
 from ns3_env.scenario.topology import Dumbbell, ParkingLot
-from ns3_env.scenario.traffic import ConstantRate, Flow, FlowList, Incast, Mix
+from ns3_env.scenario.traffic import ConstantRate, Flow, FlowList, Mix
 from ns3_env.simulator import Simulator, list_controllers
+from tests.samples.files import rows
 
 #: Of a full packet, on the wire.
 WIRE = 1048
@@ -31,12 +30,6 @@ GBPS = 10**9
 #: Senders 0 to 3, receiver 4, switches 5 and 6.
 SLOW = Dumbbell(senders=4, rate_bps=GBPS, bottleneck_bps=GBPS)
 BOTTLENECK = (5, 6)
-
-
-@pytest.fixture(scope="module")
-def simulator() -> Iterator[Simulator]:
-    with Simulator() as started:
-        yield started
 
 
 def scenario(*streams: ConstantRate, flows: list[Flow] | None = None, **keys: Any) -> Scenario:
@@ -256,8 +249,7 @@ def test_convergence_counts_from_where_background_comes_and_goes(simulator: Simu
 def test_a_run_folder_has_a_row_for_each_stream(simulator: Simulator, tmp_path: Path) -> None:
     played = scenario(stream(0, 0.5e9), stream(1, 1e6, start_ns=5, stop_ns=None))
     write_files(tmp_path, result_files(played, simulator.play(played)))
-    with (tmp_path / "streams.csv").open(newline="") as text:
-        first, second = csv.DictReader(text)
+    first, second = rows(tmp_path / "streams.csv")
     assert (first["src"], first["dst"], float(first["rate_bps"])) == ("0", "4", 0.5e9)
     assert (first["stop_ns"], second["start_ns"], second["stop_ns"]) == ("2000000", "5", "-1")
     assert first["sent_bytes"] == first["received_bytes"] == "120000"
@@ -293,48 +285,6 @@ def test_what_switches_tell_a_stream_changes_nothing_of_it(simulator: Simulator,
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (
-            {"rate_bps": "2Gbps"},
-            "traffic.parts.1.rate_bps: 2e+09 bit/s exceed the link of host 0, 1e+09 bit/s",
-        ),
-        ({"rate_bps": 0}, "traffic.parts.1.rate_bps: "),
-        ({"rate_bps": -1e6}, "traffic.parts.1.rate_bps: "),
-        ({"rate_bps": float("nan")}, "traffic.parts.1.rate_bps: "),
-        ({"rate_bps": "nan"}, "traffic.parts.1.rate_bps: 'nan' is no number with a unit: a rate takes bps"),
-        ({"rate_bps": "1ms"}, "traffic.parts.1.rate_bps: '1ms' is a time; a rate takes bps"),
-        ({"stop_ns": "1us", "start_ns": "1us"}, "traffic.parts.1.stop_ns: 1000 is not after start_ns, 1000"),
-        ({"stop_ns": 0}, "traffic.parts.1.stop_ns: "),
-        ({"dst": 9}, "traffic.parts.1.dst: there is no host 9; hosts are 0 to 4"),
-        ({"dst": 0}, "traffic.parts.1.dst: a stream from host 0 to itself"),
-        (
-            {"controller": "hpcc"},
-            "traffic.parts.1.controller: nothing steers a stream, 'hpcc' neither; leave it out",
-        ),
-        ({"size_bytes": 5}, "traffic.parts.1: unknown key 'size_bytes'; the nearest known one is "),
-    ],
-)
-def test_what_is_no_stream_is_a_line(change: dict[str, Any], words: str) -> None:
-    part = {"kind": "constant_rate", "src": 0, "dst": 4, "rate_bps": "100Mbps", **change}
-    content = {
-        "topology": {"kind": "dumbbell", "rate_bps": "1Gbps"},
-        "traffic": {"kind": "mix", "parts": [{"kind": "incast", "size_bytes": 1000}, part]},
-    }
-    with pytest.raises(ScenarioError) as refused:
-        Scenario.from_mapping(content, "s.yaml")
-    (line,) = str(refused.value).splitlines()
-    assert line.startswith(f"s.yaml: {words}")
-
-
-def test_streams_alone_are_no_episode() -> None:
-    alone: dict[str, Any] = {"kind": "constant_rate", "src": 0, "dst": 4, "rate_bps": "100Mbps"}
-    for traffic in (alone, {"kind": "mix", "parts": [alone, alone]}):
-        with pytest.raises(ScenarioError, match=r"^s\.yaml: traffic: streams alone are no episode, .* a mix"):
-            Scenario.from_mapping({"traffic": traffic}, "s.yaml")
-
-
-@pytest.mark.parametrize(
     ("column", "value", "words"),
     [
         ("rate_bps", 0, "'streams.rate_bps[0]' is 0, must be in [1.0, 8000000000000.0], a number"),
@@ -354,11 +304,3 @@ def test_the_simulator_itself_refuses_wrong_rows(
     content["streams"][column] = []
     with pytest.raises(ScenarioError, match="'streams' has columns of different lengths"):
         simulator.play(content)
-
-
-def test_adding_a_stream_leaves_the_flows_of_other_parts_as_they_are() -> None:
-    incast = Incast(flows=4, spread_ns=5000)
-    flows = [Mix(parts=[incast, *more]) for more in ((), (stream(0, 1e6),))]
-    network = SLOW.build()
-    with_it, without = (x.generate(network, np.random.default_rng(3)) for x in flows)
-    assert with_it.start_ns == without.start_ns

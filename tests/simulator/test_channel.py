@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import textwrap
 import threading
 import time
 from collections.abc import Iterator
@@ -71,12 +70,8 @@ def test_rows_and_actions_cross_both_ways(simulator: Simulator) -> None:
     assert np.all(seen[0].records[:, column] == 0)
     assert np.all(seen[2].records[:, column] == 0.25)
     assert results["action_sum"] == pytest.approx(3 * 2 * 0.25)
-
-
-def test_schema_in_the_region_is_the_compiled_one(simulator: Simulator) -> None:
-    simulator.start()
     assert simulator._agent is not None
-    assert simulator._agent.fields == _native.observation_fields()
+    assert simulator._agent.fields == _native.observation_fields()  # the schema is the compiled one
 
 
 def test_same_seed_same_rows_other_seed_others(simulator: Simulator) -> None:
@@ -113,28 +108,39 @@ def test_refused_scenario_raises_and_the_process_lives_on(simulator: Simulator) 
     assert simulator.pid == pid
 
 
-def test_crash_raises_within_a_second_with_its_last_words(simulator: Simulator) -> None:
-    simulator.send_reset({"dummy": {"crash_at": 1}})
+@pytest.mark.parametrize(
+    ("dummy", "sent", "error", "said", "within_s"),
+    [
+        ({"crash_at": 1}, None, SimulatorDied, r"(?s)signal 6.*queue >= 0", 1),
+        ({"hang_at": 1, "hang": "work"}, signal.SIGKILL, SimulatorDied, "signal 9", 1),
+        ({"hang_at": 1, "hang": "work"}, signal.SIGSTOP, SimulatorHung, "stopped", 2),
+        ({"hang_at": 1, "hang": "sleep"}, None, SimulatorHung, "asleep", 1.1),
+        # A spinner is judged by its CPU time, which grows slower than the clock where cores are shared.
+        ({"hang_at": 1, "hang": "spin"}, None, SimulatorHung, "without a sign of life", 5),
+    ],
+)
+def test_a_dead_or_hung_simulator_raises_within_a_second_or_so_and_is_replaced(
+    dummy: dict[str, Any],
+    sent: signal.Signals | None,
+    error: type[Exception],
+    said: str,
+    within_s: float,
+    simulator: Simulator,
+) -> None:
+    simulator.send_reset({"dummy": dummy})
     simulator.receive()
+    pid = simulator.pid
+    assert pid is not None
     simulator.send_actions(np.zeros((4, 3)))
+    if sent is not None:
+        os.kill(pid, sent)
     begin = time.monotonic()
-    with pytest.raises(SimulatorDied, match=r"(?s)signal 6.*queue >= 0"):
+    with pytest.raises(error, match=said):
         simulator.receive()
-    assert time.monotonic() - begin < 1
+    assert time.monotonic() - begin < within_s
     assert simulator.pid is None
+    assert not alive(pid)
     play(simulator, {"dummy": {}})
-
-
-def test_killed_simulator_raises_within_a_second(simulator: Simulator) -> None:
-    simulator.send_reset({"dummy": {"hang_at": 1, "hang": "work"}})
-    simulator.receive()
-    assert simulator.pid is not None
-    simulator.send_actions(np.zeros((4, 3)))
-    os.kill(simulator.pid, signal.SIGKILL)
-    begin = time.monotonic()
-    with pytest.raises(SimulatorDied, match="signal 9"):
-        simulator.receive()
-    assert time.monotonic() - begin < 1
 
 
 def test_one_killed_while_idle_is_replaced_by_the_next_reset(simulator: Simulator) -> None:
@@ -145,32 +151,6 @@ def test_one_killed_while_idle_is_replaced_by_the_next_reset(simulator: Simulato
     assert wait_until(lambda: not alive(pid))
     play(simulator, {"dummy": {}})
     assert simulator.pid != pid
-
-
-@pytest.mark.parametrize("how", ["sleep", "spin"])
-def test_hung_simulator_raises_within_a_second_or_so_and_is_killed(how: str, simulator: Simulator) -> None:
-    simulator.send_reset({"dummy": {"hang_at": 1, "hang": how}})
-    simulator.receive()
-    pid = simulator.pid
-    assert pid is not None
-    simulator.send_actions(np.zeros((4, 3)))
-    begin = time.monotonic()
-    with pytest.raises(SimulatorHung, match="asleep" if how == "sleep" else "without a sign of life"):
-        simulator.receive()
-    # A spinner is judged by its CPU time, which grows slower than the clock where cores are shared.
-    assert time.monotonic() - begin < (1.1 if how == "sleep" else 5)
-    assert not alive(pid)
-    play(simulator, {"dummy": {}})
-
-
-def test_stopped_simulator_counts_as_hung(simulator: Simulator) -> None:
-    simulator.send_reset({"dummy": {"hang_at": 1, "hang": "work"}})
-    simulator.receive()
-    assert simulator.pid is not None
-    simulator.send_actions(np.zeros((4, 3)))
-    os.kill(simulator.pid, signal.SIGSTOP)
-    with pytest.raises(SimulatorHung, match="stopped"):
-        simulator.receive()
 
 
 def test_a_long_text_is_written_with_signs_of_life() -> None:
@@ -198,24 +178,27 @@ def test_simulator_outlives_the_thread_that_started_it(simulator: Simulator) -> 
     play(simulator, {"dummy": {}})
 
 
-def test_simulator_dies_with_its_parent_process() -> None:
-    program = textwrap.dedent(
-        f"""
-        import time
-        from ns3_env.simulator import Simulator
-        simulator = Simulator(executable={os.fspath(DUMMY)!r})
-        simulator.send_reset({{"dummy": {{}}}})
-        simulator.receive()
-        print(simulator.pid, flush=True)
-        time.sleep(60)
-        """
-    )
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as parent:
+PARENT = f"""
+import time
+from ns3_env.simulator import Simulator
+both = [Simulator(executable={os.fspath(DUMMY)!r}) for _ in range(2)]
+for simulator in both:
+    simulator.send_reset({{"dummy": {{}}}})
+    simulator.receive()
+print(*(simulator.pid for simulator in both), flush=True)
+time.sleep(60)
+"""
+
+
+def test_simulators_die_with_their_parent_and_leave_nothing() -> None:
+    before = shared_memory()
+    with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
-        pid = int(parent.stdout.readline())
-        assert alive(pid)
+        pids = [int(pid) for pid in parent.stdout.readline().split()]
+        assert [alive(pid) for pid in pids] == [True, True]
         parent.kill()
-        assert wait_until(lambda: not alive(pid), 1.0)
+        assert wait_until(lambda: not any(map(alive, pids)), 1.0)
+    assert shared_memory() == before
 
 
 def test_nothing_is_left_after_collection_or_close() -> None:
@@ -318,17 +301,13 @@ def test_a_simulator_that_writes_nonsense_died(simulator: Simulator) -> None:
     play(simulator, {"dummy": {}})
 
 
-def test_missing_program_says_so(tmp_path: Path) -> None:
+def test_a_missing_program_and_a_region_that_is_none_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SimulatorNotFound, match="cannot start"):
         Simulator(executable=tmp_path / "none").start()
-
-
-def test_a_region_that_is_none_is_refused() -> None:
     fd = os.memfd_create("junk")
     os.ftruncate(fd, 1 << 16)
-    done = subprocess.run(
-        [DUMMY, f"--channel-fd={fd}"], pass_fds=(fd,), capture_output=True, text=True, timeout=10
-    )
+    command = [DUMMY, f"--channel-fd={fd}"]
+    done = subprocess.run(command, pass_fds=(fd,), capture_output=True, text=True, timeout=10)
     os.close(fd)
     assert done.returncode == 2
     assert "is no channel" in done.stderr

@@ -3,33 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ns3_env.scenario import Controller, Ecn, Scenario, Switch
 from ns3_env.scenario.topology import Dumbbell, FatTree2, ParkingLot
 from ns3_env.scenario.traffic import Flow, FlowList
-from ns3_env.simulator import EpisodeEnd, Simulator
+from ns3_env.simulator import Simulator
 
 IN_SIMULATOR = ("fixed-window", "hpcc", "mpcc")
 MARKING = Ecn(kmin_bytes=5e3, kmax_bytes=20e3)
-
-
-@pytest.fixture(scope="module")
-def simulator() -> Iterator[Simulator]:
-    with Simulator() as started:
-        yield started
-
-
-def play(simulator: Simulator, scenario: Scenario) -> dict[str, Any]:
-    simulator.send_reset(scenario)
-    end = simulator.receive()
-    assert isinstance(end, EpisodeEnd)
-    return end.results
 
 
 topologies = st.sampled_from(
@@ -106,7 +91,7 @@ def conserved(results: dict[str, Any]) -> None:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(scenario=scenarios(loss=False))
 def test_pfc_never_drops_and_bytes_are_conserved(simulator: Simulator, scenario: Scenario) -> None:
-    results = play(simulator, scenario)
+    results = simulator.play(scenario)
     conserved(results)
     assert results["losses"] == []
     assert sum(results["flows"]["retransmitted_bytes"]) == 0
@@ -117,7 +102,7 @@ def test_pfc_never_drops_and_bytes_are_conserved(simulator: Simulator, scenario:
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(scenario=scenarios(loss=True))
 def test_lossy_links_lose_packets_but_no_flow(simulator: Simulator, scenario: Scenario) -> None:
-    results = play(simulator, scenario)
+    results = simulator.play(scenario)
     conserved(results)
     assert {row["cause"] for row in results["losses"]} <= {"link"}
 
@@ -125,7 +110,7 @@ def test_lossy_links_lose_packets_but_no_flow(simulator: Simulator, scenario: Sc
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(scenario=st.booleans().flatmap(lambda loss: scenarios(loss, without_pfc, least_flows=6)))
 def test_full_buffers_lose_packets_but_no_flow(simulator: Simulator, scenario: Scenario) -> None:
-    results = play(simulator, scenario)
+    results = simulator.play(scenario)
     conserved(results)
     assert results["totals"]["pfc_frames"] == 0
     causes = {row["cause"] for row in results["losses"]}
@@ -135,4 +120,4 @@ def test_full_buffers_lose_packets_but_no_flow(simulator: Simulator, scenario: S
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(scenario=scenarios(loss=True))
 def test_same_seed_same_bits(simulator: Simulator, scenario: Scenario) -> None:
-    assert play(simulator, scenario) == play(simulator, scenario)
+    assert simulator.play(scenario) == simulator.play(scenario)

@@ -16,6 +16,7 @@ from ns3_env.eval.commands.evaluation import parser
 from ns3_env.eval.commands.options import set_process
 from ns3_env.eval.paper.experiments import EXPERIMENTS
 from ns3_env.simulator import HANG_TIMEOUT_VARIABLE, Simulator, hang_timeout_s
+from ns3_env.simulator.pool import LocalPool
 from tests.paths import ROOT
 from tests.samples import runs, tunings
 
@@ -47,10 +48,11 @@ def _limit_of_this_test(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_option_reaches_the_simulator(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(simulator: Simulator, *_: object, **__: object) -> None:
-        raise AskedError(simulator.hang_timeout_s)
+    def refuse(asked: Simulator | LocalPool, *_: object, **__: object) -> None:
+        raise AskedError(asked.hang_timeout_s if isinstance(asked, Simulator) else hang_timeout_s())
 
     monkeypatch.setattr(Simulator, "send_reset", refuse)
+    monkeypatch.setattr(LocalPool, "submit", refuse)
     monkeypatch.setattr("ns3_env.eval.speed.measure._packet_hops_per_s", lambda: 1.0)
     monkeypatch.setattr("ns3_env.eval.speed.measure._tcp_packets_per_s", lambda: 1.0)
     given = parser().parse_args([*command.format(tmp_path / "out").split(), "--hang-timeout", "30"])
@@ -73,18 +75,22 @@ def test_the_option_reaches_every_simulator_of_a_run(
     kind: Any, overrides: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits: list[float] = []
-    send = Simulator.send_reset
+    send, submit = Simulator.send_reset, LocalPool.submit
 
     def note(simulator: Simulator, *given: Any, **options: Any) -> None:
         limits.append(simulator.hang_timeout_s)
         send(simulator, *given, **options)
 
+    def note_of_pool(pool: LocalPool, *given: Any, **options: Any) -> Any:
+        limits.append(hang_timeout_s())
+        return submit(pool, *given, **options)
+
     monkeypatch.setattr(Simulator, "send_reset", note)
+    monkeypatch.setattr(LocalPool, "submit", note_of_pool)
     assert train.main([*kind.written(tmp_path), "--hang-timeout", "30", *overrides]) == 0
     assert set(limits) == {30.0}
-    (run,) = (tmp_path / "runs").iterdir()
     limits.clear()
-    assert eval_main(["compare", "policy", str(run), "--hang-timeout", "40"]) == 0
+    assert eval_main(["compare", "policy", str(runs.the_run(tmp_path)), "--hang-timeout", "40"]) == 0
     assert set(limits) == {40.0}
 
 
@@ -100,6 +106,19 @@ def test_a_simulator_may_have_a_limit_of_its_own() -> None:
         assert simulator.hang_timeout_s == 60
     with Simulator() as simulator:
         assert simulator.hang_timeout_s == 0.9
+
+
+class Limit:
+    """A pool's job: the limit of the simulator that it gets."""
+
+    def run(self, simulator: Simulator) -> float:
+        return simulator.hang_timeout_s
+
+
+def test_a_pools_simulators_have_the_limit_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HANG_TIMEOUT_VARIABLE, "30")
+    with LocalPool(1) as pool:
+        assert pool.submit(Limit()).result() == 30  # type: ignore[type-var]
 
 
 def test_nodes_have_the_drivers_limit(monkeypatch: pytest.MonkeyPatch) -> None:

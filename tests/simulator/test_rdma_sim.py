@@ -22,10 +22,10 @@ def run(scenario: dict[str, Any], folder: Path) -> subprocess.CompletedProcess[s
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
-def incast(flows: int, spread_ns: int = 0) -> dict[str, Any]:
+def incast(flows: int) -> dict[str, Any]:
     return Scenario(
         topology=Dumbbell(senders=4),
-        traffic=Incast(flows=flows, size_bytes=10_000, spread_ns=spread_ns),
+        traffic=Incast(flows=flows, size_bytes=10_000),
         controllers=[Controller(name="dcqcn")],
     ).to_simulator_json()
 
@@ -39,19 +39,21 @@ def test_least_rates_beyond_the_link_are_one_line_with_both_rates(tmp_path: Path
     assert json.loads(done.stdout)["totals"]["unfinished"] == 0
 
 
-@pytest.mark.parametrize("changes", [{}, {"min_rate_bps": 25e9}])
-def test_least_rates_that_fit_are_no_matter_for_words(changes: dict[str, Any], tmp_path: Path) -> None:
-    assert run({**incast(flows=4), **changes}, tmp_path).stderr == ""
-
-
-def test_only_flows_at_the_same_time_count(tmp_path: Path) -> None:
-    apart = {**incast(flows=4), "min_rate_bps": 30e9}
-    apart["flows"]["start_ns"] = [0, 100_000, 200_000, 300_000]
-    assert run(apart, tmp_path).stderr == ""
-
-
-def test_the_default_fits_a_large_incast(tmp_path: Path) -> None:
-    assert run(incast(flows=200), tmp_path).stderr == ""
+@pytest.mark.parametrize(
+    ("flows", "changes", "start_ns"),
+    [
+        (4, {}, None),
+        (4, {"min_rate_bps": 25e9}, None),  # they fit
+        (4, {"min_rate_bps": 30e9}, [0, 100_000, 200_000, 300_000]),  # never two at the same time
+        (200, {}, None),  # the default fits a large incast
+    ],
+)
+def test_least_rates_that_fit_are_no_matter_for_words(
+    flows: int, changes: dict[str, Any], start_ns: list[int] | None, tmp_path: Path
+) -> None:
+    content = {**incast(flows), **changes}
+    content["flows"]["start_ns"] = start_ns or content["flows"]["start_ns"]
+    assert run(content, tmp_path).stderr == ""
 
 
 @pytest.mark.parametrize(

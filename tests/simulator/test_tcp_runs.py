@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import re
@@ -25,6 +24,7 @@ from ns3_env.simulator import PLUGINS_VARIABLE, Simulator, list_controllers
 from ns3_env.simulator.pool import LocalPool, Play
 from ns3_env.simulator.results import Results
 from ns3_env.task.rewards import make_reward
+from tests.samples.files import Refused, dumped, rows
 
 KEYS: dict[str, Any] = {
     "transport": "tcp",
@@ -101,34 +101,23 @@ def test_plugins_are_rdma_s_and_not_handed_to_tcp(monkeypatch: pytest.MonkeyPatc
         assert simulator.play(tcp("cubic"))["flows"]["fct_ns"]
 
 
-WIDE = {
-    "mtu_bytes": 65_040,
-    "initial_window_packets": 10**6,
-    "packets_per_ack": 10**6,
-    "delayed_ack_timeout_ns": 4 * 10**12 - 1,
-    "min_rto_ns": 4 * 10**12,
-    "initial_rto_ns": 4 * 10**12,
-    "socket_buffer_bytes": 2**30,
-    "queue": {"limit": "1e6 packets", "marking": {"threshold": "1e5 packets", "at_rate_bps": 8e12}},
-    "host_queue": {"limit": "1TB", "marking": {"red": {"least": "1 bdp", "most": "1e6 bdp"}}},
-}
-NARROW = {
-    "mtu_bytes": 41,
-    "initial_window_packets": 1,
-    "packets_per_ack": 1,
-    "delayed_ack_timeout_ns": 1,
-    "min_rto_ns": 1,
-    "initial_rto_ns": 1,
-    "socket_buffer_bytes": 64,
-    "queue": {"limit": "1 packet", "marking": {"threshold": "0 packets"}},
-}
+WIDE = """
+{mtu_bytes: 65040, initial_window_packets: 1000000, packets_per_ack: 1000000, socket_buffer_bytes: 1GiB,
+delayed_ack_timeout_ns: 3999999999999, min_rto_ns: 4000s, initial_rto_ns: 4000s,
+queue: {limit: 1e6 packets, marking: {threshold: 1e5 packets, at_rate_bps: 8Tbps}},
+host_queue: {limit: 1TB, marking: {red: {least: 1 bdp, most: 1e6 bdp}}}}
+"""
+NARROW = """
+{mtu_bytes: 41, initial_window_packets: 1, packets_per_ack: 1, socket_buffer_bytes: 64,
+delayed_ack_timeout_ns: 1, min_rto_ns: 1, initial_rto_ns: 1,
+queue: {limit: 1 packet, marking: {threshold: 0 packets}}}
+"""
 
 
 @pytest.mark.parametrize("section", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_the_simulator_takes_whatever_a_scenario_may_say(section: dict[str, Any]) -> None:
+def test_the_simulator_takes_whatever_a_scenario_may_say(section: str, simulator: Simulator) -> None:
     keys = {**KEYS, "time_limit_ns": 1, "controllers": [{"name": "cubic"}], "traffic": {"kind": "incast"}}
-    with Simulator() as simulator:
-        assert simulator.play(Scenario.from_mapping({**keys, "tcp": section}, "x"))["flows"]
+    assert simulator.play(Scenario.from_mapping({**keys, "tcp": yaml.safe_load(section)}, "x"))["flows"]
 
 
 FIELDS = ["rtt", "goodput", "pacing_rate", "ecn_fraction", "last_action"]
@@ -165,8 +154,7 @@ def test_a_policy_s_file_steers_them_inside_the_simulator() -> None:
 
 @pytest.fixture
 def scenario_file(tmp_path: Path) -> Path:
-    (tmp_path / "my.yaml").write_text(yaml.safe_dump(KEYS))
-    return tmp_path / "my.yaml"
+    return dumped(tmp_path / "my.yaml", KEYS)
 
 
 def test_run_shows_round_trips_and_leaves_them_with_all_values_used(
@@ -177,10 +165,9 @@ def test_run_shows_round_trips_and_leaves_them_with_all_values_used(
     assert main([*command, "--json", str(numbers), "tcp.queue.limit=1.5 bdp", "cubic.Beta=0.5"]) == 0
     assert "RTT µs" in capsys.readouterr().out
     assert json.loads(numbers.read_text())["dctcp"]["rtt_p99_us"] > 30
-    with (out / "cubic" / "flows.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert set(RTTS) <= set(rows[0])
-    assert all(float(row["rtt_mean_ns"]) <= float(row["rtt_max_ns"]) for row in rows)
+    flows = rows(out / "cubic" / "flows.csv")
+    assert set(RTTS) <= set(flows[0])
+    assert all(float(row["rtt_mean_ns"]) <= float(row["rtt_max_ns"]) for row in flows)
     used = yaml.safe_load((out / "dctcp" / "config.yaml").read_text())["scenario"]
     assert used["tcp"]["queue"] == {
         "limit": "1.5 bdp",
@@ -200,11 +187,10 @@ def test_run_shows_round_trips_and_leaves_them_with_all_values_used(
     ],
 )
 def test_a_name_of_the_other_transport_is_refused(
-    scenario_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], who: str, text: str
+    scenario_file: Path, tmp_path: Path, refused: Refused, who: str, text: str
 ) -> None:
-    command = ["run", str(scenario_file), "--controllers", who, "--out", str(tmp_path / "out")]
-    assert main(command) == 2
-    assert re.search(text, capsys.readouterr().err)
+    said = refused(main, "run", scenario_file, "--controllers", who, "--out", tmp_path / "out")
+    assert re.search(text, said)
 
 
 def test_a_trace_and_a_benchmark_s_report_have_what_tcp_has(scenario_file: Path, tmp_path: Path) -> None:
@@ -213,9 +199,11 @@ def test_a_trace_and_a_benchmark_s_report_have_what_tcp_has(scenario_file: Path,
         "scenarios": [{"name": "two", "scenario": "my.yaml"}],
         "seeds": [1, 2],
     }
-    (tmp_path / "suite.yaml").write_text(yaml.safe_dump(suite))
     bench = tmp_path / "bench"
-    assert main(["benchmark", str(tmp_path / "suite.yaml"), "--out", str(bench), "--jobs", "1"]) == 0
+    assert (
+        main(["benchmark", str(dumped(tmp_path / "suite.yaml", suite)), "--out", str(bench), "--jobs", "1"])
+        == 0
+    )
     cell = bench / "cells" / "two" / "cubic" / "seed-1"
     assert json.loads((cell / "metrics.json").read_text())["metrics"]["rtt_p99_us"] > 30
     report = (bench / "report.md").read_text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import gc
 import os
 import random
@@ -86,32 +87,6 @@ def _children() -> int:
     return count
 
 
-@dataclass
-class Soak:
-    """What was done so far.
-
-    Attributes:
-        steps: rows that were answered.
-        resets: episodes that were broken off and begun anew, beside those that ended by themselves.
-        kills: simulators that were killed or stopped at some instant.
-        detected_s: how long it took until each was noticed.
-        at_work: memory, descriptors, threads and processes while nobody was killed.
-        under_kills: the same while simulators were.
-    """
-
-    steps: int = 0
-    resets: int = 0
-    kills: int = 0
-    episodes: int = 0
-    detected_s: list[float] = field(default_factory=list)
-    at_work: Usage = field(default_factory=Usage)
-    under_kills: Usage = field(default_factory=Usage)
-
-    def grown(self) -> list[str]:
-        """What did not stay as it was."""
-        return [*self.at_work.grown(), *self.under_kills.grown()]
-
-
 def scenario() -> Mapping[str, Any]:
     """An incast of SLOTS flows that decide on every ACK: ten thousand decisions or so, then it is cut."""
     return Scenario(
@@ -122,85 +97,97 @@ def scenario() -> Mapping[str, Any]:
     ).to_simulator_json()
 
 
-def soak(
-    steps: int, resets: int, kills: int, seed: int = 1, say: Callable[[str], None] = lambda text: None
-) -> Soak:
+class Soak:
     """Steps on, breaks episodes off and kills simulators until there were as many of each.
 
     Raises AssertionError or SimulatorError where the environment does not stand it.
     """
-    chance = random.Random(seed)
-    done = Soak()
-    next_line = time.monotonic() + _BETWEEN_LINES_S
-    with FlowStream(scenario(), num_simulators=SIMULATORS, slots=SLOTS, ordered=False) as stream:
 
-        def sample(usage: Usage) -> None:
-            nonlocal next_line
-            stream.start()
-            _step(stream, done, done.steps + 100)  # all are there and at work
-            gc.collect()
-            usage.sample([pid for pid in stream.pids if pid is not None])
-            if time.monotonic() > next_line:
-                next_line = time.monotonic() + _BETWEEN_LINES_S
-                say(f"{done.steps:,} steps, {done.resets:,} resets, {done.kills:,} kills: {usage}")
+    def __init__(
+        self,
+        steps: int,
+        resets: int,
+        kills: int,
+        seed: int = 1,
+        say: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self.say, self.next_line = say, time.monotonic() + _BETWEEN_LINES_S
+        #: Rows that were answered, episodes broken off and begun anew, and those that ended by themselves.
+        self.steps = self.resets = self.episodes = 0
+        #: How long it took until each simulator that was killed or stopped at some instant was noticed.
+        self.detected_s: list[float] = []
+        self.at_work, self.under_kills = Usage(), Usage()
+        chance = random.Random(seed)
+        with FlowStream(scenario(), num_simulators=SIMULATORS, slots=SLOTS, ordered=False) as self.stream:
+            self.stream.start()
+            shares = [(i + 1) / _SAMPLES for i in range(_SAMPLES)]
+            for share in shares:  # in which no simulator is replaced
+                self._step_until(round(steps * share))
+                self._reset_until(round(resets * share))
+                self._sample(self.at_work)
+            for share in shares:
+                while self.kills < round(kills * share):
+                    self._kill(chance)
+                self._sample(self.under_kills)
+            pids = self._pids()
+        left = [pid for pid in pids if alive(pid)]
+        assert left == [], f"simulators outlive their environment: {left}"
 
-        stream.start()
-        shares = [(i + 1) / _SAMPLES for i in range(_SAMPLES)]
-        for share in shares:  # in which no simulator is replaced
-            _step(stream, done, round(steps * share))
-            _reset(stream, done, round(resets * share))
-            sample(done.at_work)
-        for share in shares:
-            _kill(stream, done, round(kills * share), chance)
-            sample(done.under_kills)
-        pids = [pid for pid in stream.pids if pid is not None]
-    left = [pid for pid in pids if alive(pid)]
-    assert left == [], f"simulators outlive their environment: {left}"
-    return done
+    @property
+    def kills(self) -> int:
+        return len(self.detected_s)
 
+    def grown(self) -> list[str]:
+        """What did not stay as it was."""
+        return [*self.at_work.grown(), *self.under_kills.grown()]
 
-def _step(stream: FlowStream, done: Soak, steps: int) -> None:
-    while done.steps < steps:
-        _answer(stream, done)
+    def _pids(self) -> list[int]:
+        return [pid for pid in self.stream.pids if pid is not None]
 
+    def _sample(self, usage: Usage) -> None:
+        self.stream.start()
+        self._step_until(self.steps + 100)  # all are there and at work
+        gc.collect()
+        usage.sample(self._pids())
+        if time.monotonic() > self.next_line:
+            self.next_line = time.monotonic() + _BETWEEN_LINES_S
+            self.say(f"{self.steps:,} steps, {self.resets:,} resets, {self.kills:,} kills: {usage}")
 
-def _answer(stream: FlowStream, done: Soak) -> None:
-    batch = stream.recv()
-    done.episodes += len(batch.results)
-    due = batch.slots[batch.due]
-    if len(due):
-        stream.send(np.full((len(due), 1), 0.25), due)
-        done.steps += len(due)
+    def _step_until(self, steps: int) -> None:
+        while self.steps < steps:
+            self._answer()
 
+    def _answer(self) -> None:
+        batch = self.stream.recv()
+        self.episodes += len(batch.results)
+        due = batch.slots[batch.due]
+        if len(due):
+            self.stream.send(np.full((len(due), 1), 0.25), due)
+            self.steps += len(due)
 
-def _reset(stream: FlowStream, done: Soak, resets: int) -> None:
-    """Breaks all episodes off, some at once and some after a few decisions."""
-    while done.resets < resets:
-        stream.start()
-        done.resets += SIMULATORS
-        for _ in range(done.resets // SIMULATORS % 4):
-            _answer(stream, done)
+    def _reset_until(self, resets: int) -> None:
+        """Breaks all episodes off, some at once and some after a few decisions."""
+        while self.resets < resets:
+            self.stream.start()
+            self.resets += SIMULATORS
+            for _ in range(self.resets // SIMULATORS % 4):
+                self._answer()
 
-
-def _kill(stream: FlowStream, done: Soak, kills: int, chance: random.Random) -> None:
-    """Ends or stops a simulator at some instant; it is noticed, and the others and the next ones work on."""
-    while done.kills < kills:
-        stream.start()
+    def _kill(self, chance: random.Random) -> None:
+        """Ends or stops a simulator at some instant; it is noticed, and the others and the next work on."""
+        self.stream.start()
         for _ in range(chance.randrange(5)):
-            _answer(stream, done)
-        pid = chance.choice([pid for pid in stream.pids if pid is not None])
+            self._answer()
+        pid = chance.choice(self._pids())
         sent = signal.SIGSTOP if chance.random() < _STOPPED_SHARE else signal.SIGKILL
         time.sleep(chance.random() * 1e-3)
         os.kill(pid, sent)
-        done.kills += 1
         began = time.monotonic()
-        try:
+        with contextlib.suppress(SimulatorError):
             while time.monotonic() - began < DETECTED_WITHIN_S:
-                _answer(stream, done)
-        except SimulatorError:
-            done.detected_s.append(time.monotonic() - began)
-        else:
+                self._answer()
             raise AssertionError(f"signal {sent.name} to {pid} was not noticed within {DETECTED_WITHIN_S} s")
+        self.detected_s.append(time.monotonic() - began)
 
 
 def main() -> int:
@@ -211,9 +198,8 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    done = soak(
-        options.steps, options.resets, options.kills, options.seed, lambda text: print(text, flush=True)
-    )
+    say = functools.partial(print, flush=True)
+    done = Soak(options.steps, options.resets, options.kills, options.seed, say)
     grown = done.grown()
     print("\n".join(grown))
     print(

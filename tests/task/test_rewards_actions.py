@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -28,55 +30,55 @@ def records(count: int = 1, **values: float) -> NDArray[np.float64]:
     return made
 
 
-def test_staged_reward_has_both_stages_of_algorithm_1() -> None:
-    reward = make_reward("staged")
-    probing = records(rtt=1.25, switch_rate=0.9, qlen=0.5, throughput=0.4, flow_count=4)
-    assert reward(probing)[0] == pytest.approx(0.4 + 0.8 - (0.4 - 0.25) ** 2)
-    congested = records(rtt=3.0, switch_rate=1.0, qlen=0.6, throughput=0.4, flow_count=4)
-    assert reward(congested)[0] == -3.0
-    both = np.concatenate([probing, congested])
-    assert np.array_equal(reward(both), [reward(probing)[0], reward(congested)[0]])
+#: Below the threshold a flow is told to take its share, above it to leave.
+PROBING = {"rtt": 1.25, "switch_rate": 0.9, "qlen": 0.5, "throughput": 0.4, "flow_count": 4.0}
+CONGESTED = {"rtt": 3.0, "switch_rate": 1.0, "qlen": 0.6, "throughput": 0.4, "flow_count": 4.0}
+AT_THE_THRESHOLD = {"rtt": 2.0, "switch_rate": 1.0, "qlen": 0.5}
 
 
-def test_staged_reward_switches_above_the_threshold_only() -> None:
-    at = records(rtt=2.0, switch_rate=1.0, qlen=0.5)
-    assert make_reward("staged")(at)[0] == pytest.approx(0 + 1 / 2 - (0 - 1) ** 2)
-    assert make_reward("staged", threshold=0.4)(at)[0] == -2.0
+@pytest.mark.parametrize(
+    ("name", "settings", "seen", "expected"),
+    [
+        ("staged", {}, PROBING, 0.4 + 0.8 - (0.4 - 0.25) ** 2),
+        ("staged", {}, CONGESTED, -3.0),
+        ("staged", {}, AT_THE_THRESHOLD, 0 + 1 / 2 - (0 - 1) ** 2),
+        ("staged", {"threshold": 0.4}, AT_THE_THRESHOLD, -2.0),
+        # A fair share at the base RTT is one; it falls with the RTT and grows with the flows.
+        ("power", {}, {"throughput": 0.25, "flow_count": 4.0}, 1.0),
+        ("power", {}, {"throughput": 0.5, "flow_count": 3.0, "rtt": 2.0}, 0.75),
+        # RL-CC's squared distance: RTT / 8.192 us - 1.5 = 1.5; times sqrt(1/4) is 0.75; less 0.064, squared.
+        ("rtt_target", {}, {"rtt_ns": 3 * 8192.0, "pacing_rate": 0.25}, -(0.686**2)),
+        ("rtt_target", {}, {"rtt_ns": 2.5 * 8192.0, "pacing_rate": 1.0}, -(0.936**2)),
+        # Below one and a half there is nothing but the target.
+        ("rtt_target", {}, {"rtt_ns": 1.4 * 8192.0, "pacing_rate": 1.0}, -(0.064**2)),
+        ("rtt_target", {}, {"rtt_ns": 3 * 8192.0, "pacing_rate": 0.0}, -(0.064**2)),
+        # (4 - 1.5) / 2 = 1.25
+        ("rtt_target", {"base_ns": 1000.0, "target": 0.25}, {"rtt_ns": 4000.0, "pacing_rate": 0.25}, -1.0),
+        # In base RTTs of the path where no base is given: (3 - 1) / 2 = 1
+        (
+            "rtt_target",
+            {"base_ns": None, "margin": 1.0, "target": 0.25},
+            {"rtt": 3.0, "rtt_ns": 1.0, "pacing_rate": 0.25},
+            -0.5625,
+        ),
+        # A share's logarithm less the price of delay: 4 x 0.5 / 2 is a share of 1; a base RTT costs √4 / 2.
+        ("proportional", {"delay_weight": 0.5}, {"flow_count": 4.0, "pacing_rate": 0.5, "rtt": 2.0}, -1.0),
+        ("proportional", {"delay_weight": 0.5}, {"flow_count": 4.0, "pacing_rate": 0.5}, np.log(2.0)),
+        ("proportional", {"delay_weight": 0.5}, {"flow_count": 4.0}, np.log(1e-4)),
+    ],
+)
+def test_rewards_are_those_of_the_papers_row_by_row(
+    name: str, settings: dict[str, float | None], seen: dict[str, float], expected: float
+) -> None:
+    reward = make_reward(name, **settings)
+    assert reward(records(**seen))[0] == pytest.approx(expected)
+    both = np.concatenate([records(**PROBING), records(**seen)])
+    assert reward(both)[1] == reward(records(**seen))[0]
 
 
 @pytest.mark.parametrize("name", sorted(REWARDS))
 def test_rewards_are_finite_before_the_first_ack(name: str) -> None:
     assert np.isfinite(make_reward(name)(np.zeros((3, len(observations.FIELDS))))).all()
-
-
-def test_power_of_a_fair_share_at_the_base_rtt_is_one() -> None:
-    assert make_reward("power")(records(throughput=0.25, flow_count=4))[0] == pytest.approx(1)
-
-
-@pytest.mark.parametrize(
-    ("rtt_us", "pacing_rate", "reward"),
-    [
-        # RTT / 8.192 us - 1.5 = 1.5; times sqrt(1/4) is 0.75; less 0.064, squared.
-        (3 * 8.192, 0.25, -(0.686**2)),
-        (2.5 * 8.192, 1.0, -(0.936**2)),
-        # Below one and a half there is nothing but the target.
-        (1.4 * 8.192, 1.0, -(0.064**2)),
-        (3 * 8.192, 0.0, -(0.064**2)),
-    ],
-)
-def test_rtt_target_is_the_squared_distance_of_rl_cc(
-    rtt_us: float, pacing_rate: float, reward: float
-) -> None:
-    seen = records(rtt_ns=1e3 * rtt_us, pacing_rate=pacing_rate)
-    assert make_reward("rtt_target")(seen)[0] == pytest.approx(reward)
-
-
-def test_proportional_reward_is_the_logarithm_of_a_share_less_the_price_of_delay() -> None:
-    reward = make_reward("proportional", delay_weight=0.5)
-    # 4 x 0.5 / 2 is a share of 1; a delay of one base RTT costs √4 at half its price.
-    assert reward(records(flow_count=4, pacing_rate=0.5, rtt=2.0))[0] == pytest.approx(-1.0)
-    assert reward(records(flow_count=4, pacing_rate=0.5, rtt=1.0))[0] == pytest.approx(np.log(2.0))
-    assert reward(records(flow_count=4, pacing_rate=0.0, rtt=1.0))[0] == pytest.approx(np.log(1e-4))
 
 
 def test_proportional_reward_is_largest_at_equal_windows() -> None:
@@ -93,26 +95,10 @@ def test_proportional_reward_is_largest_at_equal_windows() -> None:
     assert gain(0.2, 0.9) > 0 > gain(0.9, 0.2)  # the small one grows, the large one shrinks
 
 
-def test_rtt_target_has_its_settings() -> None:
-    seen = records(rtt_ns=4000.0, pacing_rate=0.25)
-    # (4 - 1.5) / 2 = 1.25
-    assert make_reward("rtt_target", base_ns=1000.0, target=0.25)(seen)[0] == pytest.approx(-1.0)
-
-
-def test_rtt_target_counts_in_base_rtts_of_the_path_where_no_base_is_given() -> None:
-    seen = records(rtt=3.0, rtt_ns=1.0, pacing_rate=0.25)
-    # (3 - 1) / 2 = 1
-    assert make_reward("rtt_target", base_ns=None, margin=1.0, target=0.25)(seen)[0] == pytest.approx(-0.5625)
-
-
 @pytest.mark.parametrize("settings", [{"base_ns": 0.0}, {"margin": -1.0}, {"target": -0.1}])
 def test_targets_that_are_none_are_refused_by_name(settings: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(settings))):
         make_reward("rtt_target", **settings)
-
-
-def test_power_falls_with_the_rtt_and_grows_with_the_flows() -> None:
-    assert make_reward("power")(records(throughput=0.5, flow_count=3, rtt=2.0))[0] == pytest.approx(0.75)
 
 
 def test_a_reward_is_registered_once() -> None:
@@ -131,44 +117,35 @@ def test_multiplicative_window_follows_zhang_2023(alpha: float, action: float, p
     assert echo == np.clip(action, -1, 1)
 
 
-def test_multiplicative_window_stays_between_a_packet_and_the_bdp() -> None:
-    act = MultiplicativeWindow()
-    assert act(np.array([[-1.0]]), records(window_bytes=1000))[0, 0] == 1000
-    assert act(np.array([[1.0]]), records(window_bytes=78_000))[0, 0] == 78_500
-    unlimited = act(np.array([[0.0]]), records(window_bytes=1e12))[0]
-    assert unlimited[1] <= 1e11
-
-
-def test_growth_from_one_packet_needs_progress_or_fractions() -> None:
-    one = records(window_bytes=1000)
-    up = np.array([[1.0]])
-    assert MultiplicativeWindow(rounding="floor")(up, one)[0, 0] == 1000
-    assert MultiplicativeWindow(rounding="progress")(up, one)[0, 0] == 1500
-    assert MultiplicativeWindow(rounding="none")(up, one)[0, 0] == 1500
-    assert MultiplicativeWindow(alpha=1)(up, one)[0, 0] == 2000
-
-
-def test_progress_keeps_fractions_of_growth_only() -> None:
-    act = MultiplicativeWindow(rounding="progress")
-    assert act(np.array([[-0.5]]), records())[0, 0] == 8000  # 10 packets / 1.25
-    assert act(np.array([[-0.1]]), records())[0, 0] == 9000  # 9.52, floored
-    assert act(np.array([[0.5]]), records())[0, 0] == 12_000  # 12.5, floored, and more than before
-    assert MultiplicativeWindow(rounding="none")(np.array([[-0.1]]), records())[0, 0] == pytest.approx(
-        1e4 / 1.05
-    )
-
-
-@pytest.mark.parametrize(("packets", "action", "then"), [(39, -0.6, 30), (45, 0.8, 63), (85, 0.8, 119)])
-def test_whole_packets_stay_whole_though_their_product_is_rounded(
-    packets: int, action: float, then: int
+@pytest.mark.parametrize(
+    ("settings", "seen", "action", "then"),
+    [
+        # Between a packet and the BDP, which a flow without a window counts as having.
+        ({}, {"window_bytes": 1000.0}, -1.0, 1000),
+        ({}, {"window_bytes": 78_000.0}, 1.0, 78_500),
+        ({"rounding": "none"}, {"window_bytes": 1e12}, -1.0, 78_500 / 1.5),
+        # Growth from one packet needs progress or fractions.
+        ({"rounding": "floor"}, {"window_bytes": 1000.0}, 1.0, 1000),
+        ({"rounding": "progress"}, {"window_bytes": 1000.0}, 1.0, 1500),
+        ({"rounding": "none"}, {"window_bytes": 1000.0}, 1.0, 1500),
+        ({"alpha": 1}, {"window_bytes": 1000.0}, 1.0, 2000),
+        # Progress keeps fractions of growth alone: 10 / 1.25; 9.52 and 12.5, floored; the last is growth.
+        ({"rounding": "progress"}, {}, -0.5, 8000),
+        ({"rounding": "progress"}, {}, -0.1, 9000),
+        ({"rounding": "progress"}, {}, 0.5, 12_000),
+        ({"rounding": "none"}, {}, -0.1, 1e4 / 1.05),
+        # Whole packets stay whole though their product is rounded.
+        ({}, {"window_bytes": 39e3, "bdp_bytes": 1e6}, -0.6, 30_000),
+        ({}, {"window_bytes": 45e3, "bdp_bytes": 1e6}, 0.8, 63_000),
+        ({}, {"window_bytes": 85e3, "bdp_bytes": 1e6}, 0.8, 119_000),
+    ],
+)
+def test_multiplicative_window_keeps_whole_packets_and_its_bounds(
+    settings: dict[str, Any], seen: dict[str, float], action: float, then: float
 ) -> None:
-    seen = records(window_bytes=packets * 1000.0, bdp_bytes=1e6)
-    assert MultiplicativeWindow()(np.array([[action]]), seen)[0, 0] == then * 1000
-
-
-def test_a_flow_without_a_window_counts_as_one_bdp() -> None:
-    shrunk = MultiplicativeWindow(rounding="none")(np.array([[-1.0]]), records(window_bytes=1e12))[0, 0]
-    assert shrunk == pytest.approx(78_500 / 1.5)
+    window, rate, _ = MultiplicativeWindow(**settings)(np.array([[action]]), records(**seen))[0]
+    assert window == (pytest.approx(then) if settings.get("rounding") == "none" else then)
+    assert rate <= 1e11
 
 
 def test_no_rate_exceeds_the_senders_link() -> None:

@@ -91,23 +91,16 @@ class FakeRdmaVecEnv(VecEnv):
     def close(self) -> None:
         self.closed = True
 
-    def step_async(self, actions: Array) -> None:
-        raise NotImplementedError
-
-    def step_wait(self) -> Any:
-        raise NotImplementedError
-
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         return [getattr(self, attr_name, None)] * self.num_envs
 
-    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        raise NotImplementedError
-
-    def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
-        raise NotImplementedError
-
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         return [False] * self.num_envs
+
+    def _nobody_asks(self, *given: Any, **named: Any) -> Any:
+        raise NotImplementedError
+
+    step_async = step_wait = set_attr = env_method = _nobody_asks
 
 
 class RecallEnv(gym.Env[Array, Array]):

@@ -21,21 +21,11 @@ from ns3_env.errors import ConfigError
 from ns3_env.policies.policy import Policy, SlotStates
 from tests.agents.fdcc.fake_vec_env import FakeRdmaVecEnv, RecallEnv
 
-SMALL: dict[str, Any] = {
-    "hidden": 16,
-    "shortcut": 16,
-    "net_arch": [16],
-    "batch_size": 16,
-    "learning_starts": 40,
-    "train_freq": 16,
-}
+SMALL: dict[str, Any] = {"hidden": 16, "shortcut": 16, "net_arch": [16], "batch_size": 16}
+SMALL |= {"learning_starts": 40, "train_freq": 16}
 #: TD3 as it is: what FDCC adds for incasts is off.
-PLAIN: dict[str, Any] = {
-    "compress": False,
-    "compress_rewards": False,
-    "random_share": 0.0,
-    "saturation_penalty": 0.0,
-}
+PLAIN: dict[str, Any] = {"compress": False, "compress_rewards": False}
+PLAIN |= {"random_share": 0.0, "saturation_penalty": 0.0}
 
 
 def small(env: Any, config: dict[str, Any] | None = None, seed: int = 3, **kwargs: Any) -> FDCC:
@@ -171,11 +161,6 @@ def test_a_callback_stops_and_learning_goes_on_without_reset() -> None:
     assert (env.episodes >= episodes).all()
 
 
-def test_logger_writes_tensorboard(tmp_path: Path) -> None:
-    small(FakeRdmaVecEnv(3), tensorboard_log=str(tmp_path)).learn(200)
-    assert list(tmp_path.glob("FDCC_1/events.out.tfevents.*"))
-
-
 def test_it_runs_on_an_ordinary_vec_env() -> None:
     env = DummyVecEnv([lambda: gym.make("Pendulum-v1", max_episode_steps=20)] * 2)
     model = small(env).learn(300)
@@ -194,6 +179,7 @@ def test_it_learns_a_task_that_needs_memory() -> None:
     env = DummyVecEnv([RecallEnv] * 4)
     env.seed(1)
     config = FdccConfig(
+        learning_rate=3e-3,
         learning_starts=200,
         train_freq=8,
         gradient_steps=2,
@@ -208,6 +194,6 @@ def test_it_learns_a_task_that_needs_memory() -> None:
         **PLAIN,
     )
     model = FDCC("LstmPolicy", env, config, seed=1)
-    model.learn(4000)
+    model.learn(2000)
     mean, _ = evaluate_policy(model, DummyVecEnv([RecallEnv]), n_eval_episodes=20, warn=False)
     assert np.mean(mean) > -1.0

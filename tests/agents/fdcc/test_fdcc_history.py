@@ -104,40 +104,30 @@ def lone_episode(n: int, rewards: list[float], terminated: bool, truncated: bool
     return buffer
 
 
-def test_n_step_return_at_a_termination_bootstraps_nothing() -> None:
-    buffer = lone_episode(3, [1.0, 2.0, 4.0, 8.0], terminated=True, truncated=False)
+@pytest.mark.parametrize("terminated", [True, False])
+def test_n_step_returns_end_with_the_episode_and_bootstrap_from_the_history_where_it_was_cut(
+    terminated: bool,
+) -> None:
+    buffer = lone_episode(3, [1.0, 2.0, 4.0, 8.0], terminated=terminated, truncated=not terminated)
     # 1 + 2/2 + 4/4; then, cut short by the end: 2 + 4/2 + 8/4, 4 + 8/2, 8.
     assert list(buffer.rewards[:4, 0]) == [3.0, 6.0, 8.0, 8.0]
     # The first looks three steps ahead to a state that is not final; the others end with the episode.
-    assert list(buffer.dones[:4, 0]) == [0.0, 1.0, 1.0, 1.0]
+    assert list(buffer.dones[:4, 0]) == [0.0, *[float(terminated)] * 3]
     assert list(buffer.discounts[:4, 0]) == [0.125, 0.125, 0.25, 0.5]
     assert buffer.size() == 4
-
-
-def test_n_step_return_at_a_truncation_bootstraps_from_the_final_history() -> None:
-    buffer = lone_episode(3, [1.0, 2.0, 4.0, 8.0], terminated=False, truncated=True)
-    assert list(buffer.rewards[:4, 0]) == [3.0, 6.0, 8.0, 8.0]
-    assert not buffer.dones[:4].any()
-    assert list(buffer.discounts[:4, 0]) == [0.125, 0.125, 0.25, 0.5]
     for i in (1, 2, 3):
         assert list(buffer.next_windows[i, :, 0]) == [2.0, 3.0, 4.0, 5.0]
 
 
-def test_only_due_decisions_with_a_known_outcome_are_stored() -> None:
+def test_only_decisions_with_a_known_outcome_are_stored() -> None:
     buffer = lone_episode(3, [1.0, 2.0], terminated=False, truncated=False)
     assert buffer.size() == 0  # two decisions, both still waiting for their third reward
+    buffer.act(np.array([0]), np.array([[0.7]], dtype=np.float32))  # whose outcome is never seen
     buffer.begin(np.array([0]), np.array([[9.0]], dtype=np.float32))  # the episode was broken off
     assert buffer.size() == 2
     assert list(buffer.rewards[:2, 0]) == [2.0, 2.0]
+    assert list(buffer.actions[:2, 0]) == [np.float32(0.1)] * 2
     assert not buffer.dones[:2].any()
-
-
-def test_a_decision_whose_outcome_was_never_seen_is_not_stored() -> None:
-    buffer = lone_episode(3, [1.0], terminated=False, truncated=False)
-    buffer.act(np.array([0]), np.array([[0.7]], dtype=np.float32))
-    buffer.begin(np.array([0]), np.array([[9.0]], dtype=np.float32))
-    assert buffer.size() == 1
-    assert buffer.actions[0, 0] == np.float32(0.1)
 
 
 def test_append_fills_then_shifts() -> None:

@@ -36,49 +36,28 @@ def twins(one: Sequence[float], two: Sequence[float]) -> Callable[[Reading, th.T
     return lambda history, actions: th.tensor([one, two], dtype=th.float32).T
 
 
+def targets(
+    actor: Any, critics: Any, discounts: th.Tensor, rewards: float = 0.0, done: float = 0.0
+) -> th.Tensor:
+    """Of two transitions, the second of which may be an end, without noise."""
+    both = column(rewards, rewards)
+    return td3.targets(both, column(0.0, done), discounts, FOLLOWING, actor, critics, 0.0, 0.5)
+
+
 def test_the_target_is_the_lesser_twin_and_ends_where_the_episode_ends() -> None:
-    wanted = td3.targets(
-        rewards=column(2.0, 2.0),
-        dones=column(0.0, 1.0),
-        discounts=column(0.25, 0.25),
-        following=FOLLOWING,
-        actor=always(0.0, 0.0),
-        critics=twins([8.0, 8.0], [-4.0, 12.0]),
-        deviation=0.0,
-        clip=0.5,
-    )
+    critics = twins([8.0, 8.0], [-4.0, 12.0])
+    wanted = targets(always(0.0, 0.0), critics, column(0.25, 0.25), rewards=2.0, done=1.0)
     # 2 + 0.25 min(8, -4); after a termination the return alone.
     assert wanted.tolist() == [[1.0], [2.0]]
     assert not wanted.requires_grad
 
 
-def test_the_targets_discount_is_that_of_the_m_steps_stored() -> None:
-    gamma, steps = 0.9, (1, 3)
-    wanted = td3.targets(
-        column(0.0, 0.0),
-        column(0.0, 0.0),
-        column(*(gamma**m for m in steps)),
-        FOLLOWING,
-        always(0.0, 0.0),
-        twins([1.0, 1.0], [1.0, 1.0]),
-        0.0,
-        0.5,
-    )
-    assert wanted.flatten().tolist() == pytest.approx([0.9, 0.729])
+def test_targets_judge_the_target_actors_own_actions_discounted_by_the_m_steps_stored() -> None:
+    def ten_times(history: Reading, actions: th.Tensor) -> th.Tensor:
+        return th.cat([10 * actions, 10 * actions + 1], dim=1)
 
-
-def test_targets_judge_the_target_actors_own_actions() -> None:
-    wanted = td3.targets(
-        column(0.0, 0.0),
-        column(0.0, 0.0),
-        column(1.0, 1.0),
-        FOLLOWING,
-        always(0.3, -0.7),
-        lambda history, actions: th.cat([10 * actions, 10 * actions + 1], dim=1),
-        deviation=0.0,
-        clip=0.5,
-    )
-    assert wanted.flatten().tolist() == pytest.approx([3.0, -7.0])
+    wanted = targets(always(0.3, -0.7), ten_times, column(0.9, 0.9**3))
+    assert wanted.flatten().tolist() == pytest.approx([2.7, -7 * 0.729])
 
 
 def test_smoothing_noise_is_normal_clipped_and_kept_within_the_actions() -> None:
@@ -95,17 +74,11 @@ def test_smoothing_noise_is_normal_clipped_and_kept_within_the_actions() -> None
     assert (td3.smooth(th.full((5, 1), -0.25), 0.0, 0.5) == -0.25).all()
 
 
-def test_the_critics_errors_are_squared_averaged_and_added() -> None:
+def test_losses_and_compressed_rewards_are_those_worked_out_by_hand() -> None:
     loss = td3.critic_loss(th.tensor([[1.0, 0.0], [3.0, 0.0]]), column(0.0, 1.0))
-    assert loss.item() == (1 + 4) / 2 + (0 + 1) / 2
-
-
-def test_the_actor_climbs_the_first_critic_and_saturation_is_its_square_before_tanh() -> None:
+    assert loss.item() == (1 + 4) / 2 + (0 + 1) / 2  # squared, averaged, and added
     assert td3.actor_loss(column(1.0, 4.0)).item() == -2.5
-    assert td3.saturation(column(-2.0, 4.0)).item() == 10.0
-
-
-def test_rewards_are_compressed_by_sign_and_logarithm() -> None:
+    assert td3.saturation(column(-2.0, 4.0)).item() == 10.0  # the square before tanh
     rewards = np.array([0.0, math.e - 1, 1 - math.e**2, 0.5], dtype=np.float32)
     assert td3.compress(rewards) == pytest.approx([0.0, 1.0, -2.0, math.log(1.5)])
 

@@ -10,7 +10,7 @@ import os
 import pickle
 import shutil
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,8 @@ from ns3_env.agents.trainer.trainer import GradientTrainer
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main as eval_main
 from ns3_env.eval.commands.export import main as export_main
-from tests.samples.runs import CONFIG, CURRICULUM, the_run
+from tests.samples.files import Refused, dumped
+from tests.samples.runs import CONFIG, CURRICULUM
 
 #: Those that play a checkpoint read the policy's file; those that need its networks, the trainer's arrays.
 PLAYING = ("compare", "benchmark", "export")
@@ -46,17 +47,6 @@ class Evil:
         return os.mkdir, (str(self.canary),)
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("trained")
-    (folder / "config.yaml").write_text(CONFIG)
-    (folder / "curriculum.yaml").write_text(CURRICULUM)
-    files = ["--config", str(folder / "config.yaml"), "--curriculum", str(folder / "curriculum.yaml")]
-    keep = ["train.decisions=150", "train.keep_checkpoints=1", "--no-evaluation"]
-    assert train.main([*files, "--runs", str(folder / "runs"), *keep]) == 0
-    return the_run(folder)
-
-
 @pytest.fixture
 def run(trained: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(trained, tmp_path / "run"))
@@ -65,6 +55,34 @@ def run(trained: Path, tmp_path: Path) -> Path:
 def checkpoint(run: Path) -> Path:
     (found,) = (run / "checkpoints").iterdir()
     return found
+
+
+@pytest.fixture
+def said(run: Path, refused: Refused) -> Callable[[str], str]:
+    """The one line that a command says of this run, without having run anything."""
+
+    def of(command: str) -> str:
+        out = run.parent / "out"
+        if command == "compare":
+            return refused(eval_main, "compare", "policy", run)
+        if command == "resume":
+            return refused(train.main, "--resume", run, "--no-evaluation", "train.decisions=500")
+        if command == "export":
+            error = refused(export_main, run, "--format", "native", "--out", out)
+        else:
+            two = {"name": "two", "scenario": {"topology": {"kind": "dumbbell", "senders": 2}}}
+            suite = dumped(run.parent / "suite.yaml", {"controllers": ["hpcc"], "scenarios": [two]})
+            error = refused(eval_main, "benchmark", suite, "--out", out, f"--checkpoint=x={run}")
+        assert not out.exists()
+        return error
+
+    return of
+
+
+def torch_file(evil: Evil, zipped: bool = True) -> bytes:
+    content = io.BytesIO()
+    th.save({"weights": evil}, content, _use_new_zipfile_serialization=zipped)
+    return content.getvalue()
 
 
 def networks(folder: Path) -> GradientTrainer:
@@ -82,12 +100,6 @@ def sb3_archive(evil: Evil) -> bytes:
         payload = base64.b64encode(pickle.dumps(evil)).decode()
         archive.writestr("data", json.dumps({"policy_class": {":type:": "x", ":serialized:": payload}}))
         archive.writestr("policy.pth", torch_file(evil))
-    return content.getvalue()
-
-
-def torch_file(evil: Evil, zipped: bool = True) -> bytes:
-    content = io.BytesIO()
-    th.save({"weights": evil}, content, _use_new_zipfile_serialization=zipped)
     return content.getvalue()
 
 
@@ -139,29 +151,6 @@ FORGED: list[Attack] = [
 ]
 
 
-def refused(command: str, run: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    """The one line that the command says of this run, without having run anything."""
-    capsys.readouterr()
-    if command == "compare":
-        code = eval_main(["compare", "policy", str(run)])
-    elif command == "benchmark":
-        suite = run.parent / "suite.yaml"
-        two = {"name": "two", "scenario": {"topology": {"kind": "dumbbell", "senders": 2}}}
-        suite.write_text(yaml.safe_dump({"controllers": ["hpcc"], "scenarios": [two]}))
-        out = run.parent / "out"
-        code = eval_main(["benchmark", str(suite), "--out", str(out), f"--checkpoint=x={run}"])
-        assert not out.exists()
-    elif command == "export":
-        code = export_main([str(run), "--format", "native", "--out", str(run.parent / "out")])
-        assert not (run.parent / "out").exists()
-    else:
-        code = train.main(["--resume", str(run), "--no-evaluation", "train.decisions=200"])
-    error = capsys.readouterr().err
-    assert code == 2, error
-    assert error.count("\n") == 1
-    return error
-
-
 def test_the_payloads_would_work(tmp_path: Path) -> None:
     pickle.loads(pickle.dumps(Evil(tmp_path / "canary")))
     assert (tmp_path / "canary").is_dir()
@@ -174,12 +163,12 @@ def test_the_payloads_would_work(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", PLAYING)
 @pytest.mark.parametrize("attack", FORGED, ids=lambda attack: attack[0])
 def test_what_takes_the_policys_place_is_refused_and_not_run(
-    run: Path, capsys: pytest.CaptureFixture[str], command: str, attack: Attack
+    run: Path, said: Callable[[str], str], command: str, attack: Attack
 ) -> None:
     canary = run.parent / "canary"
     before = sorted(path.name for path in run.parent.iterdir())
     (checkpoint(run) / "policy.safetensors").write_bytes(attack[1](Evil(canary)))
-    assert "policy.safetensors: no safetensors file, or cut short" in refused(command, run, capsys)
+    assert "policy.safetensors: no safetensors file, or cut short" in said(command)
     assert {path.name for path in run.parent.iterdir()} - {"suite.yaml"} == set(before)
 
 
@@ -188,11 +177,11 @@ def test_what_takes_the_policys_place_is_refused_and_not_run(
 )
 @pytest.mark.parametrize("attack", FORGED, ids=lambda attack: attack[0])
 def test_what_takes_the_place_of_arrays_is_refused_where_they_are_needed(
-    run: Path, capsys: pytest.CaptureFixture[str], command: str, file: str, attack: Attack
+    run: Path, said: Callable[[str], str], command: str, file: str, attack: Attack
 ) -> None:
     canary = run.parent / "canary"
     (checkpoint(run) / file).write_bytes(attack[1](Evil(canary)))
-    error = refused(command, run, capsys)
+    error = said(command)
     assert file in error
     assert attack[2] in error
     assert not canary.exists()
@@ -205,7 +194,7 @@ def test_what_takes_the_place_of_arrays_is_refused_where_they_are_needed(
 @pytest.mark.parametrize("file", ["model.zip", "policy.pth", "replay_buffer.pkl"])
 @pytest.mark.parametrize("alone", [True, False])
 def test_files_of_pickles_are_refused_by_name(
-    run: Path, capsys: pytest.CaptureFixture[str], command: str, file: str, alone: bool
+    run: Path, said: Callable[[str], str], command: str, file: str, alone: bool
 ) -> None:
     canary = run.parent / "canary"
     if alone:  # as checkpoints of older versions are
@@ -213,83 +202,22 @@ def test_files_of_pickles_are_refused_by_name(
             (checkpoint(run) / own).unlink()
     make = {"model.zip": sb3_archive, "policy.pth": torch_file, "replay_buffer.pkl": pickle.dumps}[file]
     (checkpoint(run) / file).write_bytes(make(Evil(canary)))
-    error = refused(command, run, capsys)
+    error = said(command)
     assert f"{file}: holds pickled objects, which could run code: not loaded" in error
     assert not canary.exists()
 
 
 @pytest.mark.parametrize("command", LEARNING)
-def test_weights_that_are_no_numbers_are_refused(
-    run: Path, capsys: pytest.CaptureFixture[str], command: str
-) -> None:
+def test_weights_that_are_no_numbers_are_refused(run: Path, said: Callable[[str], str], command: str) -> None:
     path = checkpoint(run) / "policy.npz"
     arrays = read_arrays(path)
     next(iter(arrays.values())).flat[0] = np.nan
     write_arrays(path, arrays)
-    assert "policy.npz: 'actor.stack" in (error := refused(command, run, capsys))
+    assert "policy.npz: 'actor.stack" in (error := said(command))
     assert "numbers that are not finite" in error
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
-@pytest.mark.parametrize(
-    ("command", "file"),
-    [
-        *((command, "policy.safetensors") for command in PLAYING),
-        *((command, "policy.npz") for command in LEARNING),
-        *((command, "layout.json") for command in COMMANDS),
-    ],
-)
-def test_files_cut_short_are_refused(
-    run: Path, capsys: pytest.CaptureFixture[str], command: str, share: float, file: str
-) -> None:
-    path = checkpoint(run) / file
-    whole = path.read_bytes()
-    path.write_bytes(whole[: int(share * len(whole))])
-    assert file in refused(command, run, capsys)
-
-
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
-@pytest.mark.parametrize("file", ["optimisers.npz", "replay_buffer.npz", "learner.json", "state.json"])
-def test_a_run_goes_on_from_no_file_cut_short(
-    run: Path, capsys: pytest.CaptureFixture[str], share: float, file: str
-) -> None:
-    path = checkpoint(run) / file
-    whole = path.read_bytes()
-    path.write_bytes(whole[: int(share * len(whole))])
-    assert file in refused("resume", run, capsys)
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda array: None, "has no 'actor.optimizer/0/{}': not loaded"),
-        (lambda array: np.zeros((7, 7), np.float32), "'actor.optimizer/0/{}' is float32 (7, 7), not float32"),
-        (lambda array: array.astype(np.float64), "'actor.optimizer/0/{}' is float64"),
-        (lambda array: np.zeros((1, *array.shape), np.float32), "'actor.optimizer/0/{}' is float32 (1"),
-    ],
-)
-@pytest.mark.parametrize("key", ["step", "exp_avg", "exp_avg_sq"])
-def test_an_optimiser_remembers_all_of_a_parameter_or_nothing(
-    run: Path, capsys: pytest.CaptureFixture[str], key: str, change: Callable[..., Any], words: str
-) -> None:
-    path, name = checkpoint(run) / "optimisers.npz", f"actor.optimizer/0/{key}"
-    arrays = read_arrays(path)
-    changed = change(arrays.pop(name))
-    write_arrays(path, arrays if changed is None else {**arrays, name: changed})
-    error = refused("resume", run, capsys)
-    assert "optimisers.npz" in error
-    assert words.format(key) in error
-
-
-def test_a_number_in_the_place_of_an_average_is_refused(
-    run: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = checkpoint(run) / "optimisers.npz"
-    write_arrays(path, {**read_arrays(path), "actor.optimizer/0/exp_avg": np.float32(0)})
-    assert "'actor.optimizer/0/exp_avg' is float32 (), not" in refused("resume", run, capsys)
-
-
-def test_a_byte_that_changed_is_seen(run: Path) -> None:
+def test_a_byte_that_changed_is_seen_and_a_policy_that_is_missing(run: Path) -> None:
     weights = max(read_arrays(checkpoint(run) / "policy.npz").values(), key=lambda array: array.nbytes)
     for file in ("policy.safetensors", "policy.npz"):
         path = checkpoint(run) / file
@@ -301,12 +229,59 @@ def test_a_byte_that_changed_is_seen(run: Path) -> None:
         load_checkpoint(run)
     with pytest.raises(ConfigError, match=r"policy\.npz: cannot be read"):
         networks(checkpoint(run))
-
-
-def test_a_checkpoint_without_the_policys_file_is_not_played_from_arrays(run: Path) -> None:
     (checkpoint(run) / "policy.safetensors").unlink()
     with pytest.raises(ConfigError, match=r"has no policy\.safetensors: incomplete, or written by an older"):
-        load_checkpoint(run)
+        load_checkpoint(run)  # arrays are not played in its place
+
+
+def cut(share: float, path: Path) -> None:
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(share * len(whole))])
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
+@pytest.mark.parametrize(
+    ("commands", "file"),
+    [
+        (PLAYING, "policy.safetensors"),
+        (LEARNING, "policy.npz"),
+        (COMMANDS, "layout.json"),
+        *((("resume",), f"{name}.npz") for name in ("optimisers", "replay_buffer")),
+        *((("resume",), f"{name}.json") for name in ("learner", "state")),
+    ],
+)
+def test_files_cut_short_are_refused_by_whoever_reads_them(
+    run: Path, said: Callable[[str], str], commands: Sequence[str], share: float, file: str
+) -> None:
+    cut(share, checkpoint(run) / file)
+    assert [command for command in commands if file not in said(command)] == []
+
+
+MEMORIES: list[tuple[Callable[..., Any], str]] = [
+    (lambda array: None, "has no 'actor.optimizer/0/{}': not loaded"),
+    (lambda array: np.zeros((7, 7), np.float32), "'actor.optimizer/0/{}' is float32 (7, 7), not float32"),
+    (lambda array: array.astype(np.float64), "'actor.optimizer/0/{}' is float64"),
+    (lambda array: np.zeros((1, *array.shape), np.float32), "'actor.optimizer/0/{}' is float32 (1"),
+]
+
+
+@pytest.mark.parametrize(
+    ("key", "change", "words"),
+    [
+        *((key, *memory) for key in ("step", "exp_avg", "exp_avg_sq") for memory in MEMORIES),
+        ("exp_avg", lambda array: np.float32(0), "'actor.optimizer/0/exp_avg' is float32 (), not"),
+    ],
+)
+def test_an_optimiser_remembers_all_of_a_parameter_or_nothing(
+    run: Path, said: Callable[[str], str], key: str, change: Callable[..., Any], words: str
+) -> None:
+    path, name = checkpoint(run) / "optimisers.npz", f"actor.optimizer/0/{key}"
+    arrays = read_arrays(path)
+    changed = change(arrays.pop(name))
+    write_arrays(path, arrays if changed is None else {**arrays, name: changed})
+    error = said("resume")
+    assert "optimisers.npz" in error
+    assert words.format(key) in error
 
 
 @pytest.mark.parametrize(

@@ -15,22 +15,12 @@ from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.trainer.environment import make_scenario
 from ns3_env.envs.rollouts import Rollout, Rollouts
 from ns3_env.simulator.results import flow_column, flow_ends
-from tests.samples.runs import the_run
+from tests.samples.runs import checkpoints, the_run, written
 
 AGENT = """
-name: fdcc
-hidden: 16
-shortcut: 32
-net_arch: [32]
-gamma: 0.9
-n_step_return: 5
-tau: 0.01
-batch_size: 128
-learning_starts: 2000
-train_freq: 32
-gradient_steps: 2
-action_noise: 0.1
-random_share: 0.15
+{name: fdcc, hidden: 16, shortcut: 32, net_arch: [32], gamma: 0.9, n_step_return: 5, tau: 0.01,
+batch_size: 128, learning_starts: 2000, train_freq: 32, gradient_steps: 2, action_noise: 0.1,
+random_share: 0.15}
 """
 CONFIG: dict[str, Any] = {
     "name": "learns",
@@ -39,14 +29,20 @@ CONFIG: dict[str, Any] = {
         "simulators": 1,
         "placement": "simulator",
         "fields": [
-            *("rtt", "qlen", "switch_rate", "goodput"),
-            *("rtt_slope", "qlen_slope", "pacing_rate", "last_action"),
+            "rtt",
+            "qlen",
+            "switch_rate",
+            "goodput",
+            "rtt_slope",
+            "qlen_slope",
+            "pacing_rate",
+            "last_action",
         ],
         "action": {"name": "multiplicative_window", "alpha": 0.5, "rounding": "none"},
         "reward": {"name": "proportional"},
         "clock": {"name": "per_flow_rtt", "rtt_fraction": 0.5},
     },
-    "train": {"decisions": 24_000, "checkpoint_every": 1_000_000},
+    "train": {"decisions": 11_000, "checkpoint_every": 1_000_000},
 }
 SCENARIO = {
     "time_limit_ns": 400_000,
@@ -71,27 +67,14 @@ def reward(rollouts: list[Rollout]) -> float:
 
 def rates_gbps(rollouts: list[Rollout]) -> np.ndarray:
     """What each flow got acknowledged in its time: (episodes, flows)."""
-    return np.array(
-        [
-            8
-            * flow_column(r.results, "acked_bytes")
-            / (flow_ends(r.results) - flow_column(r.results, "start_ns"))
-            for r in rollouts
-        ]
-    )
+    results = [played.results for played in rollouts]
+    lasted = [flow_ends(x) - flow_column(x, "start_ns") for x in results]
+    return 8 * np.array([flow_column(x, "acked_bytes") for x in results]) / np.array(lasted)
 
 
 def test_two_flows_learn_to_share_a_link(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text(yaml.safe_dump(CONFIG))
-    (tmp_path / "curriculum.yaml").write_text(
-        yaml.safe_dump({"stages": [{"name": "two", "scenario": SCENARIO}]})
-    )
-    files = [
-        *("--config", str(tmp_path / "config.yaml")),
-        *("--curriculum", str(tmp_path / "curriculum.yaml")),
-    ]
-    assert train.main([*files, "--runs", str(tmp_path / "runs")]) == 0
-    untrained, *_, trained = sorted((the_run(tmp_path) / "checkpoints").iterdir())
+    assert train.main(written(tmp_path, CONFIG, {"stages": [{"name": "two", "scenario": SCENARIO}]})) == 0
+    untrained, *_, trained = checkpoints(the_run(tmp_path))
     before, after = (played(at / "policy.safetensors", SCENARIO) for at in (untrained, trained))
     assert reward(after) > reward(before) + 0.2
     rates = rates_gbps(after)

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import shutil
 import signal
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,8 @@ import yaml
 
 import train
 from ns3_env.agents.runs.callback import EpisodeMeter
-from tests.samples.runs import the_run
+from ns3_env.config.overrides import put
+from tests.samples.runs import checkpoints, the_run, written
 
 CONFIG = """
 name: tiny
@@ -39,61 +42,51 @@ stages:
     advance: {after_episodes: 12}
   - {name: four, scenario: {topology: {kind: dumbbell, senders: 4}}}
 """
+FDCC: dict[str, Any] = {"hidden": 8, "shortcut": 8, "net_arch": [8], "learning_starts": 120}
+FDCC |= {"train_freq": 24, "gradient_steps": 2, "buffer_size": 300}
 AGENTS: dict[str, dict[str, Any]] = {
-    "fdcc": {
-        "hidden": 8,
-        "shortcut": 8,
-        "net_arch": [8],
-        "learning_starts": 120,
-        "train_freq": 24,
-        "gradient_steps": 2,
-        "buffer_size": 300,
-    },
-    "fdcc-inside": {},
+    "fdcc": FDCC,
+    "fdcc-inside": FDCC,
     "rlcc": {"base_ns": None},
-    "fdcc-validated": {},
+    "fdcc-validated": FDCC,
     "td3": {"options": {"learning_starts": 120, "buffer_size": 200}},
     "sac": {"options": {"learning_starts": 120, "use_sde": True}},
     "ppo": {"options": {"n_steps": 4, "batch_size": 16, "use_sde": True}},
 }
 
-AGENTS["fdcc-inside"] = AGENTS["fdcc-validated"] = AGENTS["fdcc"]
-
 
 def files(folder: Path, agent: str) -> list[str]:
     config = yaml.safe_load(CONFIG)
-    config["agent"] = {"name": agent, **AGENTS[agent]}
-    apart = agent.startswith("fdcc") or agent == "rlcc"
-    config["env"]["clock"] = {"name": "per_flow_rtt" if apart else "synchronous"}
-    if agent == "rlcc":
-        config["env"] |= {"placement": "simulator", "fields": ["last_action", "rtt", "pacing_rate"]}
-    if agent.startswith("fdcc-"):
-        config["agent"]["name"] = "fdcc"
+    name, _, how = agent.partition("-")
+    config["agent"] = {"name": name, **AGENTS[agent]}
+    config["env"]["clock"] = {"name": "per_flow_rtt" if name in ("fdcc", "rlcc") else "synchronous"}
+    if name == "rlcc":
+        config["env"]["fields"] = ["last_action", "rtt", "pacing_rate"]
+    if how or name == "rlcc":
         config["env"]["placement"] = "simulator"
     curriculum = yaml.safe_load(CURRICULUM)
     if agent == "fdcc-validated":
         curriculum["validation"] = {"every_episodes": 3, "episodes": 1, "patience": 1, "decline": 0.01}
         for stage in curriculum["stages"]:
             stage["randomise"] = {"topology.delay_ns": [500, 5000]}
-    (folder / "config.yaml").write_text(yaml.safe_dump(config))
-    (folder / "curriculum.yaml").write_text(yaml.safe_dump(curriculum))
-    return [
-        "--config", str(folder / "config.yaml"),
-        "--curriculum", str(folder / "curriculum.yaml"),
-        "--runs", str(folder / "runs"),
-    ]  # fmt: skip
+    return written(folder, config, curriculum)
 
 
 @pytest.fixture(scope="module")
-def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    @functools.cache
+    def trained(agent: str) -> Path:
+        folder = tmp_path_factory.mktemp("whole")
+        assert train.main(files(folder, agent)) == 0
+        return the_run(folder)
+
+    return trained
+
+
+@pytest.fixture
+def whole(request: pytest.FixtureRequest, run_of: Callable[[str], Path]) -> Path:
     """A run of the agent that nothing broke off."""
-    folder = tmp_path_factory.mktemp("whole")
-    assert train.main(files(folder, request.param)) == 0
-    return the_run(folder)
-
-
-def checkpoints(run: Path) -> list[Path]:
-    return sorted((run / "checkpoints").iterdir())
+    return run_of(request.param)
 
 
 def broken_off(whole: Path, run: Path, after: int) -> None:
@@ -103,8 +96,15 @@ def broken_off(whole: Path, run: Path, after: int) -> None:
         shutil.rmtree(later)
 
 
-@pytest.mark.parametrize("whole", AGENTS, indirect=True)
-@pytest.mark.parametrize("after", [0, 1, 4])
+#: From the first checkpoint on, from one amid the run, and near its end.
+ANYWHERE = [(agent, after) for agent in ("fdcc", "fdcc-validated", "ppo") for after in (0, 1, 4)]
+
+
+@pytest.mark.parametrize(
+    ("whole", "after"),
+    [*ANYWHERE, *((agent, 1) for agent in AGENTS if (agent, 1) not in ANYWHERE)],
+    indirect=["whole"],
+)
 def test_it_ends_with_the_same_bits(whole: Path, tmp_path: Path, after: int) -> None:
     broken_off(whole, tmp_path / "run", after)
     np.random.seed(5)  # noqa: NPY002 what was drawn before changes nothing
@@ -176,17 +176,27 @@ def test_episodes_go_on_with_the_next_numbers(whole: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("file", "key", "value", "words"),
     [
-        ("state.json", "decisions", "/../../x", "state.json: decisions"),
-        ("state.json", "next_episodes", [], "state.json: next_episodes"),
-        ("state.json", "next_episodes", [-1, 0], "state.json: next_episodes.0"),
-        ("state.json", "curriculum", {}, "state.json: curriculum.entered: Field required"),
-        ("learner.json", "random", {}, "learner.json: random.numpy: Field required"),
-        ("learner.json", "buffer", {"size": 300, "position": 300, "full": False}, "replay_buffer.npz"),
-        ("learner.json", "buffer", {"size": 300, "position": 3, "full": False}, "npz: 'windows'"),
-        ("learner.json", "buffer", None, "learner.json: buffer: missing"),
-        ("learner.json", "counts", {"decisions": -1}, "learner.json: counts.decisions"),
+        ("state", "decisions", "/../../x", "state.json: decisions"),
+        ("state", "next_episodes", [], "state.json: next_episodes"),
+        ("state", "next_episodes", [-1, 0], "state.json: next_episodes.0"),
+        ("state", "curriculum", {}, "state.json: curriculum.entered: Field required"),
+        ("learner", "random", {}, "learner.json: random.numpy: Field required"),
+        ("learner", "buffer", {"size": 300, "position": 300, "full": False}, "replay_buffer.npz"),
+        ("learner", "buffer", {"size": 300, "position": 3, "full": False}, "npz: 'windows'"),
+        ("learner", "buffer", None, "learner.json: buffer: missing"),
+        ("learner", "counts", {"decisions": -1}, "learner.json: counts.decisions"),
+        *(
+            ("learner", f"random.{generator}", state, "learner.json: random: no state of a generator")
+            for generator, state in (
+                ("torch", "00"),
+                ("torch", "x"),
+                ("numpy", ["x", [1], 0, 0, 0.0]),
+                ("python", [3, [1], None]),
+                ("actions", {}),
+            )
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_state_that_is_none_is_one_clear_message(
     whole: Path,
     tmp_path: Path,
@@ -197,30 +207,7 @@ def test_a_state_that_is_none_is_one_clear_message(
     words: str,
 ) -> None:
     broken_off(whole, tmp_path / "run", 2)
-    path = checkpoints(tmp_path / "run")[-1] / file
-    path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
+    path = checkpoints(tmp_path / "run")[-1] / f"{file}.json"
+    path.write_text(json.dumps(put(json.loads(path.read_text()), key, value)))
     assert train.main(["--resume", str(tmp_path / "run")]) == 2
     assert words in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("whole", ["fdcc"], indirect=True)
-@pytest.mark.parametrize(
-    ("generator", "state"),
-    [
-        ("torch", "00"),
-        ("torch", "x"),
-        ("numpy", ["x", [1], 0, 0, 0.0]),
-        ("python", [3, [1], None]),
-        ("actions", {}),
-    ],
-)
-def test_a_generator_s_state_that_is_none_is_named(
-    whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], generator: str, state: object
-) -> None:
-    broken_off(whole, tmp_path / "run", 2)
-    path = checkpoints(tmp_path / "run")[-1] / "learner.json"
-    content = json.loads(path.read_text())
-    content["random"][generator] = state
-    path.write_text(json.dumps(content))
-    assert train.main(["--resume", str(tmp_path / "run")]) == 2
-    assert "learner.json: random: no state of a generator" in capsys.readouterr().err

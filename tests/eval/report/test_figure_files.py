@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 from matplotlib.collections import PolyCollection, QuadMesh
 from matplotlib.figure import Figure
 
@@ -19,12 +19,13 @@ from ns3_env.eval.benchmark.standings import standings
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.plots.files import save
 from ns3_env.eval.plots.multiples import stretches
-from ns3_env.eval.plots.plots import COLUMN_IN, for_paper, new_axes, styles
+from ns3_env.eval.plots.plots import COLOURS, COLUMN_IN, for_paper, new_axes, styles
 from ns3_env.eval.plots.table import csv_text
 from ns3_env.eval.report import curves, figures, pictures
 from ns3_env.eval.trace.figure import draw
 from ns3_env.eval.trace.flow_series import MANY_FLOWS, percentiles
 from tests.samples import report_folder
+from tests.samples.files import Refused, dumped
 
 NETWORK = {"topology": {"kind": "dumbbell", "senders": 2}, "traffic": {"kind": "incast"}}
 
@@ -62,11 +63,9 @@ def test_each_panel_of_a_report_is_a_file(swept: Path, capsys: pytest.CaptureFix
         assert b"/Type3" not in content
 
 
-def test_a_format_that_is_none_is_answered_with_the_nearest(
-    swept: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["report", str(swept), "--format", "pdf,pgn"]) == 2
-    assert "'pgn' is none of pdf, svg, png; the nearest known one is 'png'" in capsys.readouterr().err
+def test_a_format_that_is_none_is_answered_with_the_nearest(swept: Path, refused: Refused) -> None:
+    said = refused(main, "report", swept, "--format", "pdf,pgn")
+    assert "'pgn' is none of pdf, svg, png; the nearest known one is 'png'" in said
 
 
 def test_the_same_figure_is_the_same_file(tmp_path: Path) -> None:
@@ -96,26 +95,11 @@ def test_a_comparison_s_panels_are_files_and_its_legend_hides_no_curve(tmp_path:
 
 
 def test_a_trace_s_panels_are_files(tmp_path: Path) -> None:
-    scenario = tmp_path / "two.yaml"
-    scenario.write_text(yaml.safe_dump({**NETWORK, "traffic": {"kind": "incast", "size_bytes": 30_000}}))
-    out = tmp_path / "out"
+    short = {**NETWORK, "traffic": {"kind": "incast", "size_bytes": 30_000}}
+    out, scenario = tmp_path / "out", dumped(tmp_path / "two.yaml", short)
+    command = ["run", str(scenario), "--trace", "--controllers", "hpcc", "--out", str(out), "--format", "svg"]
     for _ in range(2):  # an earlier trace is replaced
-        assert (
-            main(
-                [
-                    "run",
-                    str(scenario),
-                    "--trace",
-                    "--controllers",
-                    "hpcc",
-                    "--out",
-                    str(out),
-                    "--format",
-                    "svg",
-                ]
-            )
-            == 0
-        )
+        assert main(command) == 0
     panels = {file.stem: file.read_text() for file in (out / "hpcc" / "figures").iterdir()}
     assert {"rates", "windows", "queue", "marks", "pauses"} < set(panels)
     assert not any("<text" in svg for svg in panels.values()), "letters are shapes"
@@ -130,9 +114,7 @@ def test_queues_of_many_controllers_have_a_panel_each(swept: Path) -> None:
     assert [axes.get_title() for axes in queue.axes] == names
     assert len({(axes.get_xlim(), axes.get_ylim()) for axes in queue.axes}) == 1, "axes in common"
     assert all(len(axes.lines) == 1 for axes in queue.axes)
-    highest = max(
-        collection.get_datalim(axes.transData).ymax for axes in queue.axes for collection in bands(axes)
-    )
+    highest = max(band.get_datalim(axes.transData).ymax for axes in queue.axes for band in bands(axes))
     assert queue.axes[0].get_ylim()[1] > highest
 
 
@@ -140,26 +122,34 @@ def bands(axes: Any) -> list[PolyCollection]:
     return [collection for collection in axes.collections if isinstance(collection, PolyCollection)]
 
 
+def slowdown_of(panels: Iterable[Any]) -> Any:
+    return next(panel for panel in panels if panel.name.startswith("fct_slowdown_avg"))
+
+
 def test_a_curve_has_a_line_for_each_controller_and_the_intervals_of_its_means(swept: Path) -> None:
     folder = BenchFolder.read(swept)
     summary = standings(folder)
     looks = pictures.looks_of(folder.suite)
     over_size, over_gain = curves.sweeps(folder.suite)
-    panel = next(
-        x for x in curves.of_sweep(over_size, summary, looks) if x.name.startswith("fct_slowdown_avg")
-    )
+    panel = slowdown_of(curves.of_sweep(over_size, summary, looks))
     (axes,) = panel.figure.axes
     assert axes.get_legend_handles_labels()[1] == ["hpcc", "dcqcn-Gain-0.125", "dcqcn-Gain-0.25"]
     mean = summary[0].rows[0].scores["fct_slowdown_avg"].mean
     assert axes.lines[0].get_ydata()[0] == pytest.approx(mean)
-    panel = next(
-        x for x in curves.of_sweep(over_gain, summary, looks) if x.name.startswith("fct_slowdown_avg")
-    )
+    panel = slowdown_of(curves.of_sweep(over_gain, summary, looks))
     assert [axes.get_title() for axes in panel.figure.axes] == [scenario.name for scenario in summary]
     assert panel.figure.axes[0].get_legend_handles_labels()[1] == ["hpcc", "dcqcn"]
 
 
-def test_variants_of_a_controller_differ_from_each_other_and_from_all_others() -> None:
+def test_no_two_controllers_look_alike_and_variants_differ_from_each_other_and_from_all_others() -> None:
+    assert set(COLOURS) == {"fdcc", "mpcc", "hpcc", "dcqcn", "dctcp", "timely", "swift"}
+    looks = styles([*COLOURS, "mine", "yours", "theirs", "ours"])
+    for of in (
+        [look.colour for look in looks.values()],
+        [(str(look.line), look.colour) for look in looks.values()],
+        [look.marker for look in looks.values()],
+    ):
+        assert len(set(of)) == len(looks)
     variants = [f"hpcc-{number}" for number in range(7)]
     looks = styles([*variants, "dcqcn", "mine"], dict.fromkeys(variants, "hpcc"))
     assert len({(look.colour, str(look.line), look.marker) for look in looks.values()}) == 9
