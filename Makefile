@@ -138,22 +138,21 @@ SEED ?= 1
 attackers: setup
 	$(call configure,build/sanitize,$(ADDRESSES))
 	$(call configure,build/threads,$(RACES))
-	$(BIN)/cmake --build build/sanitize --target rdma-sim rdma-dummy-sim rdma-fuzz-json rdma-fuzz-channel
+	$(BIN)/cmake --build build/sanitize --target rdma-sim rdma-dummy-sim rdma-fuzz-channel
 	$(BIN)/cmake --build build/threads --target rdma-channel-threads
 	$(BIN)/python -m tests.fuzz.corpus build/fuzz/corpus
 	@rm -rf $(REPORTS) && mkdir -p $(REPORTS)
 
 test-attacks: attackers
-	build/sanitize/rdma-fuzz-json --corpus=build/fuzz/corpus --inputs=2500
 	build/sanitize/rdma-fuzz-channel --corpus=build/fuzz/corpus --inputs=8000
 	TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0 build/threads/rdma-channel-threads 2000
-	$(SANITIZED) $(BIN)/python -m pytest -q tests/programs/test_all_controllers.py
+	$(SANITIZED) $(BIN)/python -m pytest -q tests/programs/test_all_controllers.py tests/fuzz/test_json.py
 	$(NO_REPORTS)
 
 fuzz: attackers
-	build/sanitize/rdma-fuzz-json --corpus=build/fuzz/corpus --seed=$(SEED) --inputs=20000
 	build/sanitize/rdma-fuzz-channel --corpus=build/fuzz/corpus --seed=$(SEED) --inputs=100000
-	$(BIN)/python -m pytest -q tests/fuzz --hypothesis-profile=long
+	$(SANITIZED) $(BIN)/python -m pytest -q tests/fuzz --hypothesis-profile=long
+	$(NO_REPORTS)
 
 # The suites of C++, and those tests in Python that put the simulator to work. What is freed stays for a while: no test of memory.
 sanitize: attackers

@@ -9,8 +9,8 @@ install(TARGETS ns3ai-keeper DESTINATION ns3_env/bin)
 # distributions' ns-3 is built with, and that of newer ones.
 function(add_ns3ai_module name layout)
   pybind11_add_module(
-    ${name} "${CPP}/ns3ai/byte-semaphore.cc" "${CPP}/ns3ai/python-module.cc"
-    "${CPP}/ns3ai/segment-end.cc" "${CPP}/channel/adaptive-spin.cc" "${CPP}/channel/futex.cc")
+    ${name} "${CPP}/ns3ai/python-module.cc"
+    "${CPP}/ns3ai/segment-end.cc" "${CPP}/channel/futex.cc")
   target_compile_definitions(${name} PRIVATE NS3AI_MODULE=${name})
   set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden)
   use_boost(${name} ${layout})

@@ -2,13 +2,9 @@
 # RDMA's targets link nothing of it.
 # SPDX-License-Identifier: GPL-2.0-or-later
 set(TCP_SOURCES
-    tcp/controllers/bottleneck-rate.cc
-    tcp/controllers/rtt-range.cc
     tcp/controllers/rttmpc-control.cc
-    tcp/controllers/rttmpc-step.cc
     tcp/controllers/rttmpc.cc
     tcp/controllers/steered.cc
-    tcp/controllers/tdctcp-control.cc
     tcp/controllers/tdctcp.cc
     tcp/controllers/westwood-plus.cc
     tcp/network/congestion-ops.cc
@@ -17,15 +13,10 @@ set(TCP_SOURCES
     tcp/network/fabric.cc
     tcp/network/flow-socket.cc
     tcp/network/queue-factory.cc
-    tcp/network/sent-segments.cc
     tcp/network/tcp-flow.cc
     tcp/network/tcp-path.cc
-    tcp/network/threshold-queue-disc.cc
     tcp/network/udp-streams.cc
-    tcp/program/checksums.cc
-    tcp/program/controller-description.cc
     tcp/program/pcap.cc
-    tcp/program/read-settings.cc
     tcp/program/tcp-episode.cc
     tcp/program/tcp-transport.cc)
 set(TCP_TEST_SOURCES
@@ -34,12 +25,10 @@ set(TCP_TEST_SOURCES
     test/tcp/episodes.cc
     test/tcp/fabric-test.cc
     test/tcp/flow-test.cc
-    test/tcp/on-the-way.cc
     test/tcp/queue-test.cc
     test/tcp/routing-test.cc
     test/tcp/sent-segments-test.cc
     test/tcp/sharing-test.cc
-    test/tcp/socket-pair.cc
     test/tcp/socket-test.cc
     test/tcp/streams-test.cc
     test/tcp_controllers/rttmpc-control-test.cc
@@ -64,8 +53,8 @@ install(TARGETS tcp-sim RUNTIME_DEPENDENCY_SET brought DESTINATION ns3_env/bin)
 # `cmake --build DIR --target tcp-tests`, then DIR/tcp-tests
 add_executable(tcp-tests EXCLUDE_FROM_ALL ${TCP_TEST_SOURCES} "${CPP}/test/scenarios.cc"
                                           "${CPP}/test/test-runner.cc")
-target_compile_definitions(tcp-tests PRIVATE TEST_SUITES="tcp-")
 target_link_libraries(tcp-tests PRIVATE tcp rdma rdma-base)
+set_target_properties(tcp-tests PROPERTIES UNITY_BUILD OFF)
 
 # ns-3's TCP as its own examples use it, to compare with: `cmake --build DIR --target tcp-plain-loop`
 add_executable(tcp-plain-loop EXCLUDE_FROM_ALL "${CPP}/test/tcp_controllers/plain-loop.cc")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Test of AIMD on hand-made ACKs: a packet more per window, a cut by half once per window of marks.
-#include "ns3/test.h"
 #include "ns3_env/cpp/contract/fake-flow.h"
 #include "ns3_env/cpp/rdma/controllers/aimd.h"
+#include "ns3_env/cpp/test/suite.h"
 
 namespace ns3::env::rdma::test
 {
@@ -10,42 +10,22 @@ namespace ns3::env::rdma::test
 namespace
 {
 
-class AimdTest : public TestCase
+SUITE("rdma-aimd");
+
+TEST("aimd: half once per window of marks, a packet more per window without")
 {
-  public:
-    AimdTest()
-        : TestCase("aimd: half once per window of marks, a packet more per window without")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const PathFacts facts = DumbbellFacts(1048);
-        FakeFlow flow(facts);
-        auto controller = CreateObject<Aimd>();
-        controller->OnFlowStart(flow);
-        NS_TEST_ASSERT_MSG_EQ(flow.WindowBytes(), 78000, "a BDP");
-        flow.Sent(78000);
-        controller->OnAck(flow, {.ackedBytes = 1000, .newlyAckedBytes = 1000, .ecnMarked = true});
-        controller->OnAck(flow, {.ackedBytes = 2000, .newlyAckedBytes = 1000, .ecnMarked = true});
-        NS_TEST_ASSERT_MSG_EQ(flow.WindowBytes(), 39000, "one cut, not two");
-        controller->OnAck(flow, {.ackedBytes = 41000, .newlyAckedBytes = 39000});
-        NS_TEST_ASSERT_MSG_EQ(flow.WindowBytes(), 40000, "a window acknowledged: a packet more");
-    }
-};
-
-class AimdTestSuite : public TestSuite
-{
-  public:
-    AimdTestSuite()
-        : TestSuite("rdma-aimd", Type::UNIT)
-    {
-        AddTestCase(new AimdTest, Duration::QUICK);
-    }
-};
-
-AimdTestSuite g_aimdTestSuite;
+    const PathFacts facts = DumbbellFacts(1048);
+    FakeFlow flow(facts);
+    auto controller = CreateObject<Aimd>();
+    controller->OnFlowStart(flow);
+    ASSERT_EQ(flow.WindowBytes(), 78000, "a BDP");
+    flow.Sent(78000);
+    controller->OnAck(flow, {.ackedBytes = 1000, .newlyAckedBytes = 1000, .ecnMarked = true});
+    controller->OnAck(flow, {.ackedBytes = 2000, .newlyAckedBytes = 1000, .ecnMarked = true});
+    ASSERT_EQ(flow.WindowBytes(), 39000, "one cut, not two");
+    controller->OnAck(flow, {.ackedBytes = 41000, .newlyAckedBytes = 39000});
+    ASSERT_EQ(flow.WindowBytes(), 40000, "a window acknowledged: a packet more");
+}
 
 } // namespace
 

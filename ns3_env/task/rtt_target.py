@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """RL-CC's distance to a target of RTT x sqrt(rate), used as an input and as a reward.
 
-The arithmetic is the simulator's own (``rdma/policy/rtt-target.h``), to the last bit.
+The arithmetic is the simulator's own (``cpp/policy/observation.h``), to the last bit.
 """
 
 from __future__ import annotations

@@ -61,6 +61,18 @@ def scenarios() -> Iterator[tuple[str, Scenario]]:
         "streams",
         Scenario(topology=Dumbbell(senders=3), traffic=Mix(parts=[beside, *background]), controllers=dcqcn),
     )
+    slow = Dumbbell(senders=3, rate_bps=1e10)
+    for name, queue in (
+        ("dctcp", {"limit": "60 packets", "marking": {"threshold": "20 packets"}}),
+        ("cubic", {}),
+    ):
+        tcp = {"queue": queue, "min_rto_ns": "5ms", "delayed_ack_timeout_ns": "500us"}
+        yield (
+            f"tcp-{name}",
+            Scenario(
+                transport="tcp", topology=slow, traffic=small, controllers=[Controller(name=name)], tcp=tcp
+            ),
+        )
     eight = Incast(flows=8, size_bytes=20_000, spread_ns=1000)
     agent = [Controller(name=AGENT)]
     for name, clock in (

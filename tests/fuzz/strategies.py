@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-Place = tuple[str | int, ...]
+from tests.scenario.json_places import places
 
 NUMBERS = st.one_of(
     st.sampled_from(
@@ -32,18 +32,6 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
     max_leaves=8,
 )
-
-
-def places(value: Any, path: Place = ()) -> Iterator[Place]:
-    """The path of everything in it, itself not."""
-    items: list[tuple[str | int, Any]] = []
-    if isinstance(value, dict):
-        items = list(value.items())
-    elif isinstance(value, list):
-        items = list(enumerate(value))
-    for key, inner in items:
-        yield (*path, key)
-        yield from places(inner, (*path, key))
 
 
 @st.composite

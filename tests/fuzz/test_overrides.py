@@ -15,9 +15,10 @@ from ns3_env.agents.configuration.registry import find_agent
 from ns3_env.agents.runs import run as training
 from ns3_env.config.yaml import read_mapping
 from tests.fuzz.in_bounds import faults
-from tests.fuzz.strategies import TEXTS, VALUES, YAML_TEXTS, near, places
+from tests.fuzz.strategies import TEXTS, VALUES, YAML_TEXTS, near
 from tests.fuzz.tried import attempt
 from tests.paths import ROOT
+from tests.scenario.json_places import places
 
 CONFIG = read_mapping(ROOT / "configs/fdcc.yaml")
 CURRICULUM = read_mapping(ROOT / "curricula/incast.yaml")

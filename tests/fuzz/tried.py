@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 #: CPU time of this process, which other processes do not slow down.
 QUICKLY_S = 1.0
-_MOST_CHARACTERS = 25_000  # twenty faults of a thousand each, and what they belong to
+_MOST_CHARACTERS = 1000  # of a line
 
 #: Inputs and refusals, by kind.
 counts: dict[str, tuple[int, int]] = {}
@@ -23,11 +23,11 @@ counts: dict[str, tuple[int, int]] = {}
 listener: Callable[[int], None] | None = None
 
 
-def attempt(kind: str, read: Callable[[], T], source: str) -> T | None:
+def attempt(kind: str, read: Callable[[], T], source: str, most_lines: int = 25) -> T | None:
     """What ``read`` makes of an input; None where it refuses it as it should.
 
-    Fails where it takes long, raises anything else, or says something that does not name its source
-    (``FILE: ``), or with the place in it (``FILE:LINE:COLUMN: ``).
+    Fails where it takes long, raises anything else, says more than ``most_lines``, or says something that
+    does not name its source (``FILE: ``), or with the place in it (``FILE:LINE:COLUMN: ``).
     """
     count, refused = counts.get(kind, (0, 0))
     counts[kind] = count + 1, refused
@@ -42,7 +42,8 @@ def attempt(kind: str, read: Callable[[], T], source: str) -> T | None:
         counts[kind] = count + 1, refused + 1
         text = str(error)
         assert text, "an error without words"
-        assert len(text) < _MOST_CHARACTERS
+        assert len(text) < most_lines * _MOST_CHARACTERS
+        assert len(text.splitlines()) <= most_lines
         place = re.escape(source.removesuffix(": ")) + r"(:\d+:\d+: |: )" * source.endswith(": ")
         assert all(re.match(place, line) for line in text.splitlines()), text
         return None

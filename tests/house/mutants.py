@@ -1,259 +1,144 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Mutants, mistakes that the tests must see: a text in a file, its replacement, and the tests."""
+"""Mutants, mistakes that the tests must see: an operator, a number or a statement of a function changed."""
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
-#: The tests' files, below tests/, that must see a mutant of a file, the likeliest first.
-SEEN_BY: dict[str, tuple[str, ...]] = {
-    "ns3_env/agents/fdcc/td3.py": ("agents/fdcc/test_td3",),
-    "ns3_env/agents/fdcc/algorithm.py": ("agents/fdcc/test_td3", "agents/fdcc/test_fdcc"),
-    "ns3_env/agents/fdcc/exploration.py": ("agents/fdcc/test_exploration",),
-    "ns3_env/agents/fdcc/replay.py": (
-        "agents/fdcc/test_fdcc_history",
-        "agents/fdcc/test_td3",
-        "envs/test_rollouts",
+from tests.paths import ROOT
+
+#: Files below ns3_env/; the tests' files that must see their mutants, the likeliest first; the mutants, by function the
+#: numbers of its places (:func:`_places`).
+CHOSEN = [
+    ("agents/fdcc/td3.py", "agents/fdcc/test_td3", "compress:0 critic_loss:1 follow:0 smooth:0 targets:1,4"),
+    (
+        "agents/fdcc/algorithm.py",
+        "agents/fdcc/test_td3 agents/fdcc/test_fdcc",
+        "FDCC.__init__:2 FDCC._descend:12 FDCC.collect_rollouts:21",
     ),
-    "ns3_env/agents/fdcc/history.py": ("agents/fdcc/test_fdcc_history",),
-    "ns3_env/policies/history.py": ("agents/fdcc/test_fdcc_history", "envs/test_rollouts"),
-    "ns3_env/agents/fdcc/networks.py": ("agents/fdcc/test_fdcc_networks",),
-    "ns3_env/agents/fdcc/policy.py": ("agents/fdcc/test_fdcc_networks", "agents/fdcc/test_fdcc"),
-    "ns3_env/agents/fdcc/stream.py": ("agents/fdcc/test_fdcc_networks",),
-    "ns3_env/agents/curriculum/curriculum.py": ("agents/test_curriculum", "agents/runs/test_validation"),
-    "ns3_env/agents/curriculum/plateau.py": ("agents/test_curriculum",),
-    "ns3_env/agents/runs/callback.py": ("agents/runs/test_validation",),
-    "ns3_env/agents/trainer/stopwatch.py": ("agents/test_stopwatch",),
-    "ns3_env/task/rewards.py": ("task/test_rewards_actions",),
-    "ns3_env/envs/rollouts.py": ("envs/test_rollouts",),
-}
+    (
+        "agents/fdcc/exploration.py",
+        "agents/fdcc/test_exploration",
+        "Exploration.__init__:5 Exploration._random_action:5,10 Exploration._with_noise:6 Exploration.actions:5,6 Exploration.begin:0,4",
+    ),
+    (
+        "agents/fdcc/replay.py",
+        "agents/fdcc/test_fdcc_history agents/fdcc/test_td3 envs/test_rollouts",
+        "HistoryReplayBuffer.__init__:9 HistoryReplayBuffer._store:11 HistoryReplayBuffer.add_rollout:16,33,40 HistoryReplayBuffer.outcome:5",
+    ),
+    (
+        "agents/fdcc/history.py",
+        "agents/fdcc/test_fdcc_history",
+        "SlotHistories.__init__:0,1,3 SlotHistories.forget:0,2,3 SlotHistories.observe:6",
+    ),
+    (
+        "policies/history.py",
+        "agents/fdcc/test_fdcc_history envs/test_rollouts",
+        "append:1,10 histories_of:9,11",
+    ),
+    (
+        "agents/fdcc/networks.py",
+        "agents/fdcc/test_fdcc_networks",
+        "RecurrentCritics.climbed:3 _linear:0 answer:4,5,9 read:2,7",
+    ),
+    (
+        "agents/fdcc/policy.py",
+        "agents/fdcc/test_fdcc_networks agents/fdcc/test_fdcc",
+        "RecurrentTD3Policy.__init__:6,9 RecurrentTD3Policy.act_on:0 RecurrentTD3Policy.predict:32",
+    ),
+    (
+        "agents/fdcc/stream.py",
+        "agents/fdcc/test_fdcc_networks",
+        "StepStream.__init__:0 StepStream.recv:1,3,8,11,13",
+    ),
+    (
+        "agents/curriculum/curriculum.py",
+        "agents/test_curriculum agents/runs/test_validation",
+        "Curriculum._move_on:2,10 _range:1",
+    ),
+    ("agents/curriculum/plateau.py", "agents/test_curriculum", "Plateau.__init__:1 Plateau.judge:7,11,24,30,37"),
+    (
+        "agents/runs/callback.py",
+        "agents/runs/test_validation",
+        "Validations.__init__:0 Validations.validate:0,1,2",
+    ),
+    (
+        "agents/trainer/stopwatch.py",
+        "agents/test_stopwatch",
+        "Stopwatch.__init__:1 Stopwatch._begin:3,4 Stopwatch.made_gradient_steps:0 Stopwatch.measuring:0,1,2 Stopwatch.report:0,6",
+    ),
+    (
+        "task/rewards.py",
+        "task/test_rewards_actions",
+        "Proportional.__call__:5 QueueTarget.__call__:1 QueueTarget.__post_init__:1 Staged.__call__:4,7,11 make_reward:2",
+    ),
+    (
+        "envs/rollouts.py",
+        "envs/test_rollouts",
+        "EpisodeQueue._rollout:1 Rollouts.__init__:0 Rollouts._assign:5 Rollouts._receive:6 as_simulated:3,9",
+    ),
+]
+_PAIRS: list[tuple[type, type]] = [(ast.Lt, ast.GtE), (ast.Gt, ast.LtE), (ast.Eq, ast.NotEq)]
+_PAIRS += [(ast.In, ast.NotIn), (ast.Is, ast.IsNot)]
+_PAIRS += [(ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.BitOr, ast.BitAnd), (ast.Pow, ast.Mult)]
+_OTHER = {b: a for a, b in _PAIRS} | dict(_PAIRS)
 
 
 class Mutant(NamedTuple):
-    """One mistake; ``old`` stands once in the file, ``name`` says what goes wrong."""
+    """One mistake, in the ``number``-th place of a function."""
 
-    name: str
     file: str
-    old: str
-    new: str
+    tests: str
+    function: str
+    number: int
+
+    def source(self, *, wrong: bool = True) -> str:
+        """The file with the mistake in it, or as it is."""
+        tree = ast.parse((ROOT / self.file).read_text(encoding="utf-8"))
+        mistake = _places(dict(_functions(tree))[self.function])[self.number]
+        if wrong:
+            mistake()
+        return ast.unparse(tree)
 
 
-def _in(file: str, *mutants: tuple[str, str, str]) -> list[Mutant]:
-    return [Mutant(name, file, old, new) for name, old, new in mutants]
+MUTANTS = [
+    Mutant(f"ns3_env/{file}", tests, function, int(number))
+    for file, tests, chosen in CHOSEN
+    for function, _, numbers in (part.partition(":") for part in chosen.split())
+    for number in numbers.split(",")
+]
 
 
-MUTANTS: list[Mutant] = [
-    *_in(
-        "ns3_env/agents/fdcc/td3.py",
-        ("greater twin", ".amin(dim=1, keepdim=True)", ".amax(dim=1, keepdim=True)"),
-        ("ends forgotten", "(1 - dones) * discounts", "discounts"),
-        ("no discount", "* discounts * values", "* values"),
-        ("noise not clipped", " * deviation).clamp(-clip, clip)", " * deviation)"),
-        ("no smoothing", "actions + noise).clamp", "actions).clamp"),
-        ("noise of deviation 1", "th.randn_like(actions) * deviation", "th.randn_like(actions)"),
-        ("smoothed beyond the range", "(actions + noise).clamp(-1, 1)", "actions + noise"),
-        ("actor descends", "return -value.mean()", "return value.mean()"),
-        ("saturation of the mean", "(raw**2).mean()", "raw.mean() ** 2"),
-        ("critics averaged", ".mean(dim=0).sum()", ".mean()"),
-        ("not compressed", "np.log1p(np.abs(rewards))", "np.abs(rewards)"),
-        ("sign lost", "np.sign(rewards) * ", ""),
-    ),
-    *_in(
-        "ns3_env/agents/fdcc/algorithm.py",
-        ("targets of the actor", "                self.actor_target,\n", "                self.actor,\n"),
-        ("targets of the critics", "                self.critic_target,\n", "                self.critic,\n"),
-        ("actor not delayed", "self._n_updates % self.policy_delay == 0", "True"),
-        ("critics' targets stand", "follow(self.critic_target, self.critic, self.tau)", "pass"),
-        ("actor's target stands", "follow(self.actor_target, self.actor, self.tau)", "pass"),
-        ("actor learns from what follows", "raw = self.actor.raw(history)", "raw = self.actor.raw(following)"),
-        ("no penalty", "self.config.saturation_penalty * td3", "0.0 * td3"),
-        ("second critic climbed", "self.critic.climbed(history, th.tanh(raw))", "self.critic(history, th.tanh(raw))[:, 1:]"),
-        ("untransformed action climbed", "th.tanh(raw)", "raw"),
-        ("never compressed", "td3.compress(rewards) if self.config.compress_rewards else rewards", "rewards"),
-        ("compressed returns logged", "] += rewards[went_on]", "] += learned[went_on]"),
-        ("no random beginning", "self.num_timesteps < learning_starts", "False"),
-        ("batches counted", "self.num_timesteps += len(due)", "self.num_timesteps += 1"),
-        ("last action read twice", '"last_action" not in self.field_names', "True"),
-        ("histories of other slots", "histories.windows[slots]", "histories.windows[slots - 1]"),
-        ("lengths of other slots", "histories.lengths[slots]", "histories.lengths[slots - 1]"),
-        ("lengths go on", "self._episode_lengths[slot] = 0.0, 0", "self._episode_lengths[slot] = 0.0, 1"),
-    ),
-    *_in(
-        "ns3_env/agents/fdcc/exploration.py",
-        ("share turned around", "drawn < self.random_share", "drawn > self.random_share"),
-        ("held half as long", "np.random.geometric(1 / MEAN_HOLD)", "np.random.geometric(2 / MEAN_HOLD)"),
-        ("held always as long", "np.random.geometric(1 / MEAN_HOLD)", "int(MEAN_HOLD)"),
-        ("hold of five", "MEAN_HOLD = 4.0", "MEAN_HOLD = 5.0"),
-        ("held for ever", "self._hold_for[slot] -= 1", "self._hold_for[slot] -= 0"),
-        ("one hold for all", "self._held[slot] = 2.0", "self._held[:] = 2.0"),
-        ("half of the range", "(high - low)) - 1.0", "(high - low))"),
-        ("noise beyond the range", "np.clip(actions + noise.astype(np.float32), -1.0, 1.0)", "actions + noise.astype(np.float32)"),
-        ("no noise", "if self.noise == 0:", "if True:"),
-        ("never all random", "self.at_random[slots] | all_random", "self.at_random[slots]"),
-        ("all drawn at once", "self.at_random[slots] = drawn", "self.at_random[:] = drawn[0]"),
-    ),
-    *_in(
-        "ns3_env/agents/fdcc/replay.py",
-        ("undiscounted return", "self.gamma**decision.steps * float(reward)", "float(reward)"),
-        ("last reward only", "decision.reward += self", "decision.reward = self"),
-        ("steps not counted", "decision.steps += 1", "decision.steps += 2"),
-        ("cuts go on", "if end or cut:", "if end:"),
-        ("cuts terminate", "terminated=bool(end)", "terminated=True"),
-        ("always one step", "pending[0].steps == self.n_steps", "pending[0].steps == 1"),
-        ("discount of one step", "self.discounts[at] = self.gamma**decision.steps", "self.discounts[at] = self.gamma"),
-        ("ends not stored", "self.dones[at] = done", "self.dones[at] = False"),
-        ("state follows itself", "self.next_windows[at] = self.histories.windows[slot]", "self.next_windows[at] = decision.window"),
-        ("lengths of what was", "self.next_lengths[at] = self.histories.lengths[slot]", "self.next_lengths[at] = decision.length"),
-        ("unknown outcomes stored", "if decision.steps > 0:", "if decision.steps >= 0:"),
-        ("history of the last episode", "self.histories.forget(slots)", "pass"),
-        ("last action not kept", "histories.last_actions[slots] = actions", "pass"),
-        ("windows not copied", "histories.windows[slot].copy()", "histories.windows[slot]"),
-        ("never full", "self.full = True", "self.full = False"),
-        ("oldest half only", "np.random.randint(0, self.size(), size", "np.random.randint(0, max(self.size() // 2, 1), size"),
-    ),
-    *_in(
-        "ns3_env/policies/history.py",
-        ("a rollout's history crosses flows", "lengths = np.minimum(age + 1, depth)", "lengths = np.minimum(np.arange(len(age)) + 1, depth)"),
-        ("nothing shifts", "windows[full, :-1] = windows[full, 1:]", "pass"),
-        ("shifts before it is full", "full = lengths == windows.shape[1]", "full = lengths == windows.shape[1] - 1"),
-    ),
-    *_in(
-        "ns3_env/agents/fdcc/history.py",
-        ("last action of the last episode", "self.last_actions[slots] = 0.0", "pass"),
-        ("padding of the last episode", "self.windows[slots] = 0.0", "pass"),
-    ),
-    *_in(
-        "ns3_env/agents/fdcc/networks.py",
-        ("output of the padding", "[0][steps, rows]", "[0][-1]"),
-        ("shortcut of the padding", "inputs[ends[1], ends[0]]", "inputs[-1]"),
-        ("telemetry not compressed", "    if compress:", "    if False:"),
-        ("a critic remembers for both", "for lstm in self.lstms[:members]", "for lstm in [self.lstms[0]] * len(self.lstms[:members])"),
-        ("a shortcut without bend", "current.expand(len(remembered), *current.shape)).relu()", "current.expand(len(remembered), *current.shape))"),
-        ("layers without bend", "features = layer(n, features).relu()", "features = layer(n, features)"),
-        ("a bend at the end", "return layer(len(weights) - 1, features)", "return layer(len(weights) - 1, features).relu()"),
-        ("begun too wide", "bound = 1 / math.sqrt(inputs)", "bound = 3 / math.sqrt(inputs)"),
-        ("climbing moves the critic", "p[:1].detach() for p", "p[:1] for p"),
-        ("action not bounded", "return th.tanh(self.raw(history))", "return self.raw(history)"),
-        ("critics blind to actions", "        current = th.cat([reading.current, actions], dim=1)\n        return self", "        current = th.cat([reading.current, 0 * actions], dim=1)\n        return self"),
-    ),
-    *_in(
-        "ns3_env/agents/fdcc/td3.py",
-        ("gradients pile up", "    optimiser.zero_grad()\n", ""),
-        ("all of the way", "list(followed.parameters()), share)", "list(followed.parameters()), 1.0)"),
-        ("the wrong way", "share)", "-share)"),
-    ),
-    *_in(
-        "ns3_env/agents/curriculum/plateau.py",
-        ("every score counts", "score > mark + config.improvement * abs(mark)", "score > mark"),
-        ("never better below zero", "config.improvement * abs(mark)", "config.improvement * mark"),
-        ("the last score is the mark", "[score if up else mark for score, mark, up", "[score for score, mark, up"),
-        ("returns at once", "best[stage] - config.decline * abs(best[stage])", "best[stage]"),
-        ("never returns", "returned_to=fallen[0] if fallen else None", "returned_to=None"),
-        ("returns to the latest", "returned_to=fallen[0]", "returned_to=fallen[-1]"),
-        ("never gives up", "if tried > config.patience:", "if False:"),
-        ("gives up at once", "if tried > config.patience:", "if tried > 0:"),
-        ("marks of what is lost stay", "best[fallen[0]], tried, fallen = scores[fallen[0]], 0, []", "tried, fallen = 0, []"),
-        ("counts what was not trained", "known.stale + trained", "known.stale + 1"),
-        ("never counts", "known.stale + trained", "known.stale"),
-        ("leaves while it returns", "stale >= config.patience and not fallen", "stale >= config.patience"),
-        ("one more to wait", "stale >= config.patience and", "stale > config.patience and"),
-        ("the best of all stages", "None if entered else known.best_mean", "known.best_mean"),
-        ("the latest is the best", "mean > best_mean", "True"),
-        ("always due", "self.state.since >= self.config.every_episodes", "True"),
-        ("a validation late", "self.state.since >= self.config", "self.state.since > self.config"),
-    ),
-    *_in(
-        "ns3_env/agents/runs/callback.py",
-        ("validated on what is learned from", "self._rollouts.go_on_with(HELD_BACK)", "self._rollouts.go_on_with(0)"),
-        ("other seeds each time", "        self._rollouts.go_on_with(HELD_BACK)\n", ""),
-        ("the sum", "rollout.rewards.sum()) / max(rollout.decisions, 1)", "rollout.rewards.sum())"),
-    ),
-    *_in(
-        "ns3_env/agents/trainer/stopwatch.py",
-        ("a stretch of nothing", "        if not any(self._seconds.values()):\n            return\n", ""),
-        ("failures take no time", "        try:\n            yield\n        finally:\n            self", "        if True:\n            yield\n            self"),
-    ),
-    *_in(
-        "ns3_env/agents/fdcc/policy.py",
-        ("past of another episode", "windows[start], lengths[start], last_actions[start] = 0.0, 0, 0.0", "pass"),
-        ("actor's target of its own", "self.actor_target.load_state_dict(self.actor.state_dict())", "pass"),
-        ("critics' targets of their own", "self.critic_target.load_state_dict(self.critic.state_dict())", "pass"),
-        ("last action unscaled", "return (actions[0] if single else actions), (windows, lengths, scaled)", "return (actions[0] if single else actions), (windows, lengths, 0 * scaled)"),
-    ),
-    *_in(
-        "ns3_env/agents/fdcc/stream.py",
-        ("end takes the next beginning", 'outcome[slot] = infos[slot]["terminal_observation"]', "pass"),
-        ("cuts terminate", "np.concatenate([dones & ~cut, no])", "np.concatenate([dones, no])"),
-        ("cuts unseen", "np.concatenate([cut, no])", "np.concatenate([cut & False, no])"),
-        ("beginnings unseen", "np.concatenate([np.zeros(n, dtype=bool), ~no])", "np.concatenate([np.zeros(n, dtype=bool), no])"),
-        ("actions in the order given", "self._actions[slots] = actions", "self._actions[:] = actions"),
-    ),
-    *_in(
-        "ns3_env/task/rewards.py",
-        ("congested at the threshold", "- 1.0 > self.threshold", "- 1.0 >= self.threshold"),
-        ("utilisation not subtracted", "- 1.0 > self.threshold", "> self.threshold"),
-        ("no fairness", " - (throughput - share) ** 2", ""),
-        ("distance not squared", "(throughput - share) ** 2", "(throughput - share)"),
-        ("no share before the first flow", 'share = 1.0 / np.maximum(column(records, "flow_count"), 1.0)', 'share = 1.0 / column(records, "flow_count")'),
-        ("congestion is free", 'np.where(congested, -column(records, "rtt"), probing)', "np.where(congested, 0.0, probing)"),
-        ("stages exchanged", 'np.where(congested, -column(records, "rtt"), probing)', 'np.where(congested, probing, -column(records, "rtt"))'),
-        ("queue not seen", ' + column(records, "qlen")', ""),
-        ("power of the whole link", 'column(records, "throughput") * np.maximum(column(records, "flow_count"), 1.0)', 'column(records, "throughput")'),
-        ("power without delay", "return share * _inverse_rtt(records)", "return share"),
-        ("infinite before the first ACK", "where=rtt > 0", "where=rtt >= 0"),
-        ("overwritten", "if name in REWARDS:\n            raise", "if False:\n            raise"),
-    ),
-    *_in(
-        "ns3_env/envs/rollouts.py",
-        ("a first row is rewarded", "        rewards[first] = 0.0\n", ""),
-        ("flows not together", 'np.argsort(flows, kind="stable")', "np.arange(len(flows))"),
-        ("rows of a flow out of order", "records = joined(\"records\", (len(observations.FIELDS),))", "records = joined(\"records\", (len(observations.FIELDS),))[::-1]"),
-        ("every episode has the same seed", "episode_seed(self._seed, episode)", "episode_seed(self._seed, 0)"),
-        ("no exploration", '"ActionNoise": playing.exploration.noise,', '"ActionNoise": 0.0,'),
-        ("no random flows", '"RandomShare": playing.exploration.random_share,', '"RandomShare": 0.0,'),
-        ("the youngest comes first", "self._begun.popleft()", "self._begun.pop()"),
-    ),
-    *_in(
-        "ns3_env/agents/fdcc/replay.py",
-        ("a rollout's return without discount", "returns[counted] += self.gamma**step * rewards[row[counted]]", "returns[counted] += rewards[row[counted]]"),
-        ("a rollout's return crosses a flow's end", "after = np.minimum(taken + self.n_steps, last[taken])", "after = np.minimum(taken + self.n_steps, rows - 1)"),
-        ("a rollout's return one step late", "row = taken + step + 1", "row = taken + step + 2"),
-        ("a cut rollout is an end", "self.dones[at] = rollout.terminated[after, None]", "self.dones[at] = ~rollout.decided[after, None]"),
-        ("a rollout's discount of n always", "(self.gamma ** (after - taken))[:, None]", "self.gamma**self.n_steps"),
-        ("a rollout's last action of another flow", "np.where(age > 0, np.append(0.0, rollout.actions[:-1]), 0.0)", "np.append(0.0, rollout.actions[:-1])"),
-        ("a rollout's next history is its own", "self.next_windows[at], self.next_lengths[at] = windows[after], lengths[after]", "self.next_windows[at], self.next_lengths[at] = windows[taken], lengths[taken]"),
-        ("the ring does not move for a rollout", "self.pos = (self.pos + len(taken)) % self.buffer_size", "self.pos = self.pos"),
-    ),
-    *_in(
-        "ns3_env/agents/curriculum/curriculum.py",
-        ("share turned around", "random.random() < self.config.earlier_share", "random.random() > self.config.earlier_share"),
-        ("the current among the earlier", "random.integers(stage)", "random.integers(stage + 1)"),
-        ("the first among the earlier", "chosen = int(random.integers(stage))", "chosen = 0"),
-        ("an episode more", "self.entered[-1] + advance.after_episodes", "self.entered[-1] + advance.after_episodes + 1"),
-        ("an episode late", "if index >= planned:", "if index > planned:"),
-        ("stages begin when asked", "self._enter(planned)", "self._enter(index)"),
-        ("one stage at a time", "            self._move_on(index)\n            return", "            return"),
-        ("equal is good enough", "> advance.return_above", ">= advance.return_above"),
-        ("no whole window", "len(recent) == advance.window", "recent"),
-        ("returns of all the stage", "[-advance.window :]", "[:]"),
-        ("returns of the last stage", "        self.entered.append(index)\n        self._returns.clear()", "        self.entered.append(index)"),
-        ("goes back", "max(self.next_index, episode + 1)", "episode + 1"),
-        ("all seeds alike", "default_rng((self.seed, episode))", "default_rng(episode)"),
-        ("stage of the latest", "bisect_right(self.entered, episode) - 1", "self.stage"),
-        ("returns not kept", "self._returns = deque(kept.returns)", "self._returns = deque()"),
-        ("stages not kept", "self.entered = list(kept.entered)", "pass"),
-        ("episodes not kept", "self.next_index = kept.next_index", "pass"),
-        ("more stages than there are", "if len(kept.entered) > len(self.config.stages):", "if False:"),
-        ("fewest flows", "return max(scenario.agent_flow_count", "return min(scenario.agent_flow_count"),
-        ("ranges are not checked", "for side in (0, 1)", "for side in ()"),
-        ("uniform, not its logarithm", "np.exp(random.uniform(np.log(ends[0]), np.log(ends[1])))", "random.uniform(*ends)"),
-        ("one end for all", "{key: draw(ends, random) for", "{key: ends[0] for"),
-        ("whole numbers are not", "return round(value) if", "return value if"),
-        ("never returned to", "chosen = self.plateau.returned_to", "pass"),
-        ("validated anew each time", "(self.seed, _HELD_BACK, stage, number)", "(self.seed, _HELD_BACK, self.next_index, stage, number)"),
-        ("the last stage is left", "self._by_score and self.stage < len(self.config.stages) - 1", "self._by_score"),
-        ("left by count alone", "if leave and more", "if False and more"),
-        ("judgement not kept", "self.plateau.state = kept.plateau", "pass"),
-        ("episodes not counted", "self.plateau.learned_from_episode()", "pass"),
-    ),
-]  # fmt: skip
+def _functions(tree: ast.AST, name: str = "") -> Iterator[tuple[str, ast.AST]]:
+    """Every function of a module, by its qualified name."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            inner = f"{name}.{node.name}".lstrip(".")
+            if isinstance(node, ast.FunctionDef):
+                yield inner, node
+            yield from _functions(node, inner)
+
+
+def _places(function: ast.AST) -> list[Callable[[], None]]:
+    """What makes each place go wrong: another operator or number, a condition turned, a statement left out."""
+    wrong: list[Callable[[], None]] = []
+    for node in ast.walk(function):
+        if isinstance(node, ast.Compare) and type(node.ops[0]) in _OTHER:
+            wrong.append(partial(node.ops.__setitem__, 0, _OTHER[type(node.ops[0])]()))
+        elif isinstance(node, ast.BinOp | ast.AugAssign) and type(node.op) in _OTHER:
+            wrong.append(partial(setattr, node, "op", _OTHER[type(node.op)]()))
+        elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+            wrong.append(partial(setattr, node, "value", 2 * node.value + 1))  # type: ignore[operator]
+        elif isinstance(node, ast.If | ast.IfExp):
+            wrong.append(partial(setattr, node, "test", ast.UnaryOp(ast.Not(), node.test)))
+        for statements in (getattr(node, "body", None), getattr(node, "orelse", None)):
+            if not isinstance(statements, list):
+                continue
+            for at, statement in enumerate(statements):
+                is_call = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+                if is_call or isinstance(statement, ast.Assign | ast.AugAssign):
+                    wrong.append(partial(statements.__setitem__, at, ast.Pass()))
+    return wrong

@@ -103,7 +103,7 @@ def joined(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def suite(tree: Path, name: str) -> subprocess.CompletedProcess[str]:
     """One suite of the C++ tests."""
-    command = [str(tree / "build" / "rdma-tests"), "--verbose", f"--test-name={name}"]
+    command = [str(tree / "build" / "rdma-tests"), f"--test-name={name}"]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

@@ -2,8 +2,8 @@
 // The agent's end of the channel, Python's.
 #include "agent-channel.h"
 
-#include "blob.h"
 #include "futex.h"
+#include "shared-region.h"
 
 #include <algorithm>
 #include <functional>

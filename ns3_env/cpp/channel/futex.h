@@ -5,10 +5,81 @@
 
 #include <atomic>
 #include <cstdint>
+#include <ctime>
 #include <vector>
 
 namespace ns3::env
 {
+
+/// CLOCK_MONOTONIC in ns.
+inline int64_t
+MonotonicNs()
+{
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+}
+
+/// Tells the core that it is in a spin.
+inline void
+Relax()
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+/// Spins at most 20 us for a word to change, and learns not to where that does not pay.
+class AdaptiveSpin
+{
+  public:
+    AdaptiveSpin();
+    /// True as soon as `word` differs from `seen`; false when spinning gave up.
+    bool Await(const std::atomic<uint32_t>& word, uint32_t seen);
+    /// As above, until `done()`.
+    template <typename Done>
+    bool AwaitUntil(Done done);
+
+  private:
+    int64_t Budget();
+    void Learn(bool paid);
+
+    int64_t m_budgetNs;
+    uint32_t m_idleWaits{0};
+    bool m_alone; ///< one core only: the peer cannot run while we spin
+};
+
+template <typename Done>
+bool
+AdaptiveSpin::AwaitUntil(Done done)
+{
+    if (done())
+    {
+        return true;
+    }
+    const int64_t budget = Budget();
+    if (budget == 0)
+    {
+        return false;
+    }
+    const int64_t end = MonotonicNs() + budget;
+    do
+    {
+        for (int i = 0; i < 16; ++i)
+        {
+            Relax();
+            if (done())
+            {
+                Learn(true);
+                return true;
+            }
+        }
+    } while (MonotonicNs() < end);
+    Learn(false);
+    return false;
+}
 
 /// A word and what it held when it was looked at last.
 struct FutexWord

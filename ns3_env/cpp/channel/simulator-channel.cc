@@ -2,8 +2,8 @@
 // The simulator's end of the channel.
 #include "simulator-channel.h"
 
-#include "blob.h"
 #include "futex.h"
+#include "shared-region.h"
 
 #include <algorithm>
 #include <cstring>

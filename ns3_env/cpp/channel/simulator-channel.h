@@ -3,8 +3,8 @@
 #ifndef NS3_ENV_CHANNEL_SIMULATOR_CHANNEL_H
 #define NS3_ENV_CHANNEL_SIMULATOR_CHANNEL_H
 
-#include "adaptive-spin.h"
 #include "channel-layout.h"
+#include "futex.h"
 #include "shared-region.h"
 
 #include <atomic>

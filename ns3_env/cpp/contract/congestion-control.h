@@ -3,10 +3,9 @@
 #ifndef NS3_ENV_CONTRACT_CONGESTION_CONTROL_H
 #define NS3_ENV_CONTRACT_CONGESTION_CONTROL_H
 
-#include "congestion-point-config.h"
-#include "ecn-config.h"
 #include "flow-state.h"
 #include "int-record.h"
+#include "switch-config.h"
 
 #include "ns3/object.h"
 #include "ns3_env/cpp/contract/contract-id.h"

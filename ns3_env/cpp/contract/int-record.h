@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// In-band telemetry record of one hop, which a switch writes into a passing packet.
+// Records that switches write: telemetry of a hop, and what a feedback frame says of a queue.
 #ifndef NS3_ENV_CONTRACT_INT_RECORD_H
 #define NS3_ENV_CONTRACT_INT_RECORD_H
 
@@ -19,6 +19,19 @@ struct IntRecord
     uint64_t rateBps;    ///< the port's link rate
     uint32_t queueBytes; ///< left in the queue behind it
     uint32_t flows;      ///< flows counted at this port
+};
+
+/// The fields of a congestion notification message (IEEE 802.1Q, 33.4).
+struct QueueFeedback
+{
+    int32_t offsetBytes; ///< Q_off = q - q0, in whole units
+    int32_t deltaBytes;  ///< dQ = q - q_old, in whole units
+    uint32_t congestionPoint;
+    uint8_t quantised; ///< -Fb in 6 bits; 0 where Fb >= 0
+
+    /// Unit of offset and delta, which have 16 bits each.
+    static constexpr int32_t UNIT_BYTES = 64;
+    static constexpr uint8_t MOST = 63;
 };
 
 } // namespace ns3::env

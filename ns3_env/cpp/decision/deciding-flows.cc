@@ -2,13 +2,13 @@
 // The flows of an episode under policies, one group with its clock for each policy.
 #include "deciding-flows.h"
 
-#include "policy-controller.h"
 #include "policy-decider.h"
 
 #include "ns3/simulator.h"
+#include "ns3/string.h"
 #include "ns3_env/cpp/engine/now.h"
 #include "ns3_env/cpp/json/json-reader.h"
-#include "ns3_env/cpp/run/controller-factory.h"
+#include "ns3_env/cpp/run/attributes.h"
 
 namespace ns3::env
 {
@@ -16,22 +16,8 @@ namespace ns3::env
 namespace
 {
 
-const std::string ACROSS_THE_CHANNEL;
+const std::string ACROSS_THE_CHANNEL;        ///< no policy's file
 const std::string POLICY_OF_FILE = "policy"; ///< users' name of PolicyController
-
-/// Works on the controller of each live flow that decides.
-template <typename Work>
-void
-ForEachDeciding(const Episode& episode, Work work)
-{
-    for (Flow* flow : episode.LiveFlows())
-    {
-        if (auto* controller = dynamic_cast<DecidingController*>(&flow->Controller()))
-        {
-            work(*controller);
-        }
-    }
-}
 
 /// Refuses a policy that observes fields which nothing reports on this network.
 void
@@ -53,18 +39,6 @@ RefuseUnknown(const std::vector<Field>& fields, const std::string& file)
             "policy '" + Shown(file) +
                 "' observes fields that switches do not report on this network: " + unknown);
     }
-}
-
-/// The group's name; null of a controller that is under no policy.
-const std::string*
-GroupOf(const CongestionControl& control)
-{
-    if (const auto* policy = dynamic_cast<const PolicyController*>(&control))
-    {
-        return &policy->File();
-    }
-    return dynamic_cast<const AgentController*>(&control) != nullptr ? &ACROSS_THE_CHANNEL
-                                                                     : nullptr;
 }
 
 } // namespace
@@ -106,7 +80,9 @@ void
 DecidingFlows::AddPolicy(const ControllerSpec& spec)
 {
     const Ptr<CongestionControl> control = CreateController(spec);
-    const std::string file = dynamic_cast<const PolicyController&>(*control).File();
+    StringValue named;
+    control->GetAttribute("File", named);
+    const std::string file = named.Get();
     if (file.empty())
     {
         throw ScenarioError("attributes.File",
@@ -121,17 +97,18 @@ DecidingFlows::AddPolicy(const ControllerSpec& spec)
     {
         RefuseUnknown(policy.Fields(), file);
     }
-    auto decider = std::make_unique<PolicyDecider>(policy, m_seed, m_log ? &*m_log : nullptr);
-    AddGroup(file, std::move(decider), policy.Clock());
+    AddGroup(file,
+             std::make_unique<PolicyDecider>(policy, m_seed, m_log ? &*m_log : nullptr),
+             policy.Clock());
 }
 
 void
-DecidingFlows::AddGroup(const std::string& name,
+DecidingFlows::AddGroup(const std::string& file,
                         std::unique_ptr<Decider> decider,
                         const ClockSpec& clock)
 {
     Decider& answers = *decider;
-    m_groups.emplace(name,
+    m_groups.emplace(file,
                      Group{std::move(decider), clock, DecisionBroker(answers, clock.quantum)});
 }
 
@@ -143,7 +120,7 @@ DecidingFlows::Adopt(Flow& flow, int32_t slot)
     {
         return;
     }
-    const auto group = m_groups.find(*GroupOf(*controller));
+    const auto group = m_groups.find(controller->PolicyFile());
     if (group == m_groups.end())
     {
         throw ScenarioError("controllers",
@@ -157,57 +134,64 @@ DecidingFlows::Adopt(Flow& flow, int32_t slot)
             "the clock 'per_notification' waits for feedback frames, and no switch sends any: give "
             "some, such as {feedback: both}, as policies declare none");
     }
-    if (const auto* policy = dynamic_cast<const PolicyController*>(controller))
-    {
-        static_cast<PolicyDecider&>(*group->second.decider).Adopt(flow.Id(), policy->Exploring());
-    }
+    group->second.decider->Adopt(flow.Id(), *controller);
     controller->Connect(group->second.broker, flow, slot, group->second.clock, m_inBandTelemetry);
+    m_members[flow.Id()] = {controller, &group->second};
 }
 
 void
 DecidingFlows::StartClocks(Episode& episode)
 {
-    for (const auto& [name, group] : m_groups)
+    for (const auto& [file, group] : m_groups)
     {
-        StartClock(name, episode);
+        StartClock(&group, &episode);
     }
 }
 
 void
-DecidingFlows::StartClock(const std::string& name, Episode& episode)
+DecidingFlows::StartClock(const Group* group, Episode* episode)
 {
-    const auto& interval = m_groups.at(name).clock.interval;
-    if (interval)
+    if (group->clock.interval)
     {
-        Simulator::Schedule(Time(*interval), &DecidingFlows::Tick, this, &name, &episode);
+        Simulator::Schedule(Time(*group->clock.interval),
+                            &DecidingFlows::Tick,
+                            this,
+                            group,
+                            episode);
     }
 }
 
 void
-DecidingFlows::Tick(const std::string* name, Episode* episode)
+DecidingFlows::Tick(const Group* group, Episode* episode)
 {
     const Picos now = NowPicos();
-    ForEachDeciding(*episode,
-                    [&](DecidingController& controller)
-                    {
-                        if (*GroupOf(controller) == *name)
-                        {
-                            controller.Decide(now);
-                        }
-                    });
-    StartClock(*name, *episode);
+    for (const Flow* flow : episode->LiveFlows())
+    {
+        const auto member = m_members.find(flow->Id());
+        if (member != m_members.end() && member->second.group == group)
+        {
+            member->second.controller->Decide(now);
+        }
+    }
+    StartClock(group, episode);
 }
 
 void
 DecidingFlows::CutAll(const Episode& episode, Picos now)
 {
-    ForEachDeciding(episode, [now](DecidingController& controller) { controller.OnCut(now); });
+    for (const Flow* flow : episode.LiveFlows())
+    {
+        if (const auto member = m_members.find(flow->Id()); member != m_members.end())
+        {
+            member->second.controller->OnCut(now);
+        }
+    }
 }
 
 void
 DecidingFlows::Flush()
 {
-    for (auto& [name, group] : m_groups)
+    for (auto& [file, group] : m_groups)
     {
         group.broker.Flush();
     }

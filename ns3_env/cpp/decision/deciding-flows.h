@@ -13,11 +13,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 
 namespace ns3::env
 {
-
-class PolicyDecider;
 
 /// The flows under policies, across the channel or in the simulator.
 class DecidingFlows
@@ -53,18 +52,26 @@ class DecidingFlows
         DecisionBroker broker;
     };
 
+    /// A flow's controller, and the group that it is in.
+    struct Member
+    {
+        DecidingController* controller;
+        const Group* group;
+    };
+
     void AddPolicy(const ControllerSpec& spec);
     void
-    AddGroup(const std::string& name, std::unique_ptr<Decider> decider, const ClockSpec& clock);
-    void Tick(const std::string* name, Episode* episode);
-    void StartClock(const std::string& name, Episode& episode);
+    AddGroup(const std::string& file, std::unique_ptr<Decider> decider, const ClockSpec& clock);
+    void Tick(const Group* group, Episode* episode);
+    void StartClock(const Group* group, Episode* episode);
 
     uint64_t m_seed;
     bool m_feedback;        ///< switches send feedback frames
     bool m_inBandTelemetry; ///< switches report to flows
     std::optional<EpisodeChannel> m_channel;
     std::optional<TransitionLog> m_log;
-    std::map<std::string, Group> m_groups; ///< by the policy's file; "" across the channel
+    std::map<std::string, Group> m_groups;          ///< by the policy's file; "" across the channel
+    std::unordered_map<uint32_t, Member> m_members; ///< by flow, live or over
 };
 
 } // namespace ns3::env

@@ -3,15 +3,34 @@
 #ifndef NS3_ENV_DECISION_DECISION_BROKER_H
 #define NS3_ENV_DECISION_DECISION_BROKER_H
 
-#include "decider.h"
+#include "ns3_env/cpp/channel/channel-layout.h"
+#include "ns3_env/cpp/contract/units.h"
 
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace ns3::env
 {
 
 class DecidingController;
+
+/// Answers batches of rows.
+class Decider
+{
+  public:
+    virtual ~Decider() = default;
+
+    /// A flow under this policy will start.
+    virtual void Adopt(uint32_t, const DecidingController&) {}
+    /**
+     * \param rows flows that are due, and flows whose episode is over
+     * \param actions one is to be written for each row that needs one, in their order
+     * \return false where the episode is to be given up
+     */
+    virtual bool
+    Decide(std::span<const DecisionRow> rows, std::span<ActionRow> actions, Picos now) = 0;
+};
 
 /**
  * Between the controllers of one policy and what decides for them. A flow that is due is held back until its action

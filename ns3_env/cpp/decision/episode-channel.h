@@ -3,7 +3,7 @@
 #ifndef NS3_ENV_DECISION_EPISODE_CHANNEL_H
 #define NS3_ENV_DECISION_EPISODE_CHANNEL_H
 
-#include "decider.h"
+#include "decision-broker.h"
 
 #include "ns3_env/cpp/channel/simulator-channel.h"
 

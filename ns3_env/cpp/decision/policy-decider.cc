@@ -2,6 +2,10 @@
 // Decider by a policy in the simulator, with each flow's history and exploration.
 #include "policy-decider.h"
 
+#include "ns3/string.h"
+#include "ns3_env/cpp/contract/declaration.h"
+#include "ns3_env/cpp/json/bounds.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -79,8 +83,9 @@ PolicyDecider::PolicyDecider(Policy& policy, uint64_t seed, TransitionLog* log)
 }
 
 void
-PolicyDecider::Adopt(uint32_t flow, const ExplorationSettings& exploration)
+PolicyDecider::Adopt(uint32_t flow, const DecidingController& controller)
 {
+    const auto exploration = static_cast<const PolicyController&>(controller).Exploring();
     Memory& memory = m_memories[flow];
     if (!exploration.None())
     {
@@ -128,6 +133,71 @@ PolicyDecider::Decide(std::span<const DecisionRow> rows, std::span<ActionRow> ac
         }
     }
     return true;
+}
+
+NS_OBJECT_ENSURE_REGISTERED(AgentController);
+
+TypeId
+AgentController::GetTypeId()
+{
+    static TypeId tid =
+        Declaration<AgentController, DecidingController>("rdma::agent")
+            .Number("TelemetryBytes",
+                    "Wire bytes of in-band telemetry per packet (42 as HPCC's, 32 as MPCC's).",
+                    &AgentController::m_telemetryBytes,
+                    {42, 0, bounds::TELEMETRY_BYTES});
+    return tid;
+}
+
+IntRequest
+AgentController::GetIntRequest() const
+{
+    return {.wireBytes = m_telemetryBytes, .hopRecords = true, .quantised = Quantised()};
+}
+
+NS_OBJECT_ENSURE_REGISTERED(PolicyController);
+
+TypeId
+PolicyController::GetTypeId()
+{
+    static TypeId tid =
+        Declaration<PolicyController, DecidingController>("rdma::policy")
+            .Text("File",
+                  "The policy: an exported one, or policy.safetensors of a checkpoint.",
+                  &PolicyController::m_file,
+                  "")
+            .Number("TelemetryBytes",
+                    "Wire bytes of in-band telemetry per packet; -1: as the file says.",
+                    &PolicyController::m_telemetryBytes,
+                    {-1, -1, bounds::TELEMETRY_BYTES})
+            .Flag("HopRecords",
+                  "Switches write a record per hop even where the policy observes none, for a "
+                  "reader of its flows' telemetry.",
+                  &PolicyController::m_hopRecords,
+                  false)
+            .Number("ActionNoise",
+                    "Standard deviation of the noise on actions in [-1, 1].",
+                    &PolicyController::m_noise,
+                    {0.0, 0.0, 10.0})
+            .Number("RandomShare",
+                    "Share of flows whose actions are random, each held for some decisions.",
+                    &PolicyController::m_randomShare,
+                    {0.0, 0.0, 1.0});
+    return tid;
+}
+
+IntRequest
+PolicyController::GetIntRequest() const
+{
+    if (m_file.empty())
+    {
+        return {};
+    }
+    const Policy& policy = PolicyCache::Get(m_file);
+    return {.wireBytes = m_telemetryBytes < 0 ? policy.TelemetryBytes()
+                                              : static_cast<uint32_t>(m_telemetryBytes),
+            .hopRecords = m_hopRecords || NeedsHops(policy.Fields()),
+            .quantised = Quantised()};
 }
 
 } // namespace ns3::env

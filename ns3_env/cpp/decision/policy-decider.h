@@ -3,13 +3,17 @@
 #ifndef NS3_ENV_DECISION_POLICY_DECIDER_H
 #define NS3_ENV_DECISION_POLICY_DECIDER_H
 
-#include "decider.h"
+#include "deciding-controller.h"
+#include "decision-broker.h"
 #include "episode-channel.h"
 
 #include "ns3_env/cpp/policy/policy.h"
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -59,9 +63,8 @@ class PolicyDecider final : public Decider
     /// \param seed the episode's \param log gets what was decided; may be null
     PolicyDecider(Policy& policy, uint64_t seed, TransitionLog* log);
 
-    /// A flow joins, before it starts.
-    void Adopt(uint32_t flow, const ExplorationSettings& exploration);
-
+    /// \param controller a PolicyController
+    void Adopt(uint32_t flow, const DecidingController& controller) override;
     bool
     Decide(std::span<const DecisionRow> rows, std::span<ActionRow> actions, Picos now) override;
 
@@ -80,6 +83,63 @@ class PolicyDecider final : public Decider
     std::vector<Memory*> m_due;
     std::vector<const FlowHistory*> m_histories;
     std::vector<float> m_outputs;
+};
+
+/// "agent": decides across the channel.
+class AgentController final : public DecidingController
+{
+  public:
+    static TypeId GetTypeId();
+
+    IntRequest GetIntRequest() const override;
+    std::string PolicyFile() const override { return {}; }
+
+  private:
+    uint32_t m_telemetryBytes{42};
+};
+
+/// "policy": the policy of a file decides (docs/policy-format.md), on its own clock.
+class PolicyController final : public DecidingController
+{
+  public:
+    static TypeId GetTypeId();
+
+    IntRequest GetIntRequest() const override;
+
+    std::string PolicyFile() const override { return m_file; }
+    ExplorationSettings Exploring() const
+    {
+        return {.noise = m_noise, .randomShare = m_randomShare};
+    }
+
+  private:
+    std::string m_file;
+    int32_t m_telemetryBytes{-1};
+    bool m_hopRecords{false};
+    double m_noise{0};
+    double m_randomShare{0};
+};
+
+/// The policies of the episode that a process simulates. A file that changes meanwhile is read at the next one.
+class PolicyCache
+{
+  public:
+    /// \throws ScenarioError naming the file and what is wrong with it
+    static Policy& Get(const std::string& file)
+    {
+        auto& policy = s_policies[file];
+        if (!policy)
+        {
+            policy = std::make_unique<Policy>(file);
+        }
+        return *policy;
+    }
+
+    /// The episode is over.
+    static void Clear() { s_policies.clear(); }
+
+  private:
+    inline static std::map<std::string, std::unique_ptr<Policy>> s_policies;
 };
 
 } // namespace ns3::env

@@ -21,6 +21,7 @@ constexpr uint32_t CONTEXT_MASK =
     (1U << CONTEXT_BITS) - 1; ///< also stands for Simulator::NO_CONTEXT
 constexpr uintptr_t REARMED = 1;
 constexpr uint64_t EVENTS_PER_BEAT = 16;
+constexpr Picos EVENTS_PER_FRAME = 64;
 constexpr size_t LEAST_CLEARING = 64; ///< fewer are not worth the search
 
 uint64_t
@@ -98,11 +99,13 @@ EventLoop::CountCancelled()
 }
 
 void
-EventLoop::SetGrain(Picos grain)
+EventLoop::FitGrain(uint32_t frameBytes, double fastestBps)
 {
-    if (m_events.IsEmpty())
+    Simulator::Now(); // there is a loop from here on, and no event in it
+    if (s_current != nullptr && s_current->m_events.IsEmpty() && fastestBps > 0)
     {
-        m_events.SetGrain(grain);
+        s_current->m_events.SetGrain(IdealTime(frameBytes, fastestBps, Rounding::Exact) /
+                                     EVENTS_PER_FRAME);
     }
 }
 

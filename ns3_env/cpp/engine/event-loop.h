@@ -43,8 +43,9 @@ class EventLoop : public SimulatorImpl
     static EventLoop* Current() { return s_current; }
 
     Picos NowTicks() const { return m_now; }
-    /// A hint: events lie about `grain` apart. Taken while no event waits.
-    void SetGrain(Picos grain);
+    /// A hint to the loop that runs, where one does and no event waits: a hop takes the time of a frame of so many
+    /// bytes on a link of up to `fastestBps`, and a network has some dozens of events in that time.
+    static void FitGrain(uint32_t frameBytes, double fastestBps);
     /// `event` comes due `delay` from now, in the context of node `context`; it must live until then.
     void Arm(RearmedEvent& event, Picos delay, uint32_t context);
 

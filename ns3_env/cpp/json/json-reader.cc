@@ -2,6 +2,8 @@
 // JSON reader, key by key, which checks every value before it converts it.
 #include "json-reader.h"
 
+#include "bounds.h"
+
 #include "ns3_env/cpp/engine/heartbeat.h"
 
 #include <algorithm>
@@ -304,6 +306,39 @@ JsonReader::Refuse(const std::string& path, const Json& value, const std::string
                            : value.is_object() ? "an object"
                                                : Shortened(value.dump(), LONGEST_SHOWN);
     throw ScenarioError("'" + path + "' is " + is + ", must be " + right);
+}
+
+ClockSpec
+ReadClock(JsonReader& root)
+{
+    ClockSpec spec;
+    JsonReader clock = root.Sub("clock");
+    const auto name =
+        clock.OneOf("name", {"per_flow_rtt", "per_ack", "per_notification", "synchronous"});
+    if (name == "per_flow_rtt")
+    {
+        spec.rttFraction = clock.Number("rtt_fraction", 0.0, bounds::RTTS);
+    }
+    else if (name == "per_ack")
+    {
+        spec.rttFraction = 0.0;
+    }
+    else if (name == "per_notification")
+    {
+        spec.onNotification = true;
+    }
+    else
+    {
+        spec.interval = clock.Whole<int64_t>("interval_ns", 1, bounds::TIME_NS) * PS_PER_NS;
+    }
+    clock.RefuseOthers();
+    const Picos quantum =
+        root.Whole<int64_t>("decision_quantum_ns", 0, bounds::TIME_NS, int64_t{0}) * PS_PER_NS;
+    if (name != "per_ack" || quantum > 0)
+    {
+        spec.quantum = quantum;
+    }
+    return spec;
 }
 
 } // namespace ns3::env

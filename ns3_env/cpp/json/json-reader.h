@@ -5,6 +5,7 @@
 
 #include "scenario-error.h"
 
+#include "ns3_env/cpp/contract/clock-spec.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
 
 #include <cmath>
@@ -148,6 +149,9 @@ class JsonReader
     std::string m_path;
     std::set<std::string> m_known;
 };
+
+/// \param root the object that has both keys \throws ScenarioError
+ClockSpec ReadClock(JsonReader& root);
 
 } // namespace ns3::env
 

@@ -2,10 +2,10 @@
 // Trained policy, read from its file (docs/policy-format.md): observations in, actions out.
 #include "policy.h"
 
-#include "tensor-digest.h"
+#include "tensor-file.h"
 
 #include "ns3_env/cpp/json/bounds.h"
-#include "ns3_env/cpp/json/read-clock.h"
+#include "ns3_env/cpp/json/json-reader.h"
 
 #include <algorithm>
 #include <array>

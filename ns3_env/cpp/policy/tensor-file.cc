@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <boost/hash2/sha2.hpp>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -122,6 +123,22 @@ TensorFile::Read(const std::string& path)
         file.tensors.emplace(name, ReadTensor(JsonReader(entry, name), data, name));
     }
     return file;
+}
+
+std::string
+Sha256(const std::map<std::string, Tensor>& tensors)
+{
+    boost::hash2::sha2_256 digest;
+    for (const auto& [name, tensor] : tensors)
+    {
+        digest.update(name.c_str(), name.size() + 1); // its end is a zero byte
+        for (const int64_t width : tensor.shape)
+        {
+            digest.update(&width, sizeof width);
+        }
+        digest.update(tensor.values.data(), tensor.values.size() * sizeof(float));
+    }
+    return to_string(digest.result());
 }
 
 } // namespace ns3::env

@@ -29,6 +29,9 @@ struct TensorFile
     static TensorFile Read(const std::string& path);
 };
 
+/// In hexadecimal digits.
+std::string Sha256(const std::map<std::string, Tensor>& tensors);
+
 } // namespace ns3::env
 
 #endif // NS3_ENV_POLICY_TENSOR_FILE_H

@@ -11,7 +11,7 @@
 #include "ns3_env/cpp/channel/simulator-channel.h"
 #include "ns3_env/cpp/decision/deciding-flows.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
-#include "ns3_env/cpp/recorders/recorders.h"
+#include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/recorders/results.h"
 
 #include <memory>
@@ -35,6 +35,24 @@ class SimulationScope
 };
 
 } // namespace
+
+Scenario
+Transport::Read(const std::string& json)
+{
+    return Scenario::FromJson(
+        json,
+        [this](JsonReader& root, Scenario& scenario)
+        {
+            const std::string requested = root.Has("transport") ? root.Text("transport") : "rdma";
+            if (requested != Name())
+            {
+                throw ScenarioError("'transport' is '" + Shown(requested) + "', and " + Name() +
+                                    "-sim simulates " + Title() + ": take " + Shown(requested) +
+                                    "-sim");
+            }
+            ReadKeys(root, scenario);
+        });
+}
 
 void
 PrepareSimulator()

@@ -24,12 +24,17 @@ class JsonReader;
 class Transport
 {
   public:
+    /// \param name as a scenario's "transport" has it; its program is NAME-sim
+    /// \param title in words
+    Transport(std::string name, std::string title)
+        : m_name(std::move(name)),
+          m_title(std::move(title))
+    {
+    }
     virtual ~Transport() = default;
 
-    /// As a scenario's "transport" has it; its program is NAME-sim.
-    virtual std::string Name() const = 0;
-    /// In words.
-    virtual std::string Title() const = 0;
+    const std::string& Name() const { return m_name; }
+    const std::string& Title() const { return m_title; }
 
     /// @name Of its program
     /// @{
@@ -53,6 +58,10 @@ class Transport
 
     /// A scenario of this transport. \throws ScenarioError
     Scenario Read(const std::string& json);
+
+  private:
+    std::string m_name;
+    std::string m_title;
 };
 
 } // namespace ns3::env

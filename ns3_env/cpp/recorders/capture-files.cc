@@ -147,6 +147,7 @@ CaptureFiles::Write(size_t i, FrameDirection direction, std::span<const uint8_t>
 void
 CaptureFiles::Close()
 {
+    m_taps.clear();
     for (const auto& file : m_files)
     {
         file->Close();

@@ -1,16 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Log of every state, or counter, that the controllers declare, over time.
+// What controllers declare: counters over all flows, and every state or counter over time.
 #ifndef NS3_ENV_RECORDERS_CONTROLLER_LOG_H
 #define NS3_ENV_RECORDERS_CONTROLLER_LOG_H
 
+#include "ns3_env/cpp/contract/decision-times.h"
 #include "ns3_env/cpp/run/episode.h"
 
 #include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace ns3::env
 {
+
+/// Takes each flow's counters when it is over.
+class Counters
+{
+  public:
+    explicit Counters(Episode& episode);
+
+    Counters(const Counters&) = delete;
+    Counters& operator=(const Counters&) = delete;
+
+    /// Sums over all flows; decision times as mean and percentiles.
+    std::map<std::string, double> Totals() const;
+    /// By flow; NaN where a flow's controller has no such counter.
+    const std::map<std::string, std::vector<double>>& ByFlow() const { return m_byFlow; }
+
+  private:
+    void Add(const Flow& flow);
+    double& Of(const Flow& flow, const std::string& name);
+
+    size_t m_flows;
+    std::map<std::string, double> m_totals;
+    std::map<std::string, std::vector<double>> m_byFlow;
+    DecisionTimes m_decisionTimes;
+};
 
 /// A new value of one of a flow's controller's trace sources.
 struct ControllerChange

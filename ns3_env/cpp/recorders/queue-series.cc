@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Lengths of the switches' egress queues at equal intervals.
+// Series of a run: queues' lengths, windows and rates, marks and pauses.
 #include "queue-series.h"
 
 #include "ns3/simulator.h"
@@ -8,6 +8,24 @@
 
 namespace ns3::env
 {
+
+EventLog::EventLog(Episode& episode)
+{
+    episode.TraceEvents([this](uint32_t flow) { m_marks.push_back({NowPicos(), flow}); },
+                        [this](uint32_t node, uint32_t port, bool paused)
+                        { m_pauses.push_back({NowPicos(), node, port, paused}); });
+}
+
+WindowLog::WindowLog(Episode& episode)
+{
+    episode.TraceWindowAndRate(MakeCallback(&WindowLog::OnChange, this));
+}
+
+void
+WindowLog::OnChange(const FlowState& flow, Picos now)
+{
+    m_changes.push_back({now, flow.Id(), flow.WindowBytes(), flow.RateBps()});
+}
 
 QueueSampler::QueueSampler(Episode& episode, Picos interval)
     : m_episode(episode),

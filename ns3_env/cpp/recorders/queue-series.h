@@ -1,16 +1,76 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Lengths of the switches' egress queues at equal intervals.
+// Series of a run: queues' lengths, windows and rates, marks and pauses.
 #ifndef NS3_ENV_RECORDERS_QUEUE_SERIES_H
 #define NS3_ENV_RECORDERS_QUEUE_SERIES_H
 
 #include "ns3_env/cpp/run/episode.h"
 
+#include <deque>
 #include <map>
 #include <utility>
 #include <vector>
 
 namespace ns3::env
 {
+
+/// A switch marked a flow's data packet as it left.
+struct MarkEvent
+{
+    Picos time;
+    uint32_t flow;
+};
+
+/// A port's data class was paused by its peer, or resumed.
+struct PauseEvent
+{
+    Picos time;
+    uint32_t node;
+    uint32_t port;
+    bool paused;
+};
+
+/// Collects the events of a network, in the order in which they happen.
+class EventLog
+{
+  public:
+    explicit EventLog(Episode& episode);
+
+    EventLog(const EventLog&) = delete;
+    EventLog& operator=(const EventLog&) = delete;
+
+    const std::deque<MarkEvent>& Marks() const { return m_marks; }
+    const std::deque<PauseEvent>& Pauses() const { return m_pauses; }
+
+  private:
+    std::deque<MarkEvent> m_marks;
+    std::deque<PauseEvent> m_pauses;
+};
+
+/// A flow's window and rate, at its start or after a change.
+struct WindowChange
+{
+    Picos time;
+    uint32_t flow;
+    double windowBytes;
+    double rateBps;
+};
+
+/// Collects the changes of all flows.
+class WindowLog
+{
+  public:
+    explicit WindowLog(Episode& episode);
+
+    WindowLog(const WindowLog&) = delete;
+    WindowLog& operator=(const WindowLog&) = delete;
+
+    const std::deque<WindowChange>& Changes() const { return m_changes; }
+
+  private:
+    void OnChange(const FlowState& flow, Picos now);
+
+    std::deque<WindowChange> m_changes;
+};
 
 /// Samples of one egress queue.
 struct QueueSeries

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Results of an episode as JSON: flows, queues and totals.
+// The recorders that a scenario asks for, and their results as JSON.
 #include "results.h"
 
 #include "ns3/simulator.h"
@@ -7,12 +7,44 @@
 #include "ns3_env/cpp/json/json-writer.h"
 
 #include <algorithm>
-#include <initializer_list>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 namespace ns3::env
 {
+
+Recorders::Recorders(Episode& episode)
+    : counters(episode),
+      commonInterval(episode)
+{
+    const Scenario& scenario = episode.GetScenario();
+    if (scenario.measurement)
+    {
+        measurement.emplace(episode, *scenario.measurement);
+    }
+    if (scenario.recordWindows)
+    {
+        windows.emplace(episode);
+    }
+    if (scenario.queueSeriesInterval > 0)
+    {
+        queues.emplace(episode, scenario.queueSeriesInterval);
+    }
+    if (scenario.recordEvents)
+    {
+        events.emplace(episode);
+    }
+    if (scenario.recordControllerState)
+    {
+        states.emplace(episode, ControllerLog::Kind::States);
+    }
+    if (scenario.recordControllerCounters)
+    {
+        counts.emplace(episode, ControllerLog::Kind::Counters);
+    }
+}
 
 namespace
 {
@@ -43,33 +75,21 @@ ArrayOf(size_t count)
     return array;
 }
 
-/// A table without rows.
-Json
-Columns(std::initializer_list<const char*> names)
-{
-    Json columns;
-    for (const char* name : names)
-    {
-        columns[name] = Json::array();
-    }
-    return columns;
-}
+/// A column of a table: its name, and its value in a row.
+using Column = std::pair<const char*, std::function<Json(size_t row)>>;
 
-constexpr std::initializer_list<const char*> RTT_COLUMNS = {"rtt_samples",
-                                                            "rtt_mean_ns",
-                                                            "rtt_p50_ns",
-                                                            "rtt_p99_ns",
-                                                            "rtt_max_ns"};
-
-/// A row's; -1 where the flow has seen none.
 void
-PushRtts(Json& columns, const std::optional<RttSummary>& rtt)
+AddColumns(Json& table, size_t rows, const std::vector<Column>& columns)
 {
-    columns["rtt_samples"].push_back(rtt ? rtt->samples : 0);
-    columns["rtt_mean_ns"].push_back(rtt ? Json(rtt->mean / PS_PER_NS) : Json(-1));
-    columns["rtt_p50_ns"].push_back(Nanos(rtt ? rtt->p50 : -1));
-    columns["rtt_p99_ns"].push_back(Nanos(rtt ? rtt->p99 : -1));
-    columns["rtt_max_ns"].push_back(Nanos(rtt ? rtt->max : -1));
+    for (const auto& [name, value] : columns)
+    {
+        Json& column = table[name] = ArrayOf(rows);
+        for (size_t row = 0; row < rows; ++row)
+        {
+            Heartbeat::Beat();
+            column.push_back(value(row));
+        }
+    }
 }
 
 /// Of all flows together.
@@ -96,101 +116,85 @@ RttsToJson(const RttSamples& rtts)
 Json
 FlowsToJson(const Episode& episode)
 {
-    Json columns = Columns({"src",
-                            "dst",
-                            "size_bytes",
-                            "start_ns",
-                            "end_ns",
-                            "fct_ns",
-                            "standalone_ns",
-                            "base_rtt_ns",
-                            "payload_bytes",
-                            "header_bytes",
-                            "acked_bytes",
-                            "retransmitted_bytes",
-                            "pause_ns",
-                            "timeouts"});
     const auto& flows = episode.GetScenario().flows;
-    const std::optional<TimeSpan>& measured = episode.GetScenario().measurement;
-    if (measured)
+    const auto& records = episode.Records();
+    const auto spec = [&](size_t i) -> const FlowSpec& { return flows[i].flow; };
+    Json table;
+    AddColumns(
+        table,
+        flows.size(),
+        {{"src", [&](size_t i) { return spec(i).source; }},
+         {"dst", [&](size_t i) { return spec(i).destination; }},
+         {"size_bytes", [&](size_t i) { return spec(i).IsEndless() ? 0 : spec(i).sizeBytes; }},
+         {"start_ns", [&](size_t i) { return Nanos(spec(i).start); }},
+         {"end_ns", [&](size_t i) { return Nanos(records[i].end); }},
+         {"fct_ns",
+          [&](size_t i)
+          { return Nanos(records[i].end < 0 ? -1 : records[i].end - spec(i).start); }},
+         {"standalone_ns", [&](size_t i) { return Nanos(records[i].standalone); }},
+         {"base_rtt_ns", [&](size_t i) { return Nanos(records[i].baseRtt); }},
+         {"payload_bytes", [&](size_t) { return episode.GetScenario().payloadBytes; }},
+         {"header_bytes", [&](size_t i) { return records[i].headerBytes; }},
+         {"acked_bytes", [&](size_t i) { return records[i].ackedBytes; }},
+         {"retransmitted_bytes", [&](size_t i) { return records[i].retransmittedBytes; }},
+         {"pause_ns", [&](size_t i) { return Nanos(records[i].pause); }},
+         {"timeouts", [&](size_t i) { return records[i].timeouts; }}});
+    if (const std::optional<TimeSpan>& measured = episode.GetScenario().measurement)
     {
-        columns["counted"] = Json::array();
+        const auto within = [&](size_t i)
+        { return measured->begin <= spec(i).start && spec(i).start < measured->end ? 1 : 0; };
+        AddColumns(table, flows.size(), {{"counted", within}});
     }
     if (episode.Rtts() != nullptr)
     {
-        columns.update(Columns(RTT_COLUMNS));
+        const auto rtt = [&](size_t i, Picos RttSummary::* which)
+        { return Nanos(records[i].rtt ? (*records[i].rtt).*which : -1); };
+        AddColumns(
+            table,
+            flows.size(),
+            {{"rtt_samples",
+              [&](size_t i) { return records[i].rtt ? records[i].rtt->samples : 0; }},
+             {"rtt_mean_ns",
+              [&](size_t i)
+              { return records[i].rtt ? Json(records[i].rtt->mean / PS_PER_NS) : Json(-1); }},
+             {"rtt_p50_ns", [&](size_t i) { return rtt(i, &RttSummary::p50); }},
+             {"rtt_p99_ns", [&](size_t i) { return rtt(i, &RttSummary::p99); }},
+             {"rtt_max_ns", [&](size_t i) { return rtt(i, &RttSummary::max); }}});
     }
-    const bool someEndless = std::any_of(flows.begin(),
-                                         flows.end(),
-                                         [](const FlowEntry& x) { return x.flow.IsEndless(); });
-    if (someEndless)
+    if (std::any_of(flows.begin(),
+                    flows.end(),
+                    [](const FlowEntry& x) { return x.flow.IsEndless(); }))
     {
-        columns["endless"] = Json::array();
+        const auto endless = [&](size_t i) { return spec(i).IsEndless() ? 1 : 0; };
+        AddColumns(table, flows.size(), {{"endless", endless}});
     }
-    for (size_t i = 0; i < flows.size(); ++i)
-    {
-        Heartbeat::Beat();
-        const FlowSpec& flow = flows[i].flow;
-        const FlowRecord& record = episode.Records()[i];
-        columns["src"].push_back(flow.source);
-        columns["dst"].push_back(flow.destination);
-        columns["size_bytes"].push_back(flow.IsEndless() ? 0 : flow.sizeBytes);
-        columns["start_ns"].push_back(Nanos(flow.start));
-        columns["end_ns"].push_back(Nanos(record.end));
-        columns["fct_ns"].push_back(record.end < 0 ? Json(-1) : Nanos(record.end - flow.start));
-        columns["standalone_ns"].push_back(Nanos(record.standalone));
-        columns["base_rtt_ns"].push_back(Nanos(record.baseRtt));
-        columns["payload_bytes"].push_back(episode.GetScenario().payloadBytes);
-        columns["header_bytes"].push_back(record.headerBytes);
-        columns["acked_bytes"].push_back(record.ackedBytes);
-        columns["retransmitted_bytes"].push_back(record.retransmittedBytes);
-        columns["pause_ns"].push_back(Nanos(record.pause));
-        columns["timeouts"].push_back(record.timeouts);
-        if (measured)
-        {
-            const bool within = measured->begin <= flow.start && flow.start < measured->end;
-            columns["counted"].push_back(within ? 1 : 0);
-        }
-        if (episode.Rtts() != nullptr)
-        {
-            PushRtts(columns, record.rtt);
-        }
-        if (someEndless)
-        {
-            columns["endless"].push_back(flow.IsEndless() ? 1 : 0);
-        }
-    }
-    return columns;
+    return table;
 }
 
 /// Background, one row each; payload bytes.
 Json
 StreamsToJson(const Episode& episode)
 {
-    Json columns = Columns({"src",
-                            "dst",
-                            "rate_bps",
-                            "start_ns",
-                            "stop_ns",
-                            "sent_bytes",
-                            "received_bytes",
-                            "lost_bytes"});
     const auto& streams = episode.GetScenario().streams;
+    std::vector<StreamCounts> counts;
     for (size_t i = 0; i < streams.size(); ++i)
     {
         Heartbeat::Beat();
-        const StreamEntry& stream = streams[i];
-        const StreamCounts counts = episode.CountsOf(i);
-        columns["src"].push_back(stream.flow.source);
-        columns["dst"].push_back(stream.flow.destination);
-        columns["rate_bps"].push_back(stream.rateBps);
-        columns["start_ns"].push_back(Nanos(stream.flow.start));
-        columns["stop_ns"].push_back(stream.stop == NEVER ? Json(-1) : Nanos(stream.stop));
-        columns["sent_bytes"].push_back(counts.sent);
-        columns["received_bytes"].push_back(counts.received);
-        columns["lost_bytes"].push_back(counts.lost);
+        counts.push_back(episode.CountsOf(i));
     }
-    return columns;
+    Json table;
+    AddColumns(table,
+               streams.size(),
+               {{"src", [&](size_t i) { return streams[i].flow.source; }},
+                {"dst", [&](size_t i) { return streams[i].flow.destination; }},
+                {"rate_bps", [&](size_t i) { return streams[i].rateBps; }},
+                {"start_ns", [&](size_t i) { return Nanos(streams[i].flow.start); }},
+                {"stop_ns",
+                 [&](size_t i) { return Nanos(streams[i].stop == NEVER ? -1 : streams[i].stop); }},
+                {"sent_bytes", [&](size_t i) { return counts[i].sent; }},
+                {"received_bytes", [&](size_t i) { return counts[i].received; }},
+                {"lost_bytes", [&](size_t i) { return counts[i].lost; }}});
+    return table;
 }
 
 Json

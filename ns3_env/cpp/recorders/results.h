@@ -1,16 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Results of an episode as JSON: flows, queues and totals.
+// The recorders that a scenario asks for, and their results as JSON.
 #ifndef NS3_ENV_RECORDERS_RESULTS_H
 #define NS3_ENV_RECORDERS_RESULTS_H
 
-#include "recorders.h"
+#include "controller-log.h"
+#include "measurement-window.h"
+#include "queue-series.h"
 
 #include "ns3_env/cpp/run/episode.h"
 
+#include <optional>
 #include <string>
 
 namespace ns3::env
 {
+
+/// The recorders of one run; made before it runs.
+struct Recorders
+{
+    explicit Recorders(Episode& episode);
+
+    Recorders(const Recorders&) = delete;
+    Recorders& operator=(const Recorders&) = delete;
+
+    Counters counters;
+    CommonInterval commonInterval;
+    std::optional<MeasurementWindow> measurement;
+    std::optional<WindowLog> windows;
+    std::optional<QueueSampler> queues;
+    std::optional<EventLog> events;
+    std::optional<ControllerLog> states;
+    std::optional<ControllerLog> counts;
+};
 
 /**
  * The results of a run that is over: times in ns, sizes in bytes, -1 for what did not happen.

@@ -5,6 +5,7 @@
 
 #include "ns3_env/cpp/contract/units.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -19,6 +20,24 @@ struct Neighbour
     uint32_t port; ///< index of the local port
     double rateBps;
     Picos delay;
+};
+
+/// Equal next hops in descending order of node id, whatever the order of the links.
+class NextHopOrder
+{
+  public:
+    virtual ~NextHopOrder() = default;
+
+    /// Sorts `hops`, the neighbours of one node that lie one hop nearer to the host `to`.
+    virtual void Sort(std::vector<const Neighbour*>& hops, [[maybe_unused]] uint32_t to)
+    {
+        std::sort(hops.begin(),
+                  hops.end(),
+                  [](const Neighbour* a, const Neighbour* b) { return a->node > b->node; });
+    }
+
+    /// Whether the path of the first hops gives a pair of hosts its base RTT, whichever a flow takes.
+    virtual bool FirstPathSpeaks() const { return false; }
 };
 
 /// Switches of the longest path: a flow has a bit for each in their tables (QueuePair::MarkCounted).

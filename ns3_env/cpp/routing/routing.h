@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Shortest paths with ECMP over a scenario's graph.
+// Shortest paths over the switches, their ECMP choice, and times along a path.
 #ifndef NS3_ENV_ROUTING_ROUTING_H
 #define NS3_ENV_ROUTING_ROUTING_H
 
 #include "ecmp.h"
 #include "graph.h"
-#include "next-hop-order.h"
 
 #include "ns3_env/cpp/run/scenario.h"
 
+#include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -63,6 +64,25 @@ class Routing
     Graph m_graph;
     std::unique_ptr<NextHopOrder> m_order;
     mutable std::vector<std::vector<uint16_t>> m_distances; ///< by destination, on demand
+};
+
+/// Links in a row, each of which passes on what it has whole; in two legs where each frame is answered on the way back.
+class Pipeline
+{
+  public:
+    /// The first frame may leave at time 0. The legs outlive this.
+    explicit Pipeline(std::initializer_list<const Hops*> legs);
+
+    /// `count` frames, of so many bytes on each leg, behind those before them.
+    void Pass(std::initializer_list<uint64_t> bytesOnLegs, uint64_t count = 1);
+
+    /// When the last frame, or its answer, is at the end of the last leg; ps.
+    Picos Arrival() const { return m_arrival; }
+
+  private:
+    std::vector<const Hops*> m_legs;
+    std::vector<Picos> m_free; ///< when each link has nothing more to send
+    Picos m_arrival{0};
 };
 
 } // namespace ns3::env

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sets ns-3 attributes from what a user wrote, with messages of what would be right.
+// Congestion controllers by name, and ns-3 attributes set from what a user wrote.
 #include "attributes.h"
 
 #include "ns3/nstime.h"
+#include "ns3/object-factory.h"
 #include "ns3/string.h"
 #include "ns3_env/cpp/contract/units.h"
 #include "ns3_env/cpp/json/json-reader.h"
@@ -189,6 +190,39 @@ DefaultsOf(const std::vector<TypeId::AttributeInformation>& attributes)
                          DefaultOf(attribute)); // a child's comes before its parent's
     }
     return defaults;
+}
+
+std::vector<TypeId::AttributeInformation>
+AttributesOf(const std::string& controller)
+{
+    return AttributesBelow(TypeId::LookupByName("rdma::" + controller),
+                           CongestionControl::GetTypeId());
+}
+
+Ptr<CongestionControl>
+CreateController(const ControllerSpec& spec)
+{
+    TypeId tid;
+    if (!TypeId::LookupByNameFailSafe("rdma::" + spec.name, &tid) ||
+        !tid.IsChildOf(CongestionControl::GetTypeId()))
+    {
+        std::string known;
+        for (const auto& name : ListControllers())
+        {
+            known.append(known.empty() ? "" : ", ").append(name);
+        }
+        throw ScenarioError("name",
+                            "unknown controller '" + Shown(spec.name) + "'; known: " + known);
+    }
+    ObjectFactory factory;
+    factory.SetTypeId(tid);
+    Ptr<CongestionControl> control = factory.Create<CongestionControl>();
+    SetAttributes(*control,
+                  tid,
+                  CongestionControl::GetTypeId(),
+                  spec.attributes,
+                  "controller '" + spec.name + "'");
+    return control;
 }
 
 } // namespace ns3::env

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sets ns-3 attributes from what a user wrote, with messages of what would be right.
+// Congestion controllers by name, and ns-3 attributes set from what a user wrote.
 #ifndef NS3_ENV_RUN_ATTRIBUTES_H
 #define NS3_ENV_RUN_ATTRIBUTES_H
 
+#include "scenario.h"
+
 #include "ns3/object-base.h"
 #include "ns3/type-id.h"
+#include "ns3_env/cpp/contract/congestion-control.h"
 
 #include <map>
 #include <string>
@@ -32,6 +35,12 @@ void SetAttributes(ObjectBase& object,
 /// Attributes and their defaults, as text that a scenario may hold.
 std::map<std::string, std::string>
 DefaultsOf(const std::vector<TypeId::AttributeInformation>& attributes);
+
+/// \throws ScenarioError naming the known ones where there is no such controller or attribute.
+Ptr<CongestionControl> CreateController(const ControllerSpec& spec);
+
+/// A controller's attributes, its own and then inherited ones.
+std::vector<TypeId::AttributeInformation> AttributesOf(const std::string& controller);
 
 } // namespace ns3::env
 

@@ -3,7 +3,6 @@
 #ifndef NS3_ENV_RUN_EPISODE_H
 #define NS3_ENV_RUN_EPISODE_H
 
-#include "capture.h"
 #include "run-report.h"
 #include "scenario.h"
 

@@ -7,9 +7,20 @@
 #include "ns3_env/cpp/engine/queue-stats.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace ns3::env
 {
+
+/// Frames of a run, from when it is made until it is closed.
+class Capture
+{
+  public:
+    virtual ~Capture() = default;
+
+    /// Everything is in the files. \throws std::runtime_error where it is not.
+    virtual void Close() = 0;
+};
 
 /// State of a switch's port at one moment.
 struct EgressQueue
@@ -35,6 +46,23 @@ struct LossRecord
     LossCause cause;
     Losses lost;
 };
+
+/// Adds what a port lost, where it lost anything: a record for each cause.
+inline void
+AddLosses(std::vector<LossRecord>& records,
+          uint32_t node,
+          uint32_t port,
+          uint32_t peer,
+          const LossCounts& lost)
+{
+    for (const LossCause cause : LOSS_CAUSES)
+    {
+        if (lost.By(cause).packets > 0)
+        {
+            records.push_back({node, port, peer, cause, lost.By(cause)});
+        }
+    }
+}
 
 /// Payload bytes of one stream. What is neither received nor lost is on its way.
 struct StreamCounts

@@ -5,7 +5,6 @@
 #include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/json/bounds.h"
 #include "ns3_env/cpp/json/json-reader.h"
-#include "ns3_env/cpp/json/read-clock.h"
 
 #include <initializer_list>
 #include <unordered_set>
@@ -241,6 +240,17 @@ ReadRecord(JsonReader section, Scenario& s)
 }
 
 } // namespace
+
+double
+Scenario::FastestBps() const
+{
+    double fastest = 0;
+    for (const LinkSpec& link : links)
+    {
+        fastest = std::max(fastest, link.rateBps);
+    }
+    return fastest;
+}
 
 Picos
 Scenario::CountedFrom() const

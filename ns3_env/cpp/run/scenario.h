@@ -4,9 +4,7 @@
 #define NS3_ENV_RUN_SCENARIO_H
 
 #include "ns3_env/cpp/contract/clock-spec.h"
-#include "ns3_env/cpp/contract/congestion-point-config.h"
-#include "ns3_env/cpp/contract/ecn-config.h"
-#include "ns3_env/cpp/contract/switch-buffer-config.h"
+#include "ns3_env/cpp/contract/switch-config.h"
 #include "ns3_env/cpp/contract/units.h"
 #include "ns3_env/cpp/engine/flow-spec.h"
 #include "ns3_env/cpp/json/scenario-error.h"
@@ -112,6 +110,9 @@ struct Scenario
 
     /// When statistics of queues begin: with the time that is measured, or with the first flow.
     Picos CountedFrom() const;
+
+    /// Of the fastest link; 0 without one.
+    double FastestBps() const;
 
     /// Reads and checks a scenario. \throws ScenarioError
     static Scenario FromJson(const std::string& text, const OwnKeys& own);

@@ -2,11 +2,11 @@
 // Tests of the order of events: the queue against a plain one, the loop against ns-3's own.
 #include "ns3/default-simulator-impl.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3_env/cpp/engine/event-loop.h"
 #include "ns3_env/cpp/engine/event-queue.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/engine/reusable-event.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <memory>
 #include <random>
@@ -22,50 +22,42 @@ namespace ns3::env::test
 namespace
 {
 
+SUITE("rdma-events");
+
 /// Near, far and simultaneous entries come out as from an ordered set, at every grain.
-class EventQueueTest : public TestCase
+void
+QueueOf(Picos grain)
 {
-  public:
-    explicit EventQueueTest(Picos grain)
-        : TestCase("entries come out in order with a grain of " + std::to_string(grain) + " ps"),
-          m_grain(grain)
+    const env::test::Case about("entries come out in order with a grain of " +
+                                std::to_string(grain) + " ps");
+    std::mt19937_64 random(7);
+    EventQueue queue;
+    queue.SetGrain(grain);
+    std::set<std::pair<Picos, uint64_t>> expected;
+    Picos now = 0;
+    uint64_t order = 0;
+    for (int step = 0; step < 40'000; ++step)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        std::mt19937_64 random(7);
-        EventQueue queue;
-        queue.SetGrain(m_grain);
-        std::set<std::pair<Picos, uint64_t>> expected;
-        Picos now = 0;
-        uint64_t order = 0;
-        for (int step = 0; step < 40'000; ++step)
+        const bool grow = step % 1000 < 600;
+        if (expected.empty() || random() % 10 < (grow ? 6U : 3U))
         {
-            const bool grow = step % 1000 < 600;
-            if (expected.empty() || random() % 10 < (grow ? 6U : 3U))
-            {
-                constexpr Picos RANGES[] = {1, 100, 20'000, 1'000'000, 5'000'000'000};
-                const Picos time = now + static_cast<Picos>(random() % RANGES[random() % 5]);
-                queue.Push({time, ++order, 0});
-                expected.emplace(time, order);
-                continue;
-            }
-            const EventEntry entry = queue.Pop();
-            const auto least = *expected.begin();
-            expected.erase(expected.begin());
-            now = entry.time;
-            NS_TEST_ASSERT_MSG_EQ(entry.time, least.first, "time at step " << step);
-            NS_TEST_ASSERT_MSG_EQ(entry.order, least.second, "order at step " << step);
+            constexpr Picos RANGES[] = {1, 100, 20'000, 1'000'000, 5'000'000'000};
+            const Picos time = now + static_cast<Picos>(random() % RANGES[random() % 5]);
+            queue.Push({time, ++order, 0});
+            expected.emplace(time, order);
+            continue;
         }
-        size_t left = 0;
-        queue.ForEach([&left](const EventEntry&) { ++left; });
-        NS_TEST_ASSERT_MSG_EQ(left, expected.size(), "entries left");
+        const EventEntry entry = queue.Pop();
+        const auto least = *expected.begin();
+        expected.erase(expected.begin());
+        now = entry.time;
+        ASSERT_EQ(entry.time, least.first, "time at step " << step);
+        ASSERT_EQ(entry.order, least.second, "order at step " << step);
     }
-
-    Picos m_grain;
-};
+    size_t left = 0;
+    queue.ForEach([&left](const EventEntry&) { ++left; });
+    ASSERT_EQ(left, expected.size(), "entries left");
+}
 
 /// A program of events that schedule, cancel, stop and ask; what it sees, as text.
 class Diary
@@ -133,163 +125,107 @@ class Diary
 };
 
 /// What ns-3's own implementation does, the loop does, to the last tie.
-class EventLoopTest : public TestCase
+TEST("the loop runs a program of events as ns-3's own implementation does")
 {
-  public:
-    EventLoopTest()
-        : TestCase("the loop runs a program of events as ns-3's own implementation does")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        Simulator::Destroy();
-        Simulator::SetImplementation(CreateObject<EventLoop>());
-        NS_TEST_ASSERT_MSG_NE(EventLoop::Current(), nullptr, "the loop runs");
-        const std::string ours = Diary().Play();
-        NS_TEST_ASSERT_MSG_EQ(EventLoop::Current(), nullptr, "it went with its simulation");
-        Simulator::SetImplementation(CreateObject<DefaultSimulatorImpl>());
-        ObjectFactory scheduler("ns3::MapScheduler");
-        Simulator::SetScheduler(scheduler);
-        const std::string ns3Order = Diary().Play();
-        // Cancelled events that the loop has dropped are not counted.
-        const auto program = [](const std::string& text)
-        { return text.substr(0, text.find(" events")); };
-        NS_TEST_ASSERT_MSG_EQ(program(ours), program(ns3Order), "order");
-        NS_TEST_ASSERT_MSG_EQ((ours.find("tie0@500") != std::string::npos), true, ours);
-    }
-};
+    Simulator::Destroy();
+    Simulator::SetImplementation(CreateObject<EventLoop>());
+    ASSERT_NE(EventLoop::Current(), nullptr, "the loop runs");
+    const std::string ours = Diary().Play();
+    ASSERT_EQ(EventLoop::Current(), nullptr, "it went with its simulation");
+    Simulator::SetImplementation(CreateObject<DefaultSimulatorImpl>());
+    ObjectFactory scheduler("ns3::MapScheduler");
+    Simulator::SetScheduler(scheduler);
+    const std::string ns3Order = Diary().Play();
+    // Cancelled events that the loop has dropped are not counted.
+    const auto program = [](const std::string& text)
+    { return text.substr(0, text.find(" events")); };
+    ASSERT_EQ(program(ours), program(ns3Order), "order");
+    ASSERT(ours.find("tie0@500") != std::string::npos, ours);
+}
 
 /// Re-armed and ordinary events share one order, and the former work without the loop, too.
-class RearmedTest : public TestCase
+TEST("re-armed events keep their place among others under any implementation")
 {
-  public:
-    RearmedTest()
-        : TestCase("re-armed events keep their place among others under any implementation")
+    struct Fired
     {
-    }
-
-  private:
-    void Fire() { m_fired.push_back(NowPicos() * 10); }
-    void Other() { m_fired.push_back(NowPicos() * 10 + 1); }
-
-    std::vector<Picos> Play()
+        std::vector<Picos> at;
+        void Fire() { at.push_back(NowPicos() * 10); }
+    };
+    const auto play = []
     {
-        m_fired.clear();
-        ReusableEvent<RearmedTest, &RearmedTest::Fire> event(this, 3);
+        Fired fired;
+        ReusableEvent<Fired, &Fired::Fire> event(&fired, 3);
         event.Arm(5);
-        Simulator::Schedule(Time(5), &RearmedTest::Other, this);
+        Simulator::Schedule(Time(5), [&] { fired.at.push_back(NowPicos() * 10 + 1); });
         event.Arm(5);
         event.Arm(2);
         Simulator::Run();
         Simulator::Destroy();
-        return m_fired;
-    }
+        return fired.at;
+    };
 
-    void DoRun() override
-    {
-        const std::vector<Picos> expected{20, 50, 51, 50};
-        Simulator::Destroy();
-        Simulator::SetImplementation(CreateObject<EventLoop>());
-        NS_TEST_ASSERT_MSG_EQ((Play() == expected), true, "under the loop");
-        Simulator::SetImplementation(CreateObject<DefaultSimulatorImpl>());
-        Simulator::SetScheduler(ObjectFactory("ns3::MapScheduler"));
-        NS_TEST_ASSERT_MSG_EQ((Play() == expected), true, "under ns-3's own");
-    }
-
-    std::vector<Picos> m_fired;
-};
+    const std::vector<Picos> expected{20, 50, 51, 50};
+    Simulator::Destroy();
+    Simulator::SetImplementation(CreateObject<EventLoop>());
+    ASSERT(play() == expected, "under the loop");
+    Simulator::SetImplementation(CreateObject<DefaultSimulatorImpl>());
+    Simulator::SetScheduler(ObjectFactory("ns3::MapScheduler"));
+    ASSERT(play() == expected, "under ns-3's own");
+}
 
 /// Time that passes is a sign of life; events without end at one instant are none.
-class SignOfLifeTest : public TestCase
+TEST("the loop beats as time passes, and only then")
 {
-  public:
-    SignOfLifeTest()
-        : TestCase("the loop beats as time passes, and only then")
+    const auto beatsOf = [](Picos step)
     {
-    }
-
-  private:
-    uint64_t BeatsOf(Picos step)
-    {
-        m_left = 1600;
-        m_step = step;
+        int left = 1600;
+        std::function<void()> next = [&]
+        {
+            if (--left > 0)
+            {
+                Simulator::Schedule(Time(step), [&] { next(); });
+            }
+        };
         std::atomic<uint64_t> beats{0};
         const Heartbeat::Listener listener(beats);
-        Simulator::Schedule(Time(1), &SignOfLifeTest::Next, this);
+        Simulator::Schedule(Time(1), [&] { next(); });
         Simulator::Run();
         Simulator::Destroy();
-        return beats;
-    }
+        return beats.load();
+    };
 
-    void Next()
-    {
-        if (--m_left > 0)
-        {
-            Simulator::Schedule(Time(m_step), &SignOfLifeTest::Next, this);
-        }
-    }
-
-    void DoRun() override
-    {
-        Simulator::Destroy();
-        Simulator::SetImplementation(CreateObject<EventLoop>());
-        NS_TEST_ASSERT_MSG_EQ(BeatsOf(1), 100, "one in sixteen events");
-        Simulator::SetImplementation(CreateObject<EventLoop>());
-        NS_TEST_ASSERT_MSG_EQ(BeatsOf(0), 1, "the time at which it began to go in circles");
-    }
-
-    int m_left{0};
-    Picos m_step{0};
-};
+    Simulator::Destroy();
+    Simulator::SetImplementation(CreateObject<EventLoop>());
+    ASSERT_EQ(beatsOf(1), 100, "one in sixteen events");
+    Simulator::SetImplementation(CreateObject<EventLoop>());
+    ASSERT_EQ(beatsOf(0), 1, "the time at which it began to go in circles");
+}
 
 /// What an event holds is let go of when it throws, as one does whose flow is refused.
-class ThrowingEventTest : public TestCase
+TEST("an event that throws is let go of")
 {
-  public:
-    ThrowingEventTest()
-        : TestCase("an event that throws is let go of")
+    Simulator::Destroy();
+    Simulator::SetImplementation(CreateObject<EventLoop>());
+    const auto held = std::make_shared<int>(0);
+    Simulator::Schedule(Time(1), [held] { throw std::runtime_error("refused"); });
+    try
+    {
+        Simulator::Run();
+    }
+    catch (const std::runtime_error&)
     {
     }
+    Simulator::Destroy();
+    ASSERT_EQ(held.use_count(), 1, "this one only");
+}
 
-  private:
-    void DoRun() override
-    {
-        Simulator::Destroy();
-        Simulator::SetImplementation(CreateObject<EventLoop>());
-        const auto held = std::make_shared<int>(0);
-        Simulator::Schedule(Time(1), [held] { throw std::runtime_error("refused"); });
-        try
-        {
-            Simulator::Run();
-        }
-        catch (const std::runtime_error&)
-        {
-        }
-        Simulator::Destroy();
-        NS_TEST_ASSERT_MSG_EQ(held.use_count(), 1, "this one only");
-    }
-};
-
-class EventTestSuite : public TestSuite
+TEST("near, far and simultaneous entries come out in order, at every grain")
 {
-  public:
-    EventTestSuite()
-        : TestSuite("rdma-events", Type::UNIT)
+    for (Picos grain : {1, 256, 131'000, 1'000'000'000})
     {
-        for (Picos grain : {1, 256, 131'000, 1'000'000'000})
-        {
-            AddTestCase(new EventQueueTest(grain), Duration::QUICK);
-        }
-        AddTestCase(new EventLoopTest, Duration::QUICK);
-        AddTestCase(new RearmedTest, Duration::QUICK);
-        AddTestCase(new SignOfLifeTest, Duration::QUICK);
-        AddTestCase(new ThrowingEventTest, Duration::QUICK);
+        QueueOf(grain);
     }
-};
-
-EventTestSuite g_eventTestSuite;
+}
 
 } // namespace
 

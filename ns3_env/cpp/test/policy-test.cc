@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tests of policies: layers, files and histories, to the same bits however many flows decide.
-#include "ns3/test.h"
 #include "ns3_env/cpp/policy/dense.h"
 #include "ns3_env/cpp/policy/policy.h"
-#include "ns3_env/cpp/policy/tensor-digest.h"
+#include "ns3_env/cpp/policy/tensor-file.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <cmath>
 #include <cstring>
@@ -18,6 +18,8 @@ namespace ns3::env::test
 {
 namespace
 {
+
+SUITE("rdma-policy");
 
 std::vector<float>
 Random(size_t count, uint32_t seed)
@@ -51,88 +53,67 @@ Sigmoid(double x)
     return 1.0 / (1.0 + std::exp(-x));
 }
 
-class DenseTestCase : public TestCase
+TEST("a layer is W x + b, to the same bits alone and among others")
 {
-  public:
-    DenseTestCase()
-        : TestCase("a layer is W x + b, to the same bits alone and among others")
+    for (const auto& [inputs, outputs] : {std::pair{1, 1}, {3, 17}, {8, 256}, {130, 64}, {72, 40}})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (const auto& [inputs, outputs] :
-             {std::pair{1, 1}, {3, 17}, {8, 256}, {130, 64}, {72, 40}})
+        const auto in = static_cast<size_t>(inputs);
+        const auto out = static_cast<size_t>(outputs);
+        const auto weight = Random(in * out, 1);
+        const auto bias = Random(out, 2);
+        const DenseLayer layer(weight, bias, in);
+        constexpr size_t ROWS = 11;
+        const auto x = Random(ROWS * in, 3);
+        std::vector<float> together(ROWS * layer.OutputStride());
+        layer.Apply(x.data(), in, together.data(), ROWS);
+        for (size_t row = 0; row < ROWS; ++row)
         {
-            const auto in = static_cast<size_t>(inputs);
-            const auto out = static_cast<size_t>(outputs);
-            const auto weight = Random(in * out, 1);
-            const auto bias = Random(out, 2);
-            const DenseLayer layer(weight, bias, in);
-            constexpr size_t ROWS = 11;
-            const auto x = Random(ROWS * in, 3);
-            std::vector<float> together(ROWS * layer.OutputStride());
-            layer.Apply(x.data(), in, together.data(), ROWS);
-            for (size_t row = 0; row < ROWS; ++row)
+            std::vector<float> alone(layer.OutputStride());
+            layer.Apply(x.data() + row * in, in, alone.data(), 1);
+            EXPECT_EQ(std::memcmp(alone.data(),
+                                  together.data() + row * layer.OutputStride(),
+                                  alone.size() * sizeof(float)),
+                      0,
+                      "row " << row << " of " << inputs << " to " << outputs);
+            const std::vector<double> point(x.begin() + static_cast<std::ptrdiff_t>(row * in),
+                                            x.begin() +
+                                                static_cast<std::ptrdiff_t>((row + 1) * in));
+            const auto wanted = Plain(weight, bias, point);
+            for (size_t k = 0; k < out; ++k)
             {
-                std::vector<float> alone(layer.OutputStride());
-                layer.Apply(x.data() + row * in, in, alone.data(), 1);
-                NS_TEST_EXPECT_MSG_EQ(std::memcmp(alone.data(),
-                                                  together.data() + row * layer.OutputStride(),
-                                                  alone.size() * sizeof(float)),
-                                      0,
-                                      "row " << row << " of " << inputs << " to " << outputs);
-                const std::vector<double> point(x.begin() + static_cast<std::ptrdiff_t>(row * in),
-                                                x.begin() +
-                                                    static_cast<std::ptrdiff_t>((row + 1) * in));
-                const auto wanted = Plain(weight, bias, point);
-                for (size_t k = 0; k < out; ++k)
-                {
-                    NS_TEST_EXPECT_MSG_EQ_TOL(double{alone[k]}, wanted[k], 1e-5, "output " << k);
-                }
+                EXPECT_NEAR(double{alone[k]}, wanted[k], 1e-5, "output " << k);
             }
         }
     }
-};
+}
 
-class ActivationTestCase : public TestCase
+TEST("tanh, ReLU and the LSTM's cell are right to 1e-6 everywhere")
 {
-  public:
-    ActivationTestCase()
-        : TestCase("tanh, ReLU and the LSTM's cell are right to 1e-6 everywhere")
+    for (double x = -100; x <= 100; x += 0.0173)
     {
+        std::vector<float> values(LANES, static_cast<float>(x));
+        Activate(Activation::Tanh, values.data(), LANES);
+        EXPECT_NEAR(double{values[3]}, std::tanh(x), 1e-6, "tanh " << x);
+        values.assign(LANES, static_cast<float>(x));
+        Activate(Activation::Relu, values.data(), LANES);
+        EXPECT_EQ(values[5], static_cast<float>(std::max(x, 0.0)), "relu " << x);
     }
-
-  private:
-    void DoRun() override
+    const auto gates = Random(4 * LANES, 5);
+    auto cell = Random(LANES, 6);
+    const auto before = cell;
+    std::vector<float> hidden(LANES);
+    LstmCell(gates.data(), cell.data(), hidden.data(), LANES);
+    for (size_t k = 0; k < LANES; ++k)
     {
-        for (double x = -100; x <= 100; x += 0.0173)
-        {
-            std::vector<float> values(LANES, static_cast<float>(x));
-            Activate(Activation::Tanh, values.data(), LANES);
-            NS_TEST_EXPECT_MSG_EQ_TOL(double{values[3]}, std::tanh(x), 1e-6, "tanh " << x);
-            values.assign(LANES, static_cast<float>(x));
-            Activate(Activation::Relu, values.data(), LANES);
-            NS_TEST_EXPECT_MSG_EQ(values[5], static_cast<float>(std::max(x, 0.0)), "relu " << x);
-        }
-        const auto gates = Random(4 * LANES, 5);
-        auto cell = Random(LANES, 6);
-        const auto before = cell;
-        std::vector<float> hidden(LANES);
-        LstmCell(gates.data(), cell.data(), hidden.data(), LANES);
-        for (size_t k = 0; k < LANES; ++k)
-        {
-            const double c = Sigmoid(gates[LANES + k]) * before[k] +
-                             Sigmoid(gates[k]) * std::tanh(double{gates[2 * LANES + k]});
-            NS_TEST_EXPECT_MSG_EQ_TOL(double{cell[k]}, c, 1e-6, "cell " << k);
-            NS_TEST_EXPECT_MSG_EQ_TOL(double{hidden[k]},
-                                      Sigmoid(gates[3 * LANES + k]) * std::tanh(c),
-                                      1e-6,
-                                      "hidden " << k);
-        }
+        const double c = Sigmoid(gates[LANES + k]) * before[k] +
+                         Sigmoid(gates[k]) * std::tanh(double{gates[2 * LANES + k]});
+        EXPECT_NEAR(double{cell[k]}, c, 1e-6, "cell " << k);
+        EXPECT_NEAR(double{hidden[k]},
+                    Sigmoid(gates[3 * LANES + k]) * std::tanh(c),
+                    1e-6,
+                    "hidden " << k);
     }
-};
+}
 
 /// A file of a policy, or of something that is none.
 class PolicyFileWriter
@@ -181,211 +162,153 @@ class PolicyFileWriter
     }
 };
 
-class PolicyFileTestCase : public TestCase
+TEST("a file decides as it expected; one that is damaged in any place is refused in "
+     "one line")
 {
-  public:
-    PolicyFileTestCase()
-        : TestCase("a file decides as it expected; one that is damaged in any place is refused in "
-                   "one line")
+    const auto refuse =
+        [&](const std::string& bytes, const std::string& expected, const std::string& what)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const PolicyFileWriter whole;
-        const std::string bytes = whole.Sealed();
         const std::string path = PolicyFileWriter::Write(bytes);
-        Policy policy(path);
-        NS_TEST_EXPECT_MSG_EQ(policy.TelemetryBytes(), 16, "telemetry");
-        NS_TEST_EXPECT_MSG_EQ(*policy.Clock().rttFraction, 0.5, "clock");
-        FlowHistory history;
-        ObservationRecord record;
-        record[Field::Rtt] = 1.5;
-        record[Field::Qlen] = 2.0;
-        policy.Observe(history, record);
-        const FlowHistory* flows[] = {&history};
-        float action = 0;
-        policy.Decide(flows, {&action, 1});
-        NS_TEST_EXPECT_MSG_EQ_TOL(double{action}, 0.5 * 1.5 - 0.25 * std::log(3.0), 1e-6, "action");
-        record[Field::Rtt] = 9.0;
-        policy.Observe(history, record);
-        policy.Decide(flows, {&action, 1});
-        NS_TEST_EXPECT_MSG_EQ(action, 1.0F, "the action is cut");
-
-        std::string changed = bytes;
-        changed.back() ^= 1;
-        Refuse(changed, "sha256: the tensors are not those that were written", "a bit");
-        for (size_t length = 0; length < bytes.size(); ++length)
-        {
-            Refuse(bytes.substr(0, length), "", "cut after " + std::to_string(length));
-        }
-        Change("\"version\":1", "\"version\":2", "version 2");
-        Change("\"rtt\"", "\"rrt\"", "no observation field 'rrt'");
-        Change("\"history\":1", "\"history\":0", "history");
-        Change("\"history\":1", "\"history\":2", "4 wide");
-        Change("\"qlen\"", "\"rtt\"", "is there twice");
-        for (const auto& [settings, expected] : std::map<std::string, std::string>{
-                 {R"("rtt_traget","margin":1,"target":0,"gain":1)", "derived"},
-                 {R"("rtt_target","margin":-1,"target":0,"gain":1)", "margin"},
-                 {R"("rtt_target","margin":1,"target":-1,"gain":1)", "target"},
-                 {R"("rtt_target","margin":1,"target":0,"gain":0)", "gain"},
-                 {R"("rtt_target","margin":1,"target":0)", "gain' is missing"},
-                 {R"("rtt_target","base_ns":0,"margin":1,"target":0,"gain":1)", "base_ns"},
-                 {R"("rtt_target","margin":1,"target":0,"gain":1,"unit":"ns")", "unit"}})
-        {
-            Change(R"("field":"qlen","transform":"symlog")", "\"derived\":" + settings, expected);
-        }
-        Change("\"mlp\"", "\"cnn\"", "kind");
-        Change("multiplicative_window", "additive_window", "name");
-        Change("\"alpha\":0.5", "\"beta\":0.5", "beta");
-        Change("\"telemetry_bytes\":16", "\"telemetry_bytes\":-1", "telemetry_bytes");
-        Tensors(R"("layers.0.weight":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]})",
-                "2 wide");
-        Tensors(R"("layers.0.weight":{"dtype":"F16","shape":[1,2],"data_offsets":[0,8]})",
-                "no F32");
-        Tensors(R"("layers.0.weight":{"dtype":"F32","shape":[1,2],"data_offsets":[0,800]})",
-                "cut short");
-        Tensors(R"("weight":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]})", "is missing");
-        PolicyFileWriter bad;
-        bad.values[1] = std::nanf("");
-        Refuse(bad.Bytes(), "holds NaN", "NaN");
-        bad = {};
-        bad.tensors += R"(,"layers.7.bias":{"dtype":"F32","shape":[1],"data_offsets":[0,4]})";
-        Refuse(bad.Bytes(), "none of the network's", "a tensor too many");
+        const std::string message = Refusal([&] { Policy policy(path); });
+        EXPECT(message.starts_with("policy " + path + ": "), what << ": " << message);
+        EXPECT_EQ(message.find('\n'), std::string::npos, what);
+        EXPECT_NE(message.find(expected), std::string::npos, what << ": " << message);
         std::filesystem::remove(path);
-        Refuse("", "", "an empty file");
-    }
-
-    void Change(const std::string& from, const std::string& to, const std::string& expected)
+    };
+    const auto change =
+        [&](const std::string& from, const std::string& to, const std::string& expected)
     {
         PolicyFileWriter file;
         file.header.replace(file.header.find(from), from.size(), to);
-        Refuse(file.Bytes(), expected, to);
-    }
-
-    void Tensors(const std::string& tensors, const std::string& expected)
+        refuse(file.Bytes(), expected, to);
+    };
+    const auto giveTensors = [&](const std::string& tensors, const std::string& expected)
     {
         PolicyFileWriter file;
         file.tensors = tensors;
-        Refuse(file.Bytes(), expected, tensors);
-    }
+        refuse(file.Bytes(), expected, tensors);
+    };
 
-    void Refuse(const std::string& bytes, const std::string& expected, const std::string& what)
+    const PolicyFileWriter whole;
+    const std::string bytes = whole.Sealed();
+    const std::string path = PolicyFileWriter::Write(bytes);
+    Policy policy(path);
+    EXPECT_EQ(policy.TelemetryBytes(), 16, "telemetry");
+    EXPECT_EQ(*policy.Clock().rttFraction, 0.5, "clock");
+    FlowHistory history;
+    ObservationRecord record;
+    record[Field::Rtt] = 1.5;
+    record[Field::Qlen] = 2.0;
+    policy.Observe(history, record);
+    const FlowHistory* flows[] = {&history};
+    float action = 0;
+    policy.Decide(flows, {&action, 1});
+    EXPECT_NEAR(double{action}, 0.5 * 1.5 - 0.25 * std::log(3.0), 1e-6, "action");
+    record[Field::Rtt] = 9.0;
+    policy.Observe(history, record);
+    policy.Decide(flows, {&action, 1});
+    EXPECT_EQ(action, 1.0F, "the action is cut");
+
+    std::string changed = bytes;
+    changed.back() ^= 1;
+    refuse(changed, "sha256: the tensors are not those that were written", "a bit");
+    for (size_t length = 0; length < bytes.size(); ++length)
     {
-        const std::string path = PolicyFileWriter::Write(bytes);
-        std::string message;
-        try
-        {
-            Policy policy(path);
-        }
-        catch (const ScenarioError& error)
-        {
-            message = error.what();
-        }
-        NS_TEST_EXPECT_MSG_EQ(message.starts_with("policy " + path + ": "),
-                              true,
-                              what << ": " << message);
-        NS_TEST_EXPECT_MSG_EQ(message.find('\n'), std::string::npos, what);
-        NS_TEST_EXPECT_MSG_NE(message.find(expected), std::string::npos, what << ": " << message);
-        std::filesystem::remove(path);
+        refuse(bytes.substr(0, length), "", "cut after " + std::to_string(length));
     }
-};
+    change("\"version\":1", "\"version\":2", "version 2");
+    change("\"rtt\"", "\"rrt\"", "no observation field 'rrt'");
+    change("\"history\":1", "\"history\":0", "history");
+    change("\"history\":1", "\"history\":2", "4 wide");
+    change("\"qlen\"", "\"rtt\"", "is there twice");
+    for (const auto& [settings, expected] : std::map<std::string, std::string>{
+             {R"("rtt_traget","margin":1,"target":0,"gain":1)", "derived"},
+             {R"("rtt_target","margin":-1,"target":0,"gain":1)", "margin"},
+             {R"("rtt_target","margin":1,"target":-1,"gain":1)", "target"},
+             {R"("rtt_target","margin":1,"target":0,"gain":0)", "gain"},
+             {R"("rtt_target","margin":1,"target":0)", "gain' is missing"},
+             {R"("rtt_target","base_ns":0,"margin":1,"target":0,"gain":1)", "base_ns"},
+             {R"("rtt_target","margin":1,"target":0,"gain":1,"unit":"ns")", "unit"}})
+    {
+        change(R"("field":"qlen","transform":"symlog")", "\"derived\":" + settings, expected);
+    }
+    change("\"mlp\"", "\"cnn\"", "kind");
+    change("multiplicative_window", "additive_window", "name");
+    change("\"alpha\":0.5", "\"beta\":0.5", "beta");
+    change("\"telemetry_bytes\":16", "\"telemetry_bytes\":-1", "telemetry_bytes");
+    giveTensors(R"("layers.0.weight":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]})",
+                "2 wide");
+    giveTensors(R"("layers.0.weight":{"dtype":"F16","shape":[1,2],"data_offsets":[0,8]})",
+                "no F32");
+    giveTensors(R"("layers.0.weight":{"dtype":"F32","shape":[1,2],"data_offsets":[0,800]})",
+                "cut short");
+    giveTensors(R"("weight":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]})", "is missing");
+    PolicyFileWriter bad;
+    bad.values[1] = std::nanf("");
+    refuse(bad.Bytes(), "holds NaN", "NaN");
+    bad = {};
+    bad.tensors += R"(,"layers.7.bias":{"dtype":"F32","shape":[1],"data_offsets":[0,4]})";
+    refuse(bad.Bytes(), "none of the network's", "a tensor too many");
+    std::filesystem::remove(path);
+    refuse("", "", "an empty file");
+}
 
-class HistoryTestCase : public TestCase
+TEST("an MLP reads its last observations, the current one last, and what is derived")
 {
-  public:
-    HistoryTestCase()
-        : TestCase("an MLP reads its last observations, the current one last, and what is derived")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        PolicyFileWriter file;
-        Put(file.header,
-            R"({"field":"qlen","transform":"symlog"})",
-            R"({"derived":"rtt_target","margin":1.0,"target":0.25,"gain":0.5})");
-        Put(file.header, "\"history\":1", "\"history\":2");
-        file.tensors = R"("layers.0.weight":{"dtype":"F32","shape":[1,4],"data_offsets":[0,16]})";
-        file.values = {0.25F, 0.25F, 0.125F, 1.0F};
-        const std::string path = PolicyFileWriter::Write(file.Sealed());
-        Policy policy(path);
-        std::filesystem::remove(path);
-        NS_TEST_EXPECT_MSG_EQ(policy.Fields().size(), 2, "rtt once, and the pacing rate");
-        FlowHistory history;
-        ObservationRecord record;
-        record[Field::Rtt] = 2.0;
-        record[Field::PacingRate] = 0.25; // r = 0.5 (1 * 0.5 - 0.25) = 0.125
-        const float first = Next(policy, history, record);
-        NS_TEST_EXPECT_MSG_EQ(first, 0.25F + 0.125F, "zeros before");
-        record[Field::Rtt] = 1.0; // r = -0.125
-        const float second = Next(policy, history, record);
-        NS_TEST_EXPECT_MSG_EQ(second, 0.5F + 0.03125F + 0.125F - 0.125F, "both");
-        const float third = Next(policy, history, record);
-        NS_TEST_EXPECT_MSG_EQ(third, 0.25F - 0.03125F + 0.125F - 0.125F, "the oldest is forgotten");
-    }
-
-    static void Put(std::string& text, const std::string& from, const std::string& to)
-    {
-        text.replace(text.find(from), from.size(), to);
-    }
-
-    static float Next(Policy& policy, FlowHistory& history, const ObservationRecord& record)
+    const auto put = [](std::string& text, const std::string& from, const std::string& to)
+    { text.replace(text.find(from), from.size(), to); };
+    const auto next =
+        [](Policy& policy, FlowHistory& history, const ObservationRecord& record) -> float
     {
         policy.Observe(history, record);
         const FlowHistory* flows[] = {&history};
         float action = 0;
         policy.Decide(flows, {&action, 1});
         return action;
-    }
-};
+    };
 
-class WireBytesTestCase : public TestCase
+    PolicyFileWriter file;
+    put(file.header,
+        R"({"field":"qlen","transform":"symlog"})",
+        R"({"derived":"rtt_target","margin":1.0,"target":0.25,"gain":0.5})");
+    put(file.header, "\"history\":1", "\"history\":2");
+    file.tensors = R"("layers.0.weight":{"dtype":"F32","shape":[1,4],"data_offsets":[0,16]})";
+    file.values = {0.25F, 0.25F, 0.125F, 1.0F};
+    const std::string path = PolicyFileWriter::Write(file.Sealed());
+    Policy policy(path);
+    std::filesystem::remove(path);
+    EXPECT_EQ(policy.Fields().size(), 2, "rtt once, and the pacing rate");
+    FlowHistory history;
+    ObservationRecord record;
+    record[Field::Rtt] = 2.0;
+    record[Field::PacingRate] = 0.25; // r = 0.5 (1 * 0.5 - 0.25) = 0.125
+    const float first = next(policy, history, record);
+    EXPECT_EQ(first, 0.25F + 0.125F, "zeros before");
+    record[Field::Rtt] = 1.0; // r = -0.125
+    const float second = next(policy, history, record);
+    EXPECT_EQ(second, 0.5F + 0.03125F + 0.125F - 0.125F, "both");
+    const float third = next(policy, history, record);
+    EXPECT_EQ(third, 0.25F - 0.03125F + 0.125F - 0.125F, "the oldest is forgotten");
+}
+
+TEST("an observation costs what it needs of the network")
 {
-  public:
-    WireBytesTestCase()
-        : TestCase("an observation costs what it needs of the network")
+    using Fields = std::vector<Field>;
+    const std::vector<std::pair<Fields, uint32_t>> expected{
+        {{}, 0},
+        {{Field::PacingRate, Field::LastAction, Field::EcnFraction, Field::Remaining}, 0},
+        {{Field::Rtt, Field::PacingRate}, 8},
+        {{Field::Rtt, Field::Qlen, Field::SwitchRate}, 16},
+        {{Field::Qlen, Field::FlowCount}, 18},
+        {{Field::FlowCount}, 18},
+        {{Field::Rtt, Field::StateFlows}, 42}};
+    for (const auto& [fields, bytes] : expected)
     {
+        EXPECT_EQ(WireBytes(fields), bytes, fields.size() << " fields");
     }
-
-  private:
-    void DoRun() override
-    {
-        using Fields = std::vector<Field>;
-        const std::vector<std::pair<Fields, uint32_t>> expected{
-            {{}, 0},
-            {{Field::PacingRate, Field::LastAction, Field::EcnFraction, Field::Remaining}, 0},
-            {{Field::Rtt, Field::PacingRate}, 8},
-            {{Field::Rtt, Field::Qlen, Field::SwitchRate}, 16},
-            {{Field::Qlen, Field::FlowCount}, 18},
-            {{Field::FlowCount}, 18},
-            {{Field::Rtt, Field::StateFlows}, 42}};
-        for (const auto& [fields, bytes] : expected)
-        {
-            NS_TEST_EXPECT_MSG_EQ(WireBytes(fields), bytes, fields.size() << " fields");
-        }
-        NS_TEST_EXPECT_MSG_EQ(NeedsHops(Fields{Field::Rtt, Field::EcnFraction}), false, "no hop");
-        NS_TEST_EXPECT_MSG_EQ(NeedsHops(Fields{Field::Rtt, Field::Qlen}), true, "a hop");
-    }
-};
-
-class PolicyTestSuite : public TestSuite
-{
-  public:
-    PolicyTestSuite()
-        : TestSuite("rdma-policy", Type::UNIT)
-    {
-        AddTestCase(new DenseTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new ActivationTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new PolicyFileTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new HistoryTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new WireBytesTestCase, TestCase::Duration::QUICK);
-    }
-};
-
-const PolicyTestSuite g_policyTestSuite;
+    EXPECT_EQ(NeedsHops(Fields{Field::Rtt, Field::EcnFraction}), false, "no hop");
+    EXPECT(NeedsHops(Fields{Field::Rtt, Field::Qlen}), "a hop");
+}
 
 } // namespace
 } // namespace ns3::env::test

@@ -58,4 +58,13 @@ AddFlow(Scenario& scenario, uint32_t from, uint32_t to, uint64_t bytes, Picos st
     scenario.flows.push_back({{id, from, to, bytes, start}, 0, -1});
 }
 
+void
+AddIncast(Scenario& scenario, uint32_t senders, uint64_t bytes, Picos apart)
+{
+    for (uint32_t sender = 0; sender < senders; ++sender)
+    {
+        AddFlow(scenario, sender, senders, bytes, sender * apart);
+    }
+}
+
 } // namespace ns3::env::test

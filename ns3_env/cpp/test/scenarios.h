@@ -19,6 +19,9 @@ Scenario FatTree16();
 /// Adds a flow under the scenario's first controller.
 void AddFlow(Scenario& scenario, uint32_t from, uint32_t to, uint64_t bytes, Picos start = 0);
 
+/// A flow from each of a dumbbell's senders to its receiver, one after another.
+void AddIncast(Scenario& scenario, uint32_t senders, uint64_t bytes, Picos apart = 0);
+
 } // namespace ns3::env::test
 
 #endif // NS3_ENV_TEST_SCENARIOS_H

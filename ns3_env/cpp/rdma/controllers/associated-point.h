@@ -3,7 +3,7 @@
 #ifndef NS3_ENV_RDMA_CONTROLLERS_ASSOCIATED_POINT_H
 #define NS3_ENV_RDMA_CONTROLLERS_ASSOCIATED_POINT_H
 
-#include "ns3_env/cpp/contract/congestion-point-config.h"
+#include "ns3_env/cpp/contract/switch-config.h"
 
 #include <cstdint>
 #include <optional>

@@ -1,14 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // BCN controller: a switch's feedback lowers the rate by a factor and raises it by steps.
-#include "bcn.h"
+#include "associated-point.h"
 
-#include "ns3/double.h"
-#include "ns3/trace-source-accessor.h"
+#include "ns3/traced-value.h"
+#include "ns3_env/cpp/contract/congestion-control.h"
+#include "ns3_env/cpp/contract/declaration.h"
 
 #include <algorithm>
 
 namespace ns3::env::rdma
 {
+
+/// The reaction point of BCN, the first proposal to 802.1Qau (Jiang 2015, eq. 2).
+class Bcn : public CongestionControl
+{
+  public:
+    static TypeId GetTypeId();
+
+    CongestionPointConfig GetCongestionPointConfig() const override;
+    void OnAck(FlowState& flow, const AckSample& ack) override;
+    void OnCongestionNotification(FlowState& flow, const CongestionNotification& frame) override;
+
+  private:
+    double m_gd;           ///< attribute Gd
+    double m_gi;           ///< attribute Gi
+    double m_unitFraction; ///< attribute Ru
+    double m_targetBytes;  ///< attribute Target
+    double m_weight;       ///< attribute Weight
+    double m_minDecrease;  ///< attribute MinDecrease
+
+    AssociatedPoint m_point;
+    TracedValue<double> m_feedback{0}; ///< Fb of the last frame, in levels of -63 to 63
+};
 
 namespace
 {
@@ -21,46 +44,28 @@ TypeId
 Bcn::GetTypeId()
 {
     static TypeId tid =
-        TypeId("rdma::bcn")
-            .SetParent<CongestionControl>()
-            .SetGroupName("Rdma")
-            .AddConstructor<Bcn>()
-            .AddAttribute("Gd",
-                          "Decrease per level of |Fb|, of which there are 63.",
-                          DoubleValue(1.0 / 128),
-                          MakeDoubleAccessor(&Bcn::m_gd),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("Gi",
-                          "Increase per level of Fb, in units of Ru.",
-                          DoubleValue(4.0),
-                          MakeDoubleAccessor(&Bcn::m_gi),
-                          MakeDoubleChecker<double>(0.0, 1e6))
-            .AddAttribute(
-                "Ru",
-                "Unit of increase, as a fraction of the host's link rate (1 Mb/s at 1 Gb/s).",
-                DoubleValue(1e-3),
-                MakeDoubleAccessor(&Bcn::m_unitFraction),
-                MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("Target",
-                          "q0 in bytes: |Fb| has its highest level at Target * (2 Weight + 1).",
-                          DoubleValue(64e3),
-                          MakeDoubleAccessor(&Bcn::m_targetBytes),
-                          MakeDoubleChecker<double>(1.0, 1e12))
-            .AddAttribute("Weight",
-                          "w: of the queue's change in Fb.",
-                          DoubleValue(2.0),
-                          MakeDoubleAccessor(&Bcn::m_weight),
-                          MakeDoubleChecker<double>(0.0, 1e6))
-            .AddAttribute("MinDecrease",
-                          "Least factor of one decrease.",
-                          DoubleValue(0.5),
-                          MakeDoubleAccessor(&Bcn::m_minDecrease),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddTraceSource(
-                "Feedback",
-                "Fb of the last frame that it obeyed, in levels of -63 to 63; below 0: slower.",
-                MakeTraceSourceAccessor(&Bcn::m_feedback),
-                "ns3::TracedValueCallback::Double");
+        Declaration<Bcn>("rdma::bcn")
+            .Number("Gd",
+                    "Decrease per level of |Fb|, of which there are 63.",
+                    &Bcn::m_gd,
+                    {1.0 / 128, 0.0, 1.0})
+            .Number("Gi", "Increase per level of Fb, in units of Ru.", &Bcn::m_gi, {4.0, 0.0, 1e6})
+            .Number("Ru",
+                    "Unit of increase, as a fraction of the host's link rate (1 Mb/s at 1 Gb/s).",
+                    &Bcn::m_unitFraction,
+                    {1e-3, 0.0, 1.0})
+            .Number("Target",
+                    "q0 in bytes: |Fb| has its highest level at Target * (2 Weight + 1).",
+                    &Bcn::m_targetBytes,
+                    {64e3, 1.0, 1e12})
+            .Number("Weight", "w: of the queue's change in Fb.", &Bcn::m_weight, {2.0, 0.0, 1e6})
+            .Number("MinDecrease",
+                    "Least factor of one decrease.",
+                    &Bcn::m_minDecrease,
+                    {0.5, 0.0, 1.0})
+            .State("Feedback",
+                   "Fb of the last frame that it obeyed, in levels of -63 to 63; below 0: slower.",
+                   &Bcn::m_feedback);
     return tid;
 }
 

@@ -2,10 +2,7 @@
 // DCQCN controller: marks cut the rate by alpha/2, a timer brings it back in three stages.
 #include "dcqcn.h"
 
-#include "ns3/boolean.h"
-#include "ns3/double.h"
-#include "ns3/trace-source-accessor.h"
-#include "ns3/uinteger.h"
+#include "ns3_env/cpp/contract/declaration.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,66 +19,45 @@ Dcqcn::GetTypeId()
     const Time LEAST_INTERVAL = NanoSeconds(10); // shorter than a frame: a step per packet and more
     const Time LONGEST_INTERVAL = Seconds(1000);
     static TypeId tid =
-        TypeId("rdma::dcqcn")
-            .SetParent<CongestionControl>()
-            .SetGroupName("Rdma")
-            .AddConstructor<Dcqcn>()
-            .AddAttribute("Gain",
-                          "Weight g of a mark in alpha.",
-                          DoubleValue(1.0 / 256),
-                          MakeDoubleAccessor(&Dcqcn::m_gain),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute(
-                "AlphaInterval",
-                "Interval of alpha's average (1 us in the reference, 50 us in the paper).",
-                TimeValue(MicroSeconds(1)),
-                MakeTimeAccessor(&Dcqcn::m_alphaInterval),
-                MakeTimeChecker(LEAST_INTERVAL, LONGEST_INTERVAL))
-            .AddAttribute(
-                "DecreaseInterval",
-                "Least time between two cuts (4 us in the reference, 50 us in the paper).",
-                TimeValue(MicroSeconds(4)),
-                MakeTimeAccessor(&Dcqcn::m_decreaseInterval),
-                MakeTimeChecker(LEAST_INTERVAL, LONGEST_INTERVAL))
-            .AddAttribute("IncreaseInterval",
-                          "Time between increases (300 us in the reference, 55 us in the paper).",
-                          TimeValue(MicroSeconds(300)),
-                          MakeTimeAccessor(&Dcqcn::m_increaseInterval),
-                          MakeTimeChecker(LEAST_INTERVAL, LONGEST_INTERVAL))
-            .AddAttribute("FastRecoveryStages",
-                          "Increases towards the target before the target itself grows (F).",
-                          UintegerValue(1),
-                          MakeUintegerAccessor(&Dcqcn::m_fastRecovery),
-                          MakeUintegerChecker<uint32_t>(0, 1'000'000))
-            .AddAttribute("AdditiveIncrease",
-                          "R_AI as a fraction of the host's link rate (20 Mb/s at 100 Gb/s).",
-                          DoubleValue(2e-4),
-                          MakeDoubleAccessor(&Dcqcn::m_increaseFraction),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("HyperIncrease",
-                          "R_HAI, likewise (200 Mb/s at 100 Gb/s).",
-                          DoubleValue(2e-3),
-                          MakeDoubleAccessor(&Dcqcn::m_hyperFraction),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("BdpWindow",
-                          "Whether a flow has at most a BDP in flight; otherwise it has no window.",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&Dcqcn::m_bdpWindow),
-                          MakeBooleanChecker())
-            .AddAttribute("TimerEvents",
-                          "Whether timers are events, which take their turn among those of their "
-                          "instant; otherwise they come first. Always so under timing: published.",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&Dcqcn::m_timerEvents),
-                          MakeBooleanChecker())
-            .AddTraceSource("Alpha",
-                            "Estimate of congestion, when a timer's step is worked off.",
-                            MakeTraceSourceAccessor(&Dcqcn::m_alpha),
-                            "ns3::TracedValueCallback::Double")
-            .AddTraceSource("TargetRateBps",
-                            "R_T, the rate that increases lead to.",
-                            MakeTraceSourceAccessor(&Dcqcn::m_targetBps),
-                            "ns3::TracedValueCallback::Double");
+        Declaration<Dcqcn>("rdma::dcqcn")
+            .Number("Gain", "Weight g of a mark in alpha.", &Dcqcn::m_gain, {1.0 / 256, 0.0, 1.0})
+            .Number("AlphaInterval",
+                    "Interval of alpha's average (1 us in the reference, 50 us in the paper).",
+                    &Dcqcn::m_alphaInterval,
+                    {MicroSeconds(1), LEAST_INTERVAL, LONGEST_INTERVAL})
+            .Number("DecreaseInterval",
+                    "Least time between two cuts (4 us in the reference, 50 us in the paper).",
+                    &Dcqcn::m_decreaseInterval,
+                    {MicroSeconds(4), LEAST_INTERVAL, LONGEST_INTERVAL})
+            .Number("IncreaseInterval",
+                    "Time between increases (300 us in the reference, 55 us in the paper).",
+                    &Dcqcn::m_increaseInterval,
+                    {MicroSeconds(300), LEAST_INTERVAL, LONGEST_INTERVAL})
+            .Number("FastRecoveryStages",
+                    "Increases towards the target before the target itself grows (F).",
+                    &Dcqcn::m_fastRecovery,
+                    {1, 0, 1'000'000})
+            .Number("AdditiveIncrease",
+                    "R_AI as a fraction of the host's link rate (20 Mb/s at 100 Gb/s).",
+                    &Dcqcn::m_increaseFraction,
+                    {2e-4, 0.0, 1.0})
+            .Number("HyperIncrease",
+                    "R_HAI, likewise (200 Mb/s at 100 Gb/s).",
+                    &Dcqcn::m_hyperFraction,
+                    {2e-3, 0.0, 1.0})
+            .Flag("BdpWindow",
+                  "Whether a flow has at most a BDP in flight; otherwise it has no window.",
+                  &Dcqcn::m_bdpWindow,
+                  false)
+            .Flag("TimerEvents",
+                  "Whether timers are events, which take their turn among those of their "
+                  "instant; otherwise they come first. Always so under timing: published.",
+                  &Dcqcn::m_timerEvents,
+                  false)
+            .State("Alpha",
+                   "Estimate of congestion, when a timer's step is worked off.",
+                   &Dcqcn::m_alpha)
+            .State("TargetRateBps", "R_T, the rate that increases lead to.", &Dcqcn::m_targetBps);
     return tid;
 }
 

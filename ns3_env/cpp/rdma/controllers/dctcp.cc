@@ -2,8 +2,7 @@
 // DCTCP controller of an RDMA flow, by the fraction of marked packets in a window.
 #include "dctcp.h"
 
-#include "ns3/double.h"
-#include "ns3/trace-source-accessor.h"
+#include "ns3_env/cpp/contract/declaration.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,25 +16,17 @@ TypeId
 Dctcp::GetTypeId()
 {
     static TypeId tid =
-        TypeId("rdma::dctcp")
-            .SetParent<CongestionControl>()
-            .SetGroupName("Rdma")
-            .AddConstructor<Dctcp>()
-            .AddAttribute("Gain",
-                          "Weight g of a window's fraction of marks in alpha.",
-                          DoubleValue(1.0 / 16),
-                          MakeDoubleAccessor(&Dctcp::m_gain),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("AdditiveIncrease",
-                          "Rate added per window, as a fraction of the host's link rate "
-                          "(615 Mb/s at 100 Gb/s).",
-                          DoubleValue(6.15e-3),
-                          MakeDoubleAccessor(&Dctcp::m_increaseFraction),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddTraceSource("Alpha",
-                            "Average fraction of marked packets in a window.",
-                            MakeTraceSourceAccessor(&Dctcp::m_alpha),
-                            "ns3::TracedValueCallback::Double");
+        Declaration<Dctcp>("rdma::dctcp")
+            .Number("Gain",
+                    "Weight g of a window's fraction of marks in alpha.",
+                    &Dctcp::m_gain,
+                    {1.0 / 16, 0.0, 1.0})
+            .Number("AdditiveIncrease",
+                    "Rate added per window, as a fraction of the host's link rate "
+                    "(615 Mb/s at 100 Gb/s).",
+                    &Dctcp::m_increaseFraction,
+                    {6.15e-3, 0.0, 1.0})
+            .State("Alpha", "Average fraction of marked packets in a window.", &Dctcp::m_alpha);
     return tid;
 }
 

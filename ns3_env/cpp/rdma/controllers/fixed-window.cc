@@ -1,11 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Open-loop controller: line rate under a constant window, or none.
-#include "fixed-window.h"
-
-#include "ns3/double.h"
+#include "ns3_env/cpp/contract/congestion-control.h"
+#include "ns3_env/cpp/contract/declaration.h"
 
 namespace ns3::env::rdma
 {
+
+/// Open loop (Zheng 2024, Figs. 3.2 to 3.5): line rate, at most a constant window in flight.
+class FixedWindow : public CongestionControl
+{
+  public:
+    static TypeId GetTypeId();
+
+    double GetWindowFloor(const FlowState& flow) const override;
+    void OnFlowStart(FlowState& flow) override;
+    void OnAck(FlowState& flow, const AckSample& ack) override;
+
+  private:
+    /// In bytes of payload; 0 for none.
+    double Window(const FlowState& flow) const;
+
+    double m_windowBytes; ///< attribute Window
+    double m_windowBdps;  ///< attribute WindowBdp
+};
 
 NS_OBJECT_ENSURE_REGISTERED(FixedWindow);
 
@@ -13,22 +30,16 @@ TypeId
 FixedWindow::GetTypeId()
 {
     static TypeId tid =
-        TypeId("rdma::fixed-window")
-            .SetParent<CongestionControl>()
-            .SetGroupName("Rdma")
-            .AddConstructor<FixedWindow>()
-            .AddAttribute("Window",
-                          "Bytes in flight at most; 0 for no window: line rate, no control at all.",
-                          DoubleValue(0.0),
-                          MakeDoubleAccessor(&FixedWindow::m_windowBytes),
-                          MakeDoubleChecker<double>(0.0, 1e12))
-            .AddAttribute(
-                "WindowBdp",
-                "The window in BDPs of the flow's own path (its link's rate x base RTT), where "
-                "Window is 0; 0 for none.",
-                DoubleValue(0.0),
-                MakeDoubleAccessor(&FixedWindow::m_windowBdps),
-                MakeDoubleChecker<double>(0.0, 1e6));
+        Declaration<FixedWindow>("rdma::fixed-window")
+            .Number("Window",
+                    "Bytes in flight at most; 0 for no window: line rate, no control at all.",
+                    &FixedWindow::m_windowBytes,
+                    {0.0, 0.0, 1e12})
+            .Number("WindowBdp",
+                    "The window in BDPs of the flow's own path (its link's rate x base RTT), where "
+                    "Window is 0; 0 for none.",
+                    &FixedWindow::m_windowBdps,
+                    {0.0, 0.0, 1e6});
     return tid;
 }
 

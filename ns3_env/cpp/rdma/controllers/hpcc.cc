@@ -2,10 +2,7 @@
 // HPCC controller, by the utilisation of the busiest hop on a flow's path (Li 2019).
 #include "hpcc.h"
 
-#include "ns3/boolean.h"
-#include "ns3/double.h"
-#include "ns3/trace-source-accessor.h"
-#include "ns3/uinteger.h"
+#include "ns3_env/cpp/contract/declaration.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,40 +16,31 @@ TypeId
 Hpcc::GetTypeId()
 {
     static TypeId tid =
-        TypeId("rdma::hpcc")
-            .SetParent<CongestionControl>()
-            .SetGroupName("Rdma")
-            .AddConstructor<Hpcc>()
-            .AddAttribute("Eta",
-                          "Target utilisation of the busiest hop.",
-                          DoubleValue(0.95),
-                          MakeDoubleAccessor(&Hpcc::m_eta),
-                          MakeDoubleChecker<double>(0.01, 1.0))
-            .AddAttribute("MaxStage",
-                          "Additive steps below the target before a multiplicative one (0 in the "
-                          "reference presets, 5 in the paper).",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&Hpcc::m_maxStage),
-                          MakeUintegerChecker<uint32_t>(0, 1'000'000))
-            .AddAttribute("AdditiveIncrease",
-                          "Rate added per update, as a fraction of the host's link rate "
-                          "(40 Mb/s at 100 Gb/s).",
-                          DoubleValue(4e-4),
-                          MakeDoubleAccessor(&Hpcc::m_increaseFraction),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("FastReact",
-                          "React to every ACK; otherwise once per window.",
-                          BooleanValue(true),
-                          MakeBooleanAccessor(&Hpcc::m_fastReact),
-                          MakeBooleanChecker())
-            .AddTraceSource("Utilisation",
-                            "u, smoothed utilisation of the busiest hop.",
-                            MakeTraceSourceAccessor(&Hpcc::m_utilisation),
-                            "ns3::TracedValueCallback::Double")
-            .AddTraceSource("ReferenceRateBps",
-                            "The rate that commits once per window.",
-                            MakeTraceSourceAccessor(&Hpcc::m_referenceRateBps),
-                            "ns3::TracedValueCallback::Double");
+        Declaration<Hpcc>("rdma::hpcc")
+            .Number("Eta",
+                    "Target utilisation of the busiest hop.",
+                    &Hpcc::m_eta,
+                    {0.95, 0.01, 1.0})
+            .Number("MaxStage",
+                    "Additive steps below the target before a multiplicative one (0 in the "
+                    "reference presets, 5 in the paper).",
+                    &Hpcc::m_maxStage,
+                    {0, 0, 1'000'000})
+            .Number("AdditiveIncrease",
+                    "Rate added per update, as a fraction of the host's link rate "
+                    "(40 Mb/s at 100 Gb/s).",
+                    &Hpcc::m_increaseFraction,
+                    {4e-4, 0.0, 1.0})
+            .Flag("FastReact",
+                  "React to every ACK; otherwise once per window.",
+                  &Hpcc::m_fastReact,
+                  true)
+            .State("Utilisation",
+                   "u, smoothed utilisation of the busiest hop.",
+                   &Hpcc::m_utilisation)
+            .State("ReferenceRateBps",
+                   "The rate that commits once per window.",
+                   &Hpcc::m_referenceRateBps);
     return tid;
 }
 

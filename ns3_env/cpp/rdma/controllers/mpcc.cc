@@ -2,13 +2,10 @@
 // MPCC controller: decision times, telemetry read, and the time at which a window takes effect.
 #include "mpcc.h"
 
-#include "ns3/boolean.h"
-#include "ns3/double.h"
 #include "ns3/enum.h"
-#include "ns3/integer.h"
 #include "ns3/simulator.h"
-#include "ns3/trace-source-accessor.h"
 #include "ns3_env/cpp/contract/bottleneck-hop.h"
+#include "ns3_env/cpp/contract/declaration.h"
 
 #include <algorithm>
 #include <chrono>
@@ -23,107 +20,78 @@ Mpcc::GetTypeId()
 {
     const MpccSettings defaults;
     static TypeId tid =
-        TypeId("rdma::mpcc")
-            .SetParent<CongestionControl>()
-            .SetGroupName("Rdma")
-            .AddConstructor<Mpcc>()
-            .AddAttribute("WeightQueue",
-                          "W_Q, the cost of the queue in BDPs, squared (Zheng 2024, eq. 4.5).",
-                          DoubleValue(defaults.weightQueue),
-                          MakeDoubleAccessor(&Mpcc::m_weightQueue),
-                          MakeDoubleChecker<double>(1e-9, 1e9))
-            .AddAttribute("WeightWindow",
-                          "W_R, the cost of the window's distance from its fair share in BDPs, "
-                          "squared.",
-                          DoubleValue(defaults.weightWindow),
-                          MakeDoubleAccessor(&Mpcc::m_weightWindow),
-                          MakeDoubleChecker<double>(1e-9, 1e9))
-            .AddAttribute("Horizon",
-                          "P, steps predicted.",
-                          IntegerValue(defaults.horizon),
-                          MakeIntegerAccessor(&Mpcc::m_horizon),
-                          MakeIntegerChecker<int>(1, 100))
-            .AddAttribute("FloorPackets",
-                          "Least window in packets; below one the flow is paced.",
-                          DoubleValue(defaults.floorPackets),
-                          MakeDoubleAccessor(&Mpcc::m_floorPackets),
-                          MakeDoubleChecker<double>(1e-6, 1e6))
-            .AddAttribute("FloorShare",
-                          "Least window as a share of the fair share.",
-                          DoubleValue(defaults.floorShare),
-                          MakeDoubleAccessor(&Mpcc::m_floorShare),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("DelayScale",
-                          "Factor on the delay that is compensated; 0 for none.",
-                          DoubleValue(defaults.delayScale),
-                          MakeDoubleAccessor(&Mpcc::m_delayScale),
-                          MakeDoubleChecker<double>(0.0, 100.0))
-            .AddAttribute("IntervalScale",
-                          "Factor on the model's interval (Zheng 2024, eq. A.1).",
-                          DoubleValue(defaults.intervalScale),
-                          MakeDoubleAccessor(&Mpcc::m_intervalScale),
-                          MakeDoubleChecker<double>(1e-3, 1e3))
-            .AddAttribute("AcksPerDecision",
-                          "Decide on the first ACK and every n-th after it; 0 for once per round "
-                          "trip. The model's step is the time between two decisions.",
-                          IntegerValue(defaults.acksPerDecision),
-                          MakeIntegerAccessor(&Mpcc::m_acksPerDecision),
-                          MakeIntegerChecker<int>(0, 1'000'000))
-            .AddAttribute("Solver",
-                          "Qp: the QP's optimum. Lqr: the closed form inside the constraints, "
-                          "unproven; never qpOASES.",
-                          EnumValue(defaults.solver),
-                          MakeEnumAccessor<MpccSolver>(&Mpcc::m_solver),
-                          MakeEnumChecker(MpccSolver::Qp, "Qp", MpccSolver::Lqr, "Lqr"))
-            .AddAttribute("Shortcut",
-                          "Solver Qp: take the closed form's inputs where they are proven to be "
-                          "the optimum, and call qpOASES otherwise; false: call qpOASES always.",
-                          BooleanValue(defaults.shortcut),
-                          MakeBooleanAccessor(&Mpcc::m_shortcut),
-                          MakeBooleanChecker())
-            .AddAttribute("Pacing",
-                          "Send at W / base RTT, as the model assumes (Zheng 2024, eq. 3.3: R_in "
-                          "is linear in W); otherwise at line rate while the window allows.",
-                          BooleanValue(true),
-                          MakeBooleanAccessor(&Mpcc::m_pacing),
-                          MakeBooleanChecker())
-            .AddAttribute("ComputationTime",
-                          "Simulated time from an ACK until the window decided on it takes effect.",
-                          TimeValue(Time(0)),
-                          MakeTimeAccessor(&Mpcc::m_computationTime),
-                          MakeTimeChecker(Time(0), Seconds(1000)))
-            .AddAttribute("ChargeMeasuredTime",
-                          "Add the time that the decision took on this machine to ComputationTime. "
-                          "Runs are then not reproducible: no two take the same time.",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&Mpcc::m_chargeMeasuredTime),
-                          MakeBooleanChecker())
-            .AddAttribute("MeasureTime",
-                          "Count how long decisions take on this machine (counters decision_us_*).",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&Mpcc::m_measureTime),
-                          MakeBooleanChecker())
-            .AddTraceSource(
-                "PredictedQueueBytes",
-                "Q-bar(k), the state queue when windows on their way have arrived (eq. 3.7).",
-                MakeTraceSourceAccessor(&Mpcc::m_predictedQueueBytes),
-                "ns3::TracedValueCallback::Double")
-            .AddTraceSource("FairShareBytes",
-                            "W*, the flow's share of the state switch's rate, as a window.",
-                            MakeTraceSourceAccessor(&Mpcc::m_fairShareBytes),
-                            "ns3::TracedValueCallback::Double")
-            .AddTraceSource("Decisions",
-                            "Windows chosen.",
-                            MakeTraceSourceAccessor(&Mpcc::m_decisions),
-                            "ns3::TracedValueCallback::Uint64")
-            .AddTraceSource("QpSolves",
-                            "Decisions by qpOASES.",
-                            MakeTraceSourceAccessor(&Mpcc::m_qpSolves),
-                            "ns3::TracedValueCallback::Uint64")
-            .AddTraceSource("QpInfeasible",
-                            "Decisions at which eq. 4.3 was softened.",
-                            MakeTraceSourceAccessor(&Mpcc::m_qpInfeasible),
-                            "ns3::TracedValueCallback::Uint64");
+        Declaration<Mpcc>("rdma::mpcc")
+            .Number("WeightQueue",
+                    "W_Q, the cost of the queue in BDPs, squared (Zheng 2024, eq. 4.5).",
+                    &Mpcc::m_weightQueue,
+                    {defaults.weightQueue, 1e-9, 1e9})
+            .Number("WeightWindow",
+                    "W_R, the cost of the window's distance from its fair share in BDPs, "
+                    "squared.",
+                    &Mpcc::m_weightWindow,
+                    {defaults.weightWindow, 1e-9, 1e9})
+            .Number("Horizon", "P, steps predicted.", &Mpcc::m_horizon, {defaults.horizon, 1, 100})
+            .Number("FloorPackets",
+                    "Least window in packets; below one the flow is paced.",
+                    &Mpcc::m_floorPackets,
+                    {defaults.floorPackets, 1e-6, 1e6})
+            .Number("FloorShare",
+                    "Least window as a share of the fair share.",
+                    &Mpcc::m_floorShare,
+                    {defaults.floorShare, 0.0, 1.0})
+            .Number("DelayScale",
+                    "Factor on the delay that is compensated; 0 for none.",
+                    &Mpcc::m_delayScale,
+                    {defaults.delayScale, 0.0, 100.0})
+            .Number("IntervalScale",
+                    "Factor on the model's interval (Zheng 2024, eq. A.1).",
+                    &Mpcc::m_intervalScale,
+                    {defaults.intervalScale, 1e-3, 1e3})
+            .Number("AcksPerDecision",
+                    "Decide on the first ACK and every n-th after it; 0 for once per round "
+                    "trip. The model's step is the time between two decisions.",
+                    &Mpcc::m_acksPerDecision,
+                    {defaults.acksPerDecision, 0, 1'000'000})
+            .Add("Solver",
+                 "Qp: the QP's optimum. Lqr: the closed form inside the constraints, "
+                 "unproven; never qpOASES.",
+                 EnumValue(defaults.solver),
+                 MakeEnumAccessor<MpccSolver>(&Mpcc::m_solver),
+                 MakeEnumChecker(MpccSolver::Qp, "Qp", MpccSolver::Lqr, "Lqr"))
+            .Flag("Shortcut",
+                  "Solver Qp: take the closed form's inputs where they are proven to be "
+                  "the optimum, and call qpOASES otherwise; false: call qpOASES always.",
+                  &Mpcc::m_shortcut,
+                  defaults.shortcut)
+            .Flag("Pacing",
+                  "Send at W / base RTT, as the model assumes (Zheng 2024, eq. 3.3: R_in "
+                  "is linear in W); otherwise at line rate while the window allows.",
+                  &Mpcc::m_pacing,
+                  true)
+            .Number("ComputationTime",
+                    "Simulated time from an ACK until the window decided on it takes effect.",
+                    &Mpcc::m_computationTime,
+                    {Time(0), Time(0), Seconds(1000)})
+            .Flag("ChargeMeasuredTime",
+                  "Add the time that the decision took on this machine to ComputationTime. "
+                  "Runs are then not reproducible: no two take the same time.",
+                  &Mpcc::m_chargeMeasuredTime,
+                  false)
+            .Flag("MeasureTime",
+                  "Count how long decisions take on this machine (counters decision_us_*).",
+                  &Mpcc::m_measureTime,
+                  false)
+            .State("PredictedQueueBytes",
+                   "Q-bar(k), the state queue when windows on their way have arrived (eq. 3.7).",
+                   &Mpcc::m_predictedQueueBytes)
+            .State("FairShareBytes",
+                   "W*, the flow's share of the state switch's rate, as a window.",
+                   &Mpcc::m_fairShareBytes)
+            .Counter("Decisions", "Windows chosen.", &Mpcc::m_decisions)
+            .Counter("QpSolves", "Decisions by qpOASES.", &Mpcc::m_qpSolves)
+            .Counter("QpInfeasible",
+                     "Decisions at which eq. 4.3 was softened.",
+                     &Mpcc::m_qpInfeasible);
     return tid;
 }
 

@@ -1,16 +1,53 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // QCN controller: a switch's feedback lowers the rate, its own counter and timer raise it.
-#include "qcn.h"
-
-#include "ns3/boolean.h"
-#include "ns3/double.h"
-#include "ns3/trace-source-accessor.h"
-#include "ns3/uinteger.h"
+#include "ns3/nstime.h"
+#include "ns3/traced-value.h"
+#include "ns3_env/cpp/contract/congestion-control.h"
+#include "ns3_env/cpp/contract/declaration.h"
 
 #include <algorithm>
 
 namespace ns3::env::rdma
 {
+
+/// The reaction point of IEEE 802.1Q (clause 32, once 802.1Qau; Jiang 2015, eqs. 3 and 4). The standard's names are in brackets.
+class Qcn : public CongestionControl
+{
+  public:
+    static TypeId GetTypeId();
+
+    CongestionPointConfig GetCongestionPointConfig() const override;
+    void OnFlowStart(FlowState& flow) override;
+    void OnPacketSent(FlowState& flow, Picos now, uint32_t wireBytes) override;
+    void OnAck(FlowState& flow, const AckSample& ack) override;
+    void OnCongestionNotification(FlowState& flow, const CongestionNotification& frame) override;
+
+  private:
+    /// Works off the timer's expiries up to `now`.
+    void RunTimer(FlowState& flow, Picos now);
+    /// Length of a cycle at this stage: half of the whole after fast recovery.
+    double Cycle(double whole, uint64_t stage) const;
+    Picos TimerCycle(const FlowState& flow) const;
+    /// A cycle of the byte counter or the timer is over (self increase; AdjustRates).
+    void Increase(FlowState& flow);
+
+    double m_byteReset;      ///< attribute ByteReset (rpgByteReset)
+    Time m_timeReset;        ///< attribute TimeReset (rpgTimeReset)
+    uint32_t m_threshold;    ///< attribute Threshold (rpgThreshold)
+    double m_activeFraction; ///< attribute ActiveIncrease (rpgAiRate)
+    double m_hyperFraction;  ///< attribute HyperIncrease (rpgHaiRate)
+    double m_gd;             ///< attribute Gd (rpgGd)
+    double m_minDecrease;    ///< attribute MinDecrease (rpgMinDecFac)
+    bool m_latestTarget;     ///< attribute LatestTarget (Jiang 2015, sec. 2.2)
+
+    bool m_limited{false};           ///< below line rate since a feedback frame
+    TracedValue<double> m_target{0}; ///< R (rpTargetRate)
+    TracedValue<double> m_byteStage{
+        0}; ///< cycles of the counter since the last decrease (rpByteStage)
+    TracedValue<double> m_timeStage{0}; ///< of the timer (rpTimeStage)
+    double m_bytesLeft{0};              ///< of the counter's cycle (rpByteCount)
+    Picos m_timerDue{NEVER};            ///< (RpWhile)
+};
 
 namespace
 {
@@ -29,67 +66,44 @@ TypeId
 Qcn::GetTypeId()
 {
     static TypeId tid =
-        TypeId("rdma::qcn")
-            .SetParent<CongestionControl>()
-            .SetGroupName("Rdma")
-            .AddConstructor<Qcn>()
-            .AddAttribute(
-                "ByteReset",
-                "Bytes sent in a cycle of the byte counter; half of it after fast recovery.",
-                DoubleValue(150e3),
-                MakeDoubleAccessor(&Qcn::m_byteReset),
-                MakeDoubleChecker<double>(1.0, 1e12))
-            .AddAttribute(
+        Declaration<Qcn>("rdma::qcn")
+            .Number("ByteReset",
+                    "Bytes sent in a cycle of the byte counter; half of it after fast recovery.",
+                    &Qcn::m_byteReset,
+                    {150e3, 1.0, 1e12})
+            .Number(
                 "TimeReset",
                 "A cycle of the timer at 1 Gb/s, in proportion shorter at a faster link; half of "
                 "it after fast recovery; 0: no timer.",
-                TimeValue(MilliSeconds(15)),
-                MakeTimeAccessor(&Qcn::m_timeReset),
-                MakeTimeChecker(Time(0), Seconds(1000)))
-            .AddAttribute("Threshold",
-                          "Cycles of fast recovery.",
-                          UintegerValue(5),
-                          MakeUintegerAccessor(&Qcn::m_threshold),
-                          MakeUintegerChecker<uint32_t>(0, 1'000'000))
-            .AddAttribute("ActiveIncrease",
-                          "R_AI, as a fraction of the host's link rate (1 Mb/s at 1 Gb/s).",
-                          DoubleValue(1e-3),
-                          MakeDoubleAccessor(&Qcn::m_activeFraction),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("HyperIncrease",
-                          "R_HAI, likewise: once counter and timer are both out of fast recovery.",
-                          DoubleValue(1e-2),
-                          MakeDoubleAccessor(&Qcn::m_hyperFraction),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("Gd",
-                          "Decrease per level of the feedback, of which there are 63.",
-                          DoubleValue(1.0 / 128),
-                          MakeDoubleAccessor(&Qcn::m_gd),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("MinDecrease",
-                          "Least factor of one decrease.",
-                          DoubleValue(0.5),
-                          MakeDoubleAccessor(&Qcn::m_minDecrease),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute(
-                "LatestTarget",
-                "The target is the rate before the latest feedback frame, whatever has been "
-                "increased since the one before; otherwise as the standard has it.",
-                BooleanValue(false),
-                MakeBooleanAccessor(&Qcn::m_latestTarget),
-                MakeBooleanChecker())
-            .AddTraceSource("TargetRateBps",
-                            "R: where fast recovery leads to.",
-                            MakeTraceSourceAccessor(&Qcn::m_target),
-                            "ns3::TracedValueCallback::Double")
-            .AddTraceSource("ByteStage",
-                            "Cycles of the byte counter since the last decrease.",
-                            MakeTraceSourceAccessor(&Qcn::m_byteStage),
-                            "ns3::TracedValueCallback::Double")
-            .AddTraceSource("TimeStage",
-                            "Cycles of the timer since the last decrease.",
-                            MakeTraceSourceAccessor(&Qcn::m_timeStage),
-                            "ns3::TracedValueCallback::Double");
+                &Qcn::m_timeReset,
+                {MilliSeconds(15), Time(0), Seconds(1000)})
+            .Number("Threshold", "Cycles of fast recovery.", &Qcn::m_threshold, {5, 0, 1'000'000})
+            .Number("ActiveIncrease",
+                    "R_AI, as a fraction of the host's link rate (1 Mb/s at 1 Gb/s).",
+                    &Qcn::m_activeFraction,
+                    {1e-3, 0.0, 1.0})
+            .Number("HyperIncrease",
+                    "R_HAI, likewise: once counter and timer are both out of fast recovery.",
+                    &Qcn::m_hyperFraction,
+                    {1e-2, 0.0, 1.0})
+            .Number("Gd",
+                    "Decrease per level of the feedback, of which there are 63.",
+                    &Qcn::m_gd,
+                    {1.0 / 128, 0.0, 1.0})
+            .Number("MinDecrease",
+                    "Least factor of one decrease.",
+                    &Qcn::m_minDecrease,
+                    {0.5, 0.0, 1.0})
+            .Flag("LatestTarget",
+                  "The target is the rate before the latest feedback frame, whatever has been "
+                  "increased since the one before; otherwise as the standard has it.",
+                  &Qcn::m_latestTarget,
+                  false)
+            .State("TargetRateBps", "R: where fast recovery leads to.", &Qcn::m_target)
+            .State("ByteStage",
+                   "Cycles of the byte counter since the last decrease.",
+                   &Qcn::m_byteStage)
+            .State("TimeStage", "Cycles of the timer since the last decrease.", &Qcn::m_timeStage);
     return tid;
 }
 

@@ -2,9 +2,7 @@
 // Swift controller, by the distance of a flow's delay from a target (Kumar 2020).
 #include "swift.h"
 
-#include "ns3/double.h"
-#include "ns3/trace-source-accessor.h"
-#include "ns3/uinteger.h"
+#include "ns3_env/cpp/contract/declaration.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,80 +18,58 @@ Swift::GetTypeId()
     // Values without a source of their own are those of htsim's Swift: the paper gives the formula, and of
     // its constants only ranges (docs/controllers.md).
     static TypeId tid =
-        TypeId("rdma::swift")
-            .SetParent<CongestionControl>()
-            .SetGroupName("Rdma")
-            .AddConstructor<Swift>()
-            .AddAttribute(
-                "BaseTarget",
-                "Target delay before hops and flows are counted (docs/sources/baselines.md); a "
-                "path's own base RTT where that is longer.",
-                TimeValue(MicroSeconds(20)),
-                MakeTimeAccessor(&Swift::m_baseTarget),
-                MakeTimeChecker(Time(0), Seconds(1000)))
-            .AddAttribute("HopScale",
-                          "Target delay added per switch of the path (docs/sources/baselines.md).",
-                          TimeValue(NanoSeconds(3050)),
-                          MakeTimeAccessor(&Swift::m_hopScale),
-                          MakeTimeChecker(Time(0), Seconds(1000)))
-            .AddAttribute(
-                "FlowScaleRange",
-                "fs_range: the most that flow scaling adds to the target (htsim: five base "
-                "targets); 0 for no flow scaling.",
-                TimeValue(MicroSeconds(100)),
-                MakeTimeAccessor(&Swift::m_flowScaleRange),
-                MakeTimeChecker(Time(0), Seconds(1000)))
-            .AddAttribute("FlowScaleMinWindow",
-                          "fs_min_cwnd: packets at and below which the whole range is added.",
-                          DoubleValue(0.1),
-                          MakeDoubleAccessor(&Swift::m_flowScaleMin),
-                          MakeDoubleChecker<double>(1e-6, 1e6))
-            .AddAttribute("FlowScaleMaxWindow",
-                          "fs_max_cwnd: packets at and above which nothing is added.",
-                          DoubleValue(100.0),
-                          MakeDoubleAccessor(&Swift::m_flowScaleMax),
-                          MakeDoubleChecker<double>(1e-6, 1e6))
-            .AddAttribute(
+        Declaration<Swift>("rdma::swift")
+            .Number("BaseTarget",
+                    "Target delay before hops and flows are counted (docs/sources/baselines.md); a "
+                    "path's own base RTT where that is longer.",
+                    &Swift::m_baseTarget,
+                    {MicroSeconds(20), Time(0), Seconds(1000)})
+            .Number("HopScale",
+                    "Target delay added per switch of the path (docs/sources/baselines.md).",
+                    &Swift::m_hopScale,
+                    {NanoSeconds(3050), Time(0), Seconds(1000)})
+            .Number("FlowScaleRange",
+                    "fs_range: the most that flow scaling adds to the target (htsim: five base "
+                    "targets); 0 for no flow scaling.",
+                    &Swift::m_flowScaleRange,
+                    {MicroSeconds(100), Time(0), Seconds(1000)})
+            .Number("FlowScaleMinWindow",
+                    "fs_min_cwnd: packets at and below which the whole range is added.",
+                    &Swift::m_flowScaleMin,
+                    {0.1, 1e-6, 1e6})
+            .Number("FlowScaleMaxWindow",
+                    "fs_max_cwnd: packets at and above which nothing is added.",
+                    &Swift::m_flowScaleMax,
+                    {100.0, 1e-6, 1e6})
+            .Number(
                 "AdditiveIncrease",
                 "ai: packets added per round trip below the target (docs/sources/baselines.md).",
-                DoubleValue(1.0),
-                MakeDoubleAccessor(&Swift::m_increase),
-                MakeDoubleChecker<double>(0.0, 1e3))
-            .AddAttribute("Beta",
-                          "Strength of a decrease (docs/sources/baselines.md).",
-                          DoubleValue(0.8),
-                          MakeDoubleAccessor(&Swift::m_beta),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("MaxDecrease",
-                          "max_mdf: the largest part of the window that one cut takes "
-                          "(docs/sources/baselines.md).",
-                          DoubleValue(0.5),
-                          MakeDoubleAccessor(&Swift::m_maxDecrease),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("MinWindow",
-                          "min_cwnd: least window in packets (htsim: 10 B).",
-                          DoubleValue(0.01),
-                          MakeDoubleAccessor(&Swift::m_minWindow),
-                          MakeDoubleChecker<double>(1e-3, 1.0))
-            .AddAttribute("MaxWindow",
-                          "max_cwnd: largest window in packets; 0 for what the link carries in "
-                          "the target delay, more than which no flow below it needs.",
-                          DoubleValue(0.0),
-                          MakeDoubleAccessor(&Swift::m_maxWindow),
-                          MakeDoubleChecker<double>(0.0, 1e9))
-            .AddAttribute("RetransmitResetThreshold",
-                          "RETX_RESET_THRESHOLD: timeouts in a row that bring the least window.",
-                          UintegerValue(5),
-                          MakeUintegerAccessor(&Swift::m_resetThreshold),
-                          MakeUintegerChecker<uint32_t>(1, 1'000'000))
-            .AddTraceSource("WindowPackets",
-                            "cwnd; below one the flow is paced.",
-                            MakeTraceSourceAccessor(&Swift::m_window),
-                            "ns3::TracedValueCallback::Double")
-            .AddTraceSource("TargetDelayNs",
-                            "Target delay at the present window.",
-                            MakeTraceSourceAccessor(&Swift::m_targetDelayNs),
-                            "ns3::TracedValueCallback::Double");
+                &Swift::m_increase,
+                {1.0, 0.0, 1e3})
+            .Number("Beta",
+                    "Strength of a decrease (docs/sources/baselines.md).",
+                    &Swift::m_beta,
+                    {0.8, 0.0, 1.0})
+            .Number("MaxDecrease",
+                    "max_mdf: the largest part of the window that one cut takes "
+                    "(docs/sources/baselines.md).",
+                    &Swift::m_maxDecrease,
+                    {0.5, 0.0, 1.0})
+            .Number("MinWindow",
+                    "min_cwnd: least window in packets (htsim: 10 B).",
+                    &Swift::m_minWindow,
+                    {0.01, 1e-3, 1.0})
+            .Number("MaxWindow",
+                    "max_cwnd: largest window in packets; 0 for what the link carries in "
+                    "the target delay, more than which no flow below it needs.",
+                    &Swift::m_maxWindow,
+                    {0.0, 0.0, 1e9})
+            .Number("RetransmitResetThreshold",
+                    "RETX_RESET_THRESHOLD: timeouts in a row that bring the least window.",
+                    &Swift::m_resetThreshold,
+                    {5, 1, 1'000'000})
+            .State("WindowPackets", "cwnd; below one the flow is paced.", &Swift::m_window)
+            .State("TargetDelayNs", "Target delay at the present window.", &Swift::m_targetDelayNs);
     return tid;
 }
 

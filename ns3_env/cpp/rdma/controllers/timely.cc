@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // TIMELY controller, by the gradient of a flow's round-trip time.
-#include "timely.h"
-
-#include "ns3/boolean.h"
-#include "ns3/double.h"
-#include "ns3/trace-source-accessor.h"
-#include "ns3/uinteger.h"
+#include "ns3/nstime.h"
+#include "ns3/traced-value.h"
+#include "ns3_env/cpp/contract/congestion-control.h"
+#include "ns3_env/cpp/contract/declaration.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,65 +11,78 @@
 namespace ns3::env::rdma
 {
 
+/// TIMELY (Mittal 2015, Algorithm 1), one decision per window of data, rate only (docs/sources/published-simulator.md, "Controllers").
+class Timely : public CongestionControl
+{
+  public:
+    static TypeId GetTypeId();
+
+    IntRequest GetIntRequest() const override;
+    void OnFlowStart(FlowState& flow) override;
+    void OnAck(FlowState& flow, const AckSample& ack) override;
+
+  private:
+    /// Factor of a decrease, or a negative number for an increase.
+    double Decide(double rttNs);
+
+    double m_smoothing;        ///< attribute Alpha
+    double m_beta;             ///< attribute Beta
+    Time m_low;                ///< attribute LowThreshold
+    Time m_high;               ///< attribute HighThreshold
+    Time m_minRtt;             ///< attribute MinRtt
+    double m_increaseFraction; ///< attribute AdditiveIncrease
+    double m_hyperFraction;    ///< attribute HyperIncrease
+    uint32_t m_hyperAfter;     ///< attribute HyperAfter
+    bool m_bdpWindow;          ///< attribute BdpWindow (Zhang 2023, sec. 5.3)
+
+    double m_lastRttNs{0};
+    double m_differenceNs{0};
+    TracedValue<double> m_gradient{0};
+    uint32_t m_increases{0}; ///< in a row
+    uint64_t m_windowEnd{0};
+};
+
 NS_OBJECT_ENSURE_REGISTERED(Timely);
 
 TypeId
 Timely::GetTypeId()
 {
     static TypeId tid =
-        TypeId("rdma::timely")
-            .SetParent<CongestionControl>()
-            .SetGroupName("Rdma")
-            .AddConstructor<Timely>()
-            .AddAttribute("Alpha",
-                          "Weight of the newest RTT difference.",
-                          DoubleValue(0.875),
-                          MakeDoubleAccessor(&Timely::m_smoothing),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("Beta",
-                          "Strength of a decrease.",
-                          DoubleValue(0.8),
-                          MakeDoubleAccessor(&Timely::m_beta),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("LowThreshold",
-                          "Below this RTT the rate only grows.",
-                          TimeValue(MicroSeconds(50)),
-                          MakeTimeAccessor(&Timely::m_low),
-                          MakeTimeChecker(Time(0), Seconds(1000)))
-            .AddAttribute("HighThreshold",
-                          "Above this RTT the rate only falls.",
-                          TimeValue(MicroSeconds(500)),
-                          MakeTimeAccessor(&Timely::m_high),
-                          MakeTimeChecker(Time(0), Seconds(1000)))
-            .AddAttribute("MinRtt",
-                          "Normaliser of the gradient.",
-                          TimeValue(MicroSeconds(20)),
-                          MakeTimeAccessor(&Timely::m_minRtt),
-                          MakeTimeChecker(NanoSeconds(1), Seconds(1000)))
-            .AddAttribute("AdditiveIncrease",
-                          "Step, as a fraction of the host's link rate (100 Mb/s at 100 Gb/s).",
-                          DoubleValue(1e-3),
-                          MakeDoubleAccessor(&Timely::m_increaseFraction),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("HyperIncrease",
-                          "Step after HyperAfter increases in a row, likewise.",
-                          DoubleValue(5e-3),
-                          MakeDoubleAccessor(&Timely::m_hyperFraction),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("HyperAfter",
-                          "Increases in a row before hyper-active increase.",
-                          UintegerValue(5),
-                          MakeUintegerAccessor(&Timely::m_hyperAfter),
-                          MakeUintegerChecker<uint32_t>(0, 1'000'000))
-            .AddAttribute("BdpWindow",
-                          "Whether a flow has at most a BDP in flight; otherwise it has no window.",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&Timely::m_bdpWindow),
-                          MakeBooleanChecker())
-            .AddTraceSource("RttGradient",
-                            "Smoothed difference of RTTs, over MinRtt.",
-                            MakeTraceSourceAccessor(&Timely::m_gradient),
-                            "ns3::TracedValueCallback::Double");
+        Declaration<Timely>("rdma::timely")
+            .Number("Alpha",
+                    "Weight of the newest RTT difference.",
+                    &Timely::m_smoothing,
+                    {0.875, 0.0, 1.0})
+            .Number("Beta", "Strength of a decrease.", &Timely::m_beta, {0.8, 0.0, 1.0})
+            .Number("LowThreshold",
+                    "Below this RTT the rate only grows.",
+                    &Timely::m_low,
+                    {MicroSeconds(50), Time(0), Seconds(1000)})
+            .Number("HighThreshold",
+                    "Above this RTT the rate only falls.",
+                    &Timely::m_high,
+                    {MicroSeconds(500), Time(0), Seconds(1000)})
+            .Number("MinRtt",
+                    "Normaliser of the gradient.",
+                    &Timely::m_minRtt,
+                    {MicroSeconds(20), NanoSeconds(1), Seconds(1000)})
+            .Number("AdditiveIncrease",
+                    "Step, as a fraction of the host's link rate (100 Mb/s at 100 Gb/s).",
+                    &Timely::m_increaseFraction,
+                    {1e-3, 0.0, 1.0})
+            .Number("HyperIncrease",
+                    "Step after HyperAfter increases in a row, likewise.",
+                    &Timely::m_hyperFraction,
+                    {5e-3, 0.0, 1.0})
+            .Number("HyperAfter",
+                    "Increases in a row before hyper-active increase.",
+                    &Timely::m_hyperAfter,
+                    {5, 0, 1'000'000})
+            .Flag("BdpWindow",
+                  "Whether a flow has at most a BDP in flight; otherwise it has no window.",
+                  &Timely::m_bdpWindow,
+                  false)
+            .State("RttGradient", "Smoothed difference of RTTs, over MinRtt.", &Timely::m_gradient);
     return tid;
 }
 

@@ -3,7 +3,6 @@
 #ifndef NS3_ENV_RDMA_MPCC_MPCC_CONTROL_H
 #define NS3_ENV_RDMA_MPCC_MPCC_CONTROL_H
 
-#include "mpcc-lqr.h"
 #include "mpcc-qp.h"
 
 #include <cstdint>

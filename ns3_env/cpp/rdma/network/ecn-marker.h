@@ -5,7 +5,7 @@
 
 #include "packet.h"
 
-#include "ns3_env/cpp/contract/ecn-config.h"
+#include "ns3_env/cpp/contract/switch-config.h"
 #include "ns3_env/cpp/engine/random-source.h"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // Rules of a network where physics leaves a choice, with the default preset's answers.
 #include "network-rules.h"
 
-#include "ns3_env/cpp/routing/pipeline.h"
+#include "ns3_env/cpp/routing/routing.h"
 
 #include <algorithm>
 #include <cmath>

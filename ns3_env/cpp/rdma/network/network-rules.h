@@ -11,7 +11,6 @@
 #include "ns3_env/cpp/contract/path-facts.h"
 #include "ns3_env/cpp/engine/random-source.h"
 #include "ns3_env/cpp/routing/graph.h"
-#include "ns3_env/cpp/routing/next-hop-order.h"
 
 #include <functional>
 #include <memory>

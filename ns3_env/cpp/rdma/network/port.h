@@ -3,7 +3,6 @@
 #ifndef NS3_ENV_RDMA_NETWORK_PORT_H
 #define NS3_ENV_RDMA_NETWORK_PORT_H
 
-#include "network-context.h"
 #include "packet.h"
 
 #include "ns3/callback.h"

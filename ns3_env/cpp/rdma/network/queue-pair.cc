@@ -312,4 +312,14 @@ QueuePair::ClearCounted(uint8_t hop)
     return was;
 }
 
+void
+NetworkContext::Release(Packet* packet)
+{
+    if (packet->flow != nullptr)
+    {
+        packet->flow->OnPacketOffNetwork();
+    }
+    pool.Release(packet);
+}
+
 } // namespace ns3::env::rdma

@@ -3,7 +3,7 @@
 #ifndef NS3_ENV_RDMA_NETWORK_SHARED_BUFFER_H
 #define NS3_ENV_RDMA_NETWORK_SHARED_BUFFER_H
 
-#include "ns3_env/cpp/contract/switch-buffer-config.h"
+#include "ns3_env/cpp/contract/switch-config.h"
 
 #include <cstdint>
 #include <vector>

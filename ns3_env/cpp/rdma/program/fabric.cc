@@ -18,7 +18,6 @@ namespace
 {
 
 constexpr uint16_t DESTINATION_PORT = 100;
-constexpr Picos EVENTS_PER_FRAME = 64;
 // Units of quantised telemetry grow with the hosts' rate above this one.
 constexpr double TELEMETRY_REFERENCE_BPS = 25e9;
 constexpr double LONGEST_DRAIN_S =
@@ -47,7 +46,7 @@ Fabric::Fabric(const Scenario& scenario)
     m_context.rounding = m_rules->GetRounding();
     m_context.linkEvents = m_rules->GetLinkEvents();
     m_context.random = m_rules->MakeRandomSource(m_scenario.isSwitch.size());
-    SetGrain();
+    EventLoop::FitGrain(m_scenario.payloadBytes, m_scenario.FastestBps());
     BuildNodes();
     ConfigureSwitches();
     m_timeout = m_scenario.retransmissionTimeout.value_or(DefaultTimeout());
@@ -119,24 +118,6 @@ Fabric::BuildNodes()
         a.SetLoss(m_scenario.lossProbability);
         b.SetLoss(m_scenario.lossProbability);
     }
-}
-
-void
-Fabric::SetGrain() const
-{
-    Simulator::Now(); // there is a loop from here on, and no event in it
-    EventLoop* loop = EventLoop::Current();
-    if (loop == nullptr)
-    {
-        return;
-    }
-    double fastest = 0;
-    for (const LinkSpec& link : m_scenario.links)
-    {
-        fastest = std::max(fastest, link.rateBps);
-    }
-    // A hop takes the time of a frame; a network has some dozens of events in that time.
-    loop->SetGrain(IdealTime(m_scenario.payloadBytes, fastest, Rounding::Exact) / EVENTS_PER_FRAME);
 }
 
 void

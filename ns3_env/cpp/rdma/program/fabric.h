@@ -48,7 +48,6 @@ class Fabric
     void ConfigureSwitches();
     void CheckBuffer(uint32_t id, const Switch& sw) const;
     void CheckRecords(const FlowSpec& spec, const Hops& path) const;
-    void SetGrain() const;
     PathFacts DescribePath(const Hops& forward, const Hops& backward) const;
     void Measure(const Hops& path, PathFacts& facts) const;
     Route PortsOf(const Hops& path) const;

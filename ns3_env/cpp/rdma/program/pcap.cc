@@ -3,6 +3,7 @@
 #include "pcap.h"
 
 #include "ns3_env/cpp/rdma/network/wire-frame.h"
+#include "ns3_env/cpp/recorders/capture-files.h"
 
 namespace ns3::env::rdma
 {
@@ -29,10 +30,8 @@ PortsOf(const RdmaEpisode& network)
     return ports;
 }
 
-} // namespace
-
 /// The capture of one port.
-class PcapRecorder::Tap
+class Tap final : public CaptureFiles::Tap
 {
   public:
     Tap(const RdmaEpisode& network, Port& port, CaptureFiles& files, size_t place)
@@ -45,7 +44,7 @@ class PcapRecorder::Tap
         port.TraceConnectWithoutContext("Rx", MakeCallback(&Tap::OnRx, this));
     }
 
-    void Close()
+    ~Tap() override
     {
         m_port.TraceDisconnectWithoutContext("Tx", MakeCallback(&Tap::OnTx, this));
         m_port.TraceDisconnectWithoutContext("Rx", MakeCallback(&Tap::OnRx, this));
@@ -96,26 +95,20 @@ class PcapRecorder::Tap
     size_t m_place; ///< among the chosen ports
 };
 
-PcapRecorder::PcapRecorder(const RdmaEpisode& network, const PcapSpec& spec)
-    : m_files(spec, {LINKTYPE_ETHERNET, "rdma-sim"}, PortsOf(network))
+} // namespace
+
+std::unique_ptr<Capture>
+CaptureFrames(const RdmaEpisode& network, const PcapSpec& spec)
 {
+    auto files = std::make_unique<CaptureFiles>(spec,
+                                                CaptureFormat{LINKTYPE_ETHERNET, "rdma-sim"},
+                                                PortsOf(network));
     const std::vector<Port*> ports = network.Ports();
-    for (const size_t port : m_files.Chosen())
+    for (size_t place = 0; place < files->Chosen().size(); ++place)
     {
-        m_taps.push_back(std::make_unique<Tap>(network, *ports[port], m_files, m_taps.size()));
+        files->Add(std::make_unique<Tap>(network, *ports[files->Chosen()[place]], *files, place));
     }
-}
-
-PcapRecorder::~PcapRecorder() = default;
-
-void
-PcapRecorder::Close()
-{
-    for (const auto& tap : m_taps)
-    {
-        tap->Close();
-    }
-    m_files.Close();
+    return files;
 }
 
 } // namespace ns3::env::rdma

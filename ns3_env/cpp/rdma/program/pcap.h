@@ -5,11 +5,10 @@
 
 #include "rdma-episode.h"
 
-#include "ns3_env/cpp/recorders/capture-files.h"
+#include "ns3_env/cpp/run/run-report.h"
 #include "ns3_env/cpp/run/scenario.h"
 
 #include <memory>
-#include <vector>
 
 namespace ns3::env::rdma
 {
@@ -17,25 +16,10 @@ namespace ns3::env::rdma
 /**
  * Writes the CaptureFiles of RoCEv2's frames from the ports' Tx and Rx traces: frames sent at the time their
  * transmission begins, frames received when they have arrived. Frames lost on the link are in the sender's file only.
+ *
+ * The network must live as long. \throws ScenarioError for a port or a folder that is not there
  */
-class PcapRecorder final : public Capture
-{
-  public:
-    /// The network must live as long. \throws ScenarioError for a port or a folder that is not there
-    PcapRecorder(const RdmaEpisode& network, const PcapSpec& spec);
-    ~PcapRecorder() override;
-
-    PcapRecorder(const PcapRecorder&) = delete;
-    PcapRecorder& operator=(const PcapRecorder&) = delete;
-
-    /// Completes the files. \throws std::runtime_error naming one that could not be written
-    void Close() override;
-
-  private:
-    class Tap;
-    CaptureFiles m_files;
-    std::vector<std::unique_ptr<Tap>> m_taps;
-};
+std::unique_ptr<Capture> CaptureFrames(const RdmaEpisode& network, const PcapSpec& spec);
 
 } // namespace ns3::env::rdma
 

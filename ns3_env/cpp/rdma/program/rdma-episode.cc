@@ -3,14 +3,132 @@
 #include "rdma-episode.h"
 
 #include "pcap.h"
-#include "rate-check.h"
 
+#include "ns3/simulator.h"
+#include "ns3_env/cpp/engine/constant-rate.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/engine/now.h"
-#include "ns3_env/cpp/run/controller-factory.h"
+#include "ns3_env/cpp/run/attributes.h"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <utility>
 
 namespace ns3::env::rdma
 {
+
+namespace
+{
+
+/// Far from those of flows, so that no flow takes another of several equal paths because there is a stream.
+constexpr uint16_t FIRST_SOURCE_PORT = 40000;
+
+} // namespace
+
+Streams::Streams(const Scenario& scenario, const Fabric& fabric)
+    : m_fabric(fabric)
+{
+    std::map<std::pair<uint32_t, uint32_t>, uint16_t> count; // streams so far per host pair
+    for (const StreamEntry& entry : scenario.streams)
+    {
+        Heartbeat::Beat();
+        const FlowSpec& spec = entry.flow;
+        m_ports.push_back(
+            static_cast<uint16_t>(FIRST_SOURCE_PORT + count[{spec.source, spec.destination}]++));
+        m_streams.push_back(m_fabric.Connect(spec, m_ports.back(), CreateObject<Uncontrolled>()));
+        m_streams.back()->SetOpenLoop(entry.rateBps, entry.stop);
+    }
+}
+
+void
+Streams::Schedule()
+{
+    for (const auto& stream : m_streams)
+    {
+        Heartbeat::Beat();
+        Simulator::Schedule(Time(stream->StartTime()),
+                            [this, pair = stream.get()]
+                            { m_fabric.Rules().Start([pair] { pair->Start(); }); });
+    }
+}
+
+StreamCounts
+Streams::Of(size_t stream) const
+{
+    const QueuePair& pair = *m_streams[stream];
+    return {pair.TransmittedBytes(), pair.ReceivedBytes(), pair.LostBytes()};
+}
+
+uint64_t
+Streams::TransmittedPayload() const
+{
+    uint64_t bytes = 0;
+    for (const auto& stream : m_streams)
+    {
+        Heartbeat::Beat();
+        bytes += stream->TransmittedBytes();
+    }
+    return bytes;
+}
+
+namespace
+{
+
+/// The most flows under way at one time, by receiving node.
+std::map<uint32_t, int>
+MostTogether(const RdmaEpisode& network)
+{
+    std::map<uint32_t, std::vector<std::pair<Picos, int>>> steps; // an end comes before a start
+    for (const FlowEntry& entry : network.GetScenario().flows)
+    {
+        const FlowSpec& flow = entry.flow;
+        const Picos end = network.Records()[flow.id].end;
+        if (flow.start < network.EndTime())
+        {
+            steps[flow.destination].emplace_back(flow.start, 1);
+            steps[flow.destination].emplace_back(end < 0 ? network.EndTime() : end, -1);
+        }
+    }
+    std::map<uint32_t, int> most;
+    for (auto& [node, changes] : steps)
+    {
+        std::sort(changes.begin(), changes.end());
+        int now = 0;
+        for (const auto& [time, step] : changes)
+        {
+            now += step;
+            most[node] = std::max(most[node], now);
+        }
+    }
+    return most;
+}
+
+} // namespace
+
+std::string
+RdmaEpisode::Warning() const
+{
+    const std::optional<double> least = GetScenario().minRateBps;
+    if (!least)
+    {
+        return {};
+    }
+    for (const auto& [node, flows] : MostTogether(*this))
+    {
+        const double rate = Nics()[node]->RateBps();
+        if (flows * *least > rate)
+        {
+            std::ostringstream text;
+            text << "'min_rate_bps': " << flows << " flows x " << *least
+                 << " bit/s = " << flows * *least << " bit/s exceed the link of host " << node
+                 << ", " << rate << " bit/s: its queue cannot empty; " << rate / flows
+                 << " would do";
+            return text.str();
+        }
+    }
+    return {};
+}
 
 RdmaEpisode::RdmaEpisode(Scenario scenario, FlowHook onCreate)
     : Episode(std::move(scenario), std::move(onCreate)),
@@ -94,15 +212,7 @@ RdmaEpisode::LossRecords() const
     for (const Port* port : Ports())
     {
         Heartbeat::Beat();
-        for (const LossCause cause : LOSS_CAUSES)
-        {
-            const Losses& lost = port->Lost().By(cause);
-            if (lost.packets > 0)
-            {
-                records.push_back(
-                    {port->NodeId(), port->Index(), port->Peer().NodeId(), cause, lost});
-            }
-        }
+        AddLosses(records, port->NodeId(), port->Index(), port->Peer().NodeId(), port->Lost());
     }
     return records;
 }
@@ -162,16 +272,10 @@ RdmaEpisode::TraceEvents(const MarkCallback& marked, const PauseCallback& paused
     }
 }
 
-std::string
-RdmaEpisode::Warning() const
-{
-    return LeastRateWarning(*this);
-}
-
 std::unique_ptr<Capture>
 RdmaEpisode::MakeCapture()
 {
-    return std::make_unique<PcapRecorder>(*this, *m_scenario.pcap);
+    return CaptureFrames(*this, *m_scenario.pcap);
 }
 
 uint64_t

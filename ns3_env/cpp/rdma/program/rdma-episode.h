@@ -4,9 +4,10 @@
 #define NS3_ENV_RDMA_PROGRAM_RDMA_EPISODE_H
 
 #include "fabric.h"
-#include "streams.h"
 
 #include "ns3_env/cpp/run/episode.h"
+#include "ns3_env/cpp/run/run-report.h"
+#include "ns3_env/cpp/run/scenario.h"
 
 #include <memory>
 #include <string>
@@ -15,6 +16,30 @@
 
 namespace ns3::env::rdma
 {
+
+/// The streams of one network. Ids go on after those of its flows, so that no two are the same.
+class Streams
+{
+  public:
+    /// `fabric` must outlive this. \throws ScenarioError where there is no path.
+    Streams(const Scenario& scenario, const Fabric& fabric);
+
+    Streams(const Streams&) = delete;
+    Streams& operator=(const Streams&) = delete;
+
+    /// Each will start when its time has come.
+    void Schedule();
+
+    StreamCounts Of(size_t stream) const;
+    uint16_t SourcePort(size_t stream) const { return m_ports[stream]; } ///< UDP
+    /// Payload bytes put on the wire, of all streams.
+    uint64_t TransmittedPayload() const;
+
+  private:
+    const Fabric& m_fabric;
+    std::vector<uint16_t> m_ports;
+    std::vector<std::unique_ptr<QueuePair>> m_streams;
+};
 
 /// One episode's network. One at a time in a process (an ns-3 rule); Simulator::Destroy comes after it.
 class RdmaEpisode final : public Episode
@@ -43,6 +68,8 @@ class RdmaEpisode final : public Episode
     std::vector<LossRecord> LossRecords() const override;
     StreamCounts CountsOf(size_t stream) const override { return m_streams.Of(stream); }
     RunTotals Totals() const override;
+    /// A sentence where flows that were under way together to one host had least rates (`min_rate_bps`) that exceed
+    /// its link: no controller could have emptied the queue. Empty otherwise. After the run.
     std::string Warning() const override;
     void TraceWindowAndRate(const WindowAndRateCallback& report) override;
     void TraceEvents(const MarkCallback& marked, const PauseCallback& paused) override;

@@ -3,21 +3,54 @@
 #include "rdma-transport.h"
 
 #include "controller-check.h"
-#include "controller-description.h"
 #include "plugins.h"
 #include "rdma-episode.h"
 
 #include "ns3/command-line.h"
 #include "ns3_env/cpp/json/bounds.h"
 #include "ns3_env/cpp/json/json-reader.h"
+#include "ns3_env/cpp/run/attributes.h"
 
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 namespace ns3::env::rdma
 {
 
 namespace
 {
+
+using Json = nlohmann::json;
+
+Json
+EcnToJson(const EcnConfig& ecn)
+{
+    if (!ecn.enabled)
+    {
+        return nullptr;
+    }
+    return {{"kmin_bytes", ecn.kminBytes},
+            {"kmax_bytes", ecn.kmaxBytes},
+            {"pmax", ecn.pmax},
+            {"at_rate_bps", ecn.atRateBps}};
+}
+
+Json
+CongestionPointsToJson(const CongestionPointConfig& points)
+{
+    if (!points.enabled)
+    {
+        return nullptr;
+    }
+    const double probability = points.sampleProbability;
+    return {{"target_bytes", points.targetBytes},
+            {"weight", points.weight},
+            {"sample_bytes", points.sampleBytes},
+            {"sample_jitter", points.sampleJitter},
+            {"adaptive_sampling", points.adaptiveSampling},
+            {"sample_probability", probability > 0 ? Json(probability) : Json(nullptr)},
+            {"feedback", points.negativeOnly ? "negative" : "both"}};
+}
 
 constexpr uint64_t UNBOUNDED_BYTES = 1ULL << 50; // more than any run sends
 
@@ -111,18 +144,6 @@ CheckControllers(bool pluginsOnly)
 
 } // namespace
 
-std::string
-RdmaTransport::Name() const
-{
-    return "rdma";
-}
-
-std::string
-RdmaTransport::Title() const
-{
-    return "RDMA (RoCEv2)";
-}
-
 void
 RdmaTransport::AddOptions(CommandLine& command)
 {
@@ -158,7 +179,20 @@ RdmaTransport::Controllers() const
 std::string
 RdmaTransport::Describe() const
 {
-    return DescribeControllers();
+    Json all = Json::object();
+    for (const std::string& name : ListControllers())
+    {
+        const Ptr<CongestionControl> control = CreateController({name, {}});
+        all[name] = {
+            {"ecn", EcnToJson(control->GetEcnConfig())},
+            {"congestion_points", CongestionPointsToJson(control->GetCongestionPointConfig())},
+            {"attributes", DefaultsOf(AttributesOf(name))}};
+        if (const auto plugin = PluginControllers().find(name); plugin != PluginControllers().end())
+        {
+            all[name]["plugin"] = plugin->second;
+        }
+    }
+    return all.dump(2);
 }
 
 void

@@ -15,12 +15,17 @@ namespace ns3::env::rdma
 class RdmaTransport final : public Transport
 {
   public:
-    std::string Name() const override;
-    std::string Title() const override;
+    RdmaTransport()
+        : Transport("rdma", "RDMA (RoCEv2)")
+    {
+    }
+
     /// --plugin and --check.
     void AddOptions(CommandLine& command) override;
     std::optional<int> Obey() override;
     std::vector<std::string> Controllers() const override;
+    /// `ecn` is the marking that `switch.ecn: auto` stands for (keys as in a scenario's `switch.ecn`), null where the
+    /// controller ignores marks.
     std::string Describe() const override;
     /// The switches, timing, and the sender's limits.
     void ReadKeys(JsonReader& root, Scenario& scenario) override;

@@ -3,10 +3,74 @@
 #ifndef NS3_ENV_RDMA_PUBLISHED_RULES_H
 #define NS3_ENV_RDMA_PUBLISHED_RULES_H
 
+#include "ns3_env/cpp/engine/random-source.h"
+#include "ns3_env/cpp/rdma/network/ecn-marker.h"
 #include "ns3_env/cpp/rdma/network/network-rules.h"
+#include "ns3_env/cpp/routing/graph.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
 
 namespace ns3::env::rdma::published
 {
+
+/**
+ * Number k is the first of stream `first + k` of ns-3's generator, MRG32k3a (L'Ecuyer 2002, "An
+ * object-oriented random-number package with many long streams and substreams"). Streams lie 2^127 numbers
+ * apart, substreams (ns-3's runs) 2^76; stepping from one to the next is one multiplication by a matrix.
+ */
+class StreamPerDraw final : public RandomSource
+{
+  public:
+    /// \param seed of the generator, at most 4294944442; \param run ns-3's run number.
+    StreamPerDraw(uint32_t seed, uint64_t run, uint64_t first);
+
+    double Draw() override;
+    /// A PFC frame takes a number as a marking decision does, and has no use for it.
+    void OnPfcFrame() override { Draw(); }
+
+  private:
+    using State = std::array<uint64_t, 3>;
+
+    State m_first;  ///< of the component modulo 4294967087
+    State m_second; ///< of the component modulo 4294944443
+};
+
+/**
+ * A breadth-first search from the destination, which at each node looks at the neighbour with the highest id
+ * first. On regular trees that is descending order of id. The first next hop is the one by which the search
+ * reached a node, and its path is the pair's.
+ */
+class NextHopOrder final : public env::NextHopOrder
+{
+  public:
+    explicit NextHopOrder(const Graph& graph);
+
+    void Sort(std::vector<const Neighbour*>& hops, uint32_t to) override;
+    bool FirstPathSpeaks() const override { return true; }
+
+  private:
+    /// The place of each node in the search from the host `to`.
+    const std::vector<uint32_t>& PlacesTo(uint32_t to);
+
+    const Graph& m_graph;
+    std::vector<std::vector<uint32_t>> m_places; ///< by destination, on demand
+};
+
+/// Decides on ACKs and marked packets too, which has no effect but to take a number of the source.
+class EcnMarker final : public rdma::EcnMarker
+{
+  public:
+    using rdma::EcnMarker::EcnMarker;
+
+  private:
+    bool Decide(const Packet& packet, double probability) override
+    {
+        const bool hits = Hits(probability);
+        return hits && IsMarkable(packet);
+    }
+};
 
 /// The priority group whose pause holds a host's ACKs, whichever group their flow is in.
 inline constexpr uint32_t ACK_GROUP = 3;

@@ -10,6 +10,93 @@
 namespace ns3::env::tcp
 {
 
+double
+PredictRtt(const RttMpcStep& step, double largestNs)
+{
+    const double rtt =
+        step.rttNs + (step.rateBps - step.bottleneckBps) / step.bottleneckBps * step.dtNs;
+    return std::clamp(rtt, step.leastNs, std::max(step.leastNs, largestNs));
+}
+
+double
+OptimalRate(const RttMpcWeights& weights, const RttMpcStep& step)
+{
+    const double ofRate = 1 - weights.target - weights.variance; // c3
+    const double ofVariance = weights.smoothing * weights.variance;
+    const double ofRtt = ofVariance + weights.target;
+    const double lambda = ofRtt * (step.rttNs - step.dtNs) - weights.target * step.targetNs -
+                          ofVariance * step.meanNs; // eq. 8
+    const double leastSquared = step.leastNs * step.leastNs;
+    return (ofRate * leastSquared * step.rateBps - step.dtNs * step.bottleneckBps * lambda) /
+           (ofRate * leastSquared + step.dtNs * step.dtNs * ofRtt); // eq. 7
+}
+
+double
+BackOff(double extremeNs, double meanNs, double dtNs, double decayNs)
+{
+    return meanNs + (extremeNs - meanNs) * std::exp(-dtNs / decayNs);
+}
+
+RttRange::RttRange(double decayRtts, double smoothing)
+    : m_decayRtts(decayRtts),
+      m_smoothing(smoothing)
+{
+}
+
+void
+RttRange::Start(double rttNs)
+{
+    m_minNs = m_maxNs = m_meanNs = rttNs;
+}
+
+void
+RttRange::Observe(double rttNs, double dtNs)
+{
+    const double decayNs = m_decayRtts * m_meanNs;
+    m_minNs = std::min(rttNs, BackOff(m_minNs, m_meanNs, dtNs, decayNs)); // eq. 4
+    m_maxNs = std::max(rttNs, BackOff(m_maxNs, m_meanNs, dtNs, decayNs)); // eq. 5
+}
+
+void
+RttRange::Smooth(double rttNs)
+{
+    m_meanNs += m_smoothing * (rttNs - m_meanNs);
+}
+
+BottleneckRate::BottleneckRate(double memoryRtts)
+    : m_memoryRtts(memoryRtts)
+{
+}
+
+void
+BottleneckRate::Start(double rttNs, double rateBps)
+{
+    m_sent = {};
+    m_timeNs = {};
+    m_lastRttNs = rttNs;
+    m_bps = rateBps;
+}
+
+void
+BottleneckRate::Add(double rateBps, double dtNs, double rttNs)
+{
+    if (m_memoryRtts > 0)
+    {
+        const double kept = std::exp(-dtNs / (m_memoryRtts * m_lastRttNs));
+        m_sent.Scale(kept);
+        m_timeNs.Scale(kept);
+    }
+    m_sent.Add(rateBps * dtNs);
+    m_timeNs.Add(dtNs);
+    m_timeNs.Add(rttNs - m_lastRttNs);
+    m_lastRttNs = rttNs;
+    const double bps = m_sent.Value() / m_timeNs.Value();
+    if (std::isfinite(bps) && bps > 0) // time stands still or runs back: no estimate
+    {
+        m_bps = bps;
+    }
+}
+
 namespace
 {
 

@@ -3,14 +3,129 @@
 #ifndef NS3_ENV_TCP_CONTROLLERS_RTTMPC_CONTROL_H
 #define NS3_ENV_TCP_CONTROLLERS_RTTMPC_CONTROL_H
 
-#include "bottleneck-rate.h"
-#include "rtt-range.h"
-#include "rttmpc-step.h"
-
+#include <cmath>
 #include <cstdint>
 
 namespace ns3::env::tcp
 {
+
+/// What is weighed against what; c3 = 1 - c1 - c2 weighs changes of the rate.
+struct RttMpcWeights
+{
+    double target;    ///< c1: distance of the RTT from its target
+    double variance;  ///< c2: distance of the RTT from its running average
+    double smoothing; ///< alpha of that average
+};
+
+/// A step of the model, by the paper's names.
+struct RttMpcStep
+{
+    double rateBps;       ///< r(n)
+    double rttNs;         ///< l(n)
+    double meanNs;        ///< l-bar(n), before l(n) is part of it
+    double targetNs;      ///< l_t
+    double leastNs;       ///< l_P
+    double dtNs;          ///< dt(n)
+    double bottleneckBps; ///< r_B
+};
+
+/// l(n+1) of eq. 2, in `leastNs` .. `largestNs`: what the RTT becomes after dt at the rate r.
+double PredictRtt(const RttMpcStep& step, double largestNs);
+
+/// r(n+1) of eqs. 7 and 8, in bits per second: without bounds, it may be negative.
+double OptimalRate(const RttMpcWeights& weights, const RttMpcStep& step);
+
+/**
+ * b_e: what is left after `dtNs` of an extreme that goes back to the mean (Lynn et al. 2020, eq. 3).
+ *
+ * The paper's step x + (mean - x) dt / tau is the first order of its continuous form, which is what is
+ * computed: 37 % of the distance is left after tau however many steps led there, and a step longer than tau
+ * does not overshoot.
+ */
+double BackOff(double extremeNs, double meanNs, double dtNs, double decayNs);
+
+/// The least and the largest RTT of late, and the running average between them.
+class RttRange
+{
+  public:
+    /// `decayRtts`: tau_d of eq. 3, in running averages; `smoothing`: alpha of the running average.
+    RttRange(double decayRtts, double smoothing);
+
+    /// The first RTT of a flow is all three.
+    void Start(double rttNs);
+
+    /// Eqs. 4 and 5: an RTT, `dtNs` after the last one. What backs off goes to the mean as Smooth() left it.
+    void Observe(double rttNs, double dtNs);
+
+    /// The running average takes the RTT of a step: mean + alpha (l - mean).
+    void Smooth(double rttNs);
+
+    double MinNs() const { return m_minNs; }   ///< l_P
+    double MaxNs() const { return m_maxNs; }   ///< l_B
+    double MeanNs() const { return m_meanNs; } ///< l-bar
+
+  private:
+    double m_decayRtts;
+    double m_smoothing;
+    double m_minNs{0};
+    double m_maxNs{0};
+    double m_meanNs{0};
+};
+
+/// Neumaier's form of Kahan's summation: a sum whose error does not grow with the number of terms: what each addition rounds off is kept beside it.
+class CompensatedSum
+{
+  public:
+    void Add(double term)
+    {
+        const double sum = m_sum + term;
+        m_lost += std::abs(m_sum) >= std::abs(term) ? (m_sum - sum) + term : (term - sum) + m_sum;
+        m_sum = sum;
+    }
+
+    /// Forgets a share of what was added so far.
+    void Scale(double factor)
+    {
+        m_sum *= factor;
+        m_lost *= factor;
+    }
+
+    double Value() const { return m_sum + m_lost; }
+
+  private:
+    double m_sum{0};
+    double m_lost{0};
+};
+
+/**
+ * Eq. 6: r_B(n) = sum of r(k) dt(k), over l(n) - l(0) + t(n) - t(0).
+ *
+ * Both sums are compensated (CompensatedSum): after 1e7 ACKs they differ from sums in long double by no more than their last digits. With a
+ * memory, older terms of both fade together (a factor exp(-dt / memory) each step), which keeps the ratio's
+ * meaning: eq. 6 over the last `memory`.
+ */
+class BottleneckRate
+{
+  public:
+    /// `memoryRtts`: in RTTs; 0 for all that was sent, as eq. 6 has it.
+    explicit BottleneckRate(double memoryRtts);
+
+    /// A new origin t(0), l(0); the estimate stays until the next Add().
+    void Start(double rttNs, double rateBps);
+
+    /// `rateBps` was sent at for `dtNs`; the RTT is now `rttNs`.
+    void Add(double rateBps, double dtNs, double rttNs);
+
+    /// The last estimate that was finite and positive, in bits per second.
+    double Bps() const { return m_bps; }
+
+  private:
+    double m_memoryRtts;
+    CompensatedSum m_sent;   ///< sum of r dt, in bit/s times ns
+    CompensatedSum m_timeNs; ///< sum of dt + dl
+    double m_lastRttNs{0};
+    double m_bps{0};
+};
 
 struct RttMpcSettings
 {

@@ -1,17 +1,71 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // RTT-driven MPC on a TCP socket: RTTs and losses in, a pacing rate out, no binding window.
-#include "rttmpc.h"
+#include "rttmpc-control.h"
 
-#include "ns3/double.h"
+#include "ns3/data-rate.h"
+#include "ns3/nstime.h"
 #include "ns3/simulator.h"
-#include "ns3/trace-source-accessor.h"
+#include "ns3/tcp-congestion-ops.h"
+#include "ns3/traced-value.h"
+#include "ns3_env/cpp/contract/declaration.h"
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace ns3::env::tcp
 {
+
+/**
+ * RTT-driven MPC (Lynn et al. 2020). Rates are of payload, which is what ns-3 paces; the socket's pacing is switched on here, from the first
+ * packet, and its MaxPacingRate (4 Gb/s by default) is not looked at: MaxRate is the flow's cap.
+ *
+ * RTTs are those of single packets (the socket's LastRTT), and none of a recovery, which waits for what was lost. ns-3's TCP timestamps
+ * count milliseconds: switch them off (TcpSocketBase::Timestamp) where RTTs are shorter.
+ */
+class RttMpc : public TcpCongestionOps
+{
+  public:
+    static TypeId GetTypeId();
+
+    std::string GetName() const override;
+    Ptr<TcpCongestionOps> Fork() override;
+    void Init(Ptr<TcpSocketState> tcb) override;
+    bool HasCongControl() const override;
+    void PktsAcked(Ptr<TcpSocketState> tcb, uint32_t segmentsAcked, const Time& rtt) override;
+    void CongControl(Ptr<TcpSocketState> tcb,
+                     const TcpRateOps::TcpRateConnection& connection,
+                     const TcpRateOps::TcpRateSample& sample) override;
+    void CongestionStateSet(Ptr<TcpSocketState> tcb,
+                            const TcpSocketState::TcpCongState_t newState) override;
+    void CwndEvent(Ptr<TcpSocketState> tcb, const TcpSocketState::TcpCAEvent_t event) override;
+    uint32_t GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t bytesInFlight) override;
+
+  private:
+    /// Made at its first use, when attributes are set.
+    RttMpcControl& Control();
+    void Apply(TcpSocketState& tcb);
+
+    double m_weightTarget;   ///< attribute C1
+    double m_weightVariance; ///< attribute C2
+    double m_smoothing;      ///< attribute Alpha
+    double m_targetShare;    ///< attribute TargetShare
+    double m_decayRtts;      ///< attribute DecayRtts
+    double m_stepRtts;       ///< attribute StepRtts
+    double m_memoryRtts;     ///< attribute MemoryRtts
+    double m_probeRtts;      ///< attribute ProbeRtts
+    double m_probeGain;      ///< attribute ProbeGain
+    DataRate m_initialRate;  ///< attribute InitialRate
+    DataRate m_minRate;      ///< attribute MinRate
+    DataRate m_maxRate;      ///< attribute MaxRate
+
+    std::optional<RttMpcControl> m_control;
+    bool m_rttIsNew{false}; ///< this ACK has brought an RTT
+    Time m_lastAckTime{0};
+    TracedValue<double> m_bottleneckBps{0};
+    TracedValue<double> m_targetRttNs{0};
+};
 
 namespace
 {
@@ -36,93 +90,77 @@ RttMpc::GetTypeId()
 {
     static constexpr RttMpcSettings DEFAULTS;
     static TypeId tid =
-        TypeId("tcp::rttmpc")
-            .SetParent<TcpCongestionOps>()
-            .SetGroupName("Tcp")
-            .AddConstructor<RttMpc>()
-            .AddAttribute("C1",
-                          "Weight of the RTT's distance from its target: c1 (Lynn et al. 2020, "
-                          "eqs. 7 and 8). More is faster, and "
-                          "less stable.",
-                          DoubleValue(DEFAULTS.weightTarget),
-                          MakeDoubleAccessor(&RttMpc::m_weightTarget),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("C2",
-                          "Weight of the RTT's variance: c2; 1 - C1 - C2 is that of the rate's, c3 "
-                          "(Lynn et al. 2020, eqs. 7 and 8).",
-                          DoubleValue(DEFAULTS.weightVariance),
-                          MakeDoubleAccessor(&RttMpc::m_weightVariance),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute(
+        Declaration<RttMpc, TcpCongestionOps>("tcp::rttmpc")
+            .Number("C1",
+                    "Weight of the RTT's distance from its target: c1 (Lynn et al. 2020, "
+                    "eqs. 7 and 8). More is faster, and "
+                    "less stable.",
+                    &RttMpc::m_weightTarget,
+                    {DEFAULTS.weightTarget, 0.0, 1.0})
+            .Number("C2",
+                    "Weight of the RTT's variance: c2; 1 - C1 - C2 is that of the rate's, c3 "
+                    "(Lynn et al. 2020, eqs. 7 and 8).",
+                    &RttMpc::m_weightVariance,
+                    {DEFAULTS.weightVariance, 0.0, 1.0})
+            .Number(
                 "Alpha",
                 "Weight of the newest RTT in the running average: alpha (Lynn et al. 2020, eq. 8).",
-                DoubleValue(DEFAULTS.smoothing),
-                MakeDoubleAccessor(&RttMpc::m_smoothing),
-                MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("TargetShare",
-                          "Where the target RTT lies between propagation RTT (0) and bottleneck "
-                          "RTT (1): halfway in "
-                          "Lynn et al. 2020, sec. 4.2.",
-                          DoubleValue(DEFAULTS.targetShare),
-                          MakeDoubleAccessor(&RttMpc::m_targetShare),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("DecayRtts",
-                          "Decay time of the least and the largest RTT, in running averages of the "
-                          "RTT: tau_d (Lynn et al. 2020, "
-                          "eq. 3).",
-                          DoubleValue(DEFAULTS.decayRtts),
-                          MakeDoubleAccessor(&RttMpc::m_decayRtts),
-                          MakeDoubleChecker<double>(1.0, 1e12))
-            .AddAttribute("StepRtts",
-                          "From one optimum (Lynn et al. 2020, eq. 7) to the next, in RTTs; 0: at "
-                          "every ACK, which swings where "
-                          "an RTT has many.",
-                          DoubleValue(DEFAULTS.stepRtts),
-                          MakeDoubleAccessor(&RttMpc::m_stepRtts),
-                          MakeDoubleChecker<double>(0.0, 1e6))
-            .AddAttribute("MemoryRtts",
-                          "Memory of the bottleneck rate, in RTTs; 0: all that was sent counts "
-                          "(Lynn et al. 2020, eq. 6).",
-                          DoubleValue(DEFAULTS.memoryRtts),
-                          MakeDoubleAccessor(&RttMpc::m_memoryRtts),
-                          MakeDoubleChecker<double>(0.0, 1e12))
-            .AddAttribute("ProbeRtts",
-                          "From one probe to the next, in running averages of the RTT; 0: none but "
-                          "after losses. Probes of "
-                          "propagation and bottleneck RTT take turns (Lynn et al. 2020, sec. 2).",
-                          DoubleValue(DEFAULTS.probeRtts),
-                          MakeDoubleAccessor(&RttMpc::m_probeRtts),
-                          MakeDoubleChecker<double>(0.0, 1e12))
-            .AddAttribute("ProbeGain",
-                          "A probe sends at 1 + gain or 1 - gain times the rate; a flow that "
-                          "starts grows by 1 + gain per RTT.",
-                          DoubleValue(DEFAULTS.probeGain),
-                          MakeDoubleAccessor(&RttMpc::m_probeGain),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("InitialRate",
-                          "Rate of payload that a flow starts at.",
-                          DataRateValue(RateOf(DEFAULTS.initialBps)),
-                          MakeDataRateAccessor(&RttMpc::m_initialRate),
-                          MakeDataRateChecker())
-            .AddAttribute("MinRate",
-                          "Rate of payload that a flow never falls below (Lynn et al. 2020, Fig. "
-                          "5: 5 Gb/s of 40).",
-                          DataRateValue(RateOf(DEFAULTS.leastBps)),
-                          MakeDataRateAccessor(&RttMpc::m_minRate),
-                          MakeDataRateChecker())
-            .AddAttribute("MaxRate",
-                          "The flow's cap, of payload (Lynn et al. 2020, sec. 3).",
-                          DataRateValue(RateOf(DEFAULTS.largestBps)),
-                          MakeDataRateAccessor(&RttMpc::m_maxRate),
-                          MakeDataRateChecker())
-            .AddTraceSource("BottleneckBps",
-                            "Estimate of the bottleneck's rate (Lynn et al. 2020, eq. 6).",
-                            MakeTraceSourceAccessor(&RttMpc::m_bottleneckBps),
-                            "ns3::TracedValueCallback::Double")
-            .AddTraceSource("TargetRttNs",
-                            "The RTT that is aimed at.",
-                            MakeTraceSourceAccessor(&RttMpc::m_targetRttNs),
-                            "ns3::TracedValueCallback::Double");
+                &RttMpc::m_smoothing,
+                {DEFAULTS.smoothing, 0.0, 1.0})
+            .Number("TargetShare",
+                    "Where the target RTT lies between propagation RTT (0) and bottleneck "
+                    "RTT (1): halfway in "
+                    "Lynn et al. 2020, sec. 4.2.",
+                    &RttMpc::m_targetShare,
+                    {DEFAULTS.targetShare, 0.0, 1.0})
+            .Number("DecayRtts",
+                    "Decay time of the least and the largest RTT, in running averages of the "
+                    "RTT: tau_d (Lynn et al. 2020, "
+                    "eq. 3).",
+                    &RttMpc::m_decayRtts,
+                    {DEFAULTS.decayRtts, 1.0, 1e12})
+            .Number("StepRtts",
+                    "From one optimum (Lynn et al. 2020, eq. 7) to the next, in RTTs; 0: at "
+                    "every ACK, which swings where "
+                    "an RTT has many.",
+                    &RttMpc::m_stepRtts,
+                    {DEFAULTS.stepRtts, 0.0, 1e6})
+            .Number("MemoryRtts",
+                    "Memory of the bottleneck rate, in RTTs; 0: all that was sent counts "
+                    "(Lynn et al. 2020, eq. 6).",
+                    &RttMpc::m_memoryRtts,
+                    {DEFAULTS.memoryRtts, 0.0, 1e12})
+            .Number("ProbeRtts",
+                    "From one probe to the next, in running averages of the RTT; 0: none but "
+                    "after losses. Probes of "
+                    "propagation and bottleneck RTT take turns (Lynn et al. 2020, sec. 2).",
+                    &RttMpc::m_probeRtts,
+                    {DEFAULTS.probeRtts, 0.0, 1e12})
+            .Number("ProbeGain",
+                    "A probe sends at 1 + gain or 1 - gain times the rate; a flow that "
+                    "starts grows by 1 + gain per RTT.",
+                    &RttMpc::m_probeGain,
+                    {DEFAULTS.probeGain, 0.0, 1.0})
+            .Add("InitialRate",
+                 "Rate of payload that a flow starts at.",
+                 DataRateValue(RateOf(DEFAULTS.initialBps)),
+                 MakeDataRateAccessor(&RttMpc::m_initialRate),
+                 MakeDataRateChecker())
+            .Add("MinRate",
+                 "Rate of payload that a flow never falls below (Lynn et al. 2020, Fig. "
+                 "5: 5 Gb/s of 40).",
+                 DataRateValue(RateOf(DEFAULTS.leastBps)),
+                 MakeDataRateAccessor(&RttMpc::m_minRate),
+                 MakeDataRateChecker())
+            .Add("MaxRate",
+                 "The flow's cap, of payload (Lynn et al. 2020, sec. 3).",
+                 DataRateValue(RateOf(DEFAULTS.largestBps)),
+                 MakeDataRateAccessor(&RttMpc::m_maxRate),
+                 MakeDataRateChecker())
+            .State("BottleneckBps",
+                   "Estimate of the bottleneck's rate (Lynn et al. 2020, eq. 6).",
+                   &RttMpc::m_bottleneckBps)
+            .State("TargetRttNs", "The RTT that is aimed at.", &RttMpc::m_targetRttNs);
     return tid;
 }
 

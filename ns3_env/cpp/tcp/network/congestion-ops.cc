@@ -5,7 +5,6 @@
 #include "ns3/object-factory.h"
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/run/attributes.h"
-#include "ns3_env/cpp/run/controller-factory.h"
 #include "ns3_env/cpp/tcp/controllers/steered.h"
 
 #include <algorithm>

@@ -21,7 +21,7 @@
 #include "ns3_env/cpp/engine/event-loop.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/json/bounds.h"
-#include "ns3_env/cpp/run/controller-factory.h"
+#include "ns3_env/cpp/run/attributes.h"
 #include "ns3_env/cpp/tcp/controllers/steered.h"
 
 #include <algorithm>
@@ -36,7 +36,6 @@ namespace
 {
 
 constexpr uint16_t DESTINATION_PORT = 100; // as RDMA's flows have it
-constexpr Picos EVENTS_PER_FRAME = 64;
 constexpr int64_t FIRST_STREAM = 1;
 
 } // namespace
@@ -53,7 +52,7 @@ Fabric::Fabric(const Scenario& scenario, const TcpSettings& settings)
 {
     CheckSettings();
     RngSeedManager::SetRun(m_scenario.seed); // an episode's seed is the run number
-    SetGrain();
+    EventLoop::FitGrain(m_settings.segmentBytes, m_scenario.FastestBps());
     BuildNodes();
     for (const LinkSpec& link : m_scenario.links)
     {
@@ -103,23 +102,6 @@ Fabric::CheckSettings() const
           "a socket's buffer of " + std::to_string(m_settings.socketBufferBytes) +
               " bytes: at least " + std::to_string(bounds::LEAST_SOCKET_BUFFER_SEGMENTS) +
               " segments");
-}
-
-void
-Fabric::SetGrain() const
-{
-    Simulator::Now(); // there is a loop from here on, and no event in it
-    EventLoop* loop = EventLoop::Current();
-    if (loop == nullptr || m_scenario.links.empty())
-    {
-        return;
-    }
-    double fastest = 0;
-    for (const LinkSpec& link : m_scenario.links)
-    {
-        fastest = std::max(fastest, link.rateBps);
-    }
-    loop->SetGrain(IdealTime(m_settings.segmentBytes, fastest, Rounding::Exact) / EVENTS_PER_FRAME);
 }
 
 void
@@ -333,14 +315,7 @@ Fabric::LossRecords() const
     for (const Egress& egress : m_egresses)
     {
         Heartbeat::Beat();
-        for (const LossCause cause : LOSS_CAUSES)
-        {
-            const Losses& lost = egress.meter->Lost().By(cause);
-            if (lost.packets > 0)
-            {
-                records.push_back({egress.node, egress.port, egress.peer, cause, lost});
-            }
-        }
+        AddLosses(records, egress.node, egress.port, egress.peer, egress.meter->Lost());
     }
     return records;
 }

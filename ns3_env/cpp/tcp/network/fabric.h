@@ -81,7 +81,6 @@ class Fabric
 
   private:
     void CheckSettings() const;
-    void SetGrain() const;
     void BuildNodes();
     void BuildLink(const LinkSpec& link);
     Ptr<PointToPointNetDevice> AddDevice(uint32_t node, double rateBps);

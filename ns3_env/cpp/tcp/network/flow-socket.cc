@@ -2,8 +2,6 @@
 // ns-3's TCP socket with a flow's ports and settings, and with counts.
 #include "flow-socket.h"
 
-#include "sent-segments.h"
-
 #include "ns3/inet-socket-address.h"
 #include "ns3/ipv4-end-point.h"
 #include "ns3/rtt-estimator.h"
@@ -20,6 +18,51 @@
 
 namespace ns3::env::tcp
 {
+
+namespace
+{
+
+using SentList = std::list<TcpTxItem*> TcpTxBuffer::*;
+using FirstByte = TracedValue<SequenceNumber32> TcpTxBuffer::*;
+
+SentList SentListOf();
+FirstByte FirstByteOf();
+
+/// ns-3 keeps both private; an explicit instantiation may name them.
+template <SentList list, FirstByte first>
+struct Members
+{
+    friend SentList SentListOf() { return list; }
+
+    friend FirstByte FirstByteOf() { return first; }
+};
+
+template struct Members<&TcpTxBuffer::m_sentList, &TcpTxBuffer::m_firstByteSeq>;
+
+} // namespace
+
+SentSegmentsFrom::SentSegmentsFrom(TcpTxBuffer& buffer, SequenceNumber32 sequence)
+    : m_buffer(buffer),
+      m_head(buffer.HeadSequence())
+{
+    auto& sent = buffer.*SentListOf();
+    auto wanted = sent.begin();
+    SequenceNumber32 first = m_head;
+    while (wanted != sent.end() && first + (*wanted)->GetSeqSize() <= sequence)
+    {
+        first += (*wanted)->GetSeqSize();
+        ++wanted;
+    }
+    m_before.splice(m_before.begin(), sent, sent.begin(), wanted);
+    buffer.*FirstByteOf() = first;
+}
+
+SentSegmentsFrom::~SentSegmentsFrom()
+{
+    auto& sent = m_buffer.*SentListOf();
+    sent.splice(sent.begin(), m_before);
+    m_buffer.*FirstByteOf() = m_head;
+}
 
 NS_OBJECT_ENSURE_REGISTERED(FlowSocket);
 

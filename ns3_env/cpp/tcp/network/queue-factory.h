@@ -6,11 +6,38 @@
 #include "tcp-settings.h"
 
 #include "ns3/queue-disc.h"
+#include "ns3/queue-size.h"
 
 #include <cstdint>
 
 namespace ns3::env::tcp
 {
+
+/**
+ * Marks an ECN-capable packet that leaves the queue longer than the threshold; what is not ECN-capable (a SYN, a
+ * pure ACK) is dropped at the limit alone. ns-3's RED with both thresholds at K drops it at K.
+ */
+class ThresholdQueueDisc : public QueueDisc
+{
+  public:
+    static TypeId GetTypeId();
+
+    ThresholdQueueDisc();
+
+    static constexpr const char* ABOVE_THRESHOLD = "Above the threshold";
+    static constexpr const char* LIMIT_EXCEEDED = "Queue disc limit exceeded";
+
+  private:
+    bool DoEnqueue(Ptr<QueueDiscItem> item) override;
+    Ptr<QueueDiscItem> DoDequeue() override;
+    bool CheckConfig() override;
+    void InitializeParams() override;
+
+    /// The queue's length with `item` is more than `size`.
+    bool Exceeds(const QueueSize& size, const QueueDiscItem& item) const;
+
+    QueueSize m_threshold;
+};
 
 /// IP and TCP headers without options.
 inline constexpr uint32_t HEADER_BYTES = 40;

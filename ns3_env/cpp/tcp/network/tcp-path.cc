@@ -4,7 +4,7 @@
 
 #include "queue-factory.h"
 
-#include "ns3_env/cpp/routing/pipeline.h"
+#include "ns3_env/cpp/routing/routing.h"
 
 #include <cmath>
 

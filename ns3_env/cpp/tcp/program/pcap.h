@@ -3,13 +3,11 @@
 #ifndef NS3_ENV_TCP_PROGRAM_PCAP_H
 #define NS3_ENV_TCP_PROGRAM_PCAP_H
 
-#include "ns3_env/cpp/recorders/capture-files.h"
-#include "ns3_env/cpp/run/capture.h"
+#include "ns3_env/cpp/run/run-report.h"
 #include "ns3_env/cpp/run/scenario.h"
 #include "ns3_env/cpp/tcp/network/fabric.h"
 
 #include <memory>
-#include <vector>
 
 namespace ns3::env::tcp
 {
@@ -18,25 +16,10 @@ namespace ns3::env::tcp
  * Writes the CaptureFiles of what ns-3's devices send and receive, from PPP's header on: frames sent at the time their
  * transmission begins, frames received when they have arrived. Frames lost on the link are in the sender's file only.
  * Checksums, which ns-3 leaves 0, are right.
+ *
+ * The network must live as long. \throws ScenarioError for a port or a folder that is not there
  */
-class PcapRecorder final : public Capture
-{
-  public:
-    /// The network must live as long. \throws ScenarioError for a port or a folder that is not there
-    PcapRecorder(const Fabric& fabric, const PcapSpec& spec);
-    ~PcapRecorder() override;
-
-    PcapRecorder(const PcapRecorder&) = delete;
-    PcapRecorder& operator=(const PcapRecorder&) = delete;
-
-    /// Completes the files. \throws std::runtime_error naming one that could not be written
-    void Close() override;
-
-  private:
-    class Tap;
-    CaptureFiles m_files;
-    std::vector<std::unique_ptr<Tap>> m_taps;
-};
+std::unique_ptr<Capture> CaptureFrames(const Fabric& fabric, const PcapSpec& spec);
 
 } // namespace ns3::env::tcp
 

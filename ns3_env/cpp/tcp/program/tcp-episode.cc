@@ -143,7 +143,7 @@ TcpEpisode::TraceEvents(const MarkCallback& marked, const PauseCallback&)
 std::unique_ptr<Capture>
 TcpEpisode::MakeCapture()
 {
-    return std::make_unique<PcapRecorder>(m_fabric, *m_scenario.pcap);
+    return CaptureFrames(m_fabric, *m_scenario.pcap);
 }
 
 } // namespace ns3::env::tcp

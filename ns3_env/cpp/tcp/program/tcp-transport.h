@@ -16,9 +16,15 @@ namespace ns3::env::tcp
 class TcpTransport final : public Transport
 {
   public:
-    std::string Name() const override;
-    std::string Title() const override;
+    TcpTransport()
+        : Transport("tcp", "TCP")
+    {
+    }
+
     std::vector<std::string> Controllers() const override;
+    /// `attributes` are ns-3's. `marking` is the threshold that a queue's `marking: auto` stands for:
+    /// `threshold_packets` at `at_rate_bps`, growing with a port's rate, no less than `least_packets`; null where the
+    /// controller does without marks.
     std::string Describe() const override;
     /// The section "tcp".
     void ReadKeys(JsonReader& root, Scenario& scenario) override;

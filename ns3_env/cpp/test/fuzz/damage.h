@@ -3,16 +3,41 @@
 #ifndef NS3_ENV_TEST_FUZZ_DAMAGE_H
 #define NS3_ENV_TEST_FUZZ_DAMAGE_H
 
-#include "random.h"
-
 #include "ns3_env/cpp/channel/agent-channel.h"
 #include "ns3_env/cpp/channel/simulator-channel.h"
 
-#include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <initializer_list>
+#include <iterator>
+#include <random>
 
 namespace ns3::env::fuzz
 {
+
+/// Random numbers of an attack, from a seed and the attack's number, so that each can be repeated.
+class Random
+{
+  public:
+    Random(uint64_t seed, uint64_t attack)
+        : m_engine(seed * 0x9e3779b97f4a7c15 + attack)
+    {
+    }
+
+    uint64_t Bits() { return m_engine(); }
+    /// Of [0, n).
+    size_t Below(size_t n) { return n == 0 ? 0 : static_cast<size_t>(m_engine() % n); }
+    bool OneIn(size_t n) { return Below(n) == 0; }
+
+    template <typename T>
+    T OneOf(std::initializer_list<T> values)
+    {
+        return *std::next(values.begin(), static_cast<std::ptrdiff_t>(Below(values.size())));
+    }
+
+  private:
+    std::mt19937_64 m_engine;
+};
 
 /// The region of an agent's end, which must live as long.
 class Region

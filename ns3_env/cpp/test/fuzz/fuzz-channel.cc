@@ -3,17 +3,26 @@
 //
 // rdma-fuzz-channel --corpus=FOLDER --inputs=N [--seed=S] [--only=K]
 #include "damage.h"
-#include "guard.h"
 
 #include "ns3/command-line.h"
 #include "ns3_env/cpp/program/run-episode.h"
 #include "ns3_env/cpp/rdma/program/rdma-transport.h"
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <limits>
+#include <sanitizer/common_interface_defs.h>
+#include <string>
+#include <sys/time.h>
 #include <thread>
+#include <unistd.h>
 
 namespace
 {
@@ -25,6 +34,81 @@ constexpr double INF = std::numeric_limits<double>::infinity();
 constexpr uint32_t CAPACITY = 6;
 constexpr int EXCHANGES = 4;       ///< in a talk, each with damage
 constexpr int MOST_DECISIONS = 64; ///< in an episode, before it is given up
+
+char s_line[64] = ""; ///< made before: handlers may do little
+
+void
+Print(const char* text)
+{
+    [[maybe_unused]] const ssize_t n = write(STDERR_FILENO, text, std::strlen(text));
+}
+
+/// Counts attacks, shows progress, and names the one in which the program dies or hangs. One in a process.
+class Guard
+{
+  public:
+    Guard()
+    {
+        for (const int hang : {SIGPROF, SIGALRM})
+        {
+            std::signal(hang,
+                        [](int)
+                        {
+                            Print("a hang: ");
+                            Print(s_line);
+                            _exit(99);
+                        });
+        }
+        __sanitizer_set_death_callback([] { Print(s_line); });
+        std::set_terminate(
+            []
+            {
+                Print(s_line);
+                __gnu_cxx::__verbose_terminate_handler();
+            });
+    }
+
+    /// Attack `number` begins; it may take 20 s of CPU time, or 60 s in all.
+    void Begin(uint64_t number)
+    {
+        std::snprintf(s_line, sizeof s_line, "channel, --only=%lu\n", number);
+        const itimerval cpu{{0, 0}, {20, 0}};
+        setitimer(ITIMER_PROF, &cpu, nullptr);
+        alarm(60);
+        ++m_count;
+        if (const auto now = std::chrono::steady_clock::now(); now > m_nextLine)
+        {
+            m_nextLine = now + BETWEEN_LINES;
+            std::cout << "channel: " << m_count << " inputs" << std::endl;
+        }
+    }
+
+    /// What was taken although it is wrong; the attacks go on.
+    void Silent(const char* what)
+    {
+        if (++m_silent <= 20)
+        {
+            std::cerr << "taken although wrong: " << what << ": " << s_line;
+        }
+    }
+
+    /// The last line. \returns the program's exit code
+    int End(uint64_t refused) const
+    {
+        std::cout << "channel: " << m_count << " inputs, " << refused
+                  << " refused, 0 crashes, 0 hangs, " << m_silent << " silent acceptances"
+                  << std::endl;
+        return m_silent == 0 ? 0 : 1;
+    }
+
+  private:
+    static constexpr std::chrono::seconds BETWEEN_LINES{3};
+
+    uint64_t m_count{0};
+    uint64_t m_silent{0};
+    std::chrono::steady_clock::time_point m_nextLine{std::chrono::steady_clock::now() +
+                                                     BETWEEN_LINES};
+};
 
 /// An action that a policy may give.
 ActionRow
@@ -268,7 +352,7 @@ main(int argc, char** argv)
     cmd.AddValue("only", "This input alone", only);
     cmd.Parse(argc, argv);
     PrepareSimulator();
-    Guard guard("channel", corpus + "/..", seed);
+    Guard guard;
     std::ifstream in(corpus + "/agent.json");
     ChannelFuzz fuzz(std::string((std::istreambuf_iterator<char>(in)), {}), guard);
     const auto first = static_cast<uint64_t>(std::max<int64_t>(only, 0));
@@ -276,5 +360,5 @@ main(int argc, char** argv)
     {
         fuzz.Try(seed, number);
     }
-    return guard.End(std::to_string(fuzz.refused) + " refused");
+    return guard.End(fuzz.refused);
 }

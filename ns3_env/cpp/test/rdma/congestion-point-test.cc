@@ -3,8 +3,8 @@
 #include "test-network.h"
 
 #include "ns3/rng-seed-manager.h"
-#include "ns3/test.h"
-#include "ns3_env/cpp/rdma/network/congestion-point.h"
+#include "ns3_env/cpp/rdma/network/switch.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <vector>
 
@@ -13,6 +13,8 @@ namespace ns3::env::rdma::test
 
 namespace
 {
+
+SUITE("rdma-congestion-point");
 
 constexpr uint32_t FRAME = 1000;
 constexpr Picos US = 1000 * PS_PER_NS;
@@ -42,121 +44,92 @@ NextSample(CongestionPoint& point, uint64_t queueBytes, uint32_t patience = 1'00
 }
 
 /// Jiang 2015, eq. 1.
-class FeedbackTest : public TestCase
+TEST("feedback: offset and change in units of 64 B, -Fb in 63 levels of q0 (2 w + 1)")
 {
-  public:
-    FeedbackTest()
-        : TestCase("feedback: offset and change in units of 64 B, -Fb in 63 levels of q0 (2 w + 1)")
+    OneStream random;
+    CongestionPoint point{Regular(10e3), 7, random};
+    const auto expect = [&](uint64_t queue, int32_t offset, int32_t delta, int level)
     {
-    }
+        const auto feedback = NextSample(point, queue).second;
+        ASSERT(feedback.has_value(), "a sample");
+        EXPECT_EQ(feedback->offsetBytes, offset, "Q_off");
+        EXPECT_EQ(feedback->deltaBytes, delta, "dQ");
+        EXPECT_EQ(int{feedback->quantised}, level, "level");
+        EXPECT_EQ(feedback->congestionPoint, 7, "who speaks");
+    };
 
-  private:
-    void Expect(uint64_t queue, int32_t offset, int32_t delta, int level)
-    {
-        const auto feedback = NextSample(m_point, queue).second;
-        NS_TEST_ASSERT_MSG_EQ(feedback.has_value(), true, "a sample");
-        NS_TEST_EXPECT_MSG_EQ(feedback->offsetBytes, offset, "Q_off");
-        NS_TEST_EXPECT_MSG_EQ(feedback->deltaBytes, delta, "dQ");
-        NS_TEST_EXPECT_MSG_EQ(int{feedback->quantised}, level, "level");
-        NS_TEST_EXPECT_MSG_EQ(feedback->congestionPoint, 7, "who speaks");
-    }
+    expect(100'000, 36'032, 100'032, 46); // (36000 + 2 * 100000) / 320000 * 63 = 46.5
+    expect(100'000, 36'032, 0, 7);        // 36000 / 320000 * 63 = 7.1
+    expect(64'000, 0, -36'032, 0);        // falling to the target: Fb > 0
+    expect(1'064, -62'912, -62'912, 0);
+    expect(10'000'000, 2'097'088, 2'097'088, 63); // what 16 bits in units of 64 B can say
+}
 
-    void DoRun() override
-    {
-        Expect(100'000, 36'032, 100'032, 46); // (36000 + 2 * 100000) / 320000 * 63 = 46.5
-        Expect(100'000, 36'032, 0, 7);        // 36000 / 320000 * 63 = 7.1
-        Expect(64'000, 0, -36'032, 0);        // falling to the target: Fb > 0
-        Expect(1'064, -62'912, -62'912, 0);
-        Expect(10'000'000, 2'097'088, 2'097'088, 63); // what 16 bits in units of 64 B can say
-    }
-
-    OneStream m_random;
-    CongestionPoint m_point{Regular(10e3), 7, m_random};
-};
-
-class SamplingTest : public TestCase
+TEST("samples: by bytes, faster as -Fb grows, with 15 % of jitter, or by probability")
 {
-  public:
-    SamplingTest()
-        : TestCase("samples: by bytes, faster as -Fb grows, with 15 % of jitter, or by probability")
+    OneStream random;
+    CongestionPoint regular(Regular(100e3), 0, random);
+    EXPECT_EQ(NextSample(regular, 1000).first, 100, "each 100 kB");
+    EXPECT_EQ(NextSample(regular, 1000).first, 100, "and again");
+
+    // The table of IEEE 802.1Q, 32.9.2: the interval after a level of 8 i, in kB. The queue stands still, so that
+    // its offset alone makes the level.
+    const std::array<uint32_t, 8> table{150, 75, 50, 38, 30, 25, 22, 19};
+    for (size_t i = 0; i < table.size(); ++i)
     {
+        CongestionPointConfig config = Regular(150e3);
+        config.adaptiveSampling = true;
+        CongestionPoint point(config, 0, random);
+        const auto queue =
+            static_cast<uint64_t>(64e3 + (8 * static_cast<double>(i) + 1) * 320e3 / 63);
+        NextSample(point, queue); // from an empty queue
+        NextSample(point, queue);
+        EXPECT_EQ(NextSample(point, queue).first, table[i], "level 8 i");
     }
 
-  private:
-    void DoRun() override
+    CongestionPointConfig jittery = Regular(100e3);
+    jittery.sampleJitter = 0.15;
+    CongestionPoint jumping(jittery, 0, random);
+    NextSample(jumping, 1000);
+    uint32_t least = UINT32_MAX;
+    uint32_t most = 0;
+    uint32_t sum = 0;
+    for (int i = 0; i < 1000; ++i)
     {
-        OneStream random;
-        CongestionPoint regular(Regular(100e3), 0, random);
-        NS_TEST_EXPECT_MSG_EQ(NextSample(regular, 1000).first, 100, "each 100 kB");
-        NS_TEST_EXPECT_MSG_EQ(NextSample(regular, 1000).first, 100, "and again");
-
-        // The table of IEEE 802.1Q, 32.9.2: the interval after a level of 8 i, in kB. The queue stands still, so that
-        // its offset alone makes the level.
-        const std::array<uint32_t, 8> table{150, 75, 50, 38, 30, 25, 22, 19};
-        for (size_t i = 0; i < table.size(); ++i)
-        {
-            CongestionPointConfig config = Regular(150e3);
-            config.adaptiveSampling = true;
-            CongestionPoint point(config, 0, random);
-            const auto queue =
-                static_cast<uint64_t>(64e3 + (8 * static_cast<double>(i) + 1) * 320e3 / 63);
-            NextSample(point, queue); // from an empty queue
-            NextSample(point, queue);
-            NS_TEST_EXPECT_MSG_EQ(NextSample(point, queue).first, table[i], "level 8 i");
-        }
-
-        CongestionPointConfig jittery = Regular(100e3);
-        jittery.sampleJitter = 0.15;
-        CongestionPoint jumping(jittery, 0, random);
-        NextSample(jumping, 1000);
-        uint32_t least = UINT32_MAX;
-        uint32_t most = 0;
-        uint32_t sum = 0;
-        for (int i = 0; i < 1000; ++i)
-        {
-            const uint32_t frames = NextSample(jumping, 1000).first;
-            least = std::min(least, frames);
-            most = std::max(most, frames);
-            sum += frames;
-        }
-        NS_TEST_EXPECT_MSG_EQ_TOL(least, 86, 1, "down to 85 kB");
-        NS_TEST_EXPECT_MSG_EQ_TOL(most, 115, 1, "up to 115 kB");
-        NS_TEST_EXPECT_MSG_EQ_TOL(sum / 1000.0, 100.5, 1.5, "100 kB in the mean, in whole frames");
-
-        CongestionPointConfig likely = Regular(1.0);
-        likely.sampleProbability = 0.01;
-        CongestionPoint dice(likely, 0, random);
-        sum = 0;
-        for (int i = 0; i < 1000; ++i)
-        {
-            sum += NextSample(dice, 1000).first;
-        }
-        NS_TEST_EXPECT_MSG_EQ_TOL(sum / 1000.0, 100, 10, "p = 0.01: each hundredth in the mean");
-
-        CongestionPointConfig negative = Regular(10e3);
-        negative.negativeOnly = true;
-        CongestionPoint silent(negative, 0, random);
-        NS_TEST_EXPECT_MSG_EQ(NextSample(silent, 60'000, 10).second.has_value(),
-                              true,
-                              "below the target, but growing fast");
-        NS_TEST_EXPECT_MSG_EQ(NextSample(silent, 63'000, 1000).second.has_value(),
-                              false,
-                              "below the target: nothing is said");
+        const uint32_t frames = NextSample(jumping, 1000).first;
+        least = std::min(least, frames);
+        most = std::max(most, frames);
+        sum += frames;
     }
-};
+    EXPECT_NEAR(least, 86, 1, "down to 85 kB");
+    EXPECT_NEAR(most, 115, 1, "up to 115 kB");
+    EXPECT_NEAR(sum / 1000.0, 100.5, 1.5, "100 kB in the mean, in whole frames");
+
+    CongestionPointConfig likely = Regular(1.0);
+    likely.sampleProbability = 0.01;
+    CongestionPoint dice(likely, 0, random);
+    sum = 0;
+    for (int i = 0; i < 1000; ++i)
+    {
+        sum += NextSample(dice, 1000).first;
+    }
+    EXPECT_NEAR(sum / 1000.0, 100, 10, "p = 0.01: each hundredth in the mean");
+
+    CongestionPointConfig negative = Regular(10e3);
+    negative.negativeOnly = true;
+    CongestionPoint silent(negative, 0, random);
+    EXPECT(NextSample(silent, 60'000, 10).second.has_value(), "below the target, but growing fast");
+    EXPECT_EQ(NextSample(silent, 63'000, 1000).second.has_value(),
+              false,
+              "below the target: nothing is said");
+}
 
 /// Two senders fill the link from switch 3 to switch 4; each tenth frame is a sample.
-class WayBackTest : public TestCase
+void
+WayBack(bool paused)
 {
-  public:
-    explicit WayBackTest(bool paused)
-        : TestCase(paused ? "a feedback frame passes a paused port"
-                          : "a feedback frame takes its link's time to the data's source"),
-          m_paused(paused)
-    {
-    }
-
-  private:
+    const Case about(paused ? "a feedback frame passes a paused port"
+                            : "a feedback frame takes its link's time to the data's source");
     struct Seen
     {
         uint32_t host;
@@ -164,101 +137,76 @@ class WayBackTest : public TestCase
         QueueFeedback feedback;
     };
 
-    void DoRun() override
+    Scenario s = Dumbbell(2, 1e9);
+    s.published = false;
+    s.congestionPoints = Regular(10e3);
+    AddFlow(s, 0, 2, 100'000);
+    AddFlow(s, 1, 2, 100'000);
+    TestNetwork net(std::move(s));
+    std::vector<Seen> seen;
+    for (const uint32_t host : {0U, 1U})
     {
-        Scenario s = Dumbbell(2, 1e9);
-        s.published = false;
-        s.congestionPoints = Regular(10e3);
-        AddFlow(s, 0, 2, 100'000);
-        AddFlow(s, 1, 2, 100'000);
-        TestNetwork net(std::move(s));
-        std::vector<Seen> seen;
-        for (const uint32_t host : {0U, 1U})
-        {
-            net->Nics()[host]->TraceConnectWithoutContext(
-                "Rx",
-                Callback<void, const Packet&>(
-                    [&seen, host](const Packet& packet)
+        net->Nics()[host]->TraceConnectWithoutContext(
+            "Rx",
+            Callback<void, const Packet&>(
+                [&seen, host](const Packet& packet)
+                {
+                    if (packet.kind == PacketKind::Notification)
                     {
-                        if (packet.kind == PacketKind::Notification)
-                        {
-                            seen.push_back({host, NowPicos(), packet.feedback});
-                        }
-                    }));
-        }
-        if (m_paused)
+                        seen.push_back({host, NowPicos(), packet.feedback});
+                    }
+                }));
+    }
+    if (paused)
+    {
+        Simulator::Schedule(Time(0),
+                            [&]()
+                            {
+                                net->Nics()[0]->SendPfc(PacketKind::Pause);
+                                net->Nics()[1]->SendPfc(PacketKind::Pause);
+                            });
+        Simulator::Schedule(Time(100 * US), [&]() { net->Stop(); });
+    }
+    net->Run();
+    ASSERT_GT(seen.size(), 2, "frames have come");
+    // The tenth frame's transmission ends after five packet times, it travels for 1 us; the feedback of
+    // 102 B takes 816 ns and 1 us. No ACK is on that link then. The pause goes before the data.
+    const Picos packet = IdealTime(1048, 1e9, Rounding::Exact);
+    const Picos first = paused ? IdealTime(PFC_FRAME_BYTES, 1e9, Rounding::Exact) : 0;
+    EXPECT_EQ(seen[0].at, first + 5 * packet + US + 816 * PS_PER_NS + US, "when");
+    EXPECT_EQ(seen[0].feedback.congestionPoint >> 16, 3, "switch 3 speaks");
+    EXPECT_EQ(seen[0].feedback.congestionPoint & 0xffff, 2, "of its third port");
+    // Ten frames in, four out and the fifth's turn at this very instant.
+    const int32_t queue = seen[0].feedback.offsetBytes + 64'000;
+    EXPECT_NEAR(queue, 5 * 1048, 1100, "the queue at that time");
+    EXPECT_GE(net->Context().notifications, seen.size(), "counted");
+    if (!paused)
+    {
+        bool far = false;
+        for (const Seen& one : seen)
         {
-            Simulator::Schedule(Time(0),
-                                [&]()
-                                {
-                                    net->Nics()[0]->SendPfc(PacketKind::Pause);
-                                    net->Nics()[1]->SendPfc(PacketKind::Pause);
-                                });
-            Simulator::Schedule(Time(100 * US), [&]() { net->Stop(); });
+            far = far || one.feedback.congestionPoint >> 16 == 4;
         }
-        net->Run();
-        NS_TEST_ASSERT_MSG_GT(seen.size(), 2, "frames have come");
-        // The tenth frame's transmission ends after five packet times, it travels for 1 us; the feedback of
-        // 102 B takes 816 ns and 1 us. No ACK is on that link then. The pause goes before the data.
-        const Picos packet = IdealTime(1048, 1e9, Rounding::Exact);
-        const Picos first = m_paused ? IdealTime(PFC_FRAME_BYTES, 1e9, Rounding::Exact) : 0;
-        NS_TEST_EXPECT_MSG_EQ(seen[0].at, first + 5 * packet + US + 816 * PS_PER_NS + US, "when");
-        NS_TEST_EXPECT_MSG_EQ((seen[0].feedback.congestionPoint >> 16), 3, "switch 3 speaks");
-        NS_TEST_EXPECT_MSG_EQ((seen[0].feedback.congestionPoint & 0xffff), 2, "of its third port");
-        // Ten frames in, four out and the fifth's turn at this very instant.
-        const int32_t queue = seen[0].feedback.offsetBytes + 64'000;
-        NS_TEST_EXPECT_MSG_EQ_TOL(queue, 5 * 1048, 1100, "the queue at that time");
-        NS_TEST_EXPECT_MSG_GT_OR_EQ(net->Context().notifications, seen.size(), "counted");
-        if (!m_paused)
-        {
-            bool far = false;
-            for (const Seen& one : seen)
-            {
-                far = far || one.feedback.congestionPoint >> 16 == 4;
-            }
-            NS_TEST_EXPECT_MSG_EQ(far, true, "the second switch's frames cross the first");
-            NS_TEST_EXPECT_MSG_EQ(net->Unfinished(), 0, "and flows end");
-        }
+        EXPECT(far, "the second switch's frames cross the first");
+        EXPECT_EQ(net->Unfinished(), 0, "and flows end");
     }
+}
 
-    bool m_paused;
-};
-
-class SilenceTest : public TestCase
+TEST("a switch without congestion points says nothing")
 {
-  public:
-    SilenceTest()
-        : TestCase("a switch without congestion points says nothing")
-    {
-    }
+    Scenario s = Dumbbell(2, 1e9);
+    AddFlow(s, 0, 2, 1'000'000);
+    AddFlow(s, 1, 2, 1'000'000);
+    TestNetwork net(std::move(s));
+    net->Run();
+    EXPECT_EQ(net->Context().notifications, 0, "nothing");
+}
 
-  private:
-    void DoRun() override
-    {
-        Scenario s = Dumbbell(2, 1e9);
-        AddFlow(s, 0, 2, 1'000'000);
-        AddFlow(s, 1, 2, 1'000'000);
-        TestNetwork net(std::move(s));
-        net->Run();
-        NS_TEST_EXPECT_MSG_EQ(net->Context().notifications, 0, "nothing");
-    }
-};
-
-class CongestionPointTestSuite : public TestSuite
+TEST("a feedback frame takes its link's time to the data's source, and passes a paused port")
 {
-  public:
-    CongestionPointTestSuite()
-        : TestSuite("rdma-congestion-point", Type::UNIT)
-    {
-        AddTestCase(new FeedbackTest, Duration::QUICK);
-        AddTestCase(new SamplingTest, Duration::QUICK);
-        AddTestCase(new WayBackTest(false), Duration::QUICK);
-        AddTestCase(new WayBackTest(true), Duration::QUICK);
-        AddTestCase(new SilenceTest, Duration::QUICK);
-    }
-};
-
-CongestionPointTestSuite g_congestionPointTestSuite;
+    WayBack(false);
+    WayBack(true);
+}
 
 } // namespace
 

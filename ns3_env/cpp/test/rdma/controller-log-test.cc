@@ -2,7 +2,7 @@
 // Tests of the log of states and counters that controllers declare.
 #include "test-network.h"
 
-#include "ns3/test.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <map>
 #include <set>
@@ -12,6 +12,8 @@ namespace ns3::env::rdma::test
 
 namespace
 {
+
+SUITE("rdma-controller-log");
 
 /// Four flows of 500 kB into 100 Gb/s, with marks.
 Scenario
@@ -26,98 +28,61 @@ Recorded(const std::string& controller)
              .atRateBps = 100e9};
     s.recordControllerState = true;
     s.recordControllerCounters = true;
-    for (uint32_t i = 0; i < 4; ++i)
-    {
-        AddFlow(s, i, 4, 500'000);
-    }
+    AddIncast(s, 4, 500'000);
     return s;
 }
 
-class StatesTest : public TestCase
+TEST("every state that a controller declares is recorded for every flow, in time's order")
 {
-  public:
-    StatesTest()
-        : TestCase(
-              "every state that a controller declares is recorded for every flow, in time's order")
+    const std::map<std::string, std::set<std::string>> declared{
+        {"dcqcn", {"Alpha", "TargetRateBps"}},
+        {"dctcp", {"Alpha"}},
+        {"fixed-window", {}},
+        {"hpcc", {"ReferenceRateBps", "Utilisation"}},
+        {"mpcc", {"FairShareBytes", "PredictedQueueBytes"}},
+        {"swift", {"TargetDelayNs", "WindowPackets"}},
+        {"timely", {"RttGradient"}}};
+    for (const auto& [controller, names] : declared)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const std::map<std::string, std::set<std::string>> declared{
-            {"dcqcn", {"Alpha", "TargetRateBps"}},
-            {"dctcp", {"Alpha"}},
-            {"fixed-window", {}},
-            {"hpcc", {"ReferenceRateBps", "Utilisation"}},
-            {"mpcc", {"FairShareBytes", "PredictedQueueBytes"}},
-            {"swift", {"TargetDelayNs", "WindowPackets"}},
-            {"timely", {"RttGradient"}}};
-        for (const auto& [controller, names] : declared)
-        {
-            TestNetwork net(Recorded(controller));
-            net->Run();
-            const ControllerLog& log = *net.Recorded().states;
-            std::map<uint32_t, std::set<std::string>> seen;
-            Picos last = 0;
-            for (const ControllerChange& change : log.Changes())
-            {
-                seen[change.flow].insert(log.Names()[change.name]);
-                NS_TEST_ASSERT_MSG_GT_OR_EQ(change.time, last, controller);
-                last = change.time;
-            }
-            NS_TEST_EXPECT_MSG_EQ(seen.size(), names.empty() ? 0 : 4, controller << ": flows");
-            for (const auto& [flow, found] : seen)
-            {
-                NS_TEST_EXPECT_MSG_EQ((found == names), true, controller << ", flow " << flow);
-            }
-        }
-    }
-};
-
-class CountersTest : public TestCase
-{
-  public:
-    CountersTest()
-        : TestCase("the last row of a counter is what the flow's counters say at its end")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        TestNetwork net(Recorded("mpcc"));
+        TestNetwork net(Recorded(controller));
         net->Run();
-        const ControllerLog& log = *net.Recorded().counts;
-        std::map<uint32_t, double> last;
+        const ControllerLog& log = *net.Recorded().states;
+        std::map<uint32_t, std::set<std::string>> seen;
+        Picos last = 0;
         for (const ControllerChange& change : log.Changes())
         {
-            if (log.Names()[change.name] == "Decisions")
-            {
-                NS_TEST_ASSERT_MSG_EQ(change.value, ++last[change.flow], "one by one");
-            }
+            seen[change.flow].insert(log.Names()[change.name]);
+            ASSERT_GE(change.time, last, controller);
+            last = change.time;
         }
-        const auto& counted = net.Recorded().counters.ByFlow().at("mpcc_decisions");
-        for (uint32_t flow = 0; flow < 4; ++flow)
+        EXPECT_EQ(seen.size(), names.empty() ? 0 : 4, controller << ": flows");
+        for (const auto& [flow, found] : seen)
         {
-            NS_TEST_EXPECT_MSG_EQ(last[flow], counted[flow], "flow " << flow);
+            EXPECT(found == names, controller << ", flow " << flow);
         }
-        NS_TEST_EXPECT_MSG_EQ(net.Recorded().states.has_value(), true, "both at once");
     }
-};
+}
 
-class ControllerLogTestSuite : public TestSuite
+TEST("the last row of a counter is what the flow's counters say at its end")
 {
-  public:
-    ControllerLogTestSuite()
-        : TestSuite("rdma-controller-log", Type::UNIT)
+    TestNetwork net(Recorded("mpcc"));
+    net->Run();
+    const ControllerLog& log = *net.Recorded().counts;
+    std::map<uint32_t, double> last;
+    for (const ControllerChange& change : log.Changes())
     {
-        AddTestCase(new StatesTest, Duration::QUICK);
-        AddTestCase(new CountersTest, Duration::QUICK);
+        if (log.Names()[change.name] == "Decisions")
+        {
+            ASSERT_EQ(change.value, ++last[change.flow], "one by one");
+        }
     }
-};
-
-ControllerLogTestSuite g_controllerLogTestSuite;
+    const auto& counted = net.Recorded().counters.ByFlow().at("mpcc_decisions");
+    for (uint32_t flow = 0; flow < 4; ++flow)
+    {
+        EXPECT_EQ(last[flow], counted[flow], "flow " << flow);
+    }
+    EXPECT(net.Recorded().states.has_value(), "both at once");
+}
 
 } // namespace
 

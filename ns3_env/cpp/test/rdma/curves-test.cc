@@ -2,9 +2,9 @@
 // Test of every pinned controller: rate, window and queue of an incast against its curves.
 #include "test-network.h"
 
-#include "ns3/test.h"
 #include "ns3_env/cpp/decision/deciding-controller.h"
-#include "ns3_env/cpp/run/controller-factory.h"
+#include "ns3_env/cpp/run/attributes.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,6 +22,8 @@ namespace ns3::env::rdma::test
 
 namespace
 {
+
+SUITE("rdma-curves");
 
 constexpr Picos NS = PS_PER_NS;
 constexpr int SAMPLES = 30;
@@ -63,10 +65,7 @@ Incast(const std::string& controller, uint32_t senders)
     s.ecn = controller == "dctcp" ? EcnConfig{true, 60e3, 60e3, 1.0, 100e9}
                                   : EcnConfig{true, 400e3, 1600e3, 0.2, 100e9};
     s.congestionPoints = CreateController({controller, {}})->GetCongestionPointConfig();
-    for (uint32_t i = 0; i < senders; ++i)
-    {
-        AddFlow(s, i, senders, BYTES / senders);
-    }
+    AddIncast(s, senders, BYTES / senders);
     return s;
 }
 
@@ -164,83 +163,60 @@ Pinned()
  * `RDMA_WRITE_CURVES=ns3_env/data/curves DIR/rdma-tests --test-name=rdma-curves` writes those of
  * every registered controller anew; who has files there is pinned from then on.
  */
-class CurvesTest : public TestCase
+void
+Curves(uint32_t senders)
 {
-  public:
-    explicit CurvesTest(uint32_t senders)
-        : TestCase(std::to_string(senders) +
-                   "-to-1: rate, window and queue follow the pinned curve"),
-          m_senders(senders)
+    const Case about(std::to_string(senders) +
+                     "-to-1: rate, window and queue follow the pinned curve");
+    // The same seed gives the same bits; the tolerance is for other compilers and mathematics libraries.
+    const auto same = [](double value, double pinned, const std::string& what)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const std::vector<std::string> registered = ListControllers();
-        if (WriteFolder() != nullptr)
-        {
-            std::filesystem::create_directories(WriteFolder());
-            for (const std::string& name : registered)
-            {
-                const TypeId tid = TypeId::LookupByName("rdma::" + name);
-                if (!tid.IsChildOf(DecidingController::GetTypeId())) // does what a policy says
-                {
-                    Write(FileName(WriteFolder(), name, m_senders), Simulate(name, m_senders));
-                }
-            }
-            return;
-        }
-        for (const std::string& name : Pinned())
-        {
-            const auto known = std::count(registered.begin(), registered.end(), name);
-            NS_TEST_ASSERT_MSG_EQ(known,
-                                  1,
-                                  "no controller " << name << ", whose curves are pinned");
-            Compare(FileName(CURVES, name, m_senders), Simulate(name, m_senders));
-        }
-    }
-
-    void Compare(const std::filesystem::path& file, const std::vector<Sample>& samples)
+        constexpr double RELATIVE = 1e-9;
+        ASSERT_NEAR(value, pinned, RELATIVE * std::abs(pinned), what);
+    };
+    const auto compare = [&](const std::filesystem::path& file, const std::vector<Sample>& samples)
     {
         const std::vector<Sample> pinned = Read(file);
         const std::string name = file.filename().string();
-        NS_TEST_ASSERT_MSG_EQ(pinned.empty(),
-                              false,
-                              file.string() << " is missing; RDMA_WRITE_CURVES=DIR writes it");
-        NS_TEST_ASSERT_MSG_EQ(samples.size(), pinned.size(), name << ": samples");
-        for (size_t i = 0; i < samples.size() && !IsStatusFailure(); ++i)
+        ASSERT(!pinned.empty(), file.string() << " is missing; RDMA_WRITE_CURVES=DIR writes it");
+        ASSERT_EQ(samples.size(), pinned.size(), name << ": samples");
+        for (size_t i = 0; i < samples.size(); ++i)
         {
             const std::string where = name + " at " + std::to_string(pinned[i].timeNs) + " ns: ";
-            Same(samples[i].timeNs, pinned[i].timeNs, where + "time");
-            Same(samples[i].rateBps, pinned[i].rateBps, where + "rate");
-            Same(samples[i].windowBytes, pinned[i].windowBytes, where + "window");
-            Same(samples[i].queueBytes, pinned[i].queueBytes, where + "queue");
+            same(samples[i].timeNs, pinned[i].timeNs, where + "time");
+            same(samples[i].rateBps, pinned[i].rateBps, where + "rate");
+            same(samples[i].windowBytes, pinned[i].windowBytes, where + "window");
+            same(samples[i].queueBytes, pinned[i].queueBytes, where + "queue");
         }
-    }
+    };
 
-    /// The same seed gives the same bits; the tolerance is for other compilers and mathematics libraries.
-    void Same(double value, double pinned, const std::string& what)
+    const std::vector<std::string> registered = ListControllers();
+    if (WriteFolder() != nullptr)
     {
-        constexpr double RELATIVE = 1e-9;
-        NS_TEST_ASSERT_MSG_EQ_TOL(value, pinned, RELATIVE * std::abs(pinned), what);
+        std::filesystem::create_directories(WriteFolder());
+        for (const std::string& name : registered)
+        {
+            const TypeId tid = TypeId::LookupByName("rdma::" + name);
+            if (!tid.IsChildOf(DecidingController::GetTypeId())) // does what a policy says
+            {
+                Write(FileName(WriteFolder(), name, senders), Simulate(name, senders));
+            }
+        }
+        return;
     }
+    for (const std::string& name : Pinned())
+    {
+        const auto known = std::count(registered.begin(), registered.end(), name);
+        ASSERT_EQ(known, 1, "no controller " << name << ", whose curves are pinned");
+        compare(FileName(CURVES, name, senders), Simulate(name, senders));
+    }
+}
 
-    uint32_t m_senders;
-};
-
-class CurvesTestSuite : public TestSuite
+TEST("rate, window and queue of every pinned controller follow its curves")
 {
-  public:
-    CurvesTestSuite()
-        : TestSuite("rdma-curves", Type::SYSTEM)
-    {
-        AddTestCase(new CurvesTest(2), Duration::QUICK);
-        AddTestCase(new CurvesTest(8), Duration::QUICK);
-    }
-};
-
-CurvesTestSuite g_curvesTestSuite;
+    Curves(2);
+    Curves(8);
+}
 
 } // namespace
 

@@ -2,9 +2,9 @@
 // Tests of losses: in switches without PFC to the packet, on links by the port that sends.
 #include "test-network.h"
 
-#include "ns3/test.h"
 #include "ns3_env/cpp/rdma/network/shared-buffer.h"
 #include "ns3_env/cpp/rdma/published/rules.h"
+#include "ns3_env/cpp/test/suite.h"
 
 namespace ns3::env::rdma::test
 {
@@ -12,213 +12,141 @@ namespace ns3::env::rdma::test
 namespace
 {
 
+SUITE("rdma-losses");
+
 constexpr Picos NS = PS_PER_NS;
 constexpr uint32_t PACKET = 1048; // on the wire, of fixed-window's flows
 
 /// Without PFC every byte but others' reserves is for whoever comes first.
-class CompleteSharingTest : public TestCase
+TEST("without PFC the whole pool is one port's, if no other wants it")
 {
-  public:
-    CompleteSharingTest()
-        : TestCase("without PFC the whole pool is one port's, if no other wants it")
+    SharedBufferConfig config;
+    config.bufferBytes = 20'000;
+    config.pfc = false;
+    config.sharing = PoolSharing::Complete;
+    SharedBuffer buffer(config);
+    buffer.AddPort(0, 3);
+    buffer.AddPort(0, 3);
+    ASSERT_EQ(buffer.CommittedBytes(), 2 * 4096, "no headroom");
+    int packets = 0;
+    for (; buffer.Admits(0, 1000); ++packets)
     {
+        buffer.Add(0, 1000);
     }
-
-  private:
-    void DoRun() override
+    // Own reserve and pool: 20000 - 4096 = 15904 B, whatever alpha is.
+    ASSERT_EQ(packets, 15, "all but the other port's reserve");
+    ASSERT_EQ(buffer.ShouldPause(0), false, "no pause");
+    ASSERT(buffer.Admits(0, 904), "what is left of the pool");
+    ASSERT(buffer.Admits(1, 4096 + 904), "its reserve, and the same rest");
+    ASSERT_EQ(buffer.Admits(1, 4096 + 905), false, "a byte too many");
+    for (; packets > 0; --packets)
     {
-        SharedBufferConfig config;
-        config.bufferBytes = 20'000;
-        config.pfc = false;
-        config.sharing = PoolSharing::Complete;
-        SharedBuffer buffer(config);
-        buffer.AddPort(0, 3);
-        buffer.AddPort(0, 3);
-        NS_TEST_ASSERT_MSG_EQ(buffer.CommittedBytes(), 2 * 4096, "no headroom");
-        int packets = 0;
-        for (; buffer.Admits(0, 1000); ++packets)
-        {
-            buffer.Add(0, 1000);
-        }
-        // Own reserve and pool: 20000 - 4096 = 15904 B, whatever alpha is.
-        NS_TEST_ASSERT_MSG_EQ(packets, 15, "all but the other port's reserve");
-        NS_TEST_ASSERT_MSG_EQ(buffer.ShouldPause(0), false, "no pause");
-        NS_TEST_ASSERT_MSG_EQ(buffer.Admits(0, 904), true, "what is left of the pool");
-        NS_TEST_ASSERT_MSG_EQ(buffer.Admits(1, 4096 + 904), true, "its reserve, and the same rest");
-        NS_TEST_ASSERT_MSG_EQ(buffer.Admits(1, 4096 + 905), false, "a byte too many");
-        for (; packets > 0; --packets)
-        {
-            buffer.Remove(0, 1000);
-        }
-        NS_TEST_ASSERT_MSG_EQ(buffer.UsedBytes(), 0, "all given back");
-        NS_TEST_ASSERT_MSG_EQ(buffer.FreeBytes(), 20'000 - 2 * 4096, "to the pool as well");
+        buffer.Remove(0, 1000);
     }
-};
+    ASSERT_EQ(buffer.UsedBytes(), 0, "all given back");
+    ASSERT_EQ(buffer.FreeBytes(), 20'000 - 2 * 4096, "to the pool as well");
+}
 
 /// Who shares how is a rule of the network: the published simulator keeps its headroom without PFC.
-class SharingRuleTest : public TestCase
+TEST("PFC and the preset say how a pool is shared")
 {
-  public:
-    SharingRuleTest()
-        : TestCase("PFC and the preset say how a pool is shared")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const NetworkRules ours;
-        const published::Rules publishedRules;
-        const auto is = [&](const NetworkRules& rules, bool pfc, PoolSharing sharing)
-        { NS_TEST_EXPECT_MSG_EQ((rules.GetPoolSharing(pfc) == sharing), true, "pfc " << pfc); };
-        is(ours, true, PoolSharing::Thresholds);
-        is(ours, false, PoolSharing::Complete);
-        is(publishedRules, true, PoolSharing::Thresholds);
-        is(publishedRules, false, PoolSharing::Thresholds);
-    }
-};
+    const NetworkRules ours;
+    const published::Rules publishedRules;
+    const auto is = [&](const NetworkRules& rules, bool pfc, PoolSharing sharing)
+    { EXPECT(rules.GetPoolSharing(pfc) == sharing, "pfc " << pfc); };
+    is(ours, true, PoolSharing::Thresholds);
+    is(ours, false, PoolSharing::Complete);
+    is(publishedRules, true, PoolSharing::Thresholds);
+    is(publishedRules, false, PoolSharing::Thresholds);
+}
 
 /// Bursts that meet before a link on which nothing moves: what does not fit is lost, packet for packet.
-class OverfullTest : public TestCase
+void
+Overfull(uint64_t bufferBytes, uint32_t reserveBytes)
 {
-  public:
-    OverfullTest(uint64_t bufferBytes, uint32_t reserveBytes)
-        : TestCase("what does not fit is lost: " + std::to_string(bufferBytes) +
-                   " B, reserves of " + std::to_string(reserveBytes)),
-          m_bufferBytes(bufferBytes),
-          m_reserveBytes(reserveBytes)
-    {
-    }
+    const Case about("what does not fit is lost: " + std::to_string(bufferBytes) +
+                     " B, reserves of " + std::to_string(reserveBytes));
+    constexpr uint32_t SENDERS = 4;
+    constexpr uint32_t PACKETS = 50;
 
-  private:
-    static constexpr uint32_t SENDERS = 4;
-    static constexpr uint32_t PACKETS = 50; // of each
-
-    void DoRun() override
-    {
-        Scenario s = Dumbbell(SENDERS, 100e9);
-        s.published = false;
-        s.buffer.pfc = false;
-        s.buffer.bufferBytes = m_bufferBytes;
-        s.buffer.reserveBytes = m_reserveBytes;
-        s.links[SENDERS].rateBps = 100e6; // a packet takes 84 us, longer than all of this
-        s.timeLimit = 50'000 * NS;
-        s.controllers[0].attributes = {{"Window", "1000000"}};
-        for (uint32_t i = 0; i < SENDERS; ++i)
-        {
-            AddFlow(s, i, SENDERS, PACKETS * 1000);
-        }
-        TestNetwork net(std::move(s));
-        net->Run();
-        // One is on the link; the reserve of the port whose peer sends nothing stays empty.
-        const uint64_t fit = 1 + (m_bufferBytes - m_reserveBytes) / PACKET;
-        const SwitchPort& uplink = net.PortTo(SENDERS + 1, SENDERS + 2);
-        const Losses& lost = uplink.Lost().By(LossCause::BufferFull);
-        NS_TEST_ASSERT_MSG_EQ(lost.packets, SENDERS * PACKETS - fit, "lost");
-        NS_TEST_ASSERT_MSG_EQ(lost.payloadBytes, 1000 * lost.packets, "payload");
-        NS_TEST_ASSERT_MSG_EQ(uplink.Lost().By(LossCause::Link).packets, 0, "no other cause");
-        NS_TEST_ASSERT_MSG_EQ(net->Context().droppedPackets, lost.packets, "nowhere else");
-        NS_TEST_ASSERT_MSG_EQ(net->Context().pool.LiveCount(), fit, "the others are there");
-    }
-
-    uint64_t m_bufferBytes;
-    uint32_t m_reserveBytes;
-};
+    Scenario s = Dumbbell(SENDERS, 100e9);
+    s.published = false;
+    s.buffer.pfc = false;
+    s.buffer.bufferBytes = bufferBytes;
+    s.buffer.reserveBytes = reserveBytes;
+    s.links[SENDERS].rateBps = 100e6; // a packet takes 84 us, longer than all of this
+    s.timeLimit = 50'000 * NS;
+    s.controllers[0].attributes = {{"Window", "1000000"}};
+    AddIncast(s, SENDERS, PACKETS * 1000);
+    TestNetwork net(std::move(s));
+    net->Run();
+    // One is on the link; the reserve of the port whose peer sends nothing stays empty.
+    const uint64_t fit = 1 + (bufferBytes - reserveBytes) / PACKET;
+    const SwitchPort& uplink = net.PortTo(SENDERS + 1, SENDERS + 2);
+    const Losses& lost = uplink.Lost().By(LossCause::BufferFull);
+    ASSERT_EQ(lost.packets, SENDERS * PACKETS - fit, "lost");
+    ASSERT_EQ(lost.payloadBytes, 1000 * lost.packets, "payload");
+    ASSERT_EQ(uplink.Lost().By(LossCause::Link).packets, 0, "no other cause");
+    ASSERT_EQ(net->Context().droppedPackets, lost.packets, "nowhere else");
+    ASSERT_EQ(net->Context().pool.LiveCount(), fit, "the others are there");
+}
 
 /// Whatever the buffer, flows finish, and no byte is unaccounted for.
-class LossyIncastTest : public TestCase
+TEST("an incast over a shallow buffer ends, losses at its bottleneck alone")
 {
-  public:
-    LossyIncastTest()
-        : TestCase("an incast over a shallow buffer ends, losses at its bottleneck alone")
+    Scenario s = Dumbbell(8, 100e9);
+    s.published = false;
+    s.buffer.pfc = false;
+    s.buffer.bufferBytes = 100'000;
+    s.controllers[0].attributes = {{"Window", "50000"}};
+    AddIncast(s, 8, 200'000);
+    TestNetwork net(std::move(s));
+    net->Run();
+    ASSERT_EQ(net->Unfinished(), 0, "every flow ends");
+    ASSERT_EQ(net->Context().pfcFrames, 0, "without a pause");
+    uint64_t payload = 0;
+    for (const Port* port : net->Ports())
     {
+        const bool bottleneck = port == &net.PortTo(9, 10);
+        const Losses& lost = port->Lost().By(LossCause::BufferFull);
+        ASSERT_EQ(lost.packets > 0, bottleneck, "at node " << port->NodeId());
+        payload += lost.payloadBytes;
     }
-
-  private:
-    void DoRun() override
-    {
-        Scenario s = Dumbbell(8, 100e9);
-        s.published = false;
-        s.buffer.pfc = false;
-        s.buffer.bufferBytes = 100'000;
-        s.controllers[0].attributes = {{"Window", "50000"}};
-        for (uint32_t i = 0; i < 8; ++i)
-        {
-            AddFlow(s, i, 8, 200'000);
-        }
-        TestNetwork net(std::move(s));
-        net->Run();
-        NS_TEST_ASSERT_MSG_EQ(net->Unfinished(), 0, "every flow ends");
-        NS_TEST_ASSERT_MSG_EQ(net->Context().pfcFrames, 0, "without a pause");
-        uint64_t payload = 0;
-        for (const Port* port : net->Ports())
-        {
-            const bool bottleneck = port == &net.PortTo(9, 10);
-            const Losses& lost = port->Lost().By(LossCause::BufferFull);
-            NS_TEST_ASSERT_MSG_EQ((lost.packets > 0), bottleneck, "at node " << port->NodeId());
-            payload += lost.payloadBytes;
-        }
-        NS_TEST_ASSERT_MSG_EQ(net->Context().droppedPayload, payload, "the sum is the total");
-        NS_TEST_ASSERT_MSG_LT_OR_EQ(net->DeliveredPayload() + payload,
-                                    net->TransmittedPayload(),
-                                    "sent = received + lost + on the way");
-        NS_TEST_ASSERT_MSG_GT_OR_EQ(net->DeliveredPayload() + payload +
-                                        1000 * net->Context().pool.LiveCount(),
-                                    net->TransmittedPayload(),
-                                    "sent = received + lost + on the way");
-    }
-};
+    ASSERT_EQ(net->Context().droppedPayload, payload, "the sum is the total");
+    ASSERT_LE(net->DeliveredPayload() + payload,
+              net->TransmittedPayload(),
+              "sent = received + lost + on the way");
+    ASSERT_GE(net->DeliveredPayload() + payload + 1000 * net->Context().pool.LiveCount(),
+              net->TransmittedPayload(),
+              "sent = received + lost + on the way");
+}
 
 /// What an injected fault takes counts at the port that sent it, a host's as well.
-class LinkLossTest : public TestCase
+TEST("a packet lost on a link counts at its sender's port")
 {
-  public:
-    LinkLossTest()
-        : TestCase("a packet lost on a link counts at its sender's port")
+    int left{2};
+    const auto drops = [&](const Packet& packet) -> bool
+    { return packet.kind == PacketKind::Data && packet.sequence == 3000 && left-- > 0; };
+
+    Scenario s = Dumbbell(1, 100e9);
+    AddFlow(s, 0, 1, 50'000);
+    TestNetwork net(std::move(s));
+    net->Nics()[0]->SetDropFilter(Callback<bool, const Packet&>(drops));
+    net->Run();
+    for (const Port* port : net->Ports())
     {
+        const uint64_t lost = port->Lost().By(LossCause::Link).packets;
+        ASSERT_EQ(lost, port->NodeId() == 0 ? 2 : 0, "node " << port->NodeId());
+        ASSERT_EQ(port->Lost().By(LossCause::BufferFull).packets, 0, "no other");
     }
+}
 
-  private:
-    bool Drops(const Packet& packet)
-    {
-        return packet.kind == PacketKind::Data && packet.sequence == 3000 && m_left-- > 0;
-    }
-
-    void DoRun() override
-    {
-        Scenario s = Dumbbell(1, 100e9);
-        AddFlow(s, 0, 1, 50'000);
-        TestNetwork net(std::move(s));
-        net->Nics()[0]->SetDropFilter(MakeCallback(&LinkLossTest::Drops, this));
-        net->Run();
-        for (const Port* port : net->Ports())
-        {
-            const uint64_t lost = port->Lost().By(LossCause::Link).packets;
-            NS_TEST_ASSERT_MSG_EQ(lost, (port->NodeId() == 0 ? 2 : 0), "node " << port->NodeId());
-            NS_TEST_ASSERT_MSG_EQ(port->Lost().By(LossCause::BufferFull).packets, 0, "no other");
-        }
-    }
-
-    int m_left{2};
-};
-
-class LossesTestSuite : public TestSuite
+TEST("what does not fit is lost, packet for packet")
 {
-  public:
-    LossesTestSuite()
-        : TestSuite("rdma-losses", Type::UNIT)
-    {
-        AddTestCase(new CompleteSharingTest, Duration::QUICK);
-        AddTestCase(new SharingRuleTest, Duration::QUICK);
-        AddTestCase(new OverfullTest(60'000, 0), Duration::QUICK);
-        AddTestCase(new OverfullTest(60'000, 4096), Duration::QUICK);
-        AddTestCase(new OverfullTest(1090, 0), Duration::QUICK);
-        AddTestCase(new LossyIncastTest, Duration::QUICK);
-        AddTestCase(new LinkLossTest, Duration::QUICK);
-    }
-};
-
-LossesTestSuite g_lossesTestSuite;
+    Overfull(60'000, 0);
+    Overfull(60'000, 4096);
+    Overfull(1090, 0);
+}
 
 } // namespace
 

@@ -2,8 +2,8 @@
 // Tests of a packet's way: telemetry of each hop, and the path that ECMP chooses.
 #include "test-network.h"
 
-#include "ns3/test.h"
 #include "ns3_env/cpp/routing/routing.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <algorithm>
 #include <map>
@@ -14,6 +14,8 @@ namespace ns3::env::rdma::test
 
 namespace
 {
+
+SUITE("rdma-path");
 
 constexpr Picos NS = PS_PER_NS;
 
@@ -61,47 +63,34 @@ class TelemetryProbe
  * Three senders into one link. A small packet of sender 2 goes first, so that the others' packets
  * (exact times, 100 Gb/s, 1 us) never meet at the same instant; the comments follow the first switch.
  */
-class TelemetryTest : public TestCase
+void
+Telemetry(std::string controller, std::vector<Expected> expected)
 {
-  public:
-    TelemetryTest(std::string controller, std::vector<Expected> expected)
-        : TestCase(controller + ": every hop writes what it saw"),
-          m_controller(std::move(controller)),
-          m_expected(std::move(expected))
+    const Case about(controller + ": every hop writes what it saw");
+    Scenario s = Dumbbell(3, 100e9);
+    s.published = false;
+    s.controllers[0].name = controller;
+    AddFlow(s, 0, 3, 10'000);
+    AddFlow(s, 1, 3, 10'000, 20 * NS);
+    AddFlow(s, 2, 3, 500);
+    TestNetwork net(std::move(s));
+    TelemetryProbe probe;
+    probe.Attach(*net);
+    net->Run();
+    for (const Expected& e : expected)
     {
+        const std::string where = "flow " + std::to_string(e.flow) + ", packet " +
+                                  std::to_string(e.packet) + ", hop " + std::to_string(e.hop);
+        ASSERT_GT(probe.records[e.flow].size(), e.packet, where);
+        ASSERT_EQ(probe.records[e.flow][e.packet].size(), 2, where << ": hops");
+        const IntRecord& record = probe.records[e.flow][e.packet][e.hop];
+        EXPECT_EQ(record.timeNs, e.timeNs, where << ": time");
+        EXPECT_EQ(record.txBytes, e.txBytes, where << ": bytes sent");
+        EXPECT_EQ(record.queueBytes, e.queueBytes, where << ": queue left");
+        EXPECT_EQ(record.flows, e.flows, where << ": flows");
+        EXPECT_EQ(record.rateBps, 100'000'000'000U, where << ": rate");
     }
-
-  private:
-    void DoRun() override
-    {
-        Scenario s = Dumbbell(3, 100e9);
-        s.published = false;
-        s.controllers[0].name = m_controller;
-        AddFlow(s, 0, 3, 10'000);
-        AddFlow(s, 1, 3, 10'000, 20 * NS);
-        AddFlow(s, 2, 3, 500);
-        TestNetwork net(std::move(s));
-        TelemetryProbe probe;
-        probe.Attach(*net);
-        net->Run();
-        for (const Expected& e : m_expected)
-        {
-            const std::string where = "flow " + std::to_string(e.flow) + ", packet " +
-                                      std::to_string(e.packet) + ", hop " + std::to_string(e.hop);
-            NS_TEST_ASSERT_MSG_GT(probe.records[e.flow].size(), e.packet, where);
-            NS_TEST_ASSERT_MSG_EQ(probe.records[e.flow][e.packet].size(), 2, where << ": hops");
-            const IntRecord& record = probe.records[e.flow][e.packet][e.hop];
-            NS_TEST_EXPECT_MSG_EQ(record.timeNs, e.timeNs, where << ": time");
-            NS_TEST_EXPECT_MSG_EQ(record.txBytes, e.txBytes, where << ": bytes sent");
-            NS_TEST_EXPECT_MSG_EQ(record.queueBytes, e.queueBytes, where << ": queue left");
-            NS_TEST_EXPECT_MSG_EQ(record.flows, e.flows, where << ": flows");
-            NS_TEST_EXPECT_MSG_EQ(record.rateBps, 100'000'000'000U, where << ": rate");
-        }
-    }
-
-    std::string m_controller;
-    std::vector<Expected> m_expected;
-};
+}
 
 /// MPCC: 1080 B take 86.4 ns, 580 B take 46.4 ns; exact values.
 std::vector<Expected>
@@ -134,104 +123,71 @@ QuantisedRecords()
 }
 
 /// ACKs of the opposite direction count among the bytes that a port has sent.
-class AckBytesTest : public TestCase
+TEST("bytes sent count ACKs")
 {
-  public:
-    AckBytesTest()
-        : TestCase("bytes sent count ACKs")
+    Scenario s = Dumbbell(1, 100e9);
+    s.controllers[0].name = "mpcc";
+    AddFlow(s, 0, 1, 1000);
+    AddFlow(s, 1, 0, 2000);
+    AddFlow(s, 0, 1, 1000, 20'000 * NS);
+    TestNetwork net(std::move(s));
+    TelemetryProbe probe;
+    probe.Attach(*net);
+    net->Run();
+    ASSERT_EQ(probe.records[2].size(), 1, "one packet");
+    for (const IntRecord& record : probe.records[2][0])
     {
+        ASSERT_EQ(record.txBytes, 1080 + 2 * 78, "a packet and two ACKs");
     }
-
-  private:
-    void DoRun() override
-    {
-        Scenario s = Dumbbell(1, 100e9);
-        s.controllers[0].name = "mpcc";
-        AddFlow(s, 0, 1, 1000);
-        AddFlow(s, 1, 0, 2000);
-        AddFlow(s, 0, 1, 1000, 20'000 * NS);
-        TestNetwork net(std::move(s));
-        TelemetryProbe probe;
-        probe.Attach(*net);
-        net->Run();
-        NS_TEST_ASSERT_MSG_EQ(probe.records[2].size(), 1, "one packet");
-        for (const IntRecord& record : probe.records[2][0])
-        {
-            NS_TEST_ASSERT_MSG_EQ(record.txBytes, 1080 + 2 * 78, "a packet and two ACKs");
-        }
-    }
-};
+}
 
 /// Five switches, four of them reached by choice, write five records in order.
-class FatTreeTelemetryTest : public TestCase
+TEST("a path of five switches carries five records in order")
 {
-  public:
-    FatTreeTelemetryTest()
-        : TestCase("a path of five switches carries five records in order")
+    Scenario s = FatTree16();
+    s.controllers[0].name = "hpcc";
+    AddFlow(s, 0, 15, 1000);
+    TestNetwork net(std::move(s));
+    TelemetryProbe probe;
+    probe.Attach(*net);
+    net->Run();
+    const auto& hops = probe.records[0].at(0);
+    ASSERT_EQ(hops.size(), MAX_INT_HOPS, "five switches");
+    // 1090 B: 87 ns at 100 Gb/s, then 21 ns (truncated) per hop at 400 Gb/s, 1000 ns of delay each.
+    int64_t time = 1087;
+    for (size_t i = 0; i < hops.size(); ++i)
     {
+        ASSERT_EQ(hops[i].timeNs, time, "hop " << i);
+        ASSERT_EQ(hops[i].rateBps,
+                  i == 4 ? 100'000'000'000U : 400'000'000'000U,
+                  "rate of hop " << i);
+        time += 1021;
     }
+}
 
-  private:
-    void DoRun() override
-    {
-        Scenario s = FatTree16();
-        s.controllers[0].name = "hpcc";
-        AddFlow(s, 0, 15, 1000);
-        TestNetwork net(std::move(s));
-        TelemetryProbe probe;
-        probe.Attach(*net);
-        net->Run();
-        const auto& hops = probe.records[0].at(0);
-        NS_TEST_ASSERT_MSG_EQ(hops.size(), MAX_INT_HOPS, "five switches");
-        // 1090 B: 87 ns at 100 Gb/s, then 21 ns (truncated) per hop at 400 Gb/s, 1000 ns of delay each.
-        int64_t time = 1087;
-        for (size_t i = 0; i < hops.size(); ++i)
-        {
-            NS_TEST_ASSERT_MSG_EQ(hops[i].timeNs, time, "hop " << i);
-            NS_TEST_ASSERT_MSG_EQ(hops[i].rateBps,
-                                  (i == 4 ? 100'000'000'000U : 400'000'000'000U),
-                                  "rate of hop " << i);
-            time += 1021;
-        }
-    }
+struct Message
+{
+    uint32_t from;
+    uint32_t to;
+    uint64_t bytes;
 };
 
-/// Completion times of a flow alone, to the nanosecond (docs/sources/published-simulator.md, "Results to meet").
-class LoneFlowTest : public TestCase
+/// Completion times of a flow alone (docs/sources/published-simulator.md, "Results to meet"): host 4 receives in a
+/// dumbbell, higher ones in a fat-tree.
+void
+LoneFlow(const std::string& controller, const Message& message, int64_t fctNs)
 {
-  public:
-    struct Flow
-    {
-        uint32_t from;
-        uint32_t to;
-        uint64_t bytes;
-    };
-
-    LoneFlowTest(std::string network, std::string controller, Flow flow, int64_t fctNs)
-        : TestCase(network + ", " + controller + " alone, " + std::to_string(flow.bytes) + " B"),
-          m_fatTree(network == "fat-tree"),
-          m_controller(std::move(controller)),
-          m_flow(flow),
-          m_fctNs(fctNs)
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        Scenario s = m_fatTree ? FatTree16() : Dumbbell(4, 100e9);
-        s.controllers[0].name = m_controller;
-        AddFlow(s, m_flow.from, m_flow.to, m_flow.bytes);
-        TestNetwork net(std::move(s));
-        net->Run();
-        NS_TEST_ASSERT_MSG_EQ(net->Records()[0].end, m_fctNs * NS, "completion time");
-    }
-
-    bool m_fatTree;
-    std::string m_controller;
-    Flow m_flow;
-    int64_t m_fctNs;
-};
+    constexpr Picos START = 77 * NS;
+    const Case about(controller + " alone, " + std::to_string(message.bytes) + " B to host " +
+                     std::to_string(message.to));
+    Scenario s = message.to == 4 ? Dumbbell(4, 100e9) : FatTree16();
+    s.controllers[0].name = controller;
+    AddFlow(s, message.from, message.to, message.bytes, START);
+    TestNetwork net(std::move(s));
+    net->Run();
+    ASSERT_EQ(net->Records()[0].end - START, fctNs * NS, "completion time");
+    ASSERT_EQ(net->Context().pool.LiveCount(), 0, "packets left behind");
+}
 
 /// The nodes between two hosts, for a flow with a given source port.
 std::vector<uint32_t>
@@ -252,150 +208,106 @@ Tuple(uint32_t from, uint32_t to, uint16_t sourcePort)
 }
 
 /// The choices of three switches in a row are independent: all eight paths, equally often.
-class EcmpSpreadTest : public TestCase
+TEST("flows between two hosts spread evenly over all paths")
 {
-  public:
-    EcmpSpreadTest()
-        : TestCase("flows between two hosts spread evenly over all paths")
+    const Routing routing(FatTree16());
+    constexpr int FLOWS = 8000;
+    for (bool ack : {false, true})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const Routing routing(FatTree16());
-        constexpr int FLOWS = 8000;
-        for (bool ack : {false, true})
+        std::map<std::vector<uint32_t>, int> hits;
+        for (int i = 0; i < FLOWS; ++i)
         {
-            std::map<std::vector<uint32_t>, int> hits;
-            for (int i = 0; i < FLOWS; ++i)
-            {
-                const FiveTuple tuple = Tuple(0, 15, static_cast<uint16_t>(10'000 + i));
-                ++hits[ack ? NodesOf(routing, 15, 0, tuple.Reversed())
-                           : NodesOf(routing, 0, 15, tuple)];
-            }
-            NS_TEST_ASSERT_MSG_EQ(hits.size(), 8, "2 up, 2 cores, 2 down");
-            for (const auto& [path, count] : hits)
-            {
-                // 5 sigma of a fair choice
-                NS_TEST_ASSERT_MSG_EQ_TOL(count, FLOWS / 8.0, 148.0, "flows per path");
-            }
+            const FiveTuple tuple = Tuple(0, 15, static_cast<uint16_t>(10'000 + i));
+            ++hits[ack ? NodesOf(routing, 15, 0, tuple.Reversed())
+                       : NodesOf(routing, 0, 15, tuple)];
+        }
+        ASSERT_EQ(hits.size(), 8, "2 up, 2 cores, 2 down");
+        for (const auto& [path, count] : hits)
+        {
+            // 5 sigma of a fair choice
+            ASSERT_NEAR(count, FLOWS / 8.0, 148.0, "flows per path");
         }
     }
-};
+}
 
 /// Both directions pass as many switches, for every pair of hosts; ACKs hash their own five-tuple.
-class EcmpSymmetryTest : public TestCase
+TEST("data and ACKs take shortest paths of equal length")
 {
-  public:
-    EcmpSymmetryTest()
-        : TestCase("data and ACKs take shortest paths of equal length")
+    const Routing routing(FatTree16());
+    int apart = 0;
+    for (uint32_t from = 0; from < 16; ++from)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const Routing routing(FatTree16());
-        int apart = 0;
-        for (uint32_t from = 0; from < 16; ++from)
+        for (uint32_t to = 0; to < 16; ++to)
         {
-            for (uint32_t to = 0; to < 16; ++to)
+            if (from == to)
             {
-                if (from == to)
-                {
-                    continue;
-                }
-                const FiveTuple tuple = Tuple(from, to, 10'000);
-                auto forward = NodesOf(routing, from, to, tuple);
-                auto backward = NodesOf(routing, to, from, tuple.Reversed());
-                const size_t switches = from / 4 == to / 4 ? 1 : from / 8 == to / 8 ? 3 : 5;
-                NS_TEST_ASSERT_MSG_EQ(forward.size(), switches + 1, from << " to " << to);
-                NS_TEST_ASSERT_MSG_EQ(backward.size(), switches + 1, to << " to " << from);
-                NS_TEST_ASSERT_MSG_EQ((NodesOf(routing, from, to, tuple) == forward),
-                                      true,
-                                      "a flow keeps its path");
-                forward.pop_back();
-                backward.pop_back();
-                std::reverse(backward.begin(), backward.end());
-                apart += forward != backward ? 1 : 0;
+                continue;
             }
+            const FiveTuple tuple = Tuple(from, to, 10'000);
+            auto forward = NodesOf(routing, from, to, tuple);
+            auto backward = NodesOf(routing, to, from, tuple.Reversed());
+            const size_t switches = from / 4 == to / 4 ? 1 : from / 8 == to / 8 ? 3 : 5;
+            ASSERT_EQ(forward.size(), switches + 1, from << " to " << to);
+            ASSERT_EQ(backward.size(), switches + 1, to << " to " << from);
+            ASSERT(NodesOf(routing, from, to, tuple) == forward, "a flow keeps its path");
+            forward.pop_back();
+            backward.pop_back();
+            std::reverse(backward.begin(), backward.end());
+            apart += forward != backward ? 1 : 0;
         }
-        NS_TEST_ASSERT_MSG_GT(apart, 0, "directions choose for themselves");
-        const FiveTuple tuple = Tuple(3, 9, 10'007);
-        const FiveTuple back = tuple.Reversed();
-        NS_TEST_ASSERT_MSG_EQ(back.sourceIp, NodeAddress(9), "addresses change places");
-        NS_TEST_ASSERT_MSG_EQ(back.sourcePort, 100, "and so do ports");
-        NS_TEST_ASSERT_MSG_EQ(EcmpHash(back.Reversed(), 20), EcmpHash(tuple, 20), "there and back");
     }
-};
+    ASSERT_GT(apart, 0, "directions choose for themselves");
+    const FiveTuple tuple = Tuple(3, 9, 10'007);
+    const FiveTuple back = tuple.Reversed();
+    ASSERT_EQ(back.sourceIp, NodeAddress(9), "addresses change places");
+    ASSERT_EQ(back.sourcePort, 100, "and so do ports");
+    ASSERT_EQ(EcmpHash(back.Reversed(), 20), EcmpHash(tuple, 20), "there and back");
+}
 
 /// Next hops stand by node id, so the order in which a scenario lists its links does not matter.
-class EcmpOrderTest : public TestCase
+TEST("paths do not depend on the order of links")
 {
-  public:
-    EcmpOrderTest()
-        : TestCase("paths do not depend on the order of links")
+    Scenario s = FatTree16();
+    const Routing routing(s);
+    std::shuffle(s.links.begin(), s.links.end(), std::mt19937(3));
+    std::swap(s.links[0].a, s.links[0].b);
+    const Routing shuffled(s);
+    for (uint16_t port = 10'000; port < 10'200; ++port)
     {
+        const FiveTuple tuple = Tuple(2, 13, port);
+        ASSERT(NodesOf(routing, 2, 13, tuple) == NodesOf(shuffled, 2, 13, tuple),
+               "source port " << port);
     }
+}
 
-  private:
-    void DoRun() override
-    {
-        Scenario s = FatTree16();
-        const Routing routing(s);
-        std::shuffle(s.links.begin(), s.links.end(), std::mt19937(3));
-        std::swap(s.links[0].a, s.links[0].b);
-        const Routing shuffled(s);
-        for (uint16_t port = 10'000; port < 10'200; ++port)
-        {
-            const FiveTuple tuple = Tuple(2, 13, port);
-            NS_TEST_ASSERT_MSG_EQ(
-                (NodesOf(routing, 2, 13, tuple) == NodesOf(shuffled, 2, 13, tuple)),
-                true,
-                "source port " << port);
-        }
-    }
-};
-
-class PathTestSuite : public TestSuite
+TEST("every hop writes what it saw")
 {
-  public:
-    PathTestSuite()
-        : TestSuite("rdma-path", Type::UNIT)
-    {
-        AddTestCase(new TelemetryTest("mpcc", ExactRecords()), Duration::QUICK);
-        AddTestCase(new TelemetryTest("hpcc", QuantisedRecords()), Duration::QUICK);
-        AddTestCase(new AckBytesTest, Duration::QUICK);
-        AddTestCase(new FatTreeTelemetryTest, Duration::QUICK);
-        const auto alone = [this](const char* network,
-                                  const char* controller,
-                                  LoneFlowTest::Flow flow,
-                                  int64_t fctNs)
-        { AddTestCase(new LoneFlowTest(network, controller, flow, fctNs), Duration::QUICK); };
-        for (const char* name : {"dcqcn", "dctcp"})
-        {
-            alone("dumbbell", name, {0, 4, 1000}, 6261);
-            alone("dumbbell", name, {0, 4, 1500}, 6304);
-            alone("dumbbell", name, {0, 4, 20'000'000}, 1'666'178);
-        }
-        for (const char* name : {"timely", "swift"}) // 8 B of telemetry each
-        {
-            alone("dumbbell", name, {0, 4, 1000}, 6264);
-            alone("dumbbell", name, {0, 4, 1500}, 6308);
-            alone("dumbbell", name, {0, 4, 20'000'000}, 1'686'180);
-        }
-        alone("fat-tree", "dctcp", {0, 15, 1000}, 12'258);
-        alone("fat-tree", "hpcc", {0, 15, 1000}, 12'276);
-        alone("fat-tree", "dctcp", {1, 14, 1'000'000}, 95'175);
-        alone("fat-tree", "hpcc", {1, 14, 1'000'000}, 103'582);
-        AddTestCase(new EcmpSpreadTest, Duration::QUICK);
-        AddTestCase(new EcmpSymmetryTest, Duration::QUICK);
-        AddTestCase(new EcmpOrderTest, Duration::QUICK);
-    }
-};
+    Telemetry("mpcc", ExactRecords());
+    Telemetry("hpcc", QuantisedRecords());
+}
 
-PathTestSuite g_pathTestSuite;
+TEST("a flow alone takes the published time, to the nanosecond")
+{
+    for (const char* name : {"fixed-window", "dcqcn", "dctcp"})
+    {
+        LoneFlow(name, {0, 4, 1000}, 6261);
+        LoneFlow(name, {0, 4, 1500}, 6304);
+        LoneFlow(name, {0, 4, 20'000'000}, 1'666'178);
+    }
+    for (const char* name : {"timely", "swift"}) // 8 B of telemetry each
+    {
+        LoneFlow(name, {0, 4, 1000}, 6264);
+        LoneFlow(name, {0, 4, 1500}, 6308);
+        LoneFlow(name, {0, 4, 20'000'000}, 1'686'180);
+    }
+    LoneFlow("hpcc", {0, 4, 1000}, 6282);
+    LoneFlow("hpcc", {0, 4, 1500}, 6329);
+    LoneFlow("hpcc", {0, 4, 20'000'000}, 1'840'962);
+    LoneFlow("dctcp", {0, 15, 1000}, 12'258);
+    LoneFlow("hpcc", {0, 15, 1000}, 12'276);
+    LoneFlow("dctcp", {1, 14, 1'000'000}, 95'175);
+    LoneFlow("hpcc", {1, 14, 1'000'000}, 103'582);
+}
 
 } // namespace
 

@@ -4,13 +4,10 @@
 
 #include "ns3/rng-stream.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
-#include "ns3_env/cpp/rdma/published/ecn-marker.h"
-#include "ns3_env/cpp/rdma/published/next-hop-order.h"
+#include "ns3_env/cpp/rdma/published/nic.h"
 #include "ns3_env/cpp/rdma/published/rules.h"
-#include "ns3_env/cpp/rdma/published/stream-per-draw.h"
-#include "ns3_env/cpp/rdma/published/wake-up.h"
 #include "ns3_env/cpp/routing/routing.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <algorithm>
 #include <random>
@@ -23,118 +20,75 @@ namespace ns3::env::rdma::test
 namespace
 {
 
+SUITE("rdma-published");
+
 constexpr Picos NS = PS_PER_NS;
 
 /// Serialisation and pacing times lose what the fraction of a second cannot hold.
-class TruncationTest : public TestCase
+TEST("a serialisation time is a 64-bit binary fraction of a second, cut to nanoseconds")
 {
-  public:
-    TruncationTest()
-        : TestCase(
-              "a serialisation time is a 64-bit binary fraction of a second, cut to nanoseconds")
+    for (const auto& [bytes, rate, ns] : {std::tuple{1048, 1e9, 8383},
+                                          {43, 1e9, 343}, // 344 exactly, 343.99.. in binary
+                                          {1000, 100e9, 79},
+                                          {1048, 100e9, 83},
+                                          {1090, 400e9, 21}})
     {
+        ASSERT_EQ(SerialisationTime(bytes, rate, Rounding::TruncateNs),
+                  ns * NS,
+                  bytes << " B at " << rate);
     }
-
-  private:
-    void DoRun() override
-    {
-        for (const auto& [bytes, rate, ns] : {std::tuple{1048, 1e9, 8383},
-                                              {43, 1e9, 343}, // 344 exactly, 343.99.. in binary
-                                              {1000, 100e9, 79},
-                                              {1048, 100e9, 83},
-                                              {1090, 400e9, 21}})
-        {
-            NS_TEST_ASSERT_MSG_EQ(SerialisationTime(bytes, rate, Rounding::TruncateNs),
-                                  ns * NS,
-                                  bytes << " B at " << rate);
-        }
-        NS_TEST_ASSERT_MSG_EQ(SerialisationTime(1000, 100e9, Rounding::Exact), 80 * NS, "exact");
-    }
-};
+    ASSERT_EQ(SerialisationTime(1000, 100e9, Rounding::Exact), 80 * NS, "exact");
+}
 
 /// What a switch keeps for a port, and when it asks for a pause.
-class PortMemoryTest : public TestCase
+TEST("headroom is cut before it is tripled, and a part of a doubling counts as one")
 {
-  public:
-    PortMemoryTest()
-        : TestCase("headroom is cut before it is tripled, and a part of a doubling counts as one")
+    const published::Rules published;
+    const NetworkRules exact;
+    EXPECT_EQ(published.Headroom(25e9, 1003 * NS), 3 * 3134, "3134.375 B");
+    EXPECT_EQ(exact.Headroom(25e9, 1003 * NS), 9403, "9403.125 B");
+    for (const auto& [ratio, floor, ceiling] :
+         {std::tuple{0.25, 0, 0}, {1.0, 0, 0}, {1.6, 0, 1}, {2.0, 1, 1}, {2.5, 1, 2}, {4.0, 2, 2}})
     {
+        EXPECT_EQ(published.Doublings(ratio), ceiling, ratio);
+        EXPECT_EQ(exact.Doublings(ratio), floor, ratio);
     }
-
-  private:
-    void DoRun() override
-    {
-        const published::Rules published;
-        const NetworkRules exact;
-        NS_TEST_EXPECT_MSG_EQ(published.Headroom(25e9, 1003 * NS), 3 * 3134, "3134.375 B");
-        NS_TEST_EXPECT_MSG_EQ(exact.Headroom(25e9, 1003 * NS), 9403, "9403.125 B");
-        for (const auto& [ratio, floor, ceiling] : {std::tuple{0.25, 0, 0},
-                                                    {1.0, 0, 0},
-                                                    {1.6, 0, 1},
-                                                    {2.0, 1, 1},
-                                                    {2.5, 1, 2},
-                                                    {4.0, 2, 2}})
-        {
-            NS_TEST_EXPECT_MSG_EQ(published.Doublings(ratio), ceiling, ratio);
-            NS_TEST_EXPECT_MSG_EQ(exact.Doublings(ratio), floor, ratio);
-        }
-    }
-};
+}
 
 /// Each number is the first of ns-3's next stream.
-class StreamPerDrawTest : public TestCase
+TEST("every draw is the first number of a new stream")
 {
-  public:
-    StreamPerDrawTest()
-        : TestCase("every draw is the first number of a new stream")
+    for (uint64_t run : {1, 7})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (uint64_t run : {1, 7})
+        published::StreamPerDraw draws(1, run, 158);
+        for (uint64_t stream = 158; stream < 162; ++stream)
         {
-            published::StreamPerDraw draws(1, run, 158);
-            for (uint64_t stream = 158; stream < 162; ++stream)
-            {
-                const double drawn = draws.Draw();
-                const double first = RngStream(1, stream, run).RandU01();
-                NS_TEST_ASSERT_MSG_EQ(drawn, first, "stream " << stream);
-            }
+            const double drawn = draws.Draw();
+            const double first = RngStream(1, stream, run).RandU01();
+            ASSERT_EQ(drawn, first, "stream " << stream);
         }
     }
-};
+}
 
 /// One timer: never armed for the past, left where it is by a flow that is ready sooner, moved by HPCC.
-class WakeUpTest : public TestCase
+TEST("an idle card looks again once, at the time it first saw or a repaced flow gave")
 {
-  public:
-    WakeUpTest()
-        : TestCase("an idle card looks again once, at the time it first saw or a repaced flow gave")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        std::vector<int64_t> looks;
-        published::WakeUp timer([&looks] { looks.push_back(ToNanos(NowPicos())); });
-        const auto at = [](int64_t ns, auto what) { Simulator::Schedule(Time(ns * NS), what); };
-        at(10, [&] { timer.OnIdle(10 * NS, 10 * NS); }); // a closed window's pacing time is past
-        at(20, [&] { timer.OnIdle(100 * NS, 20 * NS); });
-        at(30, [&] { timer.OnIdle(50 * NS, 30 * NS); }); // sooner, but one is pending
-        at(110, [&] { timer.OnIdle(200 * NS, 110 * NS); });
-        at(120, [&] { timer.OnRepaced(250 * NS, 120 * NS); }); // later: it stays
-        at(130, [&] { timer.OnRepaced(150 * NS, 130 * NS); });
-        at(300, [&] { timer.OnIdle(400 * NS, 300 * NS); });
-        at(310, [&] { timer.OnRepaced(5 * NS, 310 * NS); });   // long due: at once
-        at(500, [&] { timer.OnRepaced(600 * NS, 500 * NS); }); // nothing pending, nothing to move
-        Simulator::Run();
-        Simulator::Destroy();
-        NS_TEST_ASSERT_MSG_EQ((looks == std::vector<int64_t>{100, 150, 310}), true, "times");
-    }
-};
+    std::vector<int64_t> looks;
+    published::WakeUp timer([&looks] { looks.push_back(ToNanos(NowPicos())); });
+    const auto at = [](int64_t ns, auto what) { Simulator::Schedule(Time(ns * NS), what); };
+    at(10, [&] { timer.OnIdle(10 * NS, 10 * NS); }); // a closed window's pacing time is past
+    at(20, [&] { timer.OnIdle(100 * NS, 20 * NS); });
+    at(30, [&] { timer.OnIdle(50 * NS, 30 * NS); }); // sooner, but one is pending
+    at(110, [&] { timer.OnIdle(200 * NS, 110 * NS); });
+    at(120, [&] { timer.OnRepaced(250 * NS, 120 * NS); }); // later: it stays
+    at(130, [&] { timer.OnRepaced(150 * NS, 130 * NS); });
+    at(300, [&] { timer.OnIdle(400 * NS, 300 * NS); });
+    at(310, [&] { timer.OnRepaced(5 * NS, 310 * NS); });   // long due: at once
+    at(500, [&] { timer.OnRepaced(600 * NS, 500 * NS); }); // nothing pending, nothing to move
+    Simulator::Run();
+    Simulator::Destroy();
+    ASSERT((looks == std::vector<int64_t>{100, 150, 310}), "times");
+}
 
 /// Counts how often it was asked.
 class CountingSource final : public RandomSource
@@ -151,175 +105,117 @@ class CountingSource final : public RandomSource
 
 /// A switch decides on what it can mark; the published simulator's on everything.
 template <class Marker>
-class MarkDrawsTest : public TestCase
+void
+MarkDraws(std::string what, int draws)
 {
-  public:
-    MarkDrawsTest(std::string what, int draws)
-        : TestCase(what),
-          m_draws(draws)
+    const Case about(what);
+    CountingSource random;
+    Marker marker({true, 1000, 3000, 0.5, 1e9}, 1e9, random);
+    Packet data{};
+    data.kind = PacketKind::Data;
+    data.ecnCapable = true;
+    Packet marked = data;
+    marked.ecnMarked = true;
+    Packet ack{};
+    ack.kind = PacketKind::Ack;
+    for (const uint64_t queueBytes : {1000, 2000, 3001}) // a decision is open in the middle alone
     {
+        const bool marks = queueBytes > 1000;
+        ASSERT_EQ(marker.Marks(data, queueBytes), marks, "data");
+        ASSERT_EQ(marker.Marks(marked, queueBytes), false, "marked already");
+        ASSERT_EQ(marker.Marks(ack, queueBytes), false, "ACK");
     }
-
-  private:
-    void DoRun() override
-    {
-        CountingSource random;
-        Marker marker({true, 1000, 3000, 0.5, 1e9}, 1e9, random);
-        Packet data{};
-        data.kind = PacketKind::Data;
-        data.ecnCapable = true;
-        Packet marked = data;
-        marked.ecnMarked = true;
-        Packet ack{};
-        ack.kind = PacketKind::Ack;
-        for (const uint64_t queueBytes :
-             {1000, 2000, 3001}) // a decision is open in the middle alone
-        {
-            const bool marks = queueBytes > 1000;
-            NS_TEST_ASSERT_MSG_EQ(marker.Marks(data, queueBytes), marks, "data");
-            NS_TEST_ASSERT_MSG_EQ(marker.Marks(marked, queueBytes), false, "marked already");
-            NS_TEST_ASSERT_MSG_EQ(marker.Marks(ack, queueBytes), false, "ACK");
-        }
-        NS_TEST_ASSERT_MSG_EQ(random.draws, m_draws, "draws");
-    }
-
-    int m_draws;
-};
+    ASSERT_EQ(random.draws, draws, "draws");
+}
 
 /**
  * Towards host 1, switch 2 has the next hops 3 and 8 at equal distance. 8 is the higher id, but the search from
  * host 1 meets 7 before 6, and so 3 (behind 7) before 8 (behind 6).
  */
-class NextHopOrderTest : public TestCase
+TEST("next hops stand as a search from the destination finds them")
 {
-  public:
-    NextHopOrderTest()
-        : TestCase("next hops stand as a search from the destination finds them")
-    {
-    }
-
-  private:
-    static std::vector<uint32_t>
-    Order(const Scenario& s, NextHopOrder& order, uint32_t node, uint32_t to)
+    const auto towardsOne = [](const Scenario& s, NextHopOrder& order)
     {
         const Routing routing(s);
         std::vector<const Neighbour*> hops;
-        for (const Neighbour& n : routing.Neighbours(node))
+        for (const Neighbour& n : routing.Neighbours(2))
         {
             if (n.node == 3 || n.node == 8)
             {
                 hops.push_back(&n);
             }
         }
-        order.Sort(hops, to);
-        return {hops[0]->node, hops[1]->node};
-    }
+        order.Sort(hops, 1);
+        return std::pair{hops[0]->node, hops[1]->node};
+    };
 
-    void DoRun() override
+    Scenario s;
+    s.isSwitch = {false, false, true, true, true, true, true, true, true};
+    for (const auto& [a, b] :
+         {std::pair{0, 2}, {1, 4}, {4, 6}, {4, 7}, {6, 8}, {7, 3}, {8, 2}, {3, 2}})
     {
-        Scenario s;
-        s.isSwitch = {false, false, true, true, true, true, true, true, true};
-        for (const auto& [a, b] :
-             {std::pair{0, 2}, {1, 4}, {4, 6}, {4, 7}, {6, 8}, {7, 3}, {8, 2}, {3, 2}})
-        {
-            s.links.push_back(
-                {static_cast<uint32_t>(a), static_cast<uint32_t>(b), 100e9, 1000 * NS});
-        }
-        std::mt19937 random(5);
-        for (int i = 0; i < 10; ++i) // whatever the order of the links
-        {
-            Graph graph{s.isSwitch, {}};
-            for (uint32_t node = 0; node < s.isSwitch.size(); ++node)
-            {
-                graph.neighbours.push_back(Routing(s).Neighbours(node));
-            }
-            published::NextHopOrder found(graph);
-            NextHopOrder byId;
-            NS_TEST_ASSERT_MSG_EQ((Order(s, found, 2, 1) == std::vector<uint32_t>{3, 8}),
-                                  true,
-                                  "found");
-            NS_TEST_ASSERT_MSG_EQ((Order(s, byId, 2, 1) == std::vector<uint32_t>{8, 3}),
-                                  true,
-                                  "by id");
-            std::shuffle(s.links.begin(), s.links.end(), random);
-        }
-        ChoosesByPlace(s);
+        s.links.push_back({static_cast<uint32_t>(a), static_cast<uint32_t>(b), 100e9, 1000 * NS});
     }
-
-    /// Two next hops in the other order: each flow takes the other one.
-    void ChoosesByPlace(const Scenario& s)
+    std::mt19937 random(5);
+    for (int i = 0; i < 10; ++i) // whatever the order of the links
     {
-        const Routing byId(s);
-        const Routing found(s,
-                            [](const Graph& graph)
-                            { return std::make_unique<published::NextHopOrder>(graph); });
-        for (uint16_t port = 10'000; port < 10'020; ++port)
+        Graph graph{s.isSwitch, {}};
+        for (uint32_t node = 0; node < s.isSwitch.size(); ++node)
         {
-            const FiveTuple tuple{NodeAddress(0), NodeAddress(1), port, 100};
-            NS_TEST_ASSERT_MSG_NE(byId.Path(0, 1, tuple)[1].second->node,
-                                  found.Path(0, 1, tuple)[1].second->node,
-                                  "port " << port);
+            graph.neighbours.push_back(Routing(s).Neighbours(node));
         }
+        published::NextHopOrder found(graph);
+        NextHopOrder byId;
+        ASSERT((towardsOne(s, found) == std::pair{3U, 8U}), "found");
+        ASSERT((towardsOne(s, byId) == std::pair{8U, 3U}), "by id");
+        std::shuffle(s.links.begin(), s.links.end(), random);
     }
-};
+    // Two next hops in the other order: each flow takes the other one.
+    const Routing byId(s);
+    const Routing found(s,
+                        [](const Graph& graph)
+                        { return std::make_unique<published::NextHopOrder>(graph); });
+    for (uint16_t port = 10'000; port < 10'020; ++port)
+    {
+        const FiveTuple tuple{NodeAddress(0), NodeAddress(1), port, 100};
+        ASSERT_NE(byId.Path(0, 1, tuple)[1].second->node,
+                  found.Path(0, 1, tuple)[1].second->node,
+                  "port " << port);
+    }
+}
 
 /// On the fat-tree of the published results the two orders are one.
-class RegularTreeTest : public TestCase
+TEST("on a regular tree that is descending order of id")
 {
-  public:
-    RegularTreeTest()
-        : TestCase("on a regular tree that is descending order of id")
+    const Scenario s = FatTree16();
+    const Routing byId(s);
+    const Routing found(s,
+                        [](const Graph& graph)
+                        { return std::make_unique<published::NextHopOrder>(graph); });
+    for (uint32_t from = 0; from < 16; ++from)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const Scenario s = FatTree16();
-        const Routing byId(s);
-        const Routing found(s,
-                            [](const Graph& graph)
-                            { return std::make_unique<published::NextHopOrder>(graph); });
-        for (uint32_t from = 0; from < 16; ++from)
+        for (uint32_t to = 0; to < 16; ++to)
         {
-            for (uint32_t to = 0; to < 16; ++to)
+            for (uint16_t port = 10'000; from != to && port < 10'008; ++port)
             {
-                for (uint16_t port = 10'000; from != to && port < 10'008; ++port)
+                const FiveTuple tuple{NodeAddress(from), NodeAddress(to), port, 100};
+                const auto a = byId.Path(from, to, tuple);
+                const auto b = found.Path(from, to, tuple);
+                ASSERT_EQ(a.size(), b.size(), from << " to " << to);
+                for (size_t i = 0; i < a.size(); ++i)
                 {
-                    const FiveTuple tuple{NodeAddress(from), NodeAddress(to), port, 100};
-                    const auto a = byId.Path(from, to, tuple);
-                    const auto b = found.Path(from, to, tuple);
-                    NS_TEST_ASSERT_MSG_EQ(a.size(), b.size(), from << " to " << to);
-                    for (size_t i = 0; i < a.size(); ++i)
-                    {
-                        NS_TEST_ASSERT_MSG_EQ(a[i].second->node, b[i].second->node, "hop " << i);
-                    }
+                    ASSERT_EQ(a[i].second->node, b[i].second->node, "hop " << i);
                 }
             }
         }
     }
-};
+}
 
-class PublishedTestSuite : public TestSuite
+TEST("a switch draws for data without a mark, the published simulator's for every packet")
 {
-  public:
-    PublishedTestSuite()
-        : TestSuite("rdma-published", Type::UNIT)
-    {
-        AddTestCase(new TruncationTest, Duration::QUICK);
-        AddTestCase(new PortMemoryTest, Duration::QUICK);
-        AddTestCase(new StreamPerDrawTest, Duration::QUICK);
-        AddTestCase(new WakeUpTest, Duration::QUICK);
-        AddTestCase(new MarkDrawsTest<EcnMarker>("draws for data without a mark", 1),
-                    Duration::QUICK);
-        AddTestCase(new MarkDrawsTest<published::EcnMarker>("published: draws for every packet", 3),
-                    Duration::QUICK);
-        AddTestCase(new NextHopOrderTest, Duration::QUICK);
-        AddTestCase(new RegularTreeTest, Duration::QUICK);
-    }
-};
-
-PublishedTestSuite g_publishedTestSuite;
+    MarkDraws<EcnMarker>("default", 1);
+    MarkDraws<published::EcnMarker>("published", 3);
+}
 
 } // namespace
 

@@ -2,11 +2,11 @@
 // Tests of a switch's mechanisms: buffer, ECN, ECMP, flow counters, queue statistics.
 #include "test-network.h"
 
-#include "ns3/test.h"
 #include "ns3_env/cpp/engine/queue-stats.h"
 #include "ns3_env/cpp/rdma/network/ecn-marker.h"
 #include "ns3_env/cpp/rdma/network/shared-buffer.h"
 #include "ns3_env/cpp/routing/ecmp.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <array>
 
@@ -16,261 +16,185 @@ namespace ns3::env::rdma::test
 namespace
 {
 
-/// A link so short that its headroom holds no packet, beside some that have taken nearly all of the pool.
-class ReserveTest : public TestCase
-{
-  public:
-    ReserveTest()
-        : TestCase("a free reserve takes no packet where headroom and threshold are exceeded")
-    {
-    }
+SUITE("rdma-switch");
 
-  private:
-    void DoRun() override
+/// A link so short that its headroom holds no packet, beside some that have taken nearly all of the pool.
+TEST("a free reserve takes no packet where headroom and threshold are exceeded")
+{
+    SharedBufferConfig config;
+    config.bufferBytes = 100'000;
+    SharedBuffer buffer(config);
+    buffer.AddPort(936, 3);
+    for (uint32_t fast = 1; fast <= 6; ++fast)
     {
-        SharedBufferConfig config;
-        config.bufferBytes = 100'000;
-        SharedBuffer buffer(config);
-        buffer.AddPort(936, 3);
-        for (uint32_t fast = 1; fast <= 6; ++fast)
-        {
-            buffer.AddPort(0, 0); // it may take as much as it leaves
-        }
-        for (uint32_t fast = 1; fast <= 6; ++fast)
-        {
-            while (buffer.Admits(fast, 1000))
-            {
-                buffer.Add(fast, 1000);
-            }
-        }
-        NS_TEST_ASSERT_MSG_LT(buffer.Threshold(0), 1000, "the pool is nearly taken");
-        NS_TEST_ASSERT_MSG_EQ(buffer.Admits(0, 1000), false, "neither headroom nor threshold");
-        NS_TEST_ASSERT_MSG_EQ(buffer.Admits(0, 900), true, "headroom");
+        buffer.AddPort(0, 0); // it may take as much as it leaves
     }
-};
+    for (uint32_t fast = 1; fast <= 6; ++fast)
+    {
+        while (buffer.Admits(fast, 1000))
+        {
+            buffer.Add(fast, 1000);
+        }
+    }
+    ASSERT_LT(buffer.Threshold(0), 1000, "the pool is nearly taken");
+    ASSERT_EQ(buffer.Admits(0, 1000), false, "neither headroom nor threshold");
+    ASSERT(buffer.Admits(0, 900), "headroom");
+}
 
 /// Reserve, pool, headroom, pause, resume and drop, in that order, on hand-computed numbers.
-class SharedBufferTest : public TestCase
+TEST("a port's bytes go to reserve, pool, headroom")
 {
-  public:
-    SharedBufferTest()
-        : TestCase("a port's bytes go to reserve, pool, headroom")
+    SharedBufferConfig config;
+    config.bufferBytes = 100'000;
+    SharedBuffer buffer(config);
+    buffer.AddPort(10'000, 3);
+    buffer.AddPort(10'000, 3);
+    ASSERT_EQ(buffer.CommittedBytes(), 2 * (10'000 + 4096), "commitment");
+    ASSERT_EQ(buffer.Threshold(0), (100'000 - 28'192) / 8, "empty threshold");
+    for (int i = 0; i < 4; ++i)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        SharedBufferConfig config;
-        config.bufferBytes = 100'000;
-        SharedBuffer buffer(config);
-        buffer.AddPort(10'000, 3);
-        buffer.AddPort(10'000, 3);
-        NS_TEST_ASSERT_MSG_EQ(buffer.CommittedBytes(), 2 * (10'000 + 4096), "commitment");
-        NS_TEST_ASSERT_MSG_EQ(buffer.Threshold(0), (100'000 - 28'192) / 8, "empty threshold");
-        for (int i = 0; i < 4; ++i)
-        {
-            buffer.Add(0, 1000);
-        }
-        NS_TEST_ASSERT_MSG_EQ(buffer.SharedBytes(0), 0, "the reserve comes first");
         buffer.Add(0, 1000);
-        NS_TEST_ASSERT_MSG_EQ(buffer.SharedBytes(0), 904, "then the pool");
-        int inPool = 5;
-        while (!buffer.ShouldPause(0))
-        {
-            buffer.Add(0, 1000);
-            ++inPool;
-        }
-        // shared = n - 4096 first reaches (71808 - shared) >> 3 with headroom use at n = 13 packets:
-        // 12 packets leave 7904 shared under the threshold of 7988, the 13th exceeds it.
-        NS_TEST_ASSERT_MSG_EQ(inPool, 13, "packets until a pause");
-        NS_TEST_ASSERT_MSG_EQ(buffer.HeadroomUsed(0), 1000, "the last one sits in the headroom");
-        NS_TEST_ASSERT_MSG_EQ(buffer.ShouldPause(1), false, "the other port is not paused");
-        for (int i = 0; i < 9; ++i)
-        {
-            NS_TEST_ASSERT_MSG_EQ(buffer.Admits(0, 1000), true, "headroom left");
-            buffer.Add(0, 1000);
-        }
-        NS_TEST_ASSERT_MSG_EQ(buffer.Admits(0, 1000), false, "headroom and threshold exceeded");
-        while (!buffer.ShouldResume(0))
-        {
-            buffer.Remove(0, 1000);
-        }
-        NS_TEST_ASSERT_MSG_EQ(buffer.HeadroomUsed(0), 0, "the headroom empties first");
-        NS_TEST_ASSERT_MSG_LT_OR_EQ(buffer.SharedBytes(0) + 3072, buffer.Threshold(0), "resume");
-        while (buffer.UsedBytes() > 0)
-        {
-            buffer.Remove(0, 1000);
-        }
-        NS_TEST_ASSERT_MSG_EQ(buffer.Threshold(0), (100'000 - 28'192) / 8, "all given back");
     }
-};
+    ASSERT_EQ(buffer.SharedBytes(0), 0, "the reserve comes first");
+    buffer.Add(0, 1000);
+    ASSERT_EQ(buffer.SharedBytes(0), 904, "then the pool");
+    int inPool = 5;
+    while (!buffer.ShouldPause(0))
+    {
+        buffer.Add(0, 1000);
+        ++inPool;
+    }
+    // shared = n - 4096 first reaches (71808 - shared) >> 3 with headroom use at n = 13 packets:
+    // 12 packets leave 7904 shared under the threshold of 7988, the 13th exceeds it.
+    ASSERT_EQ(inPool, 13, "packets until a pause");
+    ASSERT_EQ(buffer.HeadroomUsed(0), 1000, "the last one sits in the headroom");
+    ASSERT_EQ(buffer.ShouldPause(1), false, "the other port is not paused");
+    for (int i = 0; i < 9; ++i)
+    {
+        ASSERT(buffer.Admits(0, 1000), "headroom left");
+        buffer.Add(0, 1000);
+    }
+    ASSERT_EQ(buffer.Admits(0, 1000), false, "headroom and threshold exceeded");
+    while (!buffer.ShouldResume(0))
+    {
+        buffer.Remove(0, 1000);
+    }
+    ASSERT_EQ(buffer.HeadroomUsed(0), 0, "the headroom empties first");
+    ASSERT_LE(buffer.SharedBytes(0) + 3072, buffer.Threshold(0), "resume");
+    while (buffer.UsedBytes() > 0)
+    {
+        buffer.Remove(0, 1000);
+    }
+    ASSERT_EQ(buffer.Threshold(0), (100'000 - 28'192) / 8, "all given back");
+}
 
 /// Marking probability between the thresholds, and their scaling with the link rate.
-class EcnTest : public TestCase
+TEST("ECN marks by the line between Kmin and Kmax")
 {
-  public:
-    EcnTest()
-        : TestCase("ECN marks by the line between Kmin and Kmax")
+    OneStream draw;
+    Packet packet{};
+    packet.kind = PacketKind::Data;
+    packet.ecnCapable = true;
+    EcnMarker marker({true, 100e3, 400e3, 0.2, 25e9}, 100e9, draw);
+    ASSERT_EQ(marker.Probability(400'000), 0.0, "at Kmin");
+    ASSERT_NEAR(marker.Probability(1'000'000), 0.1, 1e-12, "half way");
+    ASSERT_NEAR(marker.Probability(1'600'000), 0.2, 1e-12, "at Kmax");
+    ASSERT_EQ(marker.Probability(1'600'001), 1.0, "above Kmax");
+    int marks = 0;
+    for (int i = 0; i < 100'000; ++i)
     {
+        marks += marker.Marks(packet, 1'000'000) ? 1 : 0;
     }
-
-  private:
-    void DoRun() override
-    {
-        OneStream draw;
-        Packet packet{};
-        packet.kind = PacketKind::Data;
-        packet.ecnCapable = true;
-        EcnMarker marker({true, 100e3, 400e3, 0.2, 25e9}, 100e9, draw);
-        NS_TEST_ASSERT_MSG_EQ(marker.Probability(400'000), 0.0, "at Kmin");
-        NS_TEST_ASSERT_MSG_EQ_TOL(marker.Probability(1'000'000), 0.1, 1e-12, "half way");
-        NS_TEST_ASSERT_MSG_EQ_TOL(marker.Probability(1'600'000), 0.2, 1e-12, "at Kmax");
-        NS_TEST_ASSERT_MSG_EQ(marker.Probability(1'600'001), 1.0, "above Kmax");
-        int marks = 0;
-        for (int i = 0; i < 100'000; ++i)
-        {
-            marks += marker.Marks(packet, 1'000'000) ? 1 : 0;
-        }
-        NS_TEST_ASSERT_MSG_EQ_TOL(marks / 1e5, 0.1, 0.005, "frequency of marks"); // 5 sigma
-        packet.ecnCapable = false;
-        NS_TEST_ASSERT_MSG_EQ(marker.Marks(packet, UINT32_MAX), false, "not ECN-capable");
-        const EcnConfig shallow{true, 100e3, 400e3, 0.2, 25e9, 800e3};
-        EcnMarker halved(shallow, 100e9, draw);
-        NS_TEST_ASSERT_MSG_EQ(halved.Probability(200'000), 0.0, "at half of Kmin");
-        NS_TEST_ASSERT_MSG_EQ_TOL(halved.Probability(500'000), 0.1, 1e-12, "half way");
-        NS_TEST_ASSERT_MSG_EQ(halved.Probability(800'001), 1.0, "above what Kmax is at most");
-        EcnMarker slower(shallow, 25e9, draw);
-        NS_TEST_ASSERT_MSG_EQ(slower.Probability(100'000), 0.0, "a slower port is as it was");
-        NS_TEST_ASSERT_MSG_EQ_TOL(slower.Probability(250'000), 0.1, 1e-12, "half way there");
-        EcnMarker step({true, 3e3, 3e3, 1.0, 1e9}, 1e9, draw);
-        NS_TEST_ASSERT_MSG_EQ(step.Probability(3000), 0.0, "one threshold: at it");
-        NS_TEST_ASSERT_MSG_EQ(step.Probability(3001), 1.0, "one threshold: above it");
-        EcnMarker off({}, 1e9, draw);
-        NS_TEST_ASSERT_MSG_EQ(off.Marks(packet, UINT32_MAX), false, "off");
-    }
-};
+    ASSERT_NEAR(marks / 1e5, 0.1, 0.005, "frequency of marks"); // 5 sigma
+    packet.ecnCapable = false;
+    ASSERT_EQ(marker.Marks(packet, UINT32_MAX), false, "not ECN-capable");
+    const EcnConfig shallow{true, 100e3, 400e3, 0.2, 25e9, 800e3};
+    EcnMarker halved(shallow, 100e9, draw);
+    ASSERT_EQ(halved.Probability(200'000), 0.0, "at half of Kmin");
+    ASSERT_NEAR(halved.Probability(500'000), 0.1, 1e-12, "half way");
+    ASSERT_EQ(halved.Probability(800'001), 1.0, "above what Kmax is at most");
+    EcnMarker slower(shallow, 25e9, draw);
+    ASSERT_EQ(slower.Probability(100'000), 0.0, "a slower port is as it was");
+    ASSERT_NEAR(slower.Probability(250'000), 0.1, 1e-12, "half way there");
+    EcnMarker step({true, 3e3, 3e3, 1.0, 1e9}, 1e9, draw);
+    ASSERT_EQ(step.Probability(3000), 0.0, "one threshold: at it");
+    ASSERT_EQ(step.Probability(3001), 1.0, "one threshold: above it");
+    EcnMarker off({}, 1e9, draw);
+    ASSERT_EQ(off.Marks(packet, UINT32_MAX), false, "off");
+}
 
 /// Published MurmurHash3 values, addresses, and an even spread over next hops.
-class EcmpTest : public TestCase
+TEST("ECMP hashes as MurmurHash3 and spreads evenly")
 {
-  public:
-    EcmpTest()
-        : TestCase("ECMP hashes as MurmurHash3 and spreads evenly")
+    ASSERT_EQ(NodeAddress(0), 0x0b000001U, "11.0.0.1");
+    ASSERT_EQ(NodeAddress(258), 0x0b010201U, "11.1.2.1");
+    // Values of the package mmh3 for host 0 -> host 4, source port 10000.
+    const FiveTuple known{NodeAddress(0), NodeAddress(4), 10000, 100};
+    ASSERT_EQ(EcmpHash(known, 16), 0xf82090d5U, "at node 16");
+    ASSERT_EQ(EcmpHash(known, 20), 0x910e7922U, "at node 20");
+    std::array<int, 4> hits{};
+    for (uint16_t port = 0; port < 8000; ++port)
     {
+        const FiveTuple tuple{NodeAddress(1), NodeAddress(2), port, 100};
+        ++hits[EcmpHash(tuple, 20) % hits.size()];
     }
-
-  private:
-    void DoRun() override
+    for (int n : hits)
     {
-        NS_TEST_ASSERT_MSG_EQ(NodeAddress(0), 0x0b000001U, "11.0.0.1");
-        NS_TEST_ASSERT_MSG_EQ(NodeAddress(258), 0x0b010201U, "11.1.2.1");
-        // Values of the package mmh3 for host 0 -> host 4, source port 10000.
-        const FiveTuple known{NodeAddress(0), NodeAddress(4), 10000, 100};
-        NS_TEST_ASSERT_MSG_EQ(EcmpHash(known, 16), 0xf82090d5U, "at node 16");
-        NS_TEST_ASSERT_MSG_EQ(EcmpHash(known, 20), 0x910e7922U, "at node 20");
-        std::array<int, 4> hits{};
-        for (uint16_t port = 0; port < 8000; ++port)
-        {
-            const FiveTuple tuple{NodeAddress(1), NodeAddress(2), port, 100};
-            ++hits[EcmpHash(tuple, 20) % hits.size()];
-        }
-        for (int n : hits)
-        {
-            NS_TEST_ASSERT_MSG_EQ_TOL(n, 2000.0, 200.0, "flows per next hop"); // 5 sigma
-        }
+        ASSERT_NEAR(n, 2000.0, 200.0, "flows per next hop"); // 5 sigma
     }
-};
+}
 
 /// Time-weighted mean, percentiles and maximum of a hand-made queue.
-class QueueStatsTest : public TestCase
+TEST("queue statistics weigh by time")
 {
-  public:
-    QueueStatsTest()
-        : TestCase("queue statistics weigh by time")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        QueueStats stats(1000);
-        stats.Update(500, 1000); // for no time: does not count
-        stats.Update(100, 1000);
-        stats.Update(40, 1900); // 100 B for 900
-        stats.Update(0, 1950);  // 40 B for 50
-        stats.Finish(2000);     // 0 B for 50
-        NS_TEST_ASSERT_MSG_EQ_TOL(stats.Mean(), (100 * 900 + 40 * 50) / 1000.0, 1e-9, "mean");
-        NS_TEST_ASSERT_MSG_EQ(stats.Max(), 100, "maximum");
-        NS_TEST_ASSERT_MSG_EQ(stats.Percentile(0.04), 0, "p4");
-        NS_TEST_ASSERT_MSG_EQ(stats.Percentile(0.10), 40, "p10");
-        NS_TEST_ASSERT_MSG_EQ(stats.Percentile(0.5),
-                              100,
-                              "p50: a bin's upper edge, at most the maximum");
-    }
-};
+    QueueStats stats(1000);
+    stats.Update(500, 1000); // for no time: does not count
+    stats.Update(100, 1000);
+    stats.Update(40, 1900); // 100 B for 900
+    stats.Update(0, 1950);  // 40 B for 50
+    stats.Finish(2000);     // 0 B for 50
+    ASSERT_NEAR(stats.Mean(), (100 * 900 + 40 * 50) / 1000.0, 1e-9, "mean");
+    ASSERT_EQ(stats.Max(), 100, "maximum");
+    ASSERT_EQ(stats.Percentile(0.04), 0, "p4");
+    ASSERT_EQ(stats.Percentile(0.10), 40, "p10");
+    ASSERT_EQ(stats.Percentile(0.5), 100, "p50: a bin's upper edge, at most the maximum");
+}
 
 /// Both ways of counting flows at the bottleneck of an incast.
-class FlowCounterTest : public TestCase
+void
+FlowCounter(bool byTimeout)
 {
-  public:
-    explicit FlowCounterTest(bool byTimeout)
-        : TestCase(byTimeout ? "flows counted by timeout"
-                             : "flows counted by first and last packet"),
-          m_byTimeout(byTimeout)
+    const Case about(byTimeout ? "flows counted by timeout"
+                               : "flows counted by first and last packet");
+    constexpr Picos US = 1000 * PS_PER_NS;
+    Scenario s = Dumbbell(3, 100e9);
+    if (byTimeout)
     {
+        s.flowTimeout = 20 * US;
     }
-
-  private:
-    void DoRun() override
+    AddFlow(s, 0, 3, 100'000); // about 3 * 8.3 us at a third of the link
+    AddFlow(s, 1, 3, 100'000);
+    AddFlow(s, 2, 3, 1'000'000, 5 * US); // 80 us more
+    TestNetwork net(std::move(s));
+    SwitchPort& port = net.PortTo(4, 5);
+    std::array<uint32_t, 4> seen{};
+    const std::array<Picos, 4> at{4 * US, 10 * US, 40 * US, 60 * US};
+    for (size_t i = 0; i < at.size(); ++i)
     {
-        constexpr Picos US = 1000 * PS_PER_NS;
-        Scenario s = Dumbbell(3, 100e9);
-        if (m_byTimeout)
-        {
-            s.flowTimeout = 20 * US;
-        }
-        AddFlow(s, 0, 3, 100'000); // about 3 * 8.3 us at a third of the link
-        AddFlow(s, 1, 3, 100'000);
-        AddFlow(s, 2, 3, 1'000'000, 5 * US); // 80 us more
-        TestNetwork net(std::move(s));
-        SwitchPort& port = net.PortTo(4, 5);
-        std::array<uint32_t, 4> seen{};
-        const std::array<Picos, 4> at{4 * US, 10 * US, 40 * US, 60 * US};
-        for (size_t i = 0; i < at.size(); ++i)
-        {
-            Simulator::Schedule(Time(at[i]),
-                                [&, i]() { seen[i] = port.Counter().Count(NowPicos()); });
-        }
-        net->Run();
-        NS_TEST_ASSERT_MSG_EQ(seen[0], 2, "two have started");
-        NS_TEST_ASSERT_MSG_EQ(seen[1], 3, "the third too");
-        NS_TEST_ASSERT_MSG_EQ(seen[3], 1, "two are gone");
-        NS_TEST_ASSERT_MSG_EQ(port.Counter().Count(NowPicos()),
-                              m_byTimeout ? 1U : 0U,
-                              "at the end");
+        Simulator::Schedule(Time(at[i]), [&, i]() { seen[i] = port.Counter().Count(NowPicos()); });
     }
+    net->Run();
+    ASSERT_EQ(seen[0], 2, "two have started");
+    ASSERT_EQ(seen[1], 3, "the third too");
+    ASSERT_EQ(seen[3], 1, "two are gone");
+    ASSERT_EQ(port.Counter().Count(NowPicos()), byTimeout ? 1U : 0U, "at the end");
+}
 
-    bool m_byTimeout;
-};
-
-class SwitchTestSuite : public TestSuite
+TEST("flows are counted by first and last packet, or by timeout")
 {
-  public:
-    SwitchTestSuite()
-        : TestSuite("rdma-switch", Type::UNIT)
-    {
-        AddTestCase(new SharedBufferTest, Duration::QUICK);
-        AddTestCase(new ReserveTest, Duration::QUICK);
-        AddTestCase(new EcnTest, Duration::QUICK);
-        AddTestCase(new EcmpTest, Duration::QUICK);
-        AddTestCase(new QueueStatsTest, Duration::QUICK);
-        AddTestCase(new FlowCounterTest(false), Duration::QUICK);
-        AddTestCase(new FlowCounterTest(true), Duration::QUICK);
-    }
-};
-
-SwitchTestSuite g_switchTestSuite;
+    FlowCounter(false);
+    FlowCounter(true);
+}
 
 } // namespace
 

@@ -5,8 +5,9 @@
 
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/rdma/program/rdma-episode.h"
-#include "ns3_env/cpp/recorders/recorders.h"
+#include "ns3_env/cpp/recorders/results.h"
 #include "ns3_env/cpp/test/scenarios.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <memory>
 #include <utility>
@@ -15,6 +16,8 @@ namespace ns3::env::rdma::test
 {
 
 using env::test::AddFlow;
+using env::test::AddIncast;
+using env::test::Case;
 using env::test::Dumbbell;
 using env::test::FatTree16;
 

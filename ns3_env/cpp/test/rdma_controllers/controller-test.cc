@@ -3,12 +3,12 @@
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/object-factory.h"
-#include "ns3/test.h"
 #include "ns3_env/cpp/contract/bottleneck-hop.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
 #include "ns3_env/cpp/contract/fake-flow.h"
 #include "ns3_env/cpp/rdma/controllers/mpcc.h"
 #include "ns3_env/cpp/rdma/program/controller-check.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <algorithm>
 
@@ -18,174 +18,112 @@ namespace ns3::env::rdma
 namespace
 {
 
+SUITE("rdma-controllers");
+
 Ptr<CongestionControl>
 Make(const std::string& name)
 {
     return ObjectFactory("rdma::" + name).Create<CongestionControl>();
 }
 
-} // namespace
-
-class ControllerNamesTestCase : public TestCase
+TEST("controllers are found by name, sorted, with help for every attribute")
 {
-  public:
-    ControllerNamesTestCase()
-        : TestCase("controllers are found by name, sorted, with help for every attribute")
+    const std::vector<std::string> names = ListControllers();
+    EXPECT(std::is_sorted(names.begin(), names.end()), "sorted");
+    for (const char* expected : {"bcn",
+                                 "dcqcn",
+                                 "dctcp",
+                                 "fixed-window",
+                                 "hpcc",
+                                 "mpcc",
+                                 "qcn",
+                                 "smcc",
+                                 "swift",
+                                 "timely"})
     {
+        EXPECT_EQ(std::count(names.begin(), names.end(), expected), 1, expected);
     }
-
-  private:
-    void DoRun() override
+    for (const std::string& name : names)
     {
-        const std::vector<std::string> names = ListControllers();
-        NS_TEST_EXPECT_MSG_EQ(std::is_sorted(names.begin(), names.end()), true, "sorted");
-        for (const char* expected : {"bcn",
-                                     "dcqcn",
-                                     "dctcp",
-                                     "fixed-window",
-                                     "hpcc",
-                                     "mpcc",
-                                     "qcn",
-                                     "smcc",
-                                     "swift",
-                                     "timely"})
+        const TypeId tid = TypeId::LookupByName("rdma::" + name);
+        for (size_t i = 0; i < tid.GetAttributeN(); ++i)
         {
-            NS_TEST_EXPECT_MSG_EQ(std::count(names.begin(), names.end(), expected), 1, expected);
-        }
-        for (const std::string& name : names)
-        {
-            const TypeId tid = TypeId::LookupByName("rdma::" + name);
-            for (size_t i = 0; i < tid.GetAttributeN(); ++i)
-            {
-                NS_TEST_EXPECT_MSG_GT(tid.GetAttribute(i).help.size(),
-                                      10,
-                                      tid.GetAttribute(i).name);
-            }
+            EXPECT_GT(tid.GetAttribute(i).help.size(), 10, tid.GetAttribute(i).name);
         }
     }
-};
+}
 
-class ControllerPromisesTestCase : public TestCase
+TEST("any hooks leave a window at or above the floor and a rate in [min, line]")
 {
-  public:
-    ControllerPromisesTestCase()
-        : TestCase("any hooks leave a window at or above the floor and a rate in [min, line]")
+    for (const std::string& name : CheckableControllers())
     {
+        EXPECT_EQ(BrokenPromise(name).value_or("kept"), "kept", name);
     }
+}
 
-  private:
-    void DoRun() override
-    {
-        for (const std::string& name : CheckableControllers())
-        {
-            NS_TEST_EXPECT_MSG_EQ(BrokenPromise(name).value_or("kept"), "kept", name);
-        }
-    }
-};
-
-class FixedWindowTestCase : public TestCase
+TEST("fixed-window sets its window once, or none at all")
 {
-  public:
-    FixedWindowTestCase()
-        : TestCase("fixed-window sets its window once, or none at all")
-    {
-    }
+    const PathFacts facts = DumbbellFacts(1048);
+    FakeFlow open(facts);
+    Make("fixed-window")->OnFlowStart(open);
+    EXPECT_EQ(open.WindowBytes(), FlowState::NO_WINDOW, "no control");
 
-  private:
-    void DoRun() override
-    {
-        const PathFacts facts = DumbbellFacts(1048);
-        FakeFlow open(facts);
-        Make("fixed-window")->OnFlowStart(open);
-        NS_TEST_EXPECT_MSG_EQ(open.WindowBytes(), FlowState::NO_WINDOW, "no control");
+    FakeFlow windowed(facts);
+    auto control = Make("fixed-window");
+    control->SetAttribute("Window", DoubleValue(12000));
+    control->OnFlowStart(windowed);
+    control->OnAck(windowed, {});
+    EXPECT_EQ(windowed.WindowBytes(), 12000, "constant");
+    EXPECT_EQ(windowed.RateBps(), 100e9, "line rate");
 
-        FakeFlow windowed(facts);
-        auto control = Make("fixed-window");
-        control->SetAttribute("Window", DoubleValue(12000));
-        control->OnFlowStart(windowed);
-        control->OnAck(windowed, {});
-        NS_TEST_EXPECT_MSG_EQ(windowed.WindowBytes(), 12000, "constant");
-        NS_TEST_EXPECT_MSG_EQ(windowed.RateBps(), 100e9, "line rate");
-
-        FakeFlow inBdps(facts);
-        control = Make("fixed-window");
-        control->SetAttribute("WindowBdp", DoubleValue(0.5));
-        control->OnFlowStart(inBdps);
-        NS_TEST_EXPECT_MSG_EQ(inBdps.WindowBytes(), facts.bdpBytes / 2, "of the flow's own path");
-        NS_TEST_EXPECT_MSG_EQ(control->GetWindowFloor(inBdps), facts.bdpBytes / 2, "never less");
-        control->SetAttribute("Window", DoubleValue(12000));
-        control->OnFlowStart(inBdps);
-        NS_TEST_EXPECT_MSG_EQ(inBdps.WindowBytes(), 12000, "bytes come first");
-    }
-};
+    FakeFlow inBdps(facts);
+    control = Make("fixed-window");
+    control->SetAttribute("WindowBdp", DoubleValue(0.5));
+    control->OnFlowStart(inBdps);
+    EXPECT_EQ(inBdps.WindowBytes(), facts.bdpBytes / 2, "of the flow's own path");
+    EXPECT_EQ(control->GetWindowFloor(inBdps), facts.bdpBytes / 2, "never less");
+    control->SetAttribute("Window", DoubleValue(12000));
+    control->OnFlowStart(inBdps);
+    EXPECT_EQ(inBdps.WindowBytes(), 12000, "bytes come first");
+}
 
 /// The controller on a flow and its control alone give the same windows from the same numbers.
-class MpccSameControlTestCase : public TestCase
+TEST("mpcc on a flow and the bare control give identical windows")
 {
-  public:
-    MpccSameControlTestCase()
-        : TestCase("mpcc on a flow and the bare control give identical windows")
+    const PathFacts facts = DumbbellFacts(1080);
+    FakeFlow flow(facts);
+    auto control = Make("mpcc");
+    EXPECT_EQ(control->GetIntRequest().wireBytes, 32, "Zheng 2024, Fig. 5.1");
+    control->OnFlowStart(flow);
+    EXPECT_EQ(flow.WindowBytes(), facts.bdpBytes, "line rate at first");
+    EXPECT_NEAR(control->GetRateFloor(flow),
+                100e9 * 0.01 * 1080 / facts.bdpBytes,
+                1e-3,
+                "the least window over a base RTT (eq. 3.3)");
+    MpccControl alone({});
+    for (uint32_t i = 0; i < 300; ++i)
     {
+        const std::vector<IntRecord> hops{
+            {.txBytes = 0, .timeNs = 0, .rateBps = 100'000'000'000, .queueBytes = 0, .flows = 1},
+            {.txBytes = 0,
+             .timeNs = 0,
+             .rateBps = 100'000'000'000,
+             .queueBytes = (i * 7919) % 90000,
+             .flows = 4}};
+        const double expected = alone.Decide(MakeMpccInput(flow, SelectStateSwitch(hops, facts)));
+        control->OnAck(flow, {.rtt = facts.baseRtt, .hops = hops});
+        ASSERT_EQ(flow.WindowBytes(), expected, "bit for bit");
+        ASSERT_NEAR(flow.RateBps(), expected * 8 / 6240e-9, 1.0, "paced at W / base RTT (eq. 3.3)");
     }
 
-  private:
-    void DoRun() override
-    {
-        const PathFacts facts = DumbbellFacts(1080);
-        FakeFlow flow(facts);
-        auto control = Make("mpcc");
-        NS_TEST_EXPECT_MSG_EQ(control->GetIntRequest().wireBytes, 32, "Zheng 2024, Fig. 5.1");
-        control->OnFlowStart(flow);
-        NS_TEST_EXPECT_MSG_EQ(flow.WindowBytes(), facts.bdpBytes, "line rate at first");
-        NS_TEST_EXPECT_MSG_EQ_TOL(control->GetRateFloor(flow),
-                                  100e9 * 0.01 * 1080 / facts.bdpBytes,
-                                  1e-3,
-                                  "the least window over a base RTT (eq. 3.3)");
-        MpccControl alone({});
-        for (uint32_t i = 0; i < 300; ++i)
-        {
-            const std::vector<IntRecord> hops{{.txBytes = 0,
-                                               .timeNs = 0,
-                                               .rateBps = 100'000'000'000,
-                                               .queueBytes = 0,
-                                               .flows = 1},
-                                              {.txBytes = 0,
-                                               .timeNs = 0,
-                                               .rateBps = 100'000'000'000,
-                                               .queueBytes = (i * 7919) % 90000,
-                                               .flows = 4}};
-            const double expected =
-                alone.Decide(MakeMpccInput(flow, SelectStateSwitch(hops, facts)));
-            control->OnAck(flow, {.rtt = facts.baseRtt, .hops = hops});
-            NS_TEST_ASSERT_MSG_EQ(flow.WindowBytes(), expected, "bit for bit");
-            NS_TEST_ASSERT_MSG_EQ_TOL(flow.RateBps(),
-                                      expected * 8 / 6240e-9,
-                                      1.0,
-                                      "paced at W / base RTT (eq. 3.3)");
-        }
+    control = Make("mpcc");
+    control->SetAttribute("Pacing", BooleanValue(false));
+    FakeFlow unpaced(facts);
+    control->OnFlowStart(unpaced);
+    control->OnAck(unpaced, {.rtt = facts.baseRtt, .hops = {}});
+    EXPECT_EQ(unpaced.RateBps(), facts.hostRateBps, "line rate");
+}
 
-        control = Make("mpcc");
-        control->SetAttribute("Pacing", BooleanValue(false));
-        FakeFlow unpaced(facts);
-        control->OnFlowStart(unpaced);
-        control->OnAck(unpaced, {.rtt = facts.baseRtt, .hops = {}});
-        NS_TEST_EXPECT_MSG_EQ(unpaced.RateBps(), facts.hostRateBps, "line rate");
-    }
-};
-
-class ControllerTestSuite : public TestSuite
-{
-  public:
-    ControllerTestSuite()
-        : TestSuite("rdma-controllers", Type::UNIT)
-    {
-        AddTestCase(new ControllerNamesTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new ControllerPromisesTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new FixedWindowTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new MpccSameControlTestCase, TestCase::Duration::QUICK);
-    }
-};
-
-static ControllerTestSuite g_controllerTestSuite;
+} // namespace
 
 } // namespace ns3::env::rdma

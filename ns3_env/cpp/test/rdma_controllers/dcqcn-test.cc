@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Test of DCQCN without timers against one that is stepped by nanoseconds.
-#include "ns3/test.h"
 #include "ns3_env/cpp/contract/fake-flow.h"
 #include "ns3_env/cpp/rdma/controllers/dcqcn.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +13,8 @@ namespace ns3::env::rdma::test
 
 namespace
 {
+
+SUITE("rdma-dcqcn");
 
 constexpr double GBPS = 1e9;
 constexpr Picos NS = PS_PER_NS;
@@ -78,76 +80,51 @@ class StepwiseDcqcn
 };
 
 /// Timers worked off when a packet leaves or an ACK comes give what a timer per microsecond gives.
-class DcqcnLazyTest : public TestCase
+TEST("dcqcn: rate and alpha without timers equal those stepped by timers")
 {
-  public:
-    DcqcnLazyTest()
-        : TestCase("dcqcn: rate and alpha without timers equal those stepped by timers")
+    constexpr Picos FIRST = 12'345'678; // off every grid
+    constexpr int64_t END_NS = 8'000'000;
+    const PathFacts facts = DumbbellFacts(1048);
+    FakeFlow flow(facts);
+    auto controller = CreateObject<Dcqcn>();
+    controller->OnFlowStart(flow);
+    std::set<int64_t> marks; // dense, single, absent for milliseconds, dense again
+    for (int64_t ns = 500; ns < 200'000; ns += 1000 * (1 + ns % 7))
     {
+        marks.insert(ns);
     }
-
-  private:
-    void DoRun() override
+    marks.insert({240'400, 260'000, 264'001, 650'700, 1'800'300, 1'800'600});
+    for (int64_t ns = 5'000'350; ns < 5'020'000; ns += 700)
     {
-        constexpr Picos FIRST = 12'345'678; // off every grid
-        constexpr int64_t END_NS = 8'000'000;
-        const PathFacts facts = DumbbellFacts(1048);
-        FakeFlow flow(facts);
-        auto controller = CreateObject<Dcqcn>();
-        controller->OnFlowStart(flow);
-        std::set<int64_t> marks; // dense, single, absent for milliseconds, dense again
-        for (int64_t ns = 500; ns < 200'000; ns += 1000 * (1 + ns % 7))
-        {
-            marks.insert(ns);
-        }
-        marks.insert({240'400, 260'000, 264'001, 650'700, 1'800'300, 1'800'600});
-        for (int64_t ns = 5'000'350; ns < 5'020'000; ns += 700)
-        {
-            marks.insert(ns);
-        }
-        StepwiseDcqcn steps;
-        controller->OnAck(flow, {.now = FIRST, .ecnMarked = true});
-        for (int64_t ns = 1; ns < END_NS; ++ns)
-        {
-            const bool marked = marks.contains(ns);
-            steps.Step(ns, marked);
-            if (marked)
-            {
-                controller->OnAck(flow, {.now = FIRST + ns * NS, .ecnMarked = true});
-            }
-            else if (ns % 1000 == 250)
-            {
-                controller->OnPacketSent(flow, FIRST + ns * NS, 1048);
-            }
-            else
-            {
-                continue;
-            }
-            NS_TEST_ASSERT_MSG_EQ_TOL(flow.RateBps(), steps.rate, 1e-3, "rate at " << ns << " ns");
-            if (marked && ns % StepwiseDcqcn::ALPHA_NS != 0)
-            {
-                NS_TEST_ASSERT_MSG_EQ_TOL(controller->Alpha(),
-                                          steps.alpha,
-                                          1e-12,
-                                          "at " << ns << " ns");
-            }
-        }
-        NS_TEST_ASSERT_MSG_GT(steps.cuts, 20, "the marks cut");
-        NS_TEST_ASSERT_MSG_GT(steps.increases, 15, "the pauses raise");
+        marks.insert(ns);
     }
-};
-
-class DcqcnTestSuite : public TestSuite
-{
-  public:
-    DcqcnTestSuite()
-        : TestSuite("rdma-dcqcn", Type::UNIT)
+    StepwiseDcqcn steps;
+    controller->OnAck(flow, {.now = FIRST, .ecnMarked = true});
+    for (int64_t ns = 1; ns < END_NS; ++ns)
     {
-        AddTestCase(new DcqcnLazyTest, Duration::QUICK);
+        const bool marked = marks.contains(ns);
+        steps.Step(ns, marked);
+        if (marked)
+        {
+            controller->OnAck(flow, {.now = FIRST + ns * NS, .ecnMarked = true});
+        }
+        else if (ns % 1000 == 250)
+        {
+            controller->OnPacketSent(flow, FIRST + ns * NS, 1048);
+        }
+        else
+        {
+            continue;
+        }
+        ASSERT_NEAR(flow.RateBps(), steps.rate, 1e-3, "rate at " << ns << " ns");
+        if (marked && ns % StepwiseDcqcn::ALPHA_NS != 0)
+        {
+            ASSERT_NEAR(controller->Alpha(), steps.alpha, 1e-12, "at " << ns << " ns");
+        }
     }
-};
-
-DcqcnTestSuite g_dcqcnTestSuite;
+    ASSERT_GT(steps.cuts, 20, "the marks cut");
+    ASSERT_GT(steps.increases, 15, "the pauses raise");
+}
 
 } // namespace
 

@@ -2,9 +2,9 @@
 // Tests of DCQCN's timers, as events and worked off: alike but at their very instants.
 #include "ns3/boolean.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3_env/cpp/contract/fake-flow.h"
 #include "ns3_env/cpp/rdma/controllers/dcqcn.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <algorithm>
 #include <random>
@@ -16,68 +16,53 @@ namespace ns3::env::rdma::test
 namespace
 {
 
+SUITE("rdma-dcqcn-timers");
+
 constexpr Picos NS = PS_PER_NS;
 
 /**
  * A packet may leave at the very instant of a cut. A departure that was scheduled before the timer keeps the
  * old rate for its gap; one scheduled after it has the new one. Without events the timer comes first.
  */
-class TimerTieTest : public TestCase
+void
+TimerTie(bool events)
 {
-  public:
-    explicit TimerTieTest(bool events)
-        : TestCase(events ? "who was scheduled first comes first, DCQCN's timer or the departure"
-                          : "without events DCQCN's timer comes first"),
-          m_events(events)
+    const env::test::Case about(
+        events ? "who was scheduled first comes first, DCQCN's timer or the departure"
+               : "without events DCQCN's timer comes first");
+    const PathFacts facts = DumbbellFacts(1048);
+    FakeFlow flow(facts);
+    Ptr<Dcqcn> dcqcn = CreateObject<Dcqcn>();
+    dcqcn->SetAttribute("TimerEvents", BooleanValue(events));
+    std::vector<double> rates;
+    const auto at = [](int64_t ns, auto what) { Simulator::Schedule(Time(ns * NS), what); };
+    const auto departs = [&]
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const PathFacts facts = DumbbellFacts(1048);
-        FakeFlow flow(facts);
-        Ptr<Dcqcn> dcqcn = CreateObject<Dcqcn>();
-        dcqcn->SetAttribute("TimerEvents", BooleanValue(m_events));
-        std::vector<double> rates;
-        const auto at = [](int64_t ns, auto what) { Simulator::Schedule(Time(ns * NS), what); };
-        const auto departs = [&]
-        {
-            dcqcn->OnPacketSent(flow, NowPicos(), 1048);
-            rates.push_back(flow.RateBps());
-        };
-        const auto marked = [&] { dcqcn->OnAck(flow, {.now = NowPicos(), .ecnMarked = true}); };
-        // The check at 5001 ns is scheduled by the first mark, the one at 9001 ns by the one at 5001 ns.
-        at(5001, departs);
-        at(1000, marked);
-        at(1001, [&] { at(4000, departs); }); // 5001 ns
-        at(5000, [&] { at(4001, departs); }); // 9001 ns
-        at(5002, [&] { at(3999, departs); });
-        at(6000, marked);
-        at(20'000, [&] { dcqcn->OnFlowEnd(flow, NowPicos()); });
-        Simulator::Run();
-        Simulator::Destroy();
-        NS_TEST_ASSERT_MSG_EQ(rates.size(), 4, "departures");
-        NS_TEST_ASSERT_MSG_EQ((rates[0] == facts.hostRateBps), m_events, "before the first cut");
-        NS_TEST_ASSERT_MSG_LT(rates[1], facts.hostRateBps, "after the first cut");
-        NS_TEST_ASSERT_MSG_EQ((rates[2] == rates[1]), m_events, "before the second cut");
-        NS_TEST_ASSERT_MSG_LT(rates[3], rates[1], "after the second cut");
-    }
-
-    bool m_events;
-};
+        dcqcn->OnPacketSent(flow, NowPicos(), 1048);
+        rates.push_back(flow.RateBps());
+    };
+    const auto marked = [&] { dcqcn->OnAck(flow, {.now = NowPicos(), .ecnMarked = true}); };
+    // The check at 5001 ns is scheduled by the first mark, the one at 9001 ns by the one at 5001 ns.
+    at(5001, departs);
+    at(1000, marked);
+    at(1001, [&] { at(4000, departs); }); // 5001 ns
+    at(5000, [&] { at(4001, departs); }); // 9001 ns
+    at(5002, [&] { at(3999, departs); });
+    at(6000, marked);
+    at(20'000, [&] { dcqcn->OnFlowEnd(flow, NowPicos()); });
+    Simulator::Run();
+    Simulator::Destroy();
+    ASSERT_EQ(rates.size(), 4, "departures");
+    ASSERT_EQ(rates[0] == facts.hostRateBps, events, "before the first cut");
+    ASSERT_LT(rates[1], facts.hostRateBps, "after the first cut");
+    ASSERT_EQ(rates[2] == rates[1], events, "before the second cut");
+    ASSERT_LT(rates[3], rates[1], "after the second cut");
+}
 
 /// The same controller, whichever way its timers run, where nothing falls on their instants.
-class TimerEventsTest : public TestCase
+TEST("DCQCN's timers cut and raise alike, as events or worked off")
 {
-  public:
-    TimerEventsTest()
-        : TestCase("DCQCN's timers cut and raise alike, as events or worked off")
-    {
-    }
-
-  private:
-    static std::vector<double> Rates(bool events)
+    const auto ratesOf = [](bool events)
     {
         const PathFacts facts = DumbbellFacts(1048);
         FakeFlow flow(facts);
@@ -100,37 +85,25 @@ class TimerEventsTest : public TestCase
         dcqcn->OnFlowEnd(flow, NowPicos());
         Simulator::Destroy();
         return rates;
-    }
+    };
 
-    void DoRun() override
+    const auto events = ratesOf(true);
+    const auto lazy = ratesOf(false);
+    ASSERT_EQ(events.size(), 2000, "ACKs");
+    ASSERT_LT(*std::min_element(lazy.begin(), lazy.end()), 50e9, "there were cuts");
+    ASSERT_GT(lazy.back(), *std::min_element(lazy.begin(), lazy.end()), "and raises");
+    for (size_t i = 0; i < events.size(); ++i)
     {
-        const auto events = Rates(true);
-        const auto lazy = Rates(false);
-        NS_TEST_ASSERT_MSG_EQ(events.size(), 2000, "ACKs");
-        NS_TEST_ASSERT_MSG_LT(*std::min_element(lazy.begin(), lazy.end()), 50e9, "there were cuts");
-        NS_TEST_ASSERT_MSG_GT(lazy.back(),
-                              *std::min_element(lazy.begin(), lazy.end()),
-                              "and raises");
-        for (size_t i = 0; i < events.size(); ++i)
-        {
-            NS_TEST_ASSERT_MSG_EQ_TOL(events[i], lazy[i], 2.0, "bit/s at ACK " << i);
-        }
+        ASSERT_NEAR(events[i], lazy[i], 2.0, "bit/s at ACK " << i);
     }
-};
+}
 
-class DcqcnTimersTestSuite : public TestSuite
+TEST("DCQCN's timers take their turn with departures where they are events, and come first where "
+     "they are none")
 {
-  public:
-    DcqcnTimersTestSuite()
-        : TestSuite("rdma-dcqcn-timers", Type::UNIT)
-    {
-        AddTestCase(new TimerTieTest(true), Duration::QUICK);
-        AddTestCase(new TimerTieTest(false), Duration::QUICK);
-        AddTestCase(new TimerEventsTest, Duration::QUICK);
-    }
-};
-
-DcqcnTimersTestSuite g_dcqcnTimersTestSuite;
+    TimerTie(true);
+    TimerTie(false);
+}
 
 } // namespace
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tests of HPCC as in docs/sources/published-simulator.md: utilisation, rate, window, commit.
-#include "ns3/test.h"
 #include "ns3/uinteger.h"
 #include "ns3_env/cpp/contract/fake-flow.h"
 #include "ns3_env/cpp/rdma/controllers/hpcc.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <cmath>
 
@@ -12,6 +12,8 @@ namespace ns3::env::rdma
 
 namespace
 {
+
+SUITE("rdma-hpcc");
 
 IntRecord
 Hop(uint64_t txBytes, int64_t timeNs, uint32_t queueBytes, uint64_t rateBps = 100'000'000'000)
@@ -29,144 +31,99 @@ Ack(Hpcc& hpcc, FakeFlow& flow, std::vector<IntRecord> hops)
     hpcc.OnAck(flow, {.now = 0, .rtt = 0, .hops = hops});
 }
 
+TEST("starts at line rate with a window of maxBDP; the first ACK only stores")
+{
+    const PathFacts facts = DumbbellFacts(1090);
+    FakeFlow flow(facts);
+    auto hpcc = CreateObject<Hpcc>();
+    EXPECT_EQ(hpcc->GetIntRequest().wireBytes, 42, "REFERENCE: 42 B");
+    EXPECT(hpcc->GetIntRequest().quantised, "header units");
+    hpcc->OnFlowStart(flow);
+    EXPECT_EQ(flow.WindowBytes(), 78000, "REFERENCE: 78000 B");
+    flow.Sent(20000);
+    flow.Acked(1000);
+    Ack(*hpcc, flow, {Hop(0, 1000, 50000)});
+    EXPECT_EQ(flow.WindowBytes(), 78000, "stored only");
+    EXPECT_EQ(flow.RateBps(), 100e9, "stored only");
+}
+
+TEST("u, rate, window and pacing follow the busiest hop; the reference rate commits once "
+     "per window")
+{
+    const PathFacts facts = DumbbellFacts(1090);
+    FakeFlow flow(facts);
+    auto hpcc = CreateObject<Hpcc>();
+    hpcc->OnFlowStart(flow);
+    flow.Sent(20000);
+    flow.Acked(1000);
+    Ack(*hpcc, flow, {Hop(0, 1000, 39000), Hop(0, 1100, 0, 400'000'000'000)});
+
+    // 870 ns later the first port sent at line rate over a queue of half a BDP; the second idles.
+    flow.Acked(2000);
+    Ack(*hpcc, flow, {Hop(10875, 1870, 40000), Hop(4350, 1970, 0, 400'000'000'000)});
+    const double hop = 1.0 + 0.5; // txRate / B + min(q, q') / maxBDP
+    double u = (1.0 * (6240 - 870) + hop * 870) / 6240;
+    EXPECT_NEAR(hpcc->Utilisation(), u, 1e-12, "u");
+    double rate = std::floor(100e9 / (u / 0.95)) + 40e6;
+    EXPECT_NEAR(flow.RateBps(), rate, 1.0, "rate = reference / max_c + AI");
+    EXPECT_NEAR(flow.WindowBytes(), std::floor(78000 * rate / 100e9), 1e-9, "W");
+    const Picos moved = SerialisationTime(1090, rate, Rounding::TruncateNs) -
+                        SerialisationTime(1090, 100e9, Rounding::TruncateNs);
+    EXPECT_EQ(flow.NextAvailable(), moved, "the waiting packet was moved");
+
+    // Nothing commits before byte 20000, so the reference rate is still line rate.
+    flow.Acked(3000);
+    Ack(*hpcc, flow, {Hop(21750, 2740, 39000), Hop(8700, 2840, 0, 400'000'000'000)});
+    u = (u * (6240 - 870) + hop * 870) / 6240;
+    rate = std::floor(100e9 / (u / 0.95)) + 40e6;
+    EXPECT_NEAR(flow.RateBps(), rate, 1.0, "fast reaction, reference rate kept");
+
+    // Past byte 20000 the rate just computed becomes the reference rate.
+    flow.Sent(40000);
+    flow.Acked(20001);
+    Ack(*hpcc, flow, {Hop(32625, 3610, 39000), Hop(13050, 3710, 0, 400'000'000'000)});
+    u = (u * (6240 - 870) + hop * 870) / 6240;
+    const double committed = std::floor(100e9 / (u / 0.95)) + 40e6;
+    EXPECT_NEAR(flow.RateBps(), committed, 1.0, "committed");
+    flow.Acked(21001);
+    Ack(*hpcc, flow, {Hop(43500, 4480, 39000), Hop(17400, 4580, 0, 400'000'000'000)});
+    u = (u * (6240 - 870) + hop * 870) / 6240;
+    rate = std::floor(committed / (u / 0.95)) + 40e6;
+    EXPECT_NEAR(flow.RateBps(), rate, 1.0, "from the committed rate");
+}
+
+TEST("the rate stays in [min, line], tau is capped at T, and MaxStage adds before it "
+     "scales")
+{
+    const PathFacts facts = DumbbellFacts(1090);
+    FakeFlow flow(facts);
+    auto hpcc = CreateObject<Hpcc>();
+    hpcc->OnFlowStart(flow);
+    flow.Sent(1000);
+    Ack(*hpcc, flow, {Hop(0, 0, 1'000'000'000)});
+    Ack(*hpcc, flow, {Hop(0, 1'000'000, 1'000'000'000)});
+    EXPECT_NEAR(hpcc->Utilisation(), 1e9 / 78000, 1e-6, "tau capped at T");
+    EXPECT_EQ(flow.RateBps(), 1e9, "min rate");
+    EXPECT_EQ(flow.WindowBytes(), 1000, "one packet stays in flight");
+    Ack(*hpcc, flow, {Hop(8, 2'000'000, 0)});
+    EXPECT_EQ(flow.RateBps(), 100e9, "line rate on a nearly idle path");
+    EXPECT_EQ(flow.WindowBytes(), 78000, "and its window");
+
+    auto staged = CreateObject<Hpcc>();
+    staged->SetAttribute("MaxStage", UintegerValue(5));
+    FakeFlow other(facts);
+    staged->OnFlowStart(other);
+    other.Sent(1000);
+    other.Acked(1000);
+    Ack(*staged, other, {Hop(0, 0, 78000)});
+    other.Acked(1001);
+    Ack(*staged, other, {Hop(78000, 6240, 78000)}); // u = 2: rate 47.5 G + AI, committed
+    EXPECT_NEAR(other.RateBps(), 47.54e9, 1.0, "multiplicative above the target");
+    other.Acked(1002);
+    Ack(*staged, other, {Hop(78008, 12480, 0)}); // u near 0: stage 1
+    EXPECT_NEAR(other.RateBps(), 47.58e9, 1.0, "additive below it");
+}
+
 } // namespace
-
-class HpccStartTestCase : public TestCase
-{
-  public:
-    HpccStartTestCase()
-        : TestCase("starts at line rate with a window of maxBDP; the first ACK only stores")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const PathFacts facts = DumbbellFacts(1090);
-        FakeFlow flow(facts);
-        auto hpcc = CreateObject<Hpcc>();
-        NS_TEST_EXPECT_MSG_EQ(hpcc->GetIntRequest().wireBytes, 42, "REFERENCE: 42 B");
-        NS_TEST_EXPECT_MSG_EQ(hpcc->GetIntRequest().quantised, true, "header units");
-        hpcc->OnFlowStart(flow);
-        NS_TEST_EXPECT_MSG_EQ(flow.WindowBytes(), 78000, "REFERENCE: 78000 B");
-        flow.Sent(20000);
-        flow.Acked(1000);
-        Ack(*hpcc, flow, {Hop(0, 1000, 50000)});
-        NS_TEST_EXPECT_MSG_EQ(flow.WindowBytes(), 78000, "stored only");
-        NS_TEST_EXPECT_MSG_EQ(flow.RateBps(), 100e9, "stored only");
-    }
-};
-
-class HpccUpdateTestCase : public TestCase
-{
-  public:
-    HpccUpdateTestCase()
-        : TestCase(
-              "u, rate, window and pacing follow the busiest hop; the reference rate commits once "
-              "per window")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const PathFacts facts = DumbbellFacts(1090);
-        FakeFlow flow(facts);
-        auto hpcc = CreateObject<Hpcc>();
-        hpcc->OnFlowStart(flow);
-        flow.Sent(20000);
-        flow.Acked(1000);
-        Ack(*hpcc, flow, {Hop(0, 1000, 39000), Hop(0, 1100, 0, 400'000'000'000)});
-
-        // 870 ns later the first port sent at line rate over a queue of half a BDP; the second idles.
-        flow.Acked(2000);
-        Ack(*hpcc, flow, {Hop(10875, 1870, 40000), Hop(4350, 1970, 0, 400'000'000'000)});
-        const double hop = 1.0 + 0.5; // txRate / B + min(q, q') / maxBDP
-        double u = (1.0 * (6240 - 870) + hop * 870) / 6240;
-        NS_TEST_EXPECT_MSG_EQ_TOL(hpcc->Utilisation(), u, 1e-12, "u");
-        double rate = std::floor(100e9 / (u / 0.95)) + 40e6;
-        NS_TEST_EXPECT_MSG_EQ_TOL(flow.RateBps(), rate, 1.0, "rate = reference / max_c + AI");
-        NS_TEST_EXPECT_MSG_EQ_TOL(flow.WindowBytes(), std::floor(78000 * rate / 100e9), 1e-9, "W");
-        const Picos moved = SerialisationTime(1090, rate, Rounding::TruncateNs) -
-                            SerialisationTime(1090, 100e9, Rounding::TruncateNs);
-        NS_TEST_EXPECT_MSG_EQ(flow.NextAvailable(), moved, "the waiting packet was moved");
-
-        // Nothing commits before byte 20000, so the reference rate is still line rate.
-        flow.Acked(3000);
-        Ack(*hpcc, flow, {Hop(21750, 2740, 39000), Hop(8700, 2840, 0, 400'000'000'000)});
-        u = (u * (6240 - 870) + hop * 870) / 6240;
-        rate = std::floor(100e9 / (u / 0.95)) + 40e6;
-        NS_TEST_EXPECT_MSG_EQ_TOL(flow.RateBps(), rate, 1.0, "fast reaction, reference rate kept");
-
-        // Past byte 20000 the rate just computed becomes the reference rate.
-        flow.Sent(40000);
-        flow.Acked(20001);
-        Ack(*hpcc, flow, {Hop(32625, 3610, 39000), Hop(13050, 3710, 0, 400'000'000'000)});
-        u = (u * (6240 - 870) + hop * 870) / 6240;
-        const double committed = std::floor(100e9 / (u / 0.95)) + 40e6;
-        NS_TEST_EXPECT_MSG_EQ_TOL(flow.RateBps(), committed, 1.0, "committed");
-        flow.Acked(21001);
-        Ack(*hpcc, flow, {Hop(43500, 4480, 39000), Hop(17400, 4580, 0, 400'000'000'000)});
-        u = (u * (6240 - 870) + hop * 870) / 6240;
-        rate = std::floor(committed / (u / 0.95)) + 40e6;
-        NS_TEST_EXPECT_MSG_EQ_TOL(flow.RateBps(), rate, 1.0, "from the committed rate");
-    }
-};
-
-class HpccBoundsTestCase : public TestCase
-{
-  public:
-    HpccBoundsTestCase()
-        : TestCase("the rate stays in [min, line], tau is capped at T, and MaxStage adds before it "
-                   "scales")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const PathFacts facts = DumbbellFacts(1090);
-        FakeFlow flow(facts);
-        auto hpcc = CreateObject<Hpcc>();
-        hpcc->OnFlowStart(flow);
-        flow.Sent(1000);
-        Ack(*hpcc, flow, {Hop(0, 0, 1'000'000'000)});
-        Ack(*hpcc, flow, {Hop(0, 1'000'000, 1'000'000'000)});
-        NS_TEST_EXPECT_MSG_EQ_TOL(hpcc->Utilisation(), 1e9 / 78000, 1e-6, "tau capped at T");
-        NS_TEST_EXPECT_MSG_EQ(flow.RateBps(), 1e9, "min rate");
-        NS_TEST_EXPECT_MSG_EQ(flow.WindowBytes(), 1000, "one packet stays in flight");
-        Ack(*hpcc, flow, {Hop(8, 2'000'000, 0)});
-        NS_TEST_EXPECT_MSG_EQ(flow.RateBps(), 100e9, "line rate on a nearly idle path");
-        NS_TEST_EXPECT_MSG_EQ(flow.WindowBytes(), 78000, "and its window");
-
-        auto staged = CreateObject<Hpcc>();
-        staged->SetAttribute("MaxStage", UintegerValue(5));
-        FakeFlow other(facts);
-        staged->OnFlowStart(other);
-        other.Sent(1000);
-        other.Acked(1000);
-        Ack(*staged, other, {Hop(0, 0, 78000)});
-        other.Acked(1001);
-        Ack(*staged, other, {Hop(78000, 6240, 78000)}); // u = 2: rate 47.5 G + AI, committed
-        NS_TEST_EXPECT_MSG_EQ_TOL(other.RateBps(), 47.54e9, 1.0, "multiplicative above the target");
-        other.Acked(1002);
-        Ack(*staged, other, {Hop(78008, 12480, 0)}); // u near 0: stage 1
-        NS_TEST_EXPECT_MSG_EQ_TOL(other.RateBps(), 47.58e9, 1.0, "additive below it");
-    }
-};
-
-class HpccTestSuite : public TestSuite
-{
-  public:
-    HpccTestSuite()
-        : TestSuite("rdma-hpcc", Type::UNIT)
-    {
-        AddTestCase(new HpccStartTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new HpccUpdateTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new HpccBoundsTestCase, TestCase::Duration::QUICK);
-    }
-};
-
-static HpccTestSuite g_hpccTestSuite;
 
 } // namespace ns3::env::rdma

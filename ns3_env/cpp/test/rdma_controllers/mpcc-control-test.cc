@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tests of MPCC's control (Zheng 2024): the model's equations, both solvers, the loop.
-#include "ns3/test.h"
 #include "ns3_env/cpp/contract/bottleneck-hop.h"
 #include "ns3_env/cpp/contract/fake-flow.h"
 #include "ns3_env/cpp/rdma/mpcc/mpcc-control.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <cmath>
 #include <deque>
@@ -14,6 +14,8 @@ namespace ns3::env::rdma
 
 namespace
 {
+
+SUITE("rdma-mpcc-control");
 
 MpccInput
 Dumbbell(double flows, double queueBytes, double windowBytes)
@@ -51,407 +53,296 @@ RandomInput(std::mt19937_64& random)
     return in;
 }
 
-} // namespace
-
 /// Equations 3.4, A.1, 3.7, 4.2 and 4.3.
-class MpccModelTestCase : public TestCase
+TEST("the model follows eqs. 3.4, A.1, 3.7, 4.2 and 4.3")
 {
-  public:
-    MpccModelTestCase()
-        : TestCase("the model follows eqs. 3.4, A.1, 3.7, 4.2 and 4.3")
-    {
-    }
+    MpccControl control({.delayScale = 0.0});
+    const MpccInput in = Dumbbell(4, 39000, 19500);
+    control.Decide(in);
+    const MpccModel& m = control.LastModel();
+    // dt = 1080 * RTT / W; B = dt * N * R_in / (8 BDP); RTT = base RTT + Q / R_link (eq. 2.2)
+    const double dt = 1080 * (6240 + 39000 * 8 / 100.0) / 19500;
+    const double b = dt * 1e-9 * 4 * 100e9 / (8 * 78000.0);
+    EXPECT_NEAR(m.b, b, 1e-12, "eq. 3.4");
+    EXPECT_NEAR(m.q, 0.5, 1e-12, "Q / BDP");
+    EXPECT_NEAR(m.fairShare, 0.25, 1e-12, "W*");
+    EXPECT_NEAR(m.lower, -0.25, 1e-12, "eq. 4.2");
+    EXPECT_NEAR(m.upper, 0.75, 1e-12, "eq. 4.2");
+    EXPECT_NEAR(m.queueBound, 3.0, 1e-12, "eq. 4.3");
 
-  private:
-    void DoRun() override
-    {
-        MpccControl control({.delayScale = 0.0});
-        const MpccInput in = Dumbbell(4, 39000, 19500);
-        control.Decide(in);
-        const MpccModel& m = control.LastModel();
-        // dt = 1080 * RTT / W; B = dt * N * R_in / (8 BDP); RTT = base RTT + Q / R_link (eq. 2.2)
-        const double dt = 1080 * (6240 + 39000 * 8 / 100.0) / 19500;
-        const double b = dt * 1e-9 * 4 * 100e9 / (8 * 78000.0);
-        NS_TEST_EXPECT_MSG_EQ_TOL(m.b, b, 1e-12, "eq. 3.4");
-        NS_TEST_EXPECT_MSG_EQ_TOL(m.q, 0.5, 1e-12, "Q / BDP");
-        NS_TEST_EXPECT_MSG_EQ_TOL(m.fairShare, 0.25, 1e-12, "W*");
-        NS_TEST_EXPECT_MSG_EQ_TOL(m.lower, -0.25, 1e-12, "eq. 4.2");
-        NS_TEST_EXPECT_MSG_EQ_TOL(m.upper, 0.75, 1e-12, "eq. 4.2");
-        NS_TEST_EXPECT_MSG_EQ_TOL(m.queueBound, 3.0, 1e-12, "eq. 4.3");
-
-        // Eq. 3.7: at line rate, a round trip of inputs is still to come: (N - 1) BDP in all.
-        MpccControl delayed({});
-        delayed.Decide(Dumbbell(4, 0, 78000));
-        const double steps = std::round(78000.0 / 1080);
-        NS_TEST_EXPECT_MSG_EQ_TOL(delayed.LastModel().q,
-                                  steps * (1080 / 78000.0) * 4 * 0.75,
-                                  1e-9,
-                                  "remembered inputs of a flow that began at BDP");
-        // The sum reads the inputs themselves, newest first.
-        MpccControl remembering({.memory = 3});
-        MpccInput now = Dumbbell(4, 0, 78000);
-        now.stateFeedbackDelayNs = 1e9;
-        remembering.Decide(now);
-        now.windowBytes = 39000;
-        remembering.Decide(now);
-        now.windowBytes = 19500;
-        remembering.Decide(now);
-        now.windowBytes = 9750;
-        remembering.Decide(now);
-        const double b4 = 1080.0 / 9750 * 4;
-        NS_TEST_EXPECT_MSG_EQ_TOL(remembering.LastModel().q,
-                                  std::max(0.0, b4 * (0.5 + 0.25 + 0.125 - 3 * 0.25)),
-                                  1e-12,
-                                  "the last three inputs");
-    }
-};
+    // Eq. 3.7: at line rate, a round trip of inputs is still to come: (N - 1) BDP in all.
+    MpccControl delayed({});
+    delayed.Decide(Dumbbell(4, 0, 78000));
+    const double steps = std::round(78000.0 / 1080);
+    EXPECT_NEAR(delayed.LastModel().q,
+                steps * (1080 / 78000.0) * 4 * 0.75,
+                1e-9,
+                "remembered inputs of a flow that began at BDP");
+    // The sum reads the inputs themselves, newest first.
+    MpccControl remembering({.memory = 3});
+    MpccInput now = Dumbbell(4, 0, 78000);
+    now.stateFeedbackDelayNs = 1e9;
+    remembering.Decide(now);
+    now.windowBytes = 39000;
+    remembering.Decide(now);
+    now.windowBytes = 19500;
+    remembering.Decide(now);
+    now.windowBytes = 9750;
+    remembering.Decide(now);
+    const double b4 = 1080.0 / 9750 * 4;
+    EXPECT_NEAR(remembering.LastModel().q,
+                std::max(0.0, b4 * (0.5 + 0.25 + 0.125 - 3 * 0.25)),
+                1e-12,
+                "the last three inputs");
+}
 
 /// Equations 3.5 to 3.7: Q-bar(k) is the queue that the inputs already sent will have made of Q(k).
-class MpccDelayTestCase : public TestCase
+TEST("Q-bar is where the delayed model takes the queue by then (eqs. 3.5 to 3.7)")
 {
-  public:
-    MpccDelayTestCase()
-        : TestCase("Q-bar is where the delayed model takes the queue by then (eqs. 3.5 to 3.7)")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (int steps : {0, 1, 2, 7, 40})
-        {
-            MpccControl control({});
-            std::vector<double> windows;
-            MpccInput now{};
-            for (int k = 0; k < 60; ++k)
-            {
-                now = Dumbbell(4, 39000, 78000 * (0.3 + 0.2 * std::sin(k)));
-                // tau_1 + tau_2 steps of dt (eq. A.1)
-                const double dt = 1080 * (6240 + 39000 * 8 / 100.0) / now.windowBytes;
-                now.stateInputDelayNs = 0.4 * steps * dt;
-                now.stateFeedbackDelayNs = 0.6 * steps * dt;
-                windows.push_back(now.windowBytes / 78000);
-                control.Decide(now);
-            }
-            const MpccModel& m = control.LastModel();
-            double q = 0.5; // Q(k) / BDP_max
-            for (int i = 0; i < steps; ++i)
-            {
-                // Q(k+1) = Q(k) + B (W(k - tau) - W*) (eq. 3.5); the newest input is the last to arrive
-                q += m.b * (windows[windows.size() - steps + i] - 0.25);
-            }
-            NS_TEST_EXPECT_MSG_EQ_TOL(m.q, q, 1e-9, "after " << steps << " steps");
-        }
-    }
-};
-
-/// A decision every n ACKs is a step of n dt; one per round trip a step of an RTT (eqs. A.1, 3.4).
-class MpccStepTestCase : public TestCase
-{
-  public:
-    MpccStepTestCase()
-        : TestCase("the model's step is the time between two decisions")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const MpccInput in = Dumbbell(4, 39000, 19500);
-        const auto b = [&](int acks)
-        {
-            MpccControl control({.acksPerDecision = acks});
-            control.Decide(in);
-            return control.LastModel().b;
-        };
-        NS_TEST_EXPECT_MSG_EQ_TOL(b(5), 5 * b(1), 1e-12, "five ACKs");
-        const double rtt = 6240 + 39000 * 8 / 100.0;
-        NS_TEST_EXPECT_MSG_EQ_TOL(b(0), rtt * 4 / 6240, 1e-12, "a round trip");
-    }
-};
-
-/// Decision 0005: the clipped regulator is the QP's optimum, and Regulator proves it each time.
-class MpccShortcutTestCase : public TestCase
-{
-  public:
-    MpccShortcutTestCase()
-        : TestCase("with and without qpOASES the control chooses the same windows")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        std::mt19937_64 random(1);
-        for (int horizon : {1, 3, 5, 10, 20})
-        {
-            MpccControl qp({.horizon = horizon, .shortcut = false});
-            MpccControl fast({.horizon = horizon});
-            MpccControl lqr({.horizon = horizon, .solver = MpccSolver::Lqr});
-            for (int i = 0; i < 4000; ++i)
-            {
-                const MpccInput in = RandomInput(random);
-                const double a = qp.Decide(in);
-                const double tolerance = 1e-9 * in.bdpBytes;
-                const double b = fast.Decide(in);
-                const double c = lqr.Decide(in);
-                NS_TEST_ASSERT_MSG_EQ_TOL(b, a, tolerance, "shortcut, P = " << horizon);
-                NS_TEST_ASSERT_MSG_EQ_TOL(c, a, tolerance, "regulator, P = " << horizon);
-            }
-            const MpccCounters& c = fast.Counters();
-            NS_TEST_EXPECT_MSG_EQ(qp.Counters().qp.failures, 0, "qpOASES finished every solve");
-            NS_TEST_EXPECT_MSG_EQ(qp.Counters().qp.solves, 4000, "a solve per decision");
-            NS_TEST_EXPECT_MSG_GT(c.unconstrained, 400, "the property was tried");
-            NS_TEST_EXPECT_MSG_GT(c.saturated, 400, "also at constraints");
-            NS_TEST_EXPECT_MSG_EQ(c.unconstrained + c.saturated + c.qp.solves,
-                                  c.decisions,
-                                  "every decision is counted once");
-        }
-    }
-};
-
-/// The QP's optimum against a fine search over the inputs, where constraints bind.
-class MpccOptimumTestCase : public TestCase
-{
-  public:
-    MpccOptimumTestCase()
-        : TestCase("with binding constraints the QP's first move is the best one (horizon 2)")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        std::mt19937_64 random(2);
-        std::uniform_real_distribution<double> unit(0.0, 1.0);
-        const int grid = 400;
-        for (int i = 0; i < 30; ++i)
-        {
-            MpccSettings settings{.horizon = 2, .weightQueue = 100.0, .weightWindow = 0.1};
-            settings.delayScale = 0.0;
-            settings.floorShare = 0.0;
-            settings.shortcut = false;
-            MpccControl control(settings);
-            const double flows = 2 + std::floor(6 * unit(random));
-            MpccInput in =
-                Dumbbell(flows, 78000 * unit(random) * flows, 78000 * (0.01 + unit(random)));
-            const double window = control.Decide(in);
-            const MpccModel& m = control.LastModel();
-            double best = INFINITY;
-            double bestMove = 0;
-            const auto move = [&](int k) { return m.lower + (m.upper - m.lower) * k / grid; };
-            const double slack = m.b / grid; // half a cell either way
-            for (int k0 = 0; k0 <= grid; ++k0)
-            {
-                const double q1 = m.q + m.b * move(k0);
-                for (int k1 = 0; k1 <= grid; ++k1)
-                {
-                    const double q2 = q1 + m.b * move(k1);
-                    if (q1 < -slack || q2 < -slack || q1 > m.SoftBound(1) + slack ||
-                        q2 > m.SoftBound(2) + slack)
-                    {
-                        continue;
-                    }
-                    const double cost =
-                        settings.weightQueue * (q1 * q1 + q2 * q2) +
-                        settings.weightWindow * (move(k0) * move(k0) + move(k1) * move(k1));
-                    if (cost < best)
-                    {
-                        best = cost;
-                        bestMove = move(k0);
-                    }
-                }
-            }
-            NS_TEST_EXPECT_MSG_EQ_TOL(window / 78000,
-                                      std::max(m.fairShare + bestMove, 10.8 / 78000),
-                                      6.0 / grid,
-                                      "first move");
-        }
-    }
-};
-
-/// docs/sources/mpcc.md: a flow has just left.
-class MpccInfeasibleTestCase : public TestCase
-{
-  public:
-    MpccInfeasibleTestCase()
-        : TestCase("a queue above (N - 1) BDP is softened, counted, and gives the least window")
-    {
-    }
-
-  private:
-    void DoRun() override
+    for (int steps : {0, 1, 2, 7, 40})
     {
         MpccControl control({});
-        const double window = control.Decide(Dumbbell(2, 780000, 39000));
-        NS_TEST_EXPECT_MSG_EQ(control.Counters().infeasible, 1, "counted");
-        NS_TEST_EXPECT_MSG_EQ(control.Counters().qp.failures, 0, "qpOASES finished");
-        NS_TEST_EXPECT_MSG_EQ_TOL(window, 3900, 1e-6, "the floor, a tenth of the fair share");
-        control.Decide(Dumbbell(2, 0, 3900));
-        NS_TEST_EXPECT_MSG_EQ(control.Counters().infeasible, 1, "feasible again");
-    }
-};
-
-/// Whatever comes in, a window comes out.
-class MpccFuzzTestCase : public TestCase
-{
-  public:
-    MpccFuzzTestCase()
-        : TestCase("any input gives a finite window between the floor and BDP")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        std::mt19937_64 random(3);
-        for (int horizon : {1, 2, 3, 5, 20})
+        std::vector<double> windows;
+        MpccInput now{};
+        for (int k = 0; k < 60; ++k)
         {
-            // qpOASES for the even horizons, the shortcut for the others
-            MpccControl control({.horizon = horizon, .shortcut = horizon % 2 == 1});
-            for (int i = 0; i < 5000; ++i)
+            now = Dumbbell(4, 39000, 78000 * (0.3 + 0.2 * std::sin(k)));
+            // tau_1 + tau_2 steps of dt (eq. A.1)
+            const double dt = 1080 * (6240 + 39000 * 8 / 100.0) / now.windowBytes;
+            now.stateInputDelayNs = 0.4 * steps * dt;
+            now.stateFeedbackDelayNs = 0.6 * steps * dt;
+            windows.push_back(now.windowBytes / 78000);
+            control.Decide(now);
+        }
+        const MpccModel& m = control.LastModel();
+        double q = 0.5; // Q(k) / BDP_max
+        for (int i = 0; i < steps; ++i)
+        {
+            // Q(k+1) = Q(k) + B (W(k - tau) - W*) (eq. 3.5); the newest input is the last to arrive
+            q += m.b * (windows[windows.size() - steps + i] - 0.25);
+        }
+        EXPECT_NEAR(m.q, q, 1e-9, "after " << steps << " steps");
+    }
+}
+
+/// A decision every n ACKs is a step of n dt; one per round trip a step of an RTT (eqs. A.1, 3.4).
+TEST("the model's step is the time between two decisions")
+{
+    const MpccInput in = Dumbbell(4, 39000, 19500);
+    const auto b = [&](int acks)
+    {
+        MpccControl control({.acksPerDecision = acks});
+        control.Decide(in);
+        return control.LastModel().b;
+    };
+    EXPECT_NEAR(b(5), 5 * b(1), 1e-12, "five ACKs");
+    const double rtt = 6240 + 39000 * 8 / 100.0;
+    EXPECT_NEAR(b(0), rtt * 4 / 6240, 1e-12, "a round trip");
+}
+
+/// Decision 0005: the clipped regulator is the QP's optimum, and Regulator proves it each time.
+TEST("with and without qpOASES the control chooses the same windows")
+{
+    std::mt19937_64 random(1);
+    for (int horizon : {1, 3, 5, 10, 20})
+    {
+        MpccControl qp({.horizon = horizon, .shortcut = false});
+        MpccControl fast({.horizon = horizon});
+        MpccControl lqr({.horizon = horizon, .solver = MpccSolver::Lqr});
+        for (int i = 0; i < 4000; ++i)
+        {
+            const MpccInput in = RandomInput(random);
+            const double a = qp.Decide(in);
+            const double tolerance = 1e-9 * in.bdpBytes;
+            const double b = fast.Decide(in);
+            const double c = lqr.Decide(in);
+            ASSERT_NEAR(b, a, tolerance, "shortcut, P = " << horizon);
+            ASSERT_NEAR(c, a, tolerance, "regulator, P = " << horizon);
+        }
+        const MpccCounters& c = fast.Counters();
+        EXPECT_EQ(qp.Counters().qp.failures, 0, "qpOASES finished every solve");
+        EXPECT_EQ(qp.Counters().qp.solves, 4000, "a solve per decision");
+        EXPECT_GT(c.unconstrained, 400, "the property was tried");
+        EXPECT_GT(c.saturated, 400, "also at constraints");
+        EXPECT_EQ(c.unconstrained + c.saturated + c.qp.solves,
+                  c.decisions,
+                  "every decision is counted once");
+    }
+}
+
+/// The QP's optimum against a fine search over the inputs, where constraints bind.
+TEST("with binding constraints the QP's first move is the best one (horizon 2)")
+{
+    std::mt19937_64 random(2);
+    std::uniform_real_distribution<double> unit(0.0, 1.0);
+    const int grid = 400;
+    for (int i = 0; i < 30; ++i)
+    {
+        MpccSettings settings{.horizon = 2, .weightQueue = 100.0, .weightWindow = 0.1};
+        settings.delayScale = 0.0;
+        settings.floorShare = 0.0;
+        settings.shortcut = false;
+        MpccControl control(settings);
+        const double flows = 2 + std::floor(6 * unit(random));
+        MpccInput in = Dumbbell(flows, 78000 * unit(random) * flows, 78000 * (0.01 + unit(random)));
+        const double window = control.Decide(in);
+        const MpccModel& m = control.LastModel();
+        double best = INFINITY;
+        double bestMove = 0;
+        const auto move = [&](int k) { return m.lower + (m.upper - m.lower) * k / grid; };
+        const double slack = m.b / grid; // half a cell either way
+        for (int k0 = 0; k0 <= grid; ++k0)
+        {
+            const double q1 = m.q + m.b * move(k0);
+            for (int k1 = 0; k1 <= grid; ++k1)
             {
-                if (i % 1000 == 999)
+                const double q2 = q1 + m.b * move(k1);
+                if (q1 < -slack || q2 < -slack || q1 > m.SoftBound(1) + slack ||
+                    q2 > m.SoftBound(2) + slack)
                 {
-                    control.Reset();
+                    continue;
                 }
-                const MpccInput in = RandomInput(random);
-                const double window = control.Decide(in);
-                NS_TEST_ASSERT_MSG_EQ(std::isfinite(window), true, "finite");
-                NS_TEST_ASSERT_MSG_GT_OR_EQ(window, control.Floor(in), "floor");
-                NS_TEST_ASSERT_MSG_GT(window, 0.0, "positive");
-                NS_TEST_ASSERT_MSG_LT_OR_EQ(window, in.bdpBytes, "BDP");
+                const double cost =
+                    settings.weightQueue * (q1 * q1 + q2 * q2) +
+                    settings.weightWindow * (move(k0) * move(k0) + move(k1) * move(k1));
+                if (cost < best)
+                {
+                    best = cost;
+                    bestMove = move(k0);
+                }
             }
         }
+        EXPECT_NEAR(window / 78000,
+                    std::max(m.fairShare + bestMove, 10.8 / 78000),
+                    6.0 / grid,
+                    "first move");
     }
-};
+}
+
+/// docs/sources/mpcc.md: a flow has just left.
+TEST("a queue above (N - 1) BDP is softened, counted, and gives the least window")
+{
+    MpccControl control({});
+    const double window = control.Decide(Dumbbell(2, 780000, 39000));
+    EXPECT_EQ(control.Counters().infeasible, 1, "counted");
+    EXPECT_EQ(control.Counters().qp.failures, 0, "qpOASES finished");
+    EXPECT_NEAR(window, 3900, 1e-6, "the floor, a tenth of the fair share");
+    control.Decide(Dumbbell(2, 0, 3900));
+    EXPECT_EQ(control.Counters().infeasible, 1, "feasible again");
+}
+
+/// Whatever comes in, a window comes out.
+TEST("any input gives a finite window between the floor and BDP")
+{
+    std::mt19937_64 random(3);
+    for (int horizon : {1, 2, 3, 5, 20})
+    {
+        // qpOASES for the even horizons, the shortcut for the others
+        MpccControl control({.horizon = horizon, .shortcut = horizon % 2 == 1});
+        for (int i = 0; i < 5000; ++i)
+        {
+            if (i % 1000 == 999)
+            {
+                control.Reset();
+            }
+            const MpccInput in = RandomInput(random);
+            const double window = control.Decide(in);
+            ASSERT(std::isfinite(window), "finite");
+            ASSERT_GE(window, control.Floor(in), "floor");
+            ASSERT_GT(window, 0.0, "positive");
+            ASSERT_LE(window, in.bdpBytes, "BDP");
+        }
+    }
+}
 
 /**
  * N equal flows and one queue, as fluid: each ACK's decision sets the rate W / base RTT, which reaches the
  * queue after the input delay; the queue's length reaches the flows after the feedback delay.
  */
-class MpccLoopTestCase : public TestCase
+void
+MpccLoop(int flows, int horizon, double weightWindow)
 {
-  public:
-    MpccLoopTestCase(int flows, int horizon, double weightWindow)
-        : TestCase("the loop empties the queue at the fair share: N = " + std::to_string(flows) +
-                   ", P = " + std::to_string(horizon)),
-          m_flows(flows),
-          m_horizon(horizon),
-          m_weightWindow(weightWindow)
+    const env::test::Case about("the loop empties the queue at the fair share: N = " +
+                                std::to_string(flows) + ", P = " + std::to_string(horizon));
+    const double bdp = 78000;
+    const double stepNs = 10;
+    const double drain = 100e9 / 8e9; // bytes per ns
+    MpccControl control({.horizon = horizon, .weightWindow = weightWindow});
+    double window = bdp;
+    double queue = 0;
+    double sinceAck = 0;
+    std::deque<double> windows(108, bdp); // 1080 ns to the queue
+    std::deque<double> queues(516, -1.0); // 5160 ns back; nothing to report yet
+    for (int i = 0; i < 800'000; ++i)     // 8 ms
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const double bdp = 78000;
-        const double stepNs = 10;
-        const double drain = 100e9 / 8e9; // bytes per ns
-        MpccControl control({.horizon = m_horizon, .weightWindow = m_weightWindow});
-        double window = bdp;
-        double queue = 0;
-        double sinceAck = 0;
-        std::deque<double> windows(108, bdp); // 1080 ns to the queue
-        std::deque<double> queues(516, -1.0); // 5160 ns back; nothing to report yet
-        for (int i = 0; i < 800'000; ++i)     // 8 ms
+        windows.push_back(window);
+        queue += stepNs * (flows * windows.front() / 6240 - drain);
+        queue = std::max(queue, 0.0);
+        windows.pop_front();
+        queues.push_back(queue);
+        const double seen = queues.front();
+        queues.pop_front();
+        sinceAck += stepNs;
+        if (seen >= 0 && sinceAck >= 1080 * 6240 / window)
         {
-            windows.push_back(window);
-            queue += stepNs * (m_flows * windows.front() / 6240 - drain);
-            queue = std::max(queue, 0.0);
-            windows.pop_front();
-            queues.push_back(queue);
-            const double seen = queues.front();
-            queues.pop_front();
-            sinceAck += stepNs;
-            if (seen >= 0 && sinceAck >= 1080 * 6240 / window)
-            {
-                sinceAck = 0;
-                window = control.Decide(Dumbbell(m_flows, seen, window));
-            }
+            sinceAck = 0;
+            window = control.Decide(Dumbbell(flows, seen, window));
         }
-        NS_TEST_EXPECT_MSG_LT(queue, 0.01 * bdp, "the queue");
-        NS_TEST_EXPECT_MSG_EQ_TOL(window, bdp / m_flows, 0.02 * bdp / m_flows, "the window");
     }
-
-    int m_flows;
-    int m_horizon;
-    double m_weightWindow;
-};
+    EXPECT_LT(queue, 0.01 * bdp, "the queue");
+    EXPECT_NEAR(window, bdp / flows, 0.02 * bdp / flows, "the window");
+}
 
 /// Algorithm 1 and the settled hole of empty queues.
-class StateSwitchTestCase : public TestCase
+TEST("the state switch is the longest queue, or the least fair share (Algorithm 1)")
 {
-  public:
-    StateSwitchTestCase()
-        : TestCase("the state switch is the longest queue, or the least fair share (Algorithm 1)")
-    {
-    }
-
-  private:
-    static IntRecord Hop(uint32_t queue, uint32_t flows, double rateBps)
+    const auto hop = [](uint32_t queue, uint32_t flows, double rateBps) -> IntRecord
     {
         return {.txBytes = 0,
                 .timeNs = 0,
                 .rateBps = static_cast<uint64_t>(rateBps),
                 .queueBytes = queue,
                 .flows = flows};
-    }
+    };
 
-    void DoRun() override
-    {
-        const PathFacts facts = DumbbellFacts(1080);
-        std::vector<IntRecord> hops{Hop(1000, 2, 100e9), Hop(5000, 7, 100e9), Hop(5000, 9, 100e9)};
-        StateSwitch s = SelectStateSwitch(hops, facts);
-        NS_TEST_EXPECT_MSG_EQ(s.hop, 1, "the first of the longest");
-        NS_TEST_EXPECT_MSG_EQ(s.queueBytes, 5000, "Q");
-        NS_TEST_EXPECT_MSG_EQ(s.flows, 7, "N");
-        NS_TEST_EXPECT_MSG_EQ_TOL(s.inputDelayNs, 2160 + 80, 1e-9, "waiting before the hop");
-        NS_TEST_EXPECT_MSG_EQ_TOL(s.feedbackDelayNs, 4080 + 400, 1e-9, "waiting behind the hop");
+    const PathFacts facts = DumbbellFacts(1080);
+    std::vector<IntRecord> hops{hop(1000, 2, 100e9), hop(5000, 7, 100e9), hop(5000, 9, 100e9)};
+    StateSwitch s = SelectStateSwitch(hops, facts);
+    EXPECT_EQ(s.hop, 1, "the first of the longest");
+    EXPECT_EQ(s.queueBytes, 5000, "Q");
+    EXPECT_EQ(s.flows, 7, "N");
+    EXPECT_NEAR(s.inputDelayNs, 2160 + 80, 1e-9, "waiting before the hop");
+    EXPECT_NEAR(s.feedbackDelayNs, 4080 + 400, 1e-9, "waiting behind the hop");
 
-        hops = {Hop(0, 8, 400e9), Hop(0, 3, 100e9), Hop(0, 0, 100e9)};
-        s = SelectStateSwitch(hops, facts);
-        NS_TEST_EXPECT_MSG_EQ(s.hop, 1, "largest N / R");
-        NS_TEST_EXPECT_MSG_EQ_TOL(s.inputDelayNs, 2160, 1e-9, "no waiting");
+    hops = {hop(0, 8, 400e9), hop(0, 3, 100e9), hop(0, 0, 100e9)};
+    s = SelectStateSwitch(hops, facts);
+    EXPECT_EQ(s.hop, 1, "largest N / R");
+    EXPECT_NEAR(s.inputDelayNs, 2160, 1e-9, "no waiting");
 
-        s = SelectStateSwitch(std::span(hops).last(1), facts);
-        NS_TEST_EXPECT_MSG_EQ(s.flows, 1, "at least the flow itself");
+    s = SelectStateSwitch(std::span(hops).last(1), facts);
+    EXPECT_EQ(s.flows, 1, "at least the flow itself");
 
-        s = SelectStateSwitch({}, facts);
-        NS_TEST_EXPECT_MSG_EQ(s.rateBps, facts.hostRateBps, "no switch: the sender's link");
-        NS_TEST_EXPECT_MSG_EQ(s.flows, 1, "alone");
-    }
-};
+    s = SelectStateSwitch({}, facts);
+    EXPECT_EQ(s.rateBps, facts.hostRateBps, "no switch: the sender's link");
+    EXPECT_EQ(s.flows, 1, "alone");
+}
 
-class MpccControlTestSuite : public TestSuite
+TEST("the loop empties the queue at the fair share, for any number of flows, weight and horizon")
 {
-  public:
-    MpccControlTestSuite()
-        : TestSuite("rdma-mpcc-control", Type::UNIT)
+    for (int flows : {2, 4, 16, 64, 256})
     {
-        AddTestCase(new StateSwitchTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new MpccModelTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new MpccDelayTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new MpccStepTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new MpccShortcutTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new MpccOptimumTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new MpccInfeasibleTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new MpccFuzzTestCase, TestCase::Duration::QUICK);
-        for (int flows : {2, 4, 16, 64, 256})
-        {
-            AddTestCase(new MpccLoopTestCase(flows, 5, 10), TestCase::Duration::QUICK);
-        }
-        for (double weightWindow : {1.0, 100.0}) // Zheng 2024, sec. 5.2.1
-        {
-            AddTestCase(new MpccLoopTestCase(4, 5, weightWindow), TestCase::Duration::QUICK);
-        }
-        for (int horizon : {3, 10, 20}) // Zheng 2024, sec. 5.2.2
-        {
-            AddTestCase(new MpccLoopTestCase(4, horizon, 10), TestCase::Duration::QUICK);
-        }
+        MpccLoop(flows, 5, 10);
     }
-};
+    for (double weightWindow : {1.0, 100.0}) // Zheng 2024, sec. 5.2.1
+    {
+        MpccLoop(4, 5, weightWindow);
+    }
+    for (int horizon : {3, 10, 20}) // Zheng 2024, sec. 5.2.2
+    {
+        MpccLoop(4, horizon, 10);
+    }
+}
 
-static MpccControlTestSuite g_mpccControlTestSuite;
+} // namespace
 
 } // namespace ns3::env::rdma

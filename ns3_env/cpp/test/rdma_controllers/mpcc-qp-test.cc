@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tests of MPCC's QP against eqs. 4.5 to 4.17 of Zheng 2024, written out from the print.
-#include "ns3/test.h"
 #include "ns3_env/cpp/rdma/mpcc/mpcc-qp.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <cmath>
 #include <qpOASES.hpp>
@@ -12,6 +12,8 @@ namespace ns3::env::rdma
 
 namespace
 {
+
+SUITE("rdma-mpcc-qp");
 
 constexpr double WEIGHT_QUEUE = 1.0;
 constexpr double WEIGHT_WINDOW = 10.0;
@@ -66,80 +68,60 @@ RandomModel(std::mt19937_64& random)
     return model;
 }
 
-} // namespace
-
 /// Eqs. 4.5, 4.6 and 4.9 to 4.14.
-class MpccCostTestCase : public TestCase
+TEST("H and g make the cost of eq. 4.5 (eqs. 4.6, 4.9 to 4.14)")
 {
-  public:
-    MpccCostTestCase()
-        : TestCase("H and g make the cost of eq. 4.5 (eqs. 4.6, 4.9 to 4.14)")
+    std::mt19937_64 random(1);
+    std::uniform_real_distribution<double> unit(-1.0, 1.0);
+    for (int horizon : {1, 2, 3, 5, 10, 20})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        std::mt19937_64 random(1);
-        std::uniform_real_distribution<double> unit(-1.0, 1.0);
-        for (int horizon : {1, 2, 3, 5, 10, 20})
+        MpccQp qp(horizon, WEIGHT_QUEUE, WEIGHT_WINDOW);
+        for (int i = 0; i < 50; ++i)
         {
-            MpccQp qp(horizon, WEIGHT_QUEUE, WEIGHT_WINDOW);
-            for (int i = 0; i < 50; ++i)
+            const MpccModel model = RandomModel(random);
+            qp.Fill(model);
+            Matrix bBar = BBar(horizon, model.b);
+            std::vector<double> u(horizon);
+            for (double& x : u)
             {
-                const MpccModel model = RandomModel(random);
-                qp.Fill(model);
-                Matrix bBar = BBar(horizon, model.b);
-                std::vector<double> u(horizon);
-                for (double& x : u)
-                {
-                    x = unit(random);
-                }
-                // Eq. 4.5 along eq. 4.9, less what no input changes; sec. 4.5.2 weighs x(1) to x(P).
-                double cost = 0;
-                double stepped = model.q; // eq. 3.4
-                for (int k = 0; k < horizon; ++k)
-                {
-                    double x = model.q; // row k of A-bar x
-                    for (int j = 0; j < horizon; ++j)
-                    {
-                        x += bBar(k, j) * u[j];
-                    }
-                    stepped += model.b * u[k];
-                    NS_TEST_EXPECT_MSG_EQ_TOL(x, stepped, 1e-9 * (1 + std::abs(x)), "eq. 4.9");
-                    cost +=
-                        WEIGHT_QUEUE * (x * x - model.q * model.q) + WEIGHT_WINDOW * u[k] * u[k];
-                }
-                double quadratic = 0;
-                for (int k = 0; k < horizon; ++k)
-                {
-                    quadratic += u[k] * qp.Gradient()[k]; // eq. 4.13
-                    for (int j = 0; j < horizon; ++j)
-                    {
-                        quadratic += 0.5 * u[k] * qp.Hessian()[k * horizon + j] * u[j]; // eq. 4.12
-                    }
-                }
-                NS_TEST_EXPECT_MSG_EQ_TOL(quadratic / qp.Scale(),
-                                          cost,
-                                          1e-9 * (1 + std::abs(cost) + model.q * model.q * horizon),
-                                          "eq. 4.6, P = " << horizon);
+                x = unit(random);
             }
+            // Eq. 4.5 along eq. 4.9, less what no input changes; sec. 4.5.2 weighs x(1) to x(P).
+            double cost = 0;
+            double stepped = model.q; // eq. 3.4
+            for (int k = 0; k < horizon; ++k)
+            {
+                double x = model.q; // row k of A-bar x
+                for (int j = 0; j < horizon; ++j)
+                {
+                    x += bBar(k, j) * u[j];
+                }
+                stepped += model.b * u[k];
+                EXPECT_NEAR(x, stepped, 1e-9 * (1 + std::abs(x)), "eq. 4.9");
+                cost += WEIGHT_QUEUE * (x * x - model.q * model.q) + WEIGHT_WINDOW * u[k] * u[k];
+            }
+            double quadratic = 0;
+            for (int k = 0; k < horizon; ++k)
+            {
+                quadratic += u[k] * qp.Gradient()[k]; // eq. 4.13
+                for (int j = 0; j < horizon; ++j)
+                {
+                    quadratic += 0.5 * u[k] * qp.Hessian()[k * horizon + j] * u[j]; // eq. 4.12
+                }
+            }
+            EXPECT_NEAR(quadratic / qp.Scale(),
+                        cost,
+                        1e-9 * (1 + std::abs(cost) + model.q * model.q * horizon),
+                        "eq. 4.6, P = " << horizon);
         }
     }
-};
+}
 
 /// Eqs. 4.7, 4.8 and 4.15 to 4.17: every constraint as printed, the upper state bound softened.
-class MpccConstraintsTestCase : public TestCase
+TEST("bounds for rows, and the proven regulator, solve the QP of eqs. 4.7 to 4.17")
 {
-  public:
-    MpccConstraintsTestCase()
-        : TestCase("bounds for rows, and the proven regulator, solve the QP of eqs. 4.7 to 4.17")
-    {
-    }
-
-  private:
     /// The first input of the printed problem, in units of BDP_max; unscaled H and g.
-    double Printed(int horizon, const MpccModel& model)
+    const auto solvePrinted = [&](int horizon, const MpccModel& model) -> double
     {
         Matrix bBar = BBar(horizon, model.b);
         Matrix hessian(horizon);
@@ -176,140 +158,104 @@ class MpccConstraintsTestCase : public TestCase
                                        lowerRows.data(),
                                        upperRows.data(),
                                        changes);
-        NS_TEST_EXPECT_MSG_EQ(code, qpOASES::SUCCESSFUL_RETURN, "the printed problem is feasible");
+        EXPECT_EQ(code, qpOASES::SUCCESSFUL_RETURN, "the printed problem is feasible");
         std::vector<double> solution(horizon);
         problem.getPrimalSolution(solution.data());
         return solution[0];
-    }
+    };
 
-    void DoRun() override
+    std::mt19937_64 random(2);
+    int proofs[3] = {0, 0, 0};
+    int softened = 0;
+    for (int horizon : {1, 2, 3, 5, 10, 20})
     {
-        std::mt19937_64 random(2);
-        int proofs[3] = {0, 0, 0};
-        int softened = 0;
-        for (int horizon : {1, 2, 3, 5, 10, 20})
+        MpccQp qp(horizon, WEIGHT_QUEUE, WEIGHT_WINDOW);
+        Regulator regulator(horizon, WEIGHT_QUEUE, WEIGHT_WINDOW);
+        MpccQpCounters counters;
+        for (int i = 0; i < 500; ++i)
         {
-            MpccQp qp(horizon, WEIGHT_QUEUE, WEIGHT_WINDOW);
-            Regulator regulator(horizon, WEIGHT_QUEUE, WEIGHT_WINDOW);
-            MpccQpCounters counters;
-            for (int i = 0; i < 500; ++i)
-            {
-                const MpccModel model = RandomModel(random);
-                const double printed = Printed(horizon, model);
-                const double tolerance = 1e-7 * model.fairShare;
-                const double hot = qp.Solve(model, counters).value_or(NAN);
-                NS_TEST_ASSERT_MSG_EQ_TOL(hot, printed, tolerance, "bounds, P = " << horizon);
-                const LqrProof proof = regulator.Solve(model);
-                ++proofs[static_cast<int>(proof)];
-                softened += model.SoftBound(1) > model.queueBound ? 1 : 0;
-                NS_TEST_ASSERT_MSG_EQ_TOL(regulator.Moves()[0],
-                                          hot,
-                                          1e-9 * model.fairShare,
-                                          "proof, P = " << horizon);
-            }
-            NS_TEST_EXPECT_MSG_EQ(counters.failures, 0, "qpOASES finished");
+            const MpccModel model = RandomModel(random);
+            const double printed = solvePrinted(horizon, model);
+            const double tolerance = 1e-7 * model.fairShare;
+            const double hot = qp.Solve(model, counters).value_or(NAN);
+            ASSERT_NEAR(hot, printed, tolerance, "bounds, P = " << horizon);
+            const LqrProof proof = regulator.Solve(model);
+            ++proofs[static_cast<int>(proof)];
+            softened += model.SoftBound(1) > model.queueBound ? 1 : 0;
+            ASSERT_NEAR(regulator.Moves()[0],
+                        hot,
+                        1e-9 * model.fairShare,
+                        "proof, P = " << horizon);
         }
-        NS_TEST_EXPECT_MSG_EQ(proofs[static_cast<int>(LqrProof::None)], 0, "always proven");
-        NS_TEST_EXPECT_MSG_GT(proofs[static_cast<int>(LqrProof::Unconstrained)], 500, "tried");
-        NS_TEST_EXPECT_MSG_GT(proofs[static_cast<int>(LqrProof::Saturated)], 500, "tried");
-        NS_TEST_EXPECT_MSG_GT(softened, 300, "queues beyond reach of the bound");
+        EXPECT_EQ(counters.failures, 0, "qpOASES finished");
     }
-};
+    EXPECT_EQ(proofs[static_cast<int>(LqrProof::None)], 0, "always proven");
+    EXPECT_GT(proofs[static_cast<int>(LqrProof::Unconstrained)], 500, "tried");
+    EXPECT_GT(proofs[static_cast<int>(LqrProof::Saturated)], 500, "tried");
+    EXPECT_GT(softened, 300, "queues beyond reach of the bound");
+}
 
 /// A proof is worth something only if it can fail. The control never asks about such models.
-class MpccProofTestCase : public TestCase
+TEST("what is not optimal is not proven")
 {
-  public:
-    MpccProofTestCase()
-        : TestCase("what is not optimal is not proven")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        // Inputs that must drain more than there is.
-        Regulator regulator(3, WEIGHT_QUEUE, WEIGHT_WINDOW);
-        const MpccModel drained{.q = 1.0,
-                                .b = 1.0,
-                                .fairShare = 0.5,
-                                .lower = -0.5,
-                                .upper = -0.4,
-                                .queueBound = 3.0};
-        NS_TEST_EXPECT_MSG_EQ(static_cast<int>(regulator.Solve(drained)),
-                              static_cast<int>(LqrProof::None),
-                              "the queue would be below nothing (eq. 4.3)");
-        const MpccModel owed{.q = -1.0,
-                             .b = 1.0,
-                             .fairShare = 0.5,
-                             .lower = -0.5,
-                             .upper = 0.5,
-                             .queueBound = 3.0};
-        NS_TEST_EXPECT_MSG_EQ(static_cast<int>(regulator.Solve(owed)),
-                              static_cast<int>(LqrProof::None),
-                              "it is below nothing already");
-    }
-};
+    // Inputs that must drain more than there is.
+    Regulator regulator(3, WEIGHT_QUEUE, WEIGHT_WINDOW);
+    const MpccModel drained{.q = 1.0,
+                            .b = 1.0,
+                            .fairShare = 0.5,
+                            .lower = -0.5,
+                            .upper = -0.4,
+                            .queueBound = 3.0};
+    EXPECT_EQ(static_cast<int>(regulator.Solve(drained)),
+              static_cast<int>(LqrProof::None),
+              "the queue would be below nothing (eq. 4.3)");
+    const MpccModel owed{.q = -1.0,
+                         .b = 1.0,
+                         .fairShare = 0.5,
+                         .lower = -0.5,
+                         .upper = 0.5,
+                         .queueBound = 3.0};
+    EXPECT_EQ(static_cast<int>(regulator.Solve(owed)),
+              static_cast<int>(LqrProof::None),
+              "it is below nothing already");
+}
 
 /// Every return code: an unsolvable problem is reported, counted, and forgotten.
-class MpccSolverTestCase : public TestCase
+TEST("a failed solve is counted and the next one starts afresh; an equal one is free")
 {
-  public:
-    MpccSolverTestCase()
-        : TestCase("a failed solve is counted and the next one starts afresh; an equal one is free")
-    {
-    }
+    MpccQp qp(5, WEIGHT_QUEUE, WEIGHT_WINDOW);
+    MpccQpCounters counters;
+    MpccModel model{.q = 2.0,
+                    .b = 0.5,
+                    .fairShare = 0.25,
+                    .lower = -0.25,
+                    .upper = 0.75,
+                    .queueBound = 3.0};
+    const double move = qp.Solve(model, counters).value_or(NAN);
+    const uint64_t changes = counters.workingSetChanges;
+    const double again = qp.Solve(model, counters).value_or(NAN);
+    EXPECT_GT(changes, 0, "bounds are active at the optimum");
+    EXPECT_EQ(again, move, "hot");
+    EXPECT_EQ(counters.workingSetChanges, changes, "nothing to change");
 
-  private:
-    void DoRun() override
-    {
-        MpccQp qp(5, WEIGHT_QUEUE, WEIGHT_WINDOW);
-        MpccQpCounters counters;
-        MpccModel model{.q = 2.0,
-                        .b = 0.5,
-                        .fairShare = 0.25,
-                        .lower = -0.25,
-                        .upper = 0.75,
-                        .queueBound = 3.0};
-        const double move = qp.Solve(model, counters).value_or(NAN);
-        const uint64_t changes = counters.workingSetChanges;
-        const double again = qp.Solve(model, counters).value_or(NAN);
-        NS_TEST_EXPECT_MSG_GT(changes, 0, "bounds are active at the optimum");
-        NS_TEST_EXPECT_MSG_EQ(again, move, "hot");
-        NS_TEST_EXPECT_MSG_EQ(counters.workingSetChanges, changes, "nothing to change");
+    MpccModel broken = model;
+    broken.q = NAN;
+    const bool solved = qp.Solve(broken, counters).has_value();
+    EXPECT_EQ(solved, false, "reported");
+    EXPECT_EQ(counters.failures, 1, "counted");
+    const double afresh = qp.Solve(model, counters).value_or(NAN);
+    EXPECT_NEAR(afresh, move, 1e-12, "afresh");
+    EXPECT_EQ(counters.failures, 1, "not again");
 
-        MpccModel broken = model;
-        broken.q = NAN;
-        const bool solved = qp.Solve(broken, counters).has_value();
-        NS_TEST_EXPECT_MSG_EQ(solved, false, "reported");
-        NS_TEST_EXPECT_MSG_EQ(counters.failures, 1, "counted");
-        const double afresh = qp.Solve(model, counters).value_or(NAN);
-        NS_TEST_EXPECT_MSG_EQ_TOL(afresh, move, 1e-12, "afresh");
-        NS_TEST_EXPECT_MSG_EQ(counters.failures, 1, "not again");
+    MpccModel drained = model; // inputs must drain more than there is
+    drained.upper = -0.2;
+    drained.q = 0.3;
+    const bool kept = qp.Solve(drained, counters).has_value();
+    EXPECT_EQ(kept, false, "a row of eq. 4.17 is broken");
+    EXPECT_EQ(counters.failures, 2, "and that is counted");
+    EXPECT_EQ(counters.solves, 5, "every solve");
+}
 
-        MpccModel drained = model; // inputs must drain more than there is
-        drained.upper = -0.2;
-        drained.q = 0.3;
-        const bool kept = qp.Solve(drained, counters).has_value();
-        NS_TEST_EXPECT_MSG_EQ(kept, false, "a row of eq. 4.17 is broken");
-        NS_TEST_EXPECT_MSG_EQ(counters.failures, 2, "and that is counted");
-        NS_TEST_EXPECT_MSG_EQ(counters.solves, 5, "every solve");
-    }
-};
-
-class MpccQpTestSuite : public TestSuite
-{
-  public:
-    MpccQpTestSuite()
-        : TestSuite("rdma-mpcc-qp", Type::UNIT)
-    {
-        AddTestCase(new MpccCostTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new MpccConstraintsTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new MpccProofTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new MpccSolverTestCase, TestCase::Duration::QUICK);
-    }
-};
-
-static MpccQpTestSuite g_mpccQpTestSuite;
+} // namespace
 
 } // namespace ns3::env::rdma

@@ -2,16 +2,13 @@
 // Tests of TCP's captures: files taken apart byte by byte, as their formats say.
 #include "episodes.h"
 
-#include "ns3/test.h"
 #include "ns3_env/cpp/recorders/internet-checksum.h"
 #include "ns3_env/cpp/tcp/network/udp-streams.h"
 #include "ns3_env/cpp/tcp/program/pcap.h"
+#include "ns3_env/cpp/test/files.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -24,7 +21,11 @@ namespace ns3::env::tcp::test
 namespace
 {
 
-using Bytes = std::vector<uint8_t>;
+SUITE("tcp-capture");
+
+using env::test::Bytes;
+using env::test::ReadFile;
+using env::test::TemporaryFolder;
 
 constexpr uint64_t FLOW_BYTES = 100'001;
 constexpr uint32_t PAYLOAD = 1448;
@@ -49,13 +50,6 @@ Little(std::span<const uint8_t> bytes, size_t at)
 {
     const auto four = bytes.subspan(at, 4);
     return static_cast<uint32_t>(four[0] | four[1] << 8 | four[2] << 16) | uint32_t{four[3]} << 24;
-}
-
-Bytes
-Read(const std::string& name)
-{
-    std::ifstream in(name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
 }
 
 struct Record
@@ -87,26 +81,6 @@ RecordsOf(const Bytes& file)
     return records;
 }
 
-/// Gone at the end of the scope.
-class TemporaryFolder
-{
-  public:
-    TemporaryFolder()
-    {
-        std::string name = (std::filesystem::temp_directory_path() / "capture-XXXXXX").string();
-        NS_ABORT_MSG_IF(mkdtemp(name.data()) == nullptr, "no folder " << name);
-        m_path = name;
-    }
-    ~TemporaryFolder() { std::filesystem::remove_all(m_path); }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-    const std::filesystem::path& Path() const { return m_path; }
-
-  private:
-    std::filesystem::path m_path;
-};
-
 /// A run of a flow from host 0 to host 1, with a stream back, captured.
 class CapturedRun
 {
@@ -116,26 +90,26 @@ class CapturedRun
                 double lossProbability = 0,
                 bool captured = true)
     {
-        Scenario s = env::test::Dumbbell(1, 10e9);
+        Scenario s = Dumbbell(1, 10e9);
         s.lossProbability = lossProbability;
         s.payloadBytes = PAYLOAD;
-        env::test::AddFlow(s, 0, 1, FLOW_BYTES);
+        AddFlow(s, 0, 1, FLOW_BYTES);
         s.streams.push_back({{1, 1, 0, ENDLESS_BYTES, 0}, 1e9, NEVER});
         TcpSettings settings;
-        settings.minRto = 2 * PS_PER_MS;
         settings.delayedAckTimeout = PS_PER_MS;
+        settings.minRto = 2 * PS_PER_MS;
         TestEpisode episode(s, settings, {"cubic", {}});
         UdpStreams streams(s, episode.Net());
         streams.Schedule();
-        std::optional<PcapRecorder> recorder;
+        std::unique_ptr<Capture> capture;
         if (captured)
         {
-            recorder.emplace(episode.Net(), PcapSpec{m_folder.Path() / "x", ports, snapLength});
+            capture = CaptureFrames(episode.Net(), {m_folder / "x", ports, snapLength});
         }
         episode.Run();
-        if (recorder)
+        if (capture)
         {
-            recorder->Close();
+            capture->Close();
         }
         m_end = episode.Flow(0).EndTime();
         for (const Egress& egress : episode.Net().Egresses())
@@ -148,16 +122,12 @@ class CapturedRun
         }
     }
 
-    Bytes File(const std::string& name) const { return Read(m_folder.Path() / name); }
+    Bytes File(const std::string& name) const { return ReadFile(m_folder / name); }
     std::vector<Record> Records(const std::string& port) const
     {
         return RecordsOf(File("x-" + port + ".pcap"));
     }
-    size_t Files() const
-    {
-        return static_cast<size_t>(
-            std::distance(std::filesystem::directory_iterator(m_folder.Path()), {}));
-    }
+    size_t Files() const { return m_folder.Files(); }
     Picos End() const { return m_end; }
     uint64_t Sent() const { return m_sent; }
     uint64_t Lost() const { return m_lost; }
@@ -169,66 +139,10 @@ class CapturedRun
     uint64_t m_lost{0};
 };
 
-class HeadersTest : public TestCase
+TEST("a port's file has PPP's frames with whole headers, in the order of time")
 {
-  public:
-    HeadersTest()
-        : TestCase("a port's file has PPP's frames with whole headers, in the order of time")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const CapturedRun run({}, PcapSpec::LONGEST_FRAME);
-        const Bytes file = run.File("x-0-0.pcap");
-        NS_TEST_ASSERT_MSG_GT(file.size(), 24, "there is a file");
-        NS_TEST_EXPECT_MSG_EQ(Little(file, 0), 0xa1b23c4d, "nanoseconds");
-        NS_TEST_EXPECT_MSG_EQ(Little(file, 20), 9, "PPP");
-        std::map<uint32_t, uint64_t> payload; // of TCP's, by sequence number
-        uint64_t last = 0;
-        uint64_t datagrams = 0;
-        for (const Record& record : run.Records("0-0"))
-        {
-            const Bytes& frame = record.kept;
-            NS_TEST_EXPECT_MSG_GT_OR_EQ(record.timeNs, last, "time goes on");
-            last = record.timeNs;
-            NS_TEST_ASSERT_MSG_EQ(frame.size(), record.length, "whole");
-            NS_TEST_EXPECT_MSG_EQ(Big(frame, 0, PPP), 0x0021, "IPv4 in PPP");
-            NS_TEST_EXPECT_MSG_EQ(Big(frame, PPP + 2, 2), frame.size() - PPP, "IP's length");
-            const std::span<const uint8_t> ip(frame.data() + PPP, IP);
-            NS_TEST_EXPECT_MSG_EQ(InternetChecksum(ip), 0, "IP's checksum");
-            NS_TEST_EXPECT_MSG_EQ(TransportSum(frame), 0, "TCP's and UDP's checksum");
-            const bool forth = Big(frame, PPP + 12, 4) == NodeAddress(0);
-            const uint64_t ports = Big(frame, PPP + IP, 4);
-            if (frame[PPP + 9] == 17)
-            {
-                NS_TEST_EXPECT_MSG_EQ(ports, (40000U << 16 | 9), "UDP's ports");
-                NS_TEST_EXPECT_MSG_EQ(Big(frame, PPP + IP + 4, 2), 8 + PAYLOAD, "UDP's length");
-                ++datagrams;
-                continue;
-            }
-            NS_TEST_EXPECT_MSG_EQ(ports, (forth ? 10000U << 16 | 100 : 100U << 16 | 10000), "TCP");
-            const size_t header = 4 * (frame[PPP + IP + 12] >> 4);
-            if (forth && frame.size() > PPP + IP + header)
-            {
-                payload[static_cast<uint32_t>(Big(frame, PPP + IP + 4, 4))] =
-                    frame.size() - PPP - IP - header;
-            }
-        }
-        uint64_t bytes = 0;
-        for (const auto& [sequence, count] : payload)
-        {
-            NS_TEST_EXPECT_MSG_EQ(sequence, bytes + 1, "no gap after the SYN");
-            bytes += count;
-        }
-        NS_TEST_EXPECT_MSG_EQ(bytes, FLOW_BYTES, "the whole message");
-        NS_TEST_EXPECT_MSG_GT(datagrams, 5, "the stream");
-        NS_TEST_EXPECT_MSG_EQ(last, static_cast<uint64_t>(run.End() / PS_PER_NS), "the last ACK");
-    }
-
     /// 0 where the checksum is right.
-    static uint16_t TransportSum(const Bytes& frame)
+    const auto transportSum = [](const Bytes& frame) -> uint16_t
     {
         Bytes all(frame.begin() + PPP + 12, frame.end()); // addresses, then the segment
         const auto length = static_cast<uint16_t>(frame.size() - PPP - IP);
@@ -238,18 +152,57 @@ class HeadersTest : public TestCase
                            static_cast<uint8_t>(length)};
         all.insert(all.begin() + 8, pseudo.begin(), pseudo.end());
         return InternetChecksum(all);
-    }
-};
+    };
 
-class MergedTest : public TestCase
-{
-  public:
-    MergedTest()
-        : TestCase("each frame is at the ports that it passes, and in the capture of all")
+    const CapturedRun run({}, PcapSpec::LONGEST_FRAME);
+    const Bytes file = run.File("x-0-0.pcap");
+    ASSERT_GT(file.size(), 24, "there is a file");
+    EXPECT_EQ(Little(file, 0), 0xa1b23c4d, "nanoseconds");
+    EXPECT_EQ(Little(file, 20), 9, "PPP");
+    std::map<uint32_t, uint64_t> payload; // of TCP's, by sequence number
+    uint64_t last = 0;
+    uint64_t datagrams = 0;
+    for (const Record& record : run.Records("0-0"))
     {
+        const Bytes& frame = record.kept;
+        EXPECT_GE(record.timeNs, last, "time goes on");
+        last = record.timeNs;
+        ASSERT_EQ(frame.size(), record.length, "whole");
+        EXPECT_EQ(Big(frame, 0, PPP), 0x0021, "IPv4 in PPP");
+        EXPECT_EQ(Big(frame, PPP + 2, 2), frame.size() - PPP, "IP's length");
+        const std::span<const uint8_t> ip(frame.data() + PPP, IP);
+        EXPECT_EQ(InternetChecksum(ip), 0, "IP's checksum");
+        EXPECT_EQ(transportSum(frame), 0, "TCP's and UDP's checksum");
+        const bool forth = Big(frame, PPP + 12, 4) == NodeAddress(0);
+        const uint64_t ports = Big(frame, PPP + IP, 4);
+        if (frame[PPP + 9] == 17)
+        {
+            EXPECT_EQ(ports, 40000U << 16 | 9, "UDP's ports");
+            EXPECT_EQ(Big(frame, PPP + IP + 4, 2), 8 + PAYLOAD, "UDP's length");
+            ++datagrams;
+            continue;
+        }
+        EXPECT_EQ(ports, forth ? 10000U << 16 | 100 : 100U << 16 | 10000, "TCP");
+        const size_t header = 4 * (frame[PPP + IP + 12] >> 4);
+        if (forth && frame.size() > PPP + IP + header)
+        {
+            payload[static_cast<uint32_t>(Big(frame, PPP + IP + 4, 4))] =
+                frame.size() - PPP - IP - header;
+        }
     }
+    uint64_t bytes = 0;
+    for (const auto& [sequence, count] : payload)
+    {
+        EXPECT_EQ(sequence, bytes + 1, "no gap after the SYN");
+        bytes += count;
+    }
+    EXPECT_EQ(bytes, FLOW_BYTES, "the whole message");
+    EXPECT_GT(datagrams, 5, "the stream");
+    EXPECT_EQ(last, static_cast<uint64_t>(run.End() / PS_PER_NS), "the last ACK");
+}
 
-  private:
+TEST("each frame is at the ports that it passes, and in the capture of all")
+{
     struct Merged
     {
         std::vector<std::string> interfaces;
@@ -257,8 +210,7 @@ class MergedTest : public TestCase
         uint64_t outbound{0};
         bool ordered{true};
     };
-
-    static Merged Parse(const Bytes& file)
+    const auto parse = [](const Bytes& file) -> Merged
     {
         Merged merged;
         uint64_t last = 0;
@@ -287,86 +239,49 @@ class MergedTest : public TestCase
             }
         }
         return merged;
-    }
+    };
 
-    void DoRun() override
+    const CapturedRun run({}, 60, 0.05);
+    const Merged merged = parse(run.File("x.pcapng"));
+    EXPECT(merged.ordered, "in the order of time");
+    uint64_t frames = 0;
+    const std::map<std::string, std::string> files{{"h0-p0", "0-0"},
+                                                   {"h1-p0", "1-0"},
+                                                   {"s2-p0", "2-0"},
+                                                   {"s2-p1", "2-1"},
+                                                   {"s3-p0", "3-0"},
+                                                   {"s3-p1", "3-1"}};
+    EXPECT_EQ(merged.interfaces.size(), files.size(), "all ports");
+    for (const auto& [interface, file] : files)
     {
-        const CapturedRun run({}, 60, 0.05);
-        const Merged merged = Parse(run.File("x.pcapng"));
-        NS_TEST_EXPECT_MSG_EQ(merged.ordered, true, "in the order of time");
-        uint64_t frames = 0;
-        const std::map<std::string, std::string> files{{"h0-p0", "0-0"},
-                                                       {"h1-p0", "1-0"},
-                                                       {"s2-p0", "2-0"},
-                                                       {"s2-p1", "2-1"},
-                                                       {"s3-p0", "3-0"},
-                                                       {"s3-p1", "3-1"}};
-        NS_TEST_EXPECT_MSG_EQ(merged.interfaces.size(), files.size(), "all ports");
-        for (const auto& [interface, file] : files)
+        const std::vector<Record> records = run.Records(file);
+        EXPECT(records == merged.frames.at(interface), interface);
+        for (const Record& record : records)
         {
-            const std::vector<Record> records = run.Records(file);
-            NS_TEST_EXPECT_MSG_EQ((records == merged.frames.at(interface)), true, interface);
-            for (const Record& record : records)
-            {
-                NS_TEST_EXPECT_MSG_EQ(record.kept.size(), std::min(record.length, 60U), "cut");
-            }
-            frames += records.size();
+            EXPECT_EQ(record.kept.size(), std::min(record.length, 60U), "cut");
         }
-        NS_TEST_EXPECT_MSG_EQ(merged.outbound, run.Sent(), "all that was sent");
-        NS_TEST_EXPECT_MSG_GT(run.Lost(), 0, "some was lost");
-        // What is on a link at the end is at its sender's only, like what was lost.
-        NS_TEST_EXPECT_MSG_LT(frames, 2 * run.Sent() - run.Lost() + 1, "received");
-        NS_TEST_EXPECT_MSG_GT(frames, 2 * run.Sent() - run.Lost() - 12, "received");
+        frames += records.size();
     }
-};
+    EXPECT_EQ(merged.outbound, run.Sent(), "all that was sent");
+    EXPECT_GT(run.Lost(), 0, "some was lost");
+    // What is on a link at the end is at its sender's only, like what was lost.
+    EXPECT_LT(frames, 2 * run.Sent() - run.Lost() + 1, "received");
+    EXPECT_GT(frames, 2 * run.Sent() - run.Lost() - 12, "received");
+}
 
-class ChosenTest : public TestCase
+TEST("chosen ports alone have files, and a capture changes nothing")
 {
-  public:
-    ChosenTest()
-        : TestCase("chosen ports alone have files, and a capture changes nothing")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const CapturedRun some({{{3, 0}, {0, 0}}}, 100);
-        NS_TEST_EXPECT_MSG_EQ(some.Files(), 3, "two ports and all together");
-        NS_TEST_EXPECT_MSG_EQ(some.Records("3-0").empty(), false, "a switch's");
-        NS_TEST_EXPECT_MSG_EQ(some.Records("0-0").empty(), false, "a host's");
-        const CapturedRun none({}, 100, 0, false);
-        NS_TEST_EXPECT_MSG_EQ(none.Files(), 0, "none");
-        NS_TEST_EXPECT_MSG_EQ(none.End(), some.End(), "the same run");
-        std::string what;
-        try
-        {
-            const CapturedRun wrong({{{3, 7}}}, 100);
-        }
-        catch (const ScenarioError& error)
-        {
-            what = error.what();
-        }
-        NS_TEST_EXPECT_MSG_EQ(
-            what,
-            "'record.pcap_ports': there is no port 7 at node 3, whose ports are 0 to 1",
-            "no such port");
-    }
-};
-
-class CaptureSuite : public TestSuite
-{
-  public:
-    CaptureSuite()
-        : TestSuite("tcp-capture", Type::UNIT)
-    {
-        AddTestCase(new HeadersTest);
-        AddTestCase(new MergedTest);
-        AddTestCase(new ChosenTest);
-    }
-};
-
-const CaptureSuite SUITE;
+    const CapturedRun some({{{3, 0}, {0, 0}}}, 100);
+    EXPECT_EQ(some.Files(), 3, "two ports and all together");
+    EXPECT_EQ(some.Records("3-0").empty(), false, "a switch's");
+    EXPECT_EQ(some.Records("0-0").empty(), false, "a host's");
+    const CapturedRun none({}, 100, 0, false);
+    EXPECT_EQ(none.Files(), 0, "none");
+    EXPECT_EQ(none.End(), some.End(), "the same run");
+    EXPECT_EQ(env::test::Refusal([] { CapturedRun({{{3, 7}}}, 100); }),
+              "'record.pcap_ports': there is no port 7 at node 3, whose ports are 0 to 1",
+              "no such port");
+}
 
 } // namespace
 

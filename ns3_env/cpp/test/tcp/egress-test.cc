@@ -2,8 +2,8 @@
 // Tests of an egress: its queue's length, bytes sent, and losses there and on its link.
 #include "episodes.h"
 
-#include "ns3/test.h"
 #include "ns3_env/cpp/tcp/network/udp-streams.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <map>
 #include <utility>
@@ -13,6 +13,8 @@ namespace ns3::env::tcp::test
 
 namespace
 {
+
+SUITE("tcp-egress");
 
 constexpr uint32_t PAYLOAD = 1448;
 constexpr uint32_t PACKET = PAYLOAD + 8 + 20; // of a datagram with its IP header
@@ -52,149 +54,105 @@ class After
     TestEpisode m_episode;
 };
 
-class QueueLengthTest : public TestCase
+TEST("a burst waits as long as arithmetic says, from when it is counted")
 {
-  public:
-    QueueLengthTest()
-        : TestCase("a burst waits as long as arithmetic says, from when it is counted")
+    constexpr uint32_t DATAGRAMS = 10;
+    constexpr Picos END = PS_PER_MS;
+    Scenario s = Burst(DATAGRAMS);
     {
+        After after(s, {}, END);
+        const EgressMeter& slow = *after.Net().EgressTo(2, 3).meter;
+        ASSERT_NE(slow.Stats(), nullptr, "kept at a switch");
+        // Datagram k waits for 10 k times EACH less the k times EACH that it came later.
+        constexpr double WAITS = 9 * (DATAGRAMS - 1) * DATAGRAMS / 2.0;
+        const double mean = PACKET * WAITS * static_cast<double>(EACH) / END;
+        EXPECT_NEAR(slow.Stats()->Mean(), mean, 1e-9 * mean, "mean");
+        EXPECT_EQ(slow.Stats()->Max(), (DATAGRAMS - 1) * PACKET, "maximum");
+        EXPECT_EQ(slow.Stats()->Percentile(0.5), 0, "most of the time");
+        EXPECT_EQ(slow.TxBytes(), DATAGRAMS * FRAME, "the link's header included");
+        EXPECT_EQ(slow.TxPackets(), DATAGRAMS, "packets");
+        EXPECT_EQ(slow.WaitingBytes(), 0, "now");
+        const EgressMeter& behind = *after.Net().EgressTo(3, 1).meter;
+        EXPECT_EQ(behind.Stats()->Max(), 0, "none waits behind a slower link");
+        EXPECT_EQ(after.Net().EgressTo(0, 2).meter->Stats(), nullptr, "no switch");
     }
-
-  private:
-    void DoRun() override
     {
-        constexpr uint32_t DATAGRAMS = 10;
-        constexpr Picos END = PS_PER_MS;
-        Scenario s = Burst(DATAGRAMS);
-        {
-            After after(s, {}, END);
-            const EgressMeter& slow = *after.Net().EgressTo(2, 3).meter;
-            NS_TEST_ASSERT_MSG_NE(slow.Stats(), nullptr, "kept at a switch");
-            // Datagram k waits for 10 k times EACH less the k times EACH that it came later.
-            constexpr double WAITS = 9 * (DATAGRAMS - 1) * DATAGRAMS / 2.0;
-            const double mean = PACKET * WAITS * static_cast<double>(EACH) / END;
-            NS_TEST_EXPECT_MSG_EQ_TOL(slow.Stats()->Mean(), mean, 1e-9 * mean, "mean");
-            NS_TEST_EXPECT_MSG_EQ(slow.Stats()->Max(), (DATAGRAMS - 1) * PACKET, "maximum");
-            NS_TEST_EXPECT_MSG_EQ(slow.Stats()->Percentile(0.5), 0, "most of the time");
-            NS_TEST_EXPECT_MSG_EQ(slow.TxBytes(), DATAGRAMS * FRAME, "the link's header included");
-            NS_TEST_EXPECT_MSG_EQ(slow.TxPackets(), DATAGRAMS, "packets");
-            NS_TEST_EXPECT_MSG_EQ(slow.WaitingBytes(), 0, "now");
-            const EgressMeter& behind = *after.Net().EgressTo(3, 1).meter;
-            NS_TEST_EXPECT_MSG_EQ(behind.Stats()->Max(), 0, "none waits behind a slower link");
-            NS_TEST_EXPECT_MSG_EQ(after.Net().EgressTo(0, 2).meter->Stats(), nullptr, "no switch");
-        }
-        {
-            After after(s, {}, PS_PER_US + 5 * EACH + EACH / 2); // five have come
-            NS_TEST_EXPECT_MSG_EQ(after.Net().EgressTo(2, 3).meter->WaitingBytes(),
-                                  4 * PACKET,
-                                  "one is on its way to the link");
-        }
-        s.measurement = {END / 2, END};
-        {
-            After after(s, {}, END);
-            NS_TEST_EXPECT_MSG_EQ(after.Net().EgressTo(2, 3).meter->Stats()->Mean(), 0, "later");
-        }
-        s.recordQueues = false;
-        {
-            After after(s, {}, END);
-            NS_TEST_EXPECT_MSG_EQ(after.Net().EgressTo(2, 3).meter->Stats(), nullptr, "unasked");
-        }
+        After after(s, {}, PS_PER_US + 5 * EACH + EACH / 2); // five have come
+        EXPECT_EQ(after.Net().EgressTo(2, 3).meter->WaitingBytes(),
+                  4 * PACKET,
+                  "one is on its way to the link");
     }
-};
+    s.measurement = {END / 2, END};
+    {
+        After after(s, {}, END);
+        EXPECT_EQ(after.Net().EgressTo(2, 3).meter->Stats()->Mean(), 0, "later");
+    }
+    s.recordQueues = false;
+    {
+        After after(s, {}, END);
+        EXPECT_EQ(after.Net().EgressTo(2, 3).meter->Stats(), nullptr, "unasked");
+    }
+}
 
-class FullQueueTest : public TestCase
+TEST("what finds no room is lost at its egress, and no byte elsewhere")
 {
-  public:
-    FullQueueTest()
-        : TestCase("what finds no room is lost at its egress, and no byte elsewhere")
-    {
-    }
+    constexpr uint32_t LIMIT = 5;
+    constexpr uint32_t DATAGRAMS = 9; // the last has come as the first leaves
+    TcpSettings settings;
+    settings.queue.limit = {LIMIT, QueueLength::Unit::Packets};
+    After after(Burst(DATAGRAMS), settings, PS_PER_MS);
+    const auto records = after.Net().LossRecords();
+    ASSERT_EQ(records.size(), 1, "one egress, one cause");
+    const LossRecord& record = records.front();
+    EXPECT_EQ(record.node, 2, "the first switch");
+    EXPECT_EQ(record.port, 1, "its second link");
+    EXPECT_EQ(record.peer, 3, "to the other one");
+    EXPECT(record.cause == LossCause::BufferFull, "no room");
+    const uint32_t lost = DATAGRAMS - LIMIT - 2; // one on its way, one in the device
+    EXPECT_EQ(record.lost.packets, lost, "packets");
+    EXPECT_EQ(record.lost.payloadBytes, lost * PAYLOAD, "payload");
+    EXPECT_EQ(after.Net().DroppedPayload(), lost * PAYLOAD, "in all");
+    EXPECT_EQ(after.Net().EgressTo(2, 3).meter->Stats()->Max(),
+              (LIMIT + 1) * PACKET,
+              "a full queue and the device's packet");
+}
 
-  private:
-    void DoRun() override
-    {
-        constexpr uint32_t LIMIT = 5;
-        constexpr uint32_t DATAGRAMS = 9; // the last has come as the first leaves
-        TcpSettings settings;
-        settings.queue.limit = {LIMIT, QueueLength::Unit::Packets};
-        After after(Burst(DATAGRAMS), settings, PS_PER_MS);
-        const auto records = after.Net().LossRecords();
-        NS_TEST_ASSERT_MSG_EQ(records.size(), 1, "one egress, one cause");
-        const LossRecord& record = records.front();
-        NS_TEST_EXPECT_MSG_EQ(record.node, 2, "the first switch");
-        NS_TEST_EXPECT_MSG_EQ(record.port, 1, "its second link");
-        NS_TEST_EXPECT_MSG_EQ(record.peer, 3, "to the other one");
-        NS_TEST_EXPECT_MSG_EQ((record.cause == LossCause::BufferFull), true, "no room");
-        const uint32_t lost = DATAGRAMS - LIMIT - 2; // one on its way, one in the device
-        NS_TEST_EXPECT_MSG_EQ(record.lost.packets, lost, "packets");
-        NS_TEST_EXPECT_MSG_EQ(record.lost.payloadBytes, lost * PAYLOAD, "payload");
-        NS_TEST_EXPECT_MSG_EQ(after.Net().DroppedPayload(), lost * PAYLOAD, "in all");
-        NS_TEST_EXPECT_MSG_EQ(after.Net().EgressTo(2, 3).meter->Stats()->Max(),
-                              (LIMIT + 1) * PACKET,
-                              "a full queue and the device's packet");
-    }
-};
-
-class LinkLossTest : public TestCase
+TEST("what a link loses is charged to the egress before it")
 {
-  public:
-    LinkLossTest()
-        : TestCase("what a link loses is charged to the egress before it")
+    Scenario s = FatTree16();
+    s.lossProbability = 0.01;
+    for (uint32_t host = 0; host < 16; ++host)
     {
+        AddFlow(s, host, (host + 7) % 16, 200'000);
     }
-
-  private:
-    void DoRun() override
+    TcpSettings settings;
+    settings.delayedAckTimeout = 200 * PS_PER_US;
+    settings.minRto = 2 * PS_PER_MS;
+    TestEpisode episode(s, settings, {"cubic", {}});
+    std::map<std::pair<uint32_t, uint32_t>, uint64_t> lost; // by sender and receiver
+    for (const Egress& egress : episode.Net().Egresses())
     {
-        Scenario s = env::test::FatTree16();
-        s.lossProbability = 0.01;
-        for (uint32_t host = 0; host < 16; ++host)
-        {
-            env::test::AddFlow(s, host, (host + 7) % 16, 200'000);
-        }
-        TcpSettings settings;
-        settings.minRto = 2 * PS_PER_MS;
-        settings.delayedAckTimeout = 200 * PS_PER_US;
-        TestEpisode episode(s, settings, {"cubic", {}});
-        std::map<std::pair<uint32_t, uint32_t>, uint64_t> lost; // by sender and receiver
-        for (const Egress& egress : episode.Net().Egresses())
-        {
-            egress.device->TraceConnectWithoutContext(
-                "PhyRxDrop",
-                Callback<void, Ptr<const Packet>>([&lost, &egress](Ptr<const Packet>)
-                                                  { ++lost[{egress.peer, egress.node}]; }));
-        }
-        episode.Run();
-        uint64_t payload = 0;
-        for (const LossRecord& record : episode.Net().LossRecords())
-        {
-            payload += record.lost.payloadBytes;
-            if (record.cause == LossCause::Link)
-            {
-                const std::pair link{record.node, record.peer};
-                NS_TEST_EXPECT_MSG_EQ(record.lost.packets, lost[link], "as much as was seen");
-                lost.erase(link);
-            }
-        }
-        NS_TEST_EXPECT_MSG_EQ(lost.empty(), true, "no loss without its record");
-        NS_TEST_EXPECT_MSG_EQ(payload, episode.Net().DroppedPayload(), "the sum");
-        NS_TEST_EXPECT_MSG_GT(payload, 0, "there was some");
+        egress.device->TraceConnectWithoutContext(
+            "PhyRxDrop",
+            Callback<void, Ptr<const Packet>>([&lost, &egress](Ptr<const Packet>)
+                                              { ++lost[{egress.peer, egress.node}]; }));
     }
-};
-
-class EgressSuite : public TestSuite
-{
-  public:
-    EgressSuite()
-        : TestSuite("tcp-egress", Type::UNIT)
+    episode.Run();
+    uint64_t payload = 0;
+    for (const LossRecord& record : episode.Net().LossRecords())
     {
-        AddTestCase(new QueueLengthTest);
-        AddTestCase(new FullQueueTest);
-        AddTestCase(new LinkLossTest);
+        payload += record.lost.payloadBytes;
+        if (record.cause == LossCause::Link)
+        {
+            const std::pair link{record.node, record.peer};
+            EXPECT_EQ(record.lost.packets, lost[link], "as much as was seen");
+            lost.erase(link);
+        }
     }
-};
-
-const EgressSuite SUITE;
+    EXPECT(lost.empty(), "no loss without its record");
+    EXPECT_EQ(payload, episode.Net().DroppedPayload(), "the sum");
+    EXPECT_GT(payload, 0, "there was some");
+}
 
 } // namespace
 

@@ -6,14 +6,22 @@
 #include "ns3_env/cpp/tcp/network/fabric.h"
 #include "ns3_env/cpp/tcp/network/tcp-settings.h"
 #include "ns3_env/cpp/test/scenarios.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace ns3::env::tcp::test
 {
+
+using env::test::AddFlow;
+using env::test::AddIncast;
+using env::test::Case;
+using env::test::Dumbbell;
+using env::test::FatTree16;
 
 inline constexpr Picos PS_PER_US = 1000 * PS_PER_NS;
 inline constexpr Picos PS_PER_MS = 1000 * PS_PER_US;
@@ -54,6 +62,22 @@ class TestEpisode
 
 /// As env::test::Dumbbell, with other links' delays and rates at the middle.
 Scenario SlowMiddle(uint32_t senders, double hostBps, double middleBps, Picos delay);
+
+/// Payload that is in a queue, a device or on a link, from when this is made.
+class OnTheWay
+{
+  public:
+    explicit OnTheWay(const Fabric& fabric);
+
+    OnTheWay(const OnTheWay&) = delete;
+    OnTheWay& operator=(const OnTheWay&) = delete;
+
+    int64_t Bytes() const;
+    int64_t BytesOf(const FiveTuple& tuple) const;
+
+  private:
+    std::unordered_map<FiveTuple, int64_t, FiveTupleHash, SameFiveTuple> m_bytes;
+};
 
 } // namespace ns3::env::tcp::test
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tests of TCP's network: no byte vanishes, a seed decides every bit, episodes leave no memory.
 #include "episodes.h"
-#include "on-the-way.h"
 
-#include "ns3/test.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <array>
 #include <cstdio>
@@ -19,6 +18,8 @@ namespace ns3::env::tcp::test
 namespace
 {
 
+SUITE("tcp-fabric");
+
 constexpr uint32_t SENDERS = 4;
 
 /// Four flows through a short queue, on links that lose some packets.
@@ -28,10 +29,7 @@ Lossy(uint64_t seed, uint64_t bytes)
     Scenario s = SlowMiddle(SENDERS, 10e9, 10e9, 5 * PS_PER_US);
     s.seed = seed;
     s.lossProbability = 1e-3;
-    for (uint32_t i = 0; i < SENDERS; ++i)
-    {
-        env::test::AddFlow(s, i, SENDERS, bytes, i * 10 * PS_PER_US);
-    }
+    AddIncast(s, SENDERS, bytes, 10 * PS_PER_US);
     return s;
 }
 
@@ -39,60 +37,48 @@ TcpSettings
 ShortQueue()
 {
     TcpSettings settings;
-    settings.queue.limit = {20, QueueLength::Unit::Packets};
-    settings.minRto = PS_PER_MS;
     settings.delayedAckTimeout = 200 * PS_PER_US;
+    settings.minRto = PS_PER_MS;
+    settings.queue.limit = {20, QueueLength::Unit::Packets};
     return settings;
 }
 
-class ConservationTest : public TestCase
+TEST("what was sent was received or dropped, or is on the way")
 {
-  public:
-    ConservationTest()
-        : TestCase("what was sent was received or dropped, or is on the way")
+    TestEpisode episode(Lossy(1, 1'000'000), ShortQueue(), {"cubic", {}});
+    const OnTheWay way(episode.Net());
+    const auto inTheEnd = [&]
     {
-    }
-
-  private:
-    void DoRun() override
+        return static_cast<int64_t>(episode.Net().DeliveredPayload() +
+                                    episode.Net().DroppedPayload());
+    };
+    bool sawSome = false;
+    for (Picos time = 100 * PS_PER_US; time < 2 * PS_PER_MS; time += 100 * PS_PER_US)
     {
-        TestEpisode episode(Lossy(1, 1'000'000), ShortQueue(), {"cubic", {}});
-        const OnTheWay way(episode.Net());
-        const auto inTheEnd = [&]
-        {
-            return static_cast<int64_t>(episode.Net().DeliveredPayload() +
-                                        episode.Net().DroppedPayload());
-        };
-        bool sawSome = false;
-        for (Picos time = 100 * PS_PER_US; time < 2 * PS_PER_MS; time += 100 * PS_PER_US)
-        {
-            episode.RunUntil(time);
-            NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(episode.SentPayload()),
-                                  inTheEnd() + way.Bytes(),
-                                  "after " << time << " ps");
-            sawSome = sawSome || way.Bytes() > 0;
-        }
-        NS_TEST_EXPECT_MSG_EQ(sawSome, true, "some was on the way");
-        episode.Run();
-        episode.RunUntil(2 * PS_PER_SECOND); // what was sent twice arrives, too
-        uint64_t unique = 0;
-        uint64_t repeated = 0;
-        for (size_t i = 0; i < episode.Flows(); ++i)
-        {
-            const TcpFlow& flow = episode.Flow(i);
-            NS_TEST_EXPECT_MSG_EQ(flow.IsFinished(), true, "flow " << i);
-            NS_TEST_EXPECT_MSG_EQ(flow.ReceivedBytes(), 1'000'000, "flow " << i);
-            unique += flow.ReceivedBytes();
-            repeated += flow.RetransmittedBytes();
-        }
-        NS_TEST_EXPECT_MSG_EQ(episode.SentPayload(), unique + repeated, "first and again");
-        NS_TEST_EXPECT_MSG_GT(episode.Net().DroppedPayload(), 0, "some was dropped");
-        NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(episode.SentPayload()),
-                              inTheEnd(),
-                              "at the end");
-        NS_TEST_EXPECT_MSG_EQ(way.Bytes(), 0, "nothing is on the way");
+        episode.RunUntil(time);
+        EXPECT_EQ(static_cast<int64_t>(episode.SentPayload()),
+                  inTheEnd() + way.Bytes(),
+                  "after " << time << " ps");
+        sawSome = sawSome || way.Bytes() > 0;
     }
-};
+    EXPECT(sawSome, "some was on the way");
+    episode.Run();
+    episode.RunUntil(2 * PS_PER_SECOND); // what was sent twice arrives, too
+    uint64_t unique = 0;
+    uint64_t repeated = 0;
+    for (size_t i = 0; i < episode.Flows(); ++i)
+    {
+        const TcpFlow& flow = episode.Flow(i);
+        EXPECT(flow.IsFinished(), "flow " << i);
+        EXPECT_EQ(flow.ReceivedBytes(), 1'000'000, "flow " << i);
+        unique += flow.ReceivedBytes();
+        repeated += flow.RetransmittedBytes();
+    }
+    EXPECT_EQ(episode.SentPayload(), unique + repeated, "first and again");
+    EXPECT_GT(episode.Net().DroppedPayload(), 0, "some was dropped");
+    EXPECT_EQ(static_cast<int64_t>(episode.SentPayload()), inTheEnd(), "at the end");
+    EXPECT_EQ(way.Bytes(), 0, "nothing is on the way");
+}
 
 /// All that can be seen of an episode.
 std::string
@@ -117,29 +103,14 @@ Digest(uint64_t seed, const std::string& controller)
 
 constexpr const char* DIGEST_LINE = "digest of an episode: ";
 
-/// Says its digest, for another process to compare.
-class DigestTest : public TestCase
+/// A suite of its own, which says its digest for another process to compare.
+const bool DIGEST = env::test::Suite("tcp-digest")
+                        .Add("an episode says what it saw",
+                             [] { std::cout << DIGEST_LINE << Digest(5, "bbr") << std::endl; });
+
+TEST("the same seed gives the same bits, in one process and in two")
 {
-  public:
-    DigestTest()
-        : TestCase("an episode that says what it saw")
-    {
-    }
-
-  private:
-    void DoRun() override { std::cout << DIGEST_LINE << Digest(5, "bbr") << std::endl; }
-};
-
-class SameBitsTest : public TestCase
-{
-  public:
-    SameBitsTest()
-        : TestCase("the same seed gives the same bits, in one process and in two")
-    {
-    }
-
-  private:
-    static std::string OfAnotherProcess()
+    const auto ofAnotherProcess = []() -> std::string
     {
         const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
         const std::string command = std::string("'").append(self) + "' --test-name=tcp-digest";
@@ -155,83 +126,45 @@ class SameBitsTest : public TestCase
         }
         const size_t begin = output.find(DIGEST_LINE) + std::string(DIGEST_LINE).size();
         return output.substr(begin, output.find('\n', begin) - begin);
-    }
+    };
 
-    void DoRun() override
-    {
-        const std::string first = Digest(5, "bbr");
-        NS_TEST_EXPECT_MSG_NE(Digest(6, "bbr"), first, "another seed");
-        NS_TEST_EXPECT_MSG_NE(Digest(5, "dctcp"), first, "another controller");
-        NS_TEST_EXPECT_MSG_EQ(Digest(5, "bbr"), first, "again, after others");
-        NS_TEST_EXPECT_MSG_EQ(OfAnotherProcess(), first, "in another process");
-    }
-};
+    const std::string first = Digest(5, "bbr");
+    EXPECT_NE(Digest(6, "bbr"), first, "another seed");
+    EXPECT_NE(Digest(5, "dctcp"), first, "another controller");
+    EXPECT_EQ(Digest(5, "bbr"), first, "again, after others");
+    EXPECT_EQ(ofAnotherProcess(), first, "in another process");
+}
 
-class MemoryTest : public TestCase
+#ifndef __SANITIZE_ADDRESS__ // what is freed stays for a while
+TEST("episodes leave no memory")
 {
-  public:
-    MemoryTest()
-        : TestCase("episodes leave no memory")
-    {
-    }
-
-  private:
-    static long ResidentPages()
+    const auto residentPages = []() -> long
     {
         std::ifstream statm("/proc/self/statm");
         long all = 0;
         long resident = 0;
         statm >> all >> resident;
         return resident;
-    }
+    };
 
-    void DoRun() override
+    constexpr int WARM = 20;
+    constexpr int MORE = 100;
+    long before = 0;
+    for (int i = 0; i < WARM + MORE; ++i)
     {
-        constexpr int WARM = 20;
-        constexpr int MORE = 100;
-        long before = 0;
-        for (int i = 0; i < WARM + MORE; ++i)
+        before = i == WARM ? residentPages() : before;
+        Scenario s = FatTree16();
+        for (uint32_t flow = 0; flow < 16; ++flow)
         {
-            before = i == WARM ? ResidentPages() : before;
-            Scenario s = env::test::FatTree16();
-            for (uint32_t flow = 0; flow < 16; ++flow)
-            {
-                env::test::AddFlow(s, flow, (flow + 5) % 16, 10'000);
-            }
-            TestEpisode episode(s, {}, {i % 2 == 0 ? "cubic" : "bbr", {}});
-            episode.RunUntil(i % 3 == 0 ? 30 * PS_PER_US : PS_PER_MS); // some are cut
+            AddFlow(s, flow, (flow + 5) % 16, 10'000);
         }
-        const long grown = (ResidentPages() - before) * sysconf(_SC_PAGESIZE);
-        NS_TEST_EXPECT_MSG_LT(grown, MORE * 4096, "bytes that " << MORE << " episodes left");
+        TestEpisode episode(s, {}, {i % 2 == 0 ? "cubic" : "bbr", {}});
+        episode.RunUntil(i % 3 == 0 ? 30 * PS_PER_US : PS_PER_MS); // some are cut
     }
-};
-
-class FabricSuite : public TestSuite
-{
-  public:
-    FabricSuite()
-        : TestSuite("tcp-fabric", Type::UNIT)
-    {
-        AddTestCase(new ConservationTest);
-        AddTestCase(new SameBitsTest);
-#ifndef __SANITIZE_ADDRESS__ // what is freed stays for a while
-        AddTestCase(new MemoryTest);
+    const long grown = (residentPages() - before) * sysconf(_SC_PAGESIZE);
+    EXPECT_LT(grown, MORE * 4096, "bytes that " << MORE << " episodes left");
+}
 #endif
-    }
-};
-
-class DigestSuite : public TestSuite
-{
-  public:
-    DigestSuite()
-        : TestSuite("tcp-digest", Type::UNIT)
-    {
-        AddTestCase(new DigestTest);
-    }
-};
-
-const FabricSuite SUITE;
-const DigestSuite DIGEST_SUITE;
 
 } // namespace
 

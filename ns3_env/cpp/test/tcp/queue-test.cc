@@ -5,8 +5,8 @@
 #include "ns3/fifo-queue-disc.h"
 #include "ns3/queue-size.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3_env/cpp/engine/queue-stats.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <sstream>
 
@@ -15,6 +15,8 @@ namespace ns3::env::tcp::test
 
 namespace
 {
+
+SUITE("tcp-queue");
 
 using Unit = QueueLength::Unit;
 
@@ -47,30 +49,20 @@ class QueueWatch
     QueueStats m_stats;
 };
 
-class DctcpTest : public TestCase
+TEST("DCTCP holds the queue near K, where CUBIC fills the buffer")
 {
-  public:
-    DctcpTest()
-        : TestCase("DCTCP holds the queue near K, where CUBIC fills the buffer")
-    {
-    }
-
-  private:
-    static double
-    MeanQueue(const char* controller, bool mark, uint64_t& retransmitted, double& goodput)
+    const auto meanQueue =
+        [](const char* controller, bool mark, uint64_t& retransmitted, double& goodput) -> double
     {
         constexpr uint32_t SENDERS = 2;
         constexpr Picos BEGIN = 5 * PS_PER_MS;
         constexpr Picos END = 20 * PS_PER_MS;
-        Scenario s = env::test::Dumbbell(SENDERS, RATE, DELAY);
-        for (uint32_t i = 0; i < SENDERS; ++i)
-        {
-            env::test::AddFlow(s, i, SENDERS, ENDLESS_BYTES);
-        }
+        Scenario s = Dumbbell(SENDERS, RATE, DELAY);
+        AddIncast(s, SENDERS, ENDLESS_BYTES);
         TcpSettings settings;
-        settings.queue.limit = {250, Unit::Packets};
-        settings.minRto = PS_PER_MS;
         settings.delayedAckTimeout = 200 * PS_PER_US;
+        settings.minRto = PS_PER_MS;
+        settings.queue.limit = {250, Unit::Packets};
         if (mark)
         {
             settings.queue.discipline = EcnThreshold{{40, Unit::Packets}};
@@ -84,82 +76,61 @@ class DctcpTest : public TestCase
         goodput = static_cast<double>(episode.Net().DeliveredPayload() - before) * 8 /
                   (static_cast<double>(END - BEGIN) / PS_PER_SECOND);
         return watch.Until(END).Mean();
-    }
+    };
 
-    void DoRun() override
-    {
-        uint64_t lost = 0;
-        double goodput = 0;
-        const double marked = MeanQueue("dctcp", true, lost, goodput);
-        const double possible = RATE * 1448 / static_cast<double>(FrameBytes(1448));
-        NS_TEST_EXPECT_MSG_EQ_TOL(marked, 40, 12, "packets of DCTCP with K = 40");
-        NS_TEST_EXPECT_MSG_EQ(lost, 0, "DCTCP loses nothing");
-        NS_TEST_EXPECT_MSG_GT(goodput, 0.99 * possible, "DCTCP fills the link");
-        const double full = MeanQueue("cubic", false, lost, goodput);
-        NS_TEST_EXPECT_MSG_GT(full, 120, "packets of CUBIC, 250 in the buffer");
-        NS_TEST_EXPECT_MSG_GT(lost, 0, "CUBIC loses some");
-    }
-};
+    uint64_t lost = 0;
+    double goodput = 0;
+    const double marked = meanQueue("dctcp", true, lost, goodput);
+    const double possible = RATE * 1448 / static_cast<double>(FrameBytes(1448));
+    EXPECT_NEAR(marked, 40, 12, "packets of DCTCP with K = 40");
+    EXPECT_EQ(lost, 0, "DCTCP loses nothing");
+    EXPECT_GT(goodput, 0.99 * possible, "DCTCP fills the link");
+    const double full = meanQueue("cubic", false, lost, goodput);
+    EXPECT_GT(full, 120, "packets of CUBIC, 250 in the buffer");
+    EXPECT_GT(lost, 0, "CUBIC loses some");
+}
 
-class LimitTest : public TestCase
+TEST("a limit in packets, bytes or BDPs is the queue's")
 {
-  public:
-    LimitTest()
-        : TestCase("a limit in packets, bytes or BDPs is the queue's")
+    const auto expect =
+        [&](const QueueSettings& queue, const std::string& size, const std::string& type)
     {
-    }
-
-  private:
-    void Expect(const QueueSettings& queue, const std::string& size, const std::string& type)
-    {
-        Scenario s = env::test::Dumbbell(1, RATE, DELAY);
+        Scenario s = Dumbbell(1, RATE, DELAY);
         TcpSettings settings;
         settings.queue = queue;
         TestEpisode episode(s, settings, {"cubic", {}});
         const Ptr<QueueDisc> disc = episode.Net().EgressTo(2, 3).queue;
         std::ostringstream found;
         found << disc->GetMaxSize();
-        NS_TEST_EXPECT_MSG_EQ(found.str(), size, type);
-        NS_TEST_EXPECT_MSG_EQ(disc->GetInstanceTypeId().GetName(), type, size);
-        NS_TEST_EXPECT_MSG_EQ(episode.Net().EgressTo(0, 2).queue->GetInstanceTypeId().GetName(),
-                              "ns3::FifoQueueDisc",
-                              "a host's");
-    }
+        EXPECT_EQ(found.str(), size, type);
+        EXPECT_EQ(disc->GetInstanceTypeId().GetName(), type, size);
+        EXPECT_EQ(episode.Net().EgressTo(0, 2).queue->GetInstanceTypeId().GetName(),
+                  "ns3::FifoQueueDisc",
+                  "a host's");
+    };
 
-    void DoRun() override
-    {
-        Expect({{64, Unit::Packets}, DropTail{}}, "64p", "ns3::FifoQueueDisc");
-        Expect({{100e3, Unit::Bytes}, DropTail{}}, "100000B", "ns3::FifoQueueDisc");
-        // base RTT: 3 links of 2 * 5 us and the serialisation of 1490 bytes
-        Expect({{2, Unit::Bdps}, DropTail{}}, "83940B", "ns3::FifoQueueDisc");
-        Expect({{64, Unit::Packets}, EcnThreshold{{1, Unit::Bdps}}},
-               "64p",
-               "tcp::ThresholdQueueDisc");
-        Expect({{200e3, Unit::Bytes}, Red{{10, Unit::Packets}, {30, Unit::Packets}}},
-               "200000B",
-               "ns3::RedQueueDisc");
-    }
-};
+    expect({{64, Unit::Packets}, DropTail{}}, "64p", "ns3::FifoQueueDisc");
+    expect({{100e3, Unit::Bytes}, DropTail{}}, "100000B", "ns3::FifoQueueDisc");
+    // base RTT: 3 links of 2 * 5 us and the serialisation of 1490 bytes
+    expect({{2, Unit::Bdps}, DropTail{}}, "83940B", "ns3::FifoQueueDisc");
+    expect({{64, Unit::Packets}, EcnThreshold{{1, Unit::Bdps}}}, "64p", "tcp::ThresholdQueueDisc");
+    expect({{200e3, Unit::Bytes}, Red{{10, Unit::Packets}, {30, Unit::Packets}}},
+           "200000B",
+           "ns3::RedQueueDisc");
+}
 
-class RedTest : public TestCase
+TEST("RED drops or marks with a probability, and the same seed gives the same bits")
 {
-  public:
-    RedTest()
-        : TestCase("RED drops or marks with a probability, and the same seed gives the same bits")
+    const auto dropsAndMarks = [](bool ecn, uint64_t seed) -> std::pair<uint64_t, uint64_t>
     {
-    }
-
-  private:
-    static std::pair<uint64_t, uint64_t> DropsAndMarks(bool ecn, uint64_t seed)
-    {
-        Scenario s = env::test::Dumbbell(2, RATE, DELAY);
+        Scenario s = Dumbbell(2, RATE, DELAY);
         s.seed = seed;
-        env::test::AddFlow(s, 0, 2, ENDLESS_BYTES);
-        env::test::AddFlow(s, 1, 2, ENDLESS_BYTES);
+        AddFlow(s, 0, 2, ENDLESS_BYTES);
+        AddFlow(s, 1, 2, ENDLESS_BYTES);
         TcpSettings settings;
+        settings.delayedAckTimeout = 200 * PS_PER_US;
         settings.ecn = ecn;
         settings.minRto = PS_PER_MS;
-        settings.delayedAckTimeout = 200 * PS_PER_US;
         Red red{{20, Unit::Packets}, {60, Unit::Packets}};
         red.ecn = ecn;
         red.averageWeight = 0.02;
@@ -168,89 +139,54 @@ class RedTest : public TestCase
         episode.RunUntil(8 * PS_PER_MS);
         const auto& stats = episode.Net().EgressTo(3, 4).queue->GetStats();
         return {stats.nTotalDroppedBytes, stats.nTotalMarkedPackets};
-    }
+    };
 
-    void DoRun() override
-    {
-        const auto dropping = DropsAndMarks(false, 7);
-        NS_TEST_EXPECT_MSG_GT(dropping.first, 0, "without ECN it drops");
-        NS_TEST_EXPECT_MSG_EQ(dropping.second, 0, "and marks nothing");
-        NS_TEST_EXPECT_MSG_EQ((dropping == DropsAndMarks(false, 7)), true, "the same seed");
-        NS_TEST_EXPECT_MSG_EQ((dropping == DropsAndMarks(false, 8)), false, "another seed");
-        const auto marking = DropsAndMarks(true, 7);
-        NS_TEST_EXPECT_MSG_EQ(marking.first, 0, "with ECN it drops nothing");
-        NS_TEST_EXPECT_MSG_GT(marking.second, 0, "but marks");
-    }
-};
+    const auto dropping = dropsAndMarks(false, 7);
+    EXPECT_GT(dropping.first, 0, "without ECN it drops");
+    EXPECT_EQ(dropping.second, 0, "and marks nothing");
+    EXPECT(dropping == dropsAndMarks(false, 7), "the same seed");
+    EXPECT_EQ((dropping == dropsAndMarks(false, 8)), false, "another seed");
+    const auto marking = dropsAndMarks(true, 7);
+    EXPECT_EQ(marking.first, 0, "with ECN it drops nothing");
+    EXPECT_GT(marking.second, 0, "but marks");
+}
 
-class RefusalTest : public TestCase
+TEST("what cannot be is refused with what would be right")
 {
-  public:
-    RefusalTest()
-        : TestCase("what cannot be is refused with what would be right")
+    const auto refused = [&](const TcpSettings& settings,
+                             const ControllerSpec& controller,
+                             const std::string& expected)
     {
-    }
-
-  private:
-    void Refused(const TcpSettings& settings,
-                 const ControllerSpec& controller,
-                 const std::string& expected)
-    {
-        Scenario s = env::test::Dumbbell(1, RATE, DELAY);
-        env::test::AddFlow(s, 0, 1, 1000);
-        std::string message = "nothing";
-        try
-        {
-            const TestEpisode episode(s, settings, controller);
-        }
-        catch (const ScenarioError& error)
-        {
-            message = error.what();
-        }
+        Scenario s = Dumbbell(1, RATE, DELAY);
+        AddFlow(s, 0, 1, 1000);
+        const std::string message =
+            env::test::Refusal([&] { TestEpisode(s, settings, controller); });
         Simulator::Destroy();
-        NS_TEST_EXPECT_MSG_NE(message.find(expected), std::string::npos, message);
-    }
+        EXPECT_NE(message.find(expected), std::string::npos, message);
+    };
 
-    void DoRun() override
-    {
-        TcpSettings settings;
-        settings.queue.limit = {1000, Unit::Bytes};
-        Refused(settings, {"cubic", {}}, "1000 bytes holds no full packet: at least 1488");
-        settings.queue = {{100, Unit::Packets}, Red{{30, Unit::Packets}, {10, Unit::Packets}}};
-        Refused(settings, {"cubic", {}}, "the thresholds ascend");
-        settings = {};
-        settings.segmentBytes = 0;
-        Refused(settings, {"cubic", {}}, "a segment of 0 bytes: from 1 to 65000");
-        settings = {};
-        settings.minRto = PS_PER_MS;
-        Refused(settings, {"cubic", {}}, "40000000 ns and the least RTO is 1000000 ns");
-        settings = {};
-        settings.segmentsPerAck = 0;
-        Refused(settings, {"cubic", {}}, "an ACK for 0 segments");
-        Refused({},
-                {"reno", {}},
-                "unknown congestion controller 'reno' for TCP; known: agent, bbr, bic, cubic, ");
-        Refused({},
-                {"cubic", {{"Beta", "much"}}},
-                "congestion controller 'cubic': cannot set attribute 'Beta' to 'much'; it takes");
-        Refused({}, {"cubic", {{"beta", "1"}}}, "its attributes: FastConvergence, TcpFriendliness");
-    }
-};
-
-class QueueSuite : public TestSuite
-{
-  public:
-    QueueSuite()
-        : TestSuite("tcp-queue", Type::UNIT)
-    {
-        AddTestCase(new DctcpTest);
-        AddTestCase(new LimitTest);
-        AddTestCase(new RedTest);
-        AddTestCase(new RefusalTest);
-    }
-};
-
-const QueueSuite SUITE;
+    TcpSettings settings;
+    settings.queue.limit = {1000, Unit::Bytes};
+    refused(settings, {"cubic", {}}, "1000 bytes holds no full packet: at least 1488");
+    settings.queue = {{100, Unit::Packets}, Red{{30, Unit::Packets}, {10, Unit::Packets}}};
+    refused(settings, {"cubic", {}}, "the thresholds ascend");
+    settings = {};
+    settings.segmentBytes = 0;
+    refused(settings, {"cubic", {}}, "a segment of 0 bytes: from 1 to 65000");
+    settings = {};
+    settings.minRto = PS_PER_MS;
+    refused(settings, {"cubic", {}}, "40000000 ns and the least RTO is 1000000 ns");
+    settings = {};
+    settings.segmentsPerAck = 0;
+    refused(settings, {"cubic", {}}, "an ACK for 0 segments");
+    refused({},
+            {"reno", {}},
+            "unknown congestion controller 'reno' for TCP; known: agent, bbr, bic, cubic, ");
+    refused({},
+            {"cubic", {{"Beta", "much"}}},
+            "congestion controller 'cubic': cannot set attribute 'Beta' to 'much'; it takes");
+    refused({}, {"cubic", {{"beta", "1"}}}, "its attributes: FastConvergence, TcpFriendliness");
+}
 
 } // namespace
 

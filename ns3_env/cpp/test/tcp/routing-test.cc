@@ -3,7 +3,7 @@
 #include "episodes.h"
 
 #include "ns3/simulator.h"
-#include "ns3/test.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <set>
 
@@ -12,6 +12,8 @@ namespace ns3::env::tcp::test
 
 namespace
 {
+
+SUITE("tcp-routing");
 
 /// 4 hosts under each of 4 leaves, and 4 spines: four equal paths from leaf to leaf.
 Scenario
@@ -48,131 +50,87 @@ AddLinks(const Hops& path, std::set<Link>& links)
     }
 }
 
-class PathTest : public TestCase
+TEST("data and ACKs take the links that the hash gives RDMA, and no others")
 {
-  public:
-    PathTest()
-        : TestCase("data and ACKs take the links that the hash gives RDMA, and no others")
+    std::set<uint32_t> spines;
+    for (uint32_t receiver = 4; receiver < 16; ++receiver)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        std::set<uint32_t> spines;
-        for (uint32_t receiver = 4; receiver < 16; ++receiver)
+        Scenario s = LeafSpine();
+        AddFlow(s, 0, receiver, 20'000);
+        const Routing routing(s);
+        TestEpisode episode(s, {}, {"cubic", {}});
+        const FiveTuple tuple = episode.Flow(0).Tuple();
+        EXPECT_EQ(tuple.sourceIp, NodeAddress(0), "the source's address");
+        EXPECT_EQ(tuple.destinationIp, NodeAddress(receiver), "the other's");
+        EXPECT_EQ(tuple.sourcePort, 10000, "ports as RDMA's");
+        EXPECT_EQ(tuple.destinationPort, 100, "ports as RDMA's");
+        episode.Run();
+        std::set<Link> expected;
+        AddLinks(routing.Path(0, receiver, tuple), expected);
+        AddLinks(routing.Path(receiver, 0, tuple.Reversed()), expected);
+        std::set<Link> used;
+        for (const Egress& egress : episode.Net().Egresses())
         {
-            Scenario s = LeafSpine();
-            env::test::AddFlow(s, 0, receiver, 20'000);
-            const Routing routing(s);
-            TestEpisode episode(s, {}, {"cubic", {}});
-            const FiveTuple tuple = episode.Flow(0).Tuple();
-            NS_TEST_EXPECT_MSG_EQ(tuple.sourceIp, NodeAddress(0), "the source's address");
-            NS_TEST_EXPECT_MSG_EQ(tuple.destinationIp, NodeAddress(receiver), "the other's");
-            NS_TEST_EXPECT_MSG_EQ(tuple.sourcePort, 10000, "ports as RDMA's");
-            NS_TEST_EXPECT_MSG_EQ(tuple.destinationPort, 100, "ports as RDMA's");
-            episode.Run();
-            std::set<Link> expected;
-            AddLinks(routing.Path(0, receiver, tuple), expected);
-            AddLinks(routing.Path(receiver, 0, tuple.Reversed()), expected);
-            std::set<Link> used;
-            for (const Egress& egress : episode.Net().Egresses())
+            if (egress.queue->GetStats().nTotalReceivedPackets > 0)
             {
-                if (egress.queue->GetStats().nTotalReceivedPackets > 0)
+                used.emplace(egress.node, egress.peer);
+            }
+        }
+        EXPECT(used == expected, "links used to host " << receiver);
+        spines.insert(routing.Path(0, receiver, tuple)[1].second->node);
+    }
+    EXPECT_GT(spines.size(), 2, "flows spread over the spines");
+}
+
+TEST("a flow that is gone leaves no path at a switch, and its ports to others")
+{
+    Scenario s = LeafSpine();
+    const ControllerSpec controller{"cubic", {}};
+    {
+        Fabric fabric(s, {});
+        for (uint16_t i = 0; i < 50; ++i)
+        {
+            auto flow = fabric.Connect({i, 0, 15, 5000, 0}, 10000, controller);
+            bool over = false;
+            flow->SetFinishedCallback(
+                [&](Flow&)
                 {
-                    used.emplace(egress.node, egress.peer);
-                }
-            }
-            NS_TEST_EXPECT_MSG_EQ((used == expected), true, "links used to host " << receiver);
-            spines.insert(routing.Path(0, receiver, tuple)[1].second->node);
-        }
-        NS_TEST_EXPECT_MSG_GT(spines.size(), 2, "flows spread over the spines");
-    }
-};
-
-class ForgottenTest : public TestCase
-{
-  public:
-    ForgottenTest()
-        : TestCase("a flow that is gone leaves no path at a switch, and its ports to others")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        Scenario s = LeafSpine();
-        const ControllerSpec controller{"cubic", {}};
-        {
-            Fabric fabric(s, {});
-            for (uint16_t i = 0; i < 50; ++i)
-            {
-                auto flow = fabric.Connect({i, 0, 15, 5000, 0}, 10000, controller);
-                bool over = false;
-                flow->SetFinishedCallback(
-                    [&](Flow&)
-                    {
-                        over = true;
-                        Simulator::Stop();
-                    });
-                flow->Start();
-                Simulator::Run();
-                NS_TEST_EXPECT_MSG_EQ(over, true, "flow " << i);
-                NS_TEST_EXPECT_MSG_EQ(fabric.RoutingAt(16).Known(), 2, "data and ACKs of one flow");
-            }
-            NS_TEST_EXPECT_MSG_EQ(fabric.RoutingAt(16).Known(), 0, "of none");
-        }
-        Simulator::Destroy();
-    }
-};
-
-class SamePortsTest : public TestCase
-{
-  public:
-    SamePortsTest()
-        : TestCase("a host may have one source port for many others, as RDMA counts ports by pair")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        Scenario s = LeafSpine();
-        {
-            Fabric fabric(s, {});
-            std::vector<std::unique_ptr<TcpFlow>> flows;
-            for (uint32_t to = 1; to < 16; ++to)
-            {
-                flows.push_back(fabric.Connect({to, 0, to, 100'000, 0}, 10000, {"dctcp", {}}));
-                flows.push_back(fabric.Connect({to + 100, to, 0, 100'000, 0}, 10000, {"bbr", {}}));
-                flows[flows.size() - 2]->Start();
-                flows.back()->Start();
-            }
-            Simulator::Stop(Seconds(1));
+                    over = true;
+                    Simulator::Stop();
+                });
+            flow->Start();
             Simulator::Run();
-            for (const auto& flow : flows)
-            {
-                NS_TEST_EXPECT_MSG_EQ(flow->IsFinished(), true, "flow " << flow->Spec().id);
-                NS_TEST_EXPECT_MSG_EQ(flow->ReceivedBytes(), 100'000, "flow " << flow->Spec().id);
-            }
+            EXPECT(over, "flow " << i);
+            EXPECT_EQ(fabric.RoutingAt(16).Known(), 2, "data and ACKs of one flow");
         }
-        Simulator::Destroy();
+        EXPECT_EQ(fabric.RoutingAt(16).Known(), 0, "of none");
     }
-};
+    Simulator::Destroy();
+}
 
-class RoutingSuite : public TestSuite
+TEST("a host may have one source port for many others, as RDMA counts ports by pair")
 {
-  public:
-    RoutingSuite()
-        : TestSuite("tcp-routing", Type::UNIT)
+    Scenario s = LeafSpine();
     {
-        AddTestCase(new PathTest);
-        AddTestCase(new ForgottenTest);
-        AddTestCase(new SamePortsTest);
+        Fabric fabric(s, {});
+        std::vector<std::unique_ptr<TcpFlow>> flows;
+        for (uint32_t to = 1; to < 16; ++to)
+        {
+            flows.push_back(fabric.Connect({to, 0, to, 100'000, 0}, 10000, {"dctcp", {}}));
+            flows.push_back(fabric.Connect({to + 100, to, 0, 100'000, 0}, 10000, {"bbr", {}}));
+            flows[flows.size() - 2]->Start();
+            flows.back()->Start();
+        }
+        Simulator::Stop(Seconds(1));
+        Simulator::Run();
+        for (const auto& flow : flows)
+        {
+            EXPECT(flow->IsFinished(), "flow " << flow->Spec().id);
+            EXPECT_EQ(flow->ReceivedBytes(), 100'000, "flow " << flow->Spec().id);
+        }
     }
-};
-
-const RoutingSuite SUITE;
+    Simulator::Destroy();
+}
 
 } // namespace
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tests of retransmission: the same segment, the same buffer, however deep the window.
 #include "ns3/packet.h"
-#include "ns3/test.h"
-#include "ns3_env/cpp/tcp/network/sent-segments.h"
+#include "ns3_env/cpp/tcp/network/flow-socket.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <ctime>
 #include <optional>
@@ -13,6 +13,8 @@ namespace ns3::env::tcp::test
 
 namespace
 {
+
+SUITE("tcp-sent-segments");
 
 constexpr uint32_t SEGMENT = 1000;
 
@@ -42,28 +44,10 @@ Text(const T& shown)
     return text.str();
 }
 
-class SameSegmentTest : public TestCase
+TEST("a segment that is sent again, in whole or in part, is as ns-3 finds it")
 {
-  public:
-    SameSegmentTest()
-        : TestCase("a segment that is sent again, in whole or in part, is as ns-3 finds it")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (const uint32_t at : {0U, 1U, 17U, 38U, 39U})
-        {
-            for (const uint32_t bytes : {SEGMENT, SEGMENT / 4})
-            {
-                NS_TEST_EXPECT_MSG_EQ(Again(at, bytes, true), Again(at, bytes, false), at);
-            }
-        }
-    }
-
     /// What is sent again, and what is left.
-    static std::string Again(uint32_t at, uint32_t bytes, bool guarded)
+    const auto again = [](uint32_t at, uint32_t bytes, bool guarded) -> std::string
     {
         const auto buffer = Sent(40);
         const SequenceNumber32 first(1 + at * SEGMENT);
@@ -76,45 +60,30 @@ class SameSegmentTest : public TestCase
         buffer->CopyFromSequence(bytes, first)->Print(text);
         from.reset();
         return text.str() + Text(*buffer) + Text(buffer->HeadSequence());
-    }
-};
+    };
 
-class DeepWindowTest : public TestCase
-{
-  public:
-    DeepWindowTest()
-        : TestCase("retransmissions from a window of 20,000 segments take no seconds")
+    for (const uint32_t at : {0U, 1U, 17U, 38U, 39U})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr uint32_t SEGMENTS = 20'000;
-        const auto buffer = Sent(SEGMENTS);
-        const std::clock_t began = std::clock();
-        for (uint32_t i = 1; i <= 100; ++i) // by ns-3 alone half a second each
+        for (const uint32_t bytes : {SEGMENT, SEGMENT / 4})
         {
-            const SequenceNumber32 first(1 + (SEGMENTS - i) * SEGMENT);
-            const SentSegmentsFrom from(*buffer, first);
-            buffer->CopyFromSequence(SEGMENT, first);
+            EXPECT_EQ(again(at, bytes, true), again(at, bytes, false), at);
         }
-        NS_TEST_EXPECT_MSG_LT((std::clock() - began) / CLOCKS_PER_SEC, 5, "seconds");
     }
-};
+}
 
-class SentSegmentsSuite : public TestSuite
+TEST("retransmissions from a window of 20,000 segments take no seconds")
 {
-  public:
-    SentSegmentsSuite()
-        : TestSuite("tcp-sent-segments", Type::UNIT)
+    constexpr uint32_t SEGMENTS = 20'000;
+    const auto buffer = Sent(SEGMENTS);
+    const std::clock_t began = std::clock();
+    for (uint32_t i = 1; i <= 100; ++i) // by ns-3 alone half a second each
     {
-        AddTestCase(new SameSegmentTest);
-        AddTestCase(new DeepWindowTest);
+        const SequenceNumber32 first(1 + (SEGMENTS - i) * SEGMENT);
+        const SentSegmentsFrom from(*buffer, first);
+        buffer->CopyFromSequence(SEGMENT, first);
     }
-};
-
-const SentSegmentsSuite SUITE;
+    EXPECT_LT((std::clock() - began) / CLOCKS_PER_SEC, 5, "seconds");
+}
 
 } // namespace
 

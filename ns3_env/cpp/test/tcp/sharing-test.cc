@@ -3,7 +3,7 @@
 #include "episodes.h"
 
 #include "ns3/simulator.h"
-#include "ns3/test.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <array>
 #include <string>
@@ -14,32 +14,24 @@ namespace ns3::env::tcp::test
 namespace
 {
 
+SUITE("tcp-sharing");
+
 constexpr Picos DELAY = 20 * PS_PER_US;
 
-class FairnessTest : public TestCase
+TEST("four flows share a link, and leave nothing of it unused")
 {
-  public:
-    FairnessTest()
-        : TestCase("four flows share a link, and leave nothing of it unused")
-    {
-    }
-
-  private:
-    void Share(const std::string& controller, const QueueSettings& queue)
+    const auto share = [&](const std::string& controller, const QueueSettings& queue)
     {
         constexpr uint32_t SENDERS = 4;
         constexpr double RATE = 1e9;
         constexpr Picos BEGIN = 40 * PS_PER_MS;
         constexpr Picos END = 240 * PS_PER_MS;
         Scenario s = SlowMiddle(SENDERS, 10e9, RATE, DELAY);
-        for (uint32_t i = 0; i < SENDERS; ++i)
-        {
-            env::test::AddFlow(s, i, SENDERS, ENDLESS_BYTES, i * PS_PER_MS);
-        }
+        AddIncast(s, SENDERS, ENDLESS_BYTES, PS_PER_MS);
         TcpSettings settings;
-        settings.queue = queue;
-        settings.minRto = 2 * PS_PER_MS;
         settings.delayedAckTimeout = 200 * PS_PER_US;
+        settings.minRto = 2 * PS_PER_MS;
+        settings.queue = queue;
         TestEpisode episode(s, settings, {controller, {}});
         episode.RunUntil(BEGIN);
         std::array<double, SENDERS> bits{};
@@ -57,162 +49,100 @@ class FairnessTest : public TestCase
             squares += bits[i] * bits[i];
         }
         const double possible = RATE * 0.2 * 1448 / static_cast<double>(FrameBytes(1448));
-        NS_TEST_EXPECT_MSG_EQ_TOL(sum, possible, 0.01 * possible, controller << ": all together");
-        NS_TEST_EXPECT_MSG_GT(sum * sum / (SENDERS * squares), 0.9, controller << ": Jain's index");
-    }
+        EXPECT_NEAR(sum, possible, 0.01 * possible, controller << ": all together");
+        EXPECT_GT(sum * sum / (SENDERS * squares), 0.9, controller << ": Jain's index");
+    };
 
-    void DoRun() override
-    {
-        const QueueLength limit{100, QueueLength::Unit::Packets};
-        Share("cubic", {limit, DropTail{}});
-        Share("newreno", {limit, DropTail{}});
-        Share("dctcp", {limit, EcnThreshold{{20, QueueLength::Unit::Packets}}});
-    }
-};
+    const QueueLength limit{100, QueueLength::Unit::Packets};
+    share("cubic", {limit, DropTail{}});
+    share("newreno", {limit, DropTail{}});
+    share("dctcp", {limit, EcnThreshold{{20, QueueLength::Unit::Packets}}});
+}
 
-class AckTest : public TestCase
+TEST("an ACK is for as many segments as is said, and an end does not wait long for one")
 {
-  public:
-    AckTest()
-        : TestCase(
-              "an ACK is for as many segments as is said, and an end does not wait long for one")
+    constexpr uint32_t SEGMENTS = 100;
+    for (uint32_t per : {1U, 2U, 4U})
     {
+        Scenario s = Dumbbell(1, 10e9, DELAY);
+        AddFlow(s, 0, 1, SEGMENTS * 1448 + 1);
+        TcpSettings settings;
+        settings.segmentsPerAck = per;
+        settings.delayedAckTimeout = 500 * PS_PER_US;
+        TestEpisode episode(s, settings, {"cubic", {}});
+        episode.Run();
+        const uint32_t acks =
+            episode.Net().EgressTo(1, 3).queue->GetStats().nTotalReceivedPackets - 1;
+        EXPECT_NEAR(acks, SEGMENTS / per + 1, 1, "for each " << per);
+        EXPECT_LT(episode.Flow(0).EndTime(), 2 * PS_PER_MS, "the end");
     }
+}
 
-  private:
-    void DoRun() override
+TEST("with SACK or without, with timestamps or without, what is lost is sent again")
+{
+    for (bool sack : {true, false})
     {
-        constexpr uint32_t SEGMENTS = 100;
-        for (uint32_t per : {1U, 2U, 4U})
+        for (bool timestamps : {true, false})
         {
-            Scenario s = env::test::Dumbbell(1, 10e9, DELAY);
-            env::test::AddFlow(s, 0, 1, SEGMENTS * 1448 + 1);
+            Scenario s = Dumbbell(1, 1e9, DELAY);
+            s.lossProbability = 0.01;
+            AddFlow(s, 0, 1, 2'000'000);
             TcpSettings settings;
-            settings.segmentsPerAck = per;
-            settings.delayedAckTimeout = 500 * PS_PER_US;
-            TestEpisode episode(s, settings, {"cubic", {}});
-            episode.Run();
-            const uint32_t acks =
-                episode.Net().EgressTo(1, 3).queue->GetStats().nTotalReceivedPackets - 1;
-            NS_TEST_EXPECT_MSG_EQ_TOL(acks, SEGMENTS / per + 1, 1, "for each " << per);
-            NS_TEST_EXPECT_MSG_LT(episode.Flow(0).EndTime(), 2 * PS_PER_MS, "the end");
-        }
-    }
-};
-
-class LossRecoveryTest : public TestCase
-{
-  public:
-    LossRecoveryTest()
-        : TestCase("with SACK or without, with timestamps or without, what is lost is sent again")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (bool sack : {true, false})
-        {
-            for (bool timestamps : {true, false})
-            {
-                Scenario s = env::test::Dumbbell(1, 1e9, DELAY);
-                s.lossProbability = 0.01;
-                env::test::AddFlow(s, 0, 1, 2'000'000);
-                TcpSettings settings;
-                settings.sack = sack;
-                settings.timestamps = timestamps;
-                settings.minRto = 2 * PS_PER_MS;
-                settings.delayedAckTimeout = 200 * PS_PER_US;
-                TestEpisode episode(s, settings, {"newreno", {}});
-                episode.Run();
-                const TcpFlow& flow = episode.Flow(0);
-                NS_TEST_EXPECT_MSG_EQ(flow.IsFinished(), true, "it ends");
-                NS_TEST_EXPECT_MSG_EQ(flow.ReceivedBytes(), 2'000'000, "all of it");
-                NS_TEST_EXPECT_MSG_GT(flow.RetransmittedBytes(), 0, "some was sent again");
-                NS_TEST_EXPECT_MSG_LT(flow.RetransmittedBytes(), 200'000, "but not much");
-            }
-        }
-    }
-};
-
-class HandshakeTest : public TestCase
-{
-  public:
-    HandshakeTest()
-        : TestCase("a SYN that was lost is sent again after its timeout")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        uint64_t timeouts = 0;
-        for (uint64_t seed = 1; seed <= 20; ++seed)
-        {
-            Scenario s = env::test::Dumbbell(1, 1e9, DELAY);
-            s.lossProbability = 0.1;
-            s.seed = seed;
-            env::test::AddFlow(s, 0, 1, 1000);
-            TcpSettings settings;
-            settings.initialRto = 10 * PS_PER_MS;
-            settings.minRto = 10 * PS_PER_MS;
-            settings.delayedAckTimeout = PS_PER_MS;
-            TestEpisode episode(s, settings, {"cubic", {}});
+            settings.delayedAckTimeout = 200 * PS_PER_US;
+            settings.sack = sack;
+            settings.timestamps = timestamps;
+            settings.minRto = 2 * PS_PER_MS;
+            TestEpisode episode(s, settings, {"newreno", {}});
             episode.Run();
             const TcpFlow& flow = episode.Flow(0);
-            NS_TEST_EXPECT_MSG_EQ(flow.IsFinished(), true, "it ends");
-            NS_TEST_EXPECT_MSG_EQ((flow.EndTime() > 10 * PS_PER_MS),
-                                  (flow.Timeouts() > 0),
-                                  "later");
-            timeouts += flow.Timeouts();
+            EXPECT(flow.IsFinished(), "it ends");
+            EXPECT_EQ(flow.ReceivedBytes(), 2'000'000, "all of it");
+            EXPECT_GT(flow.RetransmittedBytes(), 0, "some was sent again");
+            EXPECT_LT(flow.RetransmittedBytes(), 200'000, "but not much");
         }
-        NS_TEST_EXPECT_MSG_GT(timeouts, 0, "there were some");
     }
-};
+}
 
-class PacingTest : public TestCase
+TEST("a SYN that was lost is sent again after its timeout")
 {
-  public:
-    PacingTest()
-        : TestCase("a paced window stands in no queue")
+    uint64_t timeouts = 0;
+    for (uint64_t seed = 1; seed <= 20; ++seed)
     {
+        Scenario s = Dumbbell(1, 1e9, DELAY);
+        s.lossProbability = 0.1;
+        s.seed = seed;
+        AddFlow(s, 0, 1, 1000);
+        TcpSettings settings;
+        settings.delayedAckTimeout = PS_PER_MS;
+        settings.minRto = 10 * PS_PER_MS;
+        settings.initialRto = 10 * PS_PER_MS;
+        TestEpisode episode(s, settings, {"cubic", {}});
+        episode.Run();
+        const TcpFlow& flow = episode.Flow(0);
+        EXPECT(flow.IsFinished(), "it ends");
+        EXPECT_EQ(flow.EndTime() > 10 * PS_PER_MS, flow.Timeouts() > 0, "later");
+        timeouts += flow.Timeouts();
     }
+    EXPECT_GT(timeouts, 0, "there were some");
+}
 
-  private:
-    static Picos LongestRtt(bool pacing)
+TEST("a paced window stands in no queue")
+{
+    const auto longestRtt = [](bool pacing) -> Picos
     {
         Scenario s = SlowMiddle(1, 10e9, 1e9, DELAY);
-        env::test::AddFlow(s, 0, 1, 10 * 1448);
+        AddFlow(s, 0, 1, 10 * 1448);
         TcpSettings settings;
         settings.pacing = pacing;
         TestEpisode episode(s, settings, {"cubic", {}});
         episode.Run();
         return episode.Flow(0).Rtts()->Max();
-    }
+    };
 
-    void DoRun() override
-    {
-        const Picos slow = IdealTime(FrameBytes(1448), 1e9, Rounding::Exact);
-        const Picos burst = LongestRtt(false);
-        NS_TEST_EXPECT_MSG_LT(LongestRtt(true), burst - 3 * slow, "segments of a window of ten");
-    }
-};
-
-class SharingSuite : public TestSuite
-{
-  public:
-    SharingSuite()
-        : TestSuite("tcp-sharing", Type::UNIT)
-    {
-        AddTestCase(new FairnessTest);
-        AddTestCase(new AckTest);
-        AddTestCase(new LossRecoveryTest);
-        AddTestCase(new HandshakeTest);
-        AddTestCase(new PacingTest);
-    }
-};
-
-const SharingSuite SUITE;
+    const Picos slow = IdealTime(FrameBytes(1448), 1e9, Rounding::Exact);
+    const Picos burst = longestRtt(false);
+    EXPECT_LT(longestRtt(true), burst - 3 * slow, "segments of a window of ten");
+}
 
 } // namespace
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tests of UDP streams: their rate, start and stop, paths, and where each byte went.
 #include "episodes.h"
-#include "on-the-way.h"
 
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3_env/cpp/tcp/network/udp-streams.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <algorithm>
 #include <array>
@@ -20,6 +19,8 @@ namespace ns3::env::tcp::test
 
 namespace
 {
+
+SUITE("tcp-streams");
 
 constexpr uint32_t PAYLOAD = 1448;
 constexpr uint32_t WIRE = PAYLOAD + 8 + 20 + 2;
@@ -78,227 +79,148 @@ Departures(const Scenario& s, uint32_t node, const TcpSettings& settings = {})
     return times;
 }
 
-class SpacingTest : public TestCase
+TEST("datagrams leave evenly, at their rate on the wire, from start to stop")
 {
-  public:
-    SpacingTest()
-        : TestCase("datagrams leave evenly, at their rate on the wire, from start to stop")
+    constexpr double RATE = 0.7e9; // no whole picoseconds between two
+    constexpr Picos START = 3 * PS_PER_US + 1;
+    constexpr Picos STOP = 20 * PS_PER_MS;
+    const double gap = WIRE * 8.0 * PS_PER_SECOND / RATE;
+    Scenario s = Dumbbell(1, 10e9);
+    s.timeLimit = 21 * PS_PER_MS;
+    AddStream(s, 0, 1, RATE, START, STOP);
+    const std::vector<Picos> times = Departures(s, 0);
+    const auto expected = static_cast<size_t>(std::ceil(static_cast<double>(STOP - START) / gap));
+    ASSERT_EQ(times.size(), expected, "as many as the rate gives");
+    for (size_t i = 0; i < times.size(); ++i)
     {
+        const auto due = START + std::llround(static_cast<double>(i) * gap);
+        ASSERT_EQ(times[i], due, "datagram " << i);
     }
+    // The time table goes on so: a millionth datagram is where exact arithmetic has it.
+    const OpenLoop table(3e9, 1000, 0, NEVER); // 8,000/3 ns
+    EXPECT_EQ(table.DueAt(1'000'000), 2'666'666'666'667, "after 10^6");
+}
 
-  private:
-    void DoRun() override
-    {
-        constexpr double RATE = 0.7e9; // no whole picoseconds between two
-        constexpr Picos START = 3 * PS_PER_US + 1;
-        constexpr Picos STOP = 20 * PS_PER_MS;
-        const double gap = WIRE * 8.0 * PS_PER_SECOND / RATE;
-        Scenario s = env::test::Dumbbell(1, 10e9);
-        s.timeLimit = 21 * PS_PER_MS;
-        AddStream(s, 0, 1, RATE, START, STOP);
-        const std::vector<Picos> times = Departures(s, 0);
-        const auto expected =
-            static_cast<size_t>(std::ceil(static_cast<double>(STOP - START) / gap));
-        NS_TEST_ASSERT_MSG_EQ(times.size(), expected, "as many as the rate gives");
-        for (size_t i = 0; i < times.size(); ++i)
-        {
-            const auto due = START + std::llround(static_cast<double>(i) * gap);
-            NS_TEST_ASSERT_MSG_EQ(times[i], due, "datagram " << i);
-        }
-        // The time table goes on so: a millionth datagram is where exact arithmetic has it.
-        const OpenLoop table(3e9, 1000, 0, NEVER); // 8,000/3 ns
-        NS_TEST_EXPECT_MSG_EQ(table.DueAt(1'000'000), 2'666'666'666'667, "after 10^6");
-    }
-};
-
-class HeldBackTest : public TestCase
+TEST("a stream beyond its host's link has the whole of it, and no endless queue")
 {
-  public:
-    HeldBackTest()
-        : TestCase("a stream beyond its host's link has the whole of it, and no endless queue")
+    Scenario s = Dumbbell(1, 1e9);
+    constexpr Picos STOP = 10 * PS_PER_MS;
+    s.timeLimit = 20 * PS_PER_MS;
+    AddStream(s, 0, 1, 3e9, 0, STOP);
+    TcpSettings settings;
+    settings.socketBufferBytes = 64 * PAYLOAD;
+    const std::vector<Picos> times = Departures(s, 0, settings);
+    const Picos each = IdealTime(WIRE, 1e9, Rounding::Exact);
+    for (size_t i = 0; i < times.size(); ++i)
     {
+        ASSERT_EQ(times[i], static_cast<Picos>(i) * each, "datagram " << i);
     }
+    EXPECT_GT(times.back(), STOP, "what waited at the stop still leaves");
+    EXPECT_LT(times.back(), STOP + 66 * each, "and that is a buffer's");
+}
 
-  private:
-    void DoRun() override
-    {
-        Scenario s = env::test::Dumbbell(1, 1e9);
-        constexpr Picos STOP = 10 * PS_PER_MS;
-        s.timeLimit = 20 * PS_PER_MS;
-        AddStream(s, 0, 1, 3e9, 0, STOP);
-        TcpSettings settings;
-        settings.socketBufferBytes = 64 * PAYLOAD;
-        const std::vector<Picos> times = Departures(s, 0, settings);
-        const Picos each = IdealTime(WIRE, 1e9, Rounding::Exact);
-        for (size_t i = 0; i < times.size(); ++i)
-        {
-            NS_TEST_ASSERT_MSG_EQ(times[i], static_cast<Picos>(i) * each, "datagram " << i);
-        }
-        NS_TEST_EXPECT_MSG_GT(times.back(), STOP, "what waited at the stop still leaves");
-        NS_TEST_EXPECT_MSG_LT(times.back(), STOP + 66 * each, "and that is a buffer's");
-    }
-};
-
-class StreamConservationTest : public TestCase
+TEST("of each stream, what was sent was received or lost, or is on the way")
 {
-  public:
-    StreamConservationTest()
-        : TestCase("of each stream, what was sent was received or lost, or is on the way")
+    constexpr uint32_t SENDERS = 3;
+    std::array<uint64_t, 3> mostOnTheWay{};
+    Scenario s = SlowMiddle(SENDERS, 10e9, 1e9, 5 * PS_PER_US);
+    s.lossProbability = 1e-3;
+    AddIncast(s, SENDERS, 500'000);
+    constexpr Picos STOP = 40 * PS_PER_MS;
+    AddStream(s, 0, SENDERS, 0.4e9, 0, STOP);
+    AddStream(s, 1, SENDERS, 0.5e9, 2 * PS_PER_MS, STOP);
+    AddStream(s, 1, 2, 2e9, 2 * PS_PER_MS, STOP); // past the slow link
+    TcpSettings settings;
+    settings.delayedAckTimeout = 200 * PS_PER_US;
+    settings.minRto = 2 * PS_PER_MS;
+    settings.queue.limit = {20, QueueLength::Unit::Packets};
+    Mixed mixed(s, settings);
+    const OnTheWay way(mixed.Net());
+    for (Picos time = PS_PER_MS; time <= 30 * PS_PER_MS; time += PS_PER_MS)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr uint32_t SENDERS = 3;
-        std::array<uint64_t, 3> mostOnTheWay{};
-        Scenario s = SlowMiddle(SENDERS, 10e9, 1e9, 5 * PS_PER_US);
-        s.lossProbability = 1e-3;
-        for (uint32_t i = 0; i < SENDERS; ++i)
-        {
-            env::test::AddFlow(s, i, SENDERS, 500'000);
-        }
-        constexpr Picos STOP = 40 * PS_PER_MS;
-        AddStream(s, 0, SENDERS, 0.4e9, 0, STOP);
-        AddStream(s, 1, SENDERS, 0.5e9, 2 * PS_PER_MS, STOP);
-        AddStream(s, 1, 2, 2e9, 2 * PS_PER_MS, STOP); // past the slow link
-        TcpSettings settings;
-        settings.queue.limit = {20, QueueLength::Unit::Packets};
-        settings.minRto = 2 * PS_PER_MS;
-        settings.delayedAckTimeout = 200 * PS_PER_US;
-        Mixed mixed(s, settings);
-        const OnTheWay way(mixed.Net());
-        for (Picos time = PS_PER_MS; time <= 30 * PS_PER_MS; time += PS_PER_MS)
-        {
-            mixed.Flows().RunUntil(time);
-            for (size_t i = 0; i < s.streams.size(); ++i)
-            {
-                const StreamCounts counts = mixed.Streams().Of(i);
-                const auto onTheWay = static_cast<uint64_t>(way.BytesOf(mixed.Streams().Tuple(i)));
-                NS_TEST_EXPECT_MSG_EQ(counts.sent,
-                                      counts.received + counts.lost + onTheWay,
-                                      "stream " << i << " at " << time << " ps");
-                mostOnTheWay[i] = std::max(mostOnTheWay[i], onTheWay);
-            }
-        }
-        mixed.Flows().RunUntil(STOP + 300 * PS_PER_MS);
+        mixed.Flows().RunUntil(time);
         for (size_t i = 0; i < s.streams.size(); ++i)
         {
             const StreamCounts counts = mixed.Streams().Of(i);
-            NS_TEST_EXPECT_MSG_EQ(counts.sent, counts.received + counts.lost, "stream " << i);
-            NS_TEST_EXPECT_MSG_GT(counts.lost, 0, "some of stream " << i);
-            NS_TEST_EXPECT_MSG_GT(mostOnTheWay[i], PAYLOAD, "stream " << i);
-            const StreamEntry& entry = s.streams[i];
-            const double seconds =
-                static_cast<double>(entry.stop - entry.flow.start) / PS_PER_SECOND;
-            NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(counts.sent),
-                                      entry.rateBps * seconds / 8 * PAYLOAD / WIRE,
-                                      PAYLOAD,
-                                      "all that stream " << i << " had to send");
+            const auto onTheWay = static_cast<uint64_t>(way.BytesOf(mixed.Streams().Tuple(i)));
+            EXPECT_EQ(counts.sent,
+                      counts.received + counts.lost + onTheWay,
+                      "stream " << i << " at " << time << " ps");
+            mostOnTheWay[i] = std::max(mostOnTheWay[i], onTheWay);
         }
-        NS_TEST_EXPECT_MSG_LT(mixed.Streams().Of(2).lost * 50,
-                              mixed.Streams().Of(2).sent,
-                              "the links' losses alone");
-        NS_TEST_EXPECT_MSG_EQ(mixed.Net().DeliveredPayload() + mixed.Net().DroppedPayload(),
-                              mixed.Flows().SentPayload() + mixed.Streams().TransmittedPayload(),
-                              "flows and streams together");
     }
-};
+    mixed.Flows().RunUntil(STOP + 300 * PS_PER_MS);
+    for (size_t i = 0; i < s.streams.size(); ++i)
+    {
+        const StreamCounts counts = mixed.Streams().Of(i);
+        EXPECT_EQ(counts.sent, counts.received + counts.lost, "stream " << i);
+        EXPECT_GT(counts.lost, 0, "some of stream " << i);
+        EXPECT_GT(mostOnTheWay[i], PAYLOAD, "stream " << i);
+        const StreamEntry& entry = s.streams[i];
+        const double seconds = static_cast<double>(entry.stop - entry.flow.start) / PS_PER_SECOND;
+        EXPECT_NEAR(static_cast<double>(counts.sent),
+                    entry.rateBps * seconds / 8 * PAYLOAD / WIRE,
+                    PAYLOAD,
+                    "all that stream " << i << " had to send");
+    }
+    EXPECT_LT(mixed.Streams().Of(2).lost * 50,
+              mixed.Streams().Of(2).sent,
+              "the links' losses alone");
+    EXPECT_EQ(mixed.Net().DeliveredPayload() + mixed.Net().DroppedPayload(),
+              mixed.Flows().SentPayload() + mixed.Streams().TransmittedPayload(),
+              "flows and streams together");
+}
 
-class StreamPathTest : public TestCase
+TEST("streams of a host have ports of their own, and spread over equal paths")
 {
-  public:
-    StreamPathTest()
-        : TestCase("streams of a host have ports of their own, and spread over equal paths")
+    Scenario s = FatTree16();
+    s.timeLimit = PS_PER_MS;
+    for (uint32_t i = 0; i < 12; ++i)
     {
+        AddStream(s, 0, 15 - i % 2, 1e9, 0, 50 * PS_PER_US);
     }
-
-  private:
-    void DoRun() override
+    const Routing routing(s);
+    Mixed mixed(s, {});
+    mixed.Flows().RunUntil(s.timeLimit);
+    std::set<uint16_t> ports;
+    std::set<uint32_t> second;
+    for (size_t i = 0; i < s.streams.size(); ++i)
     {
-        Scenario s = env::test::FatTree16();
-        s.timeLimit = PS_PER_MS;
-        for (uint32_t i = 0; i < 12; ++i)
+        const FiveTuple& tuple = mixed.Streams().Tuple(i);
+        const StreamCounts counts = mixed.Streams().Of(i);
+        EXPECT_GT(counts.sent, 0, "stream " << i);
+        EXPECT_EQ(counts.sent, counts.received, "stream " << i);
+        EXPECT_EQ(tuple.destinationPort, 9, "discard");
+        ports.insert(tuple.sourcePort);
+        for (const auto& [node, link] : routing.Path(0, s.streams[i].flow.destination, tuple))
         {
-            AddStream(s, 0, 15 - i % 2, 1e9, 0, 50 * PS_PER_US);
+            EXPECT_GT(mixed.Net().EgressTo(node, link->node).meter->TxPackets(),
+                      0,
+                      "stream " << i << " at " << node);
         }
-        const Routing routing(s);
-        Mixed mixed(s, {});
-        mixed.Flows().RunUntil(s.timeLimit);
-        std::set<uint16_t> ports;
-        std::set<uint32_t> second;
-        for (size_t i = 0; i < s.streams.size(); ++i)
-        {
-            const FiveTuple& tuple = mixed.Streams().Tuple(i);
-            const StreamCounts counts = mixed.Streams().Of(i);
-            NS_TEST_EXPECT_MSG_GT(counts.sent, 0, "stream " << i);
-            NS_TEST_EXPECT_MSG_EQ(counts.sent, counts.received, "stream " << i);
-            NS_TEST_EXPECT_MSG_EQ(tuple.destinationPort, 9, "discard");
-            ports.insert(tuple.sourcePort);
-            for (const auto& [node, link] : routing.Path(0, s.streams[i].flow.destination, tuple))
-            {
-                NS_TEST_EXPECT_MSG_GT(mixed.Net().EgressTo(node, link->node).meter->TxPackets(),
-                                      0,
-                                      "stream " << i << " at " << node);
-            }
-            second.insert(routing.Path(0, s.streams[i].flow.destination, tuple)[1].second->node);
-        }
-        NS_TEST_EXPECT_MSG_EQ(ports.size(), s.streams.size(), "a port each");
-        NS_TEST_EXPECT_MSG_GT(second.size(), 1, "more than one way up");
+        second.insert(routing.Path(0, s.streams[i].flow.destination, tuple)[1].second->node);
     }
-};
+    EXPECT_EQ(ports.size(), s.streams.size(), "a port each");
+    EXPECT_GT(second.size(), 1, "more than one way up");
+}
 
-class RefusedStreamTest : public TestCase
+TEST("a datagram that fits in no packet is refused")
 {
-  public:
-    RefusedStreamTest()
-        : TestCase("a datagram that fits in no packet is refused")
+    Scenario s = Dumbbell(1, 10e9);
+    AddStream(s, 0, 1, 1e9, 0, NEVER);
+    TcpSettings settings;
+    settings.segmentBytes = 1000;
+    std::string what;
     {
+        Fabric fabric(s, settings);
+        what = env::test::Refusal([&] { UdpStreams(s, fabric); });
     }
-
-  private:
-    void DoRun() override
-    {
-        Scenario s = env::test::Dumbbell(1, 10e9);
-        AddStream(s, 0, 1, 1e9, 0, NEVER);
-        TcpSettings settings;
-        settings.segmentBytes = 1000;
-        std::string what;
-        {
-            Fabric fabric(s, settings);
-            try
-            {
-                const UdpStreams streams(s, fabric);
-            }
-            catch (const ScenarioError& error)
-            {
-                what = error.what();
-            }
-        }
-        Simulator::Destroy();
-        NS_TEST_EXPECT_MSG_EQ(
-            what,
-            "'streams': a stream's datagrams of 1448 payload bytes fit in no packet: "
-            "at most 1052",
-            "what is wrong");
-    }
-};
-
-class StreamsSuite : public TestSuite
-{
-  public:
-    StreamsSuite()
-        : TestSuite("tcp-streams", Type::UNIT)
-    {
-        AddTestCase(new SpacingTest);
-        AddTestCase(new HeldBackTest);
-        AddTestCase(new StreamConservationTest);
-        AddTestCase(new StreamPathTest);
-        AddTestCase(new RefusedStreamTest);
-    }
-};
-
-const StreamsSuite SUITE;
+    Simulator::Destroy();
+    EXPECT_EQ(what,
+              "'streams': a stream's datagrams of 1448 payload bytes fit in no packet: "
+              "at most 1052",
+              "what is wrong");
+}
 
 } // namespace
 

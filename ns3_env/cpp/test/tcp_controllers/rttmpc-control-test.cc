@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tests of RTT-driven MPC (Lynn et al. 2020): each equation, long sums, hostile input.
-#include "ns3/test.h"
 #include "ns3_env/cpp/tcp/controllers/rttmpc-control.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <cmath>
 #include <limits>
@@ -14,425 +14,259 @@ namespace ns3::env::tcp::test
 namespace
 {
 
+SUITE("tcp-rttmpc-control");
+
 constexpr double MS = 1e6; // nanoseconds
 constexpr double SECOND = 1e9;
 
-class PredictionCase : public TestCase
+TEST("eq. 2: a rate above r_B by a fifth adds a fifth of the time to the RTT")
 {
-  public:
-    PredictionCase()
-        : TestCase("eq. 2: a rate above r_B by a fifth adds a fifth of the time to the RTT")
-    {
-    }
+    RttMpcStep step{.rateBps = 12e6,
+                    .rttNs = 30 * MS,
+                    .meanNs = 0,
+                    .targetNs = 0,
+                    .leastNs = 25 * MS,
+                    .dtNs = 10 * MS,
+                    .bottleneckBps = 10e6};
+    EXPECT_NEAR(PredictRtt(step, 40 * MS), 32 * MS, 1e-3, "the queue grows");
+    step.rateBps = 8e6;
+    EXPECT_NEAR(PredictRtt(step, 40 * MS), 28 * MS, 1e-3, "it shrinks");
+    step.dtNs = 100 * MS;
+    EXPECT_NEAR(PredictRtt(step, 40 * MS), 25 * MS, 1e-3, "no less than l_P");
+    step.rateBps = 30e6;
+    EXPECT_NEAR(PredictRtt(step, 40 * MS), 40 * MS, 1e-3, "no more than l_B");
+}
 
-  private:
-    void DoRun() override
-    {
-        RttMpcStep step{.rateBps = 12e6,
-                        .rttNs = 30 * MS,
-                        .meanNs = 0,
-                        .targetNs = 0,
-                        .leastNs = 25 * MS,
-                        .dtNs = 10 * MS,
-                        .bottleneckBps = 10e6};
-        NS_TEST_EXPECT_MSG_EQ_TOL(PredictRtt(step, 40 * MS), 32 * MS, 1e-3, "the queue grows");
-        step.rateBps = 8e6;
-        NS_TEST_EXPECT_MSG_EQ_TOL(PredictRtt(step, 40 * MS), 28 * MS, 1e-3, "it shrinks");
-        step.dtNs = 100 * MS;
-        NS_TEST_EXPECT_MSG_EQ_TOL(PredictRtt(step, 40 * MS), 25 * MS, 1e-3, "no less than l_P");
-        step.rateBps = 30e6;
-        NS_TEST_EXPECT_MSG_EQ_TOL(PredictRtt(step, 40 * MS), 40 * MS, 1e-3, "no more than l_B");
-    }
-};
-
-class BackOffCase : public TestCase
+TEST("eq. 3: 37 % of the distance is left after tau_d, in however many steps")
 {
-  public:
-    BackOffCase()
-        : TestCase("eq. 3: 37 % of the distance is left after tau_d, in however many steps")
+    const double euler = 20 * MS + (30 * MS - 20 * MS) / SECOND * (1e-3 * SECOND);
+    EXPECT_NEAR(BackOff(20 * MS, 30 * MS, 1e-3 * SECOND, SECOND),
+                euler,
+                10 * MS * 1e-6, // the second order, (dt / tau)^2
+                "a short step is the paper's");
+    for (int steps : {1, 7, 1000})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const double euler = 20 * MS + (30 * MS - 20 * MS) / SECOND * (1e-3 * SECOND);
-        NS_TEST_EXPECT_MSG_EQ_TOL(BackOff(20 * MS, 30 * MS, 1e-3 * SECOND, SECOND),
-                                  euler,
-                                  10 * MS * 1e-6, // the second order, (dt / tau)^2
-                                  "a short step is the paper's");
-        for (int steps : {1, 7, 1000})
+        double extreme = 20 * MS;
+        for (int i = 0; i < steps; ++i)
         {
-            double extreme = 20 * MS;
-            for (int i = 0; i < steps; ++i)
-            {
-                extreme = BackOff(extreme, 30 * MS, SECOND / steps, SECOND);
-            }
-            NS_TEST_EXPECT_MSG_EQ_TOL((30 * MS - extreme) / (10 * MS),
-                                      std::exp(-1),
-                                      1e-9,
-                                      steps << " steps");
+            extreme = BackOff(extreme, 30 * MS, SECOND / steps, SECOND);
         }
-        NS_TEST_EXPECT_MSG_EQ_TOL(BackOff(20 * MS, 30 * MS, 1e6 * SECOND, SECOND),
-                                  30 * MS,
-                                  1e-3,
-                                  "a long step does not overshoot");
+        EXPECT_NEAR((30 * MS - extreme) / (10 * MS), std::exp(-1), 1e-9, steps << " steps");
     }
-};
+    EXPECT_NEAR(BackOff(20 * MS, 30 * MS, 1e6 * SECOND, SECOND),
+                30 * MS,
+                1e-3,
+                "a long step does not overshoot");
+}
 
-class LeastRttCase : public TestCase
+TEST("eq. 4: the least RTT is a new one, or the old one on its way to the mean")
 {
-  public:
-    LeastRttCase()
-        : TestCase("eq. 4: the least RTT is a new one, or the old one on its way to the mean")
-    {
-    }
+    RttRange range(100, 0.125); // tau_d: 100 running averages
+    range.Start(20 * MS);
+    range.Smooth(100 * MS); // the mean: 30 ms
+    range.Observe(40 * MS, 3 * SECOND);
+    EXPECT_NEAR(range.MinNs(), (30 - 10 * std::exp(-1)) * MS, 1e-3, "after tau_d");
+    range.Observe(15 * MS, 0);
+    EXPECT_NEAR(range.MinNs(), 15 * MS, 1e-3, "a smaller one");
+}
 
-  private:
-    void DoRun() override
-    {
-        RttRange range(100, 0.125); // tau_d: 100 running averages
-        range.Start(20 * MS);
-        range.Smooth(100 * MS); // the mean: 30 ms
-        range.Observe(40 * MS, 3 * SECOND);
-        NS_TEST_EXPECT_MSG_EQ_TOL(range.MinNs(),
-                                  (30 - 10 * std::exp(-1)) * MS,
-                                  1e-3,
-                                  "after tau_d");
-        range.Observe(15 * MS, 0);
-        NS_TEST_EXPECT_MSG_EQ_TOL(range.MinNs(), 15 * MS, 1e-3, "a smaller one");
-    }
-};
-
-class LargestRttCase : public TestCase
+TEST("eq. 5: the largest RTT is a new one, or the old one on its way to the mean")
 {
-  public:
-    LargestRttCase()
-        : TestCase("eq. 5: the largest RTT is a new one, or the old one on its way to the mean")
-    {
-    }
+    RttRange range(100, 0.125);
+    range.Start(100 * MS);
+    range.Smooth(20 * MS); // the mean: 90 ms
+    range.Observe(20 * MS, 9 * SECOND);
+    EXPECT_NEAR(range.MaxNs(), (90 + 10 * std::exp(-1)) * MS, 1e-3, "after tau_d");
+    range.Observe(200 * MS, 0);
+    EXPECT_NEAR(range.MaxNs(), 200 * MS, 1e-3, "a larger one");
+}
 
-  private:
-    void DoRun() override
-    {
-        RttRange range(100, 0.125);
-        range.Start(100 * MS);
-        range.Smooth(20 * MS); // the mean: 90 ms
-        range.Observe(20 * MS, 9 * SECOND);
-        NS_TEST_EXPECT_MSG_EQ_TOL(range.MaxNs(),
-                                  (90 + 10 * std::exp(-1)) * MS,
-                                  1e-3,
-                                  "after tau_d");
-        range.Observe(200 * MS, 0);
-        NS_TEST_EXPECT_MSG_EQ_TOL(range.MaxNs(), 200 * MS, 1e-3, "a larger one");
-    }
-};
-
-class BottleneckRateCase : public TestCase
+TEST("eq. 6: where the RTT follows eq. 1, r_B is found exactly")
 {
-  public:
-    BottleneckRateCase()
-        : TestCase("eq. 6: where the RTT follows eq. 1, r_B is found exactly")
+    for (double memoryRtts : {0.0, 20.0})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (double memoryRtts : {0.0, 20.0})
+        BottleneckRate rate(memoryRtts);
+        double rttNs = 30 * MS;
+        rate.Start(rttNs, 1e6);
+        for (int k = 0; k < 200; ++k)
         {
-            BottleneckRate rate(memoryRtts);
-            double rttNs = 30 * MS;
-            rate.Start(rttNs, 1e6);
-            for (int k = 0; k < 200; ++k)
-            {
-                const double bps = 40e6 * (1 + 0.3 * std::sin(k));
-                rttNs += (bps - 40e6) / 40e6 * MS; // eq. 2, dt = 1 ms
-                rate.Add(bps, MS, rttNs);
-                NS_TEST_ASSERT_MSG_EQ_TOL(rate.Bps(), 40e6, 1e-3, "after " << k);
-            }
+            const double bps = 40e6 * (1 + 0.3 * std::sin(k));
+            rttNs += (bps - 40e6) / 40e6 * MS; // eq. 2, dt = 1 ms
+            rate.Add(bps, MS, rttNs);
+            ASSERT_NEAR(rate.Bps(), 40e6, 1e-3, "after " << k);
         }
-        BottleneckRate rate(0);
-        rate.Start(30 * MS, 7e6);
-        rate.Add(7e6, 0, 10 * MS);
-        NS_TEST_EXPECT_MSG_EQ(rate.Bps(), 7e6, "no estimate of time that runs back");
     }
-};
+    BottleneckRate rate(0);
+    rate.Start(30 * MS, 7e6);
+    rate.Add(7e6, 0, 10 * MS);
+    EXPECT_EQ(rate.Bps(), 7e6, "no estimate of time that runs back");
+}
 
-class OptimumCase : public TestCase
+TEST("eq. 7: no other rate costs less")
 {
-  public:
-    OptimumCase()
-        : TestCase("eq. 7: no other rate costs less")
-    {
-    }
-
-  private:
     /// c1 (l' - l_t)^2 + alpha c2 (l' - mean)^2 + c3 l_P^2 (r' - r)^2 / r_B^2, l' by eq. 2
-    static double Cost(const RttMpcWeights& w, const RttMpcStep& s, double bps)
+    const auto cost = [](const RttMpcWeights& w, const RttMpcStep& s, double bps) -> double
     {
         const double rtt = s.rttNs + (bps - s.bottleneckBps) / s.bottleneckBps * s.dtNs;
         const double change = s.leastNs * (bps - s.rateBps) / s.bottleneckBps;
         return w.target * std::pow(rtt - s.targetNs, 2) +
                w.smoothing * w.variance * std::pow(rtt - s.meanNs, 2) +
                (1 - w.target - w.variance) * change * change;
-    }
+    };
 
-    void DoRun() override
+    std::mt19937_64 random(1);
+    std::uniform_real_distribution<double> unit(0.01, 1);
+    for (int i = 0; i < 200; ++i)
     {
-        std::mt19937_64 random(1);
-        std::uniform_real_distribution<double> unit(0.01, 1);
-        for (int i = 0; i < 200; ++i)
+        const double c1 = 0.9 * unit(random);
+        const RttMpcWeights weights{c1, (0.95 - c1) * unit(random), unit(random)};
+        const RttMpcStep step{.rateBps = unit(random),
+                              .rttNs = unit(random),
+                              .meanNs = unit(random),
+                              .targetNs = unit(random),
+                              .leastNs = unit(random),
+                              .dtNs = unit(random),
+                              .bottleneckBps = unit(random)};
+        const double best = OptimalRate(weights, step);
+        const double least = cost(weights, step, best);
+        for (double other : {best - 1e-3, best + 1e-3})
         {
-            const double c1 = 0.9 * unit(random);
-            const RttMpcWeights weights{c1, (0.95 - c1) * unit(random), unit(random)};
-            const RttMpcStep step{.rateBps = unit(random),
-                                  .rttNs = unit(random),
-                                  .meanNs = unit(random),
-                                  .targetNs = unit(random),
-                                  .leastNs = unit(random),
-                                  .dtNs = unit(random),
-                                  .bottleneckBps = unit(random)};
-            const double best = OptimalRate(weights, step);
-            const double cost = Cost(weights, step, best);
-            for (double other : {best - 1e-3, best + 1e-3})
-            {
-                NS_TEST_ASSERT_MSG_LT(cost, Cost(weights, step, other), "optimum " << i);
-            }
+            ASSERT_LT(least, cost(weights, step, other), "optimum " << i);
         }
     }
-};
+}
 
-class LambdaCase : public TestCase
+TEST("eq. 8: a step by hand")
 {
-  public:
-    LambdaCase()
-        : TestCase("eq. 8: a step by hand")
-    {
-    }
+    // Lambda = 0.25 (16 - 2) - 0.2 12 - 0.05 14 = 0.4; r = (40 100 - 2 80 0.4) / (40 + 4 0.25)
+    const double rate = OptimalRate({.target = 0.2, .variance = 0.4, .smoothing = 0.125},
+                                    {.rateBps = 100,
+                                     .rttNs = 16,
+                                     .meanNs = 14,
+                                     .targetNs = 12,
+                                     .leastNs = 10,
+                                     .dtNs = 2,
+                                     .bottleneckBps = 80});
+    EXPECT_NEAR(rate, 96, 1e-12, "r(n+1)");
+}
 
-  private:
-    void DoRun() override
-    {
-        // Lambda = 0.25 (16 - 2) - 0.2 12 - 0.05 14 = 0.4; r = (40 100 - 2 80 0.4) / (40 + 4 0.25)
-        const double rate = OptimalRate({.target = 0.2, .variance = 0.4, .smoothing = 0.125},
-                                        {.rateBps = 100,
-                                         .rttNs = 16,
-                                         .meanNs = 14,
-                                         .targetNs = 12,
-                                         .leastNs = 10,
-                                         .dtNs = 2,
-                                         .bottleneckBps = 80});
-        NS_TEST_EXPECT_MSG_EQ_TOL(rate, 96, 1e-12, "r(n+1)");
-    }
-};
-
-class LongSumCase : public TestCase
+TEST("after 1e7 ACKs eq. 6 is what long double makes of it")
 {
-  public:
-    LongSumCase()
-        : TestCase("after 1e7 ACKs eq. 6 is what long double makes of it")
+    std::mt19937_64 random(1);
+    std::uniform_real_distribution<double> unit(0.5, 1.5);
+    BottleneckRate rate(0);
+    double rttNs = 25 * MS;
+    rate.Start(rttNs, 40e9);
+    const double firstNs = rttNs;
+    long double sent = 0;
+    long double time = 0;
+    for (int k = 0; k < 10'000'000; ++k)
     {
+        const double bps = 40e9 * unit(random);
+        const double dtNs = 300 * unit(random);
+        rttNs = 25 * MS * unit(random);
+        sent += static_cast<long double>(bps * dtNs);
+        time += dtNs;
+        rate.Add(bps, dtNs, rttNs);
     }
-
-  private:
-    void DoRun() override
-    {
-        std::mt19937_64 random(1);
-        std::uniform_real_distribution<double> unit(0.5, 1.5);
-        BottleneckRate rate(0);
-        double rttNs = 25 * MS;
-        rate.Start(rttNs, 40e9);
-        const double firstNs = rttNs;
-        long double sent = 0;
-        long double time = 0;
-        for (int k = 0; k < 10'000'000; ++k)
-        {
-            const double bps = 40e9 * unit(random);
-            const double dtNs = 300 * unit(random);
-            rttNs = 25 * MS * unit(random);
-            sent += static_cast<long double>(bps * dtNs);
-            time += dtNs;
-            rate.Add(bps, dtNs, rttNs);
-        }
-        const long double expected = sent / (rttNs - firstNs + time);
-        NS_TEST_EXPECT_MSG_LT(std::abs(static_cast<double>(rate.Bps() / expected - 1)),
-                              1e-15,
-                              "relative error");
-    }
-};
+    const long double expected = sent / (rttNs - firstNs + time);
+    EXPECT_LT(std::abs(static_cast<double>(rate.Bps() / expected - 1)), 1e-15, "relative error");
+}
 
 /// Anything that a clock and a socket could say, and what they could not.
-class HostileCase : public TestCase
+TEST("rates stay finite and between their bounds whatever comes in whichever order")
 {
-  public:
-    HostileCase()
-        : TestCase("rates stay finite and between their bounds whatever comes in whichever order")
+    std::mt19937_64 random(1);
+    const int64_t extremes[] = {std::numeric_limits<int64_t>::min(),
+                                -1,
+                                0,
+                                1,
+                                std::numeric_limits<int64_t>::max()};
+    for (double stepRtts : {0.0, 1.0})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        std::mt19937_64 random(1);
-        const int64_t extremes[] = {std::numeric_limits<int64_t>::min(),
-                                    -1,
-                                    0,
-                                    1,
-                                    std::numeric_limits<int64_t>::max()};
-        for (double stepRtts : {0.0, 1.0})
-        {
-            RttMpcControl control(
-                {.stepRtts = stepRtts, .memoryRtts = 50, .leastBps = 2e6, .largestBps = 3e9});
-            int64_t nowNs = 0;
-            for (int i = 0; i < 300'000; ++i)
-            {
-                const auto pick = random() % 100;
-                int64_t rttNs = static_cast<int64_t>(random() % 50'000'000);
-                nowNs += static_cast<int64_t>(random() % 1'000'000);
-                if (pick == 0)
-                {
-                    rttNs = extremes[random() % 5];
-                }
-                else if (pick == 1)
-                {
-                    nowNs = extremes[random() % 5] / 2;
-                }
-                else if (pick == 2)
-                {
-                    control.OnLoss();
-                }
-                else if (pick == 3)
-                {
-                    control.Resume(nowNs);
-                }
-                const double bps = control.OnAck(nowNs, rttNs);
-                NS_TEST_ASSERT_MSG_EQ((bps >= 2e6 && bps <= 3e9), true, bps << " at ACK " << i);
-                NS_TEST_ASSERT_MSG_EQ(std::isfinite(control.TargetNs()),
-                                      true,
-                                      "target at ACK " << i);
-            }
-            NS_TEST_EXPECT_MSG_GT(control.Counters().optima, 100, "the optimum was computed");
-        }
-    }
-};
-
-class RefusalCase : public TestCase
-{
-  public:
-    RefusalCase()
-        : TestCase("an RTT of 0 is refused, a step of no length changes no rate")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        RttMpcControl control({.stepRtts = 0, .initialBps = 5e6});
-        control.OnAck(1000, 0);
-        NS_TEST_EXPECT_MSG_EQ(control.Counters().refused, 1, "refused");
-        NS_TEST_EXPECT_MSG_EQ(control.Counters().acks, 0, "not taken");
-        control.OnAck(1000, 25'000'000);
-        for (int i = 0; i < 10; ++i)
-        {
-            NS_TEST_EXPECT_MSG_EQ(control.OnAck(1000, 25'000'000 + i), 5e6, "the same time again");
-        }
-    }
-};
-
-class ResumeCase : public TestCase
-{
-  public:
-    ResumeCase()
-        : TestCase("time in which nothing was sent is no part of eq. 6")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        RttMpcControl control({.probeRtts = 0, .initialBps = 10e6, .largestBps = 10e6});
+        RttMpcControl control(
+            {.stepRtts = stepRtts, .memoryRtts = 50, .leastBps = 2e6, .largestBps = 3e9});
         int64_t nowNs = 0;
-        const auto ack = [&]
+        for (int i = 0; i < 300'000; ++i)
         {
-            nowNs += 1'000'000;
-            control.OnAck(nowNs, 25'000'000);
-        };
-        for (int i = 0; i < 1000; ++i)
-        {
-            ack();
+            const auto pick = random() % 100;
+            int64_t rttNs = static_cast<int64_t>(random() % 50'000'000);
+            nowNs += static_cast<int64_t>(random() % 1'000'000);
+            if (pick == 0)
+            {
+                rttNs = extremes[random() % 5];
+            }
+            else if (pick == 1)
+            {
+                nowNs = extremes[random() % 5] / 2;
+            }
+            else if (pick == 2)
+            {
+                control.OnLoss();
+            }
+            else if (pick == 3)
+            {
+                control.Resume(nowNs);
+            }
+            const double bps = control.OnAck(nowNs, rttNs);
+            ASSERT(bps >= 2e6 && bps <= 3e9, bps << " at ACK " << i);
+            ASSERT(std::isfinite(control.TargetNs()), "target at ACK " << i);
         }
-        NS_TEST_EXPECT_MSG_EQ_TOL(control.BottleneckBps() / 10e6, 1, 1e-3, "sent at 10 Mb/s");
-        nowNs += 10'000'000'000;
-        control.Resume(nowNs);
-        control.OnLoss(); // half the rate: an idle time at 10 Mb/s would weigh ten times as much
-        for (int i = 0; i < 20; ++i)
-        {
-            ack();
-        }
-        const double share = (999 + 0.5 * 20) / (999 + 20);
-        NS_TEST_EXPECT_MSG_EQ_TOL(control.BottleneckBps() / 10e6, share, 2e-3, "and at 5 Mb/s");
+        EXPECT_GT(control.Counters().optima, 100, "the optimum was computed");
     }
-};
+}
 
-class SettingsCase : public TestCase
+TEST("an RTT of 0 is refused, a step of no length changes no rate")
 {
-  public:
-    SettingsCase()
-        : TestCase("settings that contradict each other are refused")
+    RttMpcControl control({.stepRtts = 0, .initialBps = 5e6});
+    control.OnAck(1000, 0);
+    EXPECT_EQ(control.Counters().refused, 1, "refused");
+    EXPECT_EQ(control.Counters().acks, 0, "not taken");
+    control.OnAck(1000, 25'000'000);
+    for (int i = 0; i < 10; ++i)
     {
+        EXPECT_EQ(control.OnAck(1000, 25'000'000 + i), 5e6, "the same time again");
     }
+}
 
-  private:
-    void Refused(const RttMpcSettings& settings, const std::string& why)
-    {
-        bool refused = false;
-        try
-        {
-            RttMpcControl control(settings);
-        }
-        catch (const std::invalid_argument&)
-        {
-            refused = true;
-        }
-        NS_TEST_EXPECT_MSG_EQ(refused, true, why);
-    }
-
-    void DoRun() override
-    {
-        Refused({.weightTarget = 0.5, .weightVariance = 0.5}, "nothing is left for c3");
-        Refused({.weightTarget = 0}, "no target");
-        Refused({.smoothing = 0}, "no average");
-        Refused({.targetShare = 1.1}, "a target above l_B");
-        Refused({.decayRtts = 0}, "no tau_d");
-        Refused({.probeGain = 1}, "a probe that sends nothing");
-        Refused({.leastBps = 2e6, .largestBps = 1e6}, "bounds the wrong way round");
-        Refused({.largestBps = std::numeric_limits<double>::infinity()}, "no bound");
-    }
-};
-
-class RttMpcControlTestSuite : public TestSuite
+TEST("time in which nothing was sent is no part of eq. 6")
 {
-  public:
-    RttMpcControlTestSuite()
-        : TestSuite("tcp-rttmpc-control", Type::UNIT)
+    RttMpcControl control({.probeRtts = 0, .initialBps = 10e6, .largestBps = 10e6});
+    int64_t nowNs = 0;
+    const auto ack = [&]
     {
-        AddTestCase(new PredictionCase, TestCase::Duration::QUICK);
-        AddTestCase(new BackOffCase, TestCase::Duration::QUICK);
-        AddTestCase(new LeastRttCase, TestCase::Duration::QUICK);
-        AddTestCase(new LargestRttCase, TestCase::Duration::QUICK);
-        AddTestCase(new BottleneckRateCase, TestCase::Duration::QUICK);
-        AddTestCase(new OptimumCase, TestCase::Duration::QUICK);
-        AddTestCase(new LambdaCase, TestCase::Duration::QUICK);
-        AddTestCase(new LongSumCase, TestCase::Duration::QUICK);
-        AddTestCase(new HostileCase, TestCase::Duration::QUICK);
-        AddTestCase(new RefusalCase, TestCase::Duration::QUICK);
-        AddTestCase(new ResumeCase, TestCase::Duration::QUICK);
-        AddTestCase(new SettingsCase, TestCase::Duration::QUICK);
+        nowNs += 1'000'000;
+        control.OnAck(nowNs, 25'000'000);
+    };
+    for (int i = 0; i < 1000; ++i)
+    {
+        ack();
     }
-};
+    EXPECT_NEAR(control.BottleneckBps() / 10e6, 1, 1e-3, "sent at 10 Mb/s");
+    nowNs += 10'000'000'000;
+    control.Resume(nowNs);
+    control.OnLoss(); // half the rate: an idle time at 10 Mb/s would weigh ten times as much
+    for (int i = 0; i < 20; ++i)
+    {
+        ack();
+    }
+    const double share = (999 + 0.5 * 20) / (999 + 20);
+    EXPECT_NEAR(control.BottleneckBps() / 10e6, share, 2e-3, "and at 5 Mb/s");
+}
 
-RttMpcControlTestSuite g_rttMpcControlTestSuite;
+TEST("settings that contradict each other are refused")
+{
+    const auto refused = [&](const RttMpcSettings& settings, const std::string& why)
+    { EXPECT_NE(env::test::Refusal([&] { RttMpcControl control(settings); }), "", why); };
+    refused({.weightTarget = 0.5, .weightVariance = 0.5}, "nothing is left for c3");
+    refused({.weightTarget = 0}, "no target");
+    refused({.smoothing = 0}, "no average");
+    refused({.targetShare = 1.1}, "a target above l_B");
+    refused({.decayRtts = 0}, "no tau_d");
+    refused({.probeGain = 1}, "a probe that sends nothing");
+    refused({.leastBps = 2e6, .largestBps = 1e6}, "bounds the wrong way round");
+    refused({.largestBps = std::numeric_limits<double>::infinity()}, "no bound");
+}
 
 } // namespace
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tests of RTT-driven MPC in closed loop with a fluid bottleneck (Lynn et al. 2020, eq. 2).
-#include "ns3/test.h"
 #include "ns3_env/cpp/tcp/controllers/rttmpc-control.h"
+#include "ns3_env/cpp/test/suite.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +15,8 @@ namespace ns3::env::tcp::test
 
 namespace
 {
+
+SUITE("tcp-rttmpc-loop");
 
 /// A queue that all flows share; a flow hears of its RTT when the ACK arrives.
 class FluidBottleneck
@@ -137,217 +139,141 @@ Text(double number)
     return text.str();
 }
 
-class ConvergenceCase : public TestCase
+void
+Convergence(double rateBps, double propagationNs, double bufferRtts, double initialShare)
 {
-  public:
-    ConvergenceCase(double rateBps, double propagationNs, double bufferRtts, double initialShare)
-        : TestCase("the RTT comes to its target, the rate to r_B = " + Text(rateBps) + " from " +
-                   Text(initialShare) + " r_B, RTT " + Text(propagationNs) + " ns, buffer of " +
-                   Text(bufferRtts) + " RTTs"),
-          m_rateBps(rateBps),
-          m_propagationNs(propagationNs),
-          m_bufferRtts(bufferRtts),
-          m_initialShare(initialShare)
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        FluidBottleneck path(m_rateBps, m_propagationNs, m_bufferRtts * m_propagationNs);
-        const RttMpcControl& control = path.Join({.decayRtts = 1e5,
-                                                  .probeRtts = 0,
-                                                  .initialBps = m_initialShare * m_rateBps,
-                                                  .leastBps = 1e3});
-        path.Run(4000); // eq. 6 forgets a slow start as 1 / t
-        Moments rate;
-        Moments rtt;
-        path.Run(50,
-                 [&]
-                 {
-                     rate.Add(control.RateBps() / m_rateBps);
-                     rtt.Add(m_propagationNs + path.QueueNs());
-                 });
-        NS_TEST_EXPECT_MSG_EQ_TOL(rtt.Mean() / control.TargetNs(), 1, 0.03, "RTT over its target");
-        NS_TEST_EXPECT_MSG_LT(rtt.Deviation() / m_propagationNs, 0.02, "the RTT is smooth");
-        NS_TEST_EXPECT_MSG_EQ_TOL(rate.Mean(), 1, 0.01, "rate over r_B");
-        NS_TEST_EXPECT_MSG_LT(rate.Deviation(), 0.02, "the rate is smooth");
-        NS_TEST_EXPECT_MSG_EQ_TOL(control.BottleneckBps() / m_rateBps,
-                                  1,
-                                  0.03,
-                                  "the estimate of r_B");
-        NS_TEST_EXPECT_MSG_EQ_TOL(control.Range().MinNs() / m_propagationNs, 1, 0.02, "l_P");
-        NS_TEST_EXPECT_MSG_GT(control.TargetNs(),
-                              1.05 * m_propagationNs,
-                              "the target holds a queue");
-    }
-
-    double m_rateBps;
-    double m_propagationNs;
-    double m_bufferRtts;
-    double m_initialShare;
-};
+    const env::test::Case about("the RTT comes to its target, the rate to r_B = " + Text(rateBps) +
+                                " from " + Text(initialShare) + " r_B, RTT " + Text(propagationNs) +
+                                " ns, buffer of " + Text(bufferRtts) + " RTTs");
+    FluidBottleneck path(rateBps, propagationNs, bufferRtts * propagationNs);
+    const RttMpcControl& control = path.Join(
+        {.decayRtts = 1e5, .probeRtts = 0, .initialBps = initialShare * rateBps, .leastBps = 1e3});
+    path.Run(4000); // eq. 6 forgets a slow start as 1 / t
+    Moments rate;
+    Moments rtt;
+    path.Run(50,
+             [&]
+             {
+                 rate.Add(control.RateBps() / rateBps);
+                 rtt.Add(propagationNs + path.QueueNs());
+             });
+    EXPECT_NEAR(rtt.Mean() / control.TargetNs(), 1, 0.03, "RTT over its target");
+    EXPECT_LT(rtt.Deviation() / propagationNs, 0.02, "the RTT is smooth");
+    EXPECT_NEAR(rate.Mean(), 1, 0.01, "rate over r_B");
+    EXPECT_LT(rate.Deviation(), 0.02, "the rate is smooth");
+    EXPECT_NEAR(control.BottleneckBps() / rateBps, 1, 0.03, "the estimate of r_B");
+    EXPECT_NEAR(control.Range().MinNs() / propagationNs, 1, 0.02, "l_P");
+    EXPECT_GT(control.TargetNs(), 1.05 * propagationNs, "the target holds a queue");
+}
 
 /// Decay makes the path's ends forgotten; probes see them again.
-class ProbeCase : public TestCase
+TEST("probes find the RTTs of an empty and of a full queue again")
 {
-  public:
-    ProbeCase()
-        : TestCase("probes find the RTTs of an empty and of a full queue again")
-    {
-    }
+    constexpr double PROPAGATION = 25e6;
+    FluidBottleneck path(1e9, PROPAGATION, PROPAGATION);
+    const RttMpcControl& control = path.Join({.decayRtts = 200, .probeRtts = 60});
+    path.Run(400);
+    double least = 1e18;
+    double forgotten = 0;
+    double largest = 0;
+    Moments rate;
+    path.Run(1000,
+             [&]
+             {
+                 least = std::min(least, control.Range().MinNs());
+                 forgotten = std::max(forgotten, control.Range().MinNs());
+                 largest = std::max(largest, control.Range().MaxNs());
+                 rate.Add(control.RateBps() / 1e9);
+             });
+    EXPECT_GT(forgotten, 1.1 * PROPAGATION, "l_P was forgotten");
+    EXPECT_LT(least, 1.01 * PROPAGATION, "and found");
+    EXPECT_GT(largest, 1.9 * PROPAGATION, "l_B, close to the full queue");
+    EXPECT_GT(control.Counters().probesUp, 2, "probes up");
+    EXPECT_GT(control.Counters().probesDown, 2, "probes down");
+    EXPECT_NEAR(rate.Mean(), 1, 0.02, "probes cost little");
+}
 
-  private:
-    void DoRun() override
-    {
-        constexpr double PROPAGATION = 25e6;
-        FluidBottleneck path(1e9, PROPAGATION, PROPAGATION);
-        const RttMpcControl& control = path.Join({.decayRtts = 200, .probeRtts = 60});
-        path.Run(400);
-        double least = 1e18;
-        double forgotten = 0;
-        double largest = 0;
-        Moments rate;
-        path.Run(1000,
-                 [&]
-                 {
-                     least = std::min(least, control.Range().MinNs());
-                     forgotten = std::max(forgotten, control.Range().MinNs());
-                     largest = std::max(largest, control.Range().MaxNs());
-                     rate.Add(control.RateBps() / 1e9);
-                 });
-        NS_TEST_EXPECT_MSG_GT(forgotten, 1.1 * PROPAGATION, "l_P was forgotten");
-        NS_TEST_EXPECT_MSG_LT(least, 1.01 * PROPAGATION, "and found");
-        NS_TEST_EXPECT_MSG_GT(largest, 1.9 * PROPAGATION, "l_B, close to the full queue");
-        NS_TEST_EXPECT_MSG_GT(control.Counters().probesUp, 2, "probes up");
-        NS_TEST_EXPECT_MSG_GT(control.Counters().probesDown, 2, "probes down");
-        NS_TEST_EXPECT_MSG_EQ_TOL(rate.Mean(), 1, 0.02, "probes cost little");
-    }
-};
-
-class LossCase : public TestCase
+TEST("a loss empties the queue once, then the flow goes on")
 {
-  public:
-    LossCase()
-        : TestCase("a loss empties the queue once, then the flow goes on")
-    {
-    }
+    constexpr double PROPAGATION = 25e6;
+    FluidBottleneck path(1e9, PROPAGATION, PROPAGATION);
+    path.Join({.decayRtts = 1e5, .probeRtts = 0});
+    path.Run(300);
+    RttMpcControl& control = path.Control(0);
+    EXPECT_GT(path.QueueNs(), 0.3 * PROPAGATION, "a queue stands");
+    EXPECT_NEAR(control.OnLoss() / 1e9, 0.5, 0.01, "half of r_B");
+    control.OnLoss();
+    EXPECT_NEAR(control.RateBps() / 1e9, 0.5, 0.01, "not less for a second loss");
+    double queue = path.QueueNs();
+    path.Run(4, [&] { queue = std::min(queue, path.QueueNs()); });
+    EXPECT_LT(queue, 0.01 * PROPAGATION, "it empties");
+    path.Run(200);
+    EXPECT_NEAR((PROPAGATION + path.QueueNs()) / control.TargetNs(), 1, 0.05, "the target again");
+}
 
-  private:
-    void DoRun() override
-    {
-        constexpr double PROPAGATION = 25e6;
-        FluidBottleneck path(1e9, PROPAGATION, PROPAGATION);
-        path.Join({.decayRtts = 1e5, .probeRtts = 0});
-        path.Run(300);
-        RttMpcControl& control = path.Control(0);
-        NS_TEST_EXPECT_MSG_GT(path.QueueNs(), 0.3 * PROPAGATION, "a queue stands");
-        NS_TEST_EXPECT_MSG_EQ_TOL(control.OnLoss() / 1e9, 0.5, 0.01, "half of r_B");
-        control.OnLoss();
-        NS_TEST_EXPECT_MSG_EQ_TOL(control.RateBps() / 1e9, 0.5, 0.01, "not less for a second loss");
-        double queue = path.QueueNs();
-        path.Run(4, [&] { queue = std::min(queue, path.QueueNs()); });
-        NS_TEST_EXPECT_MSG_LT(queue, 0.01 * PROPAGATION, "it empties");
-        path.Run(200);
-        NS_TEST_EXPECT_MSG_EQ_TOL((PROPAGATION + path.QueueNs()) / control.TargetNs(),
-                                  1,
-                                  0.05,
-                                  "the target again");
-    }
-};
-
-class RoomCase : public TestCase
+TEST("a bottleneck that has become ten times as fast is found by the next probe")
 {
-  public:
-    RoomCase()
-        : TestCase("a bottleneck that has become ten times as fast is found by the next probe")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr double PROPAGATION = 25e6;
-        FluidBottleneck path(100e6, PROPAGATION, PROPAGATION);
-        const RttMpcControl& control = path.Join({.probeRtts = 60});
-        path.Run(400);
-        NS_TEST_EXPECT_MSG_EQ_TOL(control.RateBps() / 100e6, 1, 0.5, "before");
-        path.SetRate(1e9);
-        path.Run(250);
-        NS_TEST_EXPECT_MSG_EQ_TOL(control.RateBps() / 1e9, 1, 0.5, "after");
-    }
-};
+    constexpr double PROPAGATION = 25e6;
+    FluidBottleneck path(100e6, PROPAGATION, PROPAGATION);
+    const RttMpcControl& control = path.Join({.probeRtts = 60});
+    path.Run(400);
+    EXPECT_NEAR(control.RateBps() / 100e6, 1, 0.5, "before");
+    path.SetRate(1e9);
+    path.Run(250);
+    EXPECT_NEAR(control.RateBps() / 1e9, 1, 0.5, "after");
+}
 
 /// Lynn et al. 2020, Table I: four flows of one RTT at a bottleneck of 40.
-class SharingCase : public TestCase
+void
+Sharing(std::vector<double> caps)
 {
-  public:
-    explicit SharingCase(std::vector<double> caps)
-        : TestCase(caps.empty() ? "four flows share the bottleneck" : "four flows keep their caps"),
-          m_caps(std::move(caps))
+    const env::test::Case about(caps.empty() ? "four flows share the bottleneck"
+                                             : "four flows keep their caps");
+    constexpr double PROPAGATION = 25e6;
+    FluidBottleneck path(40e6, PROPAGATION, PROPAGATION);
+    for (size_t i = 0; i < 4; ++i)
     {
+        path.Join({.initialBps = 1e6, .leastBps = 1e4, .largestBps = caps.empty() ? 1e9 : caps[i]});
     }
-
-  private:
-    void DoRun() override
-    {
-        constexpr double PROPAGATION = 25e6;
-        FluidBottleneck path(40e6, PROPAGATION, PROPAGATION);
-        for (size_t i = 0; i < 4; ++i)
-        {
-            path.Join({.initialBps = 1e6,
-                       .leastBps = 1e4,
-                       .largestBps = m_caps.empty() ? 1e9 : m_caps[i]});
-        }
-        path.Run(600);
-        Moments rates[4];
-        Moments queue;
-        path.Run(400,
-                 [&]
+    path.Run(600);
+    Moments rates[4];
+    Moments queue;
+    path.Run(400,
+             [&]
+             {
+                 for (size_t i = 0; i < 4; ++i)
                  {
-                     for (size_t i = 0; i < 4; ++i)
-                     {
-                         rates[i].Add(path.Control(i).RateBps());
-                     }
-                     queue.Add(path.QueueNs() / PROPAGATION);
-                 });
-        for (size_t i = 0; i < 4; ++i)
-        {
-            const double expected = m_caps.empty() ? 10e6 : m_caps[i];
-            NS_TEST_EXPECT_MSG_EQ_TOL(rates[i].Mean() / expected, 1, 0.03, "flow " << i);
-        }
-        if (!m_caps.empty())
-        {
-            NS_TEST_EXPECT_MSG_LT(queue.Mean(), 0.05, "caps that fit build no queue");
-        }
-    }
-
-    std::vector<double> m_caps;
-};
-
-class RttMpcLoopTestSuite : public TestSuite
-{
-  public:
-    RttMpcLoopTestSuite()
-        : TestSuite("tcp-rttmpc-loop", Type::UNIT)
+                     rates[i].Add(path.Control(i).RateBps());
+                 }
+                 queue.Add(path.QueueNs() / PROPAGATION);
+             });
+    for (size_t i = 0; i < 4; ++i)
     {
-        const auto add = [this](TestCase* test) { AddTestCase(test, TestCase::Duration::QUICK); };
-        for (double bufferRtts : {0.5, 1.0, 2.0})
-        {
-            add(new ConvergenceCase(1e9, 25e6, bufferRtts, 0.01));
-        }
-        add(new ConvergenceCase(1e9, 25e6, 1, 0.9));
-        add(new ConvergenceCase(1e9, 25e6, 1, 3));
-        add(new ConvergenceCase(100e9, 20e3, 1, 0.01));
-        add(new ProbeCase);
-        add(new LossCase);
-        add(new RoomCase);
-        add(new SharingCase({}));
-        add(new SharingCase({3e6, 7e6, 10e6, 20e6}));
+        const double expected = caps.empty() ? 10e6 : caps[i];
+        EXPECT_NEAR(rates[i].Mean() / expected, 1, 0.03, "flow " << i);
     }
-};
+    if (!caps.empty())
+    {
+        EXPECT_LT(queue.Mean(), 0.05, "caps that fit build no queue");
+    }
+}
 
-RttMpcLoopTestSuite g_rttMpcLoopTestSuite;
+TEST("the RTT comes to its target and the rate to the bottleneck's, from any beginning")
+{
+    for (double bufferRtts : {0.5, 1.0, 2.0})
+    {
+        Convergence(1e9, 25e6, bufferRtts, 0.01);
+    }
+    Convergence(1e9, 25e6, 1, 0.9);
+    Convergence(1e9, 25e6, 1, 3);
+    Convergence(100e9, 20e3, 1, 0.01);
+}
+
+TEST("flows share the bottleneck, or keep their caps")
+{
+    Sharing({});
+    Sharing({3e6, 7e6, 10e6, 20e6});
+}
 
 } // namespace
 

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Settings of switches: marking, feedback frames, and how ports share a buffer.
+#ifndef NS3_ENV_CONTRACT_SWITCH_CONFIG_H
+#define NS3_ENV_CONTRACT_SWITCH_CONFIG_H
+
+#include <cstdint>
+#include <limits>
+
+namespace ns3::env
+{
+
+/// What an ingress port may take beyond its reserve.
+enum class PoolSharing : uint8_t
+{
+    Thresholds, ///< up to a share of what is free, then its headroom: a pause reaches the peer in time
+    Complete, ///< whatever is free: nothing is kept for a pause that never comes
+};
+
+/// Sizes and thresholds of a switch's memory (docs/sources/published-simulator.md, "Switch").
+struct SharedBufferConfig
+{
+    uint64_t bufferBytes{32ULL << 20};
+    uint32_t reserveBytes{4096}; ///< of each ingress port
+    uint32_t resumeOffsetBytes{3072};
+    uint32_t alphaShift{3}; ///< threshold = free >> shift at the rate of the hosts' links
+    bool pfc{true};
+    PoolSharing sharing{PoolSharing::Thresholds}; ///< given by the network's rules (NetworkRules)
+    /// Full frames of headroom beyond 3 * rate * delay: one that the peer has begun when the pause
+    /// arrives, one that the pause had to wait for. The published simulator has none, and so can drop
+    /// packets where a link holds less than a frame.
+    uint32_t headroomFrames{2};
+};
+
+/// A congestion point at each egress queue (Jiang 2015, sec. 2.2; IEEE 802.1Q clause 32, whose names are in brackets).
+struct CongestionPointConfig
+{
+    bool enabled{false};
+    double targetBytes{64e3};      ///< q0 of Jiang 2015 (cpQSp; the standard's is 26 kB)
+    double weight{2};              ///< w (cpW)
+    double sampleBytes{150e3};     ///< of arriving frames from sample to sample (cpSampleBase)
+    double sampleJitter{0.15};     ///< each interval is longer or shorter by up to this share
+    bool adaptiveSampling{true};   ///< shorter intervals, down to 18.5 kB of 150, as |Fb| grows
+    double sampleProbability{0.0}; ///< above 0: each frame with this probability, not by bytes
+    bool negativeOnly{true};       ///< a frame only where Fb < 0; otherwise at each sample
+
+    bool operator==(const CongestionPointConfig&) const = default;
+};
+
+/// Marking thresholds at one link rate; they scale linearly with a port's rate.
+struct EcnConfig
+{
+    bool enabled{false};
+    double kminBytes{100e3};
+    double kmaxBytes{400e3};
+    double pmax{0.2};
+    double atRateBps{25e9};
+    /// At any port; Kmin shrinks with it. Of a shallow buffer, above which no queue is ever marked.
+    double mostKmaxBytes{std::numeric_limits<double>::infinity()};
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_CONTRACT_SWITCH_CONFIG_H
