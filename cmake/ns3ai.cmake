@@ -12,7 +12,7 @@ function(add_ns3ai_module name layout)
     ${name} "${CPP}/ns3ai/python-module.cc"
     "${CPP}/ns3ai/segment-end.cc" "${CPP}/channel/futex.cc")
   target_compile_definitions(${name} PRIVATE NS3AI_MODULE=${name})
-  set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden)
+  set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden UNITY_BUILD OFF)
   use_boost(${name} ${layout})
   install(TARGETS ${name} DESTINATION ns3_env)
 endfunction()

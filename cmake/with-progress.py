@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs a command, keeps its output in a file, shows a build's steps: with-progress.py LOG WHAT COMMAND..."""
+"""Runs a command, keeps its output in a file and shows a build's steps: LOG WHAT COMMAND..."""
 
 import re
 import subprocess

@@ -17,7 +17,7 @@ from ns3_env.agents.trainer.environment import make_training_env
 from ns3_env.agents.trainer.rollout_env import RolloutEnv
 from ns3_env.envs.rollouts import Rollout, Rollouts
 from ns3_env.errors import ConfigError
-from ns3_env.policies.history import in_a_row
+from ns3_env.policies.history import histories_of, in_a_row
 from ns3_env.scenario import Scenario
 from ns3_env.task.rtt_target import RttTarget
 from tests.paths import ROOT
@@ -72,7 +72,7 @@ def test_an_action_falls_where_r_will_be_above_zero_and_grows_where_it_will_be_b
 
 def test_rows_are_what_the_simulator_lays_out() -> None:
     three = episode([3, 1, 4], [0.0] * 8, inputs_of=2)
-    rows = adpg.row_of_history(three, three.observations, 3)
+    rows = in_a_row(*histories_of(three.observations, three.age, 3))
     for row, age in enumerate([0, 1, 2, 0, 0, 1, 2, 3]):
         length = min(age + 1, 3)
         window = np.zeros((1, 3, 2), np.float32)

@@ -14,7 +14,7 @@ import yaml
 
 import train
 from ns3_env.agents.configuration.config import EnvConfig
-from ns3_env.agents.trainer.environment import make_scenario
+from ns3_env.agents.configuration.problem import make_scenario
 from ns3_env.config.packaged import DATA
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv

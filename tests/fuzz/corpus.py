@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ns3_env.scenario import AGENT, Controller, Ecn, PerAck, PerFlowRtt, Record, Scenario, Switch, Synchronous
+from ns3_env.scenario.tcp import Tcp
 from ns3_env.scenario.topology import Dumbbell, FatTree2, ParkingLot
 from ns3_env.scenario.traffic import ConstantRate, Incast, Joining, LongShort, Mix
 from ns3_env.simulator import default_attributes, list_controllers
@@ -70,7 +71,11 @@ def scenarios() -> Iterator[tuple[str, Scenario]]:
         yield (
             f"tcp-{name}",
             Scenario(
-                transport="tcp", topology=slow, traffic=small, controllers=[Controller(name=name)], tcp=tcp
+                transport="tcp",
+                topology=slow,
+                traffic=small,
+                controllers=[Controller(name=name)],
+                tcp=Tcp.model_validate(tcp),
             ),
         )
     eight = Incast(flows=8, size_bytes=20_000, spread_ns=1000)

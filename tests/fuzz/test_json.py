@@ -82,7 +82,7 @@ def test_a_number_is_held_against_what_the_reader_declares(simulators: dict[Tran
         assert is_in_its_range(simulators["rdma"], content, ("payload_bytes",)) == right
 
 
-@settings(max_examples=10 * settings.default.max_examples)
+@settings(max_examples=10 * settings().max_examples)
 @given(good=st.sampled_from(GOOD), data=st.data())
 def test_a_scenario_is_refused_in_a_line_or_right(
     simulators: dict[Transport, Simulator], good: dict[str, Any], data: st.DataObject

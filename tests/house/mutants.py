@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Mutants, mistakes that the tests must see: an operator, a number or a statement of a function changed."""
+"""Mutants, mistakes that the tests must see: an operator, number or statement changed."""
 
 from __future__ import annotations
 
@@ -59,7 +59,11 @@ CHOSEN = [
         "agents/test_curriculum agents/runs/test_validation",
         "Curriculum._move_on:2,10 _range:1",
     ),
-    ("agents/curriculum/plateau.py", "agents/test_curriculum", "Plateau.__init__:1 Plateau.judge:7,11,24,30,37"),
+    (
+        "agents/curriculum/plateau.py",
+        "agents/test_curriculum",
+        "Plateau.__init__:1 Plateau.judge:7,11,24,30,37",
+    ),
     (
         "agents/runs/callback.py",
         "agents/runs/test_validation",

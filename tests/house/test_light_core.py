@@ -54,6 +54,15 @@ sys.exit(main("run {tmp_path}/my.yaml --controllers hpcc --out {tmp_path}/out".s
 
 
 @pytest.mark.parametrize(
+    "module",
+    ["benchmark.cell", "episodes.policy", "episodes.scenario", "training.objective", "metrics"],
+)
+def test_what_a_pools_processes_import_is_light(module: str) -> None:
+    done = light(f"import ns3_env.eval.{module}")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
     ("command", "said"),
     [("train --config fdcc --curriculum incast", "train"), ("eval plot curves --out x", "report")],
 )

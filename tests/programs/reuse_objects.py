@@ -3,9 +3,9 @@
 
     reuse_objects.py LIST COMMAND...
 
-LIST is a JSON object: object file of COMMAND's ``-o`` to the object that takes its place. Where there is
-none, COMMAND runs as it is. That sources and headers are those that the objects were made of is the caller's
-to know.
+LIST is a JSON object: ``made``, object file of COMMAND's ``-o`` to the object that takes its place, and the
+two trees, ``tree`` and ``root``. Where there is none, or it was made of other files, COMMAND runs as it is.
+That sources and headers are those that the objects were made of is the caller's to know.
 """
 
 import json
@@ -14,13 +14,24 @@ import shutil
 import sys
 
 
+def read(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def same(source: str, other: str, trees: dict[str, str]) -> bool:
+    """Whether both include the same files of their trees."""
+    return read(source).replace(trees["tree"], trees["root"]) == read(other)
+
+
 def main() -> None:
-    made = json.loads(open(sys.argv[1], encoding="utf-8").read())  # noqa: SIM115 (the process ends here)
+    given = json.loads(read(sys.argv[1]))
     command = sys.argv[2:]
     target = command[command.index("-o") + 1] if "-o" in command else ""
-    if target not in made:
+    made = given["made"].get(target, "")
+    if not made or ("/Unity/" in target and not same(command[command.index("-c") + 1], made[:-2], given)):
         os.execvp(command[0], command)
-    shutil.copyfile(made[target], target)
+    shutil.copyfile(made, target)
     with open(command[command.index("-MF") + 1], "w", encoding="utf-8") as depends:
         depends.write(f"{target}: {command[command.index('-c') + 1]}\n")
 

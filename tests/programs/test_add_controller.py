@@ -77,16 +77,19 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def build(tree: Path) -> None:
     """What `make setup test-cpp` builds; sources that are as they were take the first build's objects."""
     reused = tree / "reused.json"
-    reused.write_text(json.dumps(fresh_objects()))
+    reused.write_text(json.dumps({"made": fresh_objects(), "tree": str(tree), "root": str(ROOT)}))
     launcher = [sys.executable, "-S", "-E", str(ROOT / "tests/programs/reuse_objects.py"), str(reused)]
     cmake = [str(PROGRAMS / "cmake")]
     environment = {**os.environ, "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"}
-    python = [
+    cache = (BUILD / "CMakeCache.txt").read_text()
+    unity = re.search("^CMAKE_UNITY_BUILD:.*=ON$", cache, re.MULTILINE)
+    options = [
+        f"-DCMAKE_UNITY_BUILD={'ON' if unity else 'OFF'}",
         f"-DCMAKE_CXX_COMPILER_LAUNCHER={';'.join(launcher)}",
         f"-DPython_EXECUTABLE={sys.executable}",
     ]
     for command in (
-        [*cmake, "-S", str(tree), "-B", str(tree / "build"), "-G", "Ninja", *python],
+        [*cmake, "-S", str(tree), "-B", str(tree / "build"), "-G", "Ninja", *options],
         [*cmake, "--build", str(tree / "build"), "--target", "rdma-sim", "rdma-tests"],
     ):
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from ns3_env.eval.paper.experiments import EXPERIMENTS
 from ns3_env.simulator import HANG_TIMEOUT_VARIABLE, Simulator, hang_timeout_s
 from ns3_env.simulator.pool import LocalPool
 from tests.paths import ROOT
-from tests.samples import runs, tunings
+from tests.samples import runs, searches
 
 pytestmark = pytest.mark.alone
 
@@ -69,10 +71,18 @@ def test_every_command_has_the_option_and_its_bound(command: str, wrong: str) ->
 
 
 @pytest.mark.parametrize(
-    ("kind", "overrides"), [(runs, ["train.decisions=100"]), (tunings, ["search.trials=2"])]
+    ("written", "overrides"),
+    [
+        (runs.written, ["train.decisions=100"]),
+        (partial(searches.written, what="tuning"), ["search.trials=2"]),
+    ],
+    ids=["training", "search"],
 )
 def test_the_option_reaches_every_simulator_of_a_run(
-    kind: Any, overrides: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    written: Callable[[Path], list[str]],
+    overrides: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     limits: list[float] = []
     send, submit = Simulator.send_reset, LocalPool.submit
@@ -87,7 +97,7 @@ def test_the_option_reaches_every_simulator_of_a_run(
 
     monkeypatch.setattr(Simulator, "send_reset", note)
     monkeypatch.setattr(LocalPool, "submit", note_of_pool)
-    assert train.main([*kind.written(tmp_path), "--hang-timeout", "30", *overrides]) == 0
+    assert train.main([*written(tmp_path), "--hang-timeout", "30", *overrides]) == 0
     assert set(limits) == {30.0}
     limits.clear()
     assert eval_main(["compare", "policy", str(runs.the_run(tmp_path)), "--hang-timeout", "40"]) == 0

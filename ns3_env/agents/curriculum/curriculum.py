@@ -12,9 +12,9 @@ import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
 
 from ns3_env.agents.configuration.config import EnvConfig, Keys, Named
+from ns3_env.agents.configuration.problem import make_scenario, merge
 from ns3_env.agents.curriculum.plateau import Plateau, PlateauState, ValidationConfig
 from ns3_env.agents.curriculum.sampler import make_sampler
-from ns3_env.agents.trainer.environment import make_scenario, merge
 from ns3_env.config.bounds import Count, Setting
 from ns3_env.config.model import Strict, validate
 from ns3_env.config.units import plain

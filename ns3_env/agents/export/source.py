@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig, RunConfig
+from ns3_env.agents.configuration.problem import make_scenario
 from ns3_env.agents.configuration.registry import AGENTS
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
 from ns3_env.agents.export.formats import Evaluator
 from ns3_env.agents.runs.checkpoint import env_of, find_checkpoint, trainer_of
-from ns3_env.agents.trainer.environment import make_scenario
 from ns3_env.agents.trainer.layout import read_layout, refuse_pickles
 from ns3_env.agents.trainer.learned import POLICY
 from ns3_env.config.model import validate

@@ -13,7 +13,8 @@ import numpy as np
 
 from ns3_env.agents.configuration.run_folder import versions
 from ns3_env.agents.search.config import LawConfig, NetworkConfig, Parameter
-from ns3_env.agents.search.law import SizeLaw, distil
+from ns3_env.agents.search.distil import distil
+from ns3_env.agents.search.law import SizeLaw
 from ns3_env.agents.search.subject import ParametersSubject, Point, Space, Subject, Values, values_at
 from ns3_env.agents.trainer.layout import controller_layout, write_layout
 from ns3_env.config.model import nearest, validate

@@ -13,10 +13,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ns3_env.agents.configuration.problem import make_task
 from ns3_env.agents.curriculum.curriculum import Curriculum
 from ns3_env.agents.search.config import JudgeConfig, SearchConfig
-from ns3_env.agents.trainer.environment import make_task
-from ns3_env.envs.sb3_vec_env import episode_seed
+from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.simulator.pool import Play, Pool
 from ns3_env.simulator.results import Floats, Results, bottleneck, flow_column, flow_ends, packet_bytes

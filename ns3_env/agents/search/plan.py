@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ns3_env.agents.configuration.inputs import Inputs
+from ns3_env.agents.configuration.problem import check_evaluation, make_task
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
 from ns3_env.agents.search.attributes import AttributesSubject, try_controller, with_starts
@@ -18,7 +19,6 @@ from ns3_env.agents.search.metrics_objective import Metrics, MetricsObjective
 from ns3_env.agents.search.network import LawSubject, NetworkSubject
 from ns3_env.agents.search.objectives import Objective, RewardObjective
 from ns3_env.agents.search.subject import Subject
-from ns3_env.agents.trainer.environment import check_evaluation, make_task
 from ns3_env.config.model import validate
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.programs.transport import Transport

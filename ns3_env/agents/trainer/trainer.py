@@ -17,9 +17,9 @@ from stable_baselines3.common.vec_env import VecEnv
 from typing_extensions import Self
 
 from ns3_env.agents.configuration.config import EnvConfig, RunConfig
+from ns3_env.agents.configuration.problem import make_task
 from ns3_env.agents.configuration.registry import find_agent
 from ns3_env.agents.configuration.run_folder import versions
-from ns3_env.agents.trainer.environment import make_task
 from ns3_env.agents.trainer.layout import PolicyLayout, check_layout, refuse_pickles, write_layout
 from ns3_env.agents.trainer.learned import put_policy, restore_learner, save_learner
 from ns3_env.agents.trainer.policy_tensors import Exported

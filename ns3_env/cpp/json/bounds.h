@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Bounds of what a scenario may say; Python reads them from the extension module (ns3_env/config/bounds.py).
+// Bounds of what a scenario may say, which Python reads as well (ns3_env/config/bounds.py).
 #ifndef NS3_ENV_JSON_BOUNDS_H
 #define NS3_ENV_JSON_BOUNDS_H
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ns3_env.agents.configuration.config import EnvConfig
-from ns3_env.agents.trainer.environment import make_env, make_task
+from ns3_env.agents.configuration.problem import make_task
+from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.envs.rollouts import Rollouts
-from ns3_env.envs.sb3_vec_env import episode_seed
 from ns3_env.eval.metrics import line
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Placement, Policy, SlotStates
@@ -124,6 +124,8 @@ def run_policy(
     """
     if isinstance(policy, NetworkPolicy) and placement == "simulator" and not seeds:
         return _run_inside(policy, env, scenario, seed, episodes)
+    from ns3_env.agents.trainer.environment import make_env
+
     slots = scenario.agent_flow_count
     own = env.model_copy(update={"fields": list(policy.fields)})
     states = SlotStates(policy)

@@ -10,9 +10,9 @@ from typing import Any
 from rich.console import Console
 
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig, RunConfig
+from ns3_env.agents.configuration.problem import make_scenario
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.runs.checkpoint import load_policy
-from ns3_env.agents.trainer.environment import make_scenario
 from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW, ROW
 from ns3_env.eval.episodes.policy import Episode, begin_controllers, collected, run_policy, seeds_of, summary

@@ -12,12 +12,12 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from ns3_env.agents.configuration.problem import make_scenario
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.runs.checkpoint import load_controller
 from ns3_env.agents.search.objectives import Episode, Objective
 from ns3_env.agents.search.plan import Plan
 from ns3_env.agents.search.trials import compare_seeds, describe_gain
-from ns3_env.agents.trainer.environment import make_scenario
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW, ROW
 from ns3_env.eval.episodes.policy import Episode as Played

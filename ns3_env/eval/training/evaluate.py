@@ -8,9 +8,9 @@ from pathlib import Path
 
 from ns3_env.agents.configuration.config import EvaluationConfig, RunConfig
 from ns3_env.agents.configuration.inputs import apply_overrides, read_inputs
+from ns3_env.agents.configuration.problem import make_scenario
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.runs.checkpoint import TrainedPolicy, load_checkpoint
-from ns3_env.agents.trainer.environment import make_scenario
 from ns3_env.config.model import Strict, validate
 from ns3_env.errors import ConfigError
 from ns3_env.eval.plots import table

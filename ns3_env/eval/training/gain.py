@@ -13,8 +13,8 @@ from rich.table import Table
 from ns3_env.agents.baselines.constant import RandomPolicy
 from ns3_env.agents.configuration.config import RunConfig
 from ns3_env.agents.configuration.inputs import read_inputs
+from ns3_env.agents.configuration.problem import make_scenario
 from ns3_env.agents.runs.checkpoint import load_policy
-from ns3_env.agents.trainer.environment import make_scenario
 from ns3_env.errors import ConfigError
 from ns3_env.eval.episodes.policy import run_policy
 from ns3_env.eval.plots import table

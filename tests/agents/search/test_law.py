@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from ns3_env.agents.search.config import LawConfig, MetricsConfig, NetworkConfig
-from ns3_env.agents.search.law import LAW_FIELDS, SizeLaw, distil, situations
+from ns3_env.agents.search.distil import distil
+from ns3_env.agents.search.law import LAW_FIELDS, SizeLaw, situations
 from ns3_env.agents.search.metrics_objective import MetricsObjective
 from ns3_env.agents.search.network import LawSubject, NetworkSubject
 from ns3_env.errors import ConfigError

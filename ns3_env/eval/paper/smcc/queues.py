@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Queues over time and as distributions: numbers, figures and series (Jiang 2015, sec. 5)."""
+"""Queues over time and as distributions: numbers, figures and series (Jiang 2015, Figs. 5, 15 to 23)."""
 
 from __future__ import annotations
 
