@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import time
+from collections import deque
 from pathlib import Path
 
 STEP = re.compile(r"\[(\d+/\d+)\] ")
@@ -14,7 +15,7 @@ EVERY_S = 10.0
 log, what, *command = sys.argv[1:]
 Path(log).parent.mkdir(parents=True, exist_ok=True)
 began = shown = time.monotonic()
-lines: list[str] = []
+lines: deque[str] = deque(maxlen=TAIL)
 print(f"{what} (all of it is in {log})", flush=True)
 with Path(log).open("w", encoding="utf-8", errors="replace") as kept:
     process = subprocess.Popen(
@@ -23,7 +24,7 @@ with Path(log).open("w", encoding="utf-8", errors="replace") as kept:
     assert process.stdout is not None
     for line in process.stdout:
         kept.write(line)
-        lines = [*lines[-TAIL:], line]
+        lines.append(line)
         if (step := STEP.search(line)) is None:
             continue
         now = time.monotonic()

@@ -23,7 +23,7 @@ from ns3_env.cluster.worker_context import WorkerContext, pack, unpack
 from ns3_env.errors import SimulatorDied
 from ns3_env.scenario.named_files import Files
 from ns3_env.simulator import Simulator
-from ns3_env.simulator.pool import Job
+from ns3_env.simulator.pool import MobileJob
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ _KEPT = 64
 class _Task:
     """A job, and the future of whoever waits for it."""
 
-    job: Job[Any]
+    job: MobileJob[Any]
     number: int
     files: Any
     timeout_s: float | None
@@ -57,15 +57,16 @@ class _Task:
 class RayPool:
     """See ``Pool``; within a joined cluster."""
 
-    def __init__(self, at_once: int) -> None:
+    def __init__(self, address: str, at_once: int) -> None:
         """
         Args:
+            address: the cluster's, for errors.
             at_once: most jobs that Ray has at a time.
         """
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        self._ray, self._at_once = ray, at_once
+        self._ray, self._address, self._at_once = ray, address, at_once
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         board: Any = ray.remote(Board)
         always = {"max_restarts": -1, "max_task_retries": -1}
@@ -76,13 +77,14 @@ class RayPool:
         self._numbers = itertools.count()
         self._lock = threading.Lock()
         self._waiting: deque[_Task] = deque()
+        self._gone: ConnectionError | None = None
         self._given: dict[Any, _Task] = {}  # by the reference of the outcome
         self._news, self._asked = self._board.take.remote(), time.monotonic()
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._attend, daemon=True)
         self._thread.start()
 
-    def submit(self, job: Job[T], timeout_s: float | None = None, *, cores: int = 1) -> Future[T]:
+    def submit(self, job: MobileJob[T], timeout_s: float | None = None, *, cores: int = 1) -> Future[T]:
         """See ``Pool``; ``cores`` are the job's. The future may raise ConnectionError: no cluster."""
         future: Future[T] = Future()
         try:
@@ -92,7 +94,10 @@ class RayPool:
             future.set_exception(error)
             return future
         with self._lock:
-            self._waiting.append(task)
+            if self._gone is not None:
+                task.end(self._gone)
+            else:
+                self._waiting.append(task)
         return future
 
     def _sent(self, files: Files) -> Any:
@@ -115,11 +120,12 @@ class RayPool:
                 self._hear()
                 self._take()
         except Exception as error:
-            gone = ConnectionError(f"the Ray cluster is gone ({type(error).__name__})")
-            gone.__cause__ = error
+            gone = f"the Ray cluster at {self._address} is gone ({type(error).__name__})"
             with self._lock:
+                self._gone = ConnectionError(gone)
+                self._gone.__cause__ = error
                 for task in (*self._given.values(), *self._waiting):
-                    task.end(gone)
+                    task.end(self._gone)
 
     def _give(self) -> None:
         while len(self._given) < self._at_once:
@@ -214,7 +220,12 @@ class Board:
 
 
 def _do(
-    job: Job[Any], files: Files, context: WorkerContext, board: Any, number: int, timeout_s: float | None
+    job: MobileJob[Any],
+    files: Files,
+    context: WorkerContext,
+    board: Any,
+    number: int,
+    timeout_s: float | None,
 ) -> Any:
     """A task: the job on this node, or the error that it raised.
 

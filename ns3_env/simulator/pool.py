@@ -37,17 +37,21 @@ _CONTEXT.set_forkserver_preload([__name__])
 
 
 class Job(Protocol[T_co]):
-    """Work for a simulator, wherever it is: a job and its result travel between processes."""
+    """Work for a simulator: a job and its result travel between processes."""
 
     def run(self, simulator: Simulator) -> T_co:
         """Does the work. Raises what the pool's future is to raise."""
         ...
 
-    def packed(self) -> tuple[Job[T_co], Files]:
-        """The job as it travels to another machine, and what it reads. Raises ScenarioError."""
+
+class MobileJob(Job[T_co], Protocol[T_co]):
+    """A job that may be done on another machine."""
+
+    def packed(self) -> tuple[MobileJob[T_co], Files]:
+        """The job as it travels, and what it reads. Raises ScenarioError."""
         ...
 
-    def at(self, paths: Mapping[str, str]) -> Job[T_co]:
+    def at(self, paths: Mapping[str, str]) -> MobileJob[T_co]:
         """What was packed, where the files that it reads have these paths, by those that they had."""
         ...
 
@@ -69,12 +73,12 @@ class Play(Generic[T]):
         return self.measure(simulator.play(self.scenario))
 
     def packed(self) -> tuple[Play[T], Files]:
-        """See ``Job``."""
+        """See ``MobileJob``."""
         assert isinstance(self.scenario, Scenario)
         return self, read_files(named_files(self.scenario.controllers))
 
     def at(self, paths: Mapping[str, str]) -> Play[T]:
-        """See ``Job``."""
+        """See ``MobileJob``."""
         assert isinstance(self.scenario, Scenario)
         return replace(self, scenario=renamed(self.scenario, paths))
 
@@ -82,7 +86,7 @@ class Play(Generic[T]):
 class Pool(Protocol):
     """Does jobs: processes of this machine (``LocalPool``), or tasks of a Ray cluster (``RayPool``)."""
 
-    def submit(self, job: Job[T], timeout_s: float | None = None) -> Future[T]:
+    def submit(self, job: MobileJob[T], timeout_s: float | None = None) -> Future[T]:
         """Begins jobs in the order in which they come; the future runs when its job does.
 
         The future raises what the job does; TimeoutError where it takes longer than ``timeout_s``,
@@ -218,12 +222,13 @@ def _work(pipe: Connection, environment: dict[str, str]) -> None:
     with Simulator() as simulator, suppress(EOFError, BrokenPipeError):
         pipe.send("ready")
         while True:
-            job: Job[Any] = cloudpickle.loads(pipe.recv_bytes())
+            sent = pipe.recv_bytes()
             try:
-                outcome = True, job.run(simulator)
+                job: Job[Any] = cloudpickle.loads(sent)
+                outcome = cloudpickle.dumps((True, job.run(simulator)))
             except Exception as error:
-                outcome = False, ExceptionWithTraceback(error, error.__traceback__)
-            pipe.send_bytes(cloudpickle.dumps(outcome))
+                outcome = cloudpickle.dumps((False, ExceptionWithTraceback(error, error.__traceback__)))
+            pipe.send_bytes(outcome)
 
 
 def _end_with_parent() -> None:

@@ -136,6 +136,21 @@ def test_a_worker_that_keeps_the_news_may_die(
     assert BenchFolder.read(tmp_path / "out").complete
 
 
+def test_a_cluster_that_is_gone_is_named_and_so_is_what_goes_on(
+    head: Head, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def gone(pool: RayPool) -> None:
+        raise OSError
+
+    monkeypatch.setattr(RayPool, "_take", gone)
+    suite = suite_file(tmp_path, seeds=[1], scenarios=SUITE["scenarios"][:1])
+    assert main(options(suite, tmp_path / "out", "--ray", head.address)) == 2
+    assert capsys.readouterr().err == (
+        f"error: the Ray cluster at {head.address} is gone (OSError); with one that runs, the same command "
+        "goes on from here\n"
+    )
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["ctrl-c", "lost driver"])
 def test_the_same_command_goes_on_after_the_driver_s_end(
     head: Head, meeting: Path, tmp_path: Path, how: signal.Signals

@@ -128,7 +128,7 @@ class Limit:
 def test_a_pools_simulators_have_the_limit_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HANG_TIMEOUT_VARIABLE, "30")
     with LocalPool(1) as pool:
-        assert pool.submit(Limit()).result() == 30  # type: ignore[type-var]
+        assert pool.submit(Limit()).result() == 30
 
 
 def test_nodes_have_the_drivers_limit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,7 +102,7 @@ class CellJob:
             return traceback.format_exc()
 
     def packed(self) -> tuple[CellJob, Files]:
-        """See ``ns3_env.simulator.pool.Job``."""
+        """See ``ns3_env.simulator.pool.MobileJob``."""
         player, files = self.entry, dict[str, bytes | Mapping[str, bytes]]()
         if player.checkpoint is not None:
             try:
@@ -114,7 +114,7 @@ class CellJob:
         return replace(self, player=player), files
 
     def at(self, paths: Mapping[str, str]) -> CellJob:
-        """See ``ns3_env.simulator.pool.Job``."""
+        """See ``ns3_env.simulator.pool.MobileJob``."""
         player = self.player or self.entry
         update: dict[str, Any] = {}
         for controller in _of_simulator(player):

@@ -9,10 +9,11 @@ import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from rich.console import Console, Group
@@ -101,8 +102,8 @@ def benchmark(
     _say_where(suite, console)
     with _alone_in(out):
         write_suite(out, suite, _typed() if command is None else command)
-        for partial in out.glob("cells/*/*/.seed-*.partial"):
-            shutil.rmtree(partial, ignore_errors=True)
+        for unfinished in out.glob("cells/*/*/.seed-*.partial"):
+            shutil.rmtree(unfinished, ignore_errors=True)
         todo = _todo(out, suite)
         try:
             if todo:
@@ -138,8 +139,13 @@ def _pool(ray: str | None, jobs: int | None, cells: int, console: Console) -> It
 
     with joined(ray, jobs) as cluster:
         console.print(cluster, markup=False, highlight=False)
-        with RayPool(jobs or max(_GIVEN_PER_CORE * cluster.cores, 4)) as there:
-            yield there
+        with RayPool(ray, jobs or max(_GIVEN_PER_CORE * cluster.cores, 4)) as there:
+            try:
+                yield there
+            except ConnectionError as error:
+                raise ConnectionError(
+                    f"{error}; with one that runs, the same command goes on from here"
+                ) from error
 
 
 def _say_where(suite: Suite, console: Console) -> None:
@@ -178,8 +184,9 @@ def _play(
     todo: Sequence[tuple[float, CellJob]], pool: Pool, timeout_s: float, out: Path, console: Console
 ) -> None:
     """Plays the jobs and shows how far it is; a cell's error goes into ``failed/``."""
-    playing: dict[Future[Any], CellJob] = {pool.submit(job, timeout_s): job for _, job in todo}
+    playing: dict[Future[Any], CellJob] = {}
     writing: dict[Future[Any], CellJob] = {}
+    done: SimpleQueue[Future[Any]] = SimpleQueue()
     view = _View({job.key: weight for weight, job in todo})
 
     def over(job: CellJob, failure: str | None) -> None:
@@ -198,22 +205,28 @@ def _play(
         Live(view.render(), console=console, transient=True, refresh_per_second=4) as live,
         ThreadPoolExecutor(_WRITERS) as writers,
     ):
+        for _, job in todo:
+            playing[future := pool.submit(job, timeout_s)] = job
+            future.add_done_callback(done.put)
+        shown = 0.0
         while playing or writing:
-            for future in wait([*playing, *writing], TICK_S, FIRST_COMPLETED).done:
-                if (job := writing.pop(future, None)) is not None:
+            with suppress(Empty):
+                future = done.get(timeout=TICK_S)
+                if future in writing:
                     future.result()
-                    over(job, None)
-                    continue
-                job = playing.pop(future)
-                outcome = _outcome(future, timeout_s)
-                if isinstance(outcome, Played):
-                    folder = cell_folder(out, *job.key)
+                    over(writing.pop(future), None)
+                elif isinstance(outcome := _outcome(future, timeout_s), Played):
+                    job = playing.pop(future)
                     write = partial(write_files, files=outcome.files)
-                    writing[writers.submit(replace_folder, folder, write)] = job
+                    write_job = writers.submit(replace_folder, cell_folder(out, *job.key), write)
+                    writing[write_job] = job
+                    write_job.add_done_callback(done.put)
                 else:
-                    over(job, outcome)
-            view.running(job.key for future, job in playing.items() if future.running())
-            live.update(view.render())
+                    over(playing.pop(future), outcome)
+            if time.monotonic() - shown >= TICK_S:
+                shown = time.monotonic()
+                view.running(job.key for future, job in playing.items() if future.running())
+                live.update(view.render())
 
 
 def _outcome(future: Future[Played | str], timeout_s: float) -> Played | str:

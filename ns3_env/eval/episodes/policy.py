@@ -60,15 +60,12 @@ def begin_controllers(
 
     The futures raise ScenarioError where the simulator refuses a controller, SimulatorError where it failed.
     """
-    return {
-        name: [
-            pool.submit(
-                Play(scenario.under(who.name, who.attributes).with_seed(seed), partial(Episode, seed))
-            )
-            for seed in seeds
-        ]
-        for name, who in controllers.items()
-    }
+
+    def begin(who: Controller, seed: int) -> Future[Episode]:
+        played = scenario.under(who.name, who.attributes).with_seed(seed)
+        return pool.submit(Play(played, partial(Episode, seed)))
+
+    return {name: [begin(who, seed) for seed in seeds] for name, who in controllers.items()}
 
 
 def collected(begun: Begun) -> dict[str, list[Episode]]:
@@ -86,9 +83,8 @@ def run_controller(name: str | Controller, scenario: Scenario, seed: int, episod
     """
     who = named_controller(name) if isinstance(name, str) else name
     with LocalPool() as pool:
-        return collected(begin_controllers(pool, scenario, {who.name: who}, seeds_of(seed, episodes)))[
-            who.name
-        ]
+        begun = begin_controllers(pool, scenario, {who.name: who}, seeds_of(seed, episodes))
+        return collected(begun)[who.name]
 
 
 def seeds_of(seed: int, episodes: int) -> list[int]:
@@ -113,7 +109,7 @@ def run_policy(
 
     Args:
         policy: decides; its fields and action map take the place of those in ``env``.
-        env: gives the reward, and the time after which a simulator is hung.
+        env: gives the reward.
         scenario: its seed is replaced, as in ``run_controller``: both see the same flows.
         seed: of the episodes.
         episodes: how many.
@@ -168,9 +164,8 @@ def _run_inside(
         for _ in range(episodes):
             rollouts.begin(policy.path)
             episode = rollouts.next()
-            begins = np.flatnonzero(episode.first)
-            returns = np.add.reduceat(episode.rewards, begins) if len(begins) else np.empty(0)
-            played.append(Episode(episode.seed, episode.results, returns.tolist(), episode.decisions))
+            returns = [total for _, total, _ in episode.finished]
+            played.append(Episode(episode.seed, episode.results, returns, episode.decisions))
     return played
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,7 +30,6 @@ from ns3_env.eval.plots import table
 from ns3_env.eval.plots.progress import progress_lines
 from ns3_env.policies.released import named_controller
 from ns3_env.scenario import AGENT, Record, Scenario
-from ns3_env.scenario.named_files import Files
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.pool import LocalPool
 from ns3_env.simulator.results import Results
@@ -65,7 +64,7 @@ class _Done:
 
 @dataclass(frozen=True)
 class _Play:
-    """An episode that writes its folder: a job.
+    """An episode that writes its folder: a job of this machine.
 
     Attributes:
         folder: below ``out``.
@@ -88,14 +87,6 @@ class _Play:
     home: Path | None
     metrics: tuple[str, ...]
     into: Path = Path()
-
-    def packed(self) -> tuple[_Play, Files]:
-        """See ``Job``: what writes a folder stays on its machine."""
-        raise NotImplementedError
-
-    def at(self, paths: Mapping[str, str]) -> _Play:
-        """See ``Job``."""
-        raise NotImplementedError
 
     def run(self, simulator: Simulator) -> _Done:
         """Plays and writes it. Raises ScenarioError, SimulatorError, OSError."""

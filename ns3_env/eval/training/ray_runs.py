@@ -39,11 +39,11 @@ class TrainingJob:
             return judged, folder.name, files
 
     def packed(self) -> tuple[TrainingJob, Files]:
-        """See ``ns3_env.simulator.pool.Job``: configurations have been read."""
+        """See ``ns3_env.simulator.pool.MobileJob``: configurations have been read."""
         return self, {}
 
     def at(self, paths: Mapping[str, str]) -> TrainingJob:
-        """See ``ns3_env.simulator.pool.Job``."""
+        """See ``ns3_env.simulator.pool.MobileJob``."""
         return self
 
 
@@ -59,7 +59,7 @@ def play(address: str, planned: Planned, todo: Mapping[int, Run], runs: Path) ->
     with joined(address) as cluster:
         print(cluster, flush=True)
         largest = max((int(node["Resources"].get("CPU", 1)) for node in ray.nodes()), default=1)  # type: ignore[no-untyped-call]
-        with RayPool(len(todo)) as pool:
+        with RayPool(address, len(todo)) as pool:
             playing = {}
             for number, run in todo.items():
                 cores = max(min(planned.run(*run).config.env.simulators, largest), 1)
