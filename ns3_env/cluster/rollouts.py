@@ -12,7 +12,7 @@ from ns3_env.envs.flow_stream import Sampler
 from ns3_env.envs.rollouts import EpisodeQueue, PendingEpisode
 from ns3_env.scenario import Scenario
 from ns3_env.task import observations
-from ns3_env.task.rewards import Reward
+from ns3_env.task.rewards import DEFAULT_REWARD, Reward
 from ns3_env.task.task import Task
 
 #: Between two looks whether the caller has to hear of a signal, s.
@@ -33,7 +33,7 @@ class RayRollouts(EpisodeQueue):
         sampler: Sampler | Scenario | Mapping[str, Any],
         *,
         fields: Sequence[str] = observations.FDCC_FIELDS,
-        reward: str | Reward = "staged",
+        reward: str | Reward = DEFAULT_REWARD,
         task: Task | None = None,
         seed: int = 1,
     ) -> None:

@@ -18,7 +18,7 @@ from ns3_env.scenario import Scenario
 from ns3_env.simulator import DecisionBatch, EpisodeEnd, HealthCheck, Simulator, wait_any
 from ns3_env.task import observations
 from ns3_env.task.actions import ActionMap
-from ns3_env.task.rewards import Reward
+from ns3_env.task.rewards import DEFAULT_REWARD, Reward
 from ns3_env.task.task import Task, WithTask
 
 #: The scenario of an episode, by the episode's number. A mapping is sent as it is, but for its seed.
@@ -39,7 +39,8 @@ class Batch:
         slots: (k,) slot of each row: simulator x slots per simulator + slot of the flow. A flow keeps
             its slot from its first row to its last; then it is another flow's.
         observations: (k, D) float32.
-        rewards: (k,) of the interval that ends here; 0 where ``first``.
+        rewards, elapsed, final, slowdowns: (k,) each, of the decision before; see
+            :class:`ns3_env.task.outcomes.Outcomes`.
         first: (k,) a flow's first decision; opens a new episode of the slot.
         terminated: (k,) the flow is done; no action.
         truncated: (k,) the episode was cut; no action.
@@ -53,6 +54,9 @@ class Batch:
     slots: NDArray[np.int64]
     observations: NDArray[np.float32]
     rewards: NDArray[np.float64]
+    elapsed: NDArray[np.float64]
+    final: NDArray[np.bool_]
+    slowdowns: NDArray[np.float64]
     first: NDArray[np.bool_]
     terminated: NDArray[np.bool_]
     truncated: NDArray[np.bool_]
@@ -129,7 +133,7 @@ class FlowStream(WithTask):
         num_simulators: int = 1,
         slots: int = 1,
         fields: Sequence[str] = observations.FDCC_FIELDS,
-        reward: str | Reward = "staged",
+        reward: str | Reward = DEFAULT_REWARD,
         action: ActionMap | None = None,
         task: Task | None = None,
         seed: int = 1,
@@ -210,7 +214,7 @@ class FlowStream(WithTask):
         if isinstance(scenario, Mapping):
             seeded = {**scenario, "seed": seed}
         else:
-            seeded = scenario.with_seed(seed).carrying(self.task.telemetry_bytes)
+            seeded = self.task.posed_on(scenario.with_seed(seed))
         self._lanes[i].forget()
         self._scenarios[i] = seeded
         self._simulators[i].send_reset(seeded, replace=replace)
@@ -292,15 +296,19 @@ class FlowStream(WithTask):
 
         records = join(part.records for _, part in parts)
         first = join(part.first for _, part in parts)
-        rewards = self.reward(records)
-        rewards[first] = 0.0
+        terminated = join(part.terminated for _, part in parts)
+        truncated = join(part.truncated for _, part in parts)
+        came = self.task.outcomes(records, first, terminated, truncated)
         batch = Batch(
             slots=join(part.slots + i * self.slots for i, part in parts),
             observations=self.task.observe(records),
-            rewards=rewards,
+            rewards=came.rewards,
+            elapsed=came.elapsed,
+            final=came.final,
+            slowdowns=came.slowdowns,
             first=first,
-            terminated=join(part.terminated for _, part in parts),
-            truncated=join(part.truncated for _, part in parts),
+            terminated=terminated,
+            truncated=truncated,
             records=records,
             flows=join(part.flows for _, part in parts),
             simulators=np.repeat([i for i, _ in parts], [len(part.slots) for _, part in parts]),

@@ -24,7 +24,8 @@ from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import DecisionBatch, Simulator
 from ns3_env.task import observations
 from ns3_env.task.actions import ActionMap
-from ns3_env.task.rewards import Reward
+from ns3_env.task.outcomes import Outcomes
+from ns3_env.task.rewards import DEFAULT_REWARD, Reward
 from ns3_env.task.task import Task, WithTask
 
 Observation = NDArray[np.float32]
@@ -47,9 +48,12 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     """One flow under the agent, the others under a controller in the simulator or under another policy.
 
     An episode is the controlled flow's life: terminated when it is done, truncated at the scenario's time
-    limit. A step runs until the flow's next decision. ``info["time_ns"]`` holds the simulated time,
-    ``info["telemetry"]`` every field by name and ``info["record"]`` the same as an array; where the transport
-    does not know some fields (TCP), these are absent from the former, and there is no latter.
+    limit. A step runs until the flow's next decision.
+
+    ``info["time_ns"]`` is the simulated time, ``info["elapsed"]`` the base RTTs since the flow's last
+    decision, the last info's ``["slowdown"]`` the flow's. ``info["telemetry"]`` has every field by name and
+    ``info["record"]`` the same as an array; where the transport does not know some fields (TCP), these are
+    absent from the former, and there is no latter.
 
     Read again after pickling, it is a new environment of the same arguments.
 
@@ -78,7 +82,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         flow: int = 0,
         others: str | Policy = "hpcc",
         fields: Sequence[str] = observations.FDCC_FIELDS,
-        reward: str | Reward = "staged",
+        reward: str | Reward = DEFAULT_REWARD,
         action: ActionMap | None = None,
         task: Task | None = None,
         render_mode: str | None = None,
@@ -148,7 +152,8 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         if self._companions is not None:
             self._companions.forget()
         self._film.begin()
-        self._simulator.send_reset(self.scenario.with_seed(episode_seed(drawn, 0)))
+        seeded = self.scenario.with_seed(episode_seed(drawn, 0))
+        self._simulator.send_reset(self.task.posed_on(seeded))
 
     def begun(self) -> tuple[Observation, dict[str, Any]]:
         """The second half of :meth:`reset`: the episode's first observation."""
@@ -179,7 +184,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
             raise RuntimeError("the simulator ended the episode without the flow's last row")
         if rows.due[own]:
             self._last = rows
-        reward = float(self.reward(rows.records[own : own + 1])[0])
+        reward = float(self._came(rows, own).rewards[0])
         terminated = bool(rows.terminated[own])
         truncated = bool(rows.truncated[own]) and not terminated
         return self._observe(rows, own), reward, terminated, truncated, self._info(rows, own)
@@ -212,10 +217,17 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         seen: Observation = self.task.observe(rows.records[own : own + 1])[0]
         return seen
 
+    def _came(self, rows: DecisionBatch, own: int) -> Outcomes:
+        row = slice(own, own + 1)
+        return self.task.outcomes(
+            rows.records[row], rows.first[row], rows.terminated[row], rows.truncated[row]
+        )
+
     def _info(self, rows: DecisionBatch, own: int) -> dict[str, Any]:
         record = rows.records[own]
         self._film.see([self._flow], record[None])
         info = {"time_ns": rows.time_ns, "telemetry": observations.named(record.tolist())}
+        info |= self._came(rows, own).info(0)
         return info if np.isnan(record).any() else {**info, "record": record}
 
     def render(self) -> NDArray[np.uint8] | None:

@@ -22,7 +22,8 @@ from ns3_env.scenario import Scenario, Synchronous
 from ns3_env.simulator import DecisionBatch, Simulator
 from ns3_env.task import observations
 from ns3_env.task.actions import ActionMap
-from ns3_env.task.rewards import Reward
+from ns3_env.task.outcomes import Outcomes
+from ns3_env.task.rewards import DEFAULT_REWARD, Reward
 from ns3_env.task.task import Task, WithTask
 
 Observations = dict[str, NDArray[np.float32]]
@@ -64,7 +65,8 @@ class FlowAgents(WithTask):
             self._random = np.random.default_rng(seed)
         drawn = int(self._random.integers(2**31)) if seed is None else seed
         self._film.begin()
-        self._simulator.send_reset(self.scenario.with_seed(episode_seed(drawn, 0)))
+        seeded = self.scenario.with_seed(episode_seed(drawn, 0))
+        self._simulator.send_reset(self.task.posed_on(seeded))
 
     def _answer(self, rows: DecisionBatch, actions: Mapping[Any, Any]) -> None:
         """Sends the actions of the rows that are due."""
@@ -79,6 +81,9 @@ class FlowAgents(WithTask):
             return None
         self._film.see(rows.flows, rows.records)
         return rows
+
+    def _came(self, rows: DecisionBatch) -> Outcomes:
+        return self.task.outcomes(rows.records, rows.first, rows.terminated, rows.truncated)
 
     def render(self) -> NDArray[np.uint8] | None:
         """A picture (480, 640, 3) of the flows; None where ``render_mode`` is."""
@@ -95,7 +100,8 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
 
     The agents of an episode are there from its beginning. A flow that has not started yet observes zeros, is
     paid nothing and its action is ignored; ``infos[agent]["due"]`` tells. An agent leaves when its flow is
-    done (terminated) or the time limit is reached (truncated).
+    done (terminated) or the time limit is reached (truncated). ``infos[agent]["elapsed"]`` are the base RTTs
+    since the flow's last decision, the last one's ``["slowdown"]`` is the flow's.
 
     Args:
         scenario: the scenario or its keys; None: :func:`ns3_env.envs.gym_env.incast_scenario` of ``flows``.
@@ -120,7 +126,7 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
         *,
         flows: int = 4,
         fields: Sequence[str] = observations.FDCC_FIELDS,
-        reward: str | Reward = "staged",
+        reward: str | Reward = DEFAULT_REWARD,
         action: ActionMap | None = None,
         task: Task | None = None,
         render_mode: str | None = None,
@@ -183,15 +189,16 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
                 # Flows that had not started when the episode was cut.
                 truncated.update(dict.fromkeys(living, True))
                 return infos
-            paid = self.reward(rows.records)
+            came = self._came(rows)
             seen = self.task.observe(rows.records)
             for row, slot in enumerate(rows.slots):
                 agent = self.possible_agents[slot]
                 self._last[agent] = seen[row]
                 named = observations.named(rows.records[row].tolist())
                 infos[agent] = {"due": bool(rows.due[row]), "time_ns": rows.time_ns, "telemetry": named}
+                infos[agent] |= came.info(row)
                 if not rows.first[row]:
-                    rewards[agent] = float(paid[row])
+                    rewards[agent] = float(came.rewards[row])
                 if not rows.due[row]:
                     living.discard(agent)
                     terminated[agent] = bool(rows.terminated[row])

@@ -20,6 +20,7 @@ from ns3_env.envs.gym_env import incast_scenario, scenario_of
 from ns3_env.envs.pettingzoo_env import FlowAgents
 from ns3_env.errors import ScenarioError
 from ns3_env.task import observations
+from ns3_env.task.rewards import DEFAULT_REWARD
 from ns3_env.task.task import Task
 
 #: What RLlib's configurations call it.
@@ -30,7 +31,7 @@ DEFAULTS: dict[str, Any] = {
     "scenario": None,
     "flows": 4,
     "fields": observations.FDCC_FIELDS,
-    "reward": "staged",
+    "reward": DEFAULT_REWARD,
     "action": None,
     "task": None,
     "render_mode": None,
@@ -52,7 +53,9 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
     terminated, one that the time limit cuts truncated. The episode ends with its last flow, truncated where
     any was.
 
-    ``infos[agent]["time_ns"]`` is the simulated time, ``infos[agent]["telemetry"]`` every field by name.
+    ``infos[agent]["elapsed"]`` are the base RTTs since the flow's last decision, the last one's
+    ``["slowdown"]`` is the flow's, ``infos[agent]["time_ns"]`` the simulated time,
+    ``infos[agent]["telemetry"]`` every field by name.
 
     Args:
         config: ``env_config``: ``scenario`` (a Scenario or its keys; none: an incast of ``flows``),
@@ -112,7 +115,7 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
         infos: Infos = {}
         self._due = None
         while (rows := self._received()) is not None:
-            paid = self.reward(rows.records)
+            came = self._came(rows)
             observed = self.task.observe(rows.records)
             for row, slot in enumerate(rows.slots):
                 agent = self.possible_agents[slot]
@@ -120,11 +123,11 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
                     continue  # ended before its first decision: it never was there
                 seen[agent] = observed[row]
                 named = observations.named(rows.records[row].tolist())
-                infos[agent] = {"time_ns": rows.time_ns, "telemetry": named}
+                infos[agent] = {"time_ns": rows.time_ns, "telemetry": named, **came.info(row)}
                 if rows.first[row]:
                     self.agents.append(agent)
                 else:
-                    rewards[agent] = float(paid[row])
+                    rewards[agent] = float(came.rewards[row])
                 if not rows.due[row]:
                     self.agents.remove(agent)
                     terminated[agent] = bool(rows.terminated[row])

@@ -26,7 +26,7 @@ from ns3_env.programs.transport import transport_of
 from ns3_env.scenario import AGENT, POLICY, Scenario
 from ns3_env.simulator import EpisodeEnd, HealthCheck, Simulator, Transitions, wait_any
 from ns3_env.task import observations
-from ns3_env.task.rewards import Reward
+from ns3_env.task.rewards import DEFAULT_REWARD, Reward
 from ns3_env.task.task import Task, WithTask
 
 
@@ -60,7 +60,7 @@ class Rollout:
         truncated: (n,) the episode was cut.
         observations: (n, D) float32.
         actions: (n,) float32 in [-1, 1], exploration included; 0 where none was taken.
-        rewards: (n,).
+        rewards, elapsed, final, slowdowns: (n,) each; see :class:`ns3_env.task.outcomes.Outcomes`.
         windows: (n, 2) window (B) and pacing rate (bit/s) that the action set.
         records: (n, fields) the whole telemetry records.
         results: the simulator's (:mod:`ns3_env.simulator.results`).
@@ -75,6 +75,9 @@ class Rollout:
     observations: NDArray[np.float32]
     actions: NDArray[np.float32]
     rewards: NDArray[np.float64]
+    elapsed: NDArray[np.float64]
+    final: NDArray[np.bool_]
+    slowdowns: NDArray[np.float64]
     windows: NDArray[np.float64]
     records: NDArray[np.float64]
     results: dict[str, Any]
@@ -160,7 +163,7 @@ class EpisodeQueue(WithTask, ABC):
         sampler: Sampler | Scenario | Mapping[str, Any],
         *,
         fields: Sequence[str] = observations.FDCC_FIELDS,
-        reward: str | Reward = "staged",
+        reward: str | Reward = DEFAULT_REWARD,
         task: Task | None = None,
         seed: int = 1,
     ) -> None:
@@ -240,19 +243,23 @@ class EpisodeQueue(WithTask, ABC):
 
         records = joined("records", (len(observations.FIELDS),))
         first = joined("first").astype(np.bool_)
-        rewards = self.reward(records)
-        rewards[first] = 0.0
+        terminated = joined("terminated").astype(np.bool_)
+        truncated = joined("truncated").astype(np.bool_)
+        came = self.task.outcomes(records, first, terminated, truncated)
         assert playing.results is not None
         return Rollout(
             episode=playing.episode,
             seed=playing.seed,
             flows=flows[order],
             first=first,
-            terminated=joined("terminated").astype(np.bool_),
-            truncated=joined("truncated").astype(np.bool_),
+            terminated=terminated,
+            truncated=truncated,
             observations=self.task.observe(records),
             actions=joined("actions").astype(np.float32),
-            rewards=rewards,
+            rewards=came.rewards,
+            elapsed=came.elapsed,
+            final=came.final,
+            slowdowns=came.slowdowns,
             windows=joined("windows", (2,)),
             records=records,
             results={**playing.results, "episode": playing.episode, "seed": playing.seed},
@@ -294,7 +301,7 @@ class Rollouts(EpisodeQueue):
         *,
         num_simulators: int = 1,
         fields: Sequence[str] = observations.FDCC_FIELDS,
-        reward: str | Reward = "staged",
+        reward: str | Reward = DEFAULT_REWARD,
         task: Task | None = None,
         seed: int = 1,
         capacity: int = 16_384,

@@ -14,7 +14,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.buffers import ReplayBuffer, RolloutBuffer
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
-from stable_baselines3.common.type_aliases import RolloutBufferSamples
+from stable_baselines3.common.type_aliases import ReplayBufferSamples, RolloutBufferSamples
 from stable_baselines3.common.vec_env import VecNormalize
 
 from ns3_env.envs.masked_rows import MaskedBufferMixin
@@ -24,7 +24,10 @@ A = TypeVar("A", bound=BaseAlgorithm)
 
 
 class MaskedReplayBuffer(ReplayBuffer):
-    """A ReplayBuffer that keeps decisions; all slots share one ring of ``buffer_size``."""
+    """A ReplayBuffer that keeps decisions; all slots share one ring of ``buffer_size``.
+
+    A transition's discount is gamma^e, e the base RTTs that it took.
+    """
 
     def __init__(
         self,
@@ -36,8 +39,10 @@ class MaskedReplayBuffer(ReplayBuffer):
         handle_timeout_termination: bool = True,
         *,
         mask: Mask,
+        gamma: float,
     ) -> None:
-        """Parameters are ReplayBuffer's, without ``n_envs``; ``mask`` is the environment's."""
+        """Parameters are ReplayBuffer's, without ``n_envs``; ``mask`` is the environment's, ``gamma`` the
+        discount per base RTT."""
         super().__init__(
             buffer_size,
             observation_space,
@@ -48,6 +53,8 @@ class MaskedReplayBuffer(ReplayBuffer):
             handle_timeout_termination,
         )
         self.mask = mask
+        self.gamma = gamma
+        self.discounts = np.ones((self.buffer_size, 1), dtype=np.float32)
         mask.acknowledge()
 
     def add(
@@ -62,7 +69,14 @@ class MaskedReplayBuffer(ReplayBuffer):
         """Adds the rows of the last step that were decisions."""
         for i in np.flatnonzero(self.mask.outcomes()):
             row = slice(i, i + 1)
+            self.discounts[self.pos] = self.gamma ** self.mask.elapsed[i]
             super().add(obs[row], next_obs[row], action[row], reward[row], done[row], infos[row])
+
+    def _get_samples(
+        self, batch_inds: npt.NDArray[Any], env: VecNormalize | None = None
+    ) -> ReplayBufferSamples:
+        discounts = self.to_torch(self.discounts[batch_inds])
+        return super()._get_samples(batch_inds, env)._replace(discounts=discounts)
 
 
 class MaskedRolloutBuffer(MaskedBufferMixin):
@@ -92,6 +106,8 @@ def mask_of(algorithm: BaseAlgorithm) -> Mask | None:
 
 def masked(algorithm: A) -> A:
     """The algorithm, which learns from decisions only: its buffer is replaced by its masked sister.
+
+    Its ``gamma`` then counts per base RTT, whatever a decision took (Bradtke & Duff 1994).
 
     Works on TD3, SAC, DDPG, TQC (any off-policy algorithm with the plain ReplayBuffer), PPO, A2C and
     sb3-contrib's RecurrentPPO. An algorithm whose environment has no rows but decisions stays as it is. To be
@@ -125,6 +141,7 @@ def _mask_replay(algorithm: OffPolicyAlgorithm, mask: Mask) -> None:
         plain.optimize_memory_usage,
         plain.handle_timeout_termination,
         mask=mask,
+        gamma=algorithm.gamma,
     )
 
 

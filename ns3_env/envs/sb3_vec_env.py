@@ -129,27 +129,33 @@ class FlowVecEnv(FlowStream, VecEnv):
         """Observations (num_envs, D), rewards, dones, infos; see the class on slots that are not due.
 
         Infos of rows that decide next hold "flow" (its index in the scenario) and "telemetry" (every field of
-        its record by name). Where a flow ends, infos hold "terminal_observation", "TimeLimit.truncated" and
-        "episode" (return "r", length "l", seconds "t"); the observation is that of the slot's next flow if it
-        begins in this very step. A slot that waited is "done" in the step in which its next flow begins, so
-        that a recurrent policy forgets what it saw while it waited.
+        its record by name), those of slots that decided "elapsed" (base RTTs since then). Where a flow ends,
+        infos hold "terminal_observation", "slowdown", "TimeLimit.truncated" (it was cut, and the reward has
+        not charged what was left) and "episode" (return "r", length "l", seconds "t"); the observation is
+        that of the slot's next flow if it begins in this very step. A slot that waited is "done" in the step
+        in which its next flow begins, so that a recurrent policy forgets what it saw while it waited.
         """
         batch = self.recv(wait_all=True)
         n = self.num_envs
         rewards = np.zeros(n, dtype=np.float32)
+        elapsed = np.zeros(n)
         dones = np.zeros(n, dtype=np.bool_)
         over = ~batch.due & ~batch.first
         goes_on = batch.due
         infos: list[dict[str, Any]] = [{"due": False} for _ in range(n)]
         scored = ~batch.first
         np.add.at(rewards, batch.slots[scored], batch.rewards[scored].astype(np.float32))
+        elapsed[batch.slots[scored]] = batch.elapsed[scored]
         np.add.at(self._returns, batch.slots[scored], batch.rewards[scored])
         np.add.at(self._lengths, batch.slots[scored], 1)
+        for slot in batch.slots[scored].tolist():
+            infos[slot]["elapsed"] = float(elapsed[slot])
         for row in np.flatnonzero(over):
             slot = int(batch.slots[row])
             dones[slot] = True
             infos[slot]["terminal_observation"] = batch.observations[row].copy()
-            infos[slot]["TimeLimit.truncated"] = bool(batch.truncated[row] and not batch.terminated[row])
+            infos[slot]["TimeLimit.truncated"] = not batch.final[row]
+            infos[slot]["slowdown"] = float(batch.slowdowns[row])
             infos[slot]["episode"] = {
                 "r": float(self._returns[slot]),
                 "l": int(self._lengths[slot]),
@@ -164,7 +170,7 @@ class FlowVecEnv(FlowStream, VecEnv):
         self._observations[due_slots] = batch.observations[goes_on]
         dones[batch.slots[batch.first]] = True
         self._tell(batch, infos)
-        self.mask.after_step(self.due, dones)
+        self.mask.after_step(self.due, dones, elapsed)
         self.results = batch.results
         return self._observations.copy(), rewards, dones, infos
 

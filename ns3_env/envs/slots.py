@@ -85,6 +85,7 @@ class Mask:
 
     Attributes:
         decided: (n,) the last step's action was applied to a flow.
+        elapsed: (n,) base RTTs that the last step took each such flow.
     """
 
     def __init__(self, rows: int) -> None:
@@ -93,6 +94,7 @@ class Mask:
             rows: n, those of each step.
         """
         self.decided: NDArray[np.bool_] = np.zeros(rows, dtype=np.bool_)
+        self.elapsed: NDArray[np.float64] = np.zeros(rows)
         self.heeded = False
         self._under_way = 0  # rows of which the last step does not say what came of them
 
@@ -113,8 +115,11 @@ class Mask:
             'where you look at info["due"] yourself, call env.mask.acknowledge()'
         )
 
-    def after_step(self, due: NDArray[np.bool_], done: NDArray[np.bool_]) -> None:
-        """What came of it: rows that decide next and rows that ended, (n,) each."""
+    def after_step(
+        self, due: NDArray[np.bool_], done: NDArray[np.bool_], elapsed: NDArray[np.float64]
+    ) -> None:
+        """What came of it: rows that decide next, rows that ended, and what ``elapsed``, (n,) each."""
+        self.elapsed = elapsed
         self._under_way = int((self.decided & ~due & ~done).sum())
 
     def outcomes(self) -> NDArray[np.bool_]:

@@ -25,7 +25,7 @@ from ns3_env.scenario.derived import controller_indices, draw_flows
 from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.simulator_json import refusal, resolved, simulator_json
 from ns3_env.scenario.tcp import Tcp
-from ns3_env.scenario.traffic import Flows
+from ns3_env.scenario.traffic import ENDLESS_BYTES, Flows
 
 
 class Scenario(ScenarioFields):
@@ -110,17 +110,10 @@ class Scenario(ScenarioFields):
         ]
         return self.model_copy(update={"controllers": controllers})
 
-    def carrying(self, telemetry_bytes: int) -> Scenario:
-        """The scenario with so many bytes of telemetry in packets of the agent's flows, unless it says it.
-
-        TCP's packets carry none.
-        """
-        if self.transport == "tcp":
-            return self
+    def with_agent(self, attributes: Mapping[str, bool | int | float | str]) -> Scenario:
+        """The scenario with attributes of "agent", where it does not give them itself."""
         controllers = [
-            x.model_copy(update={"attributes": {"TelemetryBytes": telemetry_bytes, **x.attributes}})
-            if x.name == AGENT
-            else x
+            x.model_copy(update={"attributes": {**attributes, **x.attributes}}) if x.name == AGENT else x
             for x in self.controllers
         ]
         return self.model_copy(update={"controllers": controllers})
@@ -165,11 +158,21 @@ class Scenario(ScenarioFields):
         """Flows of the scenario under its own seed."""
         return len(self.flows())
 
+    def _agent_sizes(self) -> list[int]:
+        """Sizes of the flows under "agent", in bytes."""
+        flows = self.flows()
+        under = controller_indices(self, flows)
+        sized = zip(flows.size_bytes, under, strict=True)
+        return [size for size, i in sized if self.controllers[i].name == AGENT]
+
     @property
     def agent_flow_count(self) -> int:
         """Flows under "agent": slots that an environment needs."""
-        indices = controller_indices(self, draw_flows(self, self.topology.build()))
-        return sum(self.controllers[i].name == AGENT for i in indices)
+        return len(self._agent_sizes())
+
+    def has_endless_agents(self) -> bool:
+        """Whether some flow under "agent" never ends."""
+        return ENDLESS_BYTES in self._agent_sizes()
 
     def resolved_tcp(self) -> Tcp:
         """The section ``tcp`` with what the flows' controllers declare in the place of ``auto``."""

@@ -96,6 +96,11 @@ def column(records: NDArray[np.float64], name: str) -> NDArray[np.float64]:
     return values
 
 
+def elapsed(records: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Base RTTs since each flow's last decision, before its first one since its start: shape (k,)."""
+    return column(records, "interval_ns") / column(records, "base_rtt_ns")
+
+
 def named(record: Iterable[float]) -> dict[str, float]:
     """The values of a record (fields,), by name, without those that its transport does not know."""
     return {name: value for name, value in zip(INDEX, record, strict=True) if value == value}

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ns3_env.config.imports import is_code, made_by
-from ns3_env.task.observations import column
+from ns3_env.task.observations import column, elapsed
 from ns3_env.task.rtt_target import RttTarget
 
 
@@ -19,11 +19,15 @@ class Reward(Protocol):
     """Maps records (k, fields), one per flow at the end of an interval, to rewards (k,).
 
     It may have ``fields``, the names of those that it reads: where the transport does not know one of them,
-    the reward is refused.
+    the reward is refused. Where it has ``settles``, and that is True, the last row of a flow that is cut pays
+    for what is left of it: nothing is to be bootstrapped from there.
     """
 
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
+
+#: That of every front end.
+DEFAULT_REWARD = "slowdown"
 
 #: The rewards, by the name that a configuration gives them.
 REWARDS: dict[str, Callable[..., Reward]] = {}
@@ -50,6 +54,58 @@ def _inverse_rtt(records: NDArray[np.float64]) -> NDArray[np.float64]:
     """Base RTT / RTT; 0 before the first ACK."""
     rtt = column(records, "rtt")
     return np.divide(1.0, rtt, out=np.zeros_like(rtt), where=rtt > 0)
+
+
+@dataclass(frozen=True)
+class _Completion:
+    """Base of what flows' completion costs.
+
+    With ``shaping`` the shares of the flow's bytes that are left at both ends of the interval, ρ before and
+    ρ' after, add shaping (ρ - γ^e ρ'): a potential of -shaping ρ, which changes no return but by its end
+    points (Ng et al. 1999). e is the interval in base RTTs, γ is ``gamma``, the learner's.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("cost",)
+    settles: ClassVar[bool] = True
+
+    shaping: float = 0.0
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.gamma <= 1:
+            raise ValueError(f"gamma: must be above 0 and at most 1, is {self.gamma}")
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        rewards: NDArray[np.float64] = -column(records, self.fields[0])
+        if self.shaping:
+            left, attained = column(records, "remaining"), column(records, "attained")
+            size = np.maximum(left + attained, 1e-12)
+            acked = column(records, "acked_bytes") / column(records, "bdp_bytes")
+            after = self.gamma ** elapsed(records) * left
+            rewards += self.shaping * (left + acked - after) / size
+        return rewards
+
+
+@register("slowdown")
+@dataclass(frozen=True)
+class Slowdown(_Completion):
+    """Minus the time since the last decision over the flow's ideal completion time.
+
+    The second row of a flow pays for the time before the first one, too; the last row of a flow that is cut
+    pays for what its remaining bytes would take at the ideal rate. So the undiscounted return of a flow is
+    minus its slowdown, whenever it decides (docs/decisions/0023-slowdown.md).
+    """
+
+
+@register("team_slowdown")
+@dataclass(frozen=True)
+class TeamSlowdown(_Completion):
+    """:class:`Slowdown`, summed over the live flows that share a link with this one, itself among them.
+
+    Over their number at this flow's start. Flows under other controllers count, too.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("team_cost",)
 
 
 @register("staged")

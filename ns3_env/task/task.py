@@ -16,7 +16,8 @@ from ns3_env.scenario import Scenario
 from ns3_env.task.actions import ActionMap, MultiplicativeWindow
 from ns3_env.task.availability import unknown_fields, unknown_to_reward
 from ns3_env.task.observations import FDCC_FIELDS, field_indices, observation_space, observe, wire_bytes
-from ns3_env.task.rewards import Reward, make_reward
+from ns3_env.task.outcomes import Outcomes
+from ns3_env.task.rewards import DEFAULT_REWARD, Reward, make_reward
 
 
 class Task:
@@ -35,7 +36,7 @@ class Task:
     def __init__(
         self,
         fields: Sequence[str] = FDCC_FIELDS,
-        reward: str | Reward = "staged",
+        reward: str | Reward = DEFAULT_REWARD,
         action: ActionMap | None = None,
         telemetry_bytes: int | None = None,
     ) -> None:
@@ -64,6 +65,28 @@ class Task:
         """Observations (k, len(fields)) of records (k, all fields)."""
         return observe(records, self._indices, self.observation_space)
 
+    def outcomes(
+        self,
+        records: NDArray[np.float64],
+        first: NDArray[np.bool_],
+        terminated: NDArray[np.bool_],
+        truncated: NDArray[np.bool_],
+    ) -> Outcomes:
+        """What came of the decisions before these rows (k)."""
+        return Outcomes.of(self.reward, records, first, terminated, truncated)
+
+    def posed_on(self, scenario: Scenario) -> Scenario:
+        """The scenario whose flows under "agent" carry what the task observes, and tell what it rewards.
+
+        What the scenario says of them itself goes first.
+        """
+        attributes: dict[str, bool | int | float | str] = {}
+        if scenario.transport == "rdma":
+            attributes["TelemetryBytes"] = self.telemetry_bytes
+        if "team_cost" in getattr(self.reward, "fields", ()):
+            attributes["TeamCost"] = True
+        return scenario.with_agent(attributes)
+
     def check(self, scenario: Scenario | Mapping[str, Any], also: Sequence[str] = ()) -> None:
         """Raises ScenarioError, naming fields, where the scenario's transport does not know one of them, one
         that the reward reads, or one of ``also``."""
@@ -73,6 +96,15 @@ class Task:
             faults.append(f"fields: {fault}")
         if fault := unknown_to_reward(transport, self.reward):
             faults.append(f"reward: {type(self.reward).__name__} {fault}")
+        if (
+            isinstance(scenario, Scenario)
+            and getattr(self.reward, "settles", False)
+            and scenario.has_endless_agents()
+        ):
+            faults.append(
+                f"reward: {type(self.reward).__name__} pays for completion, and flows are endless: give them "
+                "a size, or take another reward ('goodput_delay', 'proportional', 'rtt_target')"
+            )
         if faults:
             source = scenario.source if isinstance(scenario, Scenario) else None
             raise ScenarioError("\n".join(f"{source}: {fault}" if source else fault for fault in faults))

@@ -35,7 +35,7 @@ def test_a_good_configuration_is_typed_and_complete() -> None:
         (["env.simulatrs=8"], ["env: unknown key 'simulatrs'", "'simulators'"]),
         (["env.clock.rtt_fractoin=1"], ["env.clock: unknown key 'rtt_fractoin'", "'rtt_fraction'"]),
         (["trian.decisions=8"], ["unknown key 'trian'", "'train'"]),
-        (["agent.gamma=2"], ["agent.gamma", "less than or equal to 1", "2"]),
+        (["agent.gamma_per_rtt=2"], ["agent.gamma_per_rtt", "less than or equal to 1", "2"]),
         (["agent.hidden=many"], ["agent.hidden", "integer", "many"]),
         (["agent.name=ddpg"], ["agent: there is no agent 'ddpg'", "'fdcc'", "'sac'"]),
         (["env.fields=[rtt, rtt]"], ["env.fields", "twice"]),

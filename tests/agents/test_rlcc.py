@@ -35,7 +35,8 @@ def episode(lengths: list[int], actions: list[float], inputs_of: int = 3) -> Rol
     return Rollout(
         episode=0, seed=1, flows=np.repeat(np.arange(len(lengths)), lengths), first=first,
         terminated=np.zeros(rows, bool), truncated=last, observations=observations,
-        actions=np.array(actions, np.float32), rewards=np.zeros(rows), windows=none, records=none, results={},
+        actions=np.array(actions, np.float32), rewards=np.zeros(rows), elapsed=np.ones(rows),
+        final=last, slowdowns=none[:, 0], windows=none, records=none, results={},
     )  # fmt: skip
 
 

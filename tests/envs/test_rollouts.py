@@ -190,7 +190,7 @@ def buffer(size: int = 1000) -> HistoryReplayBuffer:
 
 def one_by_one(ring: HistoryReplayBuffer, rollout: Rollout) -> None:
     slot, rewards = np.zeros(1, dtype=np.int64), rollout.rewards.astype(np.float32)
-    ends = (rollout.terminated, rollout.truncated)
+    ends = (rollout.elapsed, rollout.final, ~rollout.decided)
     for row in range(len(rollout.flows)):
         here = slice(row, row + 1)
         if rollout.first[row]:

@@ -118,7 +118,7 @@ def test_an_agents_endless_flows_are_truncated_where_the_episode_ends(clock: str
     }
     played = Scenario.from_mapping(content, "s.yaml")
     fields = ("qlen", "attained", "remaining")
-    with FlowVecEnv(played, slots=2, seed=1, fields=fields) as env:
+    with FlowVecEnv(played, slots=2, seed=1, fields=fields, reward="proportional") as env:
         env.start()
         ended: list[tuple[bool, bool]] = []
         results: list[Any] = []

@@ -204,7 +204,9 @@ def test_switches_do_not_count_streams_among_their_flows(counter: str) -> None:
             ],
         },
     }
-    with FlowVecEnv(Scenario.from_mapping(base, "x.yaml"), slots=2, fields=("qlen", "flow_count")) as env:
+    fields = ("qlen", "flow_count")
+    played = Scenario.from_mapping(base, "x.yaml")
+    with FlowVecEnv(played, slots=2, fields=fields, reward="proportional") as env:
         env.start()
         counts: set[float] = set()
         for _ in range(20):

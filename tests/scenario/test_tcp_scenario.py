@@ -145,7 +145,7 @@ def test_what_it_cannot_observe_is_refused_by_name(front: str) -> None:
 def test_a_reward_that_reads_switches_is_refused_and_another_one_named() -> None:
     with (
         pytest.raises(ScenarioError, match=r"reward: Staged reads 'qlen' and .*; .*rtt_target does without"),
-        FlowStream(tcp("agent"), slots=2, fields=["rtt"]) as made,
+        FlowStream(tcp("agent"), slots=2, fields=["rtt"], reward="staged") as made,
     ):
         made.start()
 

@@ -20,6 +20,13 @@ AGENTS: dict[str, str] = {
 }
 
 
+#: What to write instead of a discount per decision.
+PER_RTT = (
+    "a discount per decision, and decisions take different times: write agent.gamma_per_rtt, per base RTT "
+    "(0.64 is 0.8 a decision of half a base RTT)"
+)
+
+
 class AgentConfig(Strict):
     """Base of an agent's section of the configuration; ``name`` is one of ``AGENTS``."""
 

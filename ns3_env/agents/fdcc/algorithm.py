@@ -109,11 +109,15 @@ class FDCC(TD3):
             config.learning_starts,
             config.batch_size,
             config.tau,
-            config.gamma,
+            config.gamma_per_rtt,
             config.train_freq,
             config.gradient_steps,
             replay_buffer_class=HistoryReplayBuffer,
-            replay_buffer_kwargs={**histories, "n_steps": config.n_step_return, "gamma": config.gamma},
+            replay_buffer_kwargs={
+                **histories,
+                "n_steps": config.n_step_return,
+                "gamma": config.gamma_per_rtt,
+            },
             policy_delay=config.policy_delay,
             target_policy_noise=config.target_policy_noise,
             target_noise_clip=config.target_noise_clip,
@@ -246,16 +250,15 @@ class FDCC(TD3):
             observations = np.asarray(batch.observations, dtype=np.float32)
             rewards = np.asarray(batch.rewards, dtype=np.float32)
             first = np.asarray(batch.first, dtype=bool)
-            terminated = np.asarray(batch.terminated, dtype=bool)
-            truncated = np.asarray(batch.truncated, dtype=bool)
-            ended, went_on = terminated | truncated, ~first
+            ended, went_on = np.asarray(batch.terminated | batch.truncated, dtype=bool), ~first
             learned = self._to_learn_from(rewards)
             replay_buffer.outcome(
                 slots[went_on],
                 learned[went_on],
                 observations[went_on],
-                terminated[went_on],
-                truncated[went_on],
+                batch.elapsed[went_on],
+                batch.final[went_on],
+                ended[went_on],
             )
             replay_buffer.begin(slots[first], observations[first])
             self._exploration.begin(slots[first])

@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from ns3_env.agents.configuration.registry import AgentConfig
+from ns3_env.agents.configuration.registry import PER_RTT, AgentConfig
 from ns3_env.config.bounds import Count, Real, Setting, Transitions
 
 
 class FdccConfig(AgentConfig):
     """LSTM-TD3. What Zhang 2023, ch. 4, does not give has TD3's value (Fujimoto et al. 2018) or our own."""
+
+    dropped_keys: ClassVar = {"gamma": (None, PER_RTT)}
 
     name: Literal["fdcc"] = "fdcc"
 
@@ -30,7 +32,7 @@ class FdccConfig(AgentConfig):
     )
 
     # What is learned from
-    gamma: float = Field(default=0.99, gt=0, le=1, description="discount per decision")
+    gamma_per_rtt: float = Field(default=0.98, gt=0, le=1, description="discount per base RTT")
     n_step_return: Setting = Field(default=3, ge=1, description="n of the n-step return")
     compress_rewards: bool = Field(
         default=True,

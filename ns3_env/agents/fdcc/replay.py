@@ -34,6 +34,7 @@ class _Pending:
     length: int
     action: Floats
     reward: float = 0.0
+    discount: float = 1.0
     steps: int = 0
 
 
@@ -41,10 +42,10 @@ class HistoryReplayBuffer(ReplayBuffer):
     """Transitions of asynchronous slots with their histories and n-step returns.
 
     A slot's life is ``begin``, then ``act`` and ``outcome`` in turn, until an outcome ends the episode. A
-    transition is (history at t, action at t, Σ_{i<m} γ^i r_{t+i}, history at t+m, γ^m, terminated); m = n,
-    or less where the episode ended before. After a termination nothing is bootstrapped; after a truncation
-    the value of the final history is, as an episode that was cut would have gone on (Zhang 2023, sec. 4.2,
-    gives the return only).
+    transition is (history at t, action at t, Σ_{i<m} γ^{e(i)} r_{t+i}, history at t+m, γ^{e(m)}, final);
+    m = n, or less where the episode ended before, and e(i) are the base RTTs that i decisions took (Bradtke &
+    Duff 1994). After a final row nothing is bootstrapped; after another end the value of the last history
+    is, as an episode that was cut would have gone on (Zhang 2023, sec. 4.2, gives the return only).
 
     Memory per transition: 2·K·F + A + a few floats, e.g. 0.5 kB at K = 8, F = 8.
     """
@@ -75,7 +76,7 @@ class HistoryReplayBuffer(ReplayBuffer):
             handle_timeout_termination: always on.
             history_length: K >= 1.
             n_steps: n >= 1.
-            gamma: discount per decision.
+            gamma: discount per base RTT.
             append_last_action: whether the input is the observation followed by the previous action.
 
         Raises:
@@ -129,7 +130,7 @@ class HistoryReplayBuffer(ReplayBuffer):
         outcome is known.
         """
         for slot in slots:
-            self._flush(int(slot), terminated=False)
+            self._flush(int(slot), final=False)
         self.histories.forget(slots)
         self.histories.observe(slots, observations)
 
@@ -145,7 +146,13 @@ class HistoryReplayBuffer(ReplayBuffer):
         histories.last_actions[slots] = actions
 
     def outcome(
-        self, slots: Ints, rewards: Floats, observations: Floats, terminated: Bools, truncated: Bools
+        self,
+        slots: Ints,
+        rewards: Floats,
+        observations: Floats,
+        elapsed: Floats,
+        final: Bools,
+        ended: Bools,
     ) -> None:
         """What followed from the last action of each of ``slots`` (m,), all different.
 
@@ -153,17 +160,20 @@ class HistoryReplayBuffer(ReplayBuffer):
             slots: (m,).
             rewards: (m,), of the last action.
             observations: (m, D); where the episode ended, its final observation.
-            terminated: (m,), the episode is over and its value from here on is zero.
-            truncated: (m,), the episode was cut.
+            elapsed: (m,), base RTTs since that action.
+            final: (m,), the episode is over and its value from here on is zero.
+            ended: (m,), the episode is over.
         """
         self.histories.observe(slots, observations)
-        for slot, reward, end, cut in zip(slots, rewards, terminated, truncated, strict=True):
+        discounts = self.gamma ** np.asarray(elapsed, dtype=np.float64)
+        for slot, reward, discount, last, end in zip(slots, rewards, discounts, final, ended, strict=True):
             pending = self._pending[slot]
             for decision in pending:
-                decision.reward += self.gamma**decision.steps * float(reward)
+                decision.reward += decision.discount * float(reward)
+                decision.discount *= float(discount)
                 decision.steps += 1
-            if end or cut:
-                self._flush(int(slot), terminated=bool(end))
+            if end:
+                self._flush(int(slot), final=bool(last))
             elif pending and pending[0].steps == self.n_steps:
                 self._store(pending.popleft(), int(slot), done=False)
 
@@ -183,11 +193,12 @@ class HistoryReplayBuffer(ReplayBuffer):
         last = np.append(begins[1:], rows)[flow] - 1  # the row with which each row's flow ends
         taken = np.flatnonzero(np.arange(rows) < last)
         after = np.minimum(taken + self.n_steps, last[taken])  # the row whose value is bootstrapped
+        since = np.cumsum(rollout.elapsed)  # base RTTs; a flow's first row adds none
         returns = np.zeros(len(taken))
         for step in range(self.n_steps):
-            row = taken + step + 1
-            counted = row <= after
-            returns[counted] += self.gamma**step * rewards[row[counted]]
+            counted = taken + step < after
+            row = taken[counted] + step
+            returns[counted] += self.gamma ** (since[row] - since[taken[counted]]) * rewards[row + 1]
         kept = slice(max(0, len(taken) - self.buffer_size), None)
         taken, after, returns = taken[kept], after[kept], returns[kept]
         at = (self.pos + np.arange(len(taken))) % self.buffer_size
@@ -195,8 +206,8 @@ class HistoryReplayBuffer(ReplayBuffer):
         self.next_windows[at], self.next_lengths[at] = windows[after], lengths[after]
         self.actions[at] = rollout.actions[taken, None]
         self.rewards[at] = returns[:, None]
-        self.dones[at] = rollout.terminated[after, None]
-        self.discounts[at] = (self.gamma ** (after - taken))[:, None]
+        self.dones[at] = rollout.final[after, None]
+        self.discounts[at] = (self.gamma ** (since[after] - since[taken]))[:, None]
         self.full = self.full or self.pos + len(taken) >= self.buffer_size
         self.pos = (self.pos + len(taken)) % self.buffer_size
 
@@ -208,13 +219,13 @@ class HistoryReplayBuffer(ReplayBuffer):
             inputs = np.concatenate([inputs, before[:, None]], axis=1)
         return histories_of(inputs, age, self.history_length)
 
-    def _flush(self, slot: int, terminated: bool) -> None:
+    def _flush(self, slot: int, final: bool) -> None:
         """Stores the decisions whose return the episode's end cut short."""
         pending = self._pending[slot]
         while pending:
             decision = pending.popleft()
             if decision.steps > 0:
-                self._store(decision, slot, done=terminated)
+                self._store(decision, slot, done=final)
 
     def _store(self, decision: _Pending, slot: int, done: bool) -> None:
         at = self.pos
@@ -225,7 +236,7 @@ class HistoryReplayBuffer(ReplayBuffer):
         self.actions[at] = decision.action
         self.rewards[at] = decision.reward
         self.dones[at] = done
-        self.discounts[at] = self.gamma**decision.steps
+        self.discounts[at] = decision.discount
         self.pos += 1
         if self.pos == self.buffer_size:
             self.full = True

@@ -16,6 +16,8 @@ class _Rows(NamedTuple):
     slots: npt.NDArray[Any]
     observations: npt.NDArray[Any]
     rewards: npt.NDArray[Any]
+    elapsed: npt.NDArray[Any]
+    final: npt.NDArray[Any]
     first: npt.NDArray[Any]
     terminated: npt.NDArray[Any]
     truncated: npt.NDArray[Any]
@@ -24,7 +26,8 @@ class _Rows(NamedTuple):
 class StepStream:
     """``recv()`` / ``send()`` over an ordinary VecEnv, in which every slot is due at every step.
 
-    An episode's end and the beginning of the next come in one batch, the end first.
+    An episode's end and the beginning of the next come in one batch, the end first. A step takes what
+    ``info["elapsed"]`` says, or 1.
     """
 
     def __init__(self, env: VecEnv, observations: npt.NDArray[Any]) -> None:
@@ -45,7 +48,7 @@ class StepStream:
         if self._reset is not None:
             observations, self._reset = self._reset, None
             no = np.zeros(n, dtype=bool)
-            return _Rows(slots, observations, np.zeros(n, np.float32), ~no, no, no)
+            return _Rows(slots, observations, np.zeros(n, np.float32), np.zeros(n), no, ~no, no, no)
         following, rewards, dones, infos = self.env.step_wait()
         assert isinstance(following, np.ndarray)
         cut = np.array([bool(info.get("TimeLimit.truncated", False)) for info in infos]) & dones
@@ -58,6 +61,8 @@ class StepStream:
             np.concatenate([slots, begun]),
             np.concatenate([outcome, following[begun]]),
             np.concatenate([rewards, np.zeros(len(begun), rewards.dtype)]),
+            np.concatenate([[info.get("elapsed", 1.0) for info in infos], np.zeros(len(begun))]),
+            np.concatenate([dones & ~cut, no]),
             np.concatenate([np.zeros(n, dtype=bool), ~no]),
             np.concatenate([dones & ~cut, no]),
             np.concatenate([cut, no]),

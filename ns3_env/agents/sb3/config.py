@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from ns3_env.agents.configuration.registry import AgentConfig
+from ns3_env.agents.configuration.registry import PER_RTT, AgentConfig
 from ns3_env.config.bounds import MAX_COUNT, MAX_TRANSITIONS, WHY_SETTING, excess
 from ns3_env.config.imports import is_code
 from ns3_env.config.model import shown
@@ -27,6 +27,7 @@ class Sb3Config(AgentConfig):
 
     name: str = Field(description="td3, sac, ppo, or pkg.module:class")
     policy: str = "MlpPolicy"
+    gamma_per_rtt: float = Field(default=0.99, gt=0, le=1, description="discount per base RTT")
     options: dict[str, Any] = Field(default_factory=dict, description="of its constructor")
 
     @field_validator("name")
@@ -39,6 +40,8 @@ class Sb3Config(AgentConfig):
     @field_validator("options")
     @classmethod
     def _sane(cls, options: dict[str, Any]) -> dict[str, Any]:
+        if "gamma" in options:
+            raise ValueError(f"gamma: {PER_RTT}")
         for key, value in options.items():
             if key in _COUNTS and isinstance(value, int | float) and not value >= 1:
                 raise ValueError(f"{key}: must be at least 1, is {shown(value)}")

@@ -46,7 +46,12 @@ class Sb3Trainer(Trainer):
         agent = self.config.agent
         assert isinstance(agent, Sb3Config)
         algorithm = _algorithm(agent.name)
-        options: dict[str, Any] = {"device": "cpu", "seed": self.config.seed, **agent.options}
+        options: dict[str, Any] = {
+            "device": "cpu",
+            "seed": self.config.seed,
+            "gamma": agent.gamma_per_rtt,
+            **agent.options,
+        }
         try:
             # Its class is known only now; each has these parameters.
             return masked(algorithm(agent.policy, self.env, **options))

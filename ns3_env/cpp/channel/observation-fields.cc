@@ -122,6 +122,15 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
      FieldSource::HopRecords},
     {Field::TimeNs, "time_ns", "ns", "", 0.0, 1e15, FieldSource::Own},
     {Field::IntervalNs, "interval_ns", "ns", "", 0.0, 1e15, FieldSource::Own},
+    {Field::Cost, "cost", "1", "ideal completion time of the flow", 0.0, 1e15, FieldSource::Own},
+    {Field::TeamCost, "team_cost", "1", "ideal completion times", 0.0, 1e15, FieldSource::Own},
+    {Field::Slowdown,
+     "slowdown",
+     "1",
+     "ideal completion time of the flow",
+     0.0,
+     1e15,
+     FieldSource::Own},
 }};
 
 /// Whether each row stands at the index that its field has in a record.

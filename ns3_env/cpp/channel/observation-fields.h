@@ -54,6 +54,10 @@ enum class Field : uint8_t
     // Clock.
     TimeNs,
     IntervalNs,
+    // What completion takes, for rewards.
+    Cost,
+    TeamCost,
+    Slowdown,
     Count,
 };
 

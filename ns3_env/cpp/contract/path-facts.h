@@ -35,6 +35,7 @@ struct PathFacts
     uint32_t packetBytes{1048};  ///< a full packet on the wire, telemetry included
     Rounding rounding{Rounding::Exact};
     std::vector<PathHop> hops;
+    std::vector<uint64_t> links; ///< ids of all links, sender's side first
 };
 
 } // namespace ns3::env

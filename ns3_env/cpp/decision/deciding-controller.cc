@@ -3,6 +3,7 @@
 #include "deciding-controller.h"
 
 #include "decision-broker.h"
+#include "team-costs.h"
 
 #include "ns3_env/cpp/contract/bottleneck-hop.h"
 #include "ns3_env/cpp/contract/declaration.h"
@@ -177,7 +178,11 @@ DecidingController::GetTypeId()
             .Flag("InitialWindow",
                   "Start with a window of one BDP (Zhang 2023, sec. 4.2); otherwise none.",
                   &DecidingController::m_initialWindow,
-                  true);
+                  true)
+            .Flag("TeamCost",
+                  "Tell what the flows that share a hop cost together; takes time with many flows.",
+                  &DecidingController::m_teamCost,
+                  false);
     return tid;
 }
 
@@ -186,13 +191,16 @@ DecidingController::Connect(DecisionBroker& broker,
                             Flow& flow,
                             int32_t slot,
                             const ClockSpec& clock,
-                            bool inBandTelemetry)
+                            bool inBandTelemetry,
+                            TeamCosts& team)
 {
     m_broker = &broker;
     m_flow = &flow;
     m_slot = slot;
     m_clock = clock;
     m_inBandTelemetry = inBandTelemetry;
+    m_team = &team;
+    m_chargedUntil = flow.StartTime();
 }
 
 void
@@ -252,14 +260,38 @@ DecidingController::OnCut(Picos now)
     m_broker->ReportEnd(*this, ROW_TRUNCATED, now);
 }
 
+void
+DecidingController::WriteCosts(DecisionRow& row, Picos now)
+{
+    const Picos ideal = m_flow->Standalone();
+    if (ideal <= 0)
+    {
+        return; // endless
+    }
+    const bool cut = (row.flags & ROW_TRUNCATED) != 0;
+    const double left = ShareLeft(*m_flow);
+    const auto inIdeals = [ideal](Picos time)
+    { return static_cast<double>(time) / static_cast<double>(ideal); };
+    row.record[Field::Slowdown] = inIdeals(now - m_flow->StartTime()) + left;
+    // No decision is paid by a flow's first row; the next one has its cost.
+    const bool ends = (row.flags & (ROW_TERMINATED | ROW_TRUNCATED)) != 0;
+    if ((row.flags & ROW_FIRST) == 0 || ends)
+    {
+        row.record[Field::Cost] = inIdeals(now - m_chargedUntil) + (cut ? left : 0.0);
+        row.record[Field::TeamCost] = m_teamCost ? m_team->Take(m_flow->Id(), now) : 0.0;
+        m_chargedUntil = now;
+    }
+}
+
 DecisionRow
-DecidingController::MakeRow(Picos now)
+DecidingController::MakeRow(Picos now, uint32_t end)
 {
     DecisionRow row;
     row.flow = m_flow->Id();
     row.slot = m_slot;
-    row.flags = m_decided ? 0U : static_cast<uint32_t>(ROW_FIRST);
+    row.flags = end | (m_decided ? 0U : static_cast<uint32_t>(ROW_FIRST));
     row.record = m_observation.Take(*m_flow, now, m_lastAction);
+    WriteCosts(row, now);
     if (!m_inBandTelemetry)
     {
         row.record.ForgetSwitches();

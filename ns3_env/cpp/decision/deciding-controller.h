@@ -57,6 +57,7 @@ class AgentObservation
 };
 
 class DecisionBroker;
+class TeamCosts;
 
 /**
  * Hands the flow's observation to the broker whenever its clock is due and applies what comes back. Under a per-flow
@@ -70,11 +71,13 @@ class DecidingController : public CongestionControl
 
     /// Joins the flow to its episode; before it starts.
     /// \param inBandTelemetry false where switches report nothing: their fields are NaN then
+    /// \param team of the episode's flows; asked where the controller is to tell it
     void Connect(DecisionBroker& broker,
                  Flow& flow,
                  int32_t slot,
                  const ClockSpec& clock,
-                 bool inBandTelemetry);
+                 bool inBandTelemetry,
+                 TeamCosts& team);
 
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
@@ -90,7 +93,8 @@ class DecidingController : public CongestionControl
 
     /// @name For the broker
     /// @{
-    DecisionRow MakeRow(Picos now);
+    /// \param end a RowFlag, where it is the flow's last row
+    DecisionRow MakeRow(Picos now, uint32_t end = 0);
     void Apply(const ActionRow& action);
     /// @}
 
@@ -98,19 +102,24 @@ class DecidingController : public CongestionControl
     bool Quantised() const { return m_quantised; }
 
   private:
+    void WriteCosts(DecisionRow& row, Picos now);
+
     bool m_quantised{false};
     bool m_initialWindow{true};
+    bool m_teamCost{false};
 
     DecisionBroker* m_broker{nullptr};
     Flow* m_flow{nullptr};
     int32_t m_slot{-1};
     ClockSpec m_clock;
     bool m_inBandTelemetry{true};
+    TeamCosts* m_team{nullptr};
 
     AgentObservation m_observation;
     Picos m_nextDecision{0};
     bool m_waiting{false};
     bool m_decided{false};
+    Picos m_chargedUntil{0}; ///< where the cost of the next row that is paid begins
     double m_lastAction{0};
 };
 

@@ -4,6 +4,7 @@
 
 #include "policy-decider.h"
 
+#include "ns3/boolean.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3_env/cpp/engine/now.h"
@@ -18,6 +19,15 @@ namespace
 
 const std::string ACROSS_THE_CHANNEL;        ///< no policy's file
 const std::string POLICY_OF_FILE = "policy"; ///< users' name of PolicyController
+const std::string ACROSS = "agent";          ///< users' name of AgentController
+
+bool
+TellsTeamCost(const ControllerSpec& spec)
+{
+    BooleanValue tells;
+    CreateController(spec)->GetAttribute("TeamCost", tells);
+    return tells.Get();
+}
 
 /// Refuses a policy that observes fields which nothing reports on this network.
 void
@@ -64,9 +74,14 @@ DecidingFlows::DecidingFlows(const Scenario& scenario, SimulatorChannel* channel
     }
     for (size_t i = 0; i < scenario.controllers.size(); ++i)
     {
-        if (scenario.controllers[i].name == POLICY_OF_FILE)
+        const ControllerSpec& spec = scenario.controllers[i];
+        if (spec.name == POLICY_OF_FILE)
         {
-            Within(ControllerKey(i), [&] { AddPolicy(scenario.controllers[i]); });
+            Within(ControllerKey(i), [&] { AddPolicy(spec); });
+        }
+        if (spec.name == POLICY_OF_FILE || spec.name == ACROSS)
+        {
+            m_teams |= Within(ControllerKey(i), [&] { return TellsTeamCost(spec); });
         }
     }
 }
@@ -115,6 +130,10 @@ DecidingFlows::AddGroup(const std::string& file,
 void
 DecidingFlows::Adopt(Flow& flow, int32_t slot)
 {
+    if (m_teams)
+    {
+        m_teamCosts.OnStart(flow, flow.StartTime());
+    }
     auto* controller = dynamic_cast<DecidingController*>(&flow.Controller());
     if (controller == nullptr)
     {
@@ -135,13 +154,23 @@ DecidingFlows::Adopt(Flow& flow, int32_t slot)
             "some, such as {feedback: both}, as policies declare none");
     }
     group->second.decider->Adopt(flow.Id(), *controller);
-    controller->Connect(group->second.broker, flow, slot, group->second.clock, m_inBandTelemetry);
+    controller->Connect(group->second.broker,
+                        flow,
+                        slot,
+                        group->second.clock,
+                        m_inBandTelemetry,
+                        m_teamCosts);
     m_members[flow.Id()] = {controller, &group->second};
 }
 
 void
-DecidingFlows::StartClocks(Episode& episode)
+DecidingFlows::Begin(Episode& episode)
 {
+    if (m_teams)
+    {
+        episode.Traces().finished.ConnectWithoutContext(
+            MakeCallback(&DecidingFlows::OnFinished, this));
+    }
     for (const auto& [file, group] : m_groups)
     {
         StartClock(&group, &episode);
@@ -179,6 +208,7 @@ DecidingFlows::Tick(const Group* group, Episode* episode)
 void
 DecidingFlows::CutAll(const Episode& episode, Picos now)
 {
+    m_teamCosts.OnCut();
     for (const Flow* flow : episode.LiveFlows())
     {
         if (const auto member = m_members.find(flow->Id()); member != m_members.end())

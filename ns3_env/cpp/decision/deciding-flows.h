@@ -5,6 +5,7 @@
 
 #include "decision-broker.h"
 #include "episode-channel.h"
+#include "team-costs.h"
 
 #include "ns3_env/cpp/run/episode.h"
 #include "ns3_env/cpp/run/scenario.h"
@@ -32,10 +33,10 @@ class DecidingFlows
     DecidingFlows(const DecidingFlows&) = delete;
     DecidingFlows& operator=(const DecidingFlows&) = delete;
 
-    /// A flow is there, and will start; one that is under no policy is left alone.
+    /// A flow is there, and will start; one that is under no policy decides nothing.
     void Adopt(Flow& flow, int32_t slot);
-    /// Clocks begin that make all flows of a policy decide at once.
-    void StartClocks(Episode& episode);
+    /// Clocks begin that make all flows of a policy decide at once; ends of flows are watched.
+    void Begin(Episode& episode);
     /// The episode ends here for every live flow.
     void CutAll(const Episode& episode, Picos now);
     /// Hands over what has been collected.
@@ -60,6 +61,7 @@ class DecidingFlows
     };
 
     void AddPolicy(const ControllerSpec& spec);
+    void OnFinished(const Flow& flow) { m_teamCosts.OnEnd(flow, flow.EndTime()); }
     void
     AddGroup(const std::string& file, std::unique_ptr<Decider> decider, const ClockSpec& clock);
     void Tick(const Group* group, Episode* episode);
@@ -70,6 +72,8 @@ class DecidingFlows
     bool m_inBandTelemetry; ///< switches report to flows
     std::optional<EpisodeChannel> m_channel;
     std::optional<TransitionLog> m_log;
+    bool m_teams{false}; ///< some flow tells what its team costs
+    TeamCosts m_teamCosts;
     std::map<std::string, Group> m_groups;          ///< by the policy's file; "" across the channel
     std::unordered_map<uint32_t, Member> m_members; ///< by flow, live or over
 };

@@ -46,15 +46,20 @@ DecisionBroker::RequestDecision(DecidingController& agent, Picos now)
 void
 DecisionBroker::ReportEnd(DecidingController& agent, uint32_t flag, Picos now)
 {
-    // A decision that was due at this very instant is overtaken by the end.
+    DecisionRow row = agent.MakeRow(now, flag);
+    // A decision that waits for its batch is overtaken by the end, which takes its place.
     const auto waiting = std::find(m_agents.begin(), m_agents.end(), &agent);
     if (waiting != m_agents.end())
     {
-        m_rows.erase(m_rows.begin() + (waiting - m_agents.begin()));
+        const auto overtaken = m_rows.begin() + (waiting - m_agents.begin());
+        row.flags |= overtaken->flags;
+        for (const Field sum : {Field::AckedBytes, Field::IntervalNs, Field::Cost, Field::TeamCost})
+        {
+            row.record[sum] += overtaken->record[sum];
+        }
+        m_rows.erase(overtaken);
         m_agents.erase(waiting);
     }
-    DecisionRow row = agent.MakeRow(now);
-    row.flags |= flag;
     m_rows.push_back(row);
     m_agents.push_back(nullptr);
     ScheduleFlush();

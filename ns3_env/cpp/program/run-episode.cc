@@ -77,7 +77,7 @@ RunEpisode(const std::string& scenarioJson, SimulatorChannel* channel, Transport
                                                              [&](Flow& flow, const FlowEntry& entry)
                                                              { deciding.Adopt(flow, entry.slot); });
     episode->SetCutHook([&](Picos now) { deciding.CutAll(*episode, now); });
-    deciding.StartClocks(*episode);
+    deciding.Begin(*episode);
     const Recorders recorders(*episode);
     std::unique_ptr<Capture> capture;
     if (episode->GetScenario().pcap)

@@ -46,6 +46,18 @@ inline constexpr uint32_t MAX_PATH_SWITCHES = 32;
 /// Links of a path: each with the node that it leaves.
 using Hops = std::vector<std::pair<uint32_t, const Neighbour*>>;
 
+/// An id of each, one for each direction.
+inline std::vector<uint64_t>
+LinkIds(const Hops& path)
+{
+    std::vector<uint64_t> ids;
+    for (const auto& [node, link] : path)
+    {
+        ids.push_back(uint64_t{node} << 32U | link->port);
+    }
+    return ids;
+}
+
 /// By node id; a node's neighbours in the order of the links.
 struct Graph
 {

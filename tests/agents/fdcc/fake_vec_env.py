@@ -14,12 +14,18 @@ from stable_baselines3.common.vec_env import VecEnv
 Array = npt.NDArray[Any]
 
 
+#: Base RTTs of each step.
+ELAPSED = 2.0
+
+
 class FakeBatch(NamedTuple):
     """The fields of ns3_env.envs.sb3_vec_env.Batch that agents read."""
 
     slots: Array
     observations: Array
     rewards: Array
+    elapsed: Array
+    final: Array
     first: Array
     terminated: Array
     truncated: Array
@@ -67,6 +73,8 @@ class FakeRdmaVecEnv(VecEnv):
             due,
             observations,
             np.where(self.step_of[due] == 0, 0.0, self.reward[due]).astype(np.float32),
+            np.full(len(due), ELAPSED),
+            over & ~self.cut[due],
             self.step_of[due] == 0,
             over & ~self.cut[due],
             over & self.cut[due],

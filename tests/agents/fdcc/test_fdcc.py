@@ -184,7 +184,7 @@ def test_it_learns_a_task_that_needs_memory() -> None:
         train_freq=8,
         gradient_steps=2,
         batch_size=64,
-        gamma=0.5,
+        gamma_per_rtt=0.5,
         n_step_return=1,
         tau=0.02,
         action_noise=0.3,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ns3_env.agents.fdcc.replay import HistoryReplayBuffer
 from ns3_env.policies.history import append
-from tests.agents.fdcc.fake_vec_env import FakeRdmaVecEnv
+from tests.agents.fdcc.fake_vec_env import ELAPSED, FakeRdmaVecEnv
 
 
 def fill(env: FakeRdmaVecEnv, buffer: HistoryReplayBuffer, batches: int) -> None:
@@ -26,8 +26,9 @@ def fill(env: FakeRdmaVecEnv, buffer: HistoryReplayBuffer, batches: int) -> None
             batch.slots[on],
             batch.rewards[on],
             batch.observations[on],
-            batch.terminated[on],
-            batch.truncated[on],
+            batch.elapsed[on],
+            batch.final[on],
+            (batch.terminated | batch.truncated)[on],
         )
         buffer.begin(batch.slots[batch.first], batch.observations[batch.first])
         due = batch.slots[~(batch.terminated | batch.truncated)]
@@ -79,9 +80,9 @@ def test_no_history_crosses_an_episode_or_the_rings_wrap(
         assert (now[:2] == then[:2]).all(), "a transition stays in its episode"
         m = int(then[2] - now[2])
         assert 1 <= m <= n
-        assert buffer.discounts[i, 0] == pytest.approx(0.99**m)
+        assert buffer.discounts[i, 0] == pytest.approx(0.99 ** (ELAPSED * m))
         # The fake's reward for 0.25 is -0.25 at every step.
-        assert buffer.rewards[i, 0] == pytest.approx(-0.25 * sum(0.99**k for k in range(m)))
+        assert buffer.rewards[i, 0] == pytest.approx(-0.25 * sum(0.99 ** (ELAPSED * k) for k in range(m)))
 
 
 def lone_episode(n: int, rewards: list[float], terminated: bool, truncated: bool) -> HistoryReplayBuffer:
@@ -98,8 +99,9 @@ def lone_episode(n: int, rewards: list[float], terminated: bool, truncated: bool
             slot,
             np.array([reward], dtype=np.float32),
             np.array([[step + 2.0]], dtype=np.float32),
+            np.ones(1),
             yes if final and terminated else no,
-            yes if final and truncated else no,
+            yes if final and (terminated or truncated) else no,
         )
     return buffer
 

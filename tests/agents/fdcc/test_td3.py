@@ -91,7 +91,9 @@ def learner(**config: Any) -> FDCC:
     th.set_num_threads(1)
     small = {"hidden": 4, "shortcut": 4, "net_arch": [4], "learning_starts": 40, "train_freq": 50}
     env = FakeRdmaVecEnv(2, seed=1, longest=4)
-    settings = FdccConfig(**{**small, "gradient_steps": 0, "gamma": 0.5, "n_step_return": 2, **config})
+    settings = FdccConfig(
+        **{**small, "gradient_steps": 0, "gamma_per_rtt": 0.5, "n_step_return": 2, **config}
+    )
     model = FDCC("LstmPolicy", env, settings, seed=1)
     model.set_logger(Logger(None, []))
     model.learn(50)
@@ -195,7 +197,7 @@ def test_what_is_stored_is_compressed_and_what_is_logged_is_not() -> None:
 def test_the_defaults_are_the_configurations() -> None:
     model = FDCC("LstmPolicy", FakeRdmaVecEnv(1))
     assert model.config == FdccConfig()
-    assert model.gamma == FdccConfig().gamma
+    assert model.gamma == FdccConfig().gamma_per_rtt
     assert model.actor.compress
     assert model.replay_buffer.n_steps == FdccConfig().n_step_return
 

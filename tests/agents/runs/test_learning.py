@@ -18,7 +18,7 @@ from ns3_env.simulator.results import flow_column, flow_ends
 from tests.samples.runs import checkpoints, the_run, written
 
 AGENT = """
-{name: fdcc, hidden: 16, shortcut: 32, net_arch: [32], gamma: 0.9, n_step_return: 5, tau: 0.01,
+{name: fdcc, hidden: 16, shortcut: 32, net_arch: [32], gamma_per_rtt: 0.9, n_step_return: 5, tau: 0.01,
 batch_size: 128, learning_starts: 2000, train_freq: 32, gradient_steps: 2, action_noise: 0.1,
 random_share: 0.15}
 """

@@ -236,6 +236,7 @@ Fabric::DescribePath(const Hops& forward, const Hops& backward) const
     {
         hop.feedbackDelay += oneWay + back;
     }
+    facts.links = LinkIds(forward);
     Measure(m_routing.MeasuredPath(forward), facts);
     facts.bdpBytes = BdpBytes(facts.baseRtt, facts.hostRateBps);
     facts.maxBdpBytes = m_rules->MaxBdp(facts, m_extremes.bdpBytes);

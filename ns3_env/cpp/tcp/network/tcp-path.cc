@@ -84,6 +84,7 @@ TcpPath::Facts(Picos maxBaseRtt) const
         oneWay += link->delay + Serialisation(facts.packetBytes, link->rateBps);
         facts.slowestBps = std::min(facts.slowestBps, link->rateBps);
     }
+    facts.links = LinkIds(m_forward);
     facts.bdpBytes = BdpBytes(facts.baseRtt, facts.hostRateBps);
     facts.maxBdpBytes = BdpBytes(facts.maxBaseRtt, facts.hostRateBps);
     return facts;
