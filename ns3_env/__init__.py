@@ -17,6 +17,7 @@ from ns3_env.errors import (
     SimulatorHung,
     SimulatorNotFound,
 )
+from ns3_env.tasks.versions import VERSIONS, id_of
 
 #: What is imported when it is first asked for: some of it needs libraries that are extras.
 _LAZY = {
@@ -72,4 +73,12 @@ if "ns3_env/RdmaIncast-v0" not in gym.registry:
         vector_entry_point="ns3_env.envs.tcp_env:TcpBottleneckVectorEnv",
         nondeterministic=False,
     )
+    for _name in VERSIONS:
+        gym.register(
+            id=id_of(_name),
+            entry_point="ns3_env.tasks.front_ends:TaskEnv",
+            vector_entry_point="ns3_env.tasks.front_ends:TaskVectorEnv",
+            nondeterministic=False,
+            kwargs={"task": _name},
+        )
     gym.register(id="ns3_env/Ns3Ai-v0", entry_point="ns3_env.ns3ai:Ns3AiEnv", nondeterministic=True)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ns3_env.envs import arguments, renamed
 from ns3_env.envs.background_policy import BackgroundPolicy
-from ns3_env.envs.flow_stream import episode_seed
+from ns3_env.envs.flow_stream import SILENT_EPISODES, episode_seed
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.errors import ScenarioError
 from ns3_env.policies.policy import Policy
@@ -29,6 +29,8 @@ from ns3_env.task.rewards import DEFAULT_REWARD, Reward
 from ns3_env.task.task import Task, WithTask
 
 Observation = NDArray[np.float32]
+#: Draws the scenario of an episode from its seed.
+Draw = Callable[[int], Scenario]
 
 
 def incast_scenario(flows: int = 4, size_bytes: int = 1_000_000, spread_ns: int = 10_000) -> Scenario:
@@ -58,9 +60,10 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     Read again after pickling, it is a new environment of the same arguments.
 
     Args:
-        scenario: the scenario, its keys, or None for :func:`incast_scenario` of ``flows``.
+        scenario: the scenario, its keys, what draws one for each episode's seed, or None for
+            :func:`incast_scenario` of ``flows``.
         flows: senders of the default scenario.
-        flow: the controlled flow's index in the flow list.
+        flow: the controlled flow's index in the flow list; None: another in each episode.
         others: the other flows' controller by name, where the scenario names none; or a policy that steers
             them (SB3's ``predict`` with ``fields`` and ``action_map``), each flow with a state of its own.
         fields, reward, action, task: see :class:`ns3_env.task.task.Task`, which may stand for the others.
@@ -76,10 +79,10 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
 
     def __init__(
         self,
-        scenario: Scenario | Mapping[str, Any] | None = None,
+        scenario: Scenario | Mapping[str, Any] | Draw | None = None,
         *,
         flows: int = 4,
-        flow: int = 0,
+        flow: int | None = 0,
         others: str | Policy = "hpcc",
         fields: Sequence[str] = observations.FDCC_FIELDS,
         reward: str | Reward = DEFAULT_REWARD,
@@ -90,19 +93,32 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     ) -> None:
         EzPickle.__init__(self, **arguments(locals()))
         self._film = Film(render_mode)
-        self._flow = flow
+        self._drawn_flow = flow is None
+        self._flow = 0 if flow is None else flow
         self._others = others
         self._companions = None if isinstance(others, str) else BackgroundPolicy(others)
-        self.scenario = self._controlled(incast_scenario(flows) if scenario is None else scenario)
         self.render_mode = render_mode
         self.task = Task(fields, reward, action) if task is None else task
         self.observation_space = self.task.observation_space  # type: ignore[assignment]
         self.action_space = self.task.action_space
         self._of_others = () if isinstance(others, str) else tuple(others.fields)
-        self.task.check(self.scenario, self._of_others)
         self._executable = executable
+        self._draw = scenario if callable(scenario) else None
+        self.scenario = self._checked(self._first(scenario, flows))
         self._simulator = self._simulator_for(self.scenario)
         self._last: DecisionBatch | None = None
+
+    def _first(self, given: Scenario | Mapping[str, Any] | Draw | None, flows: int) -> Scenario:
+        """What is played first."""
+        if callable(given):
+            return given(0)
+        return incast_scenario(flows) if given is None else scenario_of(given)
+
+    def _checked(self, given: Scenario | Mapping[str, Any]) -> Scenario:
+        """The scenario as it is played. Raises ScenarioError."""
+        scenario = self._controlled(given)
+        self.task.check(scenario, self._of_others)
+        return scenario
 
     def _controlled(self, given: Scenario | Mapping[str, Any]) -> Scenario:
         """The scenario with the flow under the agent, the others as this environment has them."""
@@ -118,11 +134,13 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         """Takes what reset() was asked for."""
         if unknown := sorted(set(options) - {"scenario"}):
             raise ValueError(f"options: there is no {unknown[0]!r}; reset() knows 'scenario'")
-        if "scenario" not in options:
-            return
-        scenario = self._controlled(options["scenario"])
-        self.task.check(scenario, self._of_others)
-        self.scenario = scenario
+        if "scenario" in options:
+            self._draw = None
+            self._put(options["scenario"])
+
+    def _put(self, given: Scenario | Mapping[str, Any]) -> None:
+        """Plays this scenario from now on."""
+        self.scenario = self._checked(given)
         if self.scenario.agent_flow_count > self._capacity:
             self._simulator.close()
             self._simulator = self._simulator_for(self.scenario)
@@ -152,14 +170,24 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         if self._companions is not None:
             self._companions.forget()
         self._film.begin()
-        seeded = self.scenario.with_seed(episode_seed(drawn, 0))
-        self._simulator.send_reset(self.task.posed_on(seeded))
+        seed = episode_seed(drawn, 0)
+        if self._drawn_flow or self._draw is not None:
+            scenario = self.scenario if self._draw is None else self._draw(seed)
+            if self._drawn_flow:
+                self._flow = int(np.random.default_rng(seed).choice(scenario.agent_flows()))
+            self._put(scenario)
+        self._simulator.send_reset(self.task.posed_on(self.scenario.with_seed(seed)))
 
     def begun(self) -> tuple[Observation, dict[str, Any]]:
         """The second half of :meth:`reset`: the episode's first observation."""
-        rows = self._until_own_turn()
-        own = None if rows is None else self._own(rows)
-        if rows is None or own is None or not rows.due[own]:
+        for attempt in range(SILENT_EPISODES if self._drawn_flow else 1):
+            if attempt:
+                self.begin(None)  # another flow
+            rows = self._until_own_turn()
+            own = None if rows is None else self._own(rows)
+            if rows is not None and own is not None and rows.due[own]:
+                break
+        else:
             raise ScenarioError("the controlled flow never decides: it is over before its first decision")
         self._last = rows
         return self._observe(rows, own), self._info(rows, own)

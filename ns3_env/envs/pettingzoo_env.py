@@ -15,7 +15,7 @@ from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
 
 from ns3_env.envs import arguments, renamed
 from ns3_env.envs.flow_stream import episode_seed
-from ns3_env.envs.gym_env import incast_scenario, scenario_of
+from ns3_env.envs.gym_env import Draw, incast_scenario, scenario_of
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario, Synchronous
@@ -38,19 +38,24 @@ class FlowAgents(WithTask):
         task: Task,
         render_mode: str | None,
         executable: str | PathLike[str] | None,
+        draw: Draw | None = None,
+        slots: int | None = None,
     ) -> None:
         """Raises ScenarioError where the scenario's transport does not know what the task needs.
 
         Args:
-            scenario: what is played.
+            scenario: what is played, or, where each episode draws its own, the first.
             task: what each flow observes, does and gets.
             render_mode: None, or "rgb_array".
             executable: see :class:`ns3_env.simulator.Simulator`.
+            draw: draws the scenario of an episode from its seed; none: always the same.
+            slots: agents at most; none: those of the scenario.
         """
         task.check(scenario)
+        self._draw = draw
         self.scenario, self.task, self.render_mode = scenario, task, render_mode
         self._film = Film(render_mode)
-        count = scenario.agent_flow_count
+        count = scenario.agent_flow_count if slots is None else slots
         self.possible_agents = [f"flow_{slot}" for slot in range(count)]
         self.agents: list[Any] = []
         self.observation_spaces = dict.fromkeys(self.possible_agents, task.observation_space)
@@ -65,8 +70,10 @@ class FlowAgents(WithTask):
             self._random = np.random.default_rng(seed)
         drawn = int(self._random.integers(2**31)) if seed is None else seed
         self._film.begin()
-        seeded = self.scenario.with_seed(episode_seed(drawn, 0))
-        self._simulator.send_reset(self.task.posed_on(seeded))
+        drawn = episode_seed(drawn, 0)
+        if self._draw is not None:
+            self.scenario = self._draw(drawn)
+        self._simulator.send_reset(self.task.posed_on(self.scenario.with_seed(drawn)))
 
     def _answer(self, rows: DecisionBatch, actions: Mapping[Any, Any]) -> None:
         """Sends the actions of the rows that are due."""
@@ -104,7 +111,9 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
     since the flow's last decision, the last one's ``["slowdown"]`` is the flow's.
 
     Args:
-        scenario: the scenario or its keys; None: :func:`ns3_env.envs.gym_env.incast_scenario` of ``flows``.
+        scenario: the scenario, its keys, or what draws one for each episode's seed; None:
+            :func:`ns3_env.envs.gym_env.incast_scenario` of ``flows``.
+        slots: agents at most; None: those of the scenario.
         flows: senders of the default scenario.
         fields, reward, action, task: see :class:`ns3_env.task.task.Task`, which may stand for the others.
         render_mode: None, or "rgb_array": :meth:`render` draws queue, rates and windows.
@@ -122,9 +131,10 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
 
     def __init__(
         self,
-        scenario: Scenario | Mapping[str, Any] | None = None,
+        scenario: Scenario | Mapping[str, Any] | Draw | None = None,
         *,
         flows: int = 4,
+        slots: int | None = None,
         fields: Sequence[str] = observations.FDCC_FIELDS,
         reward: str | Reward = DEFAULT_REWARD,
         action: ActionMap | None = None,
@@ -135,12 +145,14 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
         EzPickle.__init__(self, **arguments(locals()))
         if scenario is None:
             scenario = incast_scenario(flows).model_copy(update={"clock": Synchronous()})
-        scenario = scenario_of(scenario)
+        draw = scenario if callable(scenario) else None
+        scenario = scenario(0) if callable(scenario) else scenario_of(scenario)
         if scenario.clock.name != "synchronous":
             raise ScenarioError(
                 f"{scenario.source or 'scenario'}: clock.name: a ParallelEnv needs 'synchronous'"
             )
-        self.set_up(scenario, task or Task(fields, reward, action), render_mode, executable)
+        task = task or Task(fields, reward, action)
+        self.set_up(scenario, task, render_mode, executable, draw, slots)
         self._last: Observations = {}
 
     def observation_space(self, agent: str) -> gym.spaces.Space[Any]:
@@ -156,7 +168,7 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
     ) -> tuple[Observations, dict[str, dict[str, Any]]]:
         """Begins an episode: that of the seed, or the next of the environment's own generator."""
         self._begin(seed)
-        self.agents = list(self.possible_agents)
+        self.agents = self.possible_agents[: self.scenario.agent_flow_count]
         zeros = np.zeros(self.task.observation_space.shape or (), dtype=np.float32)
         self._last = {agent: zeros.copy() for agent in self.agents}
         infos = self._advance({}, {}, {})

@@ -30,6 +30,7 @@ NAME = "ns3_env/RdmaMultiAgent-v0"
 DEFAULTS: dict[str, Any] = {
     "scenario": None,
     "flows": 4,
+    "slots": None,
     "fields": observations.FDCC_FIELDS,
     "reward": DEFAULT_REWARD,
     "action": None,
@@ -58,7 +59,8 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
     ``infos[agent]["telemetry"]`` every field by name.
 
     Args:
-        config: ``env_config``: ``scenario`` (a Scenario or its keys; none: an incast of ``flows``),
+        config: ``env_config``: ``scenario`` (a Scenario, its keys, or what draws one for each
+            episode's seed; none: an incast of ``flows``), ``slots`` (agents at most),
             ``fields``, ``reward``, ``action``, ``task``, ``render_mode`` and ``executable``, as of
             :class:`ns3_env.envs.pettingzoo_env.FlowParallelEnv`.
 
@@ -75,11 +77,15 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
             raise ValueError(f"env_config: there is no {unknown[0]!r}; known: {', '.join(DEFAULTS)}")
         given = {**DEFAULTS, **given}
         chosen = given["scenario"]
-        scenario = incast_scenario(given["flows"]) if chosen is None else scenario_of(chosen)
+        draw = chosen if callable(chosen) else None
+        if draw is not None:
+            scenario = draw(0)
+        else:
+            scenario = incast_scenario(given["flows"]) if chosen is None else scenario_of(chosen)
         if scenario.agent_flow_count == 0:
             raise ScenarioError(f"{scenario.source or 'scenario'}: no flow is under 'agent'")
         task = given["task"] or Task(given["fields"], given["reward"], given["action"])
-        self.set_up(scenario, task, given["render_mode"], given["executable"])
+        self.set_up(scenario, task, given["render_mode"], given["executable"], draw, given["slots"])
         self._cut = False
 
     def reset(  # type: ignore[override]  # not a gymnasium.Env's, as MultiAgentEnv's is not

@@ -158,21 +158,20 @@ class Scenario(ScenarioFields):
         """Flows of the scenario under its own seed."""
         return len(self.flows())
 
-    def _agent_sizes(self) -> list[int]:
-        """Sizes of the flows under "agent", in bytes."""
-        flows = self.flows()
-        under = controller_indices(self, flows)
-        sized = zip(flows.size_bytes, under, strict=True)
-        return [size for size, i in sized if self.controllers[i].name == AGENT]
+    def agent_flows(self) -> list[int]:
+        """Indices of the flows under "agent"."""
+        under = controller_indices(self, self.flows())
+        return [flow for flow, i in enumerate(under) if self.controllers[i].name == AGENT]
 
     @property
     def agent_flow_count(self) -> int:
         """Flows under "agent": slots that an environment needs."""
-        return len(self._agent_sizes())
+        return len(self.agent_flows())
 
     def has_endless_agents(self) -> bool:
         """Whether some flow under "agent" never ends."""
-        return ENDLESS_BYTES in self._agent_sizes()
+        sizes = self.flows().size_bytes
+        return ENDLESS_BYTES in sizes and any(sizes[flow] == ENDLESS_BYTES for flow in self.agent_flows())
 
     def resolved_tcp(self) -> Tcp:
         """The section ``tcp`` with what the flows' controllers declare in the place of ``auto``."""

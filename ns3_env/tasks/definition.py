@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Declaration of a task: its scenarios, what a flow observes, does and gets, and how it is scored."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from ns3_env.scenario import AGENT, Clock, PerFlowRtt, Scenario
+from ns3_env.task.actions import ExponentialWindow, Map
+from ns3_env.task.task import Task
+from ns3_env.tasks.versions import id_of
+
+#: Seeds of test scenarios begin here. Episodes have seeds below 2^31, so that none is ever trained on.
+FIRST_TEST_SEED = 2**40
+#: Test scenarios of a task.
+TESTS = 10
+
+#: What flows of RDMA observe: 18 B of telemetry, and the message's size, which a sender knows.
+RDMA_FIELDS = (
+    "rtt",
+    "qlen",
+    "switch_rate",
+    "flow_count",
+    "goodput",
+    "pacing_rate",
+    "remaining",
+    "attained",
+    "last_action",
+)
+
+#: Draws a scenario's keys.
+Draw = Callable[[np.random.Generator], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class TaskSpec:
+    """A task.
+
+    Attributes:
+        name: as ids have it: "ns3_env/Incast-v1".
+        draw: keys of a scenario, but for controllers and clock.
+        slots: most flows under the agent in a scenario; one that has more is drawn again.
+        fields: that a flow observes.
+        action: what its action does.
+        reward: its name.
+        clock: when flows decide.
+        attributes: of "agent".
+        measure: what is scored: "slowdown" (the mean over flows; one that is cut pays for what is left) or
+            "max_min" (how far slowdowns are from those of the max-min allocation).
+        decisions: budget of a training on this task alone.
+    """
+
+    name: str
+    draw: Draw
+    slots: int = 64
+    fields: tuple[str, ...] = RDMA_FIELDS
+    action: Map = field(default_factory=lambda: ExponentialWindow(alpha=1.0, least_packets=0.1))
+    reward: str = "slowdown"
+    clock: Clock = field(default_factory=PerFlowRtt)
+    attributes: Mapping[str, bool] = field(default_factory=dict)
+    measure: Literal["slowdown", "max_min"] = "slowdown"
+    decisions: int = 200_000
+
+    @property
+    def id(self) -> str:
+        """As Gymnasium registers it."""
+        return id_of(self.name)
+
+    @property
+    def summary(self) -> str:
+        """One line."""
+        return (self.draw.__doc__ or "").strip().splitlines()[0].rstrip(".")
+
+    @property
+    def reference(self) -> str:
+        """The controller whose score is 100."""
+        return "max_min" if self.measure == "max_min" else "oracle"
+
+    def problem(self) -> Task:
+        """What a flow observes, does and gets."""
+        return Task(self.fields, self.reward, self.action)
+
+    def training(self, seed: int) -> Scenario:
+        """The scenario of a seed in [0, 2^31), every flow of the task under "agent".
+
+        Raises ValueError for a seed of the test scenarios, or any other beyond.
+        """
+        if not 0 <= seed < 2**31:
+            raise ValueError(
+                f"{self.name}: seed {seed} is not one to train on: those are 0 to 2^31 - 1, test scenarios "
+                f"have {FIRST_TEST_SEED} and more (test())"
+            )
+        return self._drawn(seed)
+
+    def test(self, number: int) -> Scenario:
+        """The fixed test scenario of this number. Raises ValueError where there is none."""
+        if not 0 <= number < TESTS:
+            raise ValueError(f"{self.name}: test scenarios are 0 to {TESTS - 1}, not {number}")
+        return self._drawn(FIRST_TEST_SEED + number)
+
+    def _drawn(self, seed: int) -> Scenario:
+        random = np.random.default_rng((zlib.crc32(self.name.encode()), seed))
+        agent = {"name": AGENT, "attributes": dict(self.attributes)}
+        while True:
+            keys = self.draw(random)
+            common = {"clock": self.clock.model_dump(), "seed": seed}
+            content = {"controllers": [agent, *keys.pop("others", [])], **common, **keys}
+            scenario = Scenario.from_mapping(content, self.id)
+            if scenario.agent_flow_count <= self.slots:
+                return scenario

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Environments of a task: one for each front end, all on its training scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gymnasium.utils import EzPickle
+
+from ns3_env.envs.flow_stream import FlowStream, episode_seed
+from ns3_env.envs.gym_env import Draw, FlowEnv
+from ns3_env.envs.gym_vector_env import FlowVectorEnv
+from ns3_env.envs.rollouts import Rollouts
+from ns3_env.scenario import Scenario, Synchronous
+from ns3_env.tasks.declared import task
+from ns3_env.tasks.definition import TaskSpec
+
+#: Who steers the other flows of a Gymnasium environment.
+OTHERS = {"rdma": "dcqcn", "tcp": "dctcp"}
+
+
+class TaskEnv(FlowEnv):
+    """A Gymnasium environment of a task: one flow, another in each episode, among those of DCQCN or DCTCP.
+
+    Args:
+        task: its name or id.
+        arguments: of :class:`ns3_env.envs.gym_env.FlowEnv`, in the place of the task's.
+    """
+
+    def __init__(self, task: str, **arguments: Any) -> None:
+        spec = _found(task)
+        first = spec.training(0)
+        own = {"flow": None, "others": OTHERS[first.transport], "task": spec.problem()}
+        super().__init__(spec.training, **{**own, **arguments})
+        EzPickle.__init__(self, task, **arguments)
+
+
+class TaskVectorEnv(FlowVectorEnv):
+    """``num_envs`` :class:`TaskEnv` whose simulators compute side by side."""
+
+    env_class = TaskEnv
+
+
+def _by_episode(spec: TaskSpec, seed: int) -> Callable[[int], Scenario]:
+    """The scenario of each episode's number, for streams and rollouts of this base seed."""
+    return lambda episode: spec.training(episode_seed(seed, episode))
+
+
+def _stepped(spec: TaskSpec) -> Draw:
+    """Scenarios under the synchronous clock, on which every flow decides in every step."""
+    return lambda seed: spec.training(seed).model_copy(update={"clock": Synchronous()})
+
+
+def _gymnasium(spec: TaskSpec, **arguments: Any) -> TaskEnv:
+    return TaskEnv(spec.name, **arguments)
+
+
+def _stream(spec: TaskSpec, seed: int = 1, **arguments: Any) -> FlowStream:
+    options = {"slots": spec.slots, "task": spec.problem(), "seed": seed}
+    return FlowStream(_by_episode(spec, seed), **{**options, **arguments})
+
+
+def _sb3(spec: TaskSpec, seed: int = 1, **arguments: Any) -> Any:
+    from ns3_env.envs.sb3_vec_env import FlowVecEnv
+
+    options = {"slots": spec.slots, "task": spec.problem(), "seed": seed}
+    draw = _stepped(spec)
+    return FlowVecEnv(lambda episode: draw(episode_seed(seed, episode)), **{**options, **arguments})
+
+
+def _pettingzoo(spec: TaskSpec, **arguments: Any) -> Any:
+    from ns3_env.envs.pettingzoo_env import FlowParallelEnv
+
+    return FlowParallelEnv(_stepped(spec), **{"slots": spec.slots, "task": spec.problem(), **arguments})
+
+
+def _rllib(spec: TaskSpec, **arguments: Any) -> Any:
+    from ns3_env.envs.rllib_env import FlowMultiAgentEnv
+
+    config = {"scenario": spec.training, "slots": spec.slots, "task": spec.problem()}
+    return FlowMultiAgentEnv({**config, **arguments})
+
+
+def _rollouts(spec: TaskSpec, seed: int = 1, **arguments: Any) -> Rollouts:
+    return Rollouts(_by_episode(spec, seed), **{"task": spec.problem(), "seed": seed, **arguments})
+
+
+#: By name.
+FRONT_ENDS: dict[str, Callable[..., Any]] = {
+    "gymnasium": _gymnasium,
+    "sb3": _sb3,
+    "pettingzoo": _pettingzoo,
+    "rllib": _rllib,
+    "stream": _stream,
+    "rollouts": _rollouts,
+}
+
+
+def _found(name: str) -> TaskSpec:
+    try:
+        return task(name)
+    except KeyError as error:
+        raise ValueError(error.args[0]) from None
+
+
+def make(name: str, front_end: str = "gymnasium", **arguments: Any) -> Any:
+    """An environment of a task, on its training scenarios.
+
+    "sb3" and "pettingzoo" step every flow at once, under the clock "synchronous"; the others decide under the
+    task's own clock.
+
+    Args:
+        name: of the task, or its id.
+        front_end: "gymnasium", "sb3", "pettingzoo", "rllib", "stream" or "rollouts".
+        arguments: of the environment, in the place of the task's: ``seed``, ``num_simulators``, ``reward``...
+
+    Raises ValueError for a name or front end that there is not.
+    """
+    spec = _found(name)
+    if front_end not in FRONT_ENDS:
+        raise ValueError(f"there is no front end {front_end!r}; there are {', '.join(FRONT_ENDS)}")
+    return FRONT_ENDS[front_end](spec, **arguments)

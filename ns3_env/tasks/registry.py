@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Registry of tasks by name and id."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ns3_env.tasks.definition import Draw, TaskSpec
+
+#: The tasks, by name.
+TASKS: dict[str, TaskSpec] = {}
+
+
+def declare(name: str, **settings: Any) -> Callable[[Draw], Draw]:
+    """Makes a function that draws scenarios a task; settings are those of :class:`TaskSpec`."""
+
+    def put(draw: Draw) -> Draw:
+        TASKS[name] = TaskSpec(name, draw, **settings)
+        return draw
+
+    return put
+
+
+def task(name: str) -> TaskSpec:
+    """The task of this name, or of an id such as "ns3_env/Incast-v1".
+
+    Raises KeyError, naming those that there are.
+    """
+    for found in TASKS.values():
+        if name in (found.name, found.id, found.id.partition("/")[2]):
+            return found
+    raise KeyError(f"there is no task {name!r}; there are {', '.join(TASKS)}")
