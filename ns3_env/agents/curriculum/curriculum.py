@@ -14,8 +14,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, fie
 from ns3_env.agents.configuration.config import EnvConfig, Keys, Named
 from ns3_env.agents.configuration.problem import make_scenario, merge
 from ns3_env.agents.curriculum.plateau import Plateau, PlateauState, ValidationConfig
-from ns3_env.agents.curriculum.sampler import make_sampler
-from ns3_env.config.bounds import Count, Setting
+from ns3_env.agents.curriculum.sampler import ScenarioSampler, make_sampler
+from ns3_env.config.bounds import WHY_SETTING, Count, Setting, few
 from ns3_env.config.model import Strict, validate
 from ns3_env.config.units import plain
 from ns3_env.errors import ConfigError
@@ -80,18 +80,33 @@ class CurriculumConfig(Strict):
     sampler: Named | None = Field(
         default=None, description="pkg.module:name of what draws the episodes' scenarios, instead of stages"
     )
+    tasks: Annotated[list[str], few(100, WHY_SETTING)] | None = Field(
+        default=None,
+        min_length=1,
+        description="names of tasks (ns3_env.tasks) whose training scenarios are drawn, instead of stages",
+    )
     stages: list[StageConfig] = Field(default=[], validate_default=True)
+
+    @field_validator("tasks")
+    @classmethod
+    def _there_are_such(cls, tasks: list[str] | None) -> list[str] | None:
+        from ns3_env.tasks.declared import task
+
+        try:
+            return None if tasks is None else [task(name).name for name in tasks]
+        except KeyError as error:
+            raise ValueError(error.args[0]) from None
 
     @field_validator("stages")
     @classmethod
     def _only_the_last_stays(cls, stages: list[StageConfig], info: ValidationInfo) -> list[StageConfig]:
-        sampled = info.data.get("sampler") is not None
+        sampled = info.data.get("sampler") is not None or info.data.get("tasks") is not None
         if sampled and not stages:
             return [StageConfig(name="sampled")]
         if sampled and [stage.name for stage in stages] != ["sampled"]:
-            raise ValueError("there is a sampler: it draws the scenarios, and stages would say nothing")
+            raise ValueError("tasks or a sampler draw the scenarios, and stages would say nothing")
         if not stages:
-            raise ValueError("there is no stage, and no sampler")
+            raise ValueError("there is no stage, no task, and no sampler")
         names = [stage.name for stage in stages]
         if len(set(names)) < len(names):
             raise ValueError("two stages have the same name")
@@ -110,6 +125,15 @@ class CurriculumState(Strict):
     returns: list[float]
     plateau: PlateauState | None = None
     sampler: dict[str, Any] | None = None
+
+
+def _sampler(config: CurriculumConfig, source: str) -> ScenarioSampler | None:
+    """What draws the scenarios, where stages do not. Raises ConfigError."""
+    if config.tasks is not None:
+        from ns3_env.agents.curriculum.tasks import TaskSampler
+
+        return TaskSampler(config.tasks)
+    return None if config.sampler is None else make_sampler(config.sampler, source)
 
 
 class Curriculum:
@@ -137,7 +161,7 @@ class Curriculum:
             ScenarioError: a stage's scenario is wrong.
         """
         self._by_score = by_score
-        self.sampler = None if config.sampler is None else make_sampler(config.sampler, source)
+        self.sampler = _sampler(config, source)
         self.config = config
         self.seed = seed
         self.env = env
