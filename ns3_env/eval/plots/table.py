@@ -44,6 +44,11 @@ def cell(value: float, form: str) -> str:
     return "–" if math.isnan(value) else format(value, form)
 
 
+def markdown_cell(text: str) -> str:
+    """A name that ends no cell of a Markdown table and starts no tag."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;").replace("`", "'")
+
+
 def show(title: str, rows: Mapping[str, Mapping[str, float]], console: Console | None = None) -> None:
     """Prints one row for each controller."""
     # The box itself keeps columns a space apart: with no padding, queues of 100 MB still fit 80 columns.

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 
 from ns3_env.eval.benchmark.standings import Standing, headlines
 from ns3_env.eval.metrics import METRICS
+from ns3_env.eval.plots.table import markdown_cell
 from ns3_env.eval.report.facts import Facts
 from ns3_env.eval.report.losses import HEADINGS, LostRow
 
 
 def render(facts: Facts, summary: Sequence[Standing], lost: Mapping[str, Sequence[LostRow]]) -> str:
     """The text of report.md; ``lost``: losses by scenario."""
-    lines = [f"# Benchmark {_safe(facts.title)}", ""]
+    lines = [f"# Benchmark {markdown_cell(facts.title)}", ""]
     lines += [
         f"{facts.done} of {facts.wanted} cells complete, {len(facts.failed)} failed, "
         f"{len(facts.missing)} missing, {len(facts.stale)} stale. Figures: report.html.",
@@ -27,18 +28,18 @@ def render(facts: Facts, summary: Sequence[Standing], lost: Mapping[str, Sequenc
     lines += _problems("Stale (from other versions or settings; not in any number)", facts.stale)
     if facts.within_noise:
         lines += ["", "**Within noise of a constant window of one BDP**", ""]
-        lines += [f"- {_safe(text)}" for text in facts.within_noise]
+        lines += [f"- {markdown_cell(text)}" for text in facts.within_noise]
     group = None
     for scenario in summary:
         if scenario.group != group:
             group = scenario.group
-            lines += ["", f"## {_safe(group)}"]
-        lines += ["", f"### {_safe(scenario.title)}", "", *_table(scenario)]
+            lines += ["", f"## {markdown_cell(group)}"]
+        lines += ["", f"### {markdown_cell(scenario.title)}", "", *_table(scenario)]
         lines += _losses(lost[scenario.name])
     lines += ["", "## Again", ""]
     lines += [f"- {what}: `{command}`" for what, command in facts.commands]
     lines += ["", "## Versions", ""]
-    lines += [f"- {_safe(name)} {_safe(version)}" for name, version in facts.versions.items()]
+    lines += [f"- {markdown_cell(name)} {markdown_cell(version)}" for name, version in facts.versions.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -54,12 +55,12 @@ def _table(scenario: Standing) -> list[str]:
         for info in infos:
             score = row.scores[info.name]
             text = score.text + (f" [{score.interval}]" if score.interval else "")
-            text += f"; {_safe(score.edge.text)}" if score.edge else ""
+            text += f"; {markdown_cell(score.edge.text)}" if score.edge else ""
             won = scenario.verdicts[info.name].winner == row.controller
             cells.append(f"**{text}**" if won else text)
         seeds = f"{row.seeds} of {row.expected}" + (f" ({row.note})" if row.note else "")
-        lines.append(f"| {_safe(row.controller)} | {seeds} | " + " | ".join(cells) + " |")
-    verdicts = [_safe(scenario.verdicts[info.name].text) for info in infos]
+        lines.append(f"| {markdown_cell(row.controller)} | {seeds} | " + " | ".join(cells) + " |")
+    verdicts = [markdown_cell(scenario.verdicts[info.name].text) for info in infos]
     lines.append("| *winner* | | " + " | ".join(verdicts) + " |")
     return lines
 
@@ -69,20 +70,15 @@ def _losses(rows: Sequence[LostRow]) -> list[str]:
         return []
     lines = ["", "Packets lost, means over seeds:", "", "| " + " | ".join(HEADINGS) + " |"]
     lines.append("|---|---|---|--:|--:|")
-    return lines + ["| " + " | ".join(_safe(text) for text in row.texts) + " |" for row in rows]
+    return lines + ["| " + " | ".join(markdown_cell(text) for text in row.texts) + " |" for row in rows]
 
 
 def _problems(what: str, rows: Sequence[tuple[object, ...]]) -> list[str]:
     if not rows:
         return []
     named = [
-        f"- {_safe(str(scenario))}, {_safe(str(controller))}, seed {seed}"
-        + "".join(f": {_safe(str(x))}" for x in more)
+        f"- {markdown_cell(str(scenario))}, {markdown_cell(str(controller))}, seed {seed}"
+        + "".join(f": {markdown_cell(str(x))}" for x in more)
         for scenario, controller, seed, *more in rows
     ]
     return ["", f"**{what}**", "", *named]
-
-
-def _safe(text: str) -> str:
-    """A name that ends no table cell and starts no tag."""
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;").replace("`", "'")

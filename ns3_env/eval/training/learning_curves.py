@@ -48,6 +48,16 @@ def read_curve(run: Path) -> Curve:
     return Curve(at, scores, _COUNTS[count], _SCORES[score])
 
 
+def together(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """Curves, each of points in ascending order and values there, at the same points, which all have.
+
+    Returns:
+        (200,) points and (n, 200) values.
+    """
+    common = np.linspace(max(at[0] for at, _ in curves), min(at[-1] for at, _ in curves), 200)
+    return common, np.array([np.interp(common, at, values) for at, values in curves])
+
+
 def draw_learning(runs: Sequence[Path], out: Path) -> Path:
     """Draws the runs' curves, thin; of several their mean, and the range between the least and the greatest.
 
@@ -70,10 +80,9 @@ def draw_learning(runs: Sequence[Path], out: Path) -> Path:
     for curve in curves:
         axes.plot(curve.at, curve.score, color=_LINE, linewidth=thin, alpha=0.6 if thin < 1 else 1.0)
     if len(curves) > 1:
-        common = np.linspace(max(c.at[0] for c in curves), min(c.at[-1] for c in curves), 200)
-        together = np.array([np.interp(common, c.at, c.score) for c in curves])
-        axes.fill_between(common, together.min(axis=0), together.max(axis=0), color=_LINE, alpha=0.15)
-        axes.plot(common, together.mean(axis=0), color=_LINE, linewidth=2, label=f"mean of {len(curves)}")
+        common, scores = together([(curve.at, curve.score) for curve in curves])
+        axes.fill_between(common, scores.min(axis=0), scores.max(axis=0), color=_LINE, alpha=0.15)
+        axes.plot(common, scores.mean(axis=0), color=_LINE, linewidth=2, label=f"mean of {len(curves)}")
         axes.legend(frameon=False, fontsize=9)
     axes.set_xlabel(first.counted)
     axes.set_ylabel(first.judged)

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Interquartile means and probabilities of improvement, with stratified bootstrap intervals.
+
+As Agarwal et al. 2021 define them. Tasks are the strata: what is drawn again is drawn within each task, so
+that every resample has every task. An interval says how far the number would move if something were done
+again, and each names what:
+
+- "runs", of an entry with several: other trainings of the same entry, on the same tests. A task's runs are
+  drawn apart from other tasks'; a generalist's runs are drawn whole, with their scores in all tasks.
+- "test seeds", of an entry with one run (a rule always plays alike): other test scenarios of the same tasks,
+  for this very policy. It says nothing of another training.
+- None: one run and one test seed in each task. There is no interval.
+
+No interval says anything of other tasks. Intervals of few runs are narrow: with three, they hold the true
+value less often than they say.
+
+SciPy's trimmed mean and NumPy's draws do it: rliable, whose numbers the tests compare with, draws runs alone,
+and asks for releases of arch that cannot be imported beside pandas 3.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ns3_env.eval.benchmark.statistics import CONFIDENCE, FloatArray
+from ns3_env.eval.leaderboard.scores import Scores
+
+#: What an interval covers.
+Covers = Literal["runs", "test seeds"]
+#: Share of the scores that is left out at either end.
+_TRIMMED = 0.25
+_RESAMPLES = 9999
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number and its interval; NaN at both ends, and ``covers`` None, where there is none."""
+
+    value: float
+    low: float
+    high: float
+    covers: Covers | None
+
+    @property
+    def known(self) -> bool:
+        """There is an interval."""
+        return self.covers is not None
+
+
+def interquartile_mean(scores: Scores, seed: int = 0) -> Estimate:
+    """The mean of the middle half of the scores, runs and tasks together.
+
+    Args:
+        scores: of one entry.
+        seed: of the resampling: the same scores have the same interval.
+    """
+    of_runs, covers = scores.of_runs, _covered(scores)
+    if covers is None:
+        return Estimate(float(_trimmed(of_runs[None])[0]), math.nan, math.nan, None)
+    resamples = _resamples(scores, covers, np.random.default_rng(seed))
+    low, high = percentiles(_trimmed(resamples))
+    return Estimate(float(_trimmed(of_runs[None])[0]), float(low), float(high), covers)
+
+
+def probability_of_improvement(scores: Scores, others: Scores, seed: int = 0) -> Estimate:
+    """How likely a run of one entry is better than one of the other in a task, mean over tasks; ties count
+    half.
+
+    The interval is of the runs where one of both has several; the other's single run stays as it is. Where
+    each has one, it is of the test seeds, the same for both: they play the same flows.
+
+    Args:
+        scores: of the entry.
+        others: of the one that it is compared with, in the same tasks.
+        seed: of the resampling.
+
+    Raises:
+        ValueError: the tasks are others.
+    """
+    if list(scores.by_task) != list(others.by_task):
+        raise ValueError(f"{scores.entry} and {others.entry} have not the same tasks")
+    value = float(_share_better(scores.of_runs[None], others.of_runs[None])[0])
+    several = scores.runs > 1 or others.runs > 1
+    covers: Covers | None = "runs" if several else _covered(scores)
+    if covers is None:
+        return Estimate(value, math.nan, math.nan, None)
+    ours, theirs = np.random.default_rng(seed), np.random.default_rng([seed, 1] if several else seed)
+    better = _share_better(_resamples(scores, covers, ours), _resamples(others, covers, theirs))
+    low, high = percentiles(better)
+    return Estimate(value, float(low), float(high), covers)
+
+
+def percentiles(resampled: FloatArray) -> FloatArray:
+    """The ends of the interval of a number, or of several: of resamples (B, ...), (2, ...)."""
+    ends = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
+    found: FloatArray = np.quantile(resampled, ends, axis=0)
+    return found
+
+
+def resampled_means(runs: FloatArray, seed: int = 0) -> FloatArray:
+    """Means of ``runs`` (n, ...) drawn whole, with replacement: (B, ...)."""
+    count = len(runs)
+    drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), _RESAMPLES)
+    means: FloatArray = np.tensordot(drawn / count, runs, axes=1)
+    return means
+
+
+def _covered(scores: Scores) -> Covers | None:
+    if scores.runs > 1:
+        return "runs"
+    several = any(tests.shape[1] > 1 for tests in scores.by_task.values())
+    return "test seeds" if several else None
+
+
+def _trimmed(scores: FloatArray) -> FloatArray:
+    """Interquartile means of (B, runs, tasks): (B,)."""
+    from scipy import stats  # takes half a second
+
+    means: FloatArray = stats.trim_mean(scores.reshape(len(scores), -1), _TRIMMED, axis=1)
+    return means
+
+
+def _resamples(scores: Scores, covers: Covers, random: np.random.Generator) -> FloatArray:
+    """Scores of runs, drawn again within each task: (B, runs, tasks)."""
+    if covers == "test seeds":
+        return np.stack([_other_tests(tests, random) for tests in scores.by_task.values()], axis=2)
+    of_runs = scores.of_runs
+    runs, tasks = of_runs.shape
+    drawn = random.integers(0, runs, (_RESAMPLES, runs, 1 if scores.generalist else tasks))
+    found: FloatArray = of_runs[drawn, np.arange(tasks)]
+    return found
+
+
+def _other_tests(tests: FloatArray, random: np.random.Generator) -> FloatArray:
+    """Means of the tests (1, S) of a task, drawn again: (B, 1)."""
+    count = tests.shape[1]
+    means: FloatArray = tests[0, random.integers(0, count, (_RESAMPLES, count))].mean(axis=1, keepdims=True)
+    return means
+
+
+def _share_better(ours: FloatArray, theirs: FloatArray) -> FloatArray:
+    """Of (B, n, tasks) and (B, m, tasks), pairs of which the first is better, mean over tasks: (B,)."""
+    shares = []
+    for task in range(ours.shape[2]):
+        one, other = ours[:, :, None, task], theirs[:, None, :, task]
+        shares.append(((one > other) + 0.5 * (one == other)).mean(axis=(1, 2)))
+    means: FloatArray = np.mean(shares, axis=0)
+    return means

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A leaderboard as a Markdown table, and as a data frame and its Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ns3_env.config.files import write_atomically
+from ns3_env.config.folders import refuse_link
+from ns3_env.eval.leaderboard.board import Leaderboard, Line
+from ns3_env.eval.leaderboard.statistics import Estimate
+from ns3_env.eval.plots.table import markdown_cell
+
+if TYPE_CHECKING:
+    import pandas
+
+_MARKS = {"runs": "", "test seeds": " †", None: ""}
+
+
+def markdown(board: Leaderboard) -> str:
+    """A row for each entry, the best first; references in italics."""
+    baseline = markdown_cell(board.baseline)
+    headings = [*map(markdown_cell, board.tasks), "IQM", f"better than {baseline}"]
+    lines = [
+        "| entry | runs | " + " | ".join(headings) + " |",
+        "|---|--:|" + "--:|" * len(headings),
+        *(_row(line) for line in board.lines),
+        "",
+        "Scores: 0 is what is deployed, 100 what is possible; means over runs and test seeds. IQM: the mean "
+        f"of the middle half of all runs' scores. Better than {baseline}: how likely a run is better than "
+        "one of its in a task, ties half. In brackets 95 % intervals: of other trainings; †: of one run, of "
+        "other test seeds. In italics: references, which do not compete.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def frame_of(board: Leaderboard) -> pandas.DataFrame:
+    """A row for each entry, the best first.
+
+    Columns: ``entry``, ``reference``, ``runs``; ``iqm`` and ``improvement`` with ``_low``, ``_high`` and
+    ``_covers`` ("runs", "test seeds" or nothing), NaN where there is none; ``baseline``; ``task/NAME`` of
+    each task.
+    """
+    import pandas
+
+    return pandas.DataFrame([_values(line, board.baseline) for line in board.lines])
+
+
+def write_parquet(board: Leaderboard, path: Path) -> Path:
+    """Writes ``frame_of`` the leaderboard; needs pyarrow. Raises ScenarioError where a link is there."""
+    refuse_link(path)
+    write_atomically(path, frame_of(board).to_parquet(None, index=False, engine="pyarrow"))
+    return path
+
+
+def _row(line: Line) -> str:
+    name = markdown_cell(line.entry)
+    cells = [
+        f"*{name}*" if line.reference else name,
+        str(line.runs),
+        *(_whole(score) for score in line.tasks.values()),
+        _cell(line.mean, _whole),
+        "–" if line.improvement is None else _cell(line.improvement, "{:.2f}".format),
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+def _cell(estimate: Estimate, form: Any) -> str:
+    text = str(form(estimate.value))
+    if not estimate.known:
+        return text
+    return f"{text} [{form(estimate.low)}, {form(estimate.high)}]{_MARKS[estimate.covers]}"
+
+
+def _whole(value: float) -> str:
+    """Without a sign at zero."""
+    return str(round(value)).replace("-", "−")
+
+
+def _values(line: Line, baseline: str) -> dict[str, Any]:
+    values: dict[str, Any] = {"entry": line.entry, "reference": line.reference, "runs": line.runs}
+    for name, estimate in (("iqm", line.mean), ("improvement", line.improvement)):
+        known = estimate or Estimate(float("nan"), float("nan"), float("nan"), None)
+        values |= {name: known.value, f"{name}_low": known.low, f"{name}_high": known.high}
+        values[f"{name}_covers"] = known.covers or ""
+    values["baseline"] = baseline
+    return values | {f"task/{task}": score for task, score in line.tasks.items()}

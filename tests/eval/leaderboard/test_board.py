@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A leaderboard's rows, its table, its Parquet and its figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas
+import pytest
+
+from ns3_env.errors import ConfigError
+from ns3_env.eval.leaderboard.board import Leaderboard, leaderboard
+from ns3_env.eval.leaderboard.figures import draw_improvement, draw_learning, draw_means
+from ns3_env.eval.leaderboard.learning import LearningCurve
+from ns3_env.eval.leaderboard.table import markdown, write_parquet
+from ns3_env.eval.plots.files import save
+from tests.eval.leaderboard.frames import frame
+
+SCORES = {
+    "hpcc": {"in|cast": [[-0.4, 0.4]], "fat tree": [[1.0, -1.0]]},
+    "oracle": {"in|cast": [[100.0, 100.0]], "fat tree": [[100.0, 100.0]]},
+    "fdcc": {"in|cast": [[40.0, 50.0], [60.0, 70.0]], "fat tree": [[-1.0, -1.0], [9.0, 11.0]]},
+    "once": {"in|cast": [[-7.0, -7.0]], "fat tree": [[-3.0, -3.0]]},
+}
+
+
+@pytest.fixture(scope="module")
+def board() -> Leaderboard:
+    return leaderboard(frame(SCORES), "hpcc")
+
+
+def test_the_best_is_first_and_the_baseline_is_not_compared_with_itself(board: Leaderboard) -> None:
+    assert [line.entry for line in board.lines] == ["oracle", "fdcc", "hpcc", "once"]
+    assert [line.reference for line in board.lines] == [True, False, False, False]
+    by_name = {line.entry: line for line in board.lines}
+    assert by_name["hpcc"].improvement is None
+    assert by_name["fdcc"].improvement is not None
+    assert by_name["fdcc"].improvement.value == 0.75
+    assert by_name["fdcc"].tasks == {"in|cast": 55.0, "fat tree": 4.5}
+
+
+def test_a_baseline_that_nobody_knows_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"baseline: no 'hpc'.*hpcc"):
+        leaderboard(frame(SCORES), "hpc")
+
+
+def test_the_table_says_whole_scores_intervals_and_what_they_cover(board: Leaderboard) -> None:
+    lines = markdown(board).splitlines()
+    assert lines[0] == "| entry | runs | in\\|cast | fat tree | IQM | better than hpcc |"
+    assert lines[2] == "| *oracle* | 1 | 100 | 100 | 100 [100, 100] † | 1.00 [1.00, 1.00] † |"
+    assert lines[3].startswith("| fdcc | 2 | 55 | 4 | 28 [22, 38] | 0.75 [")
+    assert not lines[3].endswith("† |")
+    assert lines[4].startswith("| hpcc | 1 | 0 | 0 | 0 [−1, 1] † | –")
+    assert "| −7 | −3 | −5 [−5, −5] †" in lines[5]
+
+
+def test_the_parquet_holds_the_same_numbers(board: Leaderboard, tmp_path: Path) -> None:
+    found = pandas.read_parquet(write_parquet(board, tmp_path / "board.parquet")).set_index("entry")
+    assert list(found.index) == [line.entry for line in board.lines]
+    assert found.loc["fdcc", "task/in|cast"] == 55.0
+    assert found.loc["fdcc", "iqm_low"] == board.lines[1].mean.low
+    assert found["iqm_covers"].tolist() == ["test seeds", "runs", "test seeds", "test seeds"]
+    assert np.isnan(found.loc["hpcc", "improvement"])
+    assert set(found["baseline"]) == {"hpcc"}
+
+
+def test_figures_have_a_row_for_each_that_competes_and_references_are_lines(
+    board: Leaderboard, tmp_path: Path
+) -> None:
+    means, better = draw_means(board), draw_improvement(board)
+    assert [text.get_text() for text in means.axes[0].get_yticklabels()] == ["fdcc", "hpcc", "once"]
+    assert [text.get_text() for text in better.axes[0].get_yticklabels()] == ["fdcc", "once"]
+    assert [line.get_label() for line in means.axes[0].lines if line.get_label() == "oracle"] == ["oracle"]
+    for name, figure in (("means", means), ("better", better)):
+        assert save(figure, tmp_path, name, ["svg", "png"])
+
+
+def test_learning_is_shaded_where_there_are_runs_and_what_does_not_learn_is_a_line(tmp_path: Path) -> None:
+    at = np.linspace(0, 1e5, 5)
+    band = np.arange(5.0) - 1, np.arange(5.0) + 1
+    curves = [LearningCurve("fdcc", 3, at, np.arange(5.0), band), LearningCurve("td3", 1, at, at / 1e5, None)]
+    figure = draw_learning(curves, {"hpcc": 2.0})
+    assert len(figure.axes[0].collections) == 1
+    assert [line.get_label() for line in figure.axes[0].lines] == ["fdcc", "td3", "hpcc"]
+    assert save(figure, tmp_path, "learning", ["png"])
