@@ -3,22 +3,27 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
 import train
 from examples.ddpg import DdpgTrainer
 from ns3_env.agents.configuration.registry import AGENTS, find_agent
-from ns3_env.agents.runs.checkpoint import TrainedPolicy, load_checkpoint
+from ns3_env.agents.runs.checkpoint import TrainedPolicy, load_checkpoint, load_policy
 from ns3_env.agents.trainer.trainer import Trainer
 from ns3_env.config.imports import named_code, trust
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main as evaluate
 from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.policies.policy import Policy, SlotStates
+from ns3_env.scenario import Synchronous
 from tests.samples.files import Refused
 from tests.samples.runs import checkpoints, the_run, written
 
@@ -119,7 +124,7 @@ def test_a_curriculums_file_alone_runs_no_code_unless_that_is_allowed(tmp_path: 
 @pytest.mark.parametrize(
     ("override", "said"),
     [
-        ("agent={name: 'sb3_contrib:RecurrentPPO'}", "sb3_buffers"),
+        ("agent={name: 'sb3_contrib:RecurrentPPO', policy: MlpPolicy}", "Policy MlpPolicy unknown"),
         (f"env.reward.name={OWN}:Gentl", "has no 'Gentl'; it has"),
         (f"env.reward.name={OWN}:NOTHING", "is a int: expected what gives a Reward"),
         ("env.reward.name=no.such:Thing", "cannot import 'no.such': ModuleNotFoundError"),
@@ -150,6 +155,81 @@ def test_a_network_that_no_file_can_hold_trains_all_the_same_and_is_played_acros
     assert "sb3_contrib:CrossQ" in json.loads((run / "evaluation" / "table.json").read_text())
     assert not (run / "best.safetensors").exists()
     assert not list(run.rglob("policy.safetensors"))
+
+
+RECURRENT = "sb3_contrib:RecurrentPPO"
+
+
+@pytest.fixture(scope="module")
+def recurrent(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which a policy with a memory has learned, and has been compared."""
+    folder = tmp_path_factory.mktemp("recurrent")
+    options = "agent.options={n_steps: 16, batch_size: 32, policy_kwargs: {lstm_hidden_size: 8}}"
+    given = [*command(folder), "--algo", RECURRENT, options, "train.decisions=200"]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.delenv("NS3_ENV_NAMED_CODE", raising=False)
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            assert train.main([*given, "--json", str(folder / "t.json")]) == 0
+    (folder / "said").write_text(said.getvalue())
+    return folder
+
+
+def test_a_policy_with_a_memory_trains_and_is_compared_across_the_channel(recurrent: Path) -> None:
+    said = " ".join((recurrent / "said").read_text().split())
+    assert f"{RECURRENT} has no policy's file: it decides in Python (evaluation.placement: python)" in said
+    assert f"{RECURRENT} decides across the channel" in said
+    assert set(json.loads((recurrent / "t.json").read_text())) == {RECURRENT, "hpcc", "constant window"}
+    assert not list(recurrent.rglob("policy.safetensors"))
+    kept = yaml.safe_load((the_run(recurrent) / "config.yaml").read_text())
+    assert kept["agent"]["policy"] == "MlpLstmPolicy"
+
+
+def test_a_policy_with_a_memory_plays_from_its_checkpoint_on_its_own_clock(
+    recurrent: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "two.yaml").write_text(TWO)
+    run, out = the_run(recurrent), str(tmp_path / "out")
+    suite = ["benchmark", str(tmp_path / "two.yaml"), "--controllers", "hpcc", "--seeds", "1", "--out", out]
+    assert evaluate([*suite, "--checkpoint", f"mine={run}", "--allow-imports"]) == 0
+    assert "mine: decides in Python, across the channel" in capsys.readouterr().out
+    found = load_checkpoint(run)
+    assert isinstance(found, TrainedPolicy)
+    assert found.clock == Synchronous(interval_ns=5000)
+    assert (
+        evaluate(["run", str(tmp_path / "two.yaml"), "--checkpoint", f"mine={run}", "--out", out + "2"]) == 2
+    )
+    assert "`eval compare policy` ask it in Python" in capsys.readouterr().err
+
+
+def test_a_policy_with_a_memory_has_a_state_for_each_flow(recurrent: Path) -> None:
+    """Flows that decide in turn, one of them in a slot that another had: each as if it were alone."""
+    trust([RECURRENT])
+    policy = load_policy(checkpoints(the_run(recurrent))[-1])
+    seen = np.random.default_rng(1).uniform(0, 1, (3, 5, 1)).astype(np.float32)
+    alone = np.array([[_fed(policy, flow[: i + 1]) for i in range(5)] for flow in seen])
+    assert len(np.unique(alone.round(6))) > 10  # it remembers, and its answers are not all alike
+    states = SlotStates(policy)
+    for i in range(3):
+        np.testing.assert_allclose(_due(states, seen[:2, i], [4, 0]), alone[:2, i], atol=1e-6)
+    np.testing.assert_allclose(_due(states, seen[:1, 3], [4]), alone[:1, 3], atol=1e-6)
+    states.forget(np.array([4]))
+    for i in range(2):  # the next flow in slot 4, the second flow goes on
+        found = _due(states, np.stack([seen[2, i], seen[1, 3 + i]]), [4, 0])
+        np.testing.assert_allclose(found, [alone[2, i], alone[1, 3 + i]], atol=1e-6)
+
+
+def _fed(policy: Policy, observations: np.ndarray) -> float:
+    """The last answer to a flow's observations (k, 1)."""
+    state = None
+    for row in observations:
+        action, state = policy.predict(row[None], state, deterministic=True)
+    assert state is not None
+    assert all(len(part) == 1 for part in state)
+    return float(action[0, 0])
+
+
+def _due(states: SlotStates, observations: np.ndarray, slots: list[int]) -> np.ndarray:
+    return states.predict(observations, np.array(slots))[:, 0]
 
 
 def test_plain_algorithms_are_validated_too_and_their_best_policy_is_kept(tmp_path: Path) -> None:

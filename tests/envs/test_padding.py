@@ -12,12 +12,14 @@ import pytest
 import torch as th
 from numpy.typing import ArrayLike
 from sb3_contrib import TQC, RecurrentPPO
+from sb3_contrib.common.recurrent.type_aliases import RNNStates
 from stable_baselines3 import PPO, SAC, TD3
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import VecNormalize
 
+from ns3_env.envs.masked_recurrent import none_alone
 from ns3_env.envs.sb3_buffers import masked
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.envs.slots import SlotAllocator
@@ -200,6 +202,84 @@ def test_a_recurrent_policy_forgets_what_it_saw_while_it_waited() -> None:
             assert dones[starts].all()
             began |= starts
         assert began.sum() > 4
+
+
+class AsIfAlone(BaseCallback):
+    """Compares a rollout with what each flow's observations give from a state of zeros, by themselves."""
+
+    flows = goes_on = 0
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_end(self) -> None:
+        model: Any = self.model
+        buffer, policy = model.rollout_buffer, model.policy
+        for slot in range(buffer.n_envs):
+            rows = np.flatnonzero(buffer.decided[:, slot])
+            begins = np.flatnonzero(buffer.episode_starts[rows, slot])
+            ends = [*begins[1:], len(rows)]
+            self.goes_on += len(rows) > 0 and (len(begins) == 0 or begins[0] > 0)
+            for first, last in zip(begins, ends, strict=True):
+                own = rows[first:last]
+                seen, did = (th.as_tensor(x[own, slot]) for x in (buffer.observations, buffer.actions))
+                zeros = tuple(th.zeros(1, 1, policy.lstm_output_dim) for _ in range(2))
+                with th.no_grad():
+                    values, logs, _ = policy.evaluate_actions(
+                        seen, did, RNNStates(zeros, zeros), th.zeros(len(own))
+                    )
+                np.testing.assert_allclose(values[:, 0], buffer.values[own, slot], rtol=1e-4, atol=1e-5)
+                np.testing.assert_allclose(logs, buffer.log_probs[own, slot], rtol=1e-4, atol=1e-5)
+                self.flows += 1
+        for batch in buffer.get(24):
+            real = batch.mask > 0
+            assert real.sum() > 1
+            with th.no_grad():
+                _, logs, _ = policy.evaluate_actions(
+                    batch.observations, batch.actions, batch.lstm_states, batch.episode_starts
+                )
+            np.testing.assert_allclose(logs[real], batch.old_log_prob[real], rtol=1e-4, atol=1e-5)
+
+
+def test_a_flows_memory_begins_with_it_and_its_sequences_are_its_own() -> None:
+    with Counting() as env:
+        networks = {**small(), "lstm_hidden_size": 4, "log_std_init": -1.0}
+        model = RecurrentPPO(
+            "MlpLstmPolicy",
+            env,
+            n_steps=16,
+            batch_size=24,
+            n_epochs=2,
+            learning_rate=0.02,
+            policy_kwargs=networks,
+        )
+        compared = AsIfAlone()
+        masked(model).learn(16 * 16 * 6, callback=compared)
+        assert compared.flows > 8
+        assert compared.goes_on > 4  # the test would notice flows that go on from one rollout to the next
+
+
+@pytest.mark.parametrize(
+    ("sizes", "found"),
+    [([3, 1, 2], [3, 3]), ([1, 1, 1, 1], [2, 2]), ([2, 2, 1], [2, 3]), ([1, 4, 1], [6]), ([1, 1, 1], [3])],
+)
+def test_no_decision_is_alone_in_a_minibatch_of_a_recurrent_policy(
+    sizes: list[int], found: list[int]
+) -> None:
+    """RecurrentPPO divides by the spread of advantages: of one there is none, and weights became NaN."""
+    rows = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
+    merged = none_alone(rows)
+    assert [len(part) for part in merged] == found
+    assert np.concatenate(merged).tolist() == list(range(sum(sizes)))
+
+
+def test_a_recurrent_policy_learns_from_minibatches_of_a_decision_or_two() -> None:
+    with Counting() as env:
+        model = RecurrentPPO(
+            "MlpLstmPolicy", env, n_steps=4, batch_size=1, n_epochs=2, policy_kwargs={"lstm_hidden_size": 4}
+        )
+        masked(model).learn(4 * 16 * 4)
+        assert all(th.isfinite(tensor).all() for tensor in model.policy.state_dict().values())
 
 
 def test_evaluation_counts_each_flow_once() -> None:

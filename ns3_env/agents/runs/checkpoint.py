@@ -74,7 +74,15 @@ def load_checkpoint(path: Path) -> TrainedPolicy | Controller:
         return _trained(NetworkPolicy.load(path))
     folder = find_checkpoint(path)
     layout = read_layout(folder)
-    return _controller(folder, layout) if "controller" in layout else _trained(_policy(folder, layout))
+    if "controller" in layout:
+        return _controller(folder, layout)
+    return _trained(_policy(folder, layout), layout.get("clock"))
+
+
+def has_policy_file(path: Path) -> bool:
+    """Whether the simulator can play what ``load_checkpoint`` finds. Raises ConfigError."""
+    path = policy_path(path)
+    return path.is_file() or (find_checkpoint(path) / POLICY_FILE).exists()
 
 
 def policy_files(path: Path) -> list[Path]:
@@ -101,11 +109,15 @@ def checkpoint_files(path: Path) -> tuple[str, dict[str, bytes | Mapping[str, by
     return str(folder), {str(folder): {str(file.relative_to(folder)): file.read_bytes() for file in files}}
 
 
-def _trained(policy: Policy) -> TrainedPolicy:
+def _trained(policy: Policy, clock: Mapping[str, Any] | None = None) -> TrainedPolicy:
+    """The policy, and its file's environment; of a policy without a file its fields, action map and clock."""
     if not isinstance(policy, NetworkPolicy):
         settings: Mapping[str, Any] = getattr(policy, "action_settings", {})
-        action = Named.model_validate({**settings, "name": policy.action_map})
-        return TrainedPolicy(policy, EnvConfig(fields=list(policy.fields), action=action))
+        known = {"fields": policy.fields, "action": {**settings, "name": policy.action_map}}
+        if clock is None:
+            return TrainedPolicy(policy, EnvConfig.model_validate(known))
+        env = EnvConfig.model_validate({**known, "clock": clock})
+        return TrainedPolicy(policy, env, env.clock)
     return TrainedPolicy(policy, env_of(policy.spec), policy.spec.clock)
 
 

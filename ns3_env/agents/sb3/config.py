@@ -7,11 +7,11 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from ns3_env.agents.configuration.registry import PER_RTT, AgentConfig
 from ns3_env.config.bounds import MAX_COUNT, MAX_TRANSITIONS, WHY_SETTING, excess
-from ns3_env.config.imports import is_code
+from ns3_env.config.imports import is_code, named_code
 from ns3_env.config.model import shown
 
 #: Algorithms with a name of their own.
@@ -26,9 +26,22 @@ class Sb3Config(AgentConfig):
     """A Stable-Baselines3 algorithm as it is."""
 
     name: str = Field(description="td3, sac, ppo, or pkg.module:class")
-    policy: str = "MlpPolicy"
+    policy: str = Field(
+        default="MlpPolicy",
+        description="none: MlpPolicy, or the first that the algorithm has (MlpLstmPolicy of RecurrentPPO)",
+    )
     gamma_per_rtt: float = Field(default=0.99, gt=0, le=1, description="discount per base RTT")
     options: dict[str, Any] = Field(default_factory=dict, description="of its constructor")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _policy_that_the_algorithm_has(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or "policy" in data or not is_code(str(data.get("name"))):
+            return data
+        known = getattr(named_code(str(data["name"])), "policy_aliases", {})
+        if not known or "MlpPolicy" in known:
+            return data
+        return {**data, "policy": next(iter(known))}
 
     @field_validator("name")
     @classmethod

@@ -10,8 +10,9 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 
 from ns3_env.agents.sb3.config import Sb3Config
 from ns3_env.agents.sb3.export import of_sb3
+from ns3_env.agents.sb3.recurrent import RecurrentSb3Policy, is_recurrent
 from ns3_env.agents.trainer.policy_tensors import Exported
-from ns3_env.agents.trainer.trainer import Trainer
+from ns3_env.agents.trainer.trainer import Sb3Policy, Trainer
 from ns3_env.config.imports import named_code
 from ns3_env.envs.sb3_buffers import masked
 from ns3_env.errors import ConfigError
@@ -25,17 +26,11 @@ _ALGORITHMS: dict[str, type[BaseAlgorithm]] = {"td3": TD3, "sac": SAC, "ppo": PP
 
 
 def _algorithm(name: str) -> type[BaseAlgorithm]:
-    """Raises ConfigError for one that learns with a memory: its policy remembers rows, not flows."""
     if name in _ALGORITHMS:
         return _ALGORITHMS[name]
     found = named_code(name)
     assert isinstance(found, type)
     assert issubclass(found, BaseAlgorithm)
-    if "Recurrent" in found.__name__:
-        raise ConfigError(
-            f"agent.name: {name} keeps a memory for each row, and rows are one flow's, then another's: use "
-            "it in a program of your own (ns3_env.envs.sb3_buffers), or agent.name=fdcc"
-        )
     return found
 
 
@@ -58,6 +53,10 @@ class Sb3Trainer(Trainer):
         except _REFUSALS as error:
             said = " ".join(str(error).split()) or type(error).__name__
             raise ConfigError(f"agent: {agent.name} does not accept its options: {said}") from error
+
+    @property
+    def _policy_class(self) -> type[Sb3Policy]:
+        return RecurrentSb3Policy if is_recurrent(self.model.policy) else Sb3Policy
 
     def network(self) -> Exported:
         return of_sb3(self.model.policy)

@@ -15,7 +15,7 @@ from ns3_env.config.files import write_file
 from ns3_env.config.model import Strict
 from ns3_env.errors import ConfigError
 from ns3_env.policies.released import LAYOUT
-from ns3_env.scenario import Controller
+from ns3_env.scenario import Clock, Controller
 
 #: Names of files that hold pickled objects, which run code where they are read.
 _PICKLES = (".zip", ".pkl", ".pickle", ".pth", ".pt")
@@ -31,6 +31,7 @@ class PolicyLayout(Strict):
         action_map: what its actions mean.
         slots: of the environment that it was trained in.
         action_settings: of the action map.
+        clock: when a flow decides; None in what older versions wrote.
         inside: whether there is a file of the policy, for the simulator to play.
     """
 
@@ -40,6 +41,7 @@ class PolicyLayout(Strict):
     action_map: str
     slots: int = Field(ge=1)
     action_settings: dict[str, Any] = Field(default_factory=dict)
+    clock: Clock | None = None
     inside: bool = True
 
 

@@ -107,11 +107,11 @@ class Trainer:
         refuse_pickles(folder)
         known = validate(layout, PolicyLayout, source)
         agent = find_agent(known.agent)
-        clock = {"name": "synchronous" if agent.synchronous else "per_flow_rtt"}
+        needed = {"name": "synchronous" if agent.synchronous else "per_flow_rtt"}
         env = {
             "fields": known.fields,
             "action": {**known.action_settings, "name": known.action_map},
-            "clock": clock,
+            "clock": needed if known.clock is None else known.clock.model_dump(),
             "placement": "python" if agent.channel else "simulator",
         }
         settings = {**known.settings, "name": known.agent}
@@ -131,7 +131,11 @@ class Trainer:
     def policy(self) -> Policy:
         """The policy as it is now."""
         action = self.config.env.action
-        return Sb3Policy(self.model, self.config.env.fields, action.name, action.settings)
+        return self._policy_class(self.model, self.config.env.fields, action.name, action.settings)
+
+    @property
+    def _policy_class(self) -> type[Sb3Policy]:
+        return Sb3Policy
 
     @property
     def decisions(self) -> int:
@@ -234,6 +238,7 @@ class Trainer:
                 "settings": agent,
                 "slots": self.env.num_envs,
                 "action_settings": self.config.env.action.settings,
+                "clock": self.config.env.clock.model_dump(mode="json"),
                 "inside": file is not None,
             },
         )

@@ -36,5 +36,8 @@ def policy_of(path: Path) -> Path:
     if isinstance(found, Controller) and found.name == POLICY:  # what a search found
         return Path(str(found.attributes["File"]))
     if isinstance(found, Controller) or not isinstance(found.policy, NetworkPolicy):
-        raise ScenarioError(f"--checkpoint: {path}: holds no policy's file that the simulator could play")
+        raise ScenarioError(
+            f"--checkpoint: {path}: holds no policy's file that the simulator could play; "
+            "a suite's `checkpoint:` and `eval compare policy` ask it in Python"
+        )
     return found.policy.path

@@ -20,7 +20,8 @@ from ns3_env.eval.metrics import mean, without_nan
 from ns3_env.eval.plots import table
 from ns3_env.eval.plots.progress import progress_lines
 from ns3_env.eval.training.played import show_played
-from ns3_env.policies.policy import Policy
+from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.policies.policy import Placement, Policy
 from ns3_env.policies.released import named_controller, released_names
 from ns3_env.scenario import Scenario
 from ns3_env.simulator.pool import LocalPool
@@ -33,20 +34,15 @@ def evaluation_scenario(config: RunConfig, source: str) -> Scenario:
     return make_scenario(config.env, config.evaluation.scenario, f"{source}: evaluation.scenario")
 
 
-def compare(config: RunConfig, checkpoint: Path, source: str) -> dict[str, list[Episode]]:
-    """Episodes of the checkpoint's policy and of each configured controller, on the same flows."""
-    scenario = evaluation_scenario(config, source)
-    assert config.evaluation is not None
-    return against(config.agent.name, load_policy(checkpoint), config.env, scenario, config.evaluation)
-
-
 def against(
     name: str, policy: Policy, env: EnvConfig, scenario: Scenario, evaluation: EvaluationConfig
 ) -> dict[str, list[Episode]]:
     """Episodes of the policy, under this name, of each controller, and of a constant window of one BDP, on
     the same flows of the scenario. Under TCP there is no such window."""
     seed, episodes = evaluation.seed, evaluation.episodes
-    where = evaluation.placement
+    where = placement_of(policy, evaluation)
+    if where != evaluation.placement:
+        print(f"{name} has no policy's file: it decides in Python (evaluation.placement: python)")
     others = {
         f"{name} (released)" if name in released_names() else name: named_controller(name)
         for name in evaluation.controllers
@@ -66,6 +62,11 @@ def against(
             return own | collected(begun)
 
 
+def placement_of(policy: Policy, evaluation: EvaluationConfig) -> Placement:
+    """Where the policy decides: as asked, but in Python where it has no file that the simulator plays."""
+    return evaluation.placement if isinstance(policy, NetworkPolicy) else "python"
+
+
 def as_json(played: Mapping[str, Sequence[Episode]]) -> dict[str, Any]:
     """The table's numbers, and the returns."""
     return {
@@ -76,11 +77,12 @@ def as_json(played: Mapping[str, Sequence[Episode]]) -> dict[str, Any]:
 
 def after_training(config: RunConfig, folder: RunFolder, json_file: Path | None = None) -> None:
     """Compares the run's last checkpoint: the table, the run's evaluation/ and ``json_file``."""
-    checkpoint, _ = folder.latest_checkpoint()
-    played = compare(config, checkpoint, str(folder.path / "config.yaml"))
-    scenario = evaluation_scenario(config, "")
+    scenario = evaluation_scenario(config, str(folder.path / "config.yaml"))
     assert config.evaluation is not None
-    where = "inside the simulator" if config.evaluation.placement == "simulator" else "across the channel"
+    policy = load_policy(folder.latest_checkpoint()[0])
+    played = against(config.agent.name, policy, config.env, scenario, config.evaluation)
+    inside = placement_of(policy, config.evaluation) == "simulator"
+    where = "inside the simulator" if inside else "across the channel"
     title = (
         f"{scenario.agent_flow_count} flows, {scenario.topology.kind}, unseen; {config.agent.name} decides "
         f"{where} ({folder.path})"
