@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ns3_env import _native
-from ns3_env.errors import ConfigError, SimulatorDied, SimulatorNotFound
+from ns3_env.errors import ConfigError, SimulatorDied, SimulatorError, SimulatorNotFound
 from ns3_env.programs.transport import Transport
 
 #: Names the simulator of RDMA; overrides the one installed with the package.
@@ -78,7 +78,8 @@ def describe_controllers(
 ) -> Mapping[str, Mapping[str, Any]]:
     """What each congestion controller of the simulator declares, by name, sorted.
 
-    ``attributes``: its ns-3 attributes and their defaults, as text. Under RDMA, ``ecn``: the marking that it
+    ``attributes``: its ns-3 attributes and their defaults, as text. ``reference``: a bound, which nobody
+    could deploy. Under RDMA, ``ecn``: the marking that it
     is published with, by the keys of a scenario's ``switch.ecn``; None where it ignores marks.
     ``congestion_points``: the same of ``switch.congestion_points``. ``plugin``: the file it came from, where
     it is one's own. Under TCP, ``marking``: the threshold from which on queues mark for it, None where it
@@ -121,6 +122,18 @@ def _described(
 def default_attributes(controller: str, transport: Transport = "rdma") -> dict[str, str]:
     """A controller's ns-3 attributes and their defaults, as text. Raises SimulatorNotFound, SimulatorDied."""
     return dict(describe_controllers(transport=transport)[controller]["attributes"])
+
+
+def references(transport: Transport = "rdma") -> frozenset[str]:
+    """Controllers that are bounds: they are shown and not ranked, and have all flows of a scenario.
+
+    None where there is no such simulator: whoever needs it will say so.
+    """
+    try:
+        known = describe_controllers(transport=transport)
+    except SimulatorError:
+        return frozenset()
+    return frozenset(name for name, declared in known.items() if declared.get("reference"))
 
 
 def _output(path: Path, options: list[str], option: str) -> str:

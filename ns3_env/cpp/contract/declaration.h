@@ -30,6 +30,16 @@ struct Ranged
     T most;
 };
 
+/// ns-3's group of the types that are declared as references.
+inline constexpr const char* REFERENCE_GROUP = "Reference";
+
+/// Whether a controller of either transport is declared as a reference (Declaration::Reference).
+inline bool
+IsReference(TypeId type)
+{
+    return type.GetGroupName() == REFERENCE_GROUP;
+}
+
 /// The TypeId of a class with a constructor. Each member has a name, help for users, and the class's variable.
 template <class C, class Parent = CongestionControl>
 class Declaration
@@ -122,6 +132,13 @@ class Declaration
     Declaration& Counter(const char* name, const char* help, TracedValue<uint64_t> C::* member)
     {
         return Trace(name, help, member, "ns3::TracedValueCallback::Uint64");
+    }
+
+    /// A bound, which nobody could deploy: it has all flows of a scenario, and tables do not rank it.
+    Declaration& Reference()
+    {
+        m_tid.SetGroupName(REFERENCE_GROUP);
+        return *this;
     }
 
     operator TypeId() const { return m_tid; }

@@ -22,6 +22,7 @@ from ns3_env.eval.benchmark.statistics import (
 from ns3_env.eval.benchmark.suite import SuiteScenario
 from ns3_env.eval.metrics import METRICS, Metric, own_names
 from ns3_env.eval.plots.table import cell as shown
+from ns3_env.programs.executable import references
 
 #: Metrics of a report's summary; every other one is in the scenario's own table.
 HEADLINES = (
@@ -36,6 +37,8 @@ HEADLINES = (
 _OF_TCP, _OF_RDMA = "rtt_p99_us", "pfc_pause_fraction"
 #: Said where the seeds leave it open.
 UNDECIDED = "no clear winner"
+#: Said of a controller that nobody could deploy.
+BOUND = "a bound, not ranked"
 
 
 @dataclass(frozen=True)
@@ -77,13 +80,14 @@ class Score:
 
 @dataclass(frozen=True)
 class Row:
-    """One controller in one scenario; ``note`` says what is missing, "" where nothing is."""
+    """One controller in one scenario; ``note`` says what is missing and that it is a bound, "" otherwise."""
 
     controller: str
     seeds: int
     expected: int
     scores: Mapping[str, Score]
     note: str
+    reference: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,14 @@ class _Scenario:
     def __init__(self, folder: BenchFolder, case: SuiteScenario) -> None:
         self.folder, self.case = folder, case
         everyone = folder.suite.entries_of(case)
-        self.baselines = [entry.name for entry in everyone if entry.controller is not None]
+        bounds = references(case.scenario.transport)
+        #: Shown, and neither ranked nor compared with.
+        self.references = {entry.name for entry in everyone if entry.controller in bounds}
+        self.baselines = [
+            entry.name
+            for entry in everyone
+            if entry.controller is not None and entry.name not in self.references
+        ]
         self.cells = {
             entry.name: [x for x in folder.cells if (x.scenario, x.controller) == (case.name, entry.name)]
             for entry in everyone
@@ -154,7 +165,7 @@ class _Scenario:
         self.flow_pairs = FlowPairs()
         self._differences: dict[tuple[str, str, str], Difference] = {}
         #: Read together in one verdict.
-        self.comparisons = max(1, len(everyone) - 1)
+        self.comparisons = max(1, len(everyone) - len(self.references) - 1)
 
     def standing(self, metrics: Sequence[str]) -> Standing:
         scores: dict[str, dict[str, Score]] = {name: {} for name in self.cells}
@@ -165,8 +176,9 @@ class _Scenario:
                 player: score(values_of(cells, name), metric) for player, cells in self.cells.items()
             }
             if metric.better is not None:
-                verdicts[name] = self.verdict(metric, of_metric)
-                of_metric = {player: self._with_edge(metric, player, of_metric) for player in of_metric}
+                ranked = {x: own for x, own in of_metric.items() if x not in self.references}
+                verdicts[name] = self.verdict(metric, ranked)
+                of_metric |= {player: self._with_edge(metric, player, ranked) for player in ranked}
             for player, found in of_metric.items():
                 scores[player][name] = found
         case = self.case
@@ -180,8 +192,10 @@ class _Scenario:
 
         failed, stale = here(self.folder.failed), here(cell.key for cell in self.folder.stale)
         lacking = {"failed": failed, "stale": stale - failed, "missing": here(self.folder.missing) - stale}
-        note = ", ".join(f"{len(keys)} {what}" for what, keys in lacking.items() if keys)
-        return Row(player, len(self.cells[player]), len(self.folder.suite.seeds), scores, note)
+        notes = [f"{len(keys)} {what}" for what, keys in lacking.items() if keys]
+        note = ", ".join([BOUND] * (player in self.references) + notes)
+        seeds, expected = len(self.cells[player]), len(self.folder.suite.seeds)
+        return Row(player, seeds, expected, scores, note, player in self.references)
 
     def beside(self, metric: Metric, player: str, other: str) -> Difference:
         """Two controllers on the seeds that both have played; by size, on each flow that both finished."""
@@ -210,13 +224,12 @@ class _Scenario:
             return Verdict(None, "–")
         if len(scores) < 2:
             return Verdict(None, "undecided: nothing to compare")
-        if any(len(cells) < expected for cells in self.cells.values()):
+        of_all = [self.cells[player] for player in scores]
+        if any(len(cells) < expected for cells in of_all):
             return Verdict(None, "undecided: cells lacking")
         if not all(x.complete for x in scores.values()):
             return Verdict(None, "undecided: not defined for all")
-        if metric.of_finished and any(
-            values_of(cells, "unfinished_flows").any() for cells in self.cells.values()
-        ):
+        if metric.of_finished and any(values_of(cells, "unfinished_flows").any() for cells in of_all):
             return Verdict(None, "undecided: flows unfinished")
         needed = least_pairs(self.comparisons)
         if expected < needed:

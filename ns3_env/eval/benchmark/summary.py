@@ -46,6 +46,8 @@ def show(folder: BenchFolder, console: Console) -> None:
         own.append((f"[bold]{scenario.name}[/]", []))
         for row in scenario.rows:
             name = f"{row.controller} *" if row.controller == best else row.controller
+            if row.reference:
+                name += " (bound)"
             if row.seeds < row.expected:
                 name += f" ({row.seeds}/{row.expected})"
             drawn.add_row(f" {name}", *_numbers(row))

@@ -7,7 +7,7 @@ import base64
 import io
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -124,16 +124,27 @@ class Style:
         return {**self.of_line, "marker": self.marker, "markersize": 3.5 if _on_paper.get() else 5}
 
 
-def styles(names: Iterable[str], families: Mapping[str, str] | None = None) -> dict[str, Style]:
+#: Beside the contenders, none of them.
+_BOUNDS = (Style("#888888", "--", "_"), Style("#888888", ":", "|"))
+
+
+def styles(
+    names: Iterable[str], families: Mapping[str, str] | None = None, references: Collection[str] = ()
+) -> dict[str, Style]:
     """A style for each name, in the order given: the known controllers' own, the next free one for others.
+    Names among ``references`` are bounds: grey, dashed or dotted.
 
     ``families``: name -> the name of the controller that it is a variant of. Variants of one have its colour,
     the later the lighter, and lines and markers that differ.
     """
     of = {name: (families or {}).get(name, name) for name in names}
-    own = _own_styles(dict.fromkeys(of.values()))
+    own = _own_styles(dict.fromkeys(family for name, family in of.items() if name not in references))
+    bounds = itertools.cycle(_BOUNDS)
     found = {}
     for name, family in of.items():
+        if name in references:
+            found[name] = next(bounds)
+            continue
         variants = [other for other, its in of.items() if its == family]
         found[name] = (
             own[family] if len(variants) == 1 else _variant(own[family], variants.index(name), len(variants))

@@ -222,8 +222,14 @@ def _pareto(summary: Standing, looks: Mapping[str, Style]) -> list[Panel]:
         )
     if not points:
         return []
-    front = [points[name] for name in pareto_front(points)]
-    axes.plot(*zip(*front, strict=True), color="#888888", linewidth=0.8, linestyle=":", zorder=0)
+    ranked = {
+        row.controller: points[row.controller]
+        for row in summary.rows
+        if row.controller in points and not row.reference
+    }
+    front = [points[name] for name in pareto_front(ranked)]
+    if front:
+        axes.plot(*zip(*front, strict=True), color="#888888", linewidth=0.8, linestyle=":", zorder=0)
     axes.margins(x=0.1, y=0.15)
     if min(x for x, _ in points.values()) < 1:
         queue_scale(axes, "x")

@@ -13,6 +13,7 @@ from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.plots.files import FOLDER, save
 from ns3_env.eval.plots.plots import Style, data_uri, for_paper, picture, styles
 from ns3_env.eval.report import curves, figures
+from ns3_env.programs.executable import references
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,13 @@ class Picture:
 
 
 def looks_of(suite: Suite) -> dict[str, Style]:
-    """Each controller's style; those of one grid have its colour, lighter and lighter."""
-    return styles([x.name for x in suite.controllers], {x.name: x.of for x in suite.controllers})
+    """Each controller's style; those of one grid have its colour, lighter and lighter; bounds are grey."""
+    bounds = frozenset().union(*(references(case.scenario.transport) for case in suite.scenarios))
+    return styles(
+        [x.name for x in suite.controllers],
+        {x.name: x.of for x in suite.controllers},
+        [x.name for x in suite.controllers if x.controller in bounds],
+    )
 
 
 def title(sweep: curves.Sweep) -> str:

@@ -16,7 +16,7 @@ from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.metrics import METRICS
 from ns3_env.eval.plots.plots import envelope
 from ns3_env.eval.plots.table import csv_text
-from ns3_env.eval.report import write
+from ns3_env.eval.report import pictures, write
 from ns3_env.eval.report.figures import pareto_front
 from tests.samples import report_folder
 from tests.samples.files import Refused
@@ -260,3 +260,23 @@ def test_the_front_holds_who_is_beaten_by_nobody() -> None:
         "mid": (4.0, 0.7),
     }
     assert pareto_front(points) == ["low", "mid", "high"]
+
+
+def test_a_bound_is_shown_and_not_ranked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("benchmark.standings", "report.pictures"):
+        monkeypatch.setattr(f"ns3_env.eval.{module}.references", lambda transport: frozenset({"dctcp"}))
+    folder = BenchFolder.read(report_folder.write(tmp_path / "run"))
+    found = standings(folder, ["fct_slowdown_avg"])[0]
+    rows = {row.controller: row for row in found.rows}
+    assert rows["fast"].reference
+    assert rows["fast"].note == "a bound, not ranked"
+    assert rows["fast"].scores["fct_slowdown_avg"].text == "2.05"
+    assert rows["fast"].scores["fct_slowdown_avg"].edge is None
+    edge = rows["hpcc"].scores["fct_slowdown_avg"].edge
+    assert edge is not None
+    assert edge.other == "mpcc"
+    assert found.verdicts["fct_slowdown_avg"].winner is None, "'fast' is significantly better than both"
+    looks = pictures.looks_of(folder.suite)
+    assert looks["fast"].colour == "#888888"
+    assert looks["fast"].line == "--"
+    assert "#888888" not in {looks["hpcc"].colour, looks["mpcc"].colour}

@@ -7,6 +7,7 @@
 #include "rdma-episode.h"
 
 #include "ns3/command-line.h"
+#include "ns3_env/cpp/contract/declaration.h"
 #include "ns3_env/cpp/json/bounds.h"
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/run/attributes.h"
@@ -186,6 +187,7 @@ RdmaTransport::Describe() const
         all[name] = {
             {"ecn", EcnToJson(control->GetEcnConfig())},
             {"congestion_points", CongestionPointsToJson(control->GetCongestionPointConfig())},
+            {"reference", IsReference(control->GetInstanceTypeId())},
             {"attributes", DefaultsOf(AttributesOf(name))}};
         if (const auto plugin = PluginControllers().find(name); plugin != PluginControllers().end())
         {

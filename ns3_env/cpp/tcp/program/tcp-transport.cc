@@ -5,6 +5,7 @@
 #include "tcp-episode.h"
 
 #include "ns3/tcp-dctcp.h"
+#include "ns3_env/cpp/contract/declaration.h"
 #include "ns3_env/cpp/json/bounds.h"
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/run/attributes.h"
@@ -140,9 +141,10 @@ TcpTransport::Describe() const
     for (const std::string& name : ListControllers())
     {
         const ControllerSpec spec{name, {}};
-        all[name] = {
-            {"attributes", DefaultsOf(AttributesOfController(spec))},
-            {"marking", NeedsMarks(*CreateCongestionOps(spec)) ? DctcpThreshold() : Json(nullptr)}};
+        const Ptr<TcpCongestionOps> control = CreateCongestionOps(spec);
+        all[name] = {{"attributes", DefaultsOf(AttributesOfController(spec))},
+                     {"reference", IsReference(control->GetInstanceTypeId())},
+                     {"marking", NeedsMarks(*control) ? DctcpThreshold() : Json(nullptr)}};
     }
     return all.dump(2);
 }
