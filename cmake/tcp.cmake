@@ -2,6 +2,7 @@
 # RDMA's targets link nothing of it.
 # SPDX-License-Identifier: GPL-2.0-or-later
 set(TCP_SOURCES
+    tcp/controllers/references.cc
     tcp/controllers/rttmpc-control.cc
     tcp/controllers/rttmpc.cc
     tcp/controllers/steered.cc
@@ -16,6 +17,7 @@ set(TCP_SOURCES
     tcp/network/tcp-flow.cc
     tcp/network/tcp-path.cc
     tcp/network/udp-streams.cc
+    tcp/program/fluid-paths.cc
     tcp/program/pcap.cc
     tcp/program/tcp-episode.cc
     tcp/program/tcp-transport.cc)

@@ -192,6 +192,15 @@ DefaultsOf(const std::vector<TypeId::AttributeInformation>& attributes)
     return defaults;
 }
 
+void
+CheckEach(const Scenario& scenario, const std::function<void(const ControllerSpec&)>& check)
+{
+    for (size_t i = 0; i < scenario.controllers.size(); ++i)
+    {
+        Within(ControllerKey(i), [&] { check(scenario.controllers[i]); });
+    }
+}
+
 std::vector<TypeId::AttributeInformation>
 AttributesOf(const std::string& controller)
 {

@@ -9,6 +9,7 @@
 #include "ns3/type-id.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -38,6 +39,10 @@ DefaultsOf(const std::vector<TypeId::AttributeInformation>& attributes);
 
 /// \throws ScenarioError naming the known ones where there is no such controller or attribute.
 Ptr<CongestionControl> CreateController(const ControllerSpec& spec);
+
+/// Passes each of the scenario's controllers to `check`, which refuses a name or an attribute that there is not: an
+/// error now, not when the flow starts. \throws ScenarioError with the key
+void CheckEach(const Scenario& scenario, const std::function<void(const ControllerSpec&)>& check);
 
 /// A controller's attributes, its own and then inherited ones.
 std::vector<TypeId::AttributeInformation> AttributesOf(const std::string& controller);

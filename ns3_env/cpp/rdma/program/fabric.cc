@@ -5,7 +5,6 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
-#include "ns3_env/cpp/rdma/published/rules.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,35 +16,21 @@ namespace ns3::env::rdma
 namespace
 {
 
-constexpr uint16_t DESTINATION_PORT = 100;
 // Units of quantised telemetry grow with the hosts' rate above this one.
 constexpr double TELEMETRY_REFERENCE_BPS = 25e9;
 constexpr double LONGEST_DRAIN_S =
     4e3; // what is longer than a simulation can be is never waited for
 
-std::unique_ptr<const NetworkRules>
-MakeRules(const Scenario& scenario)
-{
-    if (scenario.published)
-    {
-        return std::make_unique<published::Rules>(scenario.priorityGroup);
-    }
-    return std::make_unique<NetworkRules>();
-}
-
 } // namespace
 
 Fabric::Fabric(const Scenario& scenario)
     : m_scenario(scenario),
-      m_rules(MakeRules(m_scenario)),
-      m_routing(m_scenario,
-                [this](const Graph& graph) { return m_rules->MakeNextHopOrder(graph); }),
-      m_extremes(m_routing.LargestOfPaths(m_scenario.payloadBytes, m_rules->GetRounding()))
+      m_paths(m_scenario)
 {
     RngSeedManager::SetRun(m_scenario.seed); // an episode's seed is the run number
-    m_context.rounding = m_rules->GetRounding();
-    m_context.linkEvents = m_rules->GetLinkEvents();
-    m_context.random = m_rules->MakeRandomSource(m_scenario.isSwitch.size());
+    m_context.rounding = Rules().GetRounding();
+    m_context.linkEvents = Rules().GetLinkEvents();
+    m_context.random = Rules().MakeRandomSource(m_scenario.isSwitch.size());
     EventLoop::FitGrain(m_scenario.payloadBytes, m_scenario.FastestBps());
     BuildNodes();
     ConfigureSwitches();
@@ -84,7 +69,7 @@ Fabric::BuildNodes()
     m_nics.resize(count);
     m_switchOf.resize(count);
     SharedBufferConfig buffer = m_scenario.buffer;
-    buffer.sharing = m_rules->GetPoolSharing(buffer.pfc);
+    buffer.sharing = Rules().GetPoolSharing(buffer.pfc);
     for (uint32_t id = 0; id < count; ++id)
     {
         Heartbeat::Beat();
@@ -95,7 +80,7 @@ Fabric::BuildNodes()
             m_switchOf[id] = CreateObject<Switch>(m_context, buffer);
             m_switches.emplace_back(id, m_switchOf[id]);
             node->AggregateObject(m_switchOf[id]);
-            for (size_t i = 0; i < m_routing.Neighbours(id).size(); ++i)
+            for (size_t i = 0; i < m_paths.GetRouting().Neighbours(id).size(); ++i)
             {
                 Heartbeat::Beat();
                 m_switchOf[id]->AddPort(id);
@@ -103,7 +88,7 @@ Fabric::BuildNodes()
         }
         else
         {
-            m_nics[id] = m_rules->MakeNic(m_context, id);
+            m_nics[id] = Rules().MakeNic(m_context, id);
             node->AggregateObject(m_nics[id]);
         }
     }
@@ -131,7 +116,7 @@ Fabric::ConfigureSwitches()
     const Picos counted = m_scenario.CountedFrom();
     for (auto& [id, sw] : m_switches)
     {
-        sw->ConfigureBuffer(*m_rules, hostRate, m_scenario.payloadBytes + MAX_HEADER_BYTES);
+        sw->ConfigureBuffer(Rules(), hostRate, m_scenario.payloadBytes + MAX_HEADER_BYTES);
         CheckBuffer(id, *sw);
         for (const auto& port : sw->Ports())
         {
@@ -147,7 +132,7 @@ Fabric::ConfigureSwitches()
             }
             const auto unit =
                 static_cast<uint32_t>(std::max(1.0, hostRate / TELEMETRY_REFERENCE_BPS));
-            port->Configure(m_rules->MakeMarker(m_scenario.ecn, port->RateBps(), *m_context.random),
+            port->Configure(Rules().MakeMarker(m_scenario.ecn, port->RateBps(), *m_context.random),
                             std::move(counter),
                             unit);
             if (m_scenario.congestionPoints.enabled)
@@ -165,8 +150,7 @@ Fabric::ConfigureSwitches()
 void
 Fabric::CheckBuffer(uint32_t id, const Switch& sw) const
 {
-    const bool headrooms =
-        m_rules->GetPoolSharing(m_scenario.buffer.pfc) == PoolSharing::Thresholds;
+    const bool headrooms = Rules().GetPoolSharing(m_scenario.buffer.pfc) == PoolSharing::Thresholds;
     const uint32_t frame = m_scenario.payloadBytes + MAX_HEADER_BYTES;
     const uint64_t needed = sw.Buffer().CommittedBytes() + (headrooms ? 0 : frame);
     if (needed > m_scenario.buffer.bufferBytes)
@@ -190,11 +174,11 @@ Fabric::DefaultTimeout() const
         slowest = std::min(slowest, link.rateBps);
     }
     const size_t hops =
-        std::min<size_t>(std::max(MAX_INT_HOPS, m_extremes.switches), m_switches.size());
+        std::min<size_t>(std::max(MAX_INT_HOPS, m_paths.Extremes().switches), m_switches.size());
     const double drain = static_cast<double>(m_scenario.buffer.bufferBytes * hops) * 8 / slowest;
-    return m_rules->Timeout(
+    return Rules().Timeout(
         2 * static_cast<Picos>(std::min(drain, LONGEST_DRAIN_S) * PS_PER_SECOND) +
-        2 * m_extremes.baseRtt);
+        2 * m_paths.Extremes().baseRtt);
 }
 
 Route
@@ -208,85 +192,30 @@ Fabric::PortsOf(const Hops& path) const
     return route;
 }
 
-PathFacts
-Fabric::DescribePath(const Hops& forward, const Hops& backward) const
-{
-    PathFacts facts;
-    facts.rounding = m_context.rounding;
-    facts.payloadBytes = m_scenario.payloadBytes;
-    facts.hostRateBps = forward.front().second->rateBps;
-    facts.minRateBps = m_scenario.minRateBps.value_or(facts.hostRateBps / 100);
-    facts.maxBaseRtt = m_extremes.baseRtt;
-    Picos back = 0;
-    for (const auto& [node, link] : backward)
-    {
-        back += link->delay + IdealTime(MIN_FRAME_BYTES, link->rateBps, facts.rounding);
-    }
-    Picos oneWay = 0;
-    for (const auto& [node, link] : forward)
-    {
-        const Picos serialise = IdealTime(facts.payloadBytes, link->rateBps, facts.rounding);
-        if (node != forward.front().first)
-        {
-            facts.hops.push_back({link->rateBps, oneWay, -oneWay});
-        }
-        oneWay += link->delay + serialise;
-    }
-    for (PathHop& hop : facts.hops)
-    {
-        hop.feedbackDelay += oneWay + back;
-    }
-    facts.links = LinkIds(forward);
-    Measure(m_routing.MeasuredPath(forward), facts);
-    facts.bdpBytes = BdpBytes(facts.baseRtt, facts.hostRateBps);
-    facts.maxBdpBytes = m_rules->MaxBdp(facts, m_extremes.bdpBytes);
-    return facts;
-}
-
-void
-Fabric::Measure(const Hops& path, PathFacts& facts) const
-{
-    facts.slowestBps = facts.hostRateBps;
-    for (const auto& [node, link] : path)
-    {
-        facts.baseRtt +=
-            2 * link->delay + IdealTime(facts.payloadBytes, link->rateBps, facts.rounding);
-        facts.slowestBps = std::min(facts.slowestBps, link->rateBps);
-    }
-}
-
 std::unique_ptr<QueuePair>
 Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, Ptr<CongestionControl> control) const
 {
-    const FiveTuple tuple{NodeAddress(spec.source),
-                          NodeAddress(spec.destination),
-                          sourcePort,
-                          DESTINATION_PORT};
-    const auto forward = m_routing.Path(spec.source, spec.destination, tuple);
-    const auto backward = m_routing.Path(spec.destination, spec.source, tuple.Reversed());
-    m_rules->Prepare(*control);
-    auto flow = std::make_unique<QueuePair>(spec, DescribePath(forward, backward), control);
-    if (flow->GetIntRequest().hopRecords && forward.size() > MAX_INT_HOPS + 1)
+    const RoundTrip path = m_paths.Of(spec, sourcePort);
+    Rules().Prepare(*control);
+    auto flow = std::make_unique<QueuePair>(spec, m_paths.Describe(path), control);
+    if (flow->GetIntRequest().hopRecords && path.forward.size() > MAX_INT_HOPS + 1)
     {
-        CheckRecords(spec, forward);
+        CheckRecords(spec, path.forward);
         flow->DropRecords();
     }
-    flow->SetPath(*m_nics[spec.source], PortsOf(forward), PortsOf(backward));
+    flow->SetPath(*m_nics[spec.source], PortsOf(path.forward), PortsOf(path.backward));
     flow->SetRetransmissionTimeout(m_timeout);
-    flow->SetRecovery({.nackInterval = m_rules->NackInterval(flow->Path().baseRtt),
-                       .acknowledgesDuplicates = m_rules->AcknowledgesDuplicates(),
-                       .skipsAcknowledged = m_rules->SkipsAcknowledged()});
-    if (!spec.IsEndless())
-    {
-        flow->SetStandalone(m_rules->Standalone(spec.sizeBytes, flow->Path(), forward, backward));
-    }
+    flow->SetRecovery({.nackInterval = Rules().NackInterval(flow->Path().baseRtt),
+                       .acknowledgesDuplicates = Rules().AcknowledgesDuplicates(),
+                       .skipsAcknowledged = Rules().SkipsAcknowledged()});
+    flow->SetStandalone(m_paths.Standalone(spec, flow->Path(), path));
     return flow;
 }
 
 void
 Fabric::CheckRecords(const FlowSpec& spec, const Hops& path) const
 {
-    if (!m_rules->DropsLongRecords())
+    if (!Rules().DropsLongRecords())
     {
         throw ScenarioError(
             "links",

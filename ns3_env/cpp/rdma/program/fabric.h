@@ -3,12 +3,12 @@
 #ifndef NS3_ENV_RDMA_PROGRAM_FABRIC_H
 #define NS3_ENV_RDMA_PROGRAM_FABRIC_H
 
+#include "paths.h"
+
 #include "ns3/node.h"
-#include "ns3_env/cpp/rdma/network/network-rules.h"
 #include "ns3_env/cpp/rdma/network/nic.h"
 #include "ns3_env/cpp/rdma/network/queue-pair.h"
 #include "ns3_env/cpp/rdma/network/switch.h"
-#include "ns3_env/cpp/routing/routing.h"
 #include "ns3_env/cpp/run/scenario.h"
 
 #include <memory>
@@ -34,7 +34,7 @@ class Fabric
     const std::vector<Ptr<Nic>>& Nics() const { return m_nics; } ///< by node id; null for switches
     /// Every port, by node and index.
     std::vector<Port*> Ports() const;
-    const NetworkRules& Rules() const { return *m_rules; }
+    const NetworkRules& Rules() const { return m_paths.Rules(); }
 
     /// Both ends of a flow, not started. \throws ScenarioError where there is no path.
     std::unique_ptr<QueuePair>
@@ -48,17 +48,13 @@ class Fabric
     void ConfigureSwitches();
     void CheckBuffer(uint32_t id, const Switch& sw) const;
     void CheckRecords(const FlowSpec& spec, const Hops& path) const;
-    PathFacts DescribePath(const Hops& forward, const Hops& backward) const;
-    void Measure(const Hops& path, PathFacts& facts) const;
     Route PortsOf(const Hops& path) const;
     Port& PortAt(uint32_t node, uint32_t port) const;
     Picos DefaultTimeout() const;
 
     const Scenario& m_scenario;
-    std::unique_ptr<const NetworkRules> m_rules;
+    Paths m_paths;
     NetworkContext m_context;
-    Routing m_routing;
-    PathExtremes m_extremes;
     Picos m_timeout{0};
 
     std::vector<Ptr<Node>> m_nodes;

@@ -18,25 +18,15 @@
 namespace ns3::env::rdma
 {
 
-namespace
-{
-
-/// Far from those of flows, so that no flow takes another of several equal paths because there is a stream.
-constexpr uint16_t FIRST_SOURCE_PORT = 40000;
-
-} // namespace
-
 Streams::Streams(const Scenario& scenario, const Fabric& fabric)
-    : m_fabric(fabric)
+    : m_fabric(fabric),
+      m_ports(StreamPorts(scenario))
 {
-    std::map<std::pair<uint32_t, uint32_t>, uint16_t> count; // streams so far per host pair
-    for (const StreamEntry& entry : scenario.streams)
+    for (size_t i = 0; i < scenario.streams.size(); ++i)
     {
         Heartbeat::Beat();
-        const FlowSpec& spec = entry.flow;
-        m_ports.push_back(
-            static_cast<uint16_t>(FIRST_SOURCE_PORT + count[{spec.source, spec.destination}]++));
-        m_streams.push_back(m_fabric.Connect(spec, m_ports.back(), CreateObject<Uncontrolled>()));
+        const StreamEntry& entry = scenario.streams[i];
+        m_streams.push_back(m_fabric.Connect(entry.flow, m_ports[i], CreateObject<Uncontrolled>()));
         m_streams.back()->SetOpenLoop(entry.rateBps, entry.stop);
     }
 }
@@ -135,11 +125,7 @@ RdmaEpisode::RdmaEpisode(Scenario scenario, FlowHook onCreate)
       m_fabric(m_scenario),
       m_streams(m_scenario, m_fabric)
 {
-    for (size_t i = 0; i < m_scenario.controllers.size(); ++i)
-    {
-        // A bad name or attribute is an error now, not when the flow starts.
-        Within(ControllerKey(i), [&] { CreateController(m_scenario.controllers[i]); });
-    }
+    CheckEach(m_scenario, CreateController);
 }
 
 RdmaEpisode::~RdmaEpisode()

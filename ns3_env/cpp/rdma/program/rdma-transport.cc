@@ -3,11 +3,13 @@
 #include "rdma-transport.h"
 
 #include "controller-check.h"
+#include "fluid-paths.h"
 #include "plugins.h"
 #include "rdma-episode.h"
 
 #include "ns3/command-line.h"
 #include "ns3_env/cpp/contract/declaration.h"
+#include "ns3_env/cpp/fluid/fluid-episode.h"
 #include "ns3_env/cpp/json/bounds.h"
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/run/attributes.h"
@@ -22,6 +24,9 @@ namespace
 {
 
 using Json = nlohmann::json;
+
+/// Controllers whose flows are fluids.
+const Fluids FLUIDS{{"max_min", Sharing::MaxMin}};
 
 Json
 EcnToJson(const EcnConfig& ecn)
@@ -219,6 +224,15 @@ RdmaTransport::ReadKeys(JsonReader& root, Scenario& scenario)
 std::unique_ptr<Episode>
 RdmaTransport::Build(Scenario scenario, Episode::FlowHook onCreate)
 {
+    if (const auto sharing = SharingOf(scenario, FLUIDS))
+    {
+        CheckEach(scenario, CreateController);
+        return std::make_unique<FluidEpisode>(
+            std::move(scenario),
+            *sharing,
+            [](const Scenario& own) { return std::make_unique<FluidPaths>(own); },
+            std::move(onCreate));
+    }
     if (scenario.priorityGroup == 0)
     {
         LeaveUnmanaged(scenario);

@@ -35,7 +35,6 @@ namespace ns3::env::tcp
 namespace
 {
 
-constexpr uint16_t DESTINATION_PORT = 100; // as RDMA's flows have it
 constexpr int64_t FIRST_STREAM = 1;
 
 } // namespace
@@ -44,10 +43,7 @@ Fabric::Fabric(const Scenario& scenario, const TcpSettings& settings)
     : m_scenario(scenario),
       m_settings(settings),
       m_paths(std::make_shared<const Routing>(scenario)),
-      m_maxBaseRtt(m_paths
-                       ->LargestOfPaths(settings.segmentBytes + HEADER_BYTES + LINK_HEADER_BYTES,
-                                        Rounding::Exact)
-                       .baseRtt),
+      m_maxBaseRtt(LargestBaseRtt(*m_paths, settings)),
       m_streams(FIRST_STREAM)
 {
     CheckSettings();
@@ -244,20 +240,17 @@ Fabric::EgressTo(uint32_t node, uint32_t peer) const
 std::unique_ptr<TcpFlow>
 Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, const ControllerSpec& controller)
 {
-    const FiveTuple tuple{NodeAddress(spec.source),
-                          NodeAddress(spec.destination),
-                          sourcePort,
-                          DESTINATION_PORT};
-    const auto forward = m_paths->Path(spec.source, spec.destination, tuple);
-    const auto backward = m_paths->Path(spec.destination, spec.source, tuple.Reversed());
-    const TcpPath path(forward, backward, m_settings);
+    const FiveTuple tuple = TupleOf(spec, sourcePort);
+    const TcpPath path(*m_paths, spec, tuple, m_settings);
     const Ptr<TcpCongestionOps> sends = CreateCongestionOps(controller);
-    const SocketPair sockets{
-        FlowSocket::Make(m_nodes[spec.source], m_settings, sends, forward.front().second->rateBps),
-        FlowSocket::Make(m_nodes[spec.destination],
-                         m_settings,
-                         CreateCongestionOps(controller),
-                         backward.front().second->rateBps)};
+    const SocketPair sockets{FlowSocket::Make(m_nodes[spec.source],
+                                              m_settings,
+                                              sends,
+                                              path.Forward().front().second->rateBps),
+                             FlowSocket::Make(m_nodes[spec.destination],
+                                              m_settings,
+                                              CreateCongestionOps(controller),
+                                              path.Backward().front().second->rateBps)};
     auto flow = std::make_unique<TcpFlow>(spec, tuple, path.Facts(m_maxBaseRtt), sockets);
     if (!spec.IsEndless())
     {

@@ -4,8 +4,6 @@
 
 #include "queue-factory.h"
 
-#include "ns3_env/cpp/routing/routing.h"
-
 #include <cmath>
 
 namespace ns3::env::tcp
@@ -14,6 +12,7 @@ namespace ns3::env::tcp
 namespace
 {
 
+constexpr uint16_t DESTINATION_PORT = 100; // as RDMA's flows have it
 constexpr uint32_t WORD_BYTES = 4;
 constexpr uint32_t WINDOW_SCALE_BYTES = 3;
 constexpr uint32_t SACK_PERMITTED_BYTES = 2;
@@ -34,9 +33,25 @@ Serialisation(uint64_t bytes, double rateBps)
 
 } // namespace
 
-TcpPath::TcpPath(Hops forward, Hops backward, const TcpSettings& settings)
-    : m_forward(std::move(forward)),
-      m_backward(std::move(backward)),
+FiveTuple
+TupleOf(const FlowSpec& spec, uint16_t sourcePort)
+{
+    return {NodeAddress(spec.source), NodeAddress(spec.destination), sourcePort, DESTINATION_PORT};
+}
+
+Picos
+LargestBaseRtt(const Routing& routing, const TcpSettings& settings)
+{
+    const uint32_t frame = settings.segmentBytes + HEADER_BYTES + LINK_HEADER_BYTES;
+    return routing.LargestOfPaths(frame, Rounding::Exact).baseRtt;
+}
+
+TcpPath::TcpPath(const Routing& routing,
+                 const FlowSpec& spec,
+                 const FiveTuple& tuple,
+                 const TcpSettings& settings)
+    : m_forward(routing.Path(spec.source, spec.destination, tuple)),
+      m_backward(routing.Path(spec.destination, spec.source, tuple.Reversed())),
       m_segmentBytes(settings.segmentBytes)
 {
     const uint32_t always = settings.timestamps ? TIMESTAMP_BYTES : 0;

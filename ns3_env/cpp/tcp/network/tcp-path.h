@@ -6,6 +6,8 @@
 #include "tcp-settings.h"
 
 #include "ns3_env/cpp/contract/path-facts.h"
+#include "ns3_env/cpp/engine/flow-spec.h"
+#include "ns3_env/cpp/routing/ecmp.h"
 #include "ns3_env/cpp/routing/routing.h"
 
 #include <cstdint>
@@ -13,12 +15,24 @@
 namespace ns3::env::tcp
 {
 
+/// What switches hash of a flow.
+FiveTuple TupleOf(const FlowSpec& spec, uint16_t sourcePort);
+
+/// Of any two hosts.
+Picos LargestBaseRtt(const Routing& routing, const TcpSettings& settings);
+
 /// A path there and the one back.
 class TcpPath
 {
   public:
-    TcpPath(Hops forward, Hops backward, const TcpSettings& settings);
+    /// \throws ScenarioError where there is none
+    TcpPath(const Routing& routing,
+            const FlowSpec& spec,
+            const FiveTuple& tuple,
+            const TcpSettings& settings);
 
+    const Hops& Forward() const { return m_forward; }
+    const Hops& Backward() const { return m_backward; }
     /// `maxBaseRtt` is the network's. The base RTT is that of a full segment which is acknowledged at once.
     PathFacts Facts(Picos maxBaseRtt) const;
     /// From the SYN until the sender may send data.

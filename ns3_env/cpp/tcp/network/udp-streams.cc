@@ -30,15 +30,47 @@ constexpr uint16_t DISCARD_PORT = 9; // RFC 863
 
 } // namespace
 
+std::vector<FiveTuple>
+StreamTuples(const Scenario& scenario)
+{
+    std::vector<FiveTuple> tuples;
+    std::map<uint32_t, uint16_t> begun; // streams so far, by source
+    for (const StreamEntry& entry : scenario.streams)
+    {
+        Heartbeat::Beat();
+        const FlowSpec& spec = entry.flow;
+        uint16_t& number = begun[spec.source];
+        if (number == MOST_STREAMS)
+        {
+            throw ScenarioError("streams",
+                                "more than " + std::to_string(MOST_STREAMS) +
+                                    " streams begin at host " + std::to_string(spec.source) +
+                                    ": it has no port for another");
+        }
+        tuples.push_back({NodeAddress(spec.source),
+                          NodeAddress(spec.destination),
+                          static_cast<uint16_t>(FIRST_SOURCE_PORT + number++),
+                          DISCARD_PORT});
+    }
+    return tuples;
+}
+
+uint32_t
+StreamFrameBytes(uint32_t payloadBytes)
+{
+    return payloadBytes + UDP_HEADER_BYTES + IP_HEADER_BYTES + LINK_HEADER_BYTES;
+}
+
 UdpStreams::UdpStreams(const Scenario& scenario, const Fabric& fabric)
     : m_fabric(fabric),
       m_payloadBytes(scenario.payloadBytes)
 {
     m_streams.reserve(scenario.streams.size());
-    for (const StreamEntry& entry : scenario.streams)
+    const std::vector<FiveTuple> tuples = StreamTuples(scenario);
+    for (size_t i = 0; i < tuples.size(); ++i)
     {
         Heartbeat::Beat();
-        Add(entry);
+        Add(scenario.streams[i], tuples[i]);
     }
 }
 
@@ -55,24 +87,13 @@ UdpStreams::~UdpStreams()
 }
 
 void
-UdpStreams::Add(const StreamEntry& entry)
+UdpStreams::Add(const StreamEntry& entry, const FiveTuple& tuple)
 {
     const auto& [id, source, destination, size, start] = entry.flow;
-    uint16_t& begun = m_begun[source];
-    if (begun == MOST_STREAMS)
-    {
-        throw ScenarioError("streams",
-                            "more than " + std::to_string(MOST_STREAMS) +
-                                " streams begin at host " + std::to_string(source) +
-                                ": it has no port for another");
-    }
-    const FiveTuple tuple{NodeAddress(source),
-                          NodeAddress(destination),
-                          static_cast<uint16_t>(FIRST_SOURCE_PORT + begun++),
-                          DISCARD_PORT};
     const Hops path = m_fabric.Paths().Path(source, destination, tuple);
     const Egress& egress = m_fabric.EgressTo(source, path.front().second->node);
-    const uint32_t packet = m_payloadBytes + UDP_HEADER_BYTES + IP_HEADER_BYTES;
+    const uint32_t frame = StreamFrameBytes(m_payloadBytes);
+    const uint32_t packet = frame - LINK_HEADER_BYTES;
     if (packet > egress.device->GetMtu())
     {
         throw ScenarioError(
@@ -81,7 +102,6 @@ UdpStreams::Add(const StreamEntry& entry)
                 " payload bytes fit in no packet: at most " +
                 std::to_string(egress.device->GetMtu() - UDP_HEADER_BYTES - IP_HEADER_BYTES));
     }
-    const uint32_t frame = packet + LINK_HEADER_BYTES;
     Ptr<Socket> socket = SocketAt(source, tuple.sourcePort);
     socket->Connect(InetSocketAddress(Ipv4Address(tuple.destinationIp), DISCARD_PORT));
     if (!m_sinks.contains(destination))

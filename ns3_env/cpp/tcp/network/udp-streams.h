@@ -19,6 +19,12 @@
 namespace ns3::env::tcp
 {
 
+/// What switches hash of each of a scenario's streams. \throws ScenarioError where a host has too many
+std::vector<FiveTuple> StreamTuples(const Scenario& scenario);
+
+/// Of a stream's datagram on the wire.
+uint32_t StreamFrameBytes(uint32_t payloadBytes);
+
 /**
  * The streams of one network: datagrams of the scenario's payload, each due at its own time, by UDP sockets of ns-3's.
  * What is due while a socket's buffer of bytes (TcpSettings) waits at the host's link is held back, leaves as
@@ -57,7 +63,7 @@ class UdpStreams
         uint64_t receivedBytes{0};
     };
 
-    void Add(const StreamEntry& entry);
+    void Add(const StreamEntry& entry, const FiveTuple& tuple);
     Ptr<Socket> SocketAt(uint32_t node, uint16_t port) const;
     void Receive(Ptr<Socket> socket);
     void SendAt(Stream& stream, Picos time);
@@ -67,7 +73,6 @@ class UdpStreams
     const Fabric& m_fabric;
     uint32_t m_payloadBytes;
     std::vector<Stream> m_streams;
-    std::map<uint32_t, uint16_t> m_begun;                       ///< streams so far, by source
     std::map<uint32_t, Ptr<Socket>> m_sinks;                    ///< by destination
     std::map<std::pair<uint32_t, uint16_t>, size_t> m_streamOf; ///< by source's address and port
 };

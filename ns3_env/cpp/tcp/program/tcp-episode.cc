@@ -7,6 +7,7 @@
 #include "ns3/ipv4-queue-disc-item.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/run/attributes.h"
 #include "ns3_env/cpp/tcp/network/congestion-ops.h"
 #include "ns3_env/cpp/tcp/network/segment.h"
 
@@ -18,11 +19,7 @@ TcpEpisode::TcpEpisode(Scenario scenario, const TcpSettings& settings, FlowHook 
       m_fabric(m_scenario, settings),
       m_streams(m_scenario, m_fabric)
 {
-    for (size_t i = 0; i < m_scenario.controllers.size(); ++i)
-    {
-        // A bad name or attribute is an error now, not when the flow starts.
-        Within(ControllerKey(i), [&] { CheckController(m_scenario.controllers[i]); });
-    }
+    CheckEach(m_scenario, CheckController);
     Traces().over.ConnectWithoutContext(MakeCallback(&TcpEpisode::Count, this));
 }
 

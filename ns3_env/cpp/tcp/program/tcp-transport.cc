@@ -2,10 +2,12 @@
 // TCP's part of a scenario and of the program tcp-sim.
 #include "tcp-transport.h"
 
+#include "fluid-paths.h"
 #include "tcp-episode.h"
 
 #include "ns3/tcp-dctcp.h"
 #include "ns3_env/cpp/contract/declaration.h"
+#include "ns3_env/cpp/fluid/fluid-episode.h"
 #include "ns3_env/cpp/json/bounds.h"
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/run/attributes.h"
@@ -18,6 +20,9 @@ namespace ns3::env::tcp
 
 namespace
 {
+
+/// Controllers whose flows are fluids.
+const Fluids FLUIDS{{"max_min", Sharing::MaxMin}, {"oracle", Sharing::LeastRemaining}};
 
 Picos
 ReadTime(JsonReader& section, const std::string& key)
@@ -160,6 +165,15 @@ TcpTransport::ReadKeys(JsonReader& root, Scenario& scenario)
 std::unique_ptr<Episode>
 TcpTransport::Build(Scenario scenario, Episode::FlowHook onCreate)
 {
+    if (const auto sharing = SharingOf(scenario, FLUIDS))
+    {
+        CheckEach(scenario, CheckController);
+        return std::make_unique<FluidEpisode>(
+            std::move(scenario),
+            *sharing,
+            [this](const Scenario& own) { return std::make_unique<FluidPaths>(own, m_settings); },
+            std::move(onCreate));
+    }
     return std::make_unique<TcpEpisode>(std::move(scenario), m_settings, std::move(onCreate));
 }
 

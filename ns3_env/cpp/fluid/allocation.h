@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Rates of fluid flows on links of given capacities: max-min fair, or by priority.
+#ifndef NS3_ENV_FLUID_ALLOCATION_H
+#define NS3_ENV_FLUID_ALLOCATION_H
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// Links of a flow, as indices into their capacities; none of them twice.
+using FluidRoute = std::vector<uint32_t>;
+/// Routes of flows, at least a link each.
+using FluidRoutes = std::vector<const FluidRoute*>;
+
+/**
+ * The max-min fair rate of each flow, by water filling (Bertsekas and Gallager 1992, sec. 6.5.2): the link that gives
+ * its flows least settles them at equal shares of what it has left, then the next one of the rest.
+ */
+std::vector<double> MaxMinRates(const std::vector<double>& capacities, const FluidRoutes& routes);
+
+/// The rate of each flow where the first of `routes` takes what its links have, and each further one what those before
+/// it have left.
+std::vector<double> PriorityRates(const std::vector<double>& capacities, const FluidRoutes& routes);
+
+/**
+ * How long PriorityRates in the order of least `left` hold: until a flow has less left than one before it on a link of
+ * both. Infinity where that will not be.
+ * \param left of each flow in this order, ascending; infinity of an endless one
+ * \param speeds by which they fall
+ */
+double TimeToOvertaking(size_t links,
+                        const FluidRoutes& routes,
+                        const std::vector<double>& left,
+                        const std::vector<double>& speeds);
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_FLUID_ALLOCATION_H

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Episode of fluid flows: at each instant every flow has its ideal rate, and no packets are simulated.
+#include "fluid-episode.h"
+
+#include "ns3/simulator.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
+#include "ns3_env/cpp/engine/now.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace ns3::env
+{
+
+namespace
+{
+
+/// Index of each node's first link, and behind the last node the number of links.
+std::vector<uint32_t>
+FirstLinks(const Routing& routing, size_t nodes)
+{
+    std::vector<uint32_t> first{0};
+    for (uint32_t node = 0; node < nodes; ++node)
+    {
+        first.push_back(first.back() + static_cast<uint32_t>(routing.Neighbours(node).size()));
+    }
+    return first;
+}
+
+} // namespace
+
+FluidEpisode::FluidEpisode(Scenario scenario,
+                           Sharing sharing,
+                           const PathsMaker& paths,
+                           FlowHook onCreate)
+    : Episode(std::move(scenario), std::move(onCreate)),
+      m_sharing(sharing),
+      m_paths(paths(m_scenario)),
+      m_firstLink(FirstLinks(m_paths->GetRouting(), m_scenario.isSwitch.size())),
+      m_streams(m_scenario, Capacities(), StreamLinks(), m_paths->StreamPacketBytes()),
+      m_carried(m_firstLink.back(), 0),
+      m_empty(m_scenario.CountedFrom())
+{
+}
+
+FluidEpisode::~FluidEpisode()
+{
+    ForgetFlows();
+}
+
+std::vector<double>
+FluidEpisode::Capacities() const
+{
+    std::vector<double> capacities;
+    for (uint32_t node = 0; node < m_scenario.isSwitch.size(); ++node)
+    {
+        for (const Neighbour& link : m_paths->GetRouting().Neighbours(node))
+        {
+            capacities.push_back(link.rateBps);
+        }
+    }
+    return capacities;
+}
+
+std::vector<FluidRoute>
+FluidEpisode::StreamLinks() const
+{
+    std::vector<FluidRoute> links;
+    for (const Hops& path : m_paths->OfStreams())
+    {
+        Heartbeat::Beat();
+        links.push_back(LinksOf(path));
+    }
+    return links;
+}
+
+FluidRoute
+FluidEpisode::LinksOf(const Hops& path) const
+{
+    FluidRoute links;
+    for (const auto& [node, link] : path)
+    {
+        links.push_back(m_firstLink[node] + link->port);
+    }
+    return links;
+}
+
+std::unique_ptr<Flow>
+FluidEpisode::Connect(const FlowEntry& entry, uint16_t sourcePort)
+{
+    FluidPath path = m_paths->OfFlow(entry.flow, sourcePort);
+    FluidRoute links = LinksOf(path.hops);
+    return std::make_unique<FluidFlow>(entry.flow, std::move(path), std::move(links));
+}
+
+void
+FluidEpisode::StartFlow(Flow& flow)
+{
+    m_running.push_back(static_cast<FluidFlow*>(&flow));
+    Change();
+}
+
+void
+FluidEpisode::OnRunBegins()
+{
+    m_streams.Schedule([this] { Change(); });
+}
+
+// --- rates ---------------------------------------------------------------------------------------
+
+void
+FluidEpisode::Change()
+{
+    if (!m_changed)
+    {
+        m_changed = true;
+        Simulator::ScheduleNow(&FluidEpisode::Share, this);
+    }
+}
+
+void
+FluidEpisode::Share()
+{
+    Heartbeat::Beat();
+    m_changed = false;
+    const Picos now = NowPicos();
+    TakeThrough(now);
+    const Picos next = Allocate(now);
+    if (!m_report.IsNull())
+    {
+        for (FluidFlow* flow : m_running)
+        {
+            if (flow->TakeChange())
+            {
+                m_report(*flow, now);
+            }
+        }
+    }
+    m_next.Cancel();
+    if (next != NEVER)
+    {
+        m_next = Simulator::Schedule(Time(next - now), &FluidEpisode::Change, this);
+    }
+}
+
+void
+FluidEpisode::TakeThrough(Picos now)
+{
+    std::erase_if(
+        m_running,
+        [&](FluidFlow* flow)
+        {
+            if (flow->ThroughAt() > now)
+            {
+                return false;
+            }
+            flow->PassThrough();
+            AddTo(m_carried, *flow);
+            m_delivered += flow->ReceivedBytes();
+            if (!m_report.IsNull() && flow->TakeChange())
+            {
+                m_report(*flow, now);
+            }
+            Simulator::Schedule(Time(flow->EndAfter(now) - now), &FluidFlow::Finish, flow);
+            return true;
+        });
+}
+
+Picos
+FluidEpisode::Allocate(Picos now)
+{
+    const bool ordered = m_sharing == Sharing::LeastRemaining;
+    std::vector<std::pair<double, FluidFlow*>> flows; // what is left, as far as it matters
+    for (FluidFlow* flow : m_running)
+    {
+        flows.emplace_back(ordered ? flow->LeftAt(now) : 0, flow);
+    }
+    if (ordered)
+    {
+        std::stable_sort(flows.begin(),
+                         flows.end(),
+                         [](const auto& a, const auto& b) { return a.first < b.first; });
+    }
+    FluidRoutes routes;
+    for (const auto& [left, flow] : flows)
+    {
+        routes.push_back(&flow->Links());
+    }
+    const std::vector<double>& capacities = m_streams.CapacitiesLeft();
+    const std::vector<double> rates =
+        ordered ? PriorityRates(capacities, routes) : MaxMinRates(capacities, routes);
+    Picos next = NEVER;
+    for (size_t i = 0; i < flows.size(); ++i)
+    {
+        flows[i].second->Allocate(rates[i], now);
+        next = std::min(next, flows[i].second->ThroughAt());
+    }
+    if (ordered)
+    {
+        std::vector<double> left;
+        std::vector<double> speeds;
+        for (const auto& [bytes, flow] : flows)
+        {
+            left.push_back(bytes);
+            speeds.push_back(flow->Speed());
+        }
+        const double wait = TimeToOvertaking(capacities.size(), routes, left, speeds);
+        if (wait < LONGEST_PS)
+        {
+            next = std::min(next, now + std::max<Picos>(static_cast<Picos>(std::ceil(wait)), 1));
+        }
+    }
+    return next;
+}
+
+// --- the network as recorders see it -------------------------------------------------------------
+
+void
+FluidEpisode::OnRunEnds()
+{
+    for (const FluidFlow* flow : m_running) // cut
+    {
+        AddTo(m_carried, *flow);
+        m_delivered += flow->ReceivedBytes();
+    }
+    m_running.clear();
+    m_empty.Finish(EndTime());
+}
+
+void
+FluidEpisode::AddTo(std::vector<double>& carried, const FluidFlow& flow) const
+{
+    const PathFacts& path = flow.Path();
+    const double bytes = flow.PassedBy(NowPicos()) * path.packetBytes / path.payloadBytes;
+    for (const uint32_t link : flow.Links())
+    {
+        carried[link] += bytes;
+    }
+}
+
+void
+FluidEpisode::ForEachQueue(const QueueVisitor& visit) const
+{
+    std::vector<double> carried = m_carried;
+    m_streams.AddCarried(carried);
+    for (const FluidFlow* flow : m_running)
+    {
+        AddTo(carried, *flow);
+    }
+    for (uint32_t node = 0; node < m_scenario.isSwitch.size(); ++node)
+    {
+        if (!m_scenario.isSwitch[node])
+        {
+            continue;
+        }
+        Heartbeat::Beat();
+        for (const Neighbour& link : m_paths->GetRouting().Neighbours(node))
+        {
+            const double bytes = carried[m_firstLink[node] + link.port];
+            visit({.node = node,
+                   .port = link.port,
+                   .peer = link.node,
+                   .rateBps = link.rateBps,
+                   .bytes = 0,
+                   .txBytes = static_cast<uint64_t>(std::llround(bytes)),
+                   .paused = 0,
+                   .pauseFrames = 0,
+                   .pauseFramesSent = 0,
+                   .stats = m_scenario.recordQueues ? &m_empty : nullptr});
+        }
+    }
+}
+
+RunTotals
+FluidEpisode::Totals() const
+{
+    RunTotals totals;
+    totals.transmittedPayload = TransmittedByFlows() + m_streams.Payload();
+    totals.deliveredPayload = m_delivered + m_streams.Payload();
+    return totals;
+}
+
+std::unique_ptr<Capture>
+FluidEpisode::MakeCapture()
+{
+    throw ScenarioError("record.pcap", "there are no packets to capture: the flows are fluids");
+}
+
+} // namespace ns3::env

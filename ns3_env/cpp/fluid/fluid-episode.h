@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Episode of fluid flows: at each instant every flow has its ideal rate, and no packets are simulated.
+#ifndef NS3_ENV_FLUID_FLUID_EPISODE_H
+#define NS3_ENV_FLUID_FLUID_EPISODE_H
+
+#include "fluid-flow.h"
+#include "fluid-paths.h"
+#include "fluid-streams.h"
+#include "sharing.h"
+
+#include "ns3/event-id.h"
+#include "ns3_env/cpp/engine/queue-stats.h"
+#include "ns3_env/cpp/run/episode.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ns3::env
+{
+
+/**
+ * A scenario's flows as fluids. Their rates are found anew whenever a flow starts or is through, a stream begins or
+ * stops, or the order of priority changes. A link carries its rate, headers included; nothing waits, nothing is lost,
+ * and what answers data takes nothing.
+ */
+class FluidEpisode final : public Episode
+{
+  public:
+    /// Makes the transport's paths of a scenario, which outlives them.
+    using PathsMaker = std::function<std::unique_ptr<const FluidPaths>(const Scenario&)>;
+
+    /// \throws ScenarioError where links and nodes do not fit together, or a stream has no path
+    FluidEpisode(Scenario scenario, Sharing sharing, const PathsMaker& paths, FlowHook onCreate);
+    ~FluidEpisode() override;
+
+    void ForEachQueue(const QueueVisitor& visit) const override;
+    std::vector<LossRecord> LossRecords() const override { return {}; }
+    StreamCounts CountsOf(size_t stream) const override { return m_streams.Of(stream); }
+    RunTotals Totals() const override;
+    void TraceWindowAndRate(const WindowAndRateCallback& report) override { m_report = report; }
+    void TraceEvents(const MarkCallback&, const PauseCallback&) override {}
+    /// \throws ScenarioError: there are no packets
+    std::unique_ptr<Capture> MakeCapture() override;
+
+  private:
+    std::unique_ptr<Flow> Connect(const FlowEntry& entry, uint16_t sourcePort) override;
+    void StartFlow(Flow& flow) override;
+    void OnRunBegins() override;
+    void OnRunEnds() override;
+
+    FluidRoute LinksOf(const Hops& path) const;
+    std::vector<double> Capacities() const;
+    std::vector<FluidRoute> StreamLinks() const;
+    /// Rates are found anew when everything of this instant has happened.
+    void Change();
+    void Share();
+    void TakeThrough(Picos now);
+    /// When rates change again by themselves.
+    Picos Allocate(Picos now);
+    void AddTo(std::vector<double>& carried, const FluidFlow& flow) const;
+
+    Sharing m_sharing;
+    std::unique_ptr<const FluidPaths> m_paths;
+    std::vector<uint32_t> m_firstLink; ///< index of each node's first port's
+    FluidStreams m_streams;
+    std::vector<FluidFlow*> m_running; ///< whose fluid is not through, in the order of their starts
+    std::vector<double> m_carried; ///< bytes on the wire by each link, of flows that are through
+    uint64_t m_delivered{0};       ///< payload bytes of flows that are through
+    QueueStats m_empty;            ///< of each queue
+    WindowAndRateCallback m_report;
+    EventId m_next;
+    bool m_changed{false};
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_FLUID_FLUID_EPISODE_H

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A flow of fluid: a size that runs through its path at the rate that it is given.
+#include "fluid-flow.h"
+
+#include "ns3_env/cpp/engine/constant-rate.h"
+#include "ns3_env/cpp/engine/now.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace ns3::env
+{
+
+namespace
+{
+
+constexpr double SAME_RATE =
+    1e-12; ///< rates that differ by less, of one another, differ by rounding
+
+double
+SlowestBps(const Hops& path)
+{
+    double slowest = std::numeric_limits<double>::max();
+    for (const auto& [node, link] : path)
+    {
+        slowest = std::min(slowest, link->rateBps);
+    }
+    return slowest;
+}
+
+} // namespace
+
+FluidFlow::FluidFlow(const FlowSpec& spec, FluidPath path, FluidRoute links)
+    : m_facts(std::move(path.facts)),
+      m_links(std::move(links)),
+      m_controller(CreateObject<Uncontrolled>()),
+      m_since(spec.start)
+{
+    m_path = &m_facts;
+    m_id = spec.id;
+    m_sizeBytes = spec.sizeBytes;
+    m_startTime = spec.start;
+    m_pacing.SetPath(m_facts, 0);
+    if (!IsEndless())
+    {
+        SetStandalone(path.standalone);
+        const double alone = static_cast<double>(m_sizeBytes) / SpeedAt(SlowestBps(path.hops));
+        m_lag = path.standalone - static_cast<Picos>(std::llround(alone));
+    }
+}
+
+double
+FluidFlow::SpeedAt(double bps) const
+{
+    return bps / 8 * m_facts.payloadBytes / m_facts.packetBytes / PS_PER_SECOND;
+}
+
+double
+FluidFlow::PassedBy(Picos now) const
+{
+    const double passed = m_passed + Speed() * static_cast<double>(now - m_since);
+    return std::min(passed, static_cast<double>(m_sizeBytes));
+}
+
+double
+FluidFlow::LeftAt(Picos now) const
+{
+    return IsEndless() ? std::numeric_limits<double>::infinity()
+                       : static_cast<double>(m_sizeBytes) - PassedBy(now);
+}
+
+void
+FluidFlow::Allocate(double bps, Picos now)
+{
+    if (std::abs(bps - RateBps()) <= SAME_RATE * bps)
+    {
+        return;
+    }
+    m_passed = PassedBy(now);
+    m_since = now;
+    SetRate(bps);
+    m_throughAt = NEVER;
+    if (bps > 0 && !IsEndless())
+    {
+        const double wait = LeftAt(now) / Speed();
+        m_throughAt = wait < LONGEST_PS ? now + static_cast<Picos>(std::llround(wait)) : NEVER;
+    }
+}
+
+void
+FluidFlow::StandAt(double passed, Picos now)
+{
+    m_passed = passed;
+    m_since = now;
+    m_throughAt = NEVER;
+    SetRate(0);
+    m_sentBytes = m_ackedBytes = ReceivedBytes();
+}
+
+void
+FluidFlow::PassThrough()
+{
+    StandAt(static_cast<double>(m_sizeBytes), NowPicos());
+}
+
+void
+FluidFlow::Abort()
+{
+    const Picos now = NowPicos();
+    StandAt(PassedBy(now), now);
+}
+
+Picos
+FluidFlow::EndAfter(Picos through) const
+{
+    return std::max(through + m_lag, m_startTime + Standalone());
+}
+
+void
+FluidFlow::Finish()
+{
+    m_end = NowPicos();
+    ReportFinished();
+}
+
+uint64_t
+FluidFlow::ReceivedBytes() const
+{
+    return static_cast<uint64_t>(std::llround(PassedBy(NowPicos())));
+}
+
+} // namespace ns3::env

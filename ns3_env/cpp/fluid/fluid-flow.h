@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A flow of fluid: a size that runs through its path at the rate that it is given.
+#ifndef NS3_ENV_FLUID_FLUID_FLOW_H
+#define NS3_ENV_FLUID_FLUID_FLOW_H
+
+#include "allocation.h"
+#include "fluid-paths.h"
+
+#include "ns3_env/cpp/contract/congestion-control.h"
+#include "ns3_env/cpp/engine/flow.h"
+
+#include <cstdint>
+
+namespace ns3::env
+{
+
+/**
+ * A flow without packets. Its fluid begins when it starts, and it ends as long after the last of it as a flow alone
+ * with its packets ends after a fluid alone: by headers, hops, delays and a handshake.
+ */
+class FluidFlow final : public Flow
+{
+  public:
+    /// \param links its path's, as indices
+    FluidFlow(const FlowSpec& spec, FluidPath path, FluidRoute links);
+
+    const FluidRoute& Links() const { return m_links; }
+
+    /// @name Its fluid
+    /// @{
+    /// `bps` on the wire from `now` on.
+    void Allocate(double bps, Picos now);
+    /// When the last of it has passed, at the rate as it is; NEVER of one that stands still or is endless.
+    Picos ThroughAt() const { return m_throughAt; }
+    /// The last of it has passed.
+    void PassThrough();
+    /// Payload bytes that have passed by `now`.
+    double PassedBy(Picos now) const;
+    /// Payload bytes to come; infinity of an endless one.
+    double LeftAt(Picos now) const;
+    /// Payload bytes by which what is left falls in a ps.
+    double Speed() const { return SpeedAt(RateBps()); }
+    /// When it ends whose last fluid has passed at `through`; not sooner than alone.
+    Picos EndAfter(Picos through) const;
+    /// Its end.
+    void Finish();
+    /// @}
+
+    /// Whether its rate is another one than at the last call.
+    bool TakeChange() { return m_pacing.TakeChange(); }
+
+    /// @name Flow
+    /// @{
+    void Start() override {}
+    void Abort() override;
+    void SetHeld(bool) override {}
+    Object& Controller() const override { return *m_controller; }
+    bool IsOnNetwork() const override { return false; }
+    Picos EndTime() const override { return m_end; }
+    uint64_t ReceivedBytes() const override;
+    uint64_t RetransmittedBytes() const override { return 0; }
+    uint64_t TransmittedBytes() const override { return ReceivedBytes(); }
+    uint64_t Timeouts() const override { return 0; }
+    Picos PauseTime() const override { return 0; }
+    /// @}
+
+  private:
+    bool IsEndless() const { return m_sizeBytes == ENDLESS_BYTES; }
+    double SpeedAt(double bps) const;
+    void StandAt(double passed, Picos now);
+
+    PathFacts m_facts;
+    FluidRoute m_links;
+    Ptr<CongestionControl> m_controller; ///< steers nothing
+    Picos m_lag{0};                      ///< from the last of its fluid to its end
+    double m_passed{0};                  ///< payload bytes, by m_since
+    Picos m_since{0};
+    Picos m_throughAt{NEVER};
+    Picos m_end{-1};
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_FLUID_FLUID_FLOW_H

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Interface by which a transport tells a fluid the ways of its flows and streams.
+#ifndef NS3_ENV_FLUID_FLUID_PATHS_H
+#define NS3_ENV_FLUID_FLUID_PATHS_H
+
+#include "ns3_env/cpp/contract/path-facts.h"
+#include "ns3_env/cpp/engine/flow-spec.h"
+#include "ns3_env/cpp/routing/routing.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// The way of a flow, as the transport's packets would take it.
+struct FluidPath
+{
+    Hops hops;
+    PathFacts facts;  ///< packets of which carry no telemetry
+    Picos standalone; ///< -1: endless
+};
+
+/// Ways through a scenario's network.
+class FluidPaths
+{
+  public:
+    virtual ~FluidPaths() = default;
+
+    virtual const Routing& GetRouting() const = 0;
+    /// \throws ScenarioError where there is no path
+    virtual FluidPath OfFlow(const FlowSpec& spec, uint16_t sourcePort) const = 0;
+    /// Of the scenario's streams. \throws ScenarioError where there is no path
+    virtual std::vector<Hops> OfStreams() const = 0;
+    /// Of a stream's full packet on the wire.
+    virtual uint32_t StreamPacketBytes() const = 0;
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_FLUID_FLUID_PATHS_H

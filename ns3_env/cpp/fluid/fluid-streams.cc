@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Streams of constant rate beside a fluid: they take their share of links before any flow.
+#include "fluid-streams.h"
+
+#include "ns3/simulator.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
+#include "ns3_env/cpp/engine/now.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace ns3::env
+{
+
+FluidStreams::FluidStreams(const Scenario& scenario,
+                           std::vector<double> capacities,
+                           std::vector<FluidRoute> routes,
+                           uint32_t packetBytes)
+    : m_capacities(std::move(capacities)),
+      m_left(m_capacities),
+      m_payloadShare(static_cast<double>(scenario.payloadBytes) / packetBytes)
+{
+    for (size_t i = 0; i < routes.size(); ++i)
+    {
+        m_streams.push_back({&scenario.streams[i], std::move(routes[i])});
+    }
+}
+
+void
+FluidStreams::Schedule(const std::function<void()>& changed)
+{
+    const auto step = [this, changed]
+    {
+        Share();
+        changed();
+    };
+    for (const Stream& stream : m_streams)
+    {
+        Heartbeat::Beat();
+        Simulator::Schedule(Time(stream.entry->flow.start), step);
+        if (stream.entry->stop != NEVER)
+        {
+            Simulator::Schedule(Time(stream.entry->stop), step);
+        }
+    }
+}
+
+void
+FluidStreams::Share()
+{
+    const Picos now = NowPicos();
+    std::vector<double> offered(m_capacities.size(), 0);
+    for (Stream& stream : m_streams)
+    {
+        stream.bits = BitsOf(stream);
+        const bool on = stream.entry->flow.start <= now && now < stream.entry->stop;
+        stream.rateBps = on ? stream.entry->rateBps : 0;
+        for (const uint32_t link : stream.links)
+        {
+            offered[link] += stream.rateBps;
+        }
+    }
+    m_since = now;
+    m_left = m_capacities;
+    for (Stream& stream : m_streams)
+    {
+        double part = 1;
+        for (const uint32_t link : stream.links)
+        {
+            part = std::min(part, m_capacities[link] / std::max(offered[link], 1.0));
+        }
+        stream.rateBps *= part;
+        for (const uint32_t link : stream.links)
+        {
+            m_left[link] = std::max(m_left[link] - stream.rateBps, 0.0);
+        }
+    }
+}
+
+double
+FluidStreams::BitsOf(const Stream& stream) const
+{
+    return stream.bits + stream.rateBps * static_cast<double>(NowPicos() - m_since) / PS_PER_SECOND;
+}
+
+StreamCounts
+FluidStreams::Of(size_t stream) const
+{
+    const double bytes = BitsOf(m_streams[stream]) / 8 * m_payloadShare;
+    const auto whole = static_cast<uint64_t>(std::llround(bytes));
+    return {whole, whole, 0};
+}
+
+uint64_t
+FluidStreams::Payload() const
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < m_streams.size(); ++i)
+    {
+        Heartbeat::Beat();
+        bytes += Of(i).sent;
+    }
+    return bytes;
+}
+
+void
+FluidStreams::AddCarried(std::vector<double>& bytes) const
+{
+    for (const Stream& stream : m_streams)
+    {
+        for (const uint32_t link : stream.links)
+        {
+            bytes[link] += BitsOf(stream) / 8;
+        }
+    }
+}
+
+} // namespace ns3::env

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Streams of constant rate beside a fluid: they take their share of links before any flow.
+#ifndef NS3_ENV_FLUID_FLUID_STREAMS_H
+#define NS3_ENV_FLUID_FLUID_STREAMS_H
+
+#include "allocation.h"
+
+#include "ns3_env/cpp/run/run-report.h"
+#include "ns3_env/cpp/run/scenario.h"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// The streams of one network, each at its rate while it is on. Where they alone exceed a link, all of it is theirs, in
+/// proportion to their rates, and what finds no room never leaves.
+class FluidStreams
+{
+  public:
+    /// \param routes of the scenario's streams
+    /// \param packetBytes of a stream's full packet on the wire
+    FluidStreams(const Scenario& scenario,
+                 std::vector<double> capacities,
+                 std::vector<FluidRoute> routes,
+                 uint32_t packetBytes);
+
+    /// Calls `changed` whenever one begins or stops.
+    void Schedule(const std::function<void()>& changed);
+
+    /// bit/s that they leave of each link.
+    const std::vector<double>& CapacitiesLeft() const { return m_left; }
+    StreamCounts Of(size_t stream) const;
+    uint64_t Payload() const; ///< bytes, of all
+    /// Adds what each link has carried, bytes on the wire.
+    void AddCarried(std::vector<double>& bytes) const;
+
+  private:
+    struct Stream
+    {
+        const StreamEntry* entry;
+        FluidRoute links;
+        double rateBps{0}; ///< now
+        double bits{0};    ///< on the wire by m_since
+    };
+
+    void Share();
+    double BitsOf(const Stream& stream) const;
+
+    std::vector<double> m_capacities;
+    std::vector<double> m_left;
+    std::vector<Stream> m_streams;
+    double m_payloadShare;
+    Picos m_since{0};
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_FLUID_FLUID_STREAMS_H

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Ideals by which a fluid's flows share links, named as controllers are.
+#ifndef NS3_ENV_FLUID_SHARING_H
+#define NS3_ENV_FLUID_SHARING_H
+
+#include "ns3_env/cpp/run/scenario.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace ns3::env
+{
+
+/// Who gets what of a link.
+enum class Sharing : uint8_t
+{
+    MaxMin,         ///< each flow its max-min fair rate
+    LeastRemaining, ///< flows with less left before those with more (SRPT)
+};
+
+/// What a transport's names of fluids stand for.
+using Fluids = std::map<std::string, Sharing>;
+
+/// What the scenario's flows share by; nothing where none of them is a fluid's.
+/// \throws ScenarioError where some are and others are not
+std::optional<Sharing> SharingOf(const Scenario& scenario, const Fluids& fluids);
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_FLUID_SHARING_H

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Ways of fluid flows through a scenario's RDMA network: those of its packets.
+#ifndef NS3_ENV_RDMA_PROGRAM_FLUID_PATHS_H
+#define NS3_ENV_RDMA_PROGRAM_FLUID_PATHS_H
+
+#include "paths.h"
+
+#include "ns3_env/cpp/fluid/fluid-paths.h"
+
+namespace ns3::env::rdma
+{
+
+class FluidPaths final : public env::FluidPaths
+{
+  public:
+    /// The scenario must outlive it. \throws ScenarioError where links do not fit together.
+    explicit FluidPaths(const Scenario& scenario);
+
+    const Routing& GetRouting() const override { return m_paths.GetRouting(); }
+    FluidPath OfFlow(const FlowSpec& spec, uint16_t sourcePort) const override;
+    std::vector<Hops> OfStreams() const override;
+    uint32_t StreamPacketBytes() const override;
+
+  private:
+    const Scenario& m_scenario;
+    Paths m_paths;
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_PROGRAM_FLUID_PATHS_H

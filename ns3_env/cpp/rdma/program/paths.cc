@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Paths of a scenario's flows, and what is known of them before their first packets.
+#include "paths.h"
+
+#include "ns3_env/cpp/engine/heartbeat.h"
+#include "ns3_env/cpp/rdma/network/packet.h"
+#include "ns3_env/cpp/rdma/published/rules.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace ns3::env::rdma
+{
+
+namespace
+{
+
+constexpr uint16_t DESTINATION_PORT = 100;
+/// Far from those of flows, so that no flow takes another of several equal paths because there is a stream.
+constexpr uint16_t FIRST_STREAM_PORT = 40000;
+
+std::unique_ptr<const NetworkRules>
+MakeRules(const Scenario& scenario)
+{
+    if (scenario.published)
+    {
+        return std::make_unique<published::Rules>(scenario.priorityGroup);
+    }
+    return std::make_unique<NetworkRules>();
+}
+
+} // namespace
+
+Paths::Paths(const Scenario& scenario)
+    : m_scenario(scenario),
+      m_rules(MakeRules(m_scenario)),
+      m_routing(m_scenario,
+                [this](const Graph& graph) { return m_rules->MakeNextHopOrder(graph); }),
+      m_extremes(m_routing.LargestOfPaths(m_scenario.payloadBytes, m_rules->GetRounding()))
+{
+}
+
+RoundTrip
+Paths::Of(const FlowSpec& spec, uint16_t sourcePort) const
+{
+    const FiveTuple tuple{NodeAddress(spec.source),
+                          NodeAddress(spec.destination),
+                          sourcePort,
+                          DESTINATION_PORT};
+    return {m_routing.Path(spec.source, spec.destination, tuple),
+            m_routing.Path(spec.destination, spec.source, tuple.Reversed())};
+}
+
+PathFacts
+Paths::Describe(const RoundTrip& path) const
+{
+    const auto& [forward, backward] = path;
+    PathFacts facts;
+    facts.rounding = m_rules->GetRounding();
+    facts.payloadBytes = m_scenario.payloadBytes;
+    facts.hostRateBps = forward.front().second->rateBps;
+    facts.minRateBps = m_scenario.minRateBps.value_or(facts.hostRateBps / 100);
+    facts.maxBaseRtt = m_extremes.baseRtt;
+    Picos back = 0;
+    for (const auto& [node, link] : backward)
+    {
+        back += link->delay + IdealTime(MIN_FRAME_BYTES, link->rateBps, facts.rounding);
+    }
+    Picos oneWay = 0;
+    for (const auto& [node, link] : forward)
+    {
+        const Picos serialise = IdealTime(facts.payloadBytes, link->rateBps, facts.rounding);
+        if (node != forward.front().first)
+        {
+            facts.hops.push_back({link->rateBps, oneWay, -oneWay});
+        }
+        oneWay += link->delay + serialise;
+    }
+    for (PathHop& hop : facts.hops)
+    {
+        hop.feedbackDelay += oneWay + back;
+    }
+    facts.links = LinkIds(forward);
+    Measure(m_routing.MeasuredPath(forward), facts);
+    facts.bdpBytes = BdpBytes(facts.baseRtt, facts.hostRateBps);
+    facts.maxBdpBytes = m_rules->MaxBdp(facts, m_extremes.bdpBytes);
+    return facts;
+}
+
+void
+Paths::Measure(const Hops& path, PathFacts& facts) const
+{
+    facts.slowestBps = facts.hostRateBps;
+    for (const auto& [node, link] : path)
+    {
+        facts.baseRtt +=
+            2 * link->delay + IdealTime(facts.payloadBytes, link->rateBps, facts.rounding);
+        facts.slowestBps = std::min(facts.slowestBps, link->rateBps);
+    }
+}
+
+Picos
+Paths::Standalone(const FlowSpec& spec, const PathFacts& facts, const RoundTrip& path) const
+{
+    return spec.IsEndless()
+               ? -1
+               : m_rules->Standalone(spec.sizeBytes, facts, path.forward, path.backward);
+}
+
+std::vector<uint16_t>
+StreamPorts(const Scenario& scenario)
+{
+    std::vector<uint16_t> ports;
+    std::map<std::pair<uint32_t, uint32_t>, uint16_t> count; // streams so far per host pair
+    for (const StreamEntry& entry : scenario.streams)
+    {
+        Heartbeat::Beat();
+        const FlowSpec& spec = entry.flow;
+        ports.push_back(
+            static_cast<uint16_t>(FIRST_STREAM_PORT + count[{spec.source, spec.destination}]++));
+    }
+    return ports;
+}
+
+} // namespace ns3::env::rdma

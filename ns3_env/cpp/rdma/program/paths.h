@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Paths of a scenario's flows, and what is known of them before their first packets.
+#ifndef NS3_ENV_RDMA_PROGRAM_PATHS_H
+#define NS3_ENV_RDMA_PROGRAM_PATHS_H
+
+#include "ns3_env/cpp/rdma/network/network-rules.h"
+#include "ns3_env/cpp/routing/routing.h"
+#include "ns3_env/cpp/run/scenario.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ns3::env::rdma
+{
+
+/// A path there and the one back.
+struct RoundTrip
+{
+    Hops forward;
+    Hops backward;
+};
+
+/// The rules of a scenario's network, and the paths by them. The scenario must outlive it.
+class Paths
+{
+  public:
+    /// \throws ScenarioError where links do not fit together.
+    explicit Paths(const Scenario& scenario);
+
+    const NetworkRules& Rules() const { return *m_rules; }
+    const Routing& GetRouting() const { return m_routing; }
+    const PathExtremes& Extremes() const { return m_extremes; }
+
+    /// \throws ScenarioError where there is no path.
+    RoundTrip Of(const FlowSpec& spec, uint16_t sourcePort) const;
+    /// All but the bytes of a packet, which its controller knows.
+    PathFacts Describe(const RoundTrip& path) const;
+    /// Of a flow alone; -1 of an endless one.
+    Picos Standalone(const FlowSpec& spec, const PathFacts& facts, const RoundTrip& path) const;
+
+  private:
+    void Measure(const Hops& path, PathFacts& facts) const;
+
+    const Scenario& m_scenario;
+    std::unique_ptr<const NetworkRules> m_rules;
+    Routing m_routing;
+    PathExtremes m_extremes;
+};
+
+/// The source ports of a scenario's streams.
+std::vector<uint16_t> StreamPorts(const Scenario& scenario);
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_PROGRAM_PATHS_H
