@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Fluid references as scenarios name them: max_min over either transport, oracle over TCP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ns3_env.errors import ScenarioError
+from ns3_env.programs.executable import references
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import Simulator
+
+#: Transport and reference.
+FLUIDS = [("rdma", "max_min"), ("tcp", "max_min"), ("tcp", "oracle")]
+RATE_BPS = 10e9
+#: Payload of a packet, and its bytes on the wire.
+PACKETS = {"rdma": (1000, 1048), "tcp": (1460, 1502)}
+
+fluids = pytest.mark.parametrize(("transport", "reference"), FLUIDS)
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Iterator[Simulator]:
+    with Simulator() as started:
+        yield started
+
+
+def scenario(transport: str, reference: str, flows: list[dict[str, Any]], **others: Any) -> Scenario:
+    keys = {
+        "transport": transport,
+        "time_limit_ns": "1s",
+        "topology": {"kind": "dumbbell", "senders": 3, "rate_bps": RATE_BPS},
+        "traffic": {"kind": "list", "flows": flows},
+        "controllers": [reference],
+    }
+    return Scenario.from_mapping({**keys, **others}, "my.yaml")
+
+
+def sent_by(host: int, size_bytes: int | str, start_ns: int = 0) -> dict[str, Any]:
+    return {"src": host, "dst": 3, "size_bytes": size_bytes, "start_ns": start_ns}
+
+
+def time_ns(transport: str, size_bytes: float) -> float:
+    """That the bottleneck takes for so much payload."""
+    payload, wire = PACKETS[transport]
+    return size_bytes * wire / payload * 8e9 / RATE_BPS
+
+
+@fluids
+def test_they_are_references(transport: Any, reference: str) -> None:
+    assert reference in references(transport)
+
+
+@fluids
+@pytest.mark.parametrize("size_bytes", [1, 1459, 100_000, 12_345_678])
+def test_a_flow_alone_has_a_slowdown_of_one(
+    simulator: Simulator, transport: str, reference: str, size_bytes: int
+) -> None:
+    flows = simulator.play(scenario(transport, reference, [sent_by(0, size_bytes, 77)]))["flows"]
+    assert flows["fct_ns"] == flows["standalone_ns"]
+    assert flows["acked_bytes"] == [size_bytes]
+
+
+@pytest.mark.parametrize("transport", ["rdma", "tcp"])
+def test_max_min_is_as_late_as_by_hand(simulator: Simulator, transport: str) -> None:
+    sent = [sent_by(0, 3_000_000), sent_by(1, 2_000_000), sent_by(2, 1_000_000)]
+    flows = simulator.play(scenario(transport, "max_min", sent))["flows"]
+    late = np.subtract(flows["fct_ns"], flows["standalone_ns"])
+    # Through when the link has carried 6, 5 and 3 MB.
+    assert late == pytest.approx([time_ns(transport, x) for x in (3e6, 3e6, 2e6)], rel=1e-9)
+
+
+def test_the_oracle_is_as_late_as_by_hand(simulator: Simulator) -> None:
+    sent = [sent_by(0, 3_000_000), sent_by(1, 2_000_000), sent_by(2, 1_000_000)]
+    flows = simulator.play(scenario("tcp", "oracle", sent))["flows"]
+    late = np.subtract(flows["fct_ns"], flows["standalone_ns"])
+    assert late == pytest.approx([time_ns("tcp", x) for x in (3e6, 1e6, 0)], rel=1e-9, abs=2e-3)
+
+
+@fluids
+def test_a_load_is_conserved_and_no_flow_is_faster_than_alone(
+    simulator: Simulator, transport: str, reference: str
+) -> None:
+    traffic = {"kind": "poisson", "sizes": "websearch", "load": 0.8, "duration_ns": "2ms"}
+    topology = {"kind": "fat_tree_3"}
+    played = scenario(transport, reference, [], traffic=traffic, topology=topology, time_limit_ns="2ms")
+    results = simulator.play(played)
+    flows, totals = results["flows"], results["totals"]
+    done = np.array(flows["fct_ns"]) >= 0
+    assert 0 < totals["unfinished"] < len(done)
+    assert (np.array(flows["fct_ns"])[done] >= np.array(flows["standalone_ns"])[done]).all()
+    assert (
+        totals["delivered_payload_bytes"] == totals["transmitted_payload_bytes"] == sum(flows["acked_bytes"])
+    )
+    at_hosts = sum(port["tx_bytes"] for port in results["queues"] if port["peer"] < 16)
+    payload, wire = PACKETS[transport]
+    assert at_hosts * payload / wire == pytest.approx(sum(flows["acked_bytes"]), rel=1e-6)
+    assert {port["max_bytes"] for port in results["queues"]} == {0}
+    assert results["losses"] == []
+    assert simulator.play(played) == results
+
+
+@fluids
+def test_rates_are_recorded_as_other_controllers_are(
+    simulator: Simulator, transport: str, reference: str
+) -> None:
+    sent = [sent_by(0, 2_000_000), sent_by(1, 1_000_000)]
+    played = scenario(transport, reference, sent, record={"windows": True})
+    rates = [[flow, rate / RATE_BPS] for _, flow, _, rate in simulator.play(played)["windows"]]
+    if reference == "max_min":
+        assert rates == [[0, 0.5], [1, 0.5], [1, 0], [0, 1], [0, 0]]
+    else:
+        assert sorted(rates[:2]) == [[0, 0], [1, 1]]
+        assert rates[2:] == [[1, 0], [0, 1], [0, 0]]
+
+
+@fluids
+def test_a_window_of_measurement_counts_what_passes_in_it(
+    simulator: Simulator, transport: str, reference: str
+) -> None:
+    window = {"warm_up_ns": 1_000_000, "end_ns": 2_000_000}
+    sent = [sent_by(0, "endless"), sent_by(1, "endless")]
+    played = scenario(transport, reference, sent, measurement=window, time_limit_ns="3ms")
+    results = simulator.play(played)
+    carried = 1e6 / time_ns(transport, 1)
+    first = 0.5 if reference == "max_min" else 1
+    got = results["measurement"]["received_bytes"]
+    assert got == pytest.approx([carried * first, carried * (1 - first)], abs=1)
+
+
+@fluids
+def test_there_is_nothing_to_capture(
+    simulator: Simulator, transport: str, reference: str, tmp_path: Any
+) -> None:
+    played = scenario(transport, reference, [sent_by(0, 1000)], record={"pcap": str(tmp_path / "x")})
+    with pytest.raises(ScenarioError, match=r"record\.pcap: there are no packets to capture"):
+        simulator.play(played)
+
+
+@pytest.mark.parametrize(("transport", "other"), [("rdma", "hpcc"), ("tcp", "cubic")])
+def test_flows_under_others_are_refused(simulator: Simulator, transport: str, other: str) -> None:
+    content = scenario(transport, "max_min", [sent_by(0, 1000), sent_by(1, 1000)]).to_simulator_json()
+    content["controllers"].append({"name": other, "attributes": {}})
+    content["flows"]["controller"][1] = 1
+    with pytest.raises(ScenarioError, match=f"'max_min' is a reference .* some are under '{other}'"):
+        simulator.play(content)
+
+
+@pytest.mark.parametrize(("transport", "own"), [("rdma", "max_min"), ("tcp", "oracle")])
+def test_they_have_no_attributes(simulator: Simulator, transport: str, own: str) -> None:
+    wrong = [{"name": own, "attributes": {"Gain": 1}}]
+    with pytest.raises(ScenarioError, match=r"controllers\.0\.attributes\.Gain: .*cannot set attribute"):
+        simulator.play(scenario(transport, own, [sent_by(0, 1000)], controllers=wrong))
