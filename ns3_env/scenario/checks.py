@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS
 from ns3_env.errors import SimulatorError
-from ns3_env.programs.executable import list_controllers
+from ns3_env.programs.executable import list_controllers, references
 from ns3_env.programs.transport import SHOWN, Transport, other
 from ns3_env.scenario.controllers import AGENT, POLICY
 from ns3_env.scenario.declared import DECLARED
@@ -135,7 +135,21 @@ def controller_faults(scenario: ScenarioFields, network: Network | None) -> list
         for name in sorted(scenario.traffic.named_controllers())
         if name not in names
     ]
-    return faults
+    return faults + _bound_faults(scenario)
+
+
+def _bound_faults(scenario: ScenarioFields) -> list[str]:
+    """A bound is the whole network's: it has no flows beside those of others."""
+    named = [controller.name for controller in scenario.controllers]
+    others = {*named, *scenario.traffic.named_controllers()}
+    bounds = references(scenario.transport) if len(others) > 1 else frozenset()
+    return [
+        f"controllers.{i}: {name!r} is a bound for all flows of a network, and the scenario has some under "
+        f"{', '.join(sorted(others - {name}))}: name it alone, or play the scenario under it "
+        f"(`eval run SCENARIO {name}` takes all flows)"
+        for i, name in enumerate(named)
+        if name in bounds
+    ]
 
 
 def declared_faults(scenario: ScenarioFields, controllers: Callable[[], list[int]]) -> list[str]:

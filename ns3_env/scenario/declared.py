@@ -108,6 +108,15 @@ CONGESTION_POINTS = Declared(
     _samples,
     "feedback, sample_bytes and what else matters",
 )
+SCHEDULING = Declared(
+    "scheduling",
+    "switch.scheduling",
+    lambda scenario: scenario.switch.scheduling,
+    str,
+    "scheduling",
+    str,
+    "fifo or least_remaining",
+)
 
 
 def _threshold(declared: Mapping[str, Any]) -> Threshold | RedMarking:
@@ -134,7 +143,7 @@ HOST_QUEUE_MARKING = _of_queue(
 
 #: Every setting of ports that ``auto`` takes from controllers, by transport.
 DECLARED: dict[Transport, tuple[Declared[Any], ...]] = {
-    "rdma": (MARKING, CONGESTION_POINTS),
+    "rdma": (MARKING, CONGESTION_POINTS, SCHEDULING),
     "tcp": (QUEUE_MARKING, HOST_QUEUE_MARKING),
 }
 

@@ -18,6 +18,7 @@ from pydantic import (
 from ns3_env.config.model import validate
 from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ScenarioError, ScenarioWarning
+from ns3_env.programs.executable import references
 from ns3_env.programs.transport import other
 from ns3_env.scenario.checks import TRANSPORT_KEYS, faults_of, warnings_of
 from ns3_env.scenario.controllers import AGENT, POLICY, Controller
@@ -77,19 +78,24 @@ class Scenario(ScenarioFields):
         """The scenario with its flows under one controller, "agent" for a policy.
 
         The controller keeps the attributes that the scenario gives it; ``attributes`` take their place. Flows
-        that the traffic itself puts under a controller stay there.
+        that the traffic itself puts under a controller stay there, except under a bound, which has them all.
 
         Raises:
             ScenarioError: the traffic puts flows under "agent", and there is no policy.
         """
+        own = next((x.attributes for x in self.controllers if x.name == controller), {})
+        first = Controller(name=controller, attributes={**own, **(attributes or {})})
+        bounds = references(self.transport)
+        if controller in bounds:
+            traffic = self.traffic.without_controllers()
+            update = {"controllers": [first], "controlled_flows": None, "traffic": traffic}
+            return self.model_copy(update=update)
         if controller != AGENT and AGENT in self.traffic.named_controllers():
             raise ScenarioError(
                 f"{self.source}: traffic.controller: flows under {AGENT!r} need a policy; "
                 "name one of the simulator's controllers, or none"
             )
-        own = next((x.attributes for x in self.controllers if x.name == controller), {})
-        first = Controller(name=controller, attributes={**own, **(attributes or {})})
-        others = [x for x in self.controllers if x.name not in (AGENT, controller)]
+        others = [x for x in self.controllers if x.name not in {AGENT, controller, *bounds}]
         return self.model_copy(update={"controllers": [first, *others], "controlled_flows": None})
 
     def playing(self, file: str | Path) -> Scenario:

@@ -16,7 +16,13 @@ from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.programs.transport import Transport
 from ns3_env.scenario.checks import controllers_faults, declared_faults
 from ns3_env.scenario.controllers import AGENT
-from ns3_env.scenario.declared import CONGESTION_POINTS, HOST_QUEUE_MARKING, MARKING, QUEUE_MARKING
+from ns3_env.scenario.declared import (
+    CONGESTION_POINTS,
+    HOST_QUEUE_MARKING,
+    MARKING,
+    QUEUE_MARKING,
+    SCHEDULING,
+)
 from ns3_env.scenario.derived import (
     buffer_bytes,
     controller_indices,
@@ -51,6 +57,7 @@ def rdma_sections(scenario: ScenarioFields, network: Network, controllers: list[
             "headroom_frames": headroom_frames(scenario),
             "ecn": marking,
             "congestion_points": None if points is None else points.model_dump(),
+            "scheduling": SCHEDULING.of(scenario, controllers) or "fifo",
         },
         "retransmission_timeout_ns": scenario.retransmission_timeout_ns,
     }

@@ -116,5 +116,10 @@ class Switch(Strict):
         default="auto",
         description="auto: as the flows' controllers are published; none: no feedback frames",
     )
+    scheduling: Literal["auto", "fifo", "least_remaining"] = Field(
+        default="auto",
+        description="auto: as the flows' controllers are published; least_remaining: ports and hosts send of "
+        "the flow with the least bytes left, and buffers have no limit, whatever the other keys say",
+    )
     flow_counter: Literal["exact", "timeout"] = "exact"
     flow_timeout_ns: Nanoseconds = Field(default=1_000_000, gt=0)

@@ -225,7 +225,7 @@ def test_explicit_marking_stands_whatever_the_controllers() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["agent", "bcn", "fixed-window", "hpcc", "mpcc", "qcn", "smcc", "swift", "timely"]
+    "name", ["agent", "bcn", "fixed-window", "hpcc", "mpcc", "oracle", "qcn", "smcc", "swift", "timely"]
 )
 def test_controllers_that_ignore_marks_get_none(name: str) -> None:
     assert name not in published_ecn()

@@ -39,6 +39,12 @@ CongestionControl::GetCongestionPointConfig() const
     return {};
 }
 
+Scheduling
+CongestionControl::GetScheduling() const
+{
+    return Scheduling::Fifo;
+}
+
 double
 CongestionControl::GetWindowFloor(const FlowState& flow) const
 {

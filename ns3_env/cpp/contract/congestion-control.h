@@ -77,6 +77,9 @@ class CongestionControl : public Object
     /// its flows' switches; not enabled where it ignores feedback frames.
     virtual CongestionPointConfig GetCongestionPointConfig() const;
 
+    /// How ports schedule packets where `switch.scheduling: auto` leaves it to this controller.
+    virtual Scheduling GetScheduling() const;
+
     /// Least window (bytes of payload) the controller ever sets; below one packet's the flow is paced.
     virtual double GetWindowFloor(const FlowState& flow) const;
 

@@ -16,6 +16,16 @@ enum class PoolSharing : uint8_t
     Complete, ///< whatever is free: nothing is kept for a pause that never comes
 };
 
+/// The packet that a port sends next: of a switch, and of a host among its own flows.
+enum class Scheduling : uint8_t
+{
+    Fifo,          ///< in the order in which they came; a host's flows in turn
+    LeastRemaining ///< of the flow with the least bytes left, by way of buffers that are never full
+};
+
+/// Of a buffer without a limit: more than any run sends.
+inline constexpr uint64_t UNBOUNDED_BYTES = 1ULL << 50;
+
 /// Sizes and thresholds of a switch's memory (docs/sources/published-simulator.md, "Switch").
 struct SharedBufferConfig
 {

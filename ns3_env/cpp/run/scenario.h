@@ -85,6 +85,7 @@ struct Scenario
     std::vector<bool> isSwitch;       ///< by node id
     std::vector<LinkSpec> links;
     SharedBufferConfig buffer;
+    Scheduling scheduling{Scheduling::Fifo};
     uint32_t priorityGroup{3}; ///< of all packets; switches do not manage group 0
     EcnConfig ecn;
     CongestionPointConfig congestionPoints;

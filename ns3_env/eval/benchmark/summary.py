@@ -58,7 +58,7 @@ def show(folder: BenchFolder, console: Console) -> None:
     console.print(
         "means over seeds; vs best: slowdown / that of the best other controller of the simulator, seed by "
         "seed on the same flows, its 95 % interval over all comparisons of a scenario; "
-        "*: significantly less than each other one, all flows finished",
+        "*: significantly less than each other one, all flows finished; (bound): nobody could deploy it",
         style="dim",
     )
     for note in (*within_noise(folder), *notes(folder)):

@@ -10,6 +10,7 @@ from typing import Any
 from ns3_env.config.packaged import DATA
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.plots.plots import styles
+from ns3_env.programs.executable import references
 
 #: The pinned curves: NAME-Nto1.csv, written by the C++ suite rdma-curves.
 CURVES = DATA / "curves"
@@ -48,7 +49,7 @@ def draw_curves(out: Path, curves: Path = CURVES) -> list[Path]:
         _refuse_foreign(out / f"{name}.png")
     out.mkdir(parents=True, exist_ok=True)
     pictures = []
-    looks = styles(sorted(incasts))
+    looks = styles(sorted(incasts), references=references())
     for name in sorted(incasts):
         figure, (rate_axes, queue_axes) = pyplot.subplots(
             2, 1, figsize=(7, 5.5), sharex=True, constrained_layout=True

@@ -97,6 +97,10 @@ class Mix(TrafficKind):
     def without_files(self) -> Mix:
         return self.model_copy(update={"parts": [part.without_files() for part in self.parts]})
 
+    def without_controllers(self) -> Mix:
+        parts = [part.without_controllers() for part in self.parts]
+        return self.model_copy(update={"controller": None, "parts": parts})
+
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
         """The flow list; each part draws from a generator of its own: parts do not disturb each other."""
         flows = Flows()

@@ -134,6 +134,9 @@ class FlowsInFile(TrafficKind):
         rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
         return FlowList.model_validate({"controller": self.controller, "flows": rows})
 
+    def without_controllers(self) -> TrafficKind:
+        return self.without_files().without_controllers() if self.named_controllers() else self
+
 
 class FlowFile(FlowsInFile):
     """Flows as a CSV has them: a header naming src, dst, size_bytes and start_ns, then a row for each flow.

@@ -107,6 +107,10 @@ class TrafficKind(Strict):
         """The same traffic with what files hold written out: whoever keeps it needs no other file."""
         return self
 
+    def without_controllers(self) -> TrafficKind:
+        """The same flows, all of them under the scenario's controller."""
+        return self.model_copy(update={"controller": None})
+
     def flow_count_is_drawn(self) -> bool:
         """Whether another seed may have another number of flows."""
         return False

@@ -50,6 +50,10 @@ class FlowList(TrafficKind):
     def expected_flows(self, network: Network) -> float:
         return len(self.flows)
 
+    def without_controllers(self) -> FlowList:
+        flows = [flow.model_copy(update={"controller": None}) for flow in self.flows]
+        return self.model_copy(update={"controller": None, "flows": flows})
+
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
         flows = Flows()
         for x in self.flows:

@@ -239,7 +239,7 @@ QueuePair::OnTimer()
     const Picos now = NowPicos();
     const Picos patience = m_timeout << m_backoff;
     // A flow that has nothing in flight, or whose NIC is paused, is not waiting for an ACK.
-    if (InflightBytes() == 0 || m_sender->IsPaused())
+    if (InflightBytes() == 0 || m_sender->IsPaused() || (m_recovery.knowsLosses && IsOnNetwork()))
     {
         m_lastProgress = now;
     }

@@ -30,6 +30,8 @@ struct GoBackN
     /// still comes of it is new to it.
     bool acknowledgesDuplicates{true};
     bool skipsAcknowledged{true}; ///< whether an ACK beyond the next sequence number moves it on
+    /// Whether a flow knows what is lost and what only waits: there is no timeout while anything of it is under way.
+    bool knowsLosses{false};
 };
 
 /**
@@ -82,6 +84,11 @@ class QueuePair final : public Flow
     /// @}
 
     bool IsOpenLoop() const { return m_openLoop != nullptr; }
+    /// Bytes from there to the message's end; of what is endless always as many, and more than of any other flow.
+    uint64_t RemainingFrom(uint64_t sequence) const
+    {
+        return m_sizeBytes == ENDLESS_BYTES ? ENDLESS_BYTES : m_sizeBytes - sequence;
+    }
     Nic& Sender() const { return *m_sender; }
     SwitchPort* NextHop(const Packet& packet) const
     {

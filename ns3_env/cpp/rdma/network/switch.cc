@@ -2,6 +2,7 @@
 // Switch with its ports: admission, PFC, queueing, ECN and telemetry at dequeue.
 #include "switch.h"
 
+#include "least-remaining.h"
 #include "network-rules.h"
 #include "queue-pair.h"
 
@@ -331,10 +332,17 @@ Switch::Switch(NetworkContext& network, const SharedBufferConfig& config)
 }
 
 SwitchPort&
-Switch::AddPort(uint32_t nodeId)
+Switch::AddPort(uint32_t nodeId, Scheduling scheduling)
 {
     const auto index = static_cast<uint32_t>(m_ports.size());
-    m_ports.push_back(CreateObject<SwitchPort>(m_network, *this, nodeId, index));
+    if (scheduling == Scheduling::LeastRemaining)
+    {
+        m_ports.push_back(CreateObject<LeastRemainingPort>(m_network, *this, nodeId, index));
+    }
+    else
+    {
+        m_ports.push_back(CreateObject<SwitchPort>(m_network, *this, nodeId, index));
+    }
     m_pausing.push_back(false);
     return *m_ports.back();
 }

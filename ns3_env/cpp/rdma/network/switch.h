@@ -139,12 +139,13 @@ class SwitchPort : public Port
     Picos NextReady(Picos now) override;
     void Receive(Packet* packet) override;
 
+    PacketFifo m_queue;
+
   private:
     void WriteTelemetry(Packet& packet, Picos now);
     void Notify(const Packet& packet, const QueueFeedback& feedback);
 
     Switch& m_switch;
-    PacketFifo m_queue;
     uint64_t m_queueBytes{0};
     uint32_t m_telemetryUnit{1};
     std::unique_ptr<EcnMarker> m_marker;
@@ -163,7 +164,7 @@ class Switch : public Object
 
     Switch(NetworkContext& network, const SharedBufferConfig& config);
 
-    SwitchPort& AddPort(uint32_t nodeId);
+    SwitchPort& AddPort(uint32_t nodeId, Scheduling scheduling);
     /// Registers a connected port with the buffer; all ports, in order, before the first packet.
     void ConfigureBuffer(const NetworkRules& rules, double hostRateBps, uint32_t frameBytes);
 

@@ -5,6 +5,7 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
+#include "ns3_env/cpp/rdma/network/least-remaining.h"
 
 #include <algorithm>
 #include <cmath>
@@ -69,6 +70,12 @@ Fabric::BuildNodes()
     m_nics.resize(count);
     m_switchOf.resize(count);
     SharedBufferConfig buffer = m_scenario.buffer;
+    const bool leastRemaining = m_scenario.scheduling == Scheduling::LeastRemaining;
+    if (leastRemaining)
+    {
+        buffer.bufferBytes = UNBOUNDED_BYTES;
+        buffer.pfc = false;
+    }
     buffer.sharing = Rules().GetPoolSharing(buffer.pfc);
     for (uint32_t id = 0; id < count; ++id)
     {
@@ -83,12 +90,13 @@ Fabric::BuildNodes()
             for (size_t i = 0; i < m_paths.GetRouting().Neighbours(id).size(); ++i)
             {
                 Heartbeat::Beat();
-                m_switchOf[id]->AddPort(id);
+                m_switchOf[id]->AddPort(id, m_scenario.scheduling);
             }
         }
         else
         {
-            m_nics[id] = Rules().MakeNic(m_context, id);
+            m_nics[id] = leastRemaining ? Ptr<Nic>(CreateObject<LeastRemainingNic>(m_context, id))
+                                        : Rules().MakeNic(m_context, id);
             node->AggregateObject(m_nics[id]);
         }
     }
@@ -150,6 +158,10 @@ Fabric::ConfigureSwitches()
 void
 Fabric::CheckBuffer(uint32_t id, const Switch& sw) const
 {
+    if (m_scenario.scheduling == Scheduling::LeastRemaining)
+    {
+        return; // it has no limit
+    }
     const bool headrooms = Rules().GetPoolSharing(m_scenario.buffer.pfc) == PoolSharing::Thresholds;
     const uint32_t frame = m_scenario.payloadBytes + MAX_HEADER_BYTES;
     const uint64_t needed = sw.Buffer().CommittedBytes() + (headrooms ? 0 : frame);
@@ -166,6 +178,10 @@ Fabric::CheckBuffer(uint32_t id, const Switch& sw) const
 Picos
 Fabric::DefaultTimeout() const
 {
+    if (m_scenario.scheduling == Scheduling::LeastRemaining)
+    {
+        return 2 * m_paths.Extremes().baseRtt; // of a flow of which nothing is under way any more
+    }
     // Twice the time in which every full buffer on the longest path drains at the slowest link's
     // rate: on a lossless network no packet is ever later than that.
     double slowest = std::numeric_limits<double>::max();
@@ -207,7 +223,8 @@ Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, Ptr<CongestionControl
     flow->SetRetransmissionTimeout(m_timeout);
     flow->SetRecovery({.nackInterval = Rules().NackInterval(flow->Path().baseRtt),
                        .acknowledgesDuplicates = Rules().AcknowledgesDuplicates(),
-                       .skipsAcknowledged = Rules().SkipsAcknowledged()});
+                       .skipsAcknowledged = Rules().SkipsAcknowledged(),
+                       .knowsLosses = m_scenario.scheduling == Scheduling::LeastRemaining});
     flow->SetStandalone(m_paths.Standalone(spec, flow->Path(), path));
     return flow;
 }

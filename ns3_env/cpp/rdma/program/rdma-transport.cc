@@ -58,7 +58,7 @@ CongestionPointsToJson(const CongestionPointConfig& points)
             {"feedback", points.negativeOnly ? "negative" : "both"}};
 }
 
-constexpr uint64_t UNBOUNDED_BYTES = 1ULL << 50; // more than any run sends
+constexpr const char* LEAST_REMAINING = "least_remaining";
 
 void
 ReadCongestionPoints(JsonReader section, CongestionPointConfig& config)
@@ -106,6 +106,9 @@ ReadSwitch(JsonReader section, Scenario& s)
     {
         ReadCongestionPoints(section.Sub("congestion_points"), s.congestionPoints);
     }
+    s.scheduling = section.OneOf("scheduling", {"fifo", LEAST_REMAINING}) == LEAST_REMAINING
+                       ? Scheduling::LeastRemaining
+                       : Scheduling::Fifo;
     const auto counter = section.OneOf("flow_counter", {"exact", "timeout"});
     const Picos timeout = section.Whole<int64_t>("flow_timeout_ns", 1, bounds::TIME_NS) * PS_PER_NS;
     if (counter == "timeout")
@@ -192,6 +195,8 @@ RdmaTransport::Describe() const
         all[name] = {
             {"ecn", EcnToJson(control->GetEcnConfig())},
             {"congestion_points", CongestionPointsToJson(control->GetCongestionPointConfig())},
+            {"scheduling",
+             control->GetScheduling() == Scheduling::Fifo ? Json(nullptr) : Json(LEAST_REMAINING)},
             {"reference", IsReference(control->GetInstanceTypeId())},
             {"attributes", DefaultsOf(AttributesOf(name))}};
         if (const auto plugin = PluginControllers().find(name); plugin != PluginControllers().end())

@@ -31,8 +31,17 @@ const std::filesystem::path CURVES = std::filesystem::path(RDMA_TEST_DATA) / "cu
 constexpr const char* HEADER = "time_ns,rate_bps,window_bytes,queue_bytes";
 
 /// Controllers that must not lose their curves; any other is pinned by the curves that lie there.
-constexpr const char* BUILT_IN[] =
-    {"bcn", "dcqcn", "dctcp", "fixed-window", "hpcc", "mpcc", "qcn", "smcc", "swift", "timely"};
+constexpr const char* BUILT_IN[] = {"bcn",
+                                    "dcqcn",
+                                    "dctcp",
+                                    "fixed-window",
+                                    "hpcc",
+                                    "mpcc",
+                                    "oracle",
+                                    "qcn",
+                                    "smcc",
+                                    "swift",
+                                    "timely"};
 
 /// What one instant looks like; the window is that of flow 0, 0 where it has none.
 struct Sample
@@ -53,7 +62,7 @@ WriteFolder()
 
 /**
  * Flows of 8 MB together start at line rate into 100 Gb/s. ECN as the reference's for DCQCN; DCTCP has a
- * fifth of its threshold, which two windows of a BDP meet. Congestion points as the controller declares them.
+ * fifth of its threshold, which two windows of a BDP meet. Congestion points and scheduling as the controller declares them.
  */
 Scenario
 Incast(const std::string& controller, uint32_t senders)
@@ -64,7 +73,9 @@ Incast(const std::string& controller, uint32_t senders)
     s.controllers[0].name = controller;
     s.ecn = controller == "dctcp" ? EcnConfig{true, 60e3, 60e3, 1.0, 100e9}
                                   : EcnConfig{true, 400e3, 1600e3, 0.2, 100e9};
-    s.congestionPoints = CreateController({controller, {}})->GetCongestionPointConfig();
+    const Ptr<CongestionControl> declared = CreateController({controller, {}});
+    s.congestionPoints = declared->GetCongestionPointConfig();
+    s.scheduling = declared->GetScheduling();
     AddIncast(s, senders, BYTES / senders);
     return s;
 }

@@ -36,6 +36,7 @@ TEST("controllers are found by name, sorted, with help for every attribute")
                                  "fixed-window",
                                  "hpcc",
                                  "mpcc",
+                                 "oracle",
                                  "qcn",
                                  "smcc",
                                  "swift",

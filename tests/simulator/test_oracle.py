@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The oracle against closed forms: the least left goes first, nothing is lost, nobody pauses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ns3_env.errors import ScenarioError
+from ns3_env.programs.executable import describe_controllers, references
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import Simulator
+from ns3_env.simulator.results import Floats
+
+#: Of a full packet with its 48 B of headers at 100 Gb/s: 83.84 ns. A port does not stop in the middle of one.
+PACKET_NS = 1048 * 8 / 100 + 0.001
+
+
+def dumbbell(senders: int, flows: Sequence[Mapping[str, Any]], **more: Any) -> Scenario:
+    data = {
+        "topology": {"kind": "dumbbell", "senders": senders},
+        "traffic": {"kind": "list", "flows": [{"dst": senders, **flow} for flow in flows]},
+        "controllers": ["oracle"],
+        "time_limit_ns": 100_000_000,
+        **more,
+    }
+    return Scenario.from_mapping(data, "closed")
+
+
+def waited(results: Mapping[str, Any]) -> Floats:
+    """Of each flow, beyond its time alone: ns."""
+    flows = results["flows"]
+    return np.array(flows["fct_ns"], float) - np.array(flows["standalone_ns"], float)
+
+
+def work_ns(size_bytes: int) -> float:
+    """At the bottleneck, which headers share."""
+    return (size_bytes + 48 * -(-size_bytes // 1000)) * 8 / 100
+
+
+def test_flows_that_start_together_end_as_shortest_remaining_first_has_it(simulator: Simulator) -> None:
+    """Each waits for the work of all that are shorter, to within a packet: SRPT's least mean."""
+    sizes = [int(size) for size in np.random.default_rng(3).integers(20_000, 2_000_000, 12)]
+    results = simulator.play(dumbbell(12, [{"src": i, "size_bytes": x} for i, x in enumerate(sizes)]))
+    order = np.argsort(sizes)
+    before = [0, *accumulate(work_ns(sizes[i]) for i in order[:-1])]
+    assert waited(results)[order] == pytest.approx(before, abs=PACKET_NS)
+
+
+def test_equal_flows_end_one_after_the_other(simulator: Simulator) -> None:
+    results = simulator.play(dumbbell(16, [{"src": i, "size_bytes": 500_000} for i in range(16)]))
+    turns = [k * work_ns(500_000) for k in range(16)]
+    assert sorted(waited(results)) == pytest.approx(turns, abs=PACKET_NS)
+
+
+@pytest.mark.parametrize("source", [0, 1], ids=["same host", "another host"])
+def test_a_short_flow_passes_a_long_one(simulator: Simulator, source: int) -> None:
+    """At a switch, and at a host's own card, where the long flow's packets have not left yet."""
+    long = {"src": 0, "size_bytes": 5_000_000}
+    short = {"src": source, "size_bytes": 30_000, "start_ns": 123_457}
+    results = simulator.play(dumbbell(2, [long, short]))
+    delay, length = waited(results)[1], waited(results)[0]
+    # The packet that is being sent has to end, at each of the three ports on the way that it has to itself.
+    assert 0 <= delay <= PACKET_NS
+    assert length == pytest.approx(work_ns(30_000), abs=PACKET_NS)
+
+
+def test_a_flow_alone_has_the_line_to_itself(simulator: Simulator) -> None:
+    """Its window is no limit: on long and short paths, with large and small packets."""
+    for topology in ({"kind": "dumbbell", "senders": 1, "delay_ns": 10}, {"kind": "dumbbell", "senders": 1}):
+        for payload in (1000, 9000):
+            flow = [{"src": 0, "size_bytes": 3_000_001}]
+            results = simulator.play(dumbbell(1, flow, topology=topology, payload_bytes=payload))
+            assert waited(results)[0] == pytest.approx(0, abs=1)
+
+
+def test_nothing_is_lost_and_nobody_pauses_where_others_do(simulator: Simulator) -> None:
+    """Whatever the scenario says of buffers: 64 windows stand in front of one link."""
+    flows = [{"src": i, "size_bytes": 200_000} for i in range(64)]
+    for switch in ({"buffer_bytes": 3_000_000}, {"buffer_bytes": 400_000, "pfc": False}):
+        scenario = dumbbell(64, flows, switch=switch)
+        ours, theirs = (simulator.play(scenario.under(x))["totals"] for x in ("oracle", "dcqcn"))
+        assert ours["pfc_frames"] == ours["dropped_packets"] == ours["unfinished"] == 0
+        assert theirs["pfc_frames"] + theirs["dropped_packets"] > 0
+
+
+def test_who_waits_has_no_timeout_and_who_lost_has_one(simulator: Simulator) -> None:
+    """A timer of 20 µs, and a flow that waits for 16 ms: it knows that its packets are only late."""
+    short = [{"src": i, "size_bytes": 5_000_000} for i in range(1, 40)]
+    scenario = dumbbell(40, [{"src": 0, "size_bytes": 6_000_000}, *short], retransmission_timeout_ns=20_000)
+    flows = simulator.play(scenario)["flows"]
+    assert flows["fct_ns"][0] > 15_000_000
+    assert not any(flows["timeouts"])
+    assert not any(flows["retransmitted_bytes"])
+    lossy = simulator.play(dumbbell(40, short, loss_probability=0.001))
+    assert lossy["totals"]["unfinished"] == 0
+    assert lossy["totals"]["dropped_packets"] > 100
+    assert any(lossy["flows"]["timeouts"]), "of those that lost their last packet"
+
+
+def test_streams_and_endless_flows_are_last(simulator: Simulator) -> None:
+    parts = [
+        {"kind": "constant_rate", "src": 0, "dst": 2, "rate_bps": 90e9},
+        {"kind": "list", "flows": [{"src": 0, "dst": 2, "size_bytes": "endless"}]},
+        {"kind": "list", "flows": [{"src": 1, "dst": 2, "size_bytes": 1_000_000, "start_ns": 200_000}]},
+    ]
+    results = simulator.play(dumbbell(2, [], traffic={"kind": "mix", "parts": parts}))
+    assert results["flows"]["fct_ns"][0] == -1
+    assert 0 <= waited(results)[1] <= 2 * PACKET_NS
+
+
+def test_the_oracle_has_all_flows_and_stands_beside_no_other(simulator: Simulator) -> None:
+    incast = {"kind": "incast", "size_bytes": 100_000}
+    data = {
+        "topology": {"kind": "dumbbell", "senders": 4},
+        "traffic": {"kind": "mix", "controller": "hpcc", "parts": [incast, {**incast, "controller": "hpcc"}]},
+        "controllers": ["swift", "hpcc"],
+    }
+    mixed = Scenario.from_mapping(data, "mixed.yaml")
+    assert [x.name for x in mixed.under("dctcp").controllers] == ["dctcp", "swift", "hpcc"]
+    whole = mixed.under("oracle")
+    assert [x.name for x in whole.controllers] == ["oracle"]
+    assert whole.traffic.named_controllers() == set()
+    assert whole.to_simulator_json()["switch"]["scheduling"] == "least_remaining"
+    assert whole.under("dctcp").to_simulator_json()["switch"]["scheduling"] == "fifo"
+    assert simulator.play(whole)["totals"]["unfinished"] == 0
+    agents = {**data, "controllers": ["agent", "hpcc"], "traffic": {**incast, "controller": "agent"}}
+    assert Scenario.from_mapping(agents, "agents.yaml").under("oracle").agent_flow_count == 0
+    for controllers, traffic in ((["oracle", "hpcc"], incast), (["oracle"], data["traffic"])):
+        wrong = {**data, "controllers": controllers, "traffic": traffic}
+        with pytest.raises(
+            ScenarioError, match=r"'oracle' is a bound for all flows of a network, and .* hpcc"
+        ):
+            Scenario.from_mapping(wrong, "mixed.yaml")
+
+
+def test_it_is_declared_a_bound() -> None:
+    declared = describe_controllers()
+    assert "oracle" in references()
+    assert {declared[name]["reference"] for name in ("dcqcn", "hpcc", "fixed-window")} == {False}
+    assert declared["oracle"]["scheduling"] == "least_remaining"
+    assert declared["hpcc"]["scheduling"] is None
+
+
+def test_the_scenario_may_say_how_ports_schedule(simulator: Simulator) -> None:
+    """The same windows on ordinary ports, and another controller on the oracle's."""
+    flows = [{"src": i, "size_bytes": (i + 1) * 50_000} for i in range(8)]
+    means = {
+        (name, scheduling): float(
+            np.mean(waited(simulator.play(dumbbell(8, flows, switch={"scheduling": scheduling}).under(name))))
+        )
+        for name in ("oracle", "hpcc")
+        for scheduling in ("auto", "fifo", "least_remaining")
+    }
+    assert means["oracle", "auto"] == means["oracle", "least_remaining"] < means["oracle", "fifo"]
+    assert means["hpcc", "auto"] == means["hpcc", "fifo"] != means["hpcc", "least_remaining"]
