@@ -79,11 +79,11 @@ def describe_controllers(
     """What each congestion controller of the simulator declares, by name, sorted.
 
     ``attributes``: its ns-3 attributes and their defaults, as text. ``reference``: a bound, which nobody
-    could deploy. Under RDMA, ``ecn``: the marking that it
-    is published with, by the keys of a scenario's ``switch.ecn``; None where it ignores marks.
-    ``congestion_points``, ``scheduling``: the same of their keys of ``switch``. ``plugin``: the file it came from, where
-    it is one's own. Under TCP, ``marking``: the threshold from which on queues mark for it, None where it
-    needs none. The program is asked once, and again when it or a plugin has changed.
+    could deploy. Under RDMA, ``ecn``: the marking that it is published with, by the keys of a scenario's
+    ``switch.ecn``; None where it ignores marks. ``congestion_points``, ``scheduling``: the same of their keys
+    of ``switch``. ``plugin``: the file it came from, where it is one's own. Under TCP, ``marking``: the
+    threshold from which on queues mark for it, None where it needs none. The program is asked once, and again
+    when it or a plugin has changed.
 
     Args:
         executable: the program; default :func:`find_executable` of the transport.

@@ -69,6 +69,13 @@ def test_a_short_flow_passes_a_long_one(simulator: Simulator, source: int) -> No
     assert length == pytest.approx(work_ns(30_000), abs=PACKET_NS)
 
 
+def test_acks_wait_for_no_data(simulator: Simulator) -> None:
+    """Behind three windows of data to its sender a flow's ACKs would come at a quarter of its rate."""
+    against = [{"src": i, "dst": 0, "size_bytes": 1_000_000} for i in (2, 3, 4)]
+    results = simulator.play(dumbbell(5, [{"src": 0, "dst": 1, "size_bytes": 500_000}, *against]))
+    assert waited(results)[0] < 0.1 * work_ns(500_000), "its sender's ACKs for their data, 60 B of 1048"
+
+
 def test_a_flow_alone_has_the_line_to_itself(simulator: Simulator) -> None:
     """Its window is no limit: on long and short paths, with large and small packets."""
     for topology in ({"kind": "dumbbell", "senders": 1, "delay_ns": 10}, {"kind": "dumbbell", "senders": 1}):

@@ -33,6 +33,7 @@ from ns3_env.eval.plots.plots import (
     size,
     styles,
 )
+from ns3_env.programs.executable import references
 from ns3_env.simulator.results import bottleneck
 
 
@@ -61,7 +62,7 @@ def draw_comparison(evaluation: Path, target: Path | None = None, formats: Seque
 
     figure = Figure(figsize=size(11, max(4.0, 1.3 + 0.95 * len(names))), layout="constrained")
     left, right = np.asarray(figure.subfigures(1, 2)).flat
-    looks = styles(names)
+    looks = styles(names, references=references())
     _draw_queues(left, evaluation, names, looks)
     left.suptitle("Bottleneck queue", fontsize=11)
     _draw_slowdowns(right, evaluation, names, looks).set_title("Flow completion times", fontsize=11)
@@ -74,7 +75,7 @@ def draw_comparison(evaluation: Path, target: Path | None = None, formats: Seque
 def _write_files(evaluation: Path, names: Sequence[str], formats: Sequence[str]) -> None:
     """Both panels by themselves, as files for a paper."""
     with for_paper():
-        looks = styles(names)
+        looks = styles(names, references=references())
         for name, draw in (("queue", _draw_queues), ("slowdown", _draw_slowdowns)):
             height = 3.5 if name == "slowdown" else max(3.5, 1.0 + 0.8 * len(names))
             figure = Figure(figsize=size(4.9, height), layout="constrained")
