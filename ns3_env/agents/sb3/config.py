@@ -31,6 +31,9 @@ class Sb3Config(AgentConfig):
         description="none: MlpPolicy, or the first that the algorithm has (MlpLstmPolicy of RecurrentPPO)",
     )
     gamma_per_rtt: float = Field(default=0.99, gt=0, le=1, description="discount per base RTT")
+    compress: bool = Field(
+        default=True, description="read sign(x)·ln(1+|x|) of the telemetry, which spans decades"
+    )
     options: dict[str, Any] = Field(default_factory=dict, description="of its constructor")
 
     @model_validator(mode="before")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import torch as th
@@ -14,6 +15,7 @@ from stable_baselines3.td3.policies import Actor as Td3Actor
 from stable_baselines3.td3.policies import TD3Policy
 from torch import nn
 
+from ns3_env.agents.sb3.symlog import Symlog
 from ns3_env.agents.trainer.policy_tensors import Exported, mlp
 from ns3_env.errors import ConfigError
 
@@ -25,18 +27,16 @@ def of_sb3(policy: BasePolicy) -> Exported:
         ConfigError: naming the policy, or the layer, that the format does not know.
     """
     if type(policy) is ActorCriticPolicy:
-        _refuse_extractors(policy.features_extractor)
         squash = [nn.Tanh()] if policy.squash_output else []
-        return mlp([*policy.mlp_extractor.policy_net, policy.action_net, *squash], "policy.action_net")
+        layers = [*policy.mlp_extractor.policy_net, policy.action_net, *squash]
+        return _behind(policy.features_extractor, mlp(layers, "policy.action_net"))
     if type(policy) is TD3Policy and type(policy.actor) is Td3Actor:
-        _refuse_extractors(policy.actor.features_extractor)
-        return mlp(policy.actor.mu, "actor.mu")
+        return _behind(policy.actor.features_extractor, mlp(policy.actor.mu, "actor.mu"))
     actor: Any = getattr(policy, "actor", None)
     if _is_of_sac(actor):
-        _refuse_extractors(actor.features_extractor)
         last = actor.mu
         mean = _without_clip(last) if isinstance(last, nn.Sequential) else [last]
-        return mlp([*actor.latent_pi, *mean, nn.Tanh()], "actor.mu")
+        return _behind(actor.features_extractor, mlp([*actor.latent_pi, *mean, nn.Tanh()], "actor.mu"))
     raise ConfigError(f"agent.policy: {type(policy).__name__} has no place in a policy's file; MlpPolicy has")
 
 
@@ -49,10 +49,13 @@ def _is_of_sac(actor: object) -> bool:
     )
 
 
-def _refuse_extractors(extractor: nn.Module) -> None:
-    """Only what leaves the observation as it is may stand before the network."""
+def _behind(extractor: nn.Module, network: Exported) -> Exported:
+    """The network behind what leaves the observation as it is, or compresses it. Raises ConfigError."""
+    if type(extractor) is Symlog:
+        return replace(network, transform="symlog")
     if type(extractor) is not FlattenExtractor:
         raise ConfigError(f"features_extractor: {type(extractor).__name__} has no place in a policy's file")
+    return network
 
 
 def _without_clip(last: nn.Sequential) -> Iterable[nn.Module]:

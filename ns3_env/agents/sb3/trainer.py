@@ -11,6 +11,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from ns3_env.agents.sb3.config import Sb3Config
 from ns3_env.agents.sb3.export import of_sb3
 from ns3_env.agents.sb3.recurrent import RecurrentSb3Policy, is_recurrent
+from ns3_env.agents.sb3.symlog import Symlog
 from ns3_env.agents.trainer.policy_tensors import Exported
 from ns3_env.agents.trainer.trainer import Sb3Policy, Trainer
 from ns3_env.config.imports import named_code
@@ -47,6 +48,9 @@ class Sb3Trainer(Trainer):
             "gamma": agent.gamma_per_rtt,
             **agent.options,
         }
+        if agent.compress:
+            chosen = options.get("policy_kwargs", {})
+            options["policy_kwargs"] = {"features_extractor_class": Symlog, **chosen}
         try:
             # Its class is known only now; each has these parameters.
             return masked(algorithm(agent.policy, self.env, **options))
