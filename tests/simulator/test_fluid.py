@@ -155,3 +155,17 @@ def test_they_have_no_attributes(simulator: Simulator, transport: str, own: str)
     wrong = [{"name": own, "attributes": {"Gain": 1}}]
     with pytest.raises(ScenarioError, match=r"controllers\.0\.attributes\.Gain: .*cannot set attribute"):
         simulator.play(scenario(transport, own, [sent_by(0, 1000)], controllers=wrong))
+
+
+@pytest.mark.parametrize(
+    ("transport", "own", "other"), [("rdma", "max_min", "hpcc"), ("tcp", "oracle", "bbr")]
+)
+def test_they_have_all_flows_those_of_the_traffics_own_controllers_too(
+    simulator: Simulator, transport: str, own: str, other: str
+) -> None:
+    sent = [sent_by(0, 100_000), {**sent_by(1, 100_000), "controller": other}]
+    mixed = scenario(transport, other, sent)
+    flows = simulator.play(mixed.under(own))["flows"]
+    assert (
+        flows == simulator.play(scenario(transport, own, [sent_by(0, 100_000), sent_by(1, 100_000)]))["flows"]
+    )
