@@ -104,22 +104,23 @@ def hadoop(random: Random) -> Keys:
 
 @declare("Bursts", slots=128)
 def bursts(random: Random) -> Keys:
-    """An incast of 8 to 15 flows every 250 µs amid WebSearch at 20 %, 16 hosts in a three-level fat-tree."""
-    incasts = [
-        {
-            "kind": "incast",
-            "flows": int(random.integers(8, 16)),
-            "size_bytes": _bytes(random, 5e4, 3e5),
-            "receiver": int(random.integers(16)),
-            "start_ns": 100_000 + 250_000 * i,
-            "spread_ns": 5_000,
-        }
-        for i in range(4)
-    ]
+    """8 to 15 hosts answer one with 30 kB to 2 MB every 500 µs, amid WebSearch at 20 %; 16 hosts."""
+    answers = []
+    for start in range(100_000, 1_600_000, 500_000):
+        receiver, *senders = random.permutation(16)[: int(random.integers(9, 17))].tolist()
+        answers += [
+            {
+                "src": sender,
+                "dst": receiver,
+                "start_ns": start + round(random.uniform(0, 5_000)),
+                "size_bytes": _bytes(random, 3e4, 2e6),
+            }
+            for sender in senders
+        ]
     return {
         "time_limit_ns": "20ms",
         "topology": {"kind": "fat_tree_3"},
-        "traffic": _mix(_poisson("websearch", 0.2, 1_000_000), *incasts),
+        "traffic": _mix(_poisson("websearch", 0.2, 1_500_000), {"kind": "list", "flows": answers}),
     }
 
 
