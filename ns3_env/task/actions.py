@@ -105,6 +105,20 @@ class ExponentialWindow(_Relative):
 
 
 @dataclass(frozen=True)
+class LogarithmicWindow(_Relative):
+    """One number in [-1, 1] is the window, whatever it was before: BDP (least / BDP)^((1 - a) / 2).
+
+    1 is one BDP, -1 ``least_packets`` packets, 0 their geometric mean. A policy that explores by noise and
+    its own mean then do alike; where actions scale the window, noise piles up at its bounds. The pacing rate
+    is window / base RTT, at most the rate of the sender's link.
+    """
+
+    name: ClassVar[str] = "logarithmic_window"
+
+    least_packets: float = 0.1
+
+
+@dataclass(frozen=True)
 class MultiplicativeRate(_Relative):
     """One number in [-1, 1] scales the pacing rate (Tessler et al. 2022).
 
@@ -145,11 +159,18 @@ class AbsoluteWindow(_InTheSimulator):
         return super().__call__(window, records)
 
 
-Map = MultiplicativeWindow | ExponentialWindow | MultiplicativeRate | AbsoluteWindow
+Map = MultiplicativeWindow | ExponentialWindow | LogarithmicWindow | MultiplicativeRate | AbsoluteWindow
 
 #: The maps, by name.
 ACTIONS: dict[str, type[Map]] = {
-    kind.name: kind for kind in (MultiplicativeWindow, ExponentialWindow, MultiplicativeRate, AbsoluteWindow)
+    kind.name: kind
+    for kind in (
+        MultiplicativeWindow,
+        ExponentialWindow,
+        LogarithmicWindow,
+        MultiplicativeRate,
+        AbsoluteWindow,
+    )
 }
 
 

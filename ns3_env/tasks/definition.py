@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ns3_env.scenario import AGENT, Clock, PerFlowRtt, Scenario
-from ns3_env.task.actions import ExponentialWindow, Map
+from ns3_env.task.actions import LogarithmicWindow, Map
 from ns3_env.task.task import Task
 from ns3_env.tasks.versions import id_of
 
@@ -59,7 +59,7 @@ class TaskSpec:
     draw: Draw
     slots: int = 64
     fields: tuple[str, ...] = RDMA_FIELDS
-    action: Map = field(default_factory=lambda: ExponentialWindow(alpha=1.0, least_packets=0.1))
+    action: Map = field(default_factory=LogarithmicWindow)
     reward: str = "slowdown"
     clock: Clock = field(default_factory=PerFlowRtt)
     attributes: Mapping[str, bool] = field(default_factory=dict)

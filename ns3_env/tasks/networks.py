@@ -9,7 +9,7 @@ import numpy as np
 
 from ns3_env.envs.tcp_env import TCP_FIELDS
 from ns3_env.scenario import PerNotification
-from ns3_env.task.actions import ExponentialWindow, MultiplicativeRate
+from ns3_env.task.actions import MultiplicativeRate
 from ns3_env.tasks.registry import declare
 
 Keys = dict[str, Any]
@@ -238,7 +238,6 @@ def layer2(random: Random) -> Keys:
 @declare(
     "Tcp",
     fields=(*TCP_FIELDS, "remaining", "attained"),
-    action=ExponentialWindow(alpha=0.5, least_packets=0.1),
     slots=32,
 )
 def tcp(random: Random) -> Keys:

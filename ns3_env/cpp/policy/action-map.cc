@@ -108,6 +108,29 @@ class ExponentialWindow final : public ActionMap
     double m_leastPackets;
 };
 
+/// A window of its own, whatever it was before: between the least and one BDP, its logarithm in proportion.
+class LogarithmicWindow final : public ActionMap
+{
+  public:
+    explicit LogarithmicWindow(JsonReader& json)
+        : m_leastPackets(json.Has("least_packets") ? json.Number("least_packets", 1e-6, 1e6) : 0.1)
+    {
+    }
+
+    ActionRow operator()(double action, const ObservationRecord& record) const override
+    {
+        const double a = std::clamp(action, -1.0, 1.0);
+        const double packet = record[Field::PacketBytes];
+        const double bdp = std::max(record[Field::BdpBytes], packet);
+        const double least = std::min(m_leastPackets * packet, bdp);
+        const double window = std::clamp(bdp * std::pow(least / bdp, (1 - a) / 2), least, bdp);
+        return {window, PacingRate(window, record), a};
+    }
+
+  private:
+    double m_leastPackets;
+};
+
 /// The pacing rate times MultiplicativeFactor(); the window stays one BDP (Zhang 2023, sec. 5.3), or there is none.
 class MultiplicativeRate final : public ActionMap
 {
@@ -159,9 +182,12 @@ class AbsoluteWindow final : public ActionMap
 std::unique_ptr<ActionMap>
 ActionMap::FromJson(JsonReader json)
 {
-    const std::string name = json.OneOf(
-        "name",
-        {"absolute_window", "exponential_window", "multiplicative_rate", "multiplicative_window"});
+    const std::string name = json.OneOf("name",
+                                        {"absolute_window",
+                                         "exponential_window",
+                                         "logarithmic_window",
+                                         "multiplicative_rate",
+                                         "multiplicative_window"});
     std::unique_ptr<ActionMap> map;
     if (name == "multiplicative_window")
     {
@@ -174,6 +200,10 @@ ActionMap::FromJson(JsonReader json)
     else if (name == "exponential_window")
     {
         map = std::make_unique<ExponentialWindow>(json);
+    }
+    else if (name == "logarithmic_window")
+    {
+        map = std::make_unique<LogarithmicWindow>(json);
     }
     else
     {
