@@ -60,9 +60,9 @@ def _inverse_rtt(records: NDArray[np.float64]) -> NDArray[np.float64]:
 class _Completion:
     """Base of what flows' completion costs.
 
-    With ``shaping`` the shares of the flow's bytes that are left at both ends of the interval, ρ before and
-    ρ' after, add shaping (ρ - γ^e ρ'): a potential of -shaping ρ, which changes no return but by its end
-    points (Ng et al. 1999). e is the interval in base RTTs, γ is ``gamma``, the learner's.
+    With ``shaping`` the shares of bytes that are left at both ends of the interval, ρ before and ρ' after,
+    add shaping (ρ - γ^e ρ'): a potential of -shaping ρ, which changes no return but by its end points (Ng et
+    al. 1999). e is the interval in base RTTs, γ is ``gamma``, the learner's.
     """
 
     fields: ClassVar[tuple[str, ...]] = ("cost",)
@@ -78,12 +78,17 @@ class _Completion:
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
         rewards: NDArray[np.float64] = -column(records, self.fields[0])
         if self.shaping:
-            left, attained = column(records, "remaining"), column(records, "attained")
-            size = np.maximum(left + attained, 1e-12)
-            acked = column(records, "acked_bytes") / column(records, "bdp_bytes")
-            after = self.gamma ** elapsed(records) * left
-            rewards += self.shaping * (left + acked - after) / size
+            before, after = self._left(records)
+            rewards += self.shaping * (before - self.gamma ** elapsed(records) * after)
         return rewards
+
+    @staticmethod
+    def _left(records: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """ρ and ρ', (k,) each."""
+        left, attained = column(records, "remaining"), column(records, "attained")
+        size = np.maximum(left + attained, 1e-12)
+        acked = column(records, "acked_bytes") / column(records, "bdp_bytes")
+        return (left + acked) / size, left / size
 
 
 @register("slowdown")
@@ -102,10 +107,14 @@ class Slowdown(_Completion):
 class TeamSlowdown(_Completion):
     """:class:`Slowdown`, summed over the live flows that share a link with this one, itself among them.
 
-    Over their number at this flow's start. Flows under other controllers count, too.
+    Over their number at this flow's start; so is what is left of them. Flows under other controllers count.
     """
 
     fields: ClassVar[tuple[str, ...]] = ("team_cost",)
+
+    @staticmethod
+    def _left(records: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return column(records, "team_left_before"), column(records, "team_left")
 
 
 @register("staged")

@@ -17,6 +17,7 @@ from ns3_env.envs.rollouts import Rollouts
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
+from ns3_env.task.observations import column
 from ns3_env.task.rewards import make_reward
 from ns3_env.task.task import Task
 from tests.samples.policy_files import mlp_file
@@ -212,7 +213,7 @@ def test_elapsed_is_the_time_between_decisions_in_base_rtts(tmp_path: Path) -> N
     with Rollouts(incast(), fields=("time_ns", "base_rtt_ns")) as rollouts:
         rollouts.begin(file)
         played = rollouts.next()
-    time, base = played.records[:, -5], played.observations[:, 1]
+    time, base = column(played.records, "time_ns"), played.observations[:, 1]
     assert (played.elapsed[played.first] == 0).all()
     later = np.flatnonzero(~played.first)
     assert played.elapsed[later] == pytest.approx((time[later] - time[later - 1]) / base[later], rel=1e-6)

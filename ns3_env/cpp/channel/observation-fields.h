@@ -57,6 +57,8 @@ enum class Field : uint8_t
     // What completion takes, for rewards.
     Cost,
     TeamCost,
+    TeamLeft,
+    TeamLeftBefore,
     Slowdown,
     Count,
 };

@@ -273,8 +273,14 @@ DecidingController::WriteCosts(DecisionRow& row, Picos now)
     const auto inIdeals = [ideal](Picos time)
     { return static_cast<double>(time) / static_cast<double>(ideal); };
     row.record[Field::Slowdown] = inIdeals(now - m_flow->StartTime()) + left;
-    // No decision is paid by a flow's first row; the next one has its cost.
     const bool ends = (row.flags & (ROW_TERMINATED | ROW_TRUNCATED)) != 0;
+    if (m_teamCost)
+    {
+        row.record[Field::TeamLeftBefore] = m_teamLeft;
+        m_teamLeft = ends ? 0.0 : m_team->Left(m_flow->Id());
+        row.record[Field::TeamLeft] = m_teamLeft;
+    }
+    // No decision is paid by a flow's first row; the next one has its cost.
     if ((row.flags & ROW_FIRST) == 0 || ends)
     {
         row.record[Field::Cost] = inIdeals(now - m_chargedUntil) + (cut ? left : 0.0);

@@ -119,6 +119,7 @@ class DecidingController : public CongestionControl
     Picos m_nextDecision{0};
     bool m_waiting{false};
     bool m_decided{false};
+    double m_teamLeft{0};    ///< at the last row
     Picos m_chargedUntil{0}; ///< where the cost of the next row that is paid begins
     double m_lastAction{0};
 };

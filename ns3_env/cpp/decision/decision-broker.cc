@@ -57,6 +57,7 @@ DecisionBroker::ReportEnd(DecidingController& agent, uint32_t flag, Picos now)
         {
             row.record[sum] += overtaken->record[sum];
         }
+        row.record[Field::TeamLeftBefore] = overtaken->record[Field::TeamLeftBefore];
         m_rows.erase(overtaken);
         m_agents.erase(waiting);
     }

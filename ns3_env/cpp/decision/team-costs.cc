@@ -90,6 +90,23 @@ TeamCosts::OnCut()
 }
 
 double
+TeamCosts::Left(uint32_t flow) const
+{
+    const auto found = m_live.find(flow);
+    if (found == m_live.end())
+    {
+        return 0;
+    }
+    const Member& member = found->second;
+    double left = 0;
+    for (const auto& [id, other] : m_live)
+    {
+        left += ShareALink(*other.flow, *member.flow) ? ShareLeft(*other.flow) : 0.0;
+    }
+    return left / member.atStart;
+}
+
+double
 TeamCosts::Take(uint32_t flow, Picos now)
 {
     const auto found = m_live.find(flow);

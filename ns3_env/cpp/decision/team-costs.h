@@ -36,6 +36,8 @@ class TeamCosts
 
     /// What the flow's team cost since its start or the last call, over the flows in it at its start.
     double Take(uint32_t flow, Picos now);
+    /// Shares of their bytes that are left to the flows of its team, summed, over the same number.
+    double Left(uint32_t flow) const;
 
   private:
     struct Member
