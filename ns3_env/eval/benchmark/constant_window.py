@@ -52,7 +52,9 @@ def within_noise(folder: BenchFolder) -> Iterator[str]:
         }
         for entry in entries:
             both = [
-                seed for seed in suite.seeds if (entry.name, seed) in cells and (yardstick, seed) in cells
+                seed
+                for seed in suite.seeds_of(case)
+                if (entry.name, seed) in cells and (yardstick, seed) in cells
             ]
             if entry.controller is not None or not both:
                 continue

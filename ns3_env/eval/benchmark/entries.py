@@ -82,7 +82,8 @@ def _checked(entry: Entry, under_tcp: str | None) -> Entry:
         return entry
     found = of_module(entry) if entry.policy is not None else of_checkpoint(entry)
     if isinstance(found, Controller):
-        return Entry(name=entry.name, controller=found.name, attributes=found.attributes)
+        tuned = {"checkpoint": None, "controller": found.name, "attributes": found.attributes}
+        return entry.model_copy(update=tuned)
     if under_tcp is not None and (fault := unknown_fields("tcp", found.policy.fields)) is not None:
         raise ScenarioError(f"{entry.name} cannot play {under_tcp}: it observes {fault}")
     return entry.model_copy(update={"content": _content(entry)})

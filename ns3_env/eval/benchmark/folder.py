@@ -36,7 +36,7 @@ from ns3_env.simulator.results import Floats
 FORMAT = 1
 #: Scenario, controller and seed name a cell.
 Key = tuple[str, str, int]
-_SUITE = "suite.yaml"
+SUITE = "suite.yaml"
 #: Held while a benchmark runs in the folder.
 LOCK = ".lock"
 _SEED = re.compile(r"seed-(\d+)")
@@ -106,7 +106,7 @@ class BenchFolder:
     @classmethod
     def read(cls, path: Path) -> BenchFolder:
         """The folder's suite and cells. Raises ScenarioError: what is wrong, what would be right."""
-        suite, head = _read_suite(path)
+        suite, head = read_suite(path)
         complete: dict[Key, Cell] = {}
         stale = []
         wanted = {
@@ -199,9 +199,9 @@ def claim(path: Path) -> None:
     if path.exists() and not path.is_dir():
         raise ScenarioError(f"--out: {path} is a file; name a folder")
     others = sorted(x.name for x in path.iterdir() if x.name != LOCK) if path.is_dir() else []
-    if others and not (path / _SUITE).exists():
+    if others and not (path / SUITE).exists():
         raise ScenarioError(
-            f"--out: {path} holds {others[0]} and no {_SUITE}, so it is no benchmark's folder: name another"
+            f"--out: {path} holds {others[0]} and no {SUITE}, so it is no benchmark's folder: name another"
         )
     refuse_links(path)
     path.mkdir(parents=True, exist_ok=True)
@@ -216,23 +216,23 @@ def write_suite(path: Path, suite: Suite, command: Sequence[str]) -> None:
         "versions": versions_in_use(),
         **suite.model_dump(mode="json"),
     }
-    write_atomically(path / _SUITE, yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
+    write_atomically(path / SUITE, yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
 
 
-def _read_suite(path: Path) -> tuple[Suite, dict[str, Any]]:
+def read_suite(path: Path) -> tuple[Suite, dict[str, Any]]:
     """The suite, and what stands around it (versions, command, source). Raises ScenarioError."""
     how = f"`{typed('eval')} benchmark --suite SUITE --out FOLDER` writes one"
     try:
-        data = parse(read_text(path / _SUITE))
+        data = parse(read_text(path / SUITE))
     except OSError as error:
-        raise ScenarioError(f"{path}: not a benchmark's folder: {_SUITE}: {error.strerror}; {how}") from None
+        raise ScenarioError(f"{path}: not a benchmark's folder: {SUITE}: {error.strerror}; {how}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ScenarioError(fault_text(path / _SUITE, error)) from None
+        raise ScenarioError(fault_text(path / SUITE, error)) from None
     if not isinstance(data, dict) or "format" not in data:
-        raise ScenarioError(f"{path / _SUITE}: no key 'format': not a benchmark's folder; {how}")
+        raise ScenarioError(f"{path / SUITE}: no key 'format': not a benchmark's folder; {how}")
     if data["format"] != FORMAT:
         raise ScenarioError(
-            f"{path / _SUITE}: format {data['format']}, written by another version; this one reads {FORMAT}: "
+            f"{path / SUITE}: format {data['format']}, written by another version; this one reads {FORMAT}: "
             "run the benchmark into a new folder"
         )
     kinds: dict[str, type] = {"versions": dict, "command": list, "source": str}
@@ -240,9 +240,9 @@ def _read_suite(path: Path) -> tuple[Suite, dict[str, Any]]:
     for key, kind in kinds.items():
         head[key] = data.get(key, kind())
         if not isinstance(head[key], kind):
-            raise ScenarioError(f"{path / _SUITE}: {key}: must be a {kind.__name__}")
+            raise ScenarioError(f"{path / SUITE}: {key}: must be a {kind.__name__}")
     rest = {key: value for key, value in data.items() if key not in (*kinds, "format")}
-    return Suite.from_mapping(rest, str(path / _SUITE), path), head
+    return Suite.from_mapping(rest, str(path / SUITE), path), head
 
 
 def _cells_in(path: Path) -> list[Cell]:

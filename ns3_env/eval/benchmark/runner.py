@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -65,6 +65,7 @@ def benchmark(
     allow_imports: bool = False,
     *,
     ray: str | None = None,
+    summary: Callable[[BenchFolder, Console], None] = show,
 ) -> bool:
     """Runs what the folder does not hold yet, and prints the summary.
 
@@ -78,6 +79,7 @@ def benchmark(
         console: where it is shown.
         allow_imports: policies that only the suite's file names may run their modules' code.
         ray: the Ray cluster whose tasks the cells are: its address, "auto" or "local"; None: processes here.
+        summary: prints what came of it.
 
     Returns:
         Whether every cell is done.
@@ -98,7 +100,9 @@ def benchmark(
         refuse_imports(suite, policies)
     suite = check(join(suite, policies, checkpoints))
     for case in suite.scenarios:
-        case.scenario.with_seed(suite.seeds[0]).to_simulator_json()  # faults show before anything runs
+        case.scenario.with_seed(
+            suite.seeds_of(case)[0]
+        ).to_simulator_json()  # faults show before anything runs
     claim(out)
     _say_where(suite, console)
     with _alone_in(out):
@@ -116,7 +120,7 @@ def benchmark(
             console.print(f"{done} of {total} cells are done; the same command goes on from here.")
             raise
     folder = BenchFolder.read(out)
-    show(folder, console)
+    summary(folder, console)
     return folder.complete
 
 
@@ -172,7 +176,7 @@ def _todo(out: Path, suite: Suite) -> list[tuple[float, CellJob]]:
             scenario=scenario,
             entry=entry,
             seed=seed,
-            series=case.series and seed == suite.seeds[0],
+            series=case.series and seed == suite.seeds_of(case)[0],
             fingerprint=fingerprint(case.scenario, entry, seed, used),
             versions=used,
             metrics=own_metrics(),

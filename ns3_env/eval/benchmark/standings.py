@@ -149,6 +149,7 @@ class _Scenario:
 
     def __init__(self, folder: BenchFolder, case: SuiteScenario) -> None:
         self.folder, self.case = folder, case
+        self.expected = len(folder.suite.seeds_of(case))
         everyone = folder.suite.entries_of(case)
         bounds = references(case.scenario.transport)
         #: Shown, and neither ranked nor compared with.
@@ -194,7 +195,7 @@ class _Scenario:
         lacking = {"failed": failed, "stale": stale - failed, "missing": here(self.folder.missing) - stale}
         notes = [f"{len(keys)} {what}" for what, keys in lacking.items() if keys]
         note = ", ".join([BOUND] * (player in self.references) + notes)
-        seeds, expected = len(self.cells[player]), len(self.folder.suite.seeds)
+        seeds, expected = len(self.cells[player]), self.expected
         return Row(player, seeds, expected, scores, note, player in self.references)
 
     def beside(self, metric: Metric, player: str, other: str) -> Difference:
@@ -219,7 +220,7 @@ class _Scenario:
         failed, missing or stale (it may be the one that was lost); a seed that does not define the metric;
         and a slowdown where somebody left flows unfinished, for what is told of the finished ones flatters.
         """
-        expected = len(self.folder.suite.seeds)
+        expected = self.expected
         if all(math.isnan(x.mean) for x in scores.values()):
             return Verdict(None, "–")
         if len(scores) < 2:

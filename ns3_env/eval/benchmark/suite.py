@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, PrivateAttr, field_validator, model_validator
+from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
 from ns3_env.config.bounds import WallSeconds
 from ns3_env.config.model import Strict, nearest, validate
@@ -29,6 +29,15 @@ SUITE_FOLDER = DATA / "configs" / "suites"
 LABELS = frozenset({"name", "grid", "family", "parameters"})
 
 
+Seeds = list[Annotated[int, Field(ge=0, lt=2**63)]]
+
+
+def _different(seeds: list[int] | None) -> list[int] | None:
+    if seeds is not None and len(set(seeds)) < len(seeds):
+        raise ValueError("a seed is there twice")
+    return seeds
+
+
 class SuiteScenario(OfGrid):
     """One scenario of a suite, whole."""
 
@@ -38,6 +47,9 @@ class SuiteScenario(OfGrid):
     series: bool = Field(default=True, description="keep queue, rates and windows over time, of one seed")
     controllers: list[str] | None = Field(
         default=None, min_length=1, description="names of those that run here; none: all"
+    )
+    seeds: Annotated[Seeds | None, AfterValidator(_different)] = Field(
+        default=None, min_length=1, description="of this scenario; none: the suite's"
     )
 
 
@@ -49,7 +61,7 @@ class Suite(Strict):
 
     title: str = ""
     controllers: list[Entry] = Field(min_length=1)
-    seeds: list[Annotated[int, Field(ge=0, lt=2**63)]] = Field(default=[1], min_length=1)
+    seeds: Annotated[Seeds, AfterValidator(_different)] = Field(default=[1], min_length=1)
     scenarios: list[SuiteScenario] = Field(min_length=1)
     timeout_s: WallSeconds = Field(default=600, gt=0, description="wall time that one cell may take")
 
@@ -65,13 +77,6 @@ class Suite(Strict):
         listed = data.get("controllers") or []
         # What is no list is refused by its own name.
         return {**rest, "controllers": [*listed, *own] if isinstance(listed, list) else listed}
-
-    @field_validator("seeds")
-    @classmethod
-    def _different(cls, seeds: list[int]) -> list[int]:
-        if len(set(seeds)) < len(seeds):
-            raise ValueError("a seed is there twice")
-        return seeds
 
     @model_validator(mode="after")
     def _names_fit(self) -> Suite:
@@ -192,11 +197,15 @@ class Suite(Strict):
             if case.controllers is None or x.name in case.controllers or x.of in case.controllers
         ]
 
+    def seeds_of(self, case: SuiteScenario) -> list[int]:
+        """The seeds that a scenario is played with."""
+        return case.seeds or self.seeds
+
     def cells(self) -> Iterator[tuple[SuiteScenario, Entry, int]]:
         """Every cell: scenario, controller, seed."""
         for case in self.scenarios:
             for entry in self.entries_of(case):
-                for seed in self.seeds:
+                for seed in self.seeds_of(case):
                     yield case, entry, seed
 
 

@@ -1,17 +1,41 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Command ``benchmark``: controllers x scenarios x seeds, on all cores or a Ray cluster."""
+"""Command ``benchmark``: controllers x scenarios x seeds, or tasks, on all cores or a Ray cluster."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
+from ns3_env.errors import ConfigError
 from ns3_env.eval.commands import options as shared
 
 
 def add(options: argparse.ArgumentParser) -> shared.Work:
-    """a suite, or a scenario: controllers x scenarios x seeds, over a grid of keys if wanted"""
-    options.add_argument("suite", type=Path, metavar="SUITE", help="its YAML or name, or a scenario's")
+    """a suite, or a scenario: controllers x scenarios x seeds, over a grid of keys if wanted; or tasks"""
+    options.add_argument(
+        "suite", type=Path, nargs="?", metavar="SUITE", help="its YAML or name, or a scenario's"
+    )
+    options.add_argument(
+        "--tasks",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME",
+        help="in the place of a suite: the test scenarios of tasks, or of all, and a leaderboard",
+    )
+    options.add_argument(
+        "--entries",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME[=PATH]",
+        help="who plays tasks: rules, released policies, a policy's path or a folder of an entry's runs "
+        "(default: all rules, all released policies)",
+    )
+    options.add_argument(
+        "--anchors", action="store_true", help="measure what scores of the tasks are 0 and 100, and store it"
+    )
     options.add_argument(
         "--over",
         nargs="+",
@@ -35,6 +59,11 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
 
 
 def _work(given: argparse.Namespace) -> int:
+    if given.tasks:
+        return _tasks(given)
+    _refuse(given, ("entries", "anchors"), "--tasks")
+    if given.suite is None:
+        raise ConfigError("name a suite or a scenario, or --tasks")
     from ns3_env.eval import report
     from ns3_env.eval.benchmark.runner import benchmark
     from ns3_env.eval.benchmark.sweep import suite_of
@@ -53,3 +82,31 @@ def _work(given: argparse.Namespace) -> int:
     )
     show(f"report: {report.write(out)}")
     return 0 if done else 1
+
+
+def _tasks(given: argparse.Namespace) -> int:
+    """The tests of tasks, and their leaderboard."""
+    from ns3_env.eval.benchmark.runner import benchmark
+    from ns3_env.eval.leaderboard import files
+    from ns3_env.eval.leaderboard.anchors import write_anchors
+    from ns3_env.eval.leaderboard.entrants import default_names
+    from ns3_env.eval.leaderboard.suite import refuse_others, specs_of, suite_of_tasks
+
+    _refuse(given, ("suite", "over", "controllers", "seeds", "policy", "checkpoint"), "a suite")
+    specs = specs_of(given.tasks)
+    if given.anchors:
+        write_anchors(specs, given.jobs)
+        return 0
+    suite = suite_of_tasks(specs, given.entries or default_names(specs))
+    out = given.out or Path("runs") / "tasks"
+    refuse_others(out)
+    done = benchmark(suite, out, given.jobs, ray=given.ray, summary=lambda folder, console: None)
+    print(f"leaderboard: {files.write(out)}")
+    return 0 if done else 1
+
+
+def _refuse(given: argparse.Namespace, options: Sequence[str], of: str) -> None:
+    """Raises ConfigError for an option of the other kind."""
+    for name in options:
+        if getattr(given, name):
+            raise ConfigError(f"{'SUITE' if name == 'suite' else f'--{name}'}: belongs to {of}")

@@ -10,18 +10,26 @@ from ns3_env.eval.commands import options as shared
 
 
 def add(options: argparse.ArgumentParser) -> shared.Work:
-    """a benchmark's folder as report.html and report.md"""
+    """a benchmark's folder as report.html and report.md; one of tasks as leaderboard.md"""
     options.add_argument("run", type=Path, metavar="DIR", help="folder of a benchmark, complete or not")
     shared.add_metric(options)
     shared.add_format(options)
+    options.add_argument(
+        "--page", type=Path, metavar="FILE", help="of tasks: a Markdown page that has the tables, too"
+    )
     return _work
 
 
 def _work(given: argparse.Namespace) -> None:
+    from ns3_env.eval.leaderboard import files
+    from ns3_env.eval.leaderboard.suite import holds_tasks
     from ns3_env.eval.plots.files import FOLDER, parse_formats
     from ns3_env.eval.report import write
 
     formats = parse_formats(given.format)
+    if given.page is not None or holds_tasks(given.run):
+        print(files.write(given.run, formats, given.page))
+        return
     written = str(write(given.run, formats))
     show(written + (f"\nfigures: {given.run / FOLDER}" if formats else ""))
 

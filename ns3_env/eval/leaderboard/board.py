@@ -50,7 +50,11 @@ class Leaderboard:
     @property
     def tasks(self) -> list[str]:
         """Names, in the frame's order."""
-        return list(self.lines[0].tasks)
+        return list(max(self.lines, key=lambda line: len(line.tasks)).tasks)
+
+    def lacks(self, line: Line) -> bool:
+        """Whether the entry has no scores in some task: its numbers are those of the others."""
+        return len(line.tasks) < len(self.tasks)
 
 
 def leaderboard(

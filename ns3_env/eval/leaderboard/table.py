@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,13 +26,15 @@ def markdown(board: Leaderboard) -> str:
     lines = [
         "| entry | runs | " + " | ".join(headings) + " |",
         "|---|--:|" + "--:|" * len(headings),
-        *(_row(line) for line in board.lines),
+        *(_row(board, line) for line in board.lines),
         "",
         "Scores: 0 is what is deployed, 100 what is possible; means over runs and test seeds. IQM: the mean "
         f"of the middle half of all runs' scores. Better than {baseline}: how likely a run is better than "
         "one of its in a task, ties half. In brackets 95 % intervals: of other trainings; †: of one run, of "
         "other test seeds. In italics: references, which do not compete.",
     ]
+    if any(board.lacks(line) for line in board.lines):
+        lines[-1] += " –: not played; ‡: over the tasks that were, not ranked."
     return "\n".join(lines) + "\n"
 
 
@@ -44,45 +47,46 @@ def frame_of(board: Leaderboard) -> pandas.DataFrame:
     """
     import pandas
 
-    return pandas.DataFrame([_values(line, board.baseline) for line in board.lines])
+    return pandas.DataFrame([_values(line, board) for line in board.lines])
 
 
-def write_parquet(board: Leaderboard, path: Path) -> Path:
-    """Writes ``frame_of`` the leaderboard; needs pyarrow. Raises ScenarioError where a link is there."""
+def write_parquet(frame: pandas.DataFrame, path: Path) -> Path:
+    """Writes a frame; needs pyarrow. Raises ScenarioError where a link is there."""
     refuse_link(path)
-    write_atomically(path, frame_of(board).to_parquet(None, index=False, engine="pyarrow"))
+    write_atomically(path, frame.to_parquet(None, index=False, engine="pyarrow"))
     return path
 
 
-def _row(line: Line) -> str:
+def _row(board: Leaderboard, line: Line) -> str:
     name = markdown_cell(line.entry)
     cells = [
         f"*{name}*" if line.reference else name,
         str(line.runs),
-        *(_whole(score) for score in line.tasks.values()),
-        _cell(line.mean, _whole),
-        "–" if line.improvement is None else _cell(line.improvement, "{:.2f}".format),
+        *(whole(line.tasks[task]) if task in line.tasks else "–" for task in board.tasks),
+        cell(line.mean, whole) + (" ‡" if board.lacks(line) else ""),
+        "–" if line.improvement is None else cell(line.improvement, "{:.2f}".format),
     ]
     return "| " + " | ".join(cells) + " |"
 
 
-def _cell(estimate: Estimate, form: Any) -> str:
+def cell(estimate: Estimate, form: Callable[[float], str]) -> str:
+    """ "28 [22, 38]", with a mark where the interval is of test seeds."""
     text = str(form(estimate.value))
     if not estimate.known:
         return text
     return f"{text} [{form(estimate.low)}, {form(estimate.high)}]{_MARKS[estimate.covers]}"
 
 
-def _whole(value: float) -> str:
-    """Without a sign at zero."""
+def whole(value: float) -> str:
+    """A whole number, without a sign at zero."""
     return str(round(value)).replace("-", "−")
 
 
-def _values(line: Line, baseline: str) -> dict[str, Any]:
+def _values(line: Line, board: Leaderboard) -> dict[str, Any]:
     values: dict[str, Any] = {"entry": line.entry, "reference": line.reference, "runs": line.runs}
     for name, estimate in (("iqm", line.mean), ("improvement", line.improvement)):
         known = estimate or Estimate(float("nan"), float("nan"), float("nan"), None)
         values |= {name: known.value, f"{name}_low": known.low, f"{name}_high": known.high}
         values[f"{name}_covers"] = known.covers or ""
-    values["baseline"] = baseline
-    return values | {f"task/{task}": score for task, score in line.tasks.items()}
+    values["baseline"] = board.baseline
+    return values | {f"task/{task}": line.tasks.get(task, float("nan")) for task in board.tasks}

@@ -47,6 +47,7 @@ __all__ = [
 TABLE = (
     "fct_slowdown_avg",
     "fct_slowdown_p99",
+    "slowdown_charged",
     "queue_avg_bytes",
     "queue_p99_bytes",
     "goodput",

@@ -13,7 +13,7 @@ from ns3_env.errors import ConfigError
 from ns3_env.eval.leaderboard.board import Leaderboard, leaderboard
 from ns3_env.eval.leaderboard.figures import draw_improvement, draw_learning, draw_means
 from ns3_env.eval.leaderboard.learning import LearningCurve
-from ns3_env.eval.leaderboard.table import markdown, write_parquet
+from ns3_env.eval.leaderboard.table import frame_of, markdown, write_parquet
 from ns3_env.eval.plots.files import save
 from tests.eval.leaderboard.frames import frame
 
@@ -56,7 +56,7 @@ def test_the_table_says_whole_scores_intervals_and_what_they_cover(board: Leader
 
 
 def test_the_parquet_holds_the_same_numbers(board: Leaderboard, tmp_path: Path) -> None:
-    found = pandas.read_parquet(write_parquet(board, tmp_path / "board.parquet")).set_index("entry")
+    found = pandas.read_parquet(write_parquet(frame_of(board), tmp_path / "board.parquet")).set_index("entry")
     assert list(found.index) == [line.entry for line in board.lines]
     assert found.loc["fdcc", "task/in|cast"] == 55.0
     assert found.loc["fdcc", "iqm_low"] == board.lines[1].mean.low

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Measures the anchors of tasks and writes them into the package."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import numpy as np
+
+from ns3_env.config.files import write_atomically
+from ns3_env.errors import ConfigError
+from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW
+from ns3_env.eval.leaderboard.groups import group_of
+from ns3_env.eval.leaderboard.values import value_of
+from ns3_env.eval.metrics.slowdown import charged_slowdowns
+from ns3_env.scenario import Controller
+from ns3_env.simulator.pool import LocalPool, Play
+from ns3_env.simulator.results import Floats
+from ns3_env.tasks import TESTS, TaskSpec
+from ns3_env.tasks.anchors import FILE, Anchors, digest, stored_anchors
+from ns3_env.tasks.versions import VERSIONS
+
+#: A constant window of one BDP, as an entry.
+CONSTANT = "constant-window"
+#: Below this ratio to the reference the base leaves nothing to score.
+_LEAST_RATIO = 1.1
+#: Anchors that differ by more have moved.
+_SAME = 1e-9
+
+
+def measured_anchors(pool: LocalPool, spec: TaskSpec) -> Anchors:
+    """Plays the test scenarios under the base, a constant window of one BDP and the reference.
+
+    The base is the group's; where it is within 10 % of the reference, the constant window, or the one
+    that is further from the reference. TCP has no such window.
+    """
+    tests = [spec.test(number) for number in range(TESTS)]
+    players = {name: Controller(name=name) for name in dict.fromkeys((group_of(spec).base, spec.reference))}
+    players["max_min"] = Controller(name="max_min")
+    if tests[0].transport == "rdma":
+        players[CONSTANT] = CONSTANT_WINDOW
+    playing = {
+        name: [pool.submit(Play(x.under(who.name, who.attributes), charged_slowdowns)) for x in tests]
+        for name, who in players.items()
+    }
+    slowdowns: dict[str, list[Floats]] = {
+        name: [future.result() for future in futures] for name, futures in playing.items()
+    }
+    values = {
+        name: [value_of(spec, own, fair) for own, fair in zip(of, slowdowns["max_min"], strict=True)]
+        for name, of in slowdowns.items()
+    }
+    found = [
+        Anchors(VERSIONS[spec.name], digest(tests), name, values[name], values[spec.reference])
+        for name in (group_of(spec).base, CONSTANT)
+        if name in values
+    ]
+    wide = [x for x in found if x.base_value >= _LEAST_RATIO * x.reference_value]
+    return wide[0] if wide else max(found, key=lambda x: x.base_value)
+
+
+def write_anchors(specs: Sequence[TaskSpec], jobs: int | None = None) -> None:
+    """Measures the tasks' anchors, says what they are, and writes them into the package's file.
+
+    Raises:
+        ConfigError: they have moved, and the task's version has not; nothing is written.
+        SimulatorError: the simulator failed.
+    """
+    known = stored_anchors()
+    with LocalPool(jobs) as pool:
+        for spec in specs:
+            made = measured_anchors(pool, spec)
+            if (earlier := known.get(spec.name)) is not None and earlier.version == made.version:
+                _refuse_moved(spec, earlier, made)
+            known[spec.name] = made
+            ratio = made.base_value / made.reference_value
+            few = "" if ratio >= _LEAST_RATIO else "; within 10 % of each other"
+            print(
+                f"{spec.id}: {made.base} {made.base_value:.3f}, {spec.reference} "
+                f"{made.reference_value:.3f}{few}"
+            )
+    content = {name: asdict(known[name]) for name in VERSIONS if name in known}
+    write_atomically(FILE, json.dumps(content, indent=1) + "\n")
+    print(FILE)
+
+
+def _refuse_moved(spec: TaskSpec, earlier: Anchors, made: Anchors) -> None:
+    same = made.base == earlier.base and np.allclose(
+        [*made.base_values, *made.reference_values],
+        [*earlier.base_values, *earlier.reference_values],
+        rtol=_SAME,
+        atol=0,
+    )
+    if not same:
+        raise ConfigError(
+            f"{spec.id}: {made.base} and {spec.reference} reach {made.base_value:.4g} and "
+            f"{made.reference_value:.4g} now; {earlier.base} reached {earlier.base_value:.4g}, the reference "
+            f"{earlier.reference_value:.4g}: scores would move. Raise its version in "
+            "ns3_env/tasks/versions.py, and do this again"
+        )

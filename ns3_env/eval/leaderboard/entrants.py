@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Entries of a leaderboard by name and path, and which tasks each can play."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ns3_env.agents.runs.checkpoint import load_checkpoint
+from ns3_env.config.model import nearest, shown
+from ns3_env.errors import ConfigError
+from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW
+from ns3_env.eval.episodes.entry import Entry, in_full
+from ns3_env.eval.episodes.names import is_known
+from ns3_env.eval.leaderboard.anchors import CONSTANT
+from ns3_env.eval.leaderboard.groups import LAYER2, group_of
+from ns3_env.policies.released import FOLDER, LAYOUT, policy_path, released_names
+from ns3_env.programs.transport import TRANSPORTS
+from ns3_env.scenario import AGENT, POLICY, Controller
+from ns3_env.simulator import list_controllers
+from ns3_env.task.availability import unknown_fields
+from ns3_env.tasks import TASKS, TaskSpec
+
+#: Trained entries that come along, a folder each.
+TRAINED = FOLDER / "tasks"
+#: The parameters of an entry that is one run, or one policy of it, of several.
+RUN, TASK = "run", "task"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
+#: No entries of a leaderboard: the constant window stands for the last.
+_LEFT_OUT = (AGENT, POLICY, "fixed-window")
+
+
+def default_names(specs: Sequence[TaskSpec]) -> list[str]:
+    """All rules of the tasks' transports, the released policies, and trained entries that come along."""
+    transports = {spec.test(0).transport for spec in specs}
+    rules = [name for x in TRANSPORTS if x in transports for name in list_controllers(transport=x)]
+    rules = [name for name in rules if name not in _LEFT_OUT]
+    rules += [CONSTANT] * ("rdma" in transports)
+    trained = sorted(str(path) for path in TRAINED.glob("*/") if path.is_dir())
+    return [*dict.fromkeys(rules), *released_names(), *trained]
+
+
+def entries_of(names: Sequence[str]) -> list[Entry]:
+    """The entries that a command line names, one for each of their policies.
+
+    Args:
+        names: a rule, a released policy, PATH, or NAME=PATH. A path is a policy (a run's folder, a
+            checkpoint's, a policy's file or its folder), or a folder of an entry's runs; each of those is a
+            policy, or a folder with a policy for each task, by the task's name.
+
+    Raises:
+        ConfigError: there is no such rule or path, a name is taken, or a folder holds no policy.
+    """
+    found: dict[str, list[Entry]] = {}
+    for text in names:
+        name, several = _named(text)
+        if name in found:
+            raise ConfigError(f"--entries: {name!r} is there twice")
+        found[name] = several
+    return [entry for several in found.values() for entry in several]
+
+
+def can_play(entry: Entry, spec: TaskSpec) -> bool:
+    """Whether an entry knows in a task what it decides by. Raises ConfigError where its policy is none."""
+    if entry.parameters.get(TASK, spec.name) != spec.name:
+        return False
+    transport = spec.test(0).transport
+    if entry.controller is not None:
+        return entry.controller in list_controllers(transport=transport)
+    found = load_checkpoint(Path(entry.checkpoint or ""))
+    if isinstance(found, Controller):
+        return found.name in list_controllers(transport=transport)
+    fields = found.policy.fields
+    if group_of(spec) == LAYER2:
+        return set(fields) <= set(spec.fields)
+    hears_frames = any(field.startswith("notified_") for field in fields)
+    return not hears_frames and unknown_fields(transport, fields) is None
+
+
+def _named(text: str) -> tuple[str, list[Entry]]:
+    """An entry's name, and its policies."""
+    name, equals, path = text.rpartition("=")
+    if not equals:
+        if text == CONSTANT:
+            return text, [Entry(name=text, controller=CONSTANT_WINDOW.name, attributes=_window())]
+        if text in released_names() or (is_known(text) and text not in (AGENT, POLICY)):
+            return text, [Entry.model_validate(in_full(text))]
+        name = Path(text).absolute().name.partition(".")[0] if Path(text).is_file() else Path(text).name
+    if not Path(path).exists() and path not in released_names():
+        known = [*(x for t in TRANSPORTS for x in list_controllers(transport=t)), *released_names()]
+        raise ConfigError(
+            f"--entries: {shown(path)} is no rule, no released policy and no path{nearest(path, known)}"
+        )
+    if not _NAME.fullmatch(name):
+        raise ConfigError(f"--entries: the name {name!r}: only letters, digits and _ . + - please")
+    return name, list(_policies(name, Path(path)))
+
+
+def _window() -> dict[str, bool | int | float | str]:
+    return dict(CONSTANT_WINDOW.attributes)
+
+
+def _policies(name: str, path: Path) -> Iterator[Entry]:
+    """The policies of an entry, an entry of the suite each, of the same family. Raises ConfigError."""
+    if _is_policy(path):
+        yield Entry(name=name, checkpoint=str(path))
+        return
+    for run in _folders(path):
+        if _is_policy(run):
+            yield _run(name, run, run.name)
+            continue
+        of_tasks = [own for own in _folders(run) if own.name in TASKS and _is_policy(own)]
+        if not of_tasks:
+            raise ConfigError(f"--entries: {run} is no policy, and holds none by a task's name")
+        yield from (_run(name, own, run.name, own.name) for own in of_tasks)
+
+
+def _run(name: str, path: Path, run: str, task: str | None = None) -> Entry:
+    parameters = {RUN: run} if task is None else {RUN: run, TASK: task}
+    whole = ".".join([name, *parameters.values()])
+    return Entry(name=whole, family=name, parameters=dict(parameters), checkpoint=str(path))
+
+
+def _folders(path: Path) -> list[Path]:
+    found = sorted(x for x in path.iterdir() if x.is_dir() and not x.name.startswith("."))
+    if not found:
+        raise ConfigError(f"--entries: {path} is no policy, and holds none")
+    return found
+
+
+def _is_policy(path: Path) -> bool:
+    """A policy's file, its folder, a checkpoint's, or a run's."""
+    return policy_path(path).is_file() or (path / LAYOUT).exists() or (path / "config.yaml").exists()

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Scores of a folder that holds tests of tasks, a row for each entry, run and test."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.benchmark.folder import BenchFolder, Cell
+from ns3_env.eval.benchmark.suite import SuiteScenario
+from ns3_env.eval.leaderboard.entrants import RUN
+from ns3_env.eval.leaderboard.suite import tests_in
+from ns3_env.eval.leaderboard.values import value_of
+from ns3_env.eval.metrics.slowdown import charged_slowdowns
+from ns3_env.simulator.results import Floats
+from ns3_env.tasks import TASKS, TaskSpec
+from ns3_env.tasks.anchors import Anchors, anchors_of
+
+if TYPE_CHECKING:
+    import pandas
+
+#: Of flows.csv, those that a charged slowdown is made of.
+_COLUMNS = ("size_bytes", "start_ns", "end_ns", "fct_ns", "standalone_ns", "acked_bytes")
+
+
+@dataclass(frozen=True)
+class _Test:
+    """A test, and what it is scored by."""
+
+    spec: TaskSpec
+    anchors: Anchors
+    number: int
+    case: SuiteScenario
+
+
+def scores_in(folder: BenchFolder) -> pandas.DataFrame:
+    """A row for each test that is played: ``entry``, ``run``, ``task``, ``test_seed``, ``value``, ``score``.
+
+    An entry that lacks a cell of a task has no rows of the task: means over fewer tests are not the task's.
+
+    Raises:
+        ConfigError: the tests are those of another version of a task.
+        ScenarioError: a cell's flows cannot be read.
+    """
+    import pandas
+
+    cells = {(cell.scenario, cell.controller): cell for cell in folder.cells}
+    rows: list[dict[str, Any]] = []
+    for name, cases in tests_in(folder.suite).items():
+        spec = TASKS[name]
+        anchors = anchors_of(spec)
+        tests = [_Test(spec, anchors, number, case) for number, case in enumerate(cases)]
+        for entry in folder.suite.entries_of(cases[0]):
+            played = [cells.get((case.name, entry.name)) for case in cases]
+            fair = [cells.get((case.name, "max_min")) for case in cases]
+            for test, cell, of_max_min in zip(tests, played, fair, strict=True):
+                if cell is None or None in played or of_max_min is None:
+                    break
+                value = _value(test, cell, of_max_min)
+                rows.append(
+                    {
+                        "entry": entry.of,
+                        "run": str(entry.parameters.get(RUN, "1")),
+                        "task": name,
+                        "test_seed": test.number,
+                        "value": value,
+                        "score": anchors.score(test.number, value),
+                    }
+                )
+    return pandas.DataFrame(rows)
+
+
+def _value(test: _Test, cell: Cell, of_max_min: Cell) -> float:
+    limit = test.case.scenario.time_limit_ns
+    return value_of(test.spec, _slowdowns(cell, limit), _slowdowns(of_max_min, limit))
+
+
+def _slowdowns(cell: Cell, limit_ns: float) -> Floats:
+    """Charged slowdowns of a cell's flows; one that is cut is cut by the time limit. Raises ScenarioError."""
+    path = cell.folder / "flows.csv"
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        flows: Mapping[str, list[float]] = {name: [float(x[name]) for x in rows] for name in _COLUMNS}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ScenarioError(f"{path}: {error}; delete the cell's folder and run it again") from None
+    return charged_slowdowns({"flows": flows, "totals": {"end_ns": limit_ns}})

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Anchors of the tasks: what the base and the reference reach on each test scenario, as measured once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ns3_env.errors import ConfigError
+from ns3_env.scenario import Scenario
+from ns3_env.tasks.definition import TESTS, TaskSpec
+from ns3_env.tasks.versions import VERSIONS
+
+#: By the task's name.
+FILE = Path(__file__).parent / "anchors.json"
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """What scores of a task are measured by.
+
+    Attributes:
+        version: of the task.
+        tests: hash of its test scenarios.
+        base: the controller whose score is 0.
+        base_values: what it reaches on each test.
+        reference_values: what the reference reaches.
+    """
+
+    version: int
+    tests: str
+    base: str
+    base_values: Sequence[float]
+    reference_values: Sequence[float]
+
+    @property
+    def base_value(self) -> float:
+        """The geometric mean."""
+        return _geometric_mean(self.base_values)
+
+    @property
+    def reference_value(self) -> float:
+        """The geometric mean."""
+        return _geometric_mean(self.reference_values)
+
+    def score(self, number: int, value: float) -> float:
+        """0 for the base's value on a test, in steps of which the reference is 100 over all tests.
+
+        The mean over the tests is 100 ln(base / value) / ln(base / reference) of the geometric means: that
+        each test is compared with the base on the same flows takes its difficulty out of it.
+        """
+        span = np.log(self.base_value / self.reference_value)
+        return float(100 * np.log(self.base_values[number] / value) / span)
+
+
+def stored_anchors() -> dict[str, Anchors]:
+    """The anchors in the file, by the task's name."""
+    known = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+    return {name: Anchors(**values) for name, values in known.items()}
+
+
+def anchors_of(spec: TaskSpec) -> Anchors:
+    """The task's anchors.
+
+    Raises:
+        ConfigError: there are none of this version, or its test scenarios have changed since.
+    """
+    found, version = stored_anchors().get(spec.name), VERSIONS[spec.name]
+    how = f"`python -m eval benchmark --tasks {spec.name} --anchors` measures them"
+    if found is None or found.version != version:
+        raise ConfigError(f"{spec.id}: {FILE.name} has no anchors of this version; {how}")
+    if found.tests != digest([spec.test(number) for number in range(TESTS)]):
+        raise ConfigError(
+            f"{spec.id}: its test scenarios are others than those of its anchors: raise its version in "
+            f"ns3_env/tasks/versions.py; then {how}"
+        )
+    return found
+
+
+def digest(scenarios: Sequence[Scenario]) -> str:
+    """Hash of scenarios as the simulator has them, floats to ten digits: processors differ in the last."""
+    content = [_rounded(scenario.to_simulator_json()) for scenario in scenarios]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _geometric_mean(values: Sequence[float]) -> float:
+    return float(np.exp(np.mean(np.log(values))))
+
+
+def _rounded(values: Any) -> Any:
+    if isinstance(values, float):
+        return int(values) if values.is_integer() else format(values, ".10g")
+    if isinstance(values, Mapping):
+        return {key: _rounded(value) for key, value in values.items()}
+    if isinstance(values, list | tuple):
+        return [_rounded(value) for value in values]
+    return values
