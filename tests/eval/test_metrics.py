@@ -56,6 +56,16 @@ def test_slowdown_is_of_the_flows_that_finished(results: dict[str, Any]) -> None
     assert row["unfinished_flows"] == 1
 
 
+def test_a_flow_that_is_cut_is_charged_its_time_and_the_share_that_is_left(results: dict[str, Any]) -> None:
+    # 9000 of 10000 ns lived, 8000 of 9000 B left.
+    assert list(slowdown.charged_slowdowns(results)) == pytest.approx([2.0, 4.0, 0.9 + 8 / 9])
+    assert metrics.line(results)["slowdown_charged"] == pytest.approx((2.0 + 4.0 + 0.9 + 8 / 9) / 3)
+    results["flows"]["start_ns"][2] = 10000  # has not begun
+    assert metrics.line(results)["slowdown_charged"] == 3.0
+    results["flows"]["endless"] = [0, 1, 0]
+    assert metrics.line(results)["slowdown_charged"] == 2.0
+
+
 def test_queue_is_that_of_the_bottleneck(results: dict[str, Any]) -> None:
     row = metrics.line(results)
     assert (row["queue_avg_bytes"], row["queue_p99_bytes"]) == (70.0, 90.0)

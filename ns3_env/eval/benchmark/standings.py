@@ -20,6 +20,7 @@ from ns3_env.eval.benchmark.statistics import (
     paired,
 )
 from ns3_env.eval.benchmark.suite import SuiteScenario
+from ns3_env.eval.benchmark.way import METRIC, ways
 from ns3_env.eval.metrics import METRICS, Metric, own_names
 from ns3_env.eval.plots.table import cell as shown
 from ns3_env.programs.executable import references
@@ -80,7 +81,16 @@ class Score:
 
 @dataclass(frozen=True)
 class Row:
-    """One controller in one scenario; ``note`` says what is missing and that it is a bound, "" otherwise."""
+    """One controller in one scenario.
+
+    Attributes:
+        controller: its name.
+        seeds, expected: complete cells, and those that are wanted.
+        scores: by metric.
+        note: what is missing, and that it is a bound; "" otherwise.
+        reference: it is a bound.
+        way: the share of the way to the oracle, %; NaN where that has not played.
+    """
 
     controller: str
     seeds: int
@@ -88,6 +98,7 @@ class Row:
     scores: Mapping[str, Score]
     note: str
     reference: bool = False
+    way: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -133,6 +144,11 @@ def headlines(summary: Sequence[Standing]) -> tuple[str, ...]:
     return (*(name for name in HEADLINES if name != _OF_RDMA or not all(measured)), _OF_TCP, *own_names())
 
 
+def has_way(summary: Iterable[Standing]) -> bool:
+    """Whether the share of the way to the oracle is known of somebody."""
+    return any(not math.isnan(row.way) for scenario in summary for row in scenario.rows)
+
+
 def values_of(cells: Sequence[Cell], metric: str) -> FloatArray:
     """The metric of each cell: (n,), NaN where it is not defined."""
     return np.array([x.metrics.get(metric, math.nan) for x in cells], dtype=np.float64)
@@ -163,6 +179,13 @@ class _Scenario:
             entry.name: [x for x in folder.cells if (x.scenario, x.controller) == (case.name, entry.name)]
             for entry in everyone
         }
+        self.ways = ways(
+            {
+                name: {x.seed: x.metrics.get(METRIC, math.nan) for x in own}
+                for name, own in self.cells.items()
+            },
+            case.scenario.transport,
+        )
         self.flow_pairs = FlowPairs()
         self._differences: dict[tuple[str, str, str], Difference] = {}
         #: Read together in one verdict.
@@ -196,7 +219,8 @@ class _Scenario:
         notes = [f"{len(keys)} {what}" for what, keys in lacking.items() if keys]
         note = ", ".join([BOUND] * (player in self.references) + notes)
         seeds, expected = len(self.cells[player]), self.expected
-        return Row(player, seeds, expected, scores, note, player in self.references)
+        way = self.ways.get(player, math.nan)
+        return Row(player, seeds, expected, scores, note, player in self.references, way)
 
     def beside(self, metric: Metric, player: str, other: str) -> Difference:
         """Two controllers on the seeds that both have played; by size, on each flow that both finished."""

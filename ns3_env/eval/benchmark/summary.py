@@ -12,7 +12,7 @@ from rich.table import Table
 
 from ns3_env.eval.benchmark.constant_window import within_noise
 from ns3_env.eval.benchmark.folder import BenchFolder
-from ns3_env.eval.benchmark.standings import Row, standings
+from ns3_env.eval.benchmark.standings import Row, has_way, standings
 from ns3_env.eval.metrics import own_names
 from ns3_env.eval.plots.table import cell, of_own_metrics
 
@@ -36,10 +36,13 @@ def show(folder: BenchFolder, console: Console) -> None:
         title=escape(_title(folder)), title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False
     )
     drawn.add_column("\ncontroller", no_wrap=True)
-    for heading in ("\nslowdown", "vs best\n(95 %)", *(heading for _, heading, _, _ in COLUMNS)):
+    summary = standings(folder, [SCORE, *(metric for metric, _, _, _ in COLUMNS), *own_names()])
+    with_way = has_way(summary)
+    way = ["way\n%"] if with_way else []
+    for heading in ("\nslowdown", "vs best\n(95 %)", *way, *(heading for _, heading, _, _ in COLUMNS)):
         drawn.add_column(heading, justify="right", no_wrap=True)
     own: list[tuple[str, list[float]]] = []
-    for scenario in standings(folder, [SCORE, *(metric for metric, _, _, _ in COLUMNS), *own_names()]):
+    for scenario in summary:
         best = scenario.verdicts[SCORE].winner
         drawn.add_section()
         drawn.add_row(f"[bold]{scenario.name}[/]")
@@ -50,7 +53,7 @@ def show(folder: BenchFolder, console: Console) -> None:
                 name += " (bound)"
             if row.seeds < row.expected:
                 name += f" ({row.seeds}/{row.expected})"
-            drawn.add_row(f" {name}", *_numbers(row))
+            drawn.add_row(f" {name}", *_numbers(row, with_way))
             own.append((f" {row.controller}", [row.scores[metric].mean for metric in own_names()]))
     console.print(drawn)
     if own_names():
@@ -58,7 +61,8 @@ def show(folder: BenchFolder, console: Console) -> None:
     console.print(
         "means over seeds; vs best: slowdown / that of the best other controller of the simulator, seed by "
         "seed on the same flows, its 95 % interval over all comparisons of a scenario; "
-        "*: significantly less than each other one, all flows finished; (bound): nobody could deploy it",
+        "*: significantly less than each other one, all flows finished; (bound): nobody could deploy it"
+        + ("; way: from what is deployed to the oracle" if with_way else ""),
         style="dim",
     )
     for note in (*within_noise(folder), *notes(folder)):
@@ -86,7 +90,7 @@ def _title(folder: BenchFolder) -> str:
     return f"{folder.suite.title or folder.source}, {seeds} seed{'s' * (seeds != 1)} ({folder.path})"
 
 
-def _numbers(row: Row) -> list[str]:
+def _numbers(row: Row, with_way: bool) -> list[str]:
     score = row.scores[SCORE]
     interval = ""
     if score.edge is not None and not math.isnan(score.edge.difference.low):
@@ -94,5 +98,6 @@ def _numbers(row: Row) -> list[str]:
     return [
         cell(score.mean, ".2f"),
         interval,
+        *([cell(row.way, ".0f")] if with_way else []),
         *(cell(row.scores[metric].mean / scale, form) for metric, _, form, scale in COLUMNS),
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ns3_env.agents.runs.checkpoint import load_checkpoint
 from ns3_env.config.model import nearest, shown
-from ns3_env.errors import ConfigError
+from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW
 from ns3_env.eval.episodes.entry import Entry, in_full
 from ns3_env.eval.episodes.names import is_known
@@ -62,20 +62,34 @@ def entries_of(names: Sequence[str]) -> list[Entry]:
 
 
 def can_play(entry: Entry, spec: TaskSpec) -> bool:
-    """Whether an entry knows in a task what it decides by. Raises ConfigError where its policy is none."""
+    """Whether an entry knows in a task what it decides by, and may stand beside the task's other flows.
+
+    Raises ConfigError where its policy is none.
+    """
     if entry.parameters.get(TASK, spec.name) != spec.name:
         return False
-    transport = spec.test(0).transport
     if entry.controller is not None:
-        return entry.controller in list_controllers(transport=transport)
+        return _plays(Controller(name=entry.controller, attributes=entry.attributes), spec)
     found = load_checkpoint(Path(entry.checkpoint or ""))
     if isinstance(found, Controller):
-        return found.name in list_controllers(transport=transport)
+        return _plays(found, spec)
+    transport = spec.test(0).transport
     fields = found.policy.fields
     if group_of(spec) == LAYER2:
         return set(fields) <= set(spec.fields)
     hears_frames = any(field.startswith("notified_") for field in fields)
     return not hears_frames and unknown_fields(transport, fields) is None
+
+
+def _plays(rule: Controller, spec: TaskSpec) -> bool:
+    first = spec.test(0)
+    if rule.name not in list_controllers(transport=first.transport):
+        return False
+    try:
+        first.under(rule.name, rule.attributes).to_simulator_json()
+    except ScenarioError:  # switches cannot mark for it and for the flows of others at once
+        return False
+    return True
 
 
 def _named(text: str) -> tuple[str, list[Entry]]:

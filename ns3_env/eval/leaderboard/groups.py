@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ns3_env.eval.benchmark.way import DEPLOYED
 from ns3_env.tasks import TaskSpec
 from ns3_env.tasks.definition import RDMA_FIELDS
 
@@ -22,10 +23,10 @@ class Group:
     base: str
 
 
-RDMA = Group("RDMA", "dcqcn")
+RDMA = Group("RDMA", DEPLOYED["rdma"])
 #: Flows hear feedback frames of switches alone.
 LAYER2 = Group("Layer2", "qcn")
-TCP = Group("TCP", "dctcp")
+TCP = Group("TCP", DEPLOYED["tcp"])
 #: In the leaderboard's order.
 GROUPS = (RDMA, LAYER2, TCP)
 

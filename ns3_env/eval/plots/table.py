@@ -34,6 +34,8 @@ COLUMNS: tuple[tuple[str, str, str], ...] = (
 LOST = ("dropped_packets", "packets\nlost", ",.0f")
 
 
+#: The column that is there only where what is deployed and the oracle have played.
+WAY = ("way", "way\n%", ".0f")
 #: The column of round trips, where there are some, and what it takes the place of.
 RTT = ("rtt_p99_us", "RTT µs\np99", ",.0f")
 _OF_RDMA = "pfc_frames"
@@ -57,6 +59,8 @@ def show(title: str, rows: Mapping[str, Mapping[str, float]], console: Console |
     columns = [*COLUMNS, LOST] if any(metrics[LOST[0]] > 0 for metrics in rows.values()) else [*COLUMNS]
     if any(RTT[0] in metrics for metrics in rows.values()):
         columns = [RTT if column[0] == _OF_RDMA else column for column in columns]
+    if any(WAY[0] in metrics for metrics in rows.values()):
+        columns.insert(2, WAY)
     for _, heading, _ in columns:
         table.add_column(heading, justify="right", no_wrap=True)
     for name, metrics in rows.items():

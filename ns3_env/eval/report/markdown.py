@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ns3_env.eval.benchmark.standings import Standing, headlines
+from ns3_env.eval.benchmark.standings import Standing, has_way, headlines
+from ns3_env.eval.benchmark.way import HEADING
 from ns3_env.eval.metrics import METRICS
+from ns3_env.eval.plots.table import cell as shown
 from ns3_env.eval.plots.table import markdown_cell
 from ns3_env.eval.report.facts import Facts
 from ns3_env.eval.report.losses import HEADINGS, LostRow
@@ -46,6 +48,9 @@ def render(facts: Facts, summary: Sequence[Standing], lost: Mapping[str, Sequenc
 def _table(scenario: Standing) -> list[str]:
     infos = [METRICS[name] for name in headlines([scenario])]
     headings = [info.heading + (f" ({info.unit})" if info.unit else "") for info in infos]
+    with_way = has_way([scenario])
+    if with_way:
+        headings.append(HEADING)
     lines = [
         "| controller | seeds | " + " | ".join(headings) + " |",
         "|---|--:|" + "--:|" * len(headings),
@@ -58,9 +63,11 @@ def _table(scenario: Standing) -> list[str]:
             text += f"; {markdown_cell(score.edge.text)}" if score.edge else ""
             won = scenario.verdicts[info.name].winner == row.controller
             cells.append(f"**{text}**" if won else text)
+        cells += [shown(row.way, ".0f")] if with_way else []
         seeds = f"{row.seeds} of {row.expected}" + (f" ({row.note})" if row.note else "")
         lines.append(f"| {markdown_cell(row.controller)} | {seeds} | " + " | ".join(cells) + " |")
     verdicts = [markdown_cell(scenario.verdicts[info.name].text) for info in infos]
+    verdicts += [""] if with_way else []
     lines.append("| *winner* | | " + " | ".join(verdicts) + " |")
     return lines
 

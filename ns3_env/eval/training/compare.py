@@ -16,13 +16,14 @@ from ns3_env.agents.runs.checkpoint import load_policy
 from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW, ROW
 from ns3_env.eval.episodes.policy import Episode, begin_controllers, collected, run_policy, seeds_of, summary
-from ns3_env.eval.metrics import mean, without_nan
+from ns3_env.eval.metrics import without_nan
 from ns3_env.eval.plots import table
 from ns3_env.eval.plots.progress import progress_lines
-from ns3_env.eval.training.played import show_played
+from ns3_env.eval.training.played import means, show_played
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Placement, Policy
 from ns3_env.policies.released import named_controller, released_names
+from ns3_env.programs.transport import Transport
 from ns3_env.scenario import Scenario
 from ns3_env.simulator.pool import LocalPool
 
@@ -67,11 +68,11 @@ def placement_of(policy: Policy, evaluation: EvaluationConfig) -> Placement:
     return evaluation.placement if isinstance(policy, NetworkPolicy) else "python"
 
 
-def as_json(played: Mapping[str, Sequence[Episode]]) -> dict[str, Any]:
+def as_json(played: Mapping[str, Sequence[Episode]], transport: Transport) -> dict[str, Any]:
     """The table's numbers, and the returns."""
     return {
-        name: {**without_nan(mean([episode.metrics for episode in episodes])), **summary(episodes)}
-        for name, episodes in played.items()
+        name: {**without_nan(values), **summary(played[name])}
+        for name, values in means(played, transport).items()
     }
 
 
@@ -87,8 +88,8 @@ def after_training(config: RunConfig, folder: RunFolder, json_file: Path | None 
         f"{scenario.agent_flow_count} flows, {scenario.topology.kind}, unseen; {config.agent.name} decides "
         f"{where} ({folder.path})"
     )
-    show_played(title, played, folder, config.agent.name)
-    content = as_json(played)
+    show_played(title, played, folder, config.agent.name, scenario.transport)
+    content = as_json(played, scenario.transport)
     table.write_json(folder.path / "evaluation" / "table.json", content)
     if json_file is not None:
         table.write_json(json_file, content)

@@ -24,7 +24,7 @@ from ns3_env.eval.episodes.policy import Episode as Played
 from ns3_env.eval.episodes.policy import begin_controllers, collected, seeds_of
 from ns3_env.eval.metrics import mean, without_nan
 from ns3_env.eval.plots import table
-from ns3_env.eval.training.played import show_played
+from ns3_env.eval.training.played import means, show_played
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.simulator.pool import LocalPool
 from ns3_env.simulator.results import Floats
@@ -62,7 +62,7 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
         played = collected(begin_controllers(pool, shown, players, seeds))
         scores = _scores(pool, {**places, "unseen": unseen}, players, seeds, plan.objective)
     title = f"{shown.flow_count} flows, {shown.topology.kind}, unseen ({folder.path}){shown.measured_text()}"
-    show_played(title, played, folder, after)
+    show_played(title, played, folder, after, shown.transport)
     Console().print(_score_table(scores, plan.objective.heading))
     gains: dict[str, Any] = {}
     if plan.subject.before is not None:
@@ -77,10 +77,10 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
     print(f"found: {checkpoint}", *plan.subject.remarks(found), sep="\n")
     content: dict[str, Any] = {
         name: {
-            **without_nan(mean([episode.metrics for episode in episodes])),
+            **without_nan(values),
             "reward": {place: _finite(values) for place, values in scores[name].items()},
         }
-        for name, episodes in played.items()
+        for name, values in means(played, shown.transport).items()
     }
     content[after]["attributes"], content[after]["gain"] = found.attributes, gains
     table.write_json(folder.path / "evaluation" / "table.json", content)

@@ -61,6 +61,6 @@ def _alone(path: Path, overrides: Sequence[str], json_file: Path | None) -> None
     scenario = make_scenario(found.env, evaluation.scenario, f"{source}: evaluation.scenario")
     played = against("policy", found.policy, found.env, scenario, evaluation)
     title = f"{scenario.agent_flow_count} flows, {scenario.topology.kind} ({path}){scenario.measured_text()}"
-    show_table(title, played, "policy")
+    show_table(title, played, "policy", scenario.transport)
     if json_file is not None:
-        table.write_json(json_file, as_json(played))
+        table.write_json(json_file, as_json(played, scenario.transport))

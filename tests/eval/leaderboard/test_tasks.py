@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The leaderboard of tasks: played once, scored by anchors that fit, on the command line."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas
+import pytest
+
+from ns3_env.errors import ConfigError
+from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.commands.evaluation import main
+from ns3_env.eval.leaderboard.anchors import measured_anchors, write_anchors
+from ns3_env.eval.leaderboard.entrants import can_play, entries_of
+from ns3_env.eval.leaderboard.sections import beaten, sections
+from ns3_env.eval.leaderboard.suite import specs_of, suite_of_tasks
+from ns3_env.eval.leaderboard.values import value_of
+from ns3_env.policies.file import write_policy
+from ns3_env.simulator.pool import LocalPool
+from ns3_env.tasks import FIRST_TEST_SEED, TASKS, TESTS
+from ns3_env.tasks import anchors as stored
+from ns3_env.tasks.versions import VERSIONS
+from tests.samples.files import Refused
+from tests.samples.policy_files import tiny
+
+TASKS_PLAYED = ("Joining", "Shallow", "Layer2")
+
+
+def benchmark(out: Path, *more: str) -> int:
+    given = ["benchmark", "--tasks", *TASKS_PLAYED, "--entries", "hpcc", "fdcc", "--out", str(out), *more]
+    return main(given)
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three tasks under two entries, the bases and the references."""
+    out = tmp_path_factory.mktemp("tasks") / "out"
+    assert benchmark(out) == 0
+    return out
+
+
+@pytest.fixture(scope="module")
+def scores(done: Path) -> pandas.DataFrame:
+    return pandas.read_parquet(done / "scores.parquet")
+
+
+def mean_scores(scores: pandas.DataFrame, entry: str) -> dict[str, float]:
+    return dict(scores[scores["entry"] == entry].groupby("task")["score"].mean())
+
+
+def test_the_base_scores_0_and_the_reference_100(scores: pandas.DataFrame) -> None:
+    assert mean_scores(scores, "dcqcn")["Joining"] == pytest.approx(0, abs=1e-6)
+    assert mean_scores(scores, "dcqcn")["Shallow"] == pytest.approx(0, abs=1e-6)
+    assert mean_scores(scores, "qcn")["Layer2"] == pytest.approx(0, abs=1e-6)
+    assert mean_scores(scores, "max_min")["Joining"] == pytest.approx(100)
+    assert mean_scores(scores, "oracle")["Shallow"] == pytest.approx(100)
+    assert mean_scores(scores, "oracle")["Layer2"] == pytest.approx(100)
+
+
+def test_a_score_is_that_of_geometric_means_and_halving_counts_the_same(scores: pandas.DataFrame) -> None:
+    anchors = stored.anchors_of(TASKS["Shallow"])
+    own = scores[(scores["entry"] == "hpcc") & (scores["task"] == "Shallow")]
+    value = np.exp(np.log(own["value"]).mean())
+    span = np.log(anchors.base_value / anchors.reference_value)
+    assert own["score"].mean() == pytest.approx(100 * np.log(anchors.base_value / value) / span)
+    step = anchors.score(0, 1.0) - anchors.score(0, 2.0)
+    assert step == pytest.approx(anchors.score(0, 4.0) - anchors.score(0, 8.0))
+
+
+def test_each_test_is_played_with_its_own_seed(done: Path) -> None:
+    suite = BenchFolder.read(done).suite
+    assert [case.name for case in suite.scenarios[:2]] == ["Joining-v1-0", "Joining-v1-1"]
+    for case in suite.scenarios:
+        number = int(case.name.rpartition("-")[2])
+        assert suite.seeds_of(case) == [FIRST_TEST_SEED + number] == [case.scenario.seed]
+    assert len(suite.scenarios) == len(TASKS_PLAYED) * TESTS
+
+
+def test_each_group_has_a_table_and_policies_play_what_they_can_observe(done: Path) -> None:
+    text = (done / "leaderboard.md").read_text()
+    rdma, layer2 = text.split("## Layer2")
+    assert "## RDMA" in rdma
+    assert "| fdcc |" in rdma
+    assert "| fdcc |" not in layer2
+    assert "| *oracle* |" in layer2
+    assert "In 0 of 30 tests an entry is better than the reference." in text
+    assert (done / "figures" / "leaderboard-RDMA-iqm.png").stat().st_size > 0
+    board = pandas.read_parquet(done / "leaderboard.parquet")
+    assert set(board["group"]) == {"RDMA", "Layer2"}
+
+
+def test_what_is_played_is_not_played_again(done: Path) -> None:
+    def played() -> dict[Path, int]:
+        return {x: x.stat().st_mtime_ns for x in done.glob("cells/*/*/*/metrics.json")}
+
+    before = played()
+    assert len(before) == 2 * TESTS * 6 + TESTS * 5  # Layer2 without fdcc
+    assert benchmark(done) == 0
+    assert played() == before
+
+
+def test_another_version_of_a_task_is_refused(
+    done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
+) -> None:
+    monkeypatch.setitem(VERSIONS, "Shallow", 2)
+    assert "no anchors of this version" in refused(main, "benchmark", "--tasks", "Shallow")
+    known = stored.stored_anchors()
+    newer = {**known, "Shallow": dataclasses.replace(known["Shallow"], version=2)}
+    monkeypatch.setattr("ns3_env.tasks.anchors.stored_anchors", lambda: newer)
+    assert "Shallow-v1, and the task is ns3_env/Shallow-v2" in refused(main, "report", done)
+    said = refused(main, "benchmark", "--tasks", "Joining", "--entries", "hpcc", "--out", done)
+    assert "Shallow-v2" in said
+
+
+def test_tests_that_change_without_a_version_are_an_error_that_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    changed = dataclasses.replace(TASKS["Joining"], draw=TASKS["Shallow"].draw)
+    with pytest.raises(ConfigError, match=r"raise its version in .*versions\.py; then .*--anchors"):
+        stored.anchors_of(changed)
+
+
+@pytest.mark.parametrize("name", ["Joining", "Tcp"])
+def test_anchors_are_what_the_controllers_reach(name: str) -> None:
+    known = stored.anchors_of(TASKS[name])
+    with LocalPool() as pool:
+        found = measured_anchors(pool, TASKS[name])
+    assert (found.version, found.tests, found.base) == (known.version, known.tests, known.base)
+    assert found.base_values == pytest.approx(known.base_values, rel=1e-9)
+    assert found.reference_values == pytest.approx(known.reference_values, rel=1e-9)
+
+
+def test_anchors_that_move_without_a_version_are_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "anchors.json"
+    content = json.loads(stored.FILE.read_text())
+    content["Joining"]["base_values"][3] *= 1.01
+    file.write_text(json.dumps(content))
+    before = file.read_text()
+    for module in ("ns3_env.tasks.anchors", "ns3_env.eval.leaderboard.anchors"):
+        monkeypatch.setattr(f"{module}.FILE", file)
+    with pytest.raises(ConfigError, match=r"scores would move\. Raise its version"):
+        write_anchors([TASKS["Joining"]])
+    assert file.read_text() == before
+
+
+def test_every_task_has_anchors_that_leave_room() -> None:
+    for spec in TASKS.values():
+        anchors = stored.anchors_of(spec)
+        assert anchors.base_value > 1.1 * anchors.reference_value, spec.name
+
+
+def test_max_min_measures_how_far_slowdowns_are_from_the_fair_ones() -> None:
+    fair = np.array([1.0, 2.0, 4.0, np.nan])
+    assert value_of(TASKS["Joining"], fair, fair) == 1.0
+    assert value_of(TASKS["Joining"], fair * [2, 0.5, 1, 1], fair) == pytest.approx(2 ** (2 / 3))
+    assert value_of(TASKS["Shallow"], fair, fair) == pytest.approx(7 / 3)
+
+
+def test_a_folder_of_runs_is_one_entry_and_a_run_may_have_a_policy_for_each_task(tmp_path: Path) -> None:
+    for path in ("one/1", "one/2", "each/1/Joining", "each/1/Shallow"):
+        (tmp_path / path).mkdir(parents=True)
+        write_policy(tmp_path / path / "policy.safetensors", tiny())
+    found = entries_of([str(tmp_path / "one"), f"mine={tmp_path / 'each'}", f"x={tmp_path / 'one' / '1'}"])
+    assert [(entry.of, entry.parameters) for entry in found] == [
+        ("one", {"run": "1"}),
+        ("one", {"run": "2"}),
+        ("mine", {"run": "1", "task": "Joining"}),
+        ("mine", {"run": "1", "task": "Shallow"}),
+        ("x", {}),
+    ]
+    assert [name for name in ("Joining", "Shallow", "Rates") if can_play(found[2], TASKS[name])] == [
+        "Joining"
+    ]
+
+
+def test_rules_and_policies_play_where_they_hear_what_they_need() -> None:
+    by_name = {x.name: x for x in entries_of(["hpcc", "cubic", "dctcp", "fdcc", "rlcc", "constant-window"])}
+    played = {
+        name: {spec.name for spec in TASKS.values() if can_play(entry, spec)}
+        for name, entry in by_name.items()
+    }
+    assert played["hpcc"] == set(TASKS) - {"Tcp"}
+    assert played["constant-window"] == set(TASKS) - {"Tcp"}
+    assert played["cubic"] == {"Tcp"}
+    assert played["dctcp"] == set(TASKS) - {"Mixed"}  # beside DCQCN's flows, which mark otherwise
+    assert played["fdcc"] == set(TASKS) - {"Tcp", "Layer2"}
+    assert played["rlcc"] == set(TASKS) - {"Layer2"}  # an RTT and its own rate
+
+
+def test_who_lacks_a_task_is_compared_on_the_others_and_stands_last(scores: pandas.DataFrame) -> None:
+    lacking = scores[(scores["entry"] != "fdcc") | (scores["task"] != "Shallow")]
+    (_, board), _ = sections(lacking)
+    last = board.lines[-1]
+    assert (last.entry, list(last.tasks)) == ("fdcc", ["Joining"])
+    assert board.lacks(last)
+    assert last.mean.value == pytest.approx(mean_scores(scores, "fdcc")["Joining"])
+
+
+def test_who_beats_the_reference_is_named(scores: pandas.DataFrame) -> None:
+    better = scores.copy()
+    first = (better["entry"] == "hpcc") & (better["task"] == "Shallow") & (better["test_seed"] == 0)
+    reference = (better["entry"] == "oracle") & (better["task"] == "Shallow") & (better["test_seed"] == 0)
+    better.loc[first, "value"] = 0.9 * float(better.loc[reference, "value"].iloc[0])
+    assert beaten(scores) == "In 0 of 30 tests an entry is better than the reference."
+    assert beaten(better).startswith("In 1 of 30 tests")
+    assert beaten(better).endswith("at most: Shallow 1 (hpcc by 10.0 %).")
+
+
+def test_a_page_gets_the_tables_between_its_lines(done: Path, tmp_path: Path, refused: Refused) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- leaderboard -->\nold\n<!-- /leaderboard -->\nafter\n")
+    assert main(["report", str(done), "--page", str(page)]) == 0
+    text = page.read_text()
+    assert text.startswith("before\n<!-- leaderboard -->\n\n## RDMA")
+    assert text.endswith("<!-- /leaderboard -->\nafter\n")
+    assert "old" not in text
+    page.write_text("nothing\n")
+    assert "has no lines <!-- leaderboard -->" in refused(main, "report", done, "--page", page)
+    assert page.read_text() == "nothing\n"
+
+
+def test_an_entry_that_lacks_a_cell_has_no_score_in_the_task(done: Path, tmp_path: Path) -> None:
+    out = Path(shutil.copytree(done, tmp_path / "out"))
+    shutil.rmtree(out / "cells" / "Joining-v1-4" / "hpcc")
+    assert main(["report", str(out)]) == 0
+    found = pandas.read_parquet(out / "scores.parquet")
+    assert set(found[found["entry"] == "hpcc"]["task"]) == {"Shallow", "Layer2"}
+    assert "‡" in (out / "leaderboard.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--tasks", "Incst"], "there is no task 'Incst'"),
+        (["--tasks", "Incast", "--entries", "hpc"], "no rule, no released policy and no path"),
+        (["--tasks", "Incast", "--entries", "cubic"], "cubic can play none of Incast"),
+        (["--tasks", "Incast", "--entries", "hpcc", "hpcc"], "'hpcc' is there twice"),
+        (["--tasks", "Incast", "--seeds", "1-3"], "--seeds: belongs to a suite"),
+        (["quick", "--entries", "hpcc"], "--entries: belongs to --tasks"),
+        ([], "name a suite or a scenario, or --tasks"),
+    ],
+)
+def test_a_mistake_is_a_line(given: list[str], said: str, refused: Refused) -> None:
+    assert said in refused(main, "benchmark", *given)
+
+
+def test_all_stands_for_all_and_the_references_always_play() -> None:
+    assert specs_of(["all"]) == list(TASKS.values())
+    assert [spec.name for spec in specs_of(["ns3_env/Rates-v1", "Incast"])] == ["Incast", "Rates"]
+    suite = suite_of_tasks(specs_of(["Incast"]), ["swift"])
+    assert [x.name for x in suite.controllers] == ["swift", "dcqcn", "oracle", "max_min"]
