@@ -103,8 +103,8 @@ def tests_in(suite: Suite) -> dict[str, list[SuiteScenario]]:
 
 
 def holds_tasks(path: Path) -> bool:
-    """Whether a benchmark's folder is of tasks. Raises ScenarioError where it is no benchmark's."""
-    return is_of_tasks(read_suite(path)[0])
+    """Whether a folder is of tasks. Raises ScenarioError where its suite cannot be read."""
+    return (path / SUITE).exists() and is_of_tasks(read_suite(path)[0])
 
 
 def refuse_others(path: Path) -> None:
