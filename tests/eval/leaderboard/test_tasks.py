@@ -105,7 +105,7 @@ def test_what_is_played_is_not_played_again(done: Path) -> None:
 
 
 def test_another_version_of_a_task_is_refused(
-    done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
+    done: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     monkeypatch.setitem(VERSIONS, "Shallow", 2)
     assert "no anchors of this version" in refused(main, "benchmark", "--tasks", "Shallow")
@@ -117,9 +117,7 @@ def test_another_version_of_a_task_is_refused(
     assert "Shallow-v2" in said
 
 
-def test_tests_that_change_without_a_version_are_an_error_that_says_what_to_do(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_tests_that_change_without_a_version_are_an_error_that_says_what_to_do() -> None:
     changed = dataclasses.replace(TASKS["Joining"], draw=TASKS["Shallow"].draw)
     with pytest.raises(ConfigError, match=r"raise its version in .*versions\.py; then .*--anchors"):
         stored.anchors_of(changed)
