@@ -7,15 +7,17 @@ from typing import Any
 
 from stable_baselines3 import PPO, SAC, TD3
 from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 
 from ns3_env.agents.sb3.config import Sb3Config
+from ns3_env.agents.sb3.decisions import CountsDecisions
 from ns3_env.agents.sb3.export import of_sb3
 from ns3_env.agents.sb3.recurrent import RecurrentSb3Policy, is_recurrent
 from ns3_env.agents.sb3.symlog import Symlog
 from ns3_env.agents.trainer.policy_tensors import Exported
 from ns3_env.agents.trainer.trainer import Sb3Policy, Trainer
 from ns3_env.config.imports import named_code
-from ns3_env.envs.sb3_buffers import masked
+from ns3_env.envs.sb3_buffers import mask_of, masked
 from ns3_env.errors import ConfigError
 
 #: What an algorithm's constructor raises for options that it cannot take, or has no memory for.
@@ -57,6 +59,11 @@ class Sb3Trainer(Trainer):
         except _REFUSALS as error:
             said = " ".join(str(error).split()) or type(error).__name__
             raise ConfigError(f"agent: {agent.name} does not accept its options: {said}") from error
+
+    def learn(self, decisions: int, callback: BaseCallback) -> None:
+        mask = mask_of(self.model)
+        counted = callback if mask is None else CallbackList([CountsDecisions(mask), callback])
+        super().learn(decisions, counted)
 
     @property
     def _policy_class(self) -> type[Sb3Policy]:
