@@ -30,6 +30,7 @@ EXTRAS = {
     **dict.fromkeys(("onnx", "onnxruntime"), "onnx"),
     "sb3_contrib": "contrib",
     "google": "ns3ai",
+    "minari": "minari",
     **dict.fromkeys(("ray", "lz4", "ormsgpack", "tensorboardX"), "ray"),
 }
 #: Distributions that bring a package of another name.

@@ -35,25 +35,41 @@ def test_what_a_page_shows_runs(
     exec(compile(code, f"docs/{page}.md", "exec"), {})
 
 
+def ran(name: str, options: list[str], folder: Path) -> str:
+    """What an example prints."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error::FutureWarning", ROOT / "examples" / f"{name}.py", *options],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=folder,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_clone_acts_nearly_as_what_it_was_cloned_from(tmp_path: Path) -> None:
+    pytest.importorskip("minari")
+    printed = ran("behaviour_cloning", ["--episodes", "2", "--updates", "500", "--out", "out"], tmp_path)
+    error, size = map(float, re.findall(r"mean error: (\S+), where an action is (\S+)", printed)[0])
+    assert error < size / 2
+    slowdowns = dict(re.findall(r"(.*): mean FCT slowdown (\S+)", printed))
+    assert list(slowdowns) == ["clone", "MPCC", "constant window"]
+    assert (tmp_path / "out" / "policy.safetensors").exists()
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example_learns_something(name: str, tmp_path: Path) -> None:
     options = [*EXAMPLES[name]]
     if options[-1].startswith("--") and options[-1] != "--steps":
         options.append(str(tmp_path / "out"))
-    ran = subprocess.run(
-        [sys.executable, "-W", "error::FutureWarning", ROOT / "examples" / f"{name}.py", *options],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        cwd=tmp_path,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-    assert ran.returncode == 0, ran.stderr
-    told = re.search(r"reward per decision: (-?\d+\.\d+) before, (-?\d+\.\d+) after \d+ steps", ran.stdout)
-    assert told, ran.stdout
-    assert told[1] != told[2], "weights that have not changed earn the same on the same episodes"
+    printed = ran(name, options, tmp_path)
+    told = re.search(r"mean slowdown: (\d+\.\d+) before, (\d+\.\d+) after \d+ steps", printed)
+    assert told, printed
+    assert told[1] != told[2], "weights that have not changed are as fast on the same episodes"
     if name == "ppo_sb3":
         assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["policy.safetensors", "ppo.zip"]
-        assert "unseen 8-to-1 incast" in ran.stdout
+        assert "unseen 8-to-1 incast" in printed
     if name == "ppo_single_file":
         assert list((tmp_path / "out").iterdir())

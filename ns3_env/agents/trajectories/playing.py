@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Plays a policy on training scenarios of a task; gives each flow's trajectory as the flow ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ns3_env.agents.trajectories.trajectory import Trajectory
+from ns3_env.envs.flow_stream import Batch, FlowStream, episode_seed
+from ns3_env.envs.rollouts import Rollout, Rollouts
+from ns3_env.policies.policy import SlotStates
+from ns3_env.task.actions import Map, make_action_map
+from ns3_env.task.inverse_actions import nearest_actions
+from ns3_env.task.observations import field_indices
+from ns3_env.tasks.definition import TaskSpec
+from ns3_env.tasks.front_ends import make
+
+
+class TaskActions:
+    """A policy asked in the task's terms, whatever it observes and does itself.
+
+    A policy that names no ``fields`` observes what the task does; one that names no ``action_map``, or the
+    task's without settings of its own, speaks the task's actions. Of any other map the task's action is taken
+    that comes nearest to the window and rate which the policy wants.
+    """
+
+    def __init__(self, spec: TaskSpec, policy: Any) -> None:
+        self._task, self._action = spec.problem(), spec.action
+        self._columns = field_indices(policy.fields) if hasattr(policy, "fields") else None
+        self._own = own_map(spec.action, policy)
+        self._space = spec.action.space
+        self._states = SlotStates(policy)
+
+    def forget(self, slots: NDArray[np.int64]) -> None:
+        """Other flows begin in these slots."""
+        self._states.forget(slots)
+
+    def __call__(self, records: NDArray[np.float64], slots: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Actions (m, A) of the task for slots (m,) whose records are (m, fields)."""
+        seen = self._task.observe(records) if self._columns is None else records[:, self._columns]
+        chosen: NDArray[Any] = np.asarray(self._states.predict(seen, slots)).reshape(len(slots), -1)
+        if self._own is not None:
+            chosen = nearest_actions(self._action, self._own(chosen, records), records)
+        kept: NDArray[np.float32] = np.clip(chosen, self._space.low, self._space.high).astype(np.float32)
+        return kept
+
+
+def own_map(action: Map, policy: Any) -> Map | None:
+    """The policy's action map; None where it is the task's."""
+    name = getattr(policy, "action_map", action.name)
+    settings: Mapping[str, Any] | None = getattr(policy, "action_settings", None)
+    if name == action.name and not settings:
+        return None
+    own: Any = make_action_map(name, **(settings or {}))
+    return None if own == action else own
+
+
+@dataclass
+class _Life:
+    """A flow under way."""
+
+    flow: int
+    observations: list[NDArray[np.float32]] = field(default_factory=list)
+    actions: list[NDArray[np.float32]] = field(default_factory=list)
+    rewards: list[float] = field(default_factory=list)
+    elapsed: list[float] = field(default_factory=list)
+
+    def trajectory(self, seed: int, batch: Batch, row: int) -> Trajectory:
+        """What it was, where this row is its last."""
+        return Trajectory(
+            seed=seed,
+            flow=self.flow,
+            observations=np.stack(self.observations),
+            actions=np.stack(self.actions),
+            rewards=np.array(self.rewards),
+            elapsed=np.array(self.elapsed),
+            slowdown=float(batch.slowdowns[row]),
+            terminated=bool(batch.terminated[row]),
+            final=bool(batch.final[row]),
+        )
+
+
+def asked(spec: TaskSpec, policy: Any, episodes: int, seed: int) -> Iterator[Trajectory]:
+    """Trajectories of a policy in Python; memory holds the flows under way alone.
+
+    A flow that is over before it decides has none.
+    """
+    actions = TaskActions(spec, policy)
+    stream: FlowStream
+    with make(spec.name, "stream", seed=seed) as stream:
+        stream.start()
+        lives: dict[int, _Life] = {}
+        episode = 0
+        while True:
+            batch = stream.recv()
+            if batch.results:
+                episode += len(batch.results)
+                lives.clear()
+            if episode >= episodes:
+                return
+            actions.forget(batch.slots[batch.first])
+            for row, slot in enumerate(batch.slots.tolist()):
+                if batch.first[row]:
+                    lives[slot] = _Life(int(batch.flows[row]))
+                else:
+                    lives[slot].rewards.append(float(batch.rewards[row]))
+                    lives[slot].elapsed.append(float(batch.elapsed[row]))
+                lives[slot].observations.append(batch.observations[row])
+            for row in np.flatnonzero(~batch.due).tolist():
+                life = lives.pop(int(batch.slots[row]))
+                if life.actions:
+                    yield life.trajectory(episode_seed(seed, episode), batch, row)
+            if batch.due.any():
+                slots = batch.slots[batch.due]
+                chosen = actions(batch.records[batch.due], slots)
+                for slot, one in zip(slots.tolist(), chosen, strict=True):
+                    lives[slot].actions.append(one)
+                stream.send(chosen, slots)
+
+
+def played(spec: TaskSpec, policy: Path, episodes: int, seed: int) -> Iterator[Trajectory]:
+    """Trajectories of a policy's file that speaks the task's actions, inside the simulator."""
+    rollouts: Rollouts
+    with make(spec.name, "rollouts", seed=seed) as rollouts:
+        for _ in range(episodes):
+            rollouts.begin(policy)
+            yield from of_rollout(rollouts.next())
+
+
+def of_rollout(rollout: Rollout) -> Iterator[Trajectory]:
+    """The flows of an episode."""
+    begins = np.flatnonzero(rollout.first)
+    for begin, end in zip(begins, [*begins[1:], len(rollout.first)], strict=True):
+        last = end - 1
+        if last > begin:
+            yield Trajectory(
+                seed=rollout.seed,
+                flow=int(rollout.flows[begin]),
+                observations=rollout.observations[begin:end],
+                actions=rollout.actions[begin:last, None],
+                rewards=rollout.rewards[begin + 1 : end],
+                elapsed=rollout.elapsed[begin + 1 : end],
+                slowdown=float(rollout.slowdowns[last]),
+                terminated=bool(rollout.terminated[last]),
+                final=bool(rollout.final[last]),
+            )

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Records a policy on a task: who plays, and what the dataset says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ns3_env.agents.baselines.constant import RandomPolicy
+from ns3_env.agents.baselines.mpcc import MpccPolicy
+from ns3_env.agents.trajectories.dataset import write
+from ns3_env.agents.trajectories.playing import asked, own_map, played
+from ns3_env.agents.trajectories.trajectory import Trajectory
+from ns3_env.envs.flow_stream import episode_seed
+from ns3_env.errors import ConfigError
+from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.tasks.declared import task as found_task
+from ns3_env.tasks.definition import TaskSpec
+
+#: Policies by name, made from task and seed: of the simulator's controllers MPCC alone is one over telemetry.
+NAMED: dict[str, Callable[[TaskSpec, int], Any]] = {
+    "mpcc": lambda spec, seed: MpccPolicy(),
+    "random": lambda spec, seed: RandomPolicy(spec.fields, spec.action.name, seed),
+}
+
+
+def record(
+    task: str, policy: str | PathLike[str] | Any, episodes: int, dataset_id: str, *, seed: int = 1
+) -> Any:
+    """Plays a policy on training scenarios of a task and keeps what each flow saw, did and got.
+
+    All flows of the task are under the policy and decide under the task's clock. Actions are the task's: of a
+    policy with another action map, as MPCC's windows, the nearest action of the task is taken and applied, so
+    that a row's action is what led to the next row. A dataset's episode is a flow; infos have "elapsed"
+    (base RTTs since the flow's last decision), "slowdown" (of the flow, on its last row), "final" (nothing is
+    to be bootstrapped from there, though the episode is truncated) and "flow" (its index in its scenario);
+    the episode's seed is its scenario's.
+
+    Args:
+        task: its name or id.
+        policy: "mpcc" or "random"; a policy's file, which plays inside the simulator where it decides as the
+            task does; or what has ``predict`` as Stable-Baselines3's models, with ``fields`` and
+            ``action_map`` where they are not the task's.
+        episodes: scenarios, of one flow or hundreds each.
+        dataset_id: as Minari names it: "ns3_env/incast/mpcc-v0".
+        seed: scenarios are drawn from it, all of them training scenarios.
+
+    Returns:
+        The ``minari.MinariDataset``, as ``minari.load_dataset(dataset_id)`` gives it.
+
+    Raises:
+        ConfigError: no such policy, a file that is none, no Minari, or a dataset of this id is there.
+        KeyError: no such task.
+        ScenarioError: the task's transport does not know what the policy observes.
+    """
+    spec = found_task(task)
+    name, flows = _flows(spec, policy, episodes, seed)
+    said = {
+        "algorithm_name": name,
+        "task": spec.id,
+        "seed": seed,
+        "scenario_seeds": [episode_seed(seed, number) for number in range(episodes)],
+        "description": (
+            f"Flows of {spec.id} under {name}: {spec.summary}. An episode is a flow; all flows are under "
+            "the policy. Scenarios have training seeds alone; the task's test scenarios are in none."
+        ),
+    }
+    return write(dataset_id, spec, flows, said)
+
+
+def _flows(spec: TaskSpec, policy: Any, episodes: int, seed: int) -> tuple[str, Iterator[Trajectory]]:
+    """The policy's name, and what it plays."""
+    if isinstance(policy, str) and policy in NAMED:
+        own = NAMED[policy](spec, seed)
+        _refuse_unknown(spec, own)
+        return policy, asked(spec, own, episodes, seed)
+    if isinstance(policy, str | PathLike):
+        path = Path(policy)
+        if not path.suffix:
+            raise ConfigError(
+                f"policy: {str(policy)!r} is neither {' nor '.join(NAMED)} nor a policy's file: other "
+                "controllers decide inside the simulator, with each ACK, and tell no observations"
+            )
+        loaded = NetworkPolicy.load(path)
+        if _plays_inside(spec, loaded):
+            return path.name, played(spec, path, episodes, seed)
+        _refuse_unknown(spec, loaded)
+        return path.name, asked(spec, loaded, episodes, seed)
+    _refuse_unknown(spec, policy)
+    return type(policy).__name__, asked(spec, policy, episodes, seed)
+
+
+def _plays_inside(spec: TaskSpec, policy: NetworkPolicy) -> bool:
+    """Whether the simulator, left to play the file by itself, plays the task."""
+    header = policy.spec
+    carried = header.telemetry_bytes == spec.problem().telemetry_bytes
+    return carried and header.clock == spec.clock and own_map(spec.action, policy) is None
+
+
+def _refuse_unknown(spec: TaskSpec, policy: Any) -> None:
+    """Raises ScenarioError where flows of the task do not know what the policy observes."""
+    spec.problem().check(spec.training(0), tuple(getattr(policy, "fields", ())))

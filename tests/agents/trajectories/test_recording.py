@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Datasets of trajectories: what is written is read, what returns are worth, which seeds are in them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ns3_env.agents.baselines.mpcc import MpccPolicy
+from ns3_env.agents.trajectories import dataset as storing
+from ns3_env.agents.trajectories import record
+from ns3_env.agents.trajectories.playing import asked, played
+from ns3_env.agents.trajectories.trajectory import Trajectory
+from ns3_env.errors import ConfigError
+from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.tasks import FIRST_TEST_SEED, task
+from tests.samples.policy_files import mlp_file
+
+minari = pytest.importorskip("minari")
+LONG_SHORT = task("LongShort")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def datasets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("datasets")
+        patch.setenv("MINARI_DATASETS_PATH", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def recorded(datasets: Path) -> Any:
+    return record("LongShort", "mpcc", 1, "ns3_env/longshort/mpcc-v0", seed=5)
+
+
+def same(one: Trajectory, other: Trajectory) -> None:
+    for field in dataclasses.fields(Trajectory):
+        np.testing.assert_array_equal(getattr(one, field.name), getattr(other, field.name), field.name)
+
+
+def test_what_was_played_is_read_again(recorded: Any) -> None:
+    read = list(storing.read(minari.load_dataset("ns3_env/longshort/mpcc-v0")))
+    again = list(asked(LONG_SHORT, MpccPolicy(), 1, 5))
+    assert len(read) == len(again) == recorded.total_episodes > 10
+    for one, other in zip(read, again, strict=True):
+        same(one, other)
+    assert read[0].observations.dtype == read[0].actions.dtype == np.float32
+
+
+def test_a_flows_rewards_are_minus_its_slowdown_and_its_actions_the_tasks(recorded: Any) -> None:
+    for flow in recorded.iterate_episodes():
+        steps = len(flow.rewards)
+        assert len(flow.observations) == steps + 1 == len(flow.infos["elapsed"])
+        assert flow.rewards.sum() == pytest.approx(-flow.infos["slowdown"][-1])
+        assert flow.terminations[-1]
+        assert not flow.terminations[:-1].any()
+        assert recorded.action_space.contains(flow.actions[0])
+        assert np.abs(flow.actions).max() <= 1
+    actions = np.concatenate([flow.actions for flow in recorded.iterate_episodes()])
+    assert 0.01 < actions.std() < 1
+
+
+def test_a_dataset_says_who_played_what(recorded: Any) -> None:
+    said = recorded.storage.metadata
+    assert said["task"] == "ns3_env/LongShort-v1" == recorded.env_spec.id
+    assert said["algorithm_name"] == "mpcc"
+    assert said["requirements"] == [f"ns3-env=={version('ns3-env')}"]
+    [seed] = said["scenario_seeds"]
+    assert 0 <= seed < 2**31 < FIRST_TEST_SEED
+    assert {metadata["seed"] for metadata in recorded.storage.get_episode_metadata([0, 3])} == {seed}
+
+
+def test_a_policys_file_is_recorded_alike_inside_the_simulator_and_from_python(tmp_path: Path) -> None:
+    action = {"name": LONG_SHORT.action.name, **vars(LONG_SHORT.action)}
+    settings = {"action": action, "clock": LONG_SHORT.clock, "telemetry_bytes": 18}
+    file = mlp_file(tmp_path / "policy.safetensors", **settings)
+    inside = sorted(played(LONG_SHORT, file, 1, 3), key=lambda flow: flow.flow)
+    outside = sorted(asked(LONG_SHORT, NetworkPolicy.load(file), 1, 3), key=lambda flow: flow.flow)
+    assert len(inside) == len(outside) > 10
+    for one, other in zip(inside, outside, strict=True):
+        same(one, other)
+
+
+def test_nothing_is_left_of_a_dataset_that_was_not_written_to_its_end(datasets: Path) -> None:
+    def broken() -> Iterator[Trajectory]:
+        yield from asked(LONG_SHORT, MpccPolicy(), 1, 5)
+        raise RuntimeError("the simulator died")
+
+    with pytest.raises(RuntimeError, match="died"):
+        storing.write("broken-v0", LONG_SHORT, broken(), {})
+    assert not (datasets / "broken-v0").exists()
+
+
+@pytest.mark.parametrize(
+    ("policy", "dataset_id", "said"),
+    [
+        ("hpcc", "some-v0", "neither mpcc nor random"),
+        ("nothing.safetensors", "some-v0", "no such file"),
+        ("random", "ns3_env/longshort/mpcc-v0", "there is such a dataset"),
+    ],
+)
+def test_what_cannot_be_recorded_is_refused(recorded: Any, policy: str, dataset_id: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        record("LongShort", policy, 1, dataset_id)
+
+
+def test_mpcc_is_refused_where_nobody_tells_it_of_hops() -> None:
+    with pytest.raises(Exception, match="telemetry of switches"):
+        record("Tcp", "mpcc", 1, "tcp-v0")
