@@ -20,6 +20,9 @@ VERSIONS: dict[str, int] = {
     "Tcp": 1,
 }
 
+#: What moved a task's scores, by its name and the version from then on; its first version needs no word.
+CHANGES: dict[tuple[str, int], str] = {}
+
 
 def id_of(name: str) -> str:
     """As Gymnasium registers the task."""

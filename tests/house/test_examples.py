@@ -22,7 +22,7 @@ EXAMPLES = {
 
 BLOCKS = [
     (page, code)
-    for page in ("getting-started", "learning-libraries")
+    for page in ("getting-started", "learning-libraries", "tasks")
     for code in re.findall(r"```python\n(.*?)```", (ROOT / f"docs/{page}.md").read_text("utf-8"), re.DOTALL)
 ]
 

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Writes the tasks' pages from their declarations: docs/tasks/*.md, and the table of docs/tasks.md.
+
+python docs/make/task_pages.py            writes them
+python docs/make/task_pages.py --check    names those that are out of date, and ends with 1
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import ns3_env.tasks.registry
+from ns3_env.scenario import PerFlowRtt, Scenario
+from ns3_env.task.observations import FIELDS, wire_bytes
+from ns3_env.tasks import FIRST_TEST_SEED, TASKS, TESTS, TaskSpec
+from ns3_env.tasks.front_ends import OTHERS
+from ns3_env.tasks.versions import CHANGES, VERSIONS
+
+DOCS = Path(__file__).parents[1]
+INDEX = DOCS / "tasks.md"
+ANCHORS = Path(ns3_env.tasks.registry.__file__).with_name("anchors.json")
+#: Where the table of docs/tasks.md stands.
+TABLE = re.compile(r"(<!-- tasks -->\n).*(<!-- /tasks -->)", re.DOTALL)
+#: What a field is; its unit and range are declared in C++.
+MEANINGS = {
+    "rtt": "RTT of the last ACK",
+    "qlen": "queue of the most congested hop",
+    "switch_rate": "what that hop sends",
+    "flow_count": "flows there",
+    "goodput": "what arrived since the last decision",
+    "ecn_fraction": "share of marked ACKs",
+    "rtt_slope": "how the RTT changes",
+    "pacing_rate": "the flow's own rate",
+    "remaining": "bytes that are left",
+    "attained": "bytes that have arrived",
+    "last_action": "the action before",
+    "notified_offset": "queue above its target, of the last feedback frame",
+    "notified_delta": "its growth, of the last feedback frame",
+    "notified_feedback": "-Fb of the last feedback frame",
+}
+SCORED = {
+    "slowdown": "the mean FCT slowdown of the task's flows; one that is cut pays for what is left of it",
+    "max_min": "how far the flows' slowdowns are from those of the max-min allocation",
+}
+
+
+def number(value: float) -> str:
+    """As short as it can be said."""
+    return f"{value:g}" if abs(value) < 1e5 else f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
+
+
+def said(thing: object) -> str:
+    """A docstring as Markdown."""
+    text = inspect.getdoc(type(thing)) or ""
+    text = re.sub(r":class:`~?(?:\w+\.)*(\w+)`", r"`\1`", text).replace("``", "`")
+    return re.sub(r"\(docs/(decisions/[\w.-]+)\)", r"([why](../\1))", text)
+
+
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """Rows of Markdown."""
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def file_of(spec: TaskSpec) -> str:
+    """The page's name, and its picture's."""
+    return spec.name.lower()
+
+
+def anchors(spec: TaskSpec) -> dict[str, Any] | None:
+    """What the task's score is measured by, where that has been measured."""
+    known = json.loads(ANCHORS.read_text("utf-8")) if ANCHORS.exists() else {}
+    found: dict[str, Any] | None = known.get(spec.name)
+    return found if found is not None and found["version"] == VERSIONS[spec.name] else None
+
+
+def observations(spec: TaskSpec) -> str:
+    """Fields, units, ranges, bytes."""
+    known = {field.name: field for field in FIELDS}
+    rows = []
+    for name in spec.fields:
+        field = known[name]
+        unit = field.normaliser if field.unit == "1" and field.normaliser else field.unit
+        low, high = number(field.low), number(field.high)
+        rows.append((f"`{name}`", MEANINGS[name], unit, f"{low} to {high}", str(wire_bytes([name]))))
+    return table(("field", "what it is", "in", "range", "bytes on the wire, alone"), rows)
+
+
+def clock(spec: TaskSpec) -> str:
+    """When flows decide."""
+    if isinstance(spec.clock, PerFlowRtt):
+        return f"{spec.clock.rtt_fraction:g} RTT after its last decision, each flow for itself"
+    return "with each feedback frame of a switch"
+
+
+def network(scenario: Scenario) -> str:
+    """Its size, in words."""
+    built = scenario.topology.build()
+    rates = sorted({link.rate_bps for link in built.links})
+    hosts = len(built.hosts)
+    shown = " and ".join(f"{rate / 1e9:g}" for rate in rates)
+    return f"{hosts} hosts, {len(built.nodes) - hosts} switches, {shown} Gb/s"
+
+
+def tests(spec: TaskSpec) -> str:
+    """A row for each test scenario."""
+    measured = anchors(spec)
+    head = ["test", "seed", "network", "flows", "under the agent", "MB"]
+    if measured:
+        head += [measured["base"], spec.reference]
+    rows = []
+    for i in range(TESTS):
+        scenario = spec.test(i)
+        size = sum(scenario.flows().size_bytes) / 1e6
+        row = [str(i), f"2^40 + {i}", network(scenario), str(scenario.flow_count)]
+        row += [str(scenario.agent_flow_count), f"{size:.3g}"]
+        if measured:
+            row += [f"{measured[key][i]:.3g}" for key in ("base_values", "reference_values")]
+        rows.append(tuple(row))
+    return table(tuple(head), rows)
+
+
+def score(spec: TaskSpec) -> str:
+    """What is measured, and what 0 and 100 are."""
+    text = f"Scored is {SCORED[spec.measure]}: the lower the better. The reference is `{spec.reference}`."
+    measured = anchors(spec)
+    if measured is None:
+        return text
+    base, reference = (
+        float(np.exp(np.mean(np.log(measured[key])))) for key in ("base_values", "reference_values")
+    )
+    return (
+        f"{text} 0 is what `{measured['base']}` reaches, {base:.3g} as a geometric mean over the test scenarios, and "
+        f"100 what the reference does, {reference:.3g}: 100 ln({base:.3g} / value) / ln({base:.3g} / {reference:.3g})."
+    )
+
+
+def versions(spec: TaskSpec) -> str:
+    """What changed with each."""
+    latest = VERSIONS[spec.name]
+    lines = [f"- v{n}: {CHANGES[spec.name, n]}" for n in range(latest, 1, -1)]
+    return "\n".join([*lines, "- v1: the first one, of ns3-env 0.2.0."])
+
+
+def settings(thing: Any) -> str:
+    """Its settings as code."""
+    return ", ".join(f"`{name}={value!r}`" for name, value in asdict(thing).items())
+
+
+def page(spec: TaskSpec) -> str:
+    """A task's page."""
+    problem, name = spec.problem(), spec.name
+    transport = spec.test(0).transport
+    observed, acts = len(spec.fields), spec.action.space
+    limit = spec.test(0).time_limit_ns / 1e6
+    facts = [
+        ("observation space", f"`Box({observed},)` float32"),
+        ("action space", f"`Box({acts.low[0]:g}, {acts.high[0]:g}, {acts.shape})` float32"),
+        ("reward", f"`{spec.reward}`"),
+        ("a flow decides", clock(spec)),
+        ("Gymnasium", f'`gymnasium.make("{spec.id}")`'),
+        ("other front ends", f'`ns3_env.tasks.make("{name}", front_end)`: [all tasks](../tasks.md)'),
+    ]
+    lost = "" if transport == "tcp" else f" {wire_bytes(spec.fields)} B on each packet carry what is observed."
+    reward: Any = problem.reward
+    attributes = ", ".join(f"`{key}: {value}`" for key, value in spec.attributes.items())
+    return f"""<!-- Made by docs/make/task_pages.py. -->
+# {name}
+
+{spec.summary}.
+
+![Network of test scenario 0, rates or windows of its flows, and the longest queue](../images/tasks/{file_of(spec)}.png)
+
+*Test scenario 0 under two controllers: its network (orange: hosts that receive), the flows' rates (windows over TCP), the longest queue.*
+
+{table(("", ""), facts)}
+
+## Observation space
+
+{observations(spec)}
+
+Values are cut to their range.{lost} A byte count of a field alone: fields share what they need ([table](../architecture.md#bytes-of-telemetry)).
+
+## Action space
+
+`{spec.action.name}`, {settings(spec.action)}. {said(spec.action)}
+
+## Reward
+
+`{spec.reward}`, {settings(reward)}. {said(reward)}
+
+## Episodes
+
+In Gymnasium an episode is one flow's life, of another flow in each, and the other flows are under `{OTHERS[transport]}`: terminated when the flow is done, truncated
+after {limit:g} ms of simulated time. The other front ends have every flow of the task under the agent, at most {spec.slots} in a scenario.{
+    f" The agent has the attributes {attributes}." if attributes else ""
+} The last info of a flow has its `"slowdown"`.
+
+## Training and test scenarios
+
+A training scenario is drawn from each seed in [0, 2^31), a test scenario from 2^40 + its number: no training draws one.
+
+{tests(spec)}
+
+## Score
+
+{score(spec)} A training on this task alone has a budget of {spec.decisions:,} decisions.
+
+## Versions
+
+{versions(spec)}
+"""
+
+
+def index() -> str:
+    """The table of docs/tasks.md."""
+    rows = []
+    for spec in TASKS.values():
+        flows = [spec.test(i).agent_flow_count for i in range(TESTS)]
+        rows.append(
+            (
+                f"[{spec.name}](tasks/{file_of(spec)}.md)",
+                spec.summary,
+                f"{min(flows)} to {max(flows)}" if min(flows) < max(flows) else str(flows[0]),
+                f"`{spec.reward}`",
+                "max-min fairness" if spec.measure == "max_min" else "slowdown",
+            )
+        )
+    return table(("task", "what it is", "flows of a test", "reward", "score"), rows)
+
+
+def pages() -> Iterator[tuple[Path, str]]:
+    """(path, text) of all that is made."""
+    for spec in TASKS.values():
+        yield DOCS / "tasks" / f"{file_of(spec)}.md", page(spec)
+    yield INDEX, TABLE.sub(lambda found: f"{found[1]}{index()}\n{found[2]}", INDEX.read_text("utf-8"))
+
+
+def main(arguments: list[str]) -> int:
+    """Writes, or checks; the exit code."""
+    assert FIRST_TEST_SEED == 2**40, "pages say so"
+    old = [path for path, text in pages() if not path.exists() or path.read_text("utf-8") != text]
+    if arguments == ["--check"]:
+        for path in old:
+            print(f"{path.relative_to(DOCS.parent)} is out of date: python docs/make/task_pages.py")
+        return 1 if old else 0
+    for path, text in pages():
+        path.write_text(text, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

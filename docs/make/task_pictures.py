@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Draws a picture of each task: its network, and an episode under two controllers. Needs the extra report.
+
+python docs/make/task_pictures.py [TASK...]    writes docs/images/tasks/*.png
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from PIL import Image
+
+from ns3_env.eval.episodes.recording import recorded
+from ns3_env.eval.plots.multiples import stretches
+from ns3_env.eval.plots.plots import settings, time_unit
+from ns3_env.eval.trace.flow_series import draw_flow_series
+from ns3_env.scenario import Scenario
+from ns3_env.scenario.topology import Network
+from ns3_env.simulator import Simulator
+from ns3_env.simulator.results import bottleneck
+from ns3_env.tasks import TASKS, TaskSpec, task
+
+FOLDER = Path(__file__).parents[1] / "images" / "tasks"
+#: Who is shown, where others than DCQCN and HPCC.
+SHOWN = {"Layer2": ("qcn", "smcc"), "Tcp": ("newreno", "dctcp")}
+
+
+def places(network: Network) -> dict[int, tuple[float, float]]:
+    """Where each node is drawn: hosts below, switches by their distance from hosts."""
+    near: dict[int, list[int]] = {node: [] for node in range(len(network.nodes))}
+    for link in network.links:
+        near[link.a].append(link.b)
+        near[link.b].append(link.a)
+    level = dict.fromkeys(network.hosts, 0)
+    row = list(network.hosts)
+    while row:
+        row = sorted({other for node in row for other in near[node] if other not in level})
+        level.update(dict.fromkeys(row, max(level.values()) + 1))
+    found = {}
+    for height in range(max(level.values()) + 1):
+        nodes = [node for node in level if level[node] == height]
+        if height == 0:
+            nodes.sort(key=lambda host: (near[host][0], host))
+        for i, node in enumerate(nodes):
+            found[node] = ((i + 0.5) / len(nodes), float(height))
+    return found
+
+
+def draw_network(axes: Axes, scenario: Scenario) -> None:
+    """Links the wider the faster; hosts that receive orange."""
+    network = scenario.topology.build()
+    at, most = places(network), max(link.rate_bps for link in network.links)
+    for link in network.links:
+        (x, y), (u, v) = at[link.a], at[link.b]
+        axes.plot([x, u], [y, v], color="#999999", linewidth=0.5 + 1.2 * link.rate_bps / most, zorder=1)
+    receivers = set(scenario.flows().dst)
+    for node, (x, y) in at.items():
+        switch = network.nodes[node] == "switch"
+        colour = "#444444" if switch else "#E69F00" if node in receivers else "#56B4E9"
+        axes.scatter([x], [y], s=46 if switch else 18, marker="s" if switch else "o", color=colour, zorder=2)
+    axes.set(xlim=(0, 1), ylim=(-0.3, max(y for _, y in at.values()) + 0.3))
+    axes.set_axis_off()
+
+
+def draw_episode(above: Axes, below: Axes, results: dict[str, Any]) -> None:
+    """Rates, or windows where nobody paces, over the longest queue."""
+    end = float(results["totals"]["end_ns"])
+    unit, name = time_unit(1e6)  # of both controllers
+    windows = np.asarray(results["windows"], dtype=np.float64).reshape(-1, 4)
+    column, scale, text = (2, 1e3, "windows (kB)") if "rtt" in results else (3, 1e9, "rates (Gb/s)")
+    draw_flow_series(above, results, windows, column, scale, end, unit)
+    above.set(ylabel=text)
+    above.tick_params(labelbottom=False)
+    port = bottleneck(results)
+    assert port is not None
+    times, lengths = (np.asarray(port["series"][key], dtype=np.float64) for key in ("t_ns", "bytes"))
+    middle, low, median, high = stretches(times / unit, lengths / 1e3, bins=300)
+    below.fill_between(middle, low, high, color="#0072B2", alpha=0.35, linewidth=0)
+    below.plot(middle, median, color="#0072B2", linewidth=0.9)
+    below.set(ylabel="queue (kB)", xlabel=f"time ({name})")
+    for axes in (above, below):
+        axes.set_xlim(0, end / unit)
+        axes.grid(alpha=0.3, linewidth=0.6)
+
+
+def align(one: Axes, other: Axes) -> None:
+    """Both on the same axes."""
+    if "log" in (one.get_yscale(), other.get_yscale()):
+        one.set_yscale("log")
+        other.set_yscale("log")
+    logarithmic = one.get_yscale() == "log"
+    least = max(0.5, min(axes.get_ylim()[0] for axes in (one, other))) if logarithmic else 0.0
+    limits = least, max(axes.get_ylim()[1] for axes in (one, other))
+    last = max(one.get_xlim()[1], other.get_xlim()[1])
+    for axes in (one, other):
+        axes.set(ylim=limits, xlim=(0, last))
+
+
+def drawn(spec: TaskSpec) -> Figure:
+    """The picture of test scenario 0."""
+    scenario = recorded(spec.test(0))
+    record = scenario.record.model_copy(update={"windows": True, "queues": True})
+    with matplotlib.rc_context({**settings(), "font.size": 8}):
+        figure = Figure(figsize=(8.6, 3.3), layout="constrained", facecolor="white")
+        parts = figure.subplot_mosaic([["net", "a", "b"], ["net", "c", "d"]], width_ratios=[1.1, 1.4, 1.4])
+        draw_network(parts["net"], scenario)
+        with Simulator() as simulator:
+            for above, below, name in zip("ab", "cd", SHOWN.get(spec.name, ("dcqcn", "hpcc")), strict=True):
+                played = scenario.model_copy(update={"record": record}).under(name)
+                draw_episode(parts[above], parts[below], simulator.play(played))
+                parts[above].set_title(name, fontsize=9)
+        align(parts["a"], parts["b"])
+        align(parts["c"], parts["d"])
+    return figure
+
+
+def main(names: list[str]) -> None:
+    """Draws those, or all."""
+    for spec in map(task, names or TASKS):
+        target = io.BytesIO()
+        drawn(spec).savefig(target, format="png", dpi=110)
+        small = Image.open(target).convert("RGB").quantize(128, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        small.save(FOLDER / f"{spec.name.lower()}.png", optimize=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
