@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Clones MPCC on a task: records it, fits a network to what it did, plays the network in the simulator.
+"""Clones MPCC on a task: records it, fits a network, plays that inside the simulator.
 
     python examples/behaviour_cloning.py --task LongShort --episodes 16 --out runs/clone
 
@@ -14,6 +14,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import minari
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -87,10 +88,14 @@ def main() -> None:
     torch.set_num_threads(1)  # the network is small
     torch.manual_seed(given.seed)
     given.out.mkdir(parents=True, exist_ok=True)
-    os.environ.setdefault("MINARI_DATASETS_PATH", str(given.out / "datasets"))
+    os.environ["MINARI_DATASETS_PATH"] = str(given.out / "datasets")
 
     spec = task(given.task)
-    dataset = record(spec.name, "mpcc", given.episodes, f"{spec.id.lower()}/mpcc-v0", seed=given.seed)
+    dataset_id = f"{spec.id.lower()}/mpcc-{given.episodes}-{given.seed}-v0"
+    if dataset_id in minari.list_local_datasets():
+        dataset = minari.load_dataset(dataset_id)
+    else:
+        dataset = record(spec.name, "mpcc", given.episodes, dataset_id, seed=given.seed)
     seen, done = decisions(dataset)
     print(f"{dataset.total_episodes} flows with {len(done)} decisions in {dataset.spec.data_path}")
     network = fit(seen, done, given.updates)

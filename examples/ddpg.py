@@ -18,6 +18,7 @@ class DdpgConfig(AgentConfig):
     """What may stand in the section ``agent`` of a configuration."""
 
     learning_rate: float = Field(default=1e-3, gt=0)
+    gamma_per_rtt: float = Field(default=0.99, gt=0, le=1, description="discount per base RTT")
     learning_starts: int = Field(default=1000, ge=0, description="steps taken at random first")
 
 
@@ -33,6 +34,7 @@ class DdpgTrainer(GradientTrainer):
                 self.env,
                 learning_rate=agent.learning_rate,
                 learning_starts=agent.learning_starts,
+                gamma=agent.gamma_per_rtt,  # masked() raises it to what each decision took
                 seed=self.config.seed,
             )
         )

@@ -51,6 +51,14 @@ def exponential_window(
     return window, min(window * 8e9 / flow["base_rtt_ns"], flow["host_rate_bps"])
 
 
+def logarithmic_window(action: float, flow: Mapping[str, float], least_packets: float) -> tuple[float, float]:
+    """Window (B) and pacing rate (bit/s): from ``least_packets`` packets at -1 to a BDP at 1, by factors."""
+    packet = flow["packet_bytes"]
+    bdp = max(flow["bdp_bytes"], packet)
+    window = bdp * (min(least_packets * packet, bdp) / bdp) ** ((1 - action) / 2)
+    return window, min(window * 8e9 / flow["base_rtt_ns"], flow["host_rate_bps"])
+
+
 def multiplicative_rate(
     action: float,
     flow: Mapping[str, float],
@@ -70,6 +78,7 @@ def multiplicative_rate(
 ACTION_MAPS: dict[str, Callable[..., tuple[float, float]]] = {
     "multiplicative_window": multiplicative_window,
     "exponential_window": exponential_window,
+    "logarithmic_window": logarithmic_window,
     "multiplicative_rate": multiplicative_rate,
 }
 

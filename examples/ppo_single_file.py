@@ -6,7 +6,8 @@
 
 Each environment is an incast with one controlled flow; the others are under HPCC. The vector environment
 resets in the step that ends an episode (Gymnasium's SAME_STEP), so each row of each step is a decision:
-nothing needs a mask. What a truncated episode would have earned is the value of ``final_obs``.
+nothing needs a mask. A flow's return is minus its slowdown, and one that is cut has paid for what is left of
+it: after either end nothing is worth anything. Decisions take different times: discounts count in base RTTs.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Settings:
     flows: int = 4
     num_steps: int = 128
     learning_rate: float = 1e-3
-    gamma: float = 0.95
+    gamma_per_rtt: float = 0.99
     gae_lambda: float = 0.95
     minibatches: int = 4
     epochs: int = 8
@@ -111,7 +112,7 @@ def collect(
     agent: Agent, envs: gym.vector.VectorEnv, first: NDArray[np.float32], settings: Settings
 ) -> tuple[Rollout, NDArray[np.float32]]:
     """Plays ``num_steps`` steps from the observations ``first`` on; the observations that follow, too."""
-    seen, acted, log_probs, values, rewards, after, ended = [], [], [], [], [], [], []
+    seen, acted, log_probs, values, rewards, after, discounts = [], [], [], [], [], [], []
     now = first
     for _ in range(settings.num_steps):
         observations = tensor(now)
@@ -119,24 +120,19 @@ def collect(
         actions = policy.sample()
         low, high = envs.single_action_space.low, envs.single_action_space.high  # type: ignore[attr-defined]
         now, reward, terminated, truncated, infos = envs.step(np.clip(actions.numpy(), low, high))
-        next_value = agent.value(tensor(now))
-        done = terminated | truncated
-        if done.any():  # ``now`` begins another episode there: nothing of its value is this one's
-            final = tensor(np.stack([infos["final_obs"][i] for i in np.flatnonzero(done)]))
-            next_value[torch.as_tensor(done)] = agent.value(final)
-            next_value[torch.as_tensor(terminated)] = 0.0
+        lives = tensor(~(terminated | truncated))  # elsewhere ``now`` begins another episode
         seen.append(observations)
         acted.append(actions)
         log_probs.append(policy.log_prob(actions).sum(-1))
         values.append(agent.value(observations))
         rewards.append(tensor(reward))
-        after.append(next_value)
-        ended.append(tensor(done))
+        after.append(agent.value(tensor(now)))
+        discounts.append(lives * settings.gamma_per_rtt ** tensor(infos["elapsed"]))
     advantages = torch.zeros(settings.num_steps, envs.num_envs)
     running = torch.zeros(envs.num_envs)
     for t in reversed(range(settings.num_steps)):  # generalised advantage estimation
-        delta = rewards[t] + settings.gamma * after[t] - values[t]
-        running = delta + settings.gamma * settings.gae_lambda * (1 - ended[t]) * running
+        delta = rewards[t] + discounts[t] * after[t] - values[t]
+        running = delta + discounts[t] * settings.gae_lambda * running
         advantages[t] = running
     stacked = (torch.stack(parts) for parts in (seen, acted, log_probs, values))
     return Rollout(*stacked, advantages, torch.stack(rewards)), now
@@ -168,17 +164,17 @@ def update(agent: Agent, optimiser: torch.optim.Optimizer, rollout: Rollout, set
 
 
 @torch.no_grad()
-def reward_per_decision(agent: Agent, settings: Settings, steps: int = 100) -> float:
-    """Mean reward of the policy's mean action on episodes that are the same each time."""
+def mean_slowdown(agent: Agent, settings: Settings, flows: int = 16) -> float:
+    """Of flows under the policy's mean action, on episodes that are the same each time."""
     envs = make(settings)
     now, _ = envs.reset(seed=1_000)
-    total = 0.0
-    for _ in range(steps):
+    told: list[float] = []
+    while len(told) < flows:
         actions = agent.policy(tensor(now)).mean.clamp(-1, 1).numpy()
-        now, rewards, _, _, _ = envs.step(actions)
-        total += float(rewards.mean())
+        now, _, terminated, truncated, infos = envs.step(actions)
+        told += [infos["final_info"]["slowdown"][i] for i in np.flatnonzero(terminated | truncated)]
     envs.close()
-    return total / steps
+    return float(np.mean(told))
 
 
 def make(settings: Settings) -> gym.vector.VectorEnv:
@@ -207,7 +203,7 @@ def main() -> None:
         from torch.utils.tensorboard import SummaryWriter
 
         writer = SummaryWriter(str(settings.tensorboard))
-    before = reward_per_decision(agent, settings)
+    before = mean_slowdown(agent, settings)
     now, _ = envs.reset(seed=settings.seed)
     per_update = settings.num_steps * settings.num_envs
     began = time.monotonic()
@@ -218,14 +214,14 @@ def main() -> None:
         divergence = update(agent, optimiser, rollout, settings)
         if writer is not None:
             decisions = number * per_update
-            writer.add_scalar("charts/reward", float(rollout.rewards.mean()), decisions)
+            writer.add_scalar("charts/cost_per_decision", -float(rollout.rewards.mean()), decisions)
             writer.add_scalar("charts/decisions_per_s", decisions / (time.monotonic() - began), decisions)
             writer.add_scalar("losses/kl_divergence", divergence, decisions)
     envs.close()
     if writer is not None:
         writer.close()
-    after = reward_per_decision(agent, settings)
-    print(f"reward per decision: {before:.3f} before, {after:.3f} after {updates * per_update} steps")
+    after = mean_slowdown(agent, settings)
+    print(f"mean slowdown: {before:.3f} before, {after:.3f} after {updates * per_update} steps")
 
 
 if __name__ == "__main__":

@@ -4,12 +4,14 @@
     python examples/torchrl_td3.py --steps 20000
 
 The environment is an incast with one controlled flow, the others are under HPCC. Each step is a decision of
-that flow, whenever its clock says so: nothing needs a mask.
+that flow, whenever its clock says so: nothing needs a mask. Its return is minus its slowdown; one that is cut
+has paid for what is left. The discount is per base RTT, by the key that TorchRL has for steps of n.
 """
 
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 import gymnasium as gym
 import torch
@@ -17,27 +19,45 @@ from tensordict import TensorDict
 from tensordict.nn import TensorDictModule, TensorDictSequential
 from torch import nn
 from torchrl.collectors import Collector
-from torchrl.data import LazyTensorStorage, TensorDictReplayBuffer
+from torchrl.data import Composite, LazyTensorStorage, TensorDictReplayBuffer, Unbounded
 from torchrl.envs import DoubleToFloat, ExplorationType, GymWrapper, TransformedEnv, set_exploration_type
+from torchrl.envs.gym_like import BaseInfoDictReader
 from torchrl.modules import MLP, AdditiveGaussianModule, TanhModule, ValueOperator
 from torchrl.objectives import SoftUpdate, TD3Loss
 
 import ns3_env  # noqa: F401 (registers the ids)
+from ns3_env.task.actions import LogarithmicWindow
 
+#: What the flow observes: its RTT, and the most congested hop's queue, rate and own share.
+FIELDS = ["rtt", "qlen", "switch_rate", "goodput", "pacing_rate", "last_action"]
 FRAMES = 200  # decisions between two visits to the learner
 BATCH = 128
 RANDOM_FRAMES = 600  # taken at random first
 
 
+class Elapsed(BaseInfoDictReader):
+    """The base RTTs that each decision took."""
+
+    info_spec = Composite(elapsed=Unbounded(()))
+
+    def __call__(self, info_dict: dict[str, Any], tensordict: TensorDict) -> TensorDict:
+        """Beside the observation."""
+        return tensordict.set("elapsed", torch.tensor(info_dict["elapsed"]))
+
+
 def make(flows: int = 4) -> TransformedEnv:
     """A flow among others, as TorchRL has environments."""
-    return TransformedEnv(GymWrapper(gym.make("ns3_env/RdmaIncast-v0", flows=flows)), DoubleToFloat())
+    env = GymWrapper(
+        gym.make("ns3_env/RdmaIncast-v0", flows=flows, fields=FIELDS, action=LogarithmicWindow())
+    )
+    env.set_info_dict_reader(Elapsed())
+    return TransformedEnv(env, DoubleToFloat())
 
 
 class Learner:
     """TD3 (Fujimoto et al. 2018) of TorchRL's parts."""
 
-    def __init__(self, env: TransformedEnv, gamma: float = 0.95) -> None:
+    def __init__(self, env: TransformedEnv, gamma_per_rtt: float = 0.99) -> None:
         space = env.action_spec_unbatched
         inputs, outputs = env.observation_spec["observation"].shape[-1], space.shape[-1]
         network = MLP(inputs, outputs, num_cells=[64, 64], activation_class=nn.ReLU)
@@ -54,7 +74,7 @@ class Learner:
             in_keys=["observation", "action"],
         )
         self.loss = TD3Loss(self.actor, critic, action_spec=space, num_qvalue_nets=2)
-        self.loss.make_value_estimator(gamma=gamma)
+        self.loss.make_value_estimator(gamma=gamma_per_rtt)
         self.targets = SoftUpdate(self.loss, tau=0.005)
         critic_parameters = list(self.loss.qvalue_network_params.flatten_keys().values())
         actor_parameters = list(self.loss.actor_network_params.flatten_keys().values())
@@ -81,14 +101,14 @@ def descend(optimiser: torch.optim.Optimizer, loss: torch.Tensor) -> None:
 
 
 @torch.no_grad()
-def reward_per_decision(learner: Learner, episodes: int = 4) -> float:
-    """Mean reward of a decision, without exploration, on episodes that are the same each time."""
+def mean_slowdown(learner: Learner, episodes: int = 4) -> float:
+    """Minus the mean return, without exploration, on episodes that are the same each time."""
     env = make()
     env.set_seed(1_000)
     with set_exploration_type(ExplorationType.DETERMINISTIC):
-        played = [env.rollout(1_000, learner.actor)["next", "reward"] for _ in range(episodes)]
+        returns = [env.rollout(100_000, learner.actor)["next", "reward"].sum() for _ in range(episodes)]
     env.close()
-    return float(torch.cat(played).mean())
+    return -float(torch.stack(returns).mean())
 
 
 def main() -> None:
@@ -103,7 +123,7 @@ def main() -> None:
     env = make()
     env.set_seed(given.seed)
     learner = Learner(env)
-    before = reward_per_decision(learner)
+    before = mean_slowdown(learner)
     frames = max(FRAMES, given.steps // FRAMES * FRAMES)
     collector = Collector(
         env,
@@ -116,13 +136,15 @@ def main() -> None:
     )
     memory = TensorDictReplayBuffer(storage=LazyTensorStorage(100_000), batch_size=BATCH)
     for batch in collector:
+        batch["steps_to_next_obs"] = batch["next", "elapsed"].unsqueeze(-1)
+        batch["next", "terminated"] = batch["next", "done"].clone()
         memory.extend(batch.reshape(-1))
         learner.noise.step(batch.numel())
         for _ in range(FRAMES // 2):
             learner.learn(memory.sample())
     collector.shutdown()
-    after = reward_per_decision(learner)
-    print(f"reward per decision: {before:.3f} before, {after:.3f} after {frames} steps")
+    after = mean_slowdown(learner)
+    print(f"mean slowdown: {before:.3f} before, {after:.3f} after {frames} steps")
 
 
 if __name__ == "__main__":

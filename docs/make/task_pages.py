@@ -170,7 +170,9 @@ def page(spec: TaskSpec) -> str:
         ("Gymnasium", f'`gymnasium.make("{spec.id}")`'),
         ("other front ends", f'`ns3_env.tasks.make("{name}", front_end)`: [all tasks](../tasks.md)'),
     ]
-    lost = "" if transport == "tcp" else f" {wire_bytes(spec.fields)} B on each packet carry what is observed."
+    lost = (
+        "" if transport == "tcp" else f" {wire_bytes(spec.fields)} B on each packet carry what is observed."
+    )
     reward: Any = problem.reward
     attributes = ", ".join(f"`{key}: {value}`" for key, value in spec.attributes.items())
     return f"""<!-- Made by docs/make/task_pages.py. -->
@@ -178,9 +180,11 @@ def page(spec: TaskSpec) -> str:
 
 {spec.summary}.
 
-![Network of test scenario 0, rates or windows of its flows, and the longest queue](../images/tasks/{file_of(spec)}.png)
+![Network of test scenario 0, rates or windows of its flows, and the longest queue](../images/tasks/{
+        file_of(spec)
+    }.png)
 
-*Test scenario 0 under two controllers: its network (orange: hosts that receive), the flows' rates (windows over TCP), the longest queue.*
+*Test scenario 0 under two controllers: its network (orange: hosts that receive), the flows' rates (windows over TCP; percentiles where flows are many), the longest queue.*
 
 {table(("", ""), facts)}
 
@@ -188,7 +192,9 @@ def page(spec: TaskSpec) -> str:
 
 {observations(spec)}
 
-Values are cut to their range.{lost} A byte count of a field alone: fields share what they need ([table](../architecture.md#bytes-of-telemetry)).
+Values are cut to their range.{
+        lost
+    } A byte count of a field alone: fields share what they need ([table](../architecture.md#bytes-of-telemetry)).
 
 ## Action space
 
@@ -200,10 +206,15 @@ Values are cut to their range.{lost} A byte count of a field alone: fields share
 
 ## Episodes
 
-In Gymnasium an episode is one flow's life, of another flow in each, and the other flows are under `{OTHERS[transport]}`: terminated when the flow is done, truncated
-after {limit:g} ms of simulated time. The other front ends have every flow of the task under the agent, at most {spec.slots} in a scenario.{
-    f" The agent has the attributes {attributes}." if attributes else ""
-} The last info of a flow has its `"slowdown"`.
+In Gymnasium an episode is one flow's life, of another flow in each, and the other flows are under `{
+        OTHERS[transport]
+    }`: terminated when the flow is done, truncated
+after {
+        limit:g} ms of simulated time. The other front ends have every flow of the task under the agent, at most {
+        spec.slots
+    } in a scenario.{
+        f" The agent has the attributes {attributes}." if attributes else ""
+    } The last info of a flow has its `"slowdown"`.
 
 ## Training and test scenarios
 
@@ -213,7 +224,10 @@ A training scenario is drawn from each seed in [0, 2^31), a test scenario from 2
 
 ## Score
 
-{score(spec)} A training on this task alone has a budget of {spec.decisions:,} decisions.
+{
+        score(spec)
+    } Who reaches what: [leaderboard](../leaderboard.md). A training on this task alone has a budget of {
+        spec.decisions:,} decisions.
 
 ## Versions
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Draws a picture of each task: its network, and an episode under two controllers. Needs the extra report.
+"""Draws a picture of each task: its network, and an episode under two controllers.
+
+Needs the extra report.
 
 python docs/make/task_pictures.py [TASK...]    writes docs/images/tasks/*.png
 """
@@ -126,7 +128,11 @@ def main(names: list[str]) -> None:
     for spec in map(task, names or TASKS):
         target = io.BytesIO()
         drawn(spec).savefig(target, format="png", dpi=110)
-        small = Image.open(target).convert("RGB").quantize(128, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        small = (
+            Image.open(target)
+            .convert("RGB")
+            .quantize(128, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        )
         small.save(FOLDER / f"{spec.name.lower()}.png", optimize=True)
 
 

@@ -107,7 +107,7 @@ def mask_of(algorithm: BaseAlgorithm) -> Mask | None:
 def masked(algorithm: A) -> A:
     """The algorithm, which learns from decisions only: its buffer is replaced by its masked sister.
 
-    Its ``gamma`` then counts per base RTT, whatever a decision took (Bradtke & Duff 1994).
+    Its ``gamma`` then counts per base RTT, whatever a decision took (Bradtke and Duff 1994).
 
     Works on TD3, SAC, DDPG, TQC (any off-policy algorithm with the plain ReplayBuffer), PPO, A2C and
     sb3-contrib's RecurrentPPO. An algorithm whose environment has no rows but decisions stays as it is. To be

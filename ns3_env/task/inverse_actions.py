@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ns3_env.task.actions import AbsoluteWindow, ExponentialWindow, Map, MultiplicativeRate
+from ns3_env.task.actions import AbsoluteWindow, ExponentialWindow, LogarithmicWindow, Map, MultiplicativeRate
 from ns3_env.task.observations import column
 
 #: Below any window or rate that a map gives: logarithms and quotients stay finite.
@@ -29,16 +29,23 @@ def nearest_actions(
     if isinstance(action, AbsoluteWindow):
         asked: NDArray[np.float64] = windows[:, None].copy()
         return asked
+    bdp = np.maximum(column(records, "bdp_bytes"), column(records, "packet_bytes"))
+    if isinstance(action, LogarithmicWindow):
+        least = np.minimum(action.least_packets * column(records, "packet_bytes"), bdp)
+        span = np.maximum(np.log(bdp / least), _LEAST)
+        return _within(1.0 + 2.0 * np.log(np.clip(windows, least, bdp) / bdp) / span)
     if isinstance(action, MultiplicativeRate):
         factors = rates / np.maximum(column(records, "rate_bps"), _LEAST)
     else:
-        bdp = np.maximum(column(records, "bdp_bytes"), column(records, "packet_bytes"))
         now = np.minimum(column(records, "window_bytes"), bdp)
         factors = np.minimum(windows, bdp) / np.maximum(now, _LEAST)
     factors = np.maximum(factors, _LEAST)
     if isinstance(action, ExponentialWindow):
-        wanted = np.log(factors) / action.alpha
-    else:
-        wanted = np.where(factors >= 1, factors - 1, 1 - 1 / factors) / action.alpha
+        return _within(np.log(factors) / action.alpha)
+    return _within(np.where(factors >= 1, factors - 1, 1 - 1 / factors) / action.alpha)
+
+
+def _within(wanted: NDArray[np.float64]) -> NDArray[np.float64]:
+    """As (m, 1) actions in [-1, 1]."""
     nearest: NDArray[np.float64] = np.clip(wanted, -1.0, 1.0)[:, None]
     return nearest

@@ -19,8 +19,8 @@ class Outcomes:
 
     Attributes:
         rewards: (k,); 0 on a flow's first row, which no decision led to.
-        elapsed: (k,) base RTTs since the flow's last decision: what a discount counts in (Bradtke & Duff
-            1994); 0 on its first row.
+        elapsed: (k,) base RTTs since the flow's last decision: what a discount counts in (Bradtke and
+            Duff 1994); 0 on its first row.
         final: (k,) nothing follows that would be worth anything: the flow is done, or it was cut and the
             reward has charged what was left of it.
         slowdowns: (k,) NaN but where the flow is over: its completion time over its ideal one, or, where it

@@ -296,6 +296,7 @@ for path in {paths!r}:
 ACTIONS: list[dict[str, Any]] = [
     *({"name": "multiplicative_window", "alpha": 0.5, "rounding": x} for x in ("floor", "progress", "none")),
     {"name": "exponential_window", "alpha": 0.7, "least_packets": 0.5},
+    {"name": "logarithmic_window", "least_packets": 0.5},
     {"name": "multiplicative_rate", "alpha": 0.2, "least_packets": 0.5},
 ]
 

@@ -32,6 +32,7 @@ def test_what_a_page_shows_runs(
     page: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
     exec(compile(code, f"docs/{page}.md", "exec"), {})
 
 

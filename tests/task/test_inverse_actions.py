@@ -9,6 +9,7 @@ import pytest
 from ns3_env.task.actions import (
     AbsoluteWindow,
     ExponentialWindow,
+    LogarithmicWindow,
     Map,
     MultiplicativeRate,
     MultiplicativeWindow,
@@ -35,6 +36,7 @@ WITHIN = np.array([[-1.0], [-0.3], [0.0], [0.4], [1.0]])
     "action",
     [
         ExponentialWindow(alpha=1.0, least_packets=0.1),
+        LogarithmicWindow(),
         MultiplicativeWindow(rounding="none"),
         MultiplicativeRate(alpha=0.5, window="none"),
     ],

@@ -43,9 +43,10 @@ class HistoryReplayBuffer(ReplayBuffer):
 
     A slot's life is ``begin``, then ``act`` and ``outcome`` in turn, until an outcome ends the episode. A
     transition is (history at t, action at t, Σ_{i<m} γ^{e(i)} r_{t+i}, history at t+m, γ^{e(m)}, final);
-    m = n, or less where the episode ended before, and e(i) are the base RTTs that i decisions took (Bradtke &
-    Duff 1994). After a final row nothing is bootstrapped; after another end the value of the last history
-    is, as an episode that was cut would have gone on (Zhang 2023, sec. 4.2, gives the return only).
+    m = n, or less where the episode ended before, and e(i) are the base RTTs that i decisions took
+    (Bradtke and Duff 1994). After a final row nothing is bootstrapped; after another end the value of the
+    last history is, as an episode that was cut would have gone on (Zhang 2023, sec. 4.2, gives the return
+    only).
 
     Memory per transition: 2·K·F + A + a few floats, e.g. 0.5 kB at K = 8, F = 8.
     """
