@@ -33,6 +33,7 @@ from ns3_env.config.model import Strict
 from ns3_env.config.units import plain
 from ns3_env.policies.policy import Placement
 from ns3_env.scenario import Clock, PerFlowRtt
+from ns3_env.task.rewards import DEFAULT_REWARD
 
 #: Of version 0.1.
 DROPPED_KEYS = {"hang_timeout_s": (0.9, "--hang-timeout S, or the variable NS3_ENV_HANG_TIMEOUT")}
@@ -112,7 +113,7 @@ class EnvConfig(Strict):
         description="fields of the observation, or pkg.module:name of a sequence of them",
     )
     action: Named = Named(name="multiplicative_window")
-    reward: Named = Named(name="staged")
+    reward: Named = Named(name=DEFAULT_REWARD)
     clock: Clock = PerFlowRtt()
     decision_quantum_ns: Nanoseconds = Field(
         default=0, ge=0, description="flows due within it decide together"
