@@ -49,13 +49,14 @@ def scenario_of(given: Scenario | Mapping[str, Any]) -> Scenario:
 class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     """One flow under the agent, the others under a controller in the simulator or under another policy.
 
-    An episode is the controlled flow's life: terminated when it is done, truncated at the scenario's time
-    limit. A step runs until the flow's next decision.
+    An episode is the controlled flow's life: terminated when it is done, cut at the scenario's time limit.
+    Where the reward charges what is left, a cut is an end, too (terminated); else it is truncated, and a
+    learner bootstraps there. A step runs until the flow's next decision.
 
     ``info["time_ns"]`` is the simulated time, ``info["elapsed"]`` the base RTTs since the flow's last
-    decision, the last info's ``["slowdown"]`` the flow's. ``info["telemetry"]`` has every field by name and
-    ``info["record"]`` the same as an array; where the transport does not know some fields (TCP), these are
-    absent from the former, and there is no latter.
+    decision, the last info's ``["slowdown"]`` the flow's, ``["cut"]`` whether the limit ended it.
+    ``info["telemetry"]`` has every field by name and ``info["record"]`` the same as an array; where the
+    transport does not know some fields (TCP), these are absent from the former, and there is no latter.
 
     Read again after pickling, it is a new environment of the same arguments.
 
@@ -212,10 +213,11 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
             raise RuntimeError("the simulator ended the episode without the flow's last row")
         if rows.due[own]:
             self._last = rows
-        reward = float(self._came(rows, own).rewards[0])
-        terminated = bool(rows.terminated[own])
-        truncated = bool(rows.truncated[own]) and not terminated
-        return self._observe(rows, own), reward, terminated, truncated, self._info(rows, own)
+        came = self._came(rows, own)
+        terminated = bool(came.final[0])
+        truncated = not (rows.due[own] or terminated)
+        seen, info = self._observe(rows, own), self._info(rows, own)
+        return seen, float(came.rewards[0]), terminated, truncated, info
 
     def _own(self, rows: DecisionBatch) -> int | None:
         found = np.flatnonzero(rows.flows == self._flow)

@@ -107,7 +107,8 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
 
     The agents of an episode are there from its beginning. A flow that has not started yet observes zeros, is
     paid nothing and its action is ignored; ``infos[agent]["due"]`` tells. An agent leaves when its flow is
-    done (terminated) or the time limit is reached (truncated). ``infos[agent]["elapsed"]`` are the base RTTs
+    done (terminated) or the time limit is reached (truncated; terminated where the reward charges what is
+    left, as :class:`ns3_env.envs.gym_env.FlowEnv` says). ``infos[agent]["elapsed"]`` are the base RTTs
     since the flow's last decision, the last one's ``["slowdown"]`` is the flow's.
 
     Args:
@@ -213,7 +214,7 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
                     rewards[agent] = float(came.rewards[row])
                 if not rows.due[row]:
                     living.discard(agent)
-                    terminated[agent] = bool(rows.terminated[row])
+                    terminated[agent] = bool(came.final[row])
                     truncated[agent] = not terminated[agent]
             if rows.due.any():
                 self._due = rows

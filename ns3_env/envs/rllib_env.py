@@ -136,7 +136,7 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
                     rewards[agent] = float(came.rewards[row])
                 if not rows.due[row]:
                     self.agents.remove(agent)
-                    terminated[agent] = bool(rows.terminated[row])
+                    terminated[agent] = bool(came.final[row])
                     truncated[agent] = not terminated[agent]
                     self._cut |= truncated[agent]
             if rows.due.any():

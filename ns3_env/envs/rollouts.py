@@ -207,6 +207,8 @@ class EpisodeQueue(WithTask, ABC):
         # now is the same however many simulators there are.
         scenario = self.sampler(episode) if callable(self.sampler) else self.sampler
         self.task.check(scenario)
+        if isinstance(scenario, Scenario):
+            scenario = self.task.rewarded_on(scenario)
         seed = episode_seed(self._seed, episode)
         self._begun.append(PendingEpisode(episode, seed, scenario, kept, exploration or Exploration()))
         self._assign()

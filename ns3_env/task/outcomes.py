@@ -23,6 +23,7 @@ class Outcomes:
             Duff 1994); 0 on its first row.
         final: (k,) nothing follows that would be worth anything: the flow is done, or it was cut and the
             reward has charged what was left of it.
+        cut: (k,) the episode ended before the flow.
         slowdowns: (k,) NaN but where the flow is over: its completion time over its ideal one, or, where it
             was cut, its time and what its remaining bytes would take at the ideal rate. 0: it has no end.
     """
@@ -30,6 +31,7 @@ class Outcomes:
     rewards: NDArray[np.float64]
     elapsed: NDArray[np.float64]
     final: NDArray[np.bool_]
+    cut: NDArray[np.bool_]
     slowdowns: NDArray[np.float64]
 
     @classmethod
@@ -50,12 +52,14 @@ class Outcomes:
         return cls(
             rewards=rewards,
             elapsed=since,
+            cut=truncated & ~terminated,
             final=over if getattr(reward, "settles", False) else terminated,
             slowdowns=np.where(over, column(records, "slowdown"), np.nan),
         )
 
     def info(self, row: int) -> dict[str, Any]:
-        """What an environment's info says of a row: "elapsed", and "slowdown" where its flow is over."""
-        info = {"elapsed": float(self.elapsed[row])}
+        """What an environment's info says of a row: "elapsed", and where its flow is over "slowdown" and
+        "cut"."""
+        info: dict[str, Any] = {"elapsed": float(self.elapsed[row])}
         slowdown = float(self.slowdowns[row])
-        return info if np.isnan(slowdown) else {**info, "slowdown": slowdown}
+        return info if np.isnan(slowdown) else {**info, "slowdown": slowdown, "cut": bool(self.cut[row])}

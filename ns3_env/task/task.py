@@ -80,12 +80,13 @@ class Task:
 
         What the scenario says of them itself goes first.
         """
-        attributes: dict[str, bool | int | float | str] = {}
-        if scenario.transport == "rdma":
-            attributes["TelemetryBytes"] = self.telemetry_bytes
-        if "team_cost" in getattr(self.reward, "fields", ()):
-            attributes["TeamCost"] = True
-        return scenario.with_agent(attributes)
+        carried = {"TelemetryBytes": self.telemetry_bytes} if scenario.transport == "rdma" else {}
+        return self.rewarded_on(scenario.with_agent(carried))
+
+    def rewarded_on(self, scenario: Scenario) -> Scenario:
+        """The scenario whose flows under "agent" tell what the task rewards."""
+        team = "team_cost" in getattr(self.reward, "fields", ())
+        return scenario.with_agent({"TeamCost": True}) if team else scenario
 
     def check(self, scenario: Scenario | Mapping[str, Any], also: Sequence[str] = ()) -> None:
         """Raises ScenarioError, naming fields, where the scenario's transport does not know one of them, one

@@ -75,15 +75,24 @@ def test_pettingzoo_checker_passes() -> None:
     env.close()
 
 
-def test_time_limit_truncates_and_completion_terminates() -> None:
-    for limit, ended in ((10_000_000, (True, False)), (30_000, (False, True))):
-        env = gym.make("ns3_env/RdmaIncast-v0", scenario=scenario(time_limit_ns=limit))
-        env.reset(seed=1)
-        over = (False, False)
-        while not any(over):
-            _, _, *over, _ = env.step(np.array([0.5], dtype=np.float32))  # type: ignore[assignment]
-        assert tuple(over) == ended
-        env.close()
+@pytest.mark.parametrize(
+    ("limit", "reward", "ended", "cut"),
+    [
+        (10_000_000, "staged", (True, False), False),
+        (30_000, "staged", (False, True), True),
+        (30_000, "slowdown", (True, False), True),  # what is left is paid: nothing is to be bootstrapped
+    ],
+)
+def test_time_limit_truncates_unless_it_is_paid_and_completion_terminates(
+    limit: int, reward: str, ended: tuple[bool, bool], cut: bool
+) -> None:
+    env = gym.make("ns3_env/RdmaIncast-v0", scenario=scenario(time_limit_ns=limit), reward=reward)
+    env.reset(seed=1)
+    over = (False, False)
+    while not any(over):
+        _, _, *over, info = env.step(np.array([0.5], dtype=np.float32))  # type: ignore[assignment]
+    assert (tuple(over), info["cut"]) == (ended, cut)
+    env.close()
 
 
 @pytest.mark.parametrize("ordered", [True, False])

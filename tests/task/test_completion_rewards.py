@@ -194,6 +194,14 @@ def test_a_team_is_who_shares_a_link_and_pays_by_hand(tmp_path: Path) -> None:
             assert -paid[flow][0] == pytest.approx(sum(together) / at_start, rel=1e-9), (limit, flow)
 
 
+def test_a_teams_cost_reaches_rollouts(tmp_path: Path) -> None:
+    paid, _ = by_rollouts(incast(), Task(("rtt",), "team_slowdown"), tmp_path)
+    slowdowns = [slowdown for _, slowdown in paid.values()]
+    assert len(paid) == 4
+    assert all(total < -1 for total, _ in paid.values())
+    assert min(total for total, _ in paid.values()) < -max(slowdowns)  # who comes last pays for all
+
+
 def test_shaping_changes_returns_by_its_end_points_alone(tmp_path: Path) -> None:
     plain, shaped = (
         by_rollouts(incast(), Task(("rtt",), make_reward("slowdown", shaping=weight)), tmp_path)[0]
