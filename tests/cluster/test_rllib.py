@@ -73,10 +73,11 @@ def test_a_step_s_rows_are_flows_that_decide_or_have_ended(clock: Any) -> None:
 
 
 def test_flows_that_the_time_limit_cuts_are_truncated() -> None:
-    env = FlowMultiAgentEnv({"scenario": CUT})
-    _, cut = lives(env, seed=1)
-    env.close()
-    assert cut
+    for reward, truncated in (("staged", True), ("slowdown", False)):  # slowdown has charged what is left
+        env = FlowMultiAgentEnv({"scenario": CUT, "reward": reward})
+        _, cut = lives(env, seed=1)
+        env.close()
+        assert cut is truncated
 
 
 def test_wrong_settings_are_named() -> None:

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tasks: what training draws, what tests are, and an environment of each on every front end."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from ns3_env.agents.configuration.config import EnvConfig
+from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
+from ns3_env.config.model import validate
+from ns3_env.envs.gym_env import FlowEnv
+from ns3_env.errors import ConfigError
+from ns3_env.tasks import FIRST_TEST_SEED, TASKS, TESTS, make, task
+
+#: Tasks whose flows can decide at every step.
+STEPPED = [name for name, spec in TASKS.items() if spec.clock.name != "per_notification"]
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_tests_are_fixed_and_no_training_draws_them(name: str) -> None:
+    spec = task(name)
+    tests = [spec.test(number) for number in range(TESTS)]
+    assert [one.seed for one in tests] == list(range(FIRST_TEST_SEED, FIRST_TEST_SEED + TESTS))
+    assert spec.test(0).to_simulator_json() == tests[0].to_simulator_json()
+    assert spec.training(5).to_simulator_json() == spec.training(5).to_simulator_json()
+    lists = [one.to_simulator_json()["flows"] for one in (*tests, *map(spec.training, range(TESTS)))]
+    assert all(lists[i] != other for i in range(TESTS) for other in lists[i + 1 :])
+    for seed in (-1, 2**31, FIRST_TEST_SEED):
+        with pytest.raises(ValueError, match=r"is not one to train on: those are 0 to 2\^31 - 1"):
+            spec.training(seed)
+    with pytest.raises(ValueError, match="test scenarios are 0 to"):
+        spec.test(TESTS)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_flow_of_a_scenario_has_a_slot(name: str) -> None:
+    spec = task(name)
+    assert all(0 < spec.training(seed).agent_flow_count <= spec.slots for seed in range(20))
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_gymnasium_makes_it_by_its_id(name: str) -> None:
+    env = gymnasium.make(task(name).id)
+    assert isinstance(env.unwrapped, FlowEnv)
+    copy: Any = pickle.loads(pickle.dumps(env.unwrapped))
+    lives = [_life(env, seed=3), _life(copy, seed=3), _life(env, seed=4)]
+    env.close()
+    copy.close()
+    assert lives[0] == lives[1] != lives[2]
+
+
+def _life(env: Any, seed: int) -> list[float]:
+    """Rewards of a flow's life, and its slowdown."""
+    env.reset(seed=seed)
+    rewards, over = [], False
+    while not over:
+        _, reward, terminated, truncated, info = env.step(np.zeros(1, dtype=np.float32))
+        rewards.append(reward)
+        over = terminated or truncated
+    return [*rewards, info["slowdown"]]
+
+
+def test_gymnasiums_checker_passes() -> None:
+    env = gymnasium.make("ns3_env/Bursts-v1")
+    check_env(env.unwrapped)
+    env.close()
+
+
+@pytest.mark.parametrize("name", STEPPED)
+def test_stepped_front_ends_step_it(name: str) -> None:
+    vector = make(name, "sb3")
+    vector.mask.acknowledge()
+    vector.reset()
+    for _ in range(5):
+        seen, rewards, _, _ = vector.step(np.zeros((vector.num_envs, 1)))
+    vector.close()
+    assert seen.shape == (task(name).slots, len(task(name).fields))
+    assert np.isfinite(rewards).all()
+    parallel = make(name, "pettingzoo")
+    parallel.reset(seed=1)
+    for _ in range(5):
+        _, paid, _, _, _ = parallel.step({agent: np.zeros(1) for agent in parallel.agents})
+    parallel.close()
+    assert np.isfinite(list(paid.values())).all()
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_streams_play_it_under_its_own_clock(name: str) -> None:
+    with make(name, "stream") as stream:
+        stream.start()
+        batch = stream.recv()
+        assert batch.observations.shape[1] == len(task(name).fields)
+        assert stream.task.reward == task(name).problem().reward
+
+
+def test_what_there_is_not_is_named() -> None:
+    with pytest.raises(ValueError, match="there is no task 'Incst'; there are Incast, Joining"):
+        make("Incst")
+    with pytest.raises(ValueError, match="there is no front end 'gym'; there are gymnasium, sb3"):
+        make("Incast", "gym")
+
+
+def test_a_curriculum_of_tasks_draws_each_as_often() -> None:
+    config = validate({"tasks": ["Incast", "ns3_env/Rates-v1"]}, CurriculumConfig, "c.yaml")
+    drawn = Curriculum(config, EnvConfig(fields=["rtt"]), 1, "c.yaml")
+    sources = [drawn(episode).source for episode in range(200)]
+    assert {*sources} == {"ns3_env/Incast-v1", "ns3_env/Rates-v1"}
+    assert 70 < sources.count("ns3_env/Incast-v1") < 130
+    assert drawn.most_flows == 64
+    with pytest.raises(ConfigError, match="tasks: there is no task 'Incest'"):
+        validate({"tasks": ["Incest"]}, CurriculumConfig, "c.yaml")
