@@ -208,7 +208,7 @@ Values are cut to their range.{
 
 In Gymnasium an episode is one flow's life, of another flow in each, and the other flows are under `{
         OTHERS[transport]
-    }`: terminated when the flow is done, truncated
+    }`: over when the flow is done, or cut
 after {
         limit:g} ms of simulated time. The other front ends have every flow of the task under the agent, at most {
         spec.slots
