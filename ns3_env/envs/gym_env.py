@@ -46,6 +46,18 @@ def scenario_of(given: Scenario | Mapping[str, Any]) -> Scenario:
     return given if isinstance(given, Scenario) else Scenario.from_mapping(given, "scenario")
 
 
+def first_played(
+    given: Scenario | Mapping[str, Any] | Draw | None, flows: int
+) -> tuple[Scenario, Draw | None]:
+    """What an environment plays first, and what draws the scenarios that follow; None: always the first.
+
+    Given nothing, it is :func:`incast_scenario` of ``flows``. Raises ScenarioError.
+    """
+    if callable(given):
+        return given(0), given
+    return incast_scenario(flows) if given is None else scenario_of(given), None
+
+
 class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     """One flow under the agent, the others under a controller in the simulator or under another policy.
 
@@ -104,16 +116,10 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         self.action_space = self.task.action_space
         self._of_others = () if isinstance(others, str) else tuple(others.fields)
         self._executable = executable
-        self._draw = scenario if callable(scenario) else None
-        self.scenario = self._checked(self._first(scenario, flows))
+        first, self._draw = first_played(scenario, flows)
+        self.scenario = self._checked(first)
         self._simulator = self._simulator_for(self.scenario)
         self._last: DecisionBatch | None = None
-
-    def _first(self, given: Scenario | Mapping[str, Any] | Draw | None, flows: int) -> Scenario:
-        """What is played first."""
-        if callable(given):
-            return given(0)
-        return incast_scenario(flows) if given is None else scenario_of(given)
 
     def _checked(self, given: Scenario | Mapping[str, Any]) -> Scenario:
         """The scenario as it is played. Raises ScenarioError."""
@@ -191,7 +197,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         else:
             raise ScenarioError("the controlled flow never decides: it is over before its first decision")
         self._last = rows
-        return self._observe(rows, own), self._info(rows, own)
+        return self._observe(rows, own), self._info(rows, own, self._came(rows, own))
 
     def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Applies the action; observation and reward are those of the flow's next decision, or its end."""
@@ -216,7 +222,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         came = self._came(rows, own)
         terminated = bool(came.final[0])
         truncated = not (rows.due[own] or terminated)
-        seen, info = self._observe(rows, own), self._info(rows, own)
+        seen, info = self._observe(rows, own), self._info(rows, own, came)
         return seen, float(came.rewards[0]), terminated, truncated, info
 
     def _own(self, rows: DecisionBatch) -> int | None:
@@ -253,11 +259,11 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
             rows.records[row], rows.first[row], rows.terminated[row], rows.truncated[row]
         )
 
-    def _info(self, rows: DecisionBatch, own: int) -> dict[str, Any]:
+    def _info(self, rows: DecisionBatch, own: int, came: Outcomes) -> dict[str, Any]:
         record = rows.records[own]
         self._film.see([self._flow], record[None])
         info = {"time_ns": rows.time_ns, "telemetry": observations.named(record.tolist())}
-        info |= self._came(rows, own).info(0)
+        info |= came.info(0)
         return info if np.isnan(record).any() else {**info, "record": record}
 
     def render(self) -> NDArray[np.uint8] | None:

@@ -15,7 +15,7 @@ from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
 
 from ns3_env.envs import arguments, renamed
 from ns3_env.envs.flow_stream import episode_seed
-from ns3_env.envs.gym_env import Draw, incast_scenario, scenario_of
+from ns3_env.envs.gym_env import Draw, first_played
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario, Synchronous
@@ -144,10 +144,8 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
         executable: str | PathLike[str] | None = None,
     ) -> None:
         EzPickle.__init__(self, **arguments(locals()))
-        if scenario is None:
-            scenario = incast_scenario(flows).model_copy(update={"clock": Synchronous()})
-        draw = scenario if callable(scenario) else None
-        scenario = scenario(0) if callable(scenario) else scenario_of(scenario)
+        first, draw = first_played(scenario, flows)
+        scenario = first.model_copy(update={"clock": Synchronous()}) if scenario is None else first
         if scenario.clock.name != "synchronous":
             raise ScenarioError(
                 f"{scenario.source or 'scenario'}: clock.name: a ParallelEnv needs 'synchronous'"

@@ -16,7 +16,7 @@ from ray.tune.registry import register_env
 
 from ns3_env.envs import renamed
 from ns3_env.envs.flow_stream import SILENT_EPISODES, never_decides
-from ns3_env.envs.gym_env import incast_scenario, scenario_of
+from ns3_env.envs.gym_env import first_played
 from ns3_env.envs.pettingzoo_env import FlowAgents
 from ns3_env.errors import ScenarioError
 from ns3_env.task import observations
@@ -76,12 +76,7 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
         if unknown := sorted(set(given) - set(DEFAULTS)):
             raise ValueError(f"env_config: there is no {unknown[0]!r}; known: {', '.join(DEFAULTS)}")
         given = {**DEFAULTS, **given}
-        chosen = given["scenario"]
-        draw = chosen if callable(chosen) else None
-        if draw is not None:
-            scenario = draw(0)
-        else:
-            scenario = incast_scenario(given["flows"]) if chosen is None else scenario_of(chosen)
+        scenario, draw = first_played(given["scenario"], given["flows"])
         if scenario.agent_flow_count == 0:
             raise ScenarioError(f"{scenario.source or 'scenario'}: no flow is under 'agent'")
         task = given["task"] or Task(given["fields"], given["reward"], given["action"])
