@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ns3_env.task.observations import column, elapsed
-from ns3_env.task.rewards import Reward
+from ns3_env.task.rewards import Reward, settles
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Outcomes:
             rewards=rewards,
             elapsed=since,
             cut=truncated & ~terminated,
-            final=over if getattr(reward, "settles", False) else terminated,
+            final=over if settles(reward) else terminated,
             slowdowns=np.where(over, column(records, "slowdown"), np.nan),
         )
 

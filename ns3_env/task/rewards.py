@@ -26,6 +26,11 @@ class Reward(Protocol):
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
 
+def settles(reward: Reward) -> bool:
+    """Whether the reward pays at a cut for what is left of the flow."""
+    return bool(getattr(reward, "settles", False))
+
+
 #: That of every front end.
 DEFAULT_REWARD = "slowdown"
 

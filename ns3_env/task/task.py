@@ -17,7 +17,7 @@ from ns3_env.task.actions import ActionMap, MultiplicativeWindow
 from ns3_env.task.availability import unknown_fields, unknown_to_reward
 from ns3_env.task.observations import FDCC_FIELDS, field_indices, observation_space, observe, wire_bytes
 from ns3_env.task.outcomes import Outcomes
-from ns3_env.task.rewards import DEFAULT_REWARD, Reward, make_reward
+from ns3_env.task.rewards import DEFAULT_REWARD, Reward, make_reward, settles
 
 
 class Task:
@@ -97,11 +97,7 @@ class Task:
             faults.append(f"fields: {fault}")
         if fault := unknown_to_reward(transport, self.reward):
             faults.append(f"reward: {type(self.reward).__name__} {fault}")
-        if (
-            isinstance(scenario, Scenario)
-            and getattr(self.reward, "settles", False)
-            and scenario.has_endless_agents()
-        ):
+        if isinstance(scenario, Scenario) and settles(self.reward) and scenario.has_endless_agents():
             faults.append(
                 f"reward: {type(self.reward).__name__} pays for completion, and flows are endless: give them "
                 "a size, or take another reward ('goodput_delay', 'proportional', 'rtt_target')"

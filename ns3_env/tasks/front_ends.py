@@ -13,7 +13,7 @@ from ns3_env.envs.gym_env import Draw, FlowEnv
 from ns3_env.envs.gym_vector_env import FlowVectorEnv
 from ns3_env.envs.rollouts import Rollouts
 from ns3_env.scenario import Scenario, Synchronous
-from ns3_env.tasks.declared import task
+from ns3_env.tasks.declared import task as find
 from ns3_env.tasks.definition import TaskSpec
 
 #: Who steers the other flows of a Gymnasium environment.
@@ -29,7 +29,7 @@ class TaskEnv(FlowEnv):
     """
 
     def __init__(self, task: str, **arguments: Any) -> None:
-        spec = _found(task)
+        spec = find(task)
         first = spec.training(0)
         own = {"flow": None, "others": OTHERS[first.transport], "task": spec.problem()}
         super().__init__(spec.training, **{**own, **arguments})
@@ -97,13 +97,6 @@ FRONT_ENDS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _found(name: str) -> TaskSpec:
-    try:
-        return task(name)
-    except KeyError as error:
-        raise ValueError(error.args[0]) from None
-
-
 def make(name: str, front_end: str = "gymnasium", **arguments: Any) -> Any:
     """An environment of a task, on its training scenarios.
 
@@ -117,7 +110,7 @@ def make(name: str, front_end: str = "gymnasium", **arguments: Any) -> Any:
 
     Raises ValueError for a name or front end that there is not.
     """
-    spec = _found(name)
+    spec = find(name)
     if front_end not in FRONT_ENDS:
         raise ValueError(f"there is no front end {front_end!r}; there are {', '.join(FRONT_ENDS)}")
     return FRONT_ENDS[front_end](spec, **arguments)

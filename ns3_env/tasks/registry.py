@@ -25,9 +25,9 @@ def declare(name: str, **settings: Any) -> Callable[[Draw], Draw]:
 def task(name: str) -> TaskSpec:
     """The task of this name, or of an id such as "ns3_env/Incast-v1".
 
-    Raises KeyError, naming those that there are.
+    Raises ValueError, naming those that there are.
     """
     for found in TASKS.values():
         if name in (found.name, found.id, found.id.partition("/")[2]):
             return found
-    raise KeyError(f"there is no task {name!r}; there are {', '.join(TASKS)}")
+    raise ValueError(f"there is no task {name!r}; there are {', '.join(TASKS)}")

@@ -92,10 +92,7 @@ class CurriculumConfig(Strict):
     def _there_are_such(cls, tasks: list[str] | None) -> list[str] | None:
         from ns3_env.tasks.declared import task
 
-        try:
-            return None if tasks is None else [task(name).name for name in tasks]
-        except KeyError as error:
-            raise ValueError(error.args[0]) from None
+        return None if tasks is None else [task(name).name for name in tasks]
 
     @field_validator("stages")
     @classmethod

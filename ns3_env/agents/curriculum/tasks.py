@@ -19,7 +19,7 @@ class TaskSampler:
     """
 
     def __init__(self, names: Sequence[str]) -> None:
-        """Raises KeyError for a task that there is not."""
+        """Raises ValueError for a task that there is not."""
         self._tasks = [task(name) for name in names]
         self.most_flows = max(spec.slots for spec in self._tasks)
 

@@ -52,7 +52,7 @@ def record(
 
     Raises:
         ConfigError: no such policy, a file that is none, no Minari, or a dataset of this id is there.
-        KeyError: no such task.
+        ValueError: no such task.
         ScenarioError: the task's transport does not know what the policy observes.
     """
     spec = found_task(task)

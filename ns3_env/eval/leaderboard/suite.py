@@ -27,7 +27,7 @@ def specs_of(names: Sequence[str]) -> list[TaskSpec]:
     """The tasks of these names or ids, in their order; "all" stands for all. Raises ConfigError."""
     try:
         chosen = {task(name).name for name in names if name != "all"}
-    except KeyError as error:
+    except ValueError as error:
         raise ConfigError(f"--tasks: {error.args[0]}{nearest(names[0], list(TASKS))}") from None
     return [spec for spec in TASKS.values() if "all" in names or spec.name in chosen]
 
