@@ -61,9 +61,14 @@ def _inverse_rtt(records: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.divide(1.0, rtt, out=np.zeros_like(rtt), where=rtt > 0)
 
 
+@register("slowdown")
 @dataclass(frozen=True)
-class _Completion:
-    """Base of what flows' completion costs.
+class Slowdown:
+    """Minus the time since the last decision over the flow's ideal completion time.
+
+    The second row of a flow pays for the time before the first one, too; the last row of a flow that is cut
+    pays for what its remaining bytes would take at the ideal rate. So the undiscounted return of a flow is
+    minus its slowdown, whenever it decides (docs/decisions/0023-slowdown.md).
 
     With ``shaping`` the shares of bytes that are left at both ends of the interval, ρ before and ρ' after,
     add shaping (ρ - γ^e ρ'): a potential of -shaping ρ, which changes no return but by its end points (Ng et
@@ -81,45 +86,48 @@ class _Completion:
             raise ValueError(f"gamma: must be above 0 and at most 1, is {self.gamma}")
 
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
-        rewards: NDArray[np.float64] = -column(records, self.fields[0])
+        rewards: NDArray[np.float64] = -column(records, "cost")
         if self.shaping:
-            before, after = self._left(records)
-            rewards += self.shaping * (before - self.gamma ** elapsed(records) * after)
+            left, attained = column(records, "remaining"), column(records, "attained")
+            size = np.maximum(left + attained, 1e-12)
+            acked = column(records, "acked_bytes") / column(records, "bdp_bytes")
+            rewards += self.shaping * ((left + acked) - self.gamma ** elapsed(records) * left) / size
         return rewards
-
-    @staticmethod
-    def _left(records: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """ρ and ρ', (k,) each."""
-        left, attained = column(records, "remaining"), column(records, "attained")
-        size = np.maximum(left + attained, 1e-12)
-        acked = column(records, "acked_bytes") / column(records, "bdp_bytes")
-        return (left + acked) / size, left / size
-
-
-@register("slowdown")
-@dataclass(frozen=True)
-class Slowdown(_Completion):
-    """Minus the time since the last decision over the flow's ideal completion time.
-
-    The second row of a flow pays for the time before the first one, too; the last row of a flow that is cut
-    pays for what its remaining bytes would take at the ideal rate. So the undiscounted return of a flow is
-    minus its slowdown, whenever it decides (docs/decisions/0023-slowdown.md).
-    """
 
 
 @register("team_slowdown")
 @dataclass(frozen=True)
-class TeamSlowdown(_Completion):
+class TeamSlowdown:
     """:class:`Slowdown`, summed over the live flows that share a link with this one, itself among them.
 
-    Over their number at this flow's start; so is what is left of them. Flows under other controllers count.
+    Over their number at this flow's start. Flows under other controllers count.
     """
 
     fields: ClassVar[tuple[str, ...]] = ("team_cost",)
+    settles: ClassVar[bool] = True
 
-    @staticmethod
-    def _left(records: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return column(records, "team_left_before"), column(records, "team_left")
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        return -column(records, "team_cost")
+
+
+@register("sharing_gain")
+@dataclass(frozen=True)
+class SharingGain:
+    """What the flows on this one's link gain on processor sharing since the last decision.
+
+    Its link is the one of its path that would take it the longest. Were it shared equally from now on, each
+    flow there would have a completion time; how much the slowdowns of all of them then fall is the gain, over
+    the number of flows there at this one's start. A link that is full and shared equally pays 0, an idle one
+    less, one that serves short flows first more. Flows that join are nobody's loss. It is paid at once, so a
+    short horizon is enough (docs/decisions/0025-sharing-gain.md). Flows under other controllers count.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("sharing_gain",)
+    settles: ClassVar[bool] = True
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        gains: NDArray[np.float64] = column(records, "sharing_gain").copy()
+        return gains
 
 
 @register("staged")

@@ -19,6 +19,9 @@ from ns3_env.task.observations import FDCC_FIELDS, field_indices, observation_sp
 from ns3_env.task.outcomes import Outcomes
 from ns3_env.task.rewards import DEFAULT_REWARD, Reward, make_reward, settles
 
+#: What the simulator tells only where it is asked, as it takes time: field, and attribute of "agent".
+TOLD_WHERE_ASKED = {"team_cost": "TeamCost", "sharing_gain": "SharingGain"}
+
 
 class Task:
     """A decision problem, whatever the network; every environment has one.
@@ -85,8 +88,9 @@ class Task:
 
     def rewarded_on(self, scenario: Scenario) -> Scenario:
         """The scenario whose flows under "agent" tell what the task rewards."""
-        team = "team_cost" in getattr(self.reward, "fields", ())
-        return scenario.with_agent({"TeamCost": True}) if team else scenario
+        read = getattr(self.reward, "fields", ())
+        told = {flag: True for field, flag in TOLD_WHERE_ASKED.items() if field in read}
+        return scenario.with_agent(told) if told else scenario
 
     def check(self, scenario: Scenario | Mapping[str, Any], also: Sequence[str] = ()) -> None:
         """Raises ScenarioError, naming fields, where the scenario's transport does not know one of them, one

@@ -209,7 +209,8 @@ class RunConfig(Strict):
 
     @model_validator(mode="after")
     def _clock_fits_the_agent(self) -> RunConfig:
-        if find_agent(self.agent.name).synchronous and self.env.clock.name != "synchronous":
+        stepped = self.env.placement == "python" and find_agent(self.agent.name).synchronous
+        if stepped and self.env.clock.name != "synchronous":
             raise ValueError(
                 f"env.clock.name: {self.agent.name} needs 'synchronous': it expects all flows at every step"
             )

@@ -16,7 +16,7 @@ AGENTS: dict[str, str] = {
     "rlcc": "ns3_env.agents.rlcc",
     "td3": "ns3_env.agents.sb3",
     "sac": "ns3_env.agents.sb3",
-    "ppo": "ns3_env.agents.sb3",
+    "ppo": "ns3_env.agents.sb3.ppo",
 }
 
 
@@ -40,7 +40,8 @@ class Agent:
     Attributes:
         config: model of its section of the configuration.
         trainer: improves it: a subclass of ``agents.trainer.trainer.Trainer``, which knows configurations.
-        synchronous: whether it expects every flow at every step: only the clock "synchronous" will do.
+        synchronous: whether, across the channel, it expects every flow at every step: only the clock
+            "synchronous" will do.
         rollouts: whether it learns from episodes that its policy played inside the simulators, too.
         channel: whether it learns from decisions across the channel.
     """
@@ -76,7 +77,7 @@ def _named(name: str) -> Agent:
     from stable_baselines3.common.base_class import BaseAlgorithm
 
     if isinstance(found, type) and issubclass(found, BaseAlgorithm):
-        plain = import_module(AGENTS["ppo"]).AGENT
+        plain = import_module(AGENTS["sac"]).AGENT
         assert isinstance(plain, Agent)
         return plain
     raise ValueError(

@@ -15,6 +15,7 @@ from stable_baselines3.td3.policies import Actor as Td3Actor
 from stable_baselines3.td3.policies import TD3Policy
 from torch import nn
 
+from ns3_env.agents.sb3.censored import CensoredPolicy
 from ns3_env.agents.sb3.symlog import Symlog
 from ns3_env.agents.trainer.policy_tensors import Exported, mlp
 from ns3_env.errors import ConfigError
@@ -26,7 +27,8 @@ def of_sb3(policy: BasePolicy) -> Exported:
     Raises:
         ConfigError: naming the policy, or the layer, that the format does not know.
     """
-    if type(policy) is ActorCriticPolicy:
+    if type(policy) in (ActorCriticPolicy, CensoredPolicy):
+        assert isinstance(policy, ActorCriticPolicy)
         squash = [nn.Tanh()] if policy.squash_output else []
         layers = [*policy.mlp_extractor.policy_net, policy.action_net, *squash]
         return _behind(policy.features_extractor, mlp(layers, "policy.action_net"))

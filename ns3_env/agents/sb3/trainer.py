@@ -28,22 +28,20 @@ _REFUSALS = (TypeError, ValueError, AssertionError, ArithmeticError, LookupError
 _ALGORITHMS: dict[str, type[BaseAlgorithm]] = {"td3": TD3, "sac": SAC, "ppo": PPO}
 
 
-def _algorithm(name: str) -> type[BaseAlgorithm]:
-    if name in _ALGORITHMS:
-        return _ALGORITHMS[name]
-    found = named_code(name)
-    assert isinstance(found, type)
-    assert issubclass(found, BaseAlgorithm)
-    return found
-
-
 class Sb3Trainer(Trainer):
     """TD3, SAC or PPO as Stable-Baselines3 has them."""
+
+    def _class(self) -> type[BaseAlgorithm]:
+        """The algorithm's class."""
+        name = self.config.agent.name
+        found = _ALGORITHMS[name] if name in _ALGORITHMS else named_code(name)
+        assert isinstance(found, type)
+        assert issubclass(found, BaseAlgorithm)
+        return found
 
     def _make(self) -> BaseAlgorithm:
         agent = self.config.agent
         assert isinstance(agent, Sb3Config)
-        algorithm = _algorithm(agent.name)
         options: dict[str, Any] = {
             "device": "cpu",
             "seed": self.config.seed,
@@ -54,8 +52,9 @@ class Sb3Trainer(Trainer):
             chosen = options.get("policy_kwargs", {})
             options["policy_kwargs"] = {"features_extractor_class": Symlog, **chosen}
         try:
-            # Its class is known only now; each has these parameters.
-            return masked(algorithm(agent.policy, self.env, **options))
+            algorithm: Any = self._class()  # known only now; each has these parameters
+            made: BaseAlgorithm = algorithm(agent.policy, self.env, **options)
+            return masked(made)
         except _REFUSALS as error:
             said = " ".join(str(error).split()) or type(error).__name__
             raise ConfigError(f"agent: {agent.name} does not accept its options: {said}") from error

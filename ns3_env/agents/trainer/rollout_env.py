@@ -147,9 +147,29 @@ class RolloutEnv(SpacesOnly):
             SimulatorError, ScenarioError: see ``Rollouts.next``.
         """
         missing = self._prefetch - self.rollouts.pending
-        now = policy() if missing > 0 else b""
-        for _ in range(missing):
-            self.rollouts.begin(now, exploration)
+        self._begin(missing, policy() if missing > 0 else b"", exploration)
+        return self._next()
+
+    def batch(
+        self, policy: Callable[[], bytes], exploration: Exploration, decisions: int
+    ) -> Iterator[Rollout]:
+        """Episodes of one policy until there are so many decisions; nothing is played ahead of the next.
+
+        Arguments and errors are those of ``next``.
+        """
+        now, made = policy(), 0
+        while made < decisions or self.rollouts.pending > 0:
+            if made < decisions:
+                self._begin(self._prefetch - self.rollouts.pending, now, exploration)
+            rollout = self._next()
+            made += rollout.decisions
+            yield rollout
+
+    def _begin(self, episodes: int, policy: bytes, exploration: Exploration) -> None:
+        for _ in range(episodes):
+            self.rollouts.begin(policy, exploration)
+
+    def _next(self) -> Rollout:
         rollout = self.rollouts.next()
         self._silent = 0 if rollout.decisions else self._silent + 1
         if self._silent >= SILENT_EPISODES:

@@ -57,8 +57,7 @@ enum class Field : uint8_t
     // What completion takes, for rewards.
     Cost,
     TeamCost,
-    TeamLeft,
-    TeamLeftBefore,
+    SharingGain,
     Slowdown,
     Count,
 };

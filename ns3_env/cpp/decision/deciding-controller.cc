@@ -3,6 +3,8 @@
 #include "deciding-controller.h"
 
 #include "decision-broker.h"
+#include "flow-costs.h"
+#include "sharing-gains.h"
 #include "team-costs.h"
 
 #include "ns3_env/cpp/contract/bottleneck-hop.h"
@@ -182,6 +184,11 @@ DecidingController::GetTypeId()
             .Flag("TeamCost",
                   "Tell what the flows that share a hop cost together; takes time with many flows.",
                   &DecidingController::m_teamCost,
+                  false)
+            .Flag("SharingGain",
+                  "Tell what the flows at a flow's link gain on processor sharing; takes time with "
+                  "many flows.",
+                  &DecidingController::m_sharingGain,
                   false);
     return tid;
 }
@@ -192,7 +199,8 @@ DecidingController::Connect(DecisionBroker& broker,
                             int32_t slot,
                             const ClockSpec& clock,
                             bool inBandTelemetry,
-                            TeamCosts& team)
+                            TeamCosts& team,
+                            SharingGains& gains)
 {
     m_broker = &broker;
     m_flow = &flow;
@@ -200,6 +208,7 @@ DecidingController::Connect(DecisionBroker& broker,
     m_clock = clock;
     m_inBandTelemetry = inBandTelemetry;
     m_team = &team;
+    m_gains = &gains;
     m_chargedUntil = flow.StartTime();
 }
 
@@ -274,17 +283,12 @@ DecidingController::WriteCosts(DecisionRow& row, Picos now)
     { return static_cast<double>(time) / static_cast<double>(ideal); };
     row.record[Field::Slowdown] = inIdeals(now - m_flow->StartTime()) + left;
     const bool ends = (row.flags & (ROW_TERMINATED | ROW_TRUNCATED)) != 0;
-    if (m_teamCost)
-    {
-        row.record[Field::TeamLeftBefore] = m_teamLeft;
-        m_teamLeft = ends ? 0.0 : m_team->Left(m_flow->Id());
-        row.record[Field::TeamLeft] = m_teamLeft;
-    }
     // No decision is paid by a flow's first row; the next one has its cost.
     if ((row.flags & ROW_FIRST) == 0 || ends)
     {
         row.record[Field::Cost] = inIdeals(now - m_chargedUntil) + (cut ? left : 0.0);
         row.record[Field::TeamCost] = m_teamCost ? m_team->Take(m_flow->Id(), now) : 0.0;
+        row.record[Field::SharingGain] = m_sharingGain ? m_gains->Take(m_flow->Id(), now) : 0.0;
         m_chargedUntil = now;
     }
 }

@@ -57,6 +57,7 @@ class AgentObservation
 };
 
 class DecisionBroker;
+class SharingGains;
 class TeamCosts;
 
 /**
@@ -71,13 +72,14 @@ class DecidingController : public CongestionControl
 
     /// Joins the flow to its episode; before it starts.
     /// \param inBandTelemetry false where switches report nothing: their fields are NaN then
-    /// \param team of the episode's flows; asked where the controller is to tell it
+    /// \param team, gains of the episode's flows; asked where the controller is to tell them
     void Connect(DecisionBroker& broker,
                  Flow& flow,
                  int32_t slot,
                  const ClockSpec& clock,
                  bool inBandTelemetry,
-                 TeamCosts& team);
+                 TeamCosts& team,
+                 SharingGains& gains);
 
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
@@ -107,6 +109,7 @@ class DecidingController : public CongestionControl
     bool m_quantised{false};
     bool m_initialWindow{true};
     bool m_teamCost{false};
+    bool m_sharingGain{false};
 
     DecisionBroker* m_broker{nullptr};
     Flow* m_flow{nullptr};
@@ -114,12 +117,12 @@ class DecidingController : public CongestionControl
     ClockSpec m_clock;
     bool m_inBandTelemetry{true};
     TeamCosts* m_team{nullptr};
+    SharingGains* m_gains{nullptr};
 
     AgentObservation m_observation;
     Picos m_nextDecision{0};
     bool m_waiting{false};
     bool m_decided{false};
-    double m_teamLeft{0};    ///< at the last row
     Picos m_chargedUntil{0}; ///< where the cost of the next row that is paid begins
     double m_lastAction{0};
 };

@@ -17,16 +17,16 @@ namespace ns3::env
 namespace
 {
 
-const std::string ACROSS_THE_CHANNEL;        ///< no policy's file
+const std::string NO_FILE;                   ///< of the policy across the channel
 const std::string POLICY_OF_FILE = "policy"; ///< users' name of PolicyController
 const std::string ACROSS = "agent";          ///< users' name of AgentController
 
 bool
-TellsTeamCost(const ControllerSpec& spec)
+IsOn(const ControllerSpec& spec, const std::string& flag)
 {
-    BooleanValue tells;
-    CreateController(spec)->GetAttribute("TeamCost", tells);
-    return tells.Get();
+    BooleanValue on;
+    CreateController(spec)->GetAttribute(flag, on);
+    return on.Get();
 }
 
 /// Refuses a policy that observes fields which nothing reports on this network.
@@ -61,7 +61,7 @@ DecidingFlows::DecidingFlows(const Scenario& scenario, SimulatorChannel* channel
     if (channel != nullptr)
     {
         m_channel.emplace(*channel);
-        AddGroup(ACROSS_THE_CHANNEL, std::make_unique<ChannelDecider>(*m_channel), scenario.clock);
+        AddGroup(NO_FILE, std::make_unique<ChannelDecider>(*m_channel), scenario.clock);
     }
     if (scenario.recordTransitions)
     {
@@ -81,7 +81,12 @@ DecidingFlows::DecidingFlows(const Scenario& scenario, SimulatorChannel* channel
         }
         if (spec.name == POLICY_OF_FILE || spec.name == ACROSS)
         {
-            m_teams |= Within(ControllerKey(i), [&] { return TellsTeamCost(spec); });
+            Within(ControllerKey(i),
+                   [&]
+                   {
+                       m_teams |= IsOn(spec, "TeamCost");
+                       m_gains |= IsOn(spec, "SharingGain");
+                   });
         }
     }
 }
@@ -134,6 +139,10 @@ DecidingFlows::Adopt(Flow& flow, int32_t slot)
     {
         m_teamCosts.OnStart(flow, flow.StartTime());
     }
+    if (m_gains)
+    {
+        m_sharingGains.OnStart(flow, flow.StartTime());
+    }
     auto* controller = dynamic_cast<DecidingController*>(&flow.Controller());
     if (controller == nullptr)
     {
@@ -159,14 +168,15 @@ DecidingFlows::Adopt(Flow& flow, int32_t slot)
                         slot,
                         group->second.clock,
                         m_inBandTelemetry,
-                        m_teamCosts);
+                        m_teamCosts,
+                        m_sharingGains);
     m_members[flow.Id()] = {controller, &group->second};
 }
 
 void
 DecidingFlows::Begin(Episode& episode)
 {
-    if (m_teams)
+    if (m_teams || m_gains)
     {
         episode.Traces().finished.ConnectWithoutContext(
             MakeCallback(&DecidingFlows::OnFinished, this));
@@ -175,6 +185,13 @@ DecidingFlows::Begin(Episode& episode)
     {
         StartClock(&group, &episode);
     }
+}
+
+void
+DecidingFlows::OnFinished(const Flow& flow)
+{
+    m_teamCosts.OnEnd(flow, flow.EndTime());
+    m_sharingGains.OnEnd(flow, flow.EndTime());
 }
 
 void

@@ -5,6 +5,7 @@
 
 #include "decision-broker.h"
 #include "episode-channel.h"
+#include "sharing-gains.h"
 #include "team-costs.h"
 
 #include "ns3_env/cpp/run/episode.h"
@@ -61,7 +62,7 @@ class DecidingFlows
     };
 
     void AddPolicy(const ControllerSpec& spec);
-    void OnFinished(const Flow& flow) { m_teamCosts.OnEnd(flow, flow.EndTime()); }
+    void OnFinished(const Flow& flow);
     void
     AddGroup(const std::string& file, std::unique_ptr<Decider> decider, const ClockSpec& clock);
     void Tick(const Group* group, Episode* episode);
@@ -74,6 +75,8 @@ class DecidingFlows
     std::optional<TransitionLog> m_log;
     bool m_teams{false}; ///< some flow tells what its team costs
     TeamCosts m_teamCosts;
+    bool m_gains{false}; ///< some flow tells what flows gain on processor sharing
+    SharingGains m_sharingGains;
     std::map<std::string, Group> m_groups;          ///< by the policy's file; "" across the channel
     std::unordered_map<uint32_t, Member> m_members; ///< by flow, live or over
 };

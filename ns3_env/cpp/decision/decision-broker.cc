@@ -53,11 +53,14 @@ DecisionBroker::ReportEnd(DecidingController& agent, uint32_t flag, Picos now)
     {
         const auto overtaken = m_rows.begin() + (waiting - m_agents.begin());
         row.flags |= overtaken->flags;
-        for (const Field sum : {Field::AckedBytes, Field::IntervalNs, Field::Cost, Field::TeamCost})
+        for (const Field sum : {Field::AckedBytes,
+                                Field::IntervalNs,
+                                Field::Cost,
+                                Field::TeamCost,
+                                Field::SharingGain})
         {
             row.record[sum] += overtaken->record[sum];
         }
-        row.record[Field::TeamLeftBefore] = overtaken->record[Field::TeamLeftBefore];
         m_rows.erase(overtaken);
         m_agents.erase(waiting);
     }

@@ -2,22 +2,12 @@
 // What the flows that share a hop cost together while one of them lives.
 #include "team-costs.h"
 
+#include "flow-costs.h"
+
 #include <algorithm>
 
 namespace ns3::env
 {
-
-namespace
-{
-
-/// What a flow by itself costs per ps.
-double
-OwnRate(const Flow& flow)
-{
-    return 1.0 / static_cast<double>(flow.Standalone());
-}
-
-} // namespace
 
 void
 TeamCosts::Member::Settle(Picos now)
@@ -43,14 +33,14 @@ TeamCosts::OnStart(const Flow& flow, Picos now)
     {
         return;
     }
-    Member joining{.flow = &flow, .rate = OwnRate(flow), .since = now};
+    Member joining{.flow = &flow, .rate = CostRate(flow), .since = now};
     for (auto& [id, member] : m_live)
     {
         if (ShareALink(flow, *member.flow))
         {
             member.Settle(now);
-            member.rate += OwnRate(flow);
-            joining.rate += OwnRate(*member.flow);
+            member.rate += CostRate(flow);
+            joining.rate += CostRate(*member.flow);
             joining.atStart += 1;
         }
     }
@@ -69,7 +59,7 @@ TeamCosts::OnEnd(const Flow& flow, Picos now)
         if (ShareALink(flow, *member.flow))
         {
             member.Settle(now);
-            member.rate -= OwnRate(flow);
+            member.rate -= CostRate(flow);
         }
     }
 }
@@ -87,23 +77,6 @@ TeamCosts::OnCut()
             }
         }
     }
-}
-
-double
-TeamCosts::Left(uint32_t flow) const
-{
-    const auto found = m_live.find(flow);
-    if (found == m_live.end())
-    {
-        return 0;
-    }
-    const Member& member = found->second;
-    double left = 0;
-    for (const auto& [id, other] : m_live)
-    {
-        left += ShareALink(*other.flow, *member.flow) ? ShareLeft(*other.flow) : 0.0;
-    }
-    return left / member.atStart;
 }
 
 double

@@ -13,14 +13,6 @@
 namespace ns3::env
 {
 
-/// Share of a flow's bytes that are not acknowledged.
-inline double
-ShareLeft(const FlowState& flow)
-{
-    return static_cast<double>(flow.SizeBytes() - flow.AckedBytes()) /
-           static_cast<double>(flow.SizeBytes());
-}
-
 /**
  * The team of a flow: it and the flows that share a link with it, while they live. A flow costs its time over its
  * ideal completion time, and where the episode cuts it the share of its bytes that is left. Endless flows cost
@@ -36,8 +28,6 @@ class TeamCosts
 
     /// What the flow's team cost since its start or the last call, over the flows in it at its start.
     double Take(uint32_t flow, Picos now);
-    /// Shares of their bytes that are left to the flows of its team, summed, over the same number.
-    double Left(uint32_t flow) const;
 
   private:
     struct Member

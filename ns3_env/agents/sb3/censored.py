@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A Gaussian policy whose actions are cut to [-1, 1] before anybody sees them, with their true likelihood."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch as th
+from gymnasium.spaces import Box
+from stable_baselines3.common.distributions import DiagGaussianDistribution, sum_independent_dims
+from stable_baselines3.common.policies import ActorCriticPolicy
+
+
+class CensoredGaussian(DiagGaussianDistribution):
+    """A diagonal Gaussian of which what lies beyond a bound is seen at the bound."""
+
+    def log_prob(self, actions: th.Tensor) -> th.Tensor:
+        """Log-likelihoods (B,) of actions (B, A): of density between the bounds, of probability at them."""
+        mean, std = self.distribution.mean, self.distribution.stddev
+        above = th.special.log_ndtr((mean - 1.0) / std)
+        below = th.special.log_ndtr((-1.0 - mean) / std)
+        inside = self.distribution.log_prob(actions)  # type: ignore[no-untyped-call]
+        return sum_independent_dims(th.where(actions >= 1.0, above, th.where(actions <= -1.0, below, inside)))
+
+
+class CensoredPolicy(ActorCriticPolicy):
+    """Stable-Baselines3's MlpPolicy with :class:`CensoredGaussian`; its networks are the same."""
+
+    def __init__(self, *arguments: Any, initial_action: float = 0.0, **named: Any) -> None:
+        """Parameters are those of ``ActorCriticPolicy``, for continuous actions in [-1, 1].
+
+        Args:
+            arguments, named: its own.
+            initial_action: that of a policy which has learned nothing, about.
+        """
+        super().__init__(*arguments, **named)
+        assert isinstance(self.action_net.bias, th.Tensor)
+        th.nn.init.constant_(self.action_net.bias, initial_action)
+        if self.use_sde:
+            return  # whose distribution depends on the state
+        assert isinstance(self.action_space, Box)
+        self.action_dist = CensoredGaussian(self.action_space.shape[0])

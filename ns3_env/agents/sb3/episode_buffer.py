@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stable-Baselines3 rollout buffer that is filled with whole episodes of flows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch as th
+from numpy.typing import NDArray
+from stable_baselines3.common.buffers import RolloutBuffer
+from stable_baselines3.common.policies import ActorCriticPolicy
+
+from ns3_env.envs.rollouts import Rollout
+
+
+class EpisodeBuffer(RolloutBuffer):
+    """A RolloutBuffer of all decisions of some episodes; its size is theirs.
+
+    ``gamma`` counts per base RTT: a decision's discount is gamma^e, e the base RTTs that it took.
+    """
+
+    def fill(self, rollouts: Sequence[Rollout], policy: ActorCriticPolicy) -> None:
+        """Holds these episodes, and no other, with values and likelihoods under the policy that played them.
+
+        Raises ValueError where no flow decided.
+        """
+        decided = np.concatenate([rollout.decided for rollout in rollouts])
+        if not decided.any():
+            raise ValueError(f"no flow decided in {len(rollouts)} episodes: nothing is there to learn from")
+        seen = th.from_numpy(np.concatenate([rollout.observations for rollout in rollouts]))
+        actions = th.from_numpy(np.concatenate([rollout.actions for rollout in rollouts]))[:, None]
+        with th.no_grad():
+            predicted, likely, _ = policy.evaluate_actions(seen, actions)
+        final = np.concatenate([rollout.final for rollout in rollouts])
+        values = np.where(final, 0.0, predicted.numpy().ravel().astype(np.float64))
+        advantages = generalised_advantages(
+            np.concatenate([rollout.rewards for rollout in rollouts]),
+            self.gamma ** np.concatenate([rollout.elapsed for rollout in rollouts]),
+            values,
+            decided,
+            self.gae_lambda,
+        )
+        self.buffer_size = self.pos = int(np.count_nonzero(decided))
+        self.full, self.generator_ready = True, False
+        self.observations = seen.numpy()[decided][:, None]
+        self.actions = actions.numpy()[decided][:, None]
+        for name, column in (
+            ("values", values),
+            ("log_probs", likely.numpy()),
+            ("advantages", advantages),
+            ("returns", advantages + values),
+        ):
+            setattr(self, name, column[decided].astype(np.float32)[:, None])
+
+
+def generalised_advantages(
+    rewards: NDArray[np.float64],
+    discounts: NDArray[np.float64],
+    values: NDArray[np.float64],
+    decided: NDArray[np.bool_],
+    gae_lambda: float,
+) -> NDArray[np.float64]:
+    """Generalised advantages (Schulman et al. 2016) of rows, those of a flow in a row, each (n,).
+
+    Args:
+        rewards, discounts: of the decision before each row.
+        values: of each row; 0 where nothing follows.
+        decided: the rows on which an action was taken; the row after such a one is of the same flow.
+        gae_lambda: λ, per decision.
+    """
+    deltas = np.zeros_like(values)
+    deltas[:-1] = rewards[1:] + discounts[1:] * values[1:] - values[:-1]
+    decays = np.zeros_like(values)
+    decays[:-1] = gae_lambda * discounts[1:] * decided[1:]
+    advantages = np.zeros_like(values)
+    following = 0.0
+    rows = zip(deltas.tolist()[::-1], decays.tolist()[::-1], decided.tolist()[::-1], strict=True)
+    for i, (delta, decay, goes_on) in enumerate(rows, start=1):
+        following = delta + decay * following if goes_on else 0.0
+        advantages[-i] = following
+    return advantages

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""PPO as an agent: Stable-Baselines3's, across the channel or on episodes played inside simulators."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from stable_baselines3 import PPO
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.buffers import RolloutBuffer
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.policies import ActorCriticPolicy, BasePolicy
+from stable_baselines3.common.type_aliases import MaybeCallback
+from stable_baselines3.common.vec_env import VecEnv
+
+from ns3_env.agents.configuration.registry import Agent
+from ns3_env.agents.sb3.censored import CensoredPolicy
+from ns3_env.agents.sb3.config import Sb3Config
+from ns3_env.agents.sb3.episode_buffer import EpisodeBuffer
+from ns3_env.agents.sb3.trainer import Sb3Trainer
+from ns3_env.agents.trainer.rollout_env import RolloutEnv, SpacesOnly
+from ns3_env.envs.rollouts import Exploration, Rollout
+
+SelfEpisodePPO = TypeVar("SelfEpisodePPO", bound="EpisodePPO")
+
+
+class EpisodePPO(PPO):
+    """PPO that learns from whole episodes, which its policy played inside simulators.
+
+    An update follows ``n_steps`` decisions and the episodes they are part of, all of them under the policy of
+    the last update. Simulators explore by the policy's own standard deviation.
+    """
+
+    policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {
+        **PPO.policy_aliases,
+        "MlpPolicy": CensoredPolicy,
+    }
+    rollout_buffer: EpisodeBuffer
+
+    def __init__(self, policy: str | type[ActorCriticPolicy], env: SpacesOnly, **options: Any) -> None:
+        """Parameters are PPO's, for a ``RolloutEnv``, or only its spaces where nothing is learned; ``gamma``
+        counts per base RTT. Raises ValueError for ``use_sde``: simulators explore by noise of their own."""
+        if options.get("use_sde") and isinstance(env, RolloutEnv):
+            raise ValueError("use_sde: simulators know independent noise alone: needs env.placement=python")
+        #: The policy's file as it is now; set by who knows what is around it.
+        self.snapshot: Callable[[], bytes] = _no_snapshot
+        self._spaces = env
+        with warnings.catch_warnings():
+            # Of minibatches that do not add up to n_steps: episodes end where they end.
+            warnings.filterwarnings("ignore", message="You have specified a mini-batch size")
+            super().__init__(policy, env, rollout_buffer_class=EpisodeBuffer, **options)
+
+    def learn(
+        self: SelfEpisodePPO,
+        total_timesteps: int,
+        callback: MaybeCallback = None,
+        log_interval: int = 1,
+        tb_log_name: str = "PPO",
+        reset_num_timesteps: bool = True,
+        progress_bar: bool = False,
+    ) -> SelfEpisodePPO:
+        """As in Stable-Baselines3, with a line of the log for each update."""
+        return super().learn(total_timesteps, callback, 1, tb_log_name, reset_num_timesteps, progress_bar)
+
+    def collect_rollouts(
+        self, env: VecEnv, callback: BaseCallback, rollout_buffer: RolloutBuffer, n_rollout_steps: int
+    ) -> bool:
+        """Plays what the next update learns from; False where the callback ends the training.
+
+        Callbacks find ``finished`` ((slot, return, length) of each flow of the episode) and ``results`` among
+        their locals.
+        """
+        assert isinstance(self._spaces, RolloutEnv)
+        callback.on_rollout_start()
+        rollouts: list[Rollout] = []
+        for rollout in self._spaces.batch(self.snapshot, self._exploration(), n_rollout_steps):
+            rollouts.append(rollout)
+            self.num_timesteps += rollout.decisions
+            finished, results = rollout.finished, self._spaces.results
+            self._remember(finished)
+            callback.update_locals(locals())
+            if not callback.on_step():
+                return False
+        self.rollout_buffer.fill(rollouts, self.policy)
+        callback.update_locals(locals())
+        callback.on_rollout_end()
+        return True
+
+    def _exploration(self) -> Exploration:
+        return Exploration(noise=float(np.exp(self.policy.log_std.item())))
+
+    def _remember(self, finished: list[tuple[int, float, int]]) -> None:
+        assert self.ep_info_buffer is not None
+        self.ep_info_buffer.extend({"r": total, "l": length} for _, total, length in finished)
+
+
+def _no_snapshot() -> bytes:
+    raise RuntimeError("PPO learns from episodes only where its trainer says how it becomes a policy's file")
+
+
+class PpoTrainer(Sb3Trainer):
+    """Trainer of PPO, in either place."""
+
+    def _class(self) -> type[BaseAlgorithm]:
+        return EpisodePPO if isinstance(self.env, SpacesOnly) else super()._class()
+
+
+AGENT = Agent(config=Sb3Config, trainer=PpoTrainer, synchronous=True, rollouts=True)

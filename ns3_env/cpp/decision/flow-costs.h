@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a flow costs by itself: its time over its ideal completion time.
+#ifndef NS3_ENV_DECISION_FLOW_COSTS_H
+#define NS3_ENV_DECISION_FLOW_COSTS_H
+
+#include "ns3_env/cpp/engine/flow.h"
+
+namespace ns3::env
+{
+
+/// Share of a flow's bytes that are not acknowledged.
+inline double
+ShareLeft(const FlowState& flow)
+{
+    return static_cast<double>(flow.SizeBytes() - flow.AckedBytes()) /
+           static_cast<double>(flow.SizeBytes());
+}
+
+/// What a flow costs per ps; it has an ideal completion time.
+inline double
+CostRate(const Flow& flow)
+{
+    return 1.0 / static_cast<double>(flow.Standalone());
+}
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_DECISION_FLOW_COSTS_H

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What flows gain on processor sharing where they hold each other up.
+#ifndef NS3_ENV_DECISION_SHARING_GAINS_H
+#define NS3_ENV_DECISION_SHARING_GAINS_H
+
+#include "ns3_env/cpp/contract/units.h"
+#include "ns3_env/cpp/engine/flow.h"
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+namespace ns3::env
+{
+
+/**
+ * Compares what happens on a link with processor sharing, under which the flows there would share it equally and none
+ * would join: flow i would be done after the sum over j of min(L_i, L_j), L the time that the link takes for what is
+ * left of a flow. A flow costs its time over its ideal completion time. A link that is full and shared equally gains
+ * nothing, an idle one loses, and one that serves short flows first gains.
+ *
+ * A flow's link is the one of its path that would take it the longest, as of its last call. Endless flows are on no
+ * link.
+ */
+class SharingGains
+{
+  public:
+    void OnStart(const Flow& flow, Picos now);
+    void OnEnd(const Flow& flow, Picos now);
+
+    /// What the flows on this one's link gained since its start or the last call, in ideal completion times, over
+    /// the flows there at its start. Flows that join are nobody's loss.
+    double Take(uint32_t flow, Picos now);
+
+  private:
+    struct Member
+    {
+        const Flow* flow;
+        uint64_t link{0};
+        double bps{0};     ///< of the link
+        double atStart{0}; ///< flows there at its start
+        double rate{0};    ///< of what the flows there cost, per ps
+        double cost{0};    ///< up to `since`, after the last call
+        Picos since{0};
+        double expected{
+            0}; ///< what they were to cost, as of the last call; flows that joined since included
+
+        void Settle(Picos now);
+    };
+
+    /// What is left of a flow on a link, and what its time costs.
+    struct Work
+    {
+        double left; ///< ps
+        double rate; ///< per ps
+    };
+
+    /// Those that another flow on this link concerns.
+    template <typename Change>
+    void ForAllOn(uint64_t link, Change&& change);
+    void Choose(Member& member, Picos now);
+    /// Time that the flow would take on a link, in ps.
+    double TimeOn(const Flow& flow, uint64_t link, double bps) const;
+    double CostOn(uint64_t link, double bps);
+
+    std::map<uint32_t, Member> m_live; ///< by flow
+    std::unordered_map<uint64_t, std::vector<Member*>> m_onLink;
+    std::vector<Work> m_work; ///< of a link, reused
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_DECISION_SHARING_GAINS_H

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""PPO on episodes that simulators played: likelihoods, advantages, runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch as th
+from gymnasium.spaces import Box
+from stable_baselines3.common.buffers import RolloutBuffer
+
+import train
+from ns3_env.agents.sb3.censored import CensoredGaussian
+from ns3_env.agents.sb3.episode_buffer import generalised_advantages
+from ns3_env.policies.file import POLICY_FILE
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import Simulator
+from tests.samples.runs import checkpoints, the_run, written
+
+CONFIG: dict[str, Any] = {
+    "agent": {"name": "ppo", "options": {"n_steps": 200, "batch_size": 64, "n_epochs": 2}},
+    "env": {"placement": "simulator", "fields": ["rtt", "last_action"], "simulators": 1},
+    "train": {"decisions": 800},
+}
+INCAST: dict[str, Any] = {
+    "time_limit_ns": "1ms",
+    "topology": {"kind": "dumbbell", "senders": 3},
+    "traffic": {"kind": "incast", "size_bytes": 100_000, "spread_ns": 20_000},
+}
+
+
+def trained(folder: Path, **changes: Any) -> Path:
+    """The run's folder."""
+    folder.mkdir()
+    config = {**CONFIG, **{key: {**CONFIG[key], **value} for key, value in changes.items()}}
+    arguments = written(folder, config, {"stages": [{"name": "incast", "scenario": INCAST}]})
+    assert train.main([*arguments, "--no-evaluation"]) == 0
+    return the_run(folder)
+
+
+@pytest.mark.parametrize("mean", [-1.4, 0.2, 0.97])
+def test_what_a_cut_gaussian_says_of_all_actions_adds_up_to_one(mean: float) -> None:
+    cut = CensoredGaussian(1).proba_distribution(th.tensor([[mean]]), th.tensor([-1.0]))
+    inside = th.linspace(-1, 1, 20_001)[1:-1, None]
+    likelihoods = cut.log_prob(inside).exp().double()
+    bounds = cut.log_prob(th.tensor([[-1.0], [1.0]])).exp().double()
+    assert float(likelihoods.sum() * 1e-4 + bounds.sum()) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_advantages_are_stable_baselines3s_where_all_decisions_take_one_base_rtt() -> None:
+    random, gamma, gae_lambda = np.random.default_rng(2), 0.9, 0.8
+    rewards, values = random.normal(size=(2, 8))
+    decided = np.array([True, True, True, False, True, True, True, False])  # two flows
+    values[~decided] = 0.0
+    ours = generalised_advantages(rewards, np.full(8, gamma), values, decided, gae_lambda)[decided]
+    spaces = Box(-1, 1, (1,)), Box(-1, 1, (1,))
+    theirs = RolloutBuffer(6, *spaces, gamma=gamma, gae_lambda=gae_lambda)
+    for row in np.flatnonzero(decided):
+        value = th.tensor([values[row]])
+        theirs.add(
+            np.zeros(1), np.zeros(1), rewards[row + 1 : row + 2], np.array([row in (0, 4)]), value, value
+        )
+    theirs.compute_returns_and_advantage(th.zeros(1), np.array([True]))
+    assert ours == pytest.approx(theirs.advantages.ravel(), rel=1e-6)
+
+
+def test_a_run_depends_on_its_seed_and_not_on_the_number_of_simulators(tmp_path: Path) -> None:
+    runs = [trained(tmp_path / str(count), env={"simulators": count}) for count in (1, 3)]
+    one, three = ((checkpoints(run)[-1] / POLICY_FILE).read_bytes() for run in runs)
+    assert one[one.index(b"sha256") :][:80] == three[three.index(b"sha256") :][:80]
+
+
+def test_what_it_learned_decides_inside_the_simulator_under_the_clock_of_its_choice(tmp_path: Path) -> None:
+    run = trained(tmp_path / "run", env={"clock": {"name": "per_flow_rtt", "rtt_fraction": 1.0}})
+    scenario = Scenario.from_mapping({**INCAST, "controllers": ["agent"]}, "incast")
+    with Simulator() as simulator:
+        results = simulator.play(scenario.playing(checkpoints(run)[-1] / POLICY_FILE))
+    assert min(results["flows"]["fct_ns"]) > 0
+
+
+def test_noise_that_depends_on_the_state_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = {"name": "ppo", "options": {"use_sde": True}}
+    arguments = written(
+        tmp_path, {**CONFIG, "agent": options}, {"stages": [{"name": "a", "scenario": INCAST}]}
+    )
+    assert train.main([*arguments, "--no-evaluation"]) != 0
+    assert "use_sde: simulators know independent noise alone" in capsys.readouterr().err
