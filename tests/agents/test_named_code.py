@@ -21,6 +21,7 @@ from ns3_env.agents.trainer.trainer import Trainer
 from ns3_env.config.imports import named_code, trust
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main as evaluate
+from ns3_env.eval.commands.export import main as export
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Policy, SlotStates
 from ns3_env.scenario import Synchronous
@@ -96,6 +97,8 @@ def test_an_algorithm_of_ones_own_trains_and_its_file_plays_inside(tmp_path: Pat
     assert train.main([*command(tmp_path), "--algo", algorithm, "train.decisions=60"]) == 0
     run = the_run(tmp_path)
     assert evaluate(["compare", "policy", str(checkpoints(run)[-1] / "policy.safetensors")]) == 0
+    out = ["--format", "native", "--out", str(tmp_path / "out.safetensors")]
+    assert export([str(run), *out, "--allow-imports"]) == 0
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from ns3_env.agents.export.formats import FORMATS
 from ns3_env.config.command_line import POLICY_HELP, AnyOrder, guarded, typed
+from ns3_env.config.imports import trust_all
+from ns3_env.eval.commands.options import add_allow_imports
 
 
 def parser() -> argparse.ArgumentParser:
@@ -30,6 +32,7 @@ def parser() -> argparse.ArgumentParser:
         help="native: what the simulator and the commands here play; onnx; pt2: torch.export's",
     )
     made.add_argument("--out", type=Path, required=True, metavar="FILE", help="is written if it is right")
+    add_allow_imports(made)
     return made
 
 
@@ -43,6 +46,8 @@ def run(options: argparse.Namespace) -> int:
     """What the options ask for."""
     from ns3_env.agents.export.export import LIMIT, export
 
+    if options.allow_imports:
+        trust_all()
     found = export(options.checkpoint, options.format, options.out)
     print(
         f"largest difference to {found.original} on {found.count:,} observations: {found.difference:.1e}",
