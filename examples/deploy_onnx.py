@@ -91,7 +91,7 @@ def fields_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 class Deployed:
-    """One flow under the policy in an ONNX file; flows share the session, each has its own history."""
+    """One flow under the policy in an ONNX file; flows share the session, each has its own memory."""
 
     def __init__(self, path: str | Path) -> None:
         self.session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
@@ -104,12 +104,17 @@ class Deployed:
         self.clock: dict[str, Any] = header["clock"]
         settings = dict(header["action"])
         self._action_map, self._settings = ACTION_MAPS[settings.pop("name")], settings
-        self._remembers = self.session.get_inputs()[0].name == "history"
+        inputs = {value.name: value.shape for value in self.session.get_inputs()}
+        self._remembers = "history" in inputs
+        self._hidden: int | None = inputs["h"][1] if "h" in inputs else None
         self.begin()
 
     def begin(self) -> None:
         """A new flow: what was seen is forgotten."""
         self._seen: list[list[float]] = []
+        self._carried: dict[str, Any] = {}
+        if self._hidden is not None:
+            self._carried = {name: np.zeros((1, self._hidden), np.float32) for name in ("h", "c")}
         self._last_action = 0.0
 
     def action(self, telemetry: Mapping[str, float]) -> float:
@@ -117,12 +122,15 @@ class Deployed:
         known = {**telemetry, "last_action": self._last_action}
         self._seen = [*self._seen, [known[name] for name in self.fields]][-self.history_length :]
         if not self._remembers:
-            feed = {"observations": np.array(self._seen, dtype=np.float32)}
+            feed = {"observations": np.array(self._seen, dtype=np.float32), **self._carried}
         else:
             window = np.zeros((1, self.history_length, len(self.fields)), dtype=np.float32)
             window[0, : len(self._seen)] = self._seen
             feed = {"history": window, "length": np.array([len(self._seen)], dtype=np.int64)}
-        self._last_action = float(self.session.run(["action"], feed)[0][0, 0])
+        after = [f"next_{name}" for name in self._carried]
+        action, *states = self.session.run(["action", *after], feed)
+        self._carried = dict(zip(self._carried, states, strict=True))
+        self._last_action = float(action[0, 0])
         return self._last_action
 
     def decide(self, telemetry: Mapping[str, float]) -> tuple[float, float]:

@@ -57,8 +57,7 @@ main(int argc, char** argv)
 
         FlowHistory history; // one for each flow; it is kept from decision to decision
         policy.Observe(history, record);
-        const FlowHistory* flows[] = {
-            &history}; // flows that decide together are evaluated together
+        FlowHistory* flows[] = {&history}; // flows that decide together are evaluated together
         float action = 0;
         policy.Decide(flows, {&action, 1});
         const ActionRow answer = policy.Actions()(action, record);

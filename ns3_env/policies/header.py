@@ -12,7 +12,16 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from gymnasium.spaces import Box
-from pydantic import AfterValidator, Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    SerializerFunctionWrapHandler,
+    Tag,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 from typing_extensions import Self
 
 from ns3_env.config.bounds import MAX_TELEMETRY_BYTES, MAX_TIME_NS, Count, Seed, few
@@ -98,8 +107,27 @@ class Network(Strict):
     """Which tensors there are, and what lies between them."""
 
     kind: Literal["mlp", "lstm"]
+    memory: Literal["history", "carried"] = "history"
     hidden_activation: Activation
     output_activation: Literal["tanh", "none"]
+
+    @property
+    def carries(self) -> bool:
+        """Whether a flow's hidden state and cell go on from decision to decision."""
+        return self.memory == "carried"
+
+    @model_validator(mode="after")
+    def _memory_of_its_kind(self) -> Self:
+        if self.carries and self.kind != "lstm":
+            raise ValueError(f"memory: 'carried' is an lstm's, and the kind is {self.kind!r}")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _without_default(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        content: dict[str, Any] = write(self)
+        if not self.carries:  # the bytes of other files stay as they are
+            del content["memory"]
+        return content
 
 
 class Training(Strict):
@@ -144,6 +172,12 @@ class PolicySpec(Strict):
                 raise ValueError(f"field {name!r} is there twice")
         return observation
 
+    @model_validator(mode="after")
+    def _one_memory(self) -> Self:
+        if self.network.carries and self.history != 1:
+            raise ValueError(f"history: is {self.history}: a network whose memory is 'carried' has 1")
+        return self
+
     @field_validator("action")
     @classmethod
     def _one_scaled_number(cls, action: Mapping[str, Any]) -> dict[str, Any]:
@@ -178,7 +212,7 @@ class PolicySpec(Strict):
     @property
     def remembers(self) -> bool:
         """Whether more than the current observation is read, so that a history has to be kept."""
-        return self.network.kind == "lstm" or self.history > 1
+        return not self.network.carries and (self.network.kind == "lstm" or self.history > 1)
 
     @property
     def action_map(self) -> ActionMap:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Histories that a policy with memory reads, one for each flow.
+"""Histories that a policy with memory reads, one for each flow, and steps of a state that is carried.
 
 A window (K, F) of the last K inputs of one flow in one episode, oldest first and zero-padded at the end, with
 its true length in 1..K; its last valid row is the current input.
@@ -7,6 +7,7 @@ its true length in 1..K; its last valid row is the current input.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 State = tuple[npt.NDArray[Any], ...]
+#: What a network that carries a state does with observations (n, D) and the state, None at a flow's first:
+#: actions (n, 1) and the state after them.
+Step = Callable[[Floats, "State | None"], "tuple[Floats, State]"]
 
 
 def append(windows: Floats, lengths: Ints, inputs: Floats) -> None:
@@ -88,3 +92,21 @@ def remembered(
             windows[start], lengths[start] = 0.0, 0
     append(windows, lengths, rows)
     return windows, lengths
+
+
+def after_steps(step: Step, windows: Floats, lengths: Ints) -> Floats:
+    """Actions (n, 1) of a network that carries a state, at the ends of flows' histories from their first
+    decisions on.
+
+    Args:
+        step: the network.
+        windows: (n, K, D), of any K.
+        lengths: (n,), of 1 to K.
+    """
+    actions: Floats = np.zeros((len(windows), 1), np.float32)
+    state: State | None = None
+    for k in range(windows.shape[1]):
+        answers, state = step(np.ascontiguousarray(windows[:, k]), state)
+        ended = lengths == k + 1
+        actions[ended] = answers[ended]
+    return actions

@@ -13,12 +13,12 @@ from ns3_env import _native
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import read_policy
 from ns3_env.policies.header import PolicySpec
-from ns3_env.policies.history import Floats, Ints, remembered
+from ns3_env.policies.history import Floats, Ints, after_steps, remembered
 from ns3_env.policies.policy import FloatArray, State
 
 
 class NetworkPolicy:
-    """A ``Policy`` from a file; its state is each flow's history, where it reads one."""
+    """A ``Policy`` from a file; its state is each flow's history, where it reads one, or what it carries."""
 
     def __init__(self, spec: PolicySpec, network: _native.Policy, path: Path) -> None:
         """
@@ -46,8 +46,11 @@ class NetworkPolicy:
     def act(self, histories: Floats, lengths: Ints) -> Floats:
         """Actions (n, 1) in [-1, 1] for histories (n, K, D), zero-padded at the end, of lengths (n,).
 
+        K is the policy's; a network that carries a state takes any, from the flows' first decisions on.
         Raises ConfigError where weights are so large that an action is no number.
         """
+        if self.spec.network.carries:
+            return after_steps(self._step, histories, lengths)
         try:
             return self._network.evaluate(histories, lengths)
         except _native.PolicyError as error:
@@ -60,7 +63,21 @@ class NetworkPolicy:
         episode_start: npt.NDArray[np.bool_] | None = None,
         deterministic: bool = False,
     ) -> tuple[FloatArray, State | None]:
-        """See ``Policy``; it is deterministic either way. The state is (windows (n, K, D), lengths (n,))."""
+        """See ``Policy``; it is deterministic either way. The state is (windows (n, K, D), lengths (n,)), or
+        where the network carries one (hidden and cell (n, 2H),)."""
         rows = np.asarray(observation, dtype=np.float32)
+        if self.spec.network.carries:
+            if state is not None and episode_start is not None:
+                state = (np.where(np.asarray(episode_start, bool)[:, None], np.float32(0), state[0]),)
+            return self._step(rows, state)
         windows, lengths = remembered(rows, self.spec.history, state, episode_start)
         return self.act(windows, lengths), (windows, lengths)
+
+    def _step(self, rows: Floats, state: State | None) -> tuple[Floats, State]:
+        """Actions (n, 1) and the state after them, of observations (n, D). Raises ConfigError, as ``act``."""
+        carried = np.zeros((len(rows), self._network.state_width), np.float32) if state is None else state[0]
+        try:
+            actions, after = self._network.step(rows, carried)
+        except _native.PolicyError as error:
+            raise ConfigError(str(error)) from None
+        return actions, (after,)

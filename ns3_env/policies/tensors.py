@@ -28,7 +28,8 @@ class Layer:
 
 @dataclass(frozen=True)
 class Widths:
-    """What the header leaves open: the layers, and of ``lstm`` the widths of the LSTM and of its shortcut."""
+    """What the header leaves open: the layers, and of ``lstm`` the widths of the LSTM and of its shortcut, 0
+    where there is none."""
 
     layers: tuple[Layer, ...]
     hidden: int = 0
@@ -44,8 +45,9 @@ def tensor_shapes(spec: PolicySpec, widths: Widths) -> dict[str, Shape]:
         shapes["lstm.weight_ih"] = (gates, inputs)
         shapes["lstm.weight_hh"] = (gates, widths.hidden)
         shapes["lstm.bias"] = (gates,)
-        shapes["shortcut.weight"] = (widths.shortcut, inputs)
-        shapes["shortcut.bias"] = (widths.shortcut,)
+        if widths.shortcut:
+            shapes["shortcut.weight"] = (widths.shortcut, inputs)
+            shapes["shortcut.bias"] = (widths.shortcut,)
         inputs = widths.hidden + widths.shortcut
     else:
         inputs *= spec.history
@@ -66,7 +68,9 @@ def find_widths(spec: PolicySpec, found: Mapping[str, Shape]) -> Widths:
         raise ValueError("has no tensor 'layers.0.weight'")
     if spec.network.kind == "mlp":
         return Widths(tuple(layers))
-    return Widths(tuple(layers), _size(found, "lstm.weight_hh", 1), _size(found, "shortcut.weight", 0))
+    without = spec.network.carries and "shortcut.weight" not in found
+    shortcut = 0 if without else _size(found, "shortcut.weight", 0)
+    return Widths(tuple(layers), _size(found, "lstm.weight_hh", 1), shortcut)
 
 
 def check_shapes(spec: PolicySpec, found: Mapping[str, Shape]) -> None:

@@ -18,28 +18,42 @@ import torch as th
 import yaml
 from torch import nn
 
-from ns3_env.agents.configuration.config import EnvConfig
-from ns3_env.agents.export.export import largest_difference
+from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
+from ns3_env.agents.configuration.problem import make_scenario
+from ns3_env.agents.export.export import largest_difference, record
 from ns3_env.agents.export.formats import FORMATS, find_format
-from ns3_env.agents.runs.checkpoint import TrainedPolicy, load_checkpoint
+from ns3_env.agents.runs.checkpoint import TrainedPolicy, env_of, load_checkpoint
 from ns3_env.agents.sb3.export import of_sb3
 from ns3_env.agents.trainer.arrays import read_arrays, write_arrays
+from ns3_env.config.imports import trust
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main as eval_main
 from ns3_env.eval.commands.export import main
 from ns3_env.policies.file import KEY, read_policy, write_policy
+from ns3_env.policies.header import PolicySpec
 from ns3_env.policies.history import Floats, Ints
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import Scenario
 from ns3_env.task import observations
 from tests.paths import ROOT
-from tests.samples.agents import AGENTS, FIELDS, checkpoint, configuration, trainer
+from tests.samples.agents import AGENTS, FIELDS, RECURRENT_PPO, checkpoint, configuration, trainer
 from tests.samples.files import Refused
 from tests.samples.policy_files import tiny
 
 
-def histories(k: int, fields: tuple[str, ...], n: int = 300) -> tuple[Floats, Ints]:
+@pytest.fixture(autouse=True)
+def recurrent_ppo_is_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NS3_ENV_NAMED_CODE", "")
+    trust([RECURRENT_PPO])
+
+
+def recurrent_ppo(**policy_kwargs: Any) -> dict[str, Any]:
+    return {"name": RECURRENT_PPO, "options": {"policy_kwargs": policy_kwargs}}
+
+
+def histories(spec: PolicySpec, n: int = 300) -> tuple[Floats, Ints]:
     """Observations anywhere in the fields' ranges, in histories of any length."""
+    k, fields = depth(spec), spec.fields
     generator = np.random.default_rng(2)
     space = observations.observation_space(fields)
     spread = 10 ** generator.uniform(-3, 2, size=(n, k, len(fields))).astype(np.float32)
@@ -47,6 +61,11 @@ def histories(k: int, fields: tuple[str, ...], n: int = 300) -> tuple[Floats, In
     lengths = generator.integers(1, k + 1, size=n)
     windows[np.arange(k) >= lengths[:, None]] = 0
     return windows.astype(np.float32), lengths
+
+
+def depth(spec: PolicySpec) -> int:
+    """Of histories: K, or enough of them for a state that goes on for ever."""
+    return 12 if spec.network.carries else spec.history
 
 
 def out_of(text: str) -> float:
@@ -65,7 +84,9 @@ def test_each_format_answers_as_the_networks_do_that_were_trained(
         out = tmp_path / f"policy.{form}"
         assert main([str(own), "--format", form, "--out", str(out)]) == 0
         shown = capsys.readouterr().out
-        assert "largest difference to policy.npz on 1,000 observations: " in shown
+        # What is code of one's own is read from the file alone.
+        source = "policy.safetensors" if agent == "recurrent_ppo" else "policy.npz"
+        assert f"largest difference to {source} on 1,000 observations: " in shown
         assert out_of(shown) <= 1e-5
         assert original["sha256"] in shown
         assert KEY.encode() in out.read_bytes()
@@ -86,6 +107,8 @@ def test_each_format_answers_as_the_networks_do_that_were_trained(
         {**AGENTS["fdcc"], "compress": False, "history_length": 1, "net_arch": []},
         {"name": "ppo", "options": {"policy_kwargs": {"net_arch": []}}},
         {"name": "ppo", "options": {"use_sde": True, "policy_kwargs": {"squash_output": True}}},
+        recurrent_ppo(shared_lstm=True, enable_critic_lstm=False),
+        recurrent_ppo(lstm_kwargs={"bias": False}, net_arch=[]),
         {"name": "sac", "options": {"use_sde": True, "buffer_size": 10}},
         {"name": "sac", "options": {"use_sde": True, "policy_kwargs": {"clip_mean": 0.0}, "buffer_size": 10}},
     ],
@@ -98,7 +121,7 @@ def test_every_history_is_answered_as_by_the_original(
     original, path = trainer(agent), tmp_path / "policy.pt2"
     policy, chosen = original.export(), find_format(form)
     chosen.write(path, policy)
-    asked = histories(policy.spec.history, policy.spec.fields)
+    asked = histories(policy.spec)
     answers = original.act(*asked)
     assert answers.std() > 0.01
     assert largest_difference(chosen.evaluator(path), original.act, *asked) < 1e-5
@@ -119,6 +142,8 @@ DERIVED = {"derived": "rtt_target", "margin": 1.5, "target": 0.064, "gain": 0.1}
         ("mlp", {"observation": [{"field": "last_action"}, DERIVED]}),
         ("mlp", {"observation": [DERIVED, {"field": "qlen"}, SLOW], "history": 4}),
         ("mlp", {"observation": [{**DERIVED, "base_ns": 8192.0}, DERIVED, SLOW], "history": 2}),
+        ("carried", {"shortcut": 5}),
+        ("carried", {"observation": [{"field": "pacing_rate", "transform": "symlog"}, DERIVED]}),
         ("lstm", {"observation": [{"field": "pacing_rate", "transform": "symlog"}, DERIVED], "history": 2}),
     ],
     ids=str,
@@ -132,13 +157,13 @@ def test_each_format_derives_inputs_and_lays_out_histories_as_the_simulator_does
     write_policy(tmp_path / "own", policy)
     own = NetworkPolicy.load(tmp_path / "own").act
     find_format(form).write(path, policy)
-    asked = histories(policy.spec.history, policy.spec.fields)
+    asked = histories(policy.spec)
     assert own(*asked).std() > 0.01
     assert largest_difference(find_format(form).evaluator(path), own, *asked) < 1e-5
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("kind", ["mlp", "lstm"])
+@pytest.mark.parametrize("kind", ["mlp", "lstm", "carried"])
 def test_what_lies_outside_a_fields_range_counts_as_its_end(tmp_path: Path, form: str, kind: str) -> None:
     policy, path = tiny(kind), tmp_path / "policy.pt2"
     for tensor in policy.tensors.values():
@@ -192,11 +217,12 @@ def test_a_file_that_answers_otherwise_is_not_written(
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
 
 
-def test_pytorchs_format_is_not_on_its_way_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["lstm", "carried"])
+def test_pytorchs_format_is_not_on_its_way_out(tmp_path: Path, kind: str) -> None:
     chosen = find_format("pt2")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        chosen.write(tmp_path / "policy.pt2", tiny("lstm"))
+        chosen.write(tmp_path / "policy.pt2", tiny(kind))
         chosen.evaluator(tmp_path / "policy.pt2")
 
 
@@ -219,6 +245,38 @@ def test_what_the_format_does_not_know_is_refused_by_name(kwargs: dict[str, Any]
         made = type(model)("MlpPolicy", model.env, policy_kwargs=kwargs, device="cpu")
         with pytest.raises(ConfigError, match=words):
             of_sb3(made.policy)
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "words"),
+    [
+        ({"n_lstm_layers": 2}, "policy.lstm_actor: has 2 layers: a policy's file holds an LSTM of one"),
+        ({"lstm_kwargs": {"bidirectional": True}}, "policy.lstm_actor: is bidirectional: a policy's file"),
+        ({"lstm_kwargs": {"proj_size": 3}}, "policy.lstm_actor: projects its output: a policy's file"),
+        ({"activation_fn": nn.ELU}, "policy.action_net: layer 1 is ELU"),
+    ],
+    ids=str,
+)
+def test_a_memory_that_the_format_does_not_know_is_refused_by_name(
+    kwargs: dict[str, Any], words: str
+) -> None:
+    model = trainer(AGENTS["recurrent_ppo"]).model
+    made = type(model)("MlpLstmPolicy", model.env, policy_kwargs=kwargs, device="cpu")
+    with pytest.raises(ConfigError, match=words):
+        of_sb3(made.policy)
+
+
+def test_a_file_of_a_policy_that_carries_its_state_is_compared_from_flows_first_decisions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ns3_env.agents.export.export.MAX_HISTORY", 8)
+    write_policy(tmp_path / "p", tiny("carried"))
+    player = NetworkPolicy.load(tmp_path / "p")
+    env = env_of(player.spec)
+    windows, lengths = record(player, env, make_scenario(env, EvaluationConfig().scenario, ""), 1, 100)
+    assert set(lengths) == set(range(1, 8))
+    begun = {row.tobytes() for row in windows[lengths == 1, 0]}
+    assert {row.tobytes() for row in windows[:, 0]} <= begun
 
 
 def test_mistakes_are_one_line(tmp_path: Path, refused: Refused) -> None:
@@ -301,7 +359,7 @@ ACTIONS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("agent", ["fdcc", "td3", "rlcc"])
+@pytest.mark.parametrize("agent", ["fdcc", "recurrent_ppo", "td3", "rlcc"])
 def test_the_example_decides_as_here_with_onnx_runtime_alone(tmp_path: Path, agent: str) -> None:
     generator, expected, paths = np.random.default_rng(4), [], []
     rows: list[dict[str, float]] = []
@@ -310,7 +368,7 @@ def test_the_example_decides_as_here_with_onnx_runtime_alone(tmp_path: Path, age
         policy = own.export()
         paths.append(str(tmp_path / f"policy-{number}.onnx"))
         find_format("onnx").write(Path(paths[-1]), policy)
-        k, fields = policy.spec.history, policy.spec.fields
+        k, fields = depth(policy.spec), policy.spec.fields
         high = observations.observation_space(fields).high
         while len(rows) < 6:
             seen_by_all = np.minimum(generator.uniform(0, 3, len(fields)), high)
@@ -344,7 +402,7 @@ def test_a_run_is_compared_on_its_own_scenario(tmp_path: Path, monkeypatch: pyte
 
     def note(policy: NetworkPolicy, env: EnvConfig, scenario: Scenario, seed: int, count: int) -> Any:
         played.append((scenario.topology.kind, scenario.agent_flow_count))
-        return histories(policy.spec.history, policy.spec.fields, count)
+        return histories(policy.spec, count)
 
     monkeypatch.setattr("ns3_env.agents.export.export.record", note)
     (tmp_path / "run" / "checkpoints").mkdir(parents=True)

@@ -49,6 +49,7 @@ traffic: {kind: incast, size_bytes: 50000}
 """
 STAGES = {"stages": [{"name": "two", "scenario": yaml.safe_load(TWO)}]}
 OWN = "tests.agents.own_code"
+RECURRENT = "sb3_contrib:RecurrentPPO"
 
 
 def command(folder: Path, config: Any = CONFIG, curriculum: Any = STAGES) -> list[str]:
@@ -92,7 +93,9 @@ def test_a_samplers_scenarios_are_trained_on_and_its_state_is_kept(tmp_path: Pat
     assert train.main(["--resume", str(run), "train.decisions=120", "--no-evaluation"]) == 0
 
 
-@pytest.mark.parametrize("algorithm", ["sb3_contrib:TQC", "stable_baselines3:DDPG", "examples.ddpg:AGENT"])
+@pytest.mark.parametrize(
+    "algorithm", ["sb3_contrib:TQC", "stable_baselines3:DDPG", RECURRENT, "examples.ddpg:AGENT"]
+)
 def test_an_algorithm_of_ones_own_trains_and_its_file_plays_inside(tmp_path: Path, algorithm: str) -> None:
     assert train.main([*command(tmp_path), "--algo", algorithm, "train.decisions=60"]) == 0
     run = the_run(tmp_path)
@@ -160,14 +163,13 @@ def test_a_network_that_no_file_can_hold_trains_all_the_same_and_is_played_acros
     assert not list(run.rglob("policy.safetensors"))
 
 
-RECURRENT = "sb3_contrib:RecurrentPPO"
-
-
 @pytest.fixture(scope="module")
 def recurrent(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which a policy with a memory has learned, and has been compared."""
+    """A folder in which a policy has learned whose memory no file holds, and has been compared."""
     folder = tmp_path_factory.mktemp("recurrent")
-    options = "agent.options={n_steps: 16, batch_size: 32, policy_kwargs: {lstm_hidden_size: 8}}"
+    options = (
+        "agent.options={n_steps: 16, batch_size: 32, policy_kwargs: {lstm_hidden_size: 8, n_lstm_layers: 2}}"
+    )
     given = [*command(folder), "--algo", RECURRENT, options, "train.decisions=200"]
     with pytest.MonkeyPatch.context() as patched:
         patched.delenv("NS3_ENV_NAMED_CODE", raising=False)
@@ -177,7 +179,9 @@ def recurrent(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_policy_with_a_memory_trains_and_is_compared_across_the_channel(recurrent: Path) -> None:
+def test_a_policy_whose_memory_no_file_holds_trains_and_is_compared_across_the_channel(
+    recurrent: Path,
+) -> None:
     said = " ".join((recurrent / "said").read_text().split())
     assert f"{RECURRENT} has no policy's file: it decides in Python (evaluation.placement: python)" in said
     assert f"{RECURRENT} decides across the channel" in said
@@ -187,7 +191,7 @@ def test_a_policy_with_a_memory_trains_and_is_compared_across_the_channel(recurr
     assert kept["agent"]["policy"] == "MlpLstmPolicy"
 
 
-def test_a_policy_with_a_memory_plays_from_its_checkpoint_on_its_own_clock(
+def test_a_policy_whose_memory_no_file_holds_plays_from_its_checkpoint_on_its_own_clock(
     recurrent: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "two.yaml").write_text(TWO)
@@ -204,7 +208,7 @@ def test_a_policy_with_a_memory_plays_from_its_checkpoint_on_its_own_clock(
     assert "`eval compare policy` ask it in Python" in capsys.readouterr().err
 
 
-def test_a_policy_with_a_memory_has_a_state_for_each_flow(recurrent: Path) -> None:
+def test_a_policy_whose_memory_no_file_holds_has_a_state_for_each_flow(recurrent: Path) -> None:
     """Flows that decide in turn, one of them in a slot that another had: each as if it were alone."""
     trust([RECURRENT])
     policy = load_policy(checkpoints(the_run(recurrent))[-1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +15,23 @@ from gymnasium import spaces
 
 from ns3_env import _native
 from ns3_env.agents.fdcc.replay import HistoryReplayBuffer
+from ns3_env.config.imports import trust
 from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.rollouts import Exploration, Rollout, Rollouts
 from ns3_env.errors import ScenarioError, SimulatorDied
+from ns3_env.policies.file import write_policy
+from ns3_env.policies.policy import SlotStates
 from ns3_env.scenario import PerAck, PerFlowRtt, Scenario, Synchronous
 from ns3_env.scenario.traffic import Incast
 from ns3_env.task import observations
 from ns3_env.task.actions import MultiplicativeWindow
+from tests.samples.agents import AGENTS, RECURRENT_PPO, trainer
 from tests.samples.episodes import ENDS, played, same
 from tests.samples.policy_files import FIELDS, lstm_file, mlp_file
 
 Clock = PerFlowRtt | Synchronous | PerAck
+#: Actions (n, 1) for observations (n, D) of flows (n,).
+Ask = Callable[[np.ndarray[Any, Any], np.ndarray[Any, Any]], np.ndarray[Any, Any]]
 CUT = ENDS.model_copy(update={"time_limit_ns": 30_000})
 
 
@@ -41,36 +47,57 @@ def rollouts(policy: Path) -> Iterator[tuple[Rollouts, Path]]:
 
 
 def decisions_across_the_channel(
-    policy: Path, scenario: Scenario
+    ask: Ask, scenario: Scenario, telemetry_bytes: int
 ) -> dict[tuple[int, int], tuple[float, float, float]]:
-    """(flow, number of its decision) -> time, action, window, of the same network asked from Python."""
-    network = _native.Policy(str(policy))
-    depth = network.history_length
-    seen: dict[int, list[np.ndarray[Any, Any]]] = {}
+    """(flow, number of its decision) -> time, action, window, of a policy asked in Python."""
+    asked: dict[int, int] = {}
     found = {}
-    carried = network.telemetry_bytes
     action = MultiplicativeWindow(rounding="none")
-    with FlowStream(scenario, slots=8, fields=FIELDS, action=action, telemetry_bytes=carried) as stream:
+    with FlowStream(
+        scenario, slots=8, fields=FIELDS, action=action, telemetry_bytes=telemetry_bytes
+    ) as stream:
         stream.start()
         while not (batch := stream.recv()).results:
             due = batch.due
-            for row in np.flatnonzero(due):
-                seen.setdefault(int(batch.flows[row]), []).append(batch.observations[row])
             if not due.any():
                 continue
             flows = batch.flows[due]
-            windows = np.zeros((len(flows), depth, len(FIELDS)), np.float32)
-            lengths = np.array([min(len(seen[int(flow)]), depth) for flow in flows])
-            for k, flow in enumerate(flows):
-                windows[k, : lengths[k]] = np.stack(seen[int(flow)][-depth:])
-            actions = network.evaluate(windows, lengths)
+            actions = ask(batch.observations[due], flows)
             times = observations.column(batch.records[due], "time_ns")
             windows = action(actions, batch.records[due])
-            for k, flow in enumerate(flows):
-                number = len(seen[int(flow)]) - 1
-                found[int(flow), number] = (times[k], float(actions[k, 0]), windows[k, 0])
+            for k, flow in enumerate(map(int, flows)):
+                number = asked[flow] = asked.get(flow, -1) + 1
+                found[flow, number] = (times[k], float(actions[k, 0]), windows[k, 0])
             stream.send(actions, batch.slots[due])
     return found
+
+
+def of_histories(network: _native.Policy) -> Ask:
+    """A policy's file that is given the last observations of each flow."""
+    depth = network.history_length
+    seen: dict[int, list[np.ndarray[Any, Any]]] = {}
+
+    def ask(rows: np.ndarray[Any, Any], flows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        windows = np.zeros((len(flows), depth, len(FIELDS)), np.float32)
+        lengths = np.zeros(len(flows), np.int64)
+        for k, flow in enumerate(flows):
+            seen.setdefault(int(flow), []).append(rows[k])
+            lengths[k] = min(len(seen[int(flow)]), depth)
+            windows[k, : lengths[k]] = np.stack(seen[int(flow)][-depth:])
+        return network.evaluate(windows, lengths)
+
+    return ask
+
+
+def check_the_same(inside: Rollout, across: dict[tuple[int, int], tuple[float, float, float]]) -> None:
+    """What was decided inside is what was decided across the channel."""
+    assert inside.decisions == len(across) > 30
+    ages = np.arange(len(inside.flows)) - np.flatnonzero(inside.first)[np.cumsum(inside.first) - 1]
+    for row in np.flatnonzero(inside.decided):
+        time, action, window = across[int(inside.flows[row]), int(ages[row])]
+        assert observations.column(inside.records, "time_ns")[row] == time
+        assert inside.actions[row] == pytest.approx(action, abs=1e-5)
+        assert inside.windows[row, 0] == pytest.approx(window, rel=1e-5)
 
 
 @pytest.mark.parametrize("make", [mlp_file, lstm_file])
@@ -81,15 +108,28 @@ def test_a_policy_decides_inside_as_it_does_across_the_channel(
     tmp_path: Path, make: Any, clock: Clock
 ) -> None:
     policy = make(tmp_path / "policy.safetensors", clock=clock)
-    inside = played(policy, ENDS, count=1)[0]
-    across = decisions_across_the_channel(policy, ENDS.model_copy(update={"clock": clock}))
-    assert inside.decisions == len(across) > 30
-    ages = np.arange(len(inside.flows)) - np.flatnonzero(inside.first)[np.cumsum(inside.first) - 1]
-    for row in np.flatnonzero(inside.decided):
-        time, action, window = across[int(inside.flows[row]), int(ages[row])]
-        assert observations.column(inside.records, "time_ns")[row] == time
-        assert inside.actions[row] == pytest.approx(action, abs=1e-5)
-        assert inside.windows[row, 0] == pytest.approx(window, rel=1e-5)
+    network = _native.Policy(str(policy))
+    across = decisions_across_the_channel(
+        of_histories(network), ENDS.model_copy(update={"clock": clock}), network.telemetry_bytes
+    )
+    check_the_same(played(policy, ENDS, count=1)[0], across)
+
+
+def test_a_policy_of_recurrent_ppo_decides_inside_as_pytorch_does_step_by_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NS3_ENV_NAMED_CODE", "")
+    trust([RECURRENT_PPO])
+    action = {"name": "multiplicative_window", "alpha": 0.5, "rounding": "none"}
+    clock = Synchronous(interval_ns=5_000)
+    settings = {"fields": list(FIELDS), "action": action, "clock": clock.model_dump()}
+    own = trainer(AGENTS["recurrent_ppo"], **settings)
+    file = own.export()
+    write_policy(tmp_path / "policy.safetensors", file)
+    scenario = ENDS.model_copy(update={"clock": clock})
+    across = decisions_across_the_channel(SlotStates(own.policy).predict, scenario, file.spec.telemetry_bytes)
+    check_the_same(played(tmp_path / "policy.safetensors", ENDS, count=1)[0], across)
+    assert len({round(action, 4) for _, action, _ in across.values()}) > 30  # not all alike
 
 
 def test_the_same_seed_gives_the_same_transitions_however_many_simulators(tmp_path: Path) -> None:

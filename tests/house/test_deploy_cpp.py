@@ -15,7 +15,7 @@ from ns3_env import _native
 from ns3_env.task import observations
 from ns3_env.task.actions import MultiplicativeWindow
 from tests.paths import ROOT
-from tests.samples.policy_files import FIELDS, lstm_file, mlp_file
+from tests.samples.policy_files import FIELDS, carried_file, lstm_file, mlp_file
 
 SEEN = {"rtt": 1.8, "qlen": 0.4, "goodput": 0.2, "pacing_rate": 0.3, "last_action": -0.5}
 #: What examples/deploy_cpp/deploy.cc says of its sender.
@@ -47,7 +47,7 @@ def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([str(program), *arguments], capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("make", [mlp_file, lstm_file])
+@pytest.mark.parametrize("make", [mlp_file, lstm_file, carried_file])
 def test_it_decides_as_the_simulator_does(program: Path, tmp_path: Path, make: type[Path]) -> None:
     policy = make(tmp_path / "policy.safetensors")
     record = {**SENDER, **SEEN}

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ns3_env.config.imports import trust
 from ns3_env.envs.background_policy import BackgroundPolicy
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import PolicyFile, read_policy, write_policy
@@ -17,13 +18,19 @@ from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Policy, SlotStates
 from ns3_env.task import observations
 from tests.paths import DATA
-from tests.samples.agents import AGENTS, trainer
+from tests.samples.agents import AGENTS, RECURRENT_PPO, trainer
 from tests.samples.policy_files import tiny
 
 
 def played(policy: PolicyFile, path: Path) -> NetworkPolicy:
     write_policy(path, policy)
     return NetworkPolicy.load(path)
+
+
+@pytest.fixture(autouse=True)
+def recurrent_ppo_is_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NS3_ENV_NAMED_CODE", "")
+    trust([RECURRENT_PPO])
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -43,8 +50,9 @@ def test_flows_that_decide_apart_get_what_the_agents_own_code_says(tmp_path: Pat
         assert np.allclose(ours.predict(rows, slots), theirs.predict(rows, slots), rtol=0, atol=1e-5)
 
 
-def test_it_needs_neither_pytorch_nor_an_agents_code(tmp_path: Path) -> None:
-    write_policy(tmp_path / "policy.safetensors", tiny("lstm"))
+@pytest.mark.parametrize("kind", ["lstm", "carried"])
+def test_it_needs_neither_pytorch_nor_an_agents_code(tmp_path: Path, kind: str) -> None:
+    write_policy(tmp_path / "policy.safetensors", tiny(kind))
     blocked = [f"sys.modules[{name!r}] = None" for name in ("torch", "stable_baselines3", "agents")]
     lines = [
         "import sys, pathlib, numpy",

@@ -25,6 +25,9 @@ Tensors = dict[str, np.ndarray]
 #: An input that is worked out of several fields.
 DERIVED = {"derived": "rtt_target", "margin": 1.5, "target": 0.064, "gain": 12.5}
 
+MLP = {"kind": "mlp", "hidden_activation": "relu", "output_activation": "tanh"}
+CARRIED = {**MLP, "kind": "lstm", "memory": "carried"}
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -50,7 +53,7 @@ def refusal(path: Path) -> str:
     return str(error.value).removeprefix(f"{path}: ")
 
 
-@pytest.mark.parametrize("kind", ["mlp", "lstm"])
+@pytest.mark.parametrize("kind", ["mlp", "lstm", "carried"])
 def test_what_is_read_is_what_was_written(path: Path, kind: str) -> None:
     policy = tiny(kind)
     write_policy(path, policy)
@@ -79,6 +82,40 @@ def test_the_header_is_what_the_format_says(path: Path) -> None:
         "training": {"versions": {}},
         "sha256": sha256(tiny("lstm").tensors),
     }
+
+
+def test_the_header_names_a_memory_that_is_no_history_and_says_nothing_of_the_other(path: Path) -> None:
+    assert header(tiny("carried"))["network"] == CARRIED
+    said = {**header(tiny("lstm"))["network"], "memory": "history"}
+    forge(path, header(tiny("lstm"), network=said), tiny("lstm").tensors)
+    assert read_policy(path).spec == tiny("lstm").spec
+    write_policy(path, read_policy(path))
+    assert b"memory" not in path.read_bytes()
+
+
+@pytest.mark.parametrize("shortcut", [0, 5])
+def test_a_network_that_carries_its_state_may_have_a_shortcut(path: Path, shortcut: int) -> None:
+    write_policy(path, tiny("carried", shortcut))
+    tensors = read_policy(path).tensors
+    assert tensors["layers.0.weight"].shape == (4, 2 + shortcut)
+    assert ("shortcut.bias" in tensors) == (shortcut > 0)
+    assert _native.Policy(str(path)).state_width == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "simulator"),
+    [
+        ("shortcut.weight", "tensor 'shortcut.bias' has no place in an lstm", "what it reads is 2 wide"),
+        ("shortcut.bias", "has no tensor 'shortcut.bias'", "tensor 'shortcut.bias' is missing"),
+    ],
+)
+def test_half_a_shortcut_is_refused(path: Path, name: str, words: str, simulator: str) -> None:
+    tensors = dict(tiny("carried", 5).tensors)
+    del tensors[name]
+    forge(path, header(tiny("carried", 5), sha256=sha256(tensors)), tensors)
+    assert words in refusal(path)
+    with pytest.raises(_native.PolicyError, match=simulator):
+        _native.Policy(str(path))
 
 
 def test_the_hash_is_over_names_shapes_and_data() -> None:
@@ -158,6 +195,10 @@ def test_a_newer_file_is_refused_whatever_it_holds(path: Path, version: int) -> 
         ({"history": 10**9}, "history"),
         ({"history": "1"}, "history"),
         ({"network": {"kind": "gru"}}, "network.kind"),
+        ({"network": {**MLP, "memory": "carried"}}, "memory: 'carried' is an lstm's, and the kind is 'mlp'"),
+        ({"network": {**MLP, "memory": "kept"}}, "network.memory"),
+        ({"network": CARRIED, "history": 2}, "history: is 2: a network whose memory is 'carried' has 1"),
+        ({"network": CARRIED}, "has no tensor 'lstm.weight_hh'"),
         ({"action": {"name": "multiplicativ_window"}}, "action: unknown action map 'multiplicativ_window'"),
         ({"action": {"name": "multiplicative_window", "alpha": -1}}, "'action.alpha' is -1, must be in"),
         ({"action": {"name": "multiplicative_window", "beta": 1}}, "action: "),

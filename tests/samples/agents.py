@@ -13,10 +13,13 @@ from ns3_env.agents.configuration.registry import find_agent
 from ns3_env.agents.trainer.rollout_env import SpacesOnly
 from ns3_env.agents.trainer.trainer import GradientTrainer
 
+#: Code of its own, which a test has to trust.
+RECURRENT_PPO = "sb3_contrib:RecurrentPPO"
 #: What a configuration says of each agent that is exported.
 AGENTS: dict[str, dict[str, Any]] = {
     "fdcc": {"name": "fdcc", "hidden": 8, "shortcut": 6, "net_arch": [7], "history_length": 4},
     "rlcc": {"name": "rlcc", "base_ns": None, "history_length": 3, "net_arch": [7]},
+    "recurrent_ppo": {"name": RECURRENT_PPO, "options": {"policy_kwargs": {"lstm_hidden_size": 9}}},
     "ppo": {"name": "ppo", "options": {"n_steps": 16, "batch_size": 16}},
     "sac": {"name": "sac", "options": {"policy_kwargs": {"net_arch": [16, 12]}, "buffer_size": 100}},
     "td3": {"name": "td3", "options": {"policy_kwargs": {"net_arch": [16, 12]}, "buffer_size": 100}},

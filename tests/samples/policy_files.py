@@ -13,6 +13,12 @@ from ns3_env.policies.header import PolicySpec
 from ns3_env.policies.tensors import Layer, Widths, tensor_shapes
 from tests.paths import DATA
 
+#: What the header's network says of each kind of sample.
+_KINDS = {
+    "mlp": {"kind": "mlp"},
+    "lstm": {"kind": "lstm"},
+    "carried": {"kind": "lstm", "memory": "carried"},
+}
 FIELDS = ("rtt", "qlen", "goodput", "pacing_rate", "last_action")
 
 
@@ -22,8 +28,8 @@ def policy_file(path: Path, kind: str, hidden: int, zero: bool = False, **change
     spec = PolicySpec.model_validate(
         {
             "observation": [{"field": name, "transform": "symlog"} for name in FIELDS],
-            "history": 1 if kind == "mlp" else 6,
-            "network": {"kind": kind, "hidden_activation": "tanh", "output_activation": "tanh"},
+            "history": 6 if kind == "lstm" else 1,
+            "network": {**_KINDS[kind], "hidden_activation": "tanh", "output_activation": "tanh"},
             "action": {"name": "multiplicative_window", "alpha": 0.5, "rounding": "none"},
             "clock": {"name": "per_flow_rtt"} if clock is None else clock.model_dump(),
             "telemetry_bytes": 16,
@@ -31,7 +37,8 @@ def policy_file(path: Path, kind: str, hidden: int, zero: bool = False, **change
         }
     )
     random = np.random.default_rng(3)
-    shapes = tensor_shapes(spec, Widths((Layer(hidden), Layer(1)), hidden=hidden, shortcut=hidden))
+    beside = 0 if kind == "carried" else hidden
+    shapes = tensor_shapes(spec, Widths((Layer(hidden), Layer(1)), hidden=hidden, shortcut=beside))
     scale = 0.0 if zero else 0.5
     tensors = {name: random.normal(0, scale, shape).astype(np.float32) for name, shape in shapes.items()}
     write_policy(path, PolicyFile(spec, tensors))
@@ -48,6 +55,11 @@ def lstm_file(path: Path, **changes: Any) -> Path:
     return policy_file(path, "lstm", 21, **changes)
 
 
+def carried_file(path: Path, **changes: Any) -> Path:
+    """An LSTM without a shortcut, which carries its state from decision to decision."""
+    return policy_file(path, "carried", 21, **changes)
+
+
 def rlcc_file(path: Path, **changes: Any) -> Path:
     """An MLP as RL-CC's: it reads two steps, and what is worked out of two fields."""
     derived = {"derived": "rtt_target", "margin": 1.2, "target": 0.1, "gain": 0.5}
@@ -57,13 +69,13 @@ def rlcc_file(path: Path, **changes: Any) -> Path:
     return policy_file(path, "mlp", 12, **{**settings, **changes})
 
 
-def tiny(kind: str = "mlp", **changes: Any) -> PolicyFile:
-    """A policy of a few random weights."""
+def tiny(kind: str = "mlp", shortcut: int | None = None, **changes: Any) -> PolicyFile:
+    """A policy of a few random weights; ``shortcut``: its width, where it is not the kind's own."""
     spec = PolicySpec.model_validate(
         {
             "observation": [{"field": "rtt", "transform": "symlog"}, {"field": "qlen"}, {"field": "goodput"}],
-            "history": 1 if kind == "mlp" else 3,
-            "network": {"kind": kind, "hidden_activation": "relu", "output_activation": "tanh"},
+            "history": 3 if kind == "lstm" else 1,
+            "network": {**_KINDS[kind], "hidden_activation": "relu", "output_activation": "tanh"},
             "action": {"name": "multiplicative_window", "alpha": 0.5},
             "clock": {"name": "per_flow_rtt"},
             "telemetry_bytes": 42,
@@ -71,7 +83,8 @@ def tiny(kind: str = "mlp", **changes: Any) -> PolicyFile:
         }
     )
     generator = np.random.default_rng(1)
-    shapes = tensor_shapes(spec, Widths((Layer(4), Layer(1, bias=False)), hidden=2, shortcut=5))
+    beside = shortcut if shortcut is not None else 0 if kind == "carried" else 5
+    shapes = tensor_shapes(spec, Widths((Layer(4), Layer(1, bias=False)), hidden=2, shortcut=beside))
     return PolicyFile(
         spec, {name: generator.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.export.formats import Evaluator, find_format
@@ -16,9 +17,10 @@ from ns3_env.agents.trainer.environment import make_env
 from ns3_env.config.files import flush
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import KEY, MAX_POLICY_BYTES
-from ns3_env.policies.history import Floats, Ints
+from ns3_env.policies.header import MAX_HISTORY
+from ns3_env.policies.history import Floats, Ints, remembered
 from ns3_env.policies.native_policy import NetworkPolicy
-from ns3_env.policies.policy import SlotStates
+from ns3_env.policies.policy import FloatArray, SlotStates, State
 from ns3_env.scenario import Scenario
 
 #: Observations that a file is compared on.
@@ -88,6 +90,8 @@ def record(
 ) -> tuple[Floats, Ints]:
     """Histories (count, K, D) that a policy reads while it plays across the channel; lengths (count,).
 
+    Those of a policy that carries a state are of flows' first decisions.
+
     Args:
         policy: decides.
         env: gives the action map's settings.
@@ -101,7 +105,8 @@ def record(
     """
     if scenario.agent_flow_count == 0:
         raise ConfigError("the scenario has no flow under the agent: nothing to compare on")
-    states = SlotStates(policy)
+    carries = policy.spec.network.carries
+    states = SlotStates(_Remembering(policy) if carries else policy)
     windows: list[Floats] = []
     lengths: list[Ints] = []
     own = env.model_copy(update={"fields": list(policy.fields)})
@@ -120,10 +125,32 @@ def record(
                 stream.send(states.predict(batch.observations[batch.due], slots), slots)
                 seen = states.state_of(slots)
                 assert seen is not None
-                windows.append(seen[0])
-                lengths.append(seen[1])
-                decisions += len(slots)
+                # A full history may be without the flow's first decision.
+                taken = seen[1] < MAX_HISTORY if carries else slice(None)
+                windows.append(seen[0][taken])
+                lengths.append(seen[1][taken])
+                decisions += len(lengths[-1])
     return np.concatenate(windows)[:count], np.concatenate(lengths)[:count]
+
+
+class _Remembering:
+    """A policy that carries a state, with the history of each flow before it."""
+
+    def __init__(self, policy: NetworkPolicy) -> None:
+        self.policy, self.fields, self.action_map = policy, policy.fields, policy.action_map
+
+    def predict(
+        self,
+        observation: FloatArray,
+        state: State | None = None,
+        episode_start: npt.NDArray[np.bool_] | None = None,
+        deterministic: bool = False,
+    ) -> tuple[FloatArray, State | None]:
+        history, own = (None, None) if state is None else (state[:2], state[2:])
+        rows = np.asarray(observation, dtype=np.float32)
+        seen = remembered(rows, MAX_HISTORY, history, episode_start)
+        actions, after = self.policy.predict(rows, own, episode_start, deterministic)
+        return actions, (*seen, *(after or ()))
 
 
 def largest_difference(one: Evaluator, other: Evaluator, histories: Floats, lengths: Ints) -> float:

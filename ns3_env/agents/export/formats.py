@@ -13,7 +13,8 @@ from ns3_env.errors import ConfigError
 from ns3_env.policies.file import PolicyFile
 from ns3_env.policies.history import Floats, Ints
 
-#: Actions (n, 1) in [-1, 1] for histories (n, K, D), zero-padded at the end, of lengths (n,).
+#: Actions (n, 1) in [-1, 1] for histories (n, K, D), zero-padded at the end, of lengths (n,); those of a
+#: network that carries a state begin with the flow.
 Evaluator = Callable[[Floats, Ints], Floats]
 
 

@@ -2,7 +2,8 @@
 """Builds an ONNX graph from a policy's file, operator by operator, without PyTorch.
 
 Inputs: ``observations`` (n, D), or ``history`` (n, K, D), zero-padded at the end, and ``length`` (n,) for a
-network with memory; values as telemetry has them. Output: ``action`` (n, 1) in [-1, 1]. The properties of
+network that reads a history; values as telemetry has them. Output: ``action`` (n, 1) in [-1, 1]. A network
+that carries a state also takes ``h`` and ``c`` (n, H) and gives ``next_h`` and ``next_c``. The properties of
 the model's metadata hold the header of the policy's file.
 """
 
@@ -21,7 +22,7 @@ from ns3_env.agents.export.formats import Evaluator
 from ns3_env.config.files import write_atomically
 from ns3_env.policies.file import KEY, PolicyFile
 from ns3_env.policies.header import Input
-from ns3_env.policies.history import Floats, Ints
+from ns3_env.policies.history import Floats, Ints, State, after_steps
 from ns3_env.policies.tensors import layers_of
 from ns3_env.task import observations
 from ns3_env.task.rtt_target import RttTarget
@@ -62,13 +63,18 @@ def write(path: Path, policy: PolicyFile) -> None:
         encode = _encode if spec.network.kind == "lstm" else _in_a_row
         features = encode(graph, policy, seen)
     else:
-        inputs = [helper.make_tensor_value_info("observations", TensorProto.FLOAT, ["n", width])]
+        inputs = [_floats("observations", width)]
         features = _transform(graph, policy, "observations")
+    outputs = [_floats("action", 1)]
+    if spec.network.carries:
+        hidden = _hidden(policy)
+        inputs += [_floats("h", hidden), _floats("c", hidden)]
+        outputs += [_floats("next_h", hidden), _floats("next_c", hidden)]
+        features = _step(graph, policy, features)
     raw = _layers(graph, policy, features)
     low, high = graph.constant("least", np.float32(-1)), graph.constant("most", np.float32(1))
     graph.add("Clip", raw, low, high, name="action")
-    output = helper.make_tensor_value_info("action", TensorProto.FLOAT, ["n", 1])
-    made = helper.make_graph(graph.nodes, "policy", inputs, [output], list(graph.constants.values()))
+    made = helper.make_graph(graph.nodes, "policy", inputs, outputs, list(graph.constants.values()))
     model = helper.make_model(
         made, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION, producer_name="ns3-env"
     )
@@ -82,14 +88,27 @@ def evaluator(path: Path) -> Evaluator:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    memory = any(value.name == "history" for value in session.get_inputs())
+    shapes = {value.name: value.shape for value in session.get_inputs()}
+
+    def step(rows: Floats, state: State | None) -> tuple[Floats, State]:
+        h, c = 2 * [np.zeros((len(rows), shapes["h"][1]), np.float32)] if state is None else state
+        answer = session.run(["action", "next_h", "next_c"], {"observations": rows, "h": h, "c": c})
+        return answer[0], (answer[1], answer[2])
 
     def act(histories: Floats, lengths: Ints) -> Floats:
+        if "h" in shapes:
+            return after_steps(step, histories, lengths)
+        memory = "history" in shapes
         feed = {"history": histories, "length": lengths} if memory else {"observations": histories[:, 0]}
         actions: Floats = session.run(["action"], feed)[0]
         return actions
 
     return act
+
+
+def _floats(name: str, width: int) -> onnx.ValueInfoProto:
+    """(n, width)."""
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", width])
 
 
 def _transform(graph: _Graph, policy: PolicyFile, values: str) -> str:
@@ -151,33 +170,59 @@ def _in_a_row(graph: _Graph, policy: PolicyFile, inputs: str) -> str:
 
 def _encode(graph: _Graph, policy: PolicyFile, inputs: str) -> str:
     """(n, H + S): the LSTM's output at the history's true length, and the shortcut of the current input."""
-    tensors, hidden = policy.tensors, policy.tensors["lstm.weight_hh"].shape[1]
-
-    def gates(name: str) -> npt.NDArray[np.float32]:
-        """ONNX has the order i, o, f, g; the file i, f, g, o."""
-        i, f, g, o = np.split(tensors[name], 4)
-        return np.concatenate([i, o, f, g])[None]
-
-    both = np.concatenate([gates("lstm.bias"), np.zeros((1, 4 * hidden), np.float32)], axis=1)
     sequence = graph.add("Transpose", inputs, perm=[1, 0, 2])
-    outputs = graph.add(
-        "LSTM",
-        sequence,
-        graph.constant("lstm.weight_ih", gates("lstm.weight_ih")),
-        graph.constant("lstm.weight_hh", gates("lstm.weight_hh")),
-        graph.constant("lstm.bias", both),
-        hidden_size=hidden,
-    )  # (K, 1, n, H)
+    outputs = graph.add("LSTM", sequence, *_gates(graph, policy), hidden_size=_hidden(policy))  # (K, 1, n, H)
     outputs = graph.add("Squeeze", outputs, graph.constant("direction", np.array([1], np.int64)))
     outputs = graph.add("Transpose", outputs, perm=[1, 0, 2])
     last = graph.add("Sub", "length", graph.constant("one_row", np.array([1], np.int64)))
     last = graph.add("Unsqueeze", last, graph.constant("column", np.array([1], np.int64)))  # (n, 1)
     remembered = graph.add("GatherND", outputs, last, batch_dims=1)
     current = graph.add("GatherND", inputs, last, batch_dims=1)
-    beside = graph.add(
-        "Relu", _linear(graph, current, "shortcut", tensors["shortcut.weight"], tensors["shortcut.bias"])
+    return graph.add("Concat", remembered, _shortcut(graph, policy, current), axis=1)
+
+
+def _step(graph: _Graph, policy: PolicyFile, inputs: str) -> str:
+    """(n, H), or (n, H + S) with a shortcut: the LSTM's output a step after ``h`` and ``c``."""
+    first = graph.constant("first", np.array([0], np.int64))
+    sequence, h, c = (graph.add("Unsqueeze", value, first) for value in (inputs, "h", "c"))
+    graph.nodes.append(
+        helper.make_node(
+            "LSTM",
+            [sequence, *_gates(graph, policy), "", h, c],
+            ["", "state_h", "state_c"],
+            hidden_size=_hidden(policy),
+        )
     )
-    return graph.add("Concat", remembered, beside, axis=1)
+    remembered = graph.add("Squeeze", "state_h", first, name="next_h")
+    graph.add("Squeeze", "state_c", first, name="next_c")
+    if "shortcut.weight" not in policy.tensors:
+        return remembered
+    return graph.add("Concat", remembered, _shortcut(graph, policy, inputs), axis=1)
+
+
+def _hidden(policy: PolicyFile) -> int:
+    return int(policy.tensors["lstm.weight_hh"].shape[1])
+
+
+def _gates(graph: _Graph, policy: PolicyFile) -> tuple[str, str, str]:
+    """The LSTM's weights and biases as ONNX has them: in the order i, o, f, g; the file has i, f, g, o."""
+
+    def ordered(name: str) -> npt.NDArray[np.float32]:
+        i, f, g, o = np.split(policy.tensors[name], 4)
+        return np.concatenate([i, o, f, g])[None]
+
+    both = np.concatenate([ordered("lstm.bias"), np.zeros((1, 4 * _hidden(policy)), np.float32)], axis=1)
+    return (
+        graph.constant("lstm.weight_ih", ordered("lstm.weight_ih")),
+        graph.constant("lstm.weight_hh", ordered("lstm.weight_hh")),
+        graph.constant("lstm.bias", both),
+    )
+
+
+def _shortcut(graph: _Graph, policy: PolicyFile, current: str) -> str:
+    """(n, S) of the current input (n, D)."""
+    weight, bias = policy.tensors["shortcut.weight"], policy.tensors["shortcut.bias"]
+    return graph.add("Relu", _linear(graph, current, "shortcut", weight, bias))
 
 
 def _layers(graph: _Graph, policy: PolicyFile, values: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import numpy as np
 import torch as th
 from torch import nn
 
@@ -17,7 +18,7 @@ from ns3_env.agents.export.formats import Evaluator
 from ns3_env.config.files import write_atomically
 from ns3_env.policies.file import KEY, PolicyFile
 from ns3_env.policies.header import DerivedInput, Input
-from ns3_env.policies.history import Floats, Ints
+from ns3_env.policies.history import Floats, Ints, State, after_steps
 from ns3_env.policies.tensors import layers_of
 from ns3_env.task import observations
 
@@ -96,7 +97,9 @@ class Lstm(Mlp):
     def __init__(self, policy: PolicyFile) -> None:
         super().__init__(policy)
         tensors = policy.tensors
-        self.shortcut = _linear(tensors["shortcut.weight"], tensors["shortcut.bias"])
+        self.shortcut: nn.Linear | None = None
+        if "shortcut.weight" in tensors:
+            self.shortcut = _linear(tensors["shortcut.weight"], tensors["shortcut.bias"])
         self.weight_ih = nn.Parameter(th.from_numpy(tensors["lstm.weight_ih"]))
         self.weight_hh = nn.Parameter(th.from_numpy(tensors["lstm.weight_hh"]))
         self.bias = nn.Parameter(th.from_numpy(tensors["lstm.bias"]))
@@ -104,13 +107,35 @@ class Lstm(Mlp):
     def forward(self, history: th.Tensor, length: th.Tensor) -> th.Tensor:  # type: ignore[override]
         """Actions in [-1, 1]."""
         inputs = self.inputs(history)
-        # nn.LSTM keeps a second bias, and a list of its weights that torch.export warns of.
-        start = inputs.new_zeros(1, inputs.shape[0], self.weight_hh.shape[1])
-        weights = [self.weight_ih, self.weight_hh, self.bias, th.zeros_like(self.bias)]
-        outputs, _, _ = th.lstm(inputs, (start, start), weights, True, 1, 0.0, False, False, True)
+        start = inputs.new_zeros(inputs.shape[0], self.weight_hh.shape[1])
+        outputs, _, _ = self.encode(inputs, start, start)
         rows, last = th.arange(history.shape[0], device=history.device), length - 1
-        beside = th.relu(self.shortcut(inputs[rows, last]))
-        return self.answer(th.cat([outputs[rows, last], beside], dim=1))
+        return self.behind(outputs[rows, last], inputs[rows, last])
+
+    def encode(self, inputs: th.Tensor, h: th.Tensor, c: th.Tensor) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
+        """Outputs (n, K, H), and the last hidden state and cell (n, H), of inputs (n, K, D)."""
+        # nn.LSTM keeps a second bias, and a list of its weights that torch.export warns of.
+        weights = [self.weight_ih, self.weight_hh, self.bias, th.zeros_like(self.bias)]
+        outputs, h, c = th.lstm(inputs, (h[None], c[None]), weights, True, 1, 0.0, False, False, True)
+        return outputs, h[0], c[0]
+
+    def behind(self, output: th.Tensor, current: th.Tensor) -> th.Tensor:
+        """Actions in [-1, 1], of the LSTM's output (n, H) and the current input (n, D)."""
+        if self.shortcut is not None:
+            output = th.cat([output, th.relu(self.shortcut(current))], dim=1)
+        return self.answer(output)
+
+
+class CarriedLstm(Lstm):
+    """(n, D), (n, H) and (n, H) to (n, 1), (n, H) and (n, H)."""
+
+    def forward(  # type: ignore[override]
+        self, observations: th.Tensor, h: th.Tensor, c: th.Tensor
+    ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
+        """Actions in [-1, 1], hidden state and cell after a step."""
+        inputs = self.inputs(observations)
+        _, h, c = self.encode(inputs[:, None], h, c)
+        return self.behind(h, inputs), h, c
 
 
 def write(path: Path, policy: PolicyFile) -> None:
@@ -118,7 +143,14 @@ def write(path: Path, policy: PolicyFile) -> None:
     rows, spec = 2, policy.spec
     histories = th.zeros(rows, spec.history, len(spec.fields))
     batch = {0: th.export.Dim("n")}
-    if spec.remembers:
+    if spec.network.carries:
+        state = th.zeros(rows, policy.tensors["lstm.weight_hh"].shape[1])
+        program = th.export.export(
+            CarriedLstm(policy).eval(),
+            (histories[:, 0], state, state.clone()),
+            dynamic_shapes={"observations": batch, "h": batch, "c": batch},
+        )
+    elif spec.remembers:
         kind = Lstm if spec.network.kind == "lstm" else MlpWithHistory
         program = th.export.export(
             kind(policy).eval(),
@@ -138,12 +170,21 @@ def evaluator(path: Path) -> Evaluator:
     """The program in a file that this process wrote."""
     program = th.export.load(path)
     module = program.module()
-    memory = len(program.graph_signature.user_inputs) == 2
+    inputs_taken = len(program.graph_signature.user_inputs)
+    hidden = {name: tensor.shape for name, tensor in program.state_dict.items()}.get("weight_hh", (0, 0))[1]
+
+    def step(rows: Floats, state: State | None) -> tuple[Floats, State]:
+        h, c = 2 * [np.zeros((len(rows), hidden), np.float32)] if state is None else state
+        with th.inference_mode():
+            action, h, c = (part.numpy() for part in module(*map(th.from_numpy, (rows, h, c))))
+        return action, (h, c)
 
     def act(histories: Floats, lengths: Ints) -> Floats:
+        if inputs_taken == 3:
+            return after_steps(step, histories, lengths)
         inputs = (th.from_numpy(histories), th.from_numpy(lengths))
         with th.inference_mode():
-            actions: Floats = (module(*inputs) if memory else module(inputs[0][:, 0])).numpy()
+            actions: Floats = (module(*inputs) if inputs_taken == 2 else module(inputs[0][:, 0])).numpy()
         return actions
 
     return act

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Export of Stable-Baselines3's actors to a policy's file: PPO's mean, TD3's actor, SAC's mode."""
+"""Export of actors to a policy's file: PPO's and RecurrentPPO's mean, TD3's actor, SAC's mode."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from torch import nn
 
 from ns3_env.agents.sb3.censored import CensoredPolicy
 from ns3_env.agents.sb3.symlog import Symlog
-from ns3_env.agents.trainer.policy_tensors import Exported, mlp
+from ns3_env.agents.trainer.policy_tensors import Exported, head, lstm, mlp
 from ns3_env.errors import ConfigError
+from ns3_env.policies.header import Network
 
 
 def of_sb3(policy: BasePolicy) -> Exported:
-    """The deterministic action of an MlpPolicy of PPO, SAC, TD3 or DDPG.
+    """The deterministic action of an MlpPolicy of PPO, SAC, TD3 or DDPG, or an MlpLstmPolicy of RecurrentPPO.
 
     Raises:
         ConfigError: naming the policy, or the layer, that the format does not know.
@@ -32,6 +33,8 @@ def of_sb3(policy: BasePolicy) -> Exported:
         squash = [nn.Tanh()] if policy.squash_output else []
         layers = [*policy.mlp_extractor.policy_net, policy.action_net, *squash]
         return _behind(policy.features_extractor, mlp(layers, "policy.action_net"))
+    if _is_of_recurrent_ppo(policy):
+        return _behind(policy.features_extractor, _recurrent(policy))
     if type(policy) is TD3Policy and type(policy.actor) is Td3Actor:
         return _behind(policy.actor.features_extractor, mlp(policy.actor.mu, "actor.mu"))
     actor: Any = getattr(policy, "actor", None)
@@ -40,6 +43,21 @@ def of_sb3(policy: BasePolicy) -> Exported:
         mean = _without_clip(last) if isinstance(last, nn.Sequential) else [last]
         return _behind(actor.features_extractor, mlp([*actor.latent_pi, *mean, nn.Tanh()], "actor.mu"))
     raise ConfigError(f"agent.policy: {type(policy).__name__} has no place in a policy's file; MlpPolicy has")
+
+
+def _is_of_recurrent_ppo(policy: BasePolicy) -> bool:
+    """An MlpLstmPolicy; sb3-contrib need not be installed."""
+    made = type(policy)
+    return made.__module__.startswith("sb3_contrib.") and made.__name__ == "RecurrentActorCriticPolicy"
+
+
+def _recurrent(policy: Any) -> Exported:
+    """The actor's LSTM and its layers; what the critic shares with it does not matter. Raises ConfigError."""
+    squash = [nn.Tanh()] if policy.squash_output else []
+    layers = [*policy.mlp_extractor.policy_net, policy.action_net, *squash]
+    tensors, hidden, output = head(layers, "policy.action_net")
+    network = Network(kind="lstm", memory="carried", hidden_activation=hidden, output_activation=output)
+    return Exported(network, {**lstm(policy.lstm_actor, "policy.lstm_actor"), **tensors})
 
 
 def _is_of_sac(actor: object) -> bool:

@@ -19,6 +19,7 @@ from ns3_env.agents.trainer.trainer import Sb3Policy, Trainer
 from ns3_env.config.imports import named_code
 from ns3_env.envs.sb3_buffers import mask_of, masked
 from ns3_env.errors import ConfigError
+from ns3_env.policies.history import Floats, Ints, State, after_steps
 
 #: What an algorithm's constructor raises for options that it cannot take, or has no memory for.
 _REFUSALS = (TypeError, ValueError, AssertionError, ArithmeticError, LookupError, RuntimeError, MemoryError)
@@ -70,3 +71,15 @@ class Sb3Trainer(Trainer):
 
     def network(self) -> Exported:
         return of_sb3(self.model.policy)
+
+    def act(self, histories: Floats, lengths: Ints) -> Floats:
+        """See ``Trainer``; a policy with a state goes through histories from the flows' first decisions."""
+        if not is_recurrent(self.model.policy):
+            return super().act(histories, lengths)
+
+        def step(rows: Floats, state: State | None) -> tuple[Floats, State]:
+            actions, after = self.policy.predict(rows, state, deterministic=True)
+            assert after is not None
+            return actions, after
+
+        return after_steps(step, histories, lengths)

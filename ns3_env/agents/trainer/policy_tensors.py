@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 from torch import nn
 
 from ns3_env.errors import ConfigError
@@ -84,4 +85,24 @@ def linear(name: str, layer: nn.Module) -> Tensors:
     parameters = dict(layer.named_parameters(recurse=False))
     return {
         f"{name}.{part}": tensor.detach().cpu().float().numpy().copy() for part, tensor in parameters.items()
+    }
+
+
+def lstm(layer: nn.LSTM, place: str) -> Tensors:
+    """Tensors "lstm....". PyTorch has two biases, of which only the sum acts. Raises ConfigError, naming
+    ``place``, where it is more than one layer in one direction."""
+    if layer.num_layers != 1:
+        raise ConfigError(f"{place}: has {layer.num_layers} layers: a policy's file holds an LSTM of one")
+    if layer.bidirectional or layer.proj_size:
+        what = "is bidirectional" if layer.bidirectional else "projects its output"
+        raise ConfigError(f"{place}: {what}: a policy's file holds a plain LSTM")
+    found = {
+        name.removesuffix("_l0"): part.detach().cpu().float().numpy()
+        for name, part in layer.named_parameters()
+    }
+    nothing = np.zeros(4 * layer.hidden_size, np.float32)
+    return {
+        "lstm.weight_ih": found["weight_ih"].copy(),
+        "lstm.weight_hh": found["weight_hh"].copy(),
+        "lstm.bias": found.get("bias_ih", nothing) + found.get("bias_hh", nothing),
     }

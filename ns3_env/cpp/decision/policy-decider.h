@@ -81,7 +81,7 @@ class PolicyDecider final : public Decider
     std::unordered_map<uint32_t, Memory> m_memories; ///< by flow
     // Of one batch; kept, so that nothing is allocated for each.
     std::vector<Memory*> m_due;
-    std::vector<const FlowHistory*> m_histories;
+    std::vector<FlowHistory*> m_histories;
     std::vector<float> m_outputs;
 };
 

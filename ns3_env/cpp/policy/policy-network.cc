@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Inference of a trained network: an MLP, or an LSTM with a shortcut.
+// Inference of a trained network: an MLP, or an LSTM, perhaps with a shortcut.
 #include "policy-network.h"
 
 #include "ns3_env/cpp/json/json-reader.h"
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 namespace ns3::env
 {
@@ -151,19 +152,25 @@ class Mlp final : public PolicyNetwork
     std::vector<float> m_inputs;
 };
 
-/// The LSTM's output at the history's end, beside a layer that reads the current observation alone (Zhang 2023, sec. 4.3).
-class LstmWithShortcut final : public PolicyNetwork
+/**
+ * The LSTM's output at the history's end, beside a layer that reads the current observation alone (Zhang 2023, sec. 4.3).
+ * It begins with zeros, or where the flow's last decision left it.
+ */
+class Lstm final : public PolicyNetwork
 {
   public:
-    LstmWithShortcut(Tensors& tensors, size_t width, Activation hidden, Activation output)
+    Lstm(Tensors& tensors, size_t width, bool carried, Activation hidden, Activation output)
         : m_width(width),
+          m_carried(carried),
           m_hidden(HiddenWidth(tensors)),
           m_gates(Gates(tensors, width, m_hidden)),
-          m_shortcutWidth(ShortcutWidth(tensors)),
+          m_shortcutWidth(ShortcutWidth(tensors, carried)),
           m_shortcut(Shortcut(tensors, width, m_shortcutWidth)),
           m_layers(tensors, m_hidden + m_shortcutWidth, 1, hidden, output)
     {
     }
+
+    size_t StateWidth() const override { return m_carried ? 2 * m_hidden : 0; }
 
     void Evaluate(std::span<const HistoryView> histories, std::span<float> outputs) override
     {
@@ -180,6 +187,12 @@ class LstmWithShortcut final : public PolicyNetwork
         m_state.assign(rows * z, 0.0F);
         m_cells.assign(rows * padded, 0.0F);
         m_sums.resize(std::max(m_sums.size(), rows * m_gates.OutputStride()));
+        for (size_t row = 0; m_carried && row < rows; ++row)
+        {
+            const float* state = histories[m_order[row]].state;
+            std::copy_n(state, m_hidden, m_state.data() + row * z + m_width);
+            std::copy_n(state + m_hidden, m_hidden, m_cells.data() + row * padded);
+        }
         for (size_t step = 0, active = rows; step < histories[m_order[0]].length; ++step)
         {
             while (histories[m_order[active - 1]].length <= step)
@@ -201,19 +214,31 @@ class LstmWithShortcut final : public PolicyNetwork
                          padded);
             }
         }
-        // The state's first part still holds each row's last observation.
-        m_direct.resize(std::max(m_direct.size(), rows * m_shortcut.OutputStride()));
-        m_shortcut.Apply(m_state.data(), z, m_direct.data(), rows);
-        Activate(Activation::Relu, m_direct.data(), rows * m_shortcut.OutputStride());
+        for (size_t row = 0; m_carried && row < rows; ++row)
+        {
+            float* state = histories[m_order[row]].state;
+            std::copy_n(m_state.data() + row * z + m_width, m_hidden, state);
+            std::copy_n(m_cells.data() + row * padded, m_hidden, state + m_hidden);
+        }
+        if (m_shortcut)
+        {
+            // The state's first part still holds each row's last observation.
+            m_direct.resize(std::max(m_direct.size(), rows * m_shortcut->OutputStride()));
+            m_shortcut->Apply(m_state.data(), z, m_direct.data(), rows);
+            Activate(Activation::Relu, m_direct.data(), rows * m_shortcut->OutputStride());
+        }
         const size_t features = m_hidden + m_shortcutWidth;
         m_features.resize(std::max(m_features.size(), rows * features));
         for (size_t row = 0; row < rows; ++row)
         {
             float* to = m_features.data() + row * features;
             std::copy_n(m_state.data() + row * z + m_width, m_hidden, to);
-            std::copy_n(m_direct.data() + row * m_shortcut.OutputStride(),
-                        m_shortcutWidth,
-                        to + m_hidden);
+            if (m_shortcut)
+            {
+                std::copy_n(m_direct.data() + row * m_shortcut->OutputStride(),
+                            m_shortcutWidth,
+                            to + m_hidden);
+            }
         }
         const float* y = m_layers.Apply(m_features.data(), features, rows);
         for (size_t row = 0; row < rows; ++row)
@@ -234,9 +259,11 @@ class LstmWithShortcut final : public PolicyNetwork
         return std::max(Rows(tensors, "lstm.weight_hh") / 4, 1U);
     }
 
-    static size_t ShortcutWidth(Tensors& tensors)
+    /// 0: there is none.
+    static size_t ShortcutWidth(Tensors& tensors, bool carried)
     {
-        return std::max(Rows(tensors, "shortcut.weight"), 1U);
+        const bool without = carried && !tensors.contains("shortcut.weight");
+        return without ? 0U : std::max(Rows(tensors, "shortcut.weight"), 1U);
     }
 
     /// Both products of a step as one: columns of the observation, then those of the (padded) hidden state.
@@ -258,19 +285,24 @@ class LstmWithShortcut final : public PolicyNetwork
         return {both, bias.values, z, 4};
     }
 
-    static DenseLayer Shortcut(Tensors& tensors, size_t width, size_t shortcut)
+    static std::optional<DenseLayer> Shortcut(Tensors& tensors, size_t width, size_t shortcut)
     {
+        if (shortcut == 0)
+        {
+            return std::nullopt;
+        }
         const auto s = static_cast<uint32_t>(shortcut);
         const Tensor weight = Take(tensors, "shortcut.weight", {s, static_cast<uint32_t>(width)});
         const Tensor bias = Take(tensors, "shortcut.bias", {s});
-        return {weight.values, bias.values, width};
+        return DenseLayer(weight.values, bias.values, width);
     }
 
     size_t m_width;
+    bool m_carried;
     size_t m_hidden;
     DenseLayer m_gates;
     size_t m_shortcutWidth;
-    DenseLayer m_shortcut;
+    std::optional<DenseLayer> m_shortcut;
     LayerStack m_layers;
     std::vector<size_t> m_order;
     std::vector<float> m_state;
@@ -286,6 +318,7 @@ std::unique_ptr<PolicyNetwork>
 PolicyNetwork::Make(const std::string& kind,
                     size_t width,
                     size_t history,
+                    bool carried,
                     Activation hidden,
                     Activation output,
                     Tensors tensors)
@@ -297,7 +330,7 @@ PolicyNetwork::Make(const std::string& kind,
     }
     else
     {
-        network = std::make_unique<LstmWithShortcut>(tensors, width, hidden, output);
+        network = std::make_unique<Lstm>(tensors, width, carried, hidden, output);
     }
     if (!tensors.empty())
     {

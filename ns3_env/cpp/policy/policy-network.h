@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Inference of a trained network: an MLP, or an LSTM with a shortcut.
+// Inference of a trained network: an MLP, or an LSTM, perhaps with a shortcut.
 #ifndef NS3_ENV_POLICY_POLICY_NETWORK_H
 #define NS3_ENV_POLICY_POLICY_NETWORK_H
 
@@ -42,6 +42,7 @@ struct HistoryView
 {
     const float* inputs; ///< (length, width)
     size_t length;       ///< 1 to K
+    float* state;        ///< StateWidth() floats, which go on to the flow's next decision
 };
 
 /// Not for use by two threads at once.
@@ -50,17 +51,22 @@ class PolicyNetwork
   public:
     virtual ~PolicyNetwork() = default;
 
-    /// The output for each of the histories.
+    /// The output for each of the histories. A network that carries a state takes one step of it.
     virtual void Evaluate(std::span<const HistoryView> histories, std::span<float> outputs) = 0;
+
+    /// Floats that a flow carries from decision to decision, all 0 at its first: none, or hidden state and cell.
+    virtual size_t StateWidth() const { return 0; }
 
     /**
      * \param kind "mlp" or "lstm" \param width of an observation \param history K, of which an MLP reads a row
+     * \param carried an LSTM goes on from the state of the flow's last decision, and may be without a shortcut
      * \param tensors those of the file; all must be of the network
      * \throws ScenarioError naming a tensor that is missing, is too much, or has another shape
      */
     static std::unique_ptr<PolicyNetwork> Make(const std::string& kind,
                                                size_t width,
                                                size_t history,
+                                               bool carried,
                                                Activation hidden,
                                                Activation output,
                                                std::map<std::string, Tensor> tensors);

@@ -53,7 +53,13 @@ Policy::Policy(const std::string& path)
         const std::string kind = network.OneOf("kind", {"mlp", "lstm"});
         const Activation hidden = ReadActivation(network, "hidden_activation", {"relu", "tanh"});
         const Activation output = ReadActivation(network, "output_activation", {"tanh", "none"});
+        const bool carried =
+            network.Has("memory") && network.OneOf("memory", {"history", "carried"}) == "carried";
         network.RefuseOthers();
+        if (carried && (kind != "lstm" || m_historyLength != 1))
+        {
+            throw ScenarioError("memory: 'carried' is an lstm's, whose history is 1");
+        }
         m_actions = ActionMap::FromJson(root.Sub("action"));
         m_clock = ReadClock(root);
         m_telemetryBytes = root.Whole<uint32_t>("telemetry_bytes", 0, bounds::TELEMETRY_BYTES);
@@ -64,6 +70,7 @@ Policy::Policy(const std::string& path)
         m_network = PolicyNetwork::Make(kind,
                                         m_observation->Width(),
                                         m_historyLength,
+                                        carried,
                                         hidden,
                                         output,
                                         std::move(file.tensors));
@@ -97,6 +104,7 @@ Policy::Observe(FlowHistory& history, std::span<const float> values) const
     if (history.m_inputs.empty())
     {
         history.m_inputs.resize(m_historyLength * width);
+        history.m_state.resize(m_network->StateWidth());
     }
     if (history.m_length == m_historyLength)
     {
@@ -110,12 +118,12 @@ Policy::Observe(FlowHistory& history, std::span<const float> values) const
 }
 
 void
-Policy::Decide(std::span<const FlowHistory* const> histories, std::span<float> actions)
+Policy::Decide(std::span<FlowHistory* const> histories, std::span<float> actions)
 {
     m_views.clear();
-    for (const FlowHistory* history : histories)
+    for (FlowHistory* history : histories)
     {
-        m_views.push_back({history->Inputs(), history->Length()});
+        m_views.push_back({history->Inputs(), history->Length(), history->State().data()});
     }
     m_network->Evaluate(m_views, actions);
     for (float& action : actions)

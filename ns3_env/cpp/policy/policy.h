@@ -19,16 +19,19 @@
 namespace ns3::env
 {
 
-/// What a flow has seen: the network's inputs of the last K observations, oldest first.
+/// What a flow remembers: the network's inputs of the last K observations, oldest first, and what the network carries.
 class FlowHistory
 {
   public:
     size_t Length() const { return m_length; }
     const float* Inputs() const { return m_inputs.data(); }
+    /// Policy::StateWidth() floats, there from the first observation on.
+    std::span<float> State() { return m_state; }
 
   private:
     friend class Policy;
     std::vector<float> m_inputs;
+    std::vector<float> m_state;
     size_t m_length{0};
 };
 
@@ -42,6 +45,8 @@ class Policy
     /// The telemetry that it takes.
     const std::vector<Field>& Fields() const { return m_observation->Fields(); }
     size_t HistoryLength() const { return m_historyLength; }
+    /// Floats that a flow carries from decision to decision (PolicyNetwork::StateWidth).
+    size_t StateWidth() const { return m_network->StateWidth(); }
     const ClockSpec& Clock() const { return m_clock; }
     uint32_t TelemetryBytes() const { return m_telemetryBytes; }
     const ActionMap& Actions() const { return *m_actions; }
@@ -51,8 +56,9 @@ class Policy
     /// As above, of values in the order of Fields().
     void Observe(FlowHistory& history, std::span<const float> values) const;
 
-    /// The network's outputs for flows that decide together, cut to [-1, 1].
-    void Decide(std::span<const FlowHistory* const> histories, std::span<float> actions);
+    /// The network's outputs for flows that decide together, cut to [-1, 1]. Once for each observation: what a flow
+    /// carries goes on by a step.
+    void Decide(std::span<FlowHistory* const> histories, std::span<float> actions);
 
   private:
     std::optional<Observation> m_observation; ///< there once the file is read

@@ -34,7 +34,7 @@ Evaluate(Policy& policy, const Array<float>& observations, const Array<int64_t>&
     }
     const auto rows = static_cast<size_t>(observations.shape(0));
     std::vector<FlowHistory> histories(rows);
-    std::vector<const FlowHistory*> views;
+    std::vector<FlowHistory*> views;
     for (size_t row = 0; row < rows; ++row)
     {
         const int64_t length = lengths.at(row);
@@ -58,13 +58,53 @@ Evaluate(Policy& policy, const Array<float>& observations, const Array<int64_t>&
     return actions;
 }
 
+/// \param observations (n, D) \param states (n, S) that the flows carry \return actions (n, 1) and states (n, S)
+std::pair<Array<float>, Array<float>>
+Step(Policy& policy, const Array<float>& observations, const Array<float>& states)
+{
+    const auto width = static_cast<py::ssize_t>(policy.Fields().size());
+    const auto carried = static_cast<py::ssize_t>(policy.StateWidth());
+    if (carried == 0 || observations.ndim() != 2 || observations.shape(1) != width ||
+        states.ndim() != 2 || states.shape(1) != carried ||
+        states.shape(0) != observations.shape(0))
+    {
+        throw std::invalid_argument("observations must be (n, " + std::to_string(width) +
+                                    ") and states (n, " + std::to_string(carried) +
+                                    ") of a policy that carries a state");
+    }
+    const auto rows = static_cast<size_t>(observations.shape(0));
+    std::vector<FlowHistory> histories(rows);
+    std::vector<FlowHistory*> views;
+    for (size_t row = 0; row < rows; ++row)
+    {
+        const auto at = static_cast<py::ssize_t>(row);
+        policy.Observe(histories[row],
+                       std::span(observations.data(at, 0), static_cast<size_t>(width)));
+        std::copy_n(states.data(at, 0), carried, histories[row].State().begin());
+        views.push_back(&histories[row]);
+    }
+    Array<float> actions(std::vector<py::ssize_t>{observations.shape(0), 1});
+    Array<float> after(std::vector<py::ssize_t>{observations.shape(0), carried});
+    if (rows > 0)
+    {
+        policy.Decide(views, std::span(actions.mutable_data(), rows));
+    }
+    for (size_t row = 0; row < rows; ++row)
+    {
+        std::copy_n(histories[row].State().begin(),
+                    carried,
+                    after.mutable_data(static_cast<py::ssize_t>(row), 0));
+    }
+    return {actions, after};
+}
+
 double
 MeasureUs(Policy& policy, size_t flows, double seconds)
 {
     using Clock = std::chrono::steady_clock;
     std::vector<FlowHistory> histories(flows);
-    std::vector<const FlowHistory*> views;
-    for (const FlowHistory& history : histories)
+    std::vector<FlowHistory*> views;
+    for (FlowHistory& history : histories)
     {
         views.push_back(&history);
     }
@@ -146,6 +186,12 @@ BindPolicy(py::module_& module)
              py::arg("lengths"),
              "Actions (n, 1) in [-1, 1] for histories: observations (n, K, D), zero-padded at the "
              "end, and lengths (n,).")
+        .def("step",
+             &Step,
+             py::arg("observations"),
+             py::arg("states"),
+             "Actions (n, 1) in [-1, 1] and the states (n, S) after them, of flows that carry the "
+             "states (n, S), zeros at a flow's first decision, and observe (n, D).")
         .def("measure_us",
              &MeasureUs,
              py::arg("flows"),
@@ -153,6 +199,7 @@ BindPolicy(py::module_& module)
              "Microseconds per decision, the observation's too, of so many flows that decide "
              "together.")
         .def_property_readonly("history_length", &Policy::HistoryLength)
+        .def_property_readonly("state_width", &Policy::StateWidth)
         .def_property_readonly("telemetry_bytes", &Policy::TelemetryBytes);
 
     py::class_<ActionMap>(module,

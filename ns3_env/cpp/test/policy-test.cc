@@ -200,7 +200,7 @@ TEST("a file decides as it expected; one that is damaged in any place is refused
     record[Field::Rtt] = 1.5;
     record[Field::Qlen] = 2.0;
     policy.Observe(history, record);
-    const FlowHistory* flows[] = {&history};
+    FlowHistory* flows[] = {&history};
     float action = 0;
     policy.Decide(flows, {&action, 1});
     EXPECT_NEAR(double{action}, 0.5 * 1.5 - 0.25 * std::log(3.0), 1e-6, "action");
@@ -233,6 +233,12 @@ TEST("a file decides as it expected; one that is damaged in any place is refused
         change(R"("field":"qlen","transform":"symlog")", "\"derived\":" + settings, expected);
     }
     change("\"mlp\"", "\"cnn\"", "kind");
+    change("\"kind\":\"mlp\"", R"("kind":"mlp","memory":"carried")", "is an lstm's");
+    change(R"("history":1,"network":{"kind":"mlp")",
+           R"("history":2,"network":{"kind":"lstm","memory":"carried")",
+           "whose history is 1");
+    change("\"kind\":\"mlp\"", R"("kind":"lstm","memory":"kept")", "memory");
+    change("\"kind\":\"mlp\"", R"("kind":"lstm","memory":"carried")", "lstm.weight_ih");
     change("multiplicative_window", "additive_window", "name");
     change("\"alpha\":0.5", "\"beta\":0.5", "beta");
     change("\"telemetry_bytes\":16", "\"telemetry_bytes\":-1", "telemetry_bytes");
@@ -261,7 +267,7 @@ TEST("an MLP reads its last observations, the current one last, and what is deri
         [](Policy& policy, FlowHistory& history, const ObservationRecord& record) -> float
     {
         policy.Observe(history, record);
-        const FlowHistory* flows[] = {&history};
+        FlowHistory* flows[] = {&history};
         float action = 0;
         policy.Decide(flows, {&action, 1});
         return action;
@@ -289,6 +295,65 @@ TEST("an MLP reads its last observations, the current one last, and what is deri
     EXPECT_EQ(second, 0.5F + 0.03125F + 0.125F - 0.125F, "both");
     const float third = next(policy, history, record);
     EXPECT_EQ(third, 0.25F - 0.03125F + 0.125F - 0.125F, "the oldest is forgotten");
+}
+
+TEST("an LSTM that carries its state goes on from each flow's last decision, from zeros on")
+{
+    PolicyFileWriter file;
+    const std::string kind = "\"kind\":\"mlp\"";
+    file.header.replace(file.header.find(kind), kind.size(), R"("kind":"lstm","memory":"carried")");
+    file.tensors = R"("lstm.weight_ih":{"dtype":"F32","shape":[4,2],"data_offsets":[0,32]},)"
+                   R"("lstm.weight_hh":{"dtype":"F32","shape":[4,1],"data_offsets":[32,48]},)"
+                   R"("lstm.bias":{"dtype":"F32","shape":[4],"data_offsets":[48,64]},)"
+                   R"("layers.0.weight":{"dtype":"F32","shape":[1,1],"data_offsets":[64,68]})";
+    file.values = Random(17, 7);
+    const std::string path = PolicyFileWriter::Write(file.Sealed());
+    Policy policy(path);
+    std::filesystem::remove(path);
+    EXPECT_EQ(policy.StateWidth(), 2, "hidden state and cell");
+
+    const std::span<const float> values = file.values;
+    const auto seen = [](size_t flow, size_t step)
+    {
+        ObservationRecord record;
+        record[Field::Rtt] = 1.0 + static_cast<double>(flow) + 0.5 * static_cast<double>(step % 3);
+        record[Field::Qlen] = 3.0 / static_cast<double>(1 + step);
+        return record;
+    };
+    FlowHistory together[2];
+    FlowHistory alone[2];
+    double hidden[2]{};
+    double cell[2]{};
+    for (size_t step = 0; step < 70; ++step)
+    {
+        FlowHistory* flows[] = {&together[0], &together[1]};
+        for (size_t flow = 0; flow < 2; ++flow)
+        {
+            policy.Observe(together[flow], seen(flow, step));
+            policy.Observe(alone[flow], seen(flow, step));
+        }
+        float both[2];
+        policy.Decide(flows, both);
+        for (size_t flow = 0; flow < 2; ++flow)
+        {
+            const ObservationRecord record = seen(flow, step);
+            const double x[] = {record[Field::Rtt], std::log1p(record[Field::Qlen]), hidden[flow]};
+            double gates[4];
+            for (size_t gate = 0; gate < 4; ++gate)
+            {
+                gates[gate] = values[2 * gate] * x[0] + values[2 * gate + 1] * x[1] +
+                              values[8 + gate] * x[2] + values[12 + gate];
+            }
+            cell[flow] = Sigmoid(gates[1]) * cell[flow] + Sigmoid(gates[0]) * std::tanh(gates[2]);
+            hidden[flow] = Sigmoid(gates[3]) * std::tanh(cell[flow]);
+            EXPECT_NEAR(double{both[flow]}, values[16] * hidden[flow], 1e-5, "step " << step);
+            FlowHistory* one[] = {&alone[flow]};
+            float action = 0;
+            policy.Decide(one, {&action, 1});
+            EXPECT_EQ(action, both[flow], "the same bits alone");
+        }
+    }
+    EXPECT(std::abs(hidden[0] - hidden[1]) > 1e-3, "each flow has its own");
 }
 
 TEST("an observation costs what it needs of the network")

@@ -14,6 +14,7 @@ from ns3_env.config.files import write_file
 from ns3_env.errors import ConfigError
 from ns3_env.eval.episodes.trained import policy_of
 from ns3_env.eval.plots.plots import Floats, picture
+from ns3_env.policies.header import MAX_HISTORY
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.task.observations import field_indices
 
@@ -120,7 +121,7 @@ def act_steadily(policy: NetworkPolicy, given: Mapping[str, Floats]) -> Floats:
     """The policy's actions (n,) where it has seen the same for long. Raises ConfigError, as ``steady``."""
     observations = steady(policy.fields, given).astype(np.float32)
     state = None
-    for _ in range(policy.spec.history):
+    for _ in range(MAX_HISTORY if policy.spec.network.carries else policy.spec.history):
         actions, state = policy.predict(observations, state)
     settled: Floats = np.asarray(actions, dtype=np.float64)[:, 0]
     return settled

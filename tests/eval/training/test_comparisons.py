@@ -34,13 +34,13 @@ def test_a_field_that_does_not_follow_is_asked_for() -> None:
     assert steady(["state_queue_bytes"], {"state_queue_bytes": np.array([7.0])}).tolist() == [[7.0]]
 
 
-@pytest.mark.parametrize("kind", ["mlp", "lstm"])
+@pytest.mark.parametrize("kind", ["mlp", "lstm", "carried"])
 def test_its_action_is_the_policys_own(kind: str, tmp_path: Path) -> None:
     write_policy(tmp_path / "policy.safetensors", tiny(kind))
     policy = NetworkPolicy.load(tmp_path / "policy.safetensors")
     one = steady(policy.fields, {"qlen": np.array([0.3])}).astype(np.float32)
-    history = np.repeat(one[:, None], policy.spec.history, axis=1)
-    expected = policy.act(history, np.array([policy.spec.history]))
+    long = 64 if kind == "carried" else policy.spec.history
+    expected = policy.act(np.repeat(one[:, None], long, axis=1), np.array([long]))
     assert act_steadily(policy, {"qlen": np.array([0.3])}) == expected[0, 0]
 
 
