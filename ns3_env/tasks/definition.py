@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ns3_env.errors import ScenarioError
 from ns3_env.scenario import AGENT, Clock, PerFlowRtt, Scenario
 from ns3_env.task.actions import LogarithmicWindow, Map
 from ns3_env.task.task import Task
@@ -33,6 +34,9 @@ RDMA_FIELDS = (
     "last_action",
 )
 
+#: Draws of a seed, of which the first that is a scenario and has room counts.
+_MOST_DRAWS = 1000
+
 #: Draws a scenario's keys.
 Draw = Callable[[np.random.Generator], dict[str, Any]]
 
@@ -44,7 +48,7 @@ class TaskSpec:
     Attributes:
         name: as ids have it: "ns3_env/Incast-v1".
         draw: keys of a scenario, but for controllers and clock.
-        slots: most flows under the agent in a scenario; one that has more is drawn again.
+        slots: most flows under the agent in a scenario; one that has more, or that cannot be, is drawn again.
         fields: that a flow observes.
         action: what its action does.
         reward: its name.
@@ -106,10 +110,18 @@ class TaskSpec:
     def _drawn(self, seed: int) -> Scenario:
         random = np.random.default_rng((zlib.crc32(self.name.encode()), seed))
         agent = {"name": AGENT, "attributes": dict(self.attributes)}
-        while True:
+        refused: ScenarioError | None = None
+        for _ in range(_MOST_DRAWS):
             keys = self.draw(random)
             common = {"clock": self.clock.model_dump(), "seed": seed}
             content = {"controllers": [agent, *keys.pop("others", [])], **common, **keys}
-            scenario = Scenario.from_mapping(content, self.id)
+            try:
+                scenario = Scenario.from_mapping(content, self.id)
+            except ScenarioError as error:  # such as buffers that many fast, long links leave nothing of
+                refused = error
+                continue
             if scenario.agent_flow_count <= self.slots:
                 return scenario
+        raise refused or ScenarioError(
+            f"{self.id}: seed {seed}: all scenarios have more than {self.slots} flows"
+        )
