@@ -75,6 +75,22 @@ def flow_ends(results: Results) -> Floats:
     return np.where(end < 0, float(results["totals"]["end_ns"]), end)
 
 
+def charged_slowdowns(results: Results) -> Floats:
+    """Slowdown of each flow as the reward "slowdown" charges it: (n,).
+
+    A flow that is cut has lived for so many ideal completion times, and pays the share of its bytes that is
+    left. NaN of flows that do not count, never end or have not begun.
+    """
+    start, fct = flow_column(results, "start_ns"), flow_column(results, "fct_ns")
+    lived = np.where(fct >= 0, fct, flow_ends(results) - start)
+    size = flow_column(results, "size_bytes")
+    charged = counted(results) & ~endless(results) & (lived > 0)
+    slowdowns = np.full(len(size), np.nan)
+    np.divide(lived, flow_column(results, "standalone_ns"), out=slowdowns, where=charged)
+    left = np.divide(size - flow_column(results, "acked_bytes"), size, out=np.zeros(len(size)), where=charged)
+    return np.where(fct >= 0, slowdowns, slowdowns + left)
+
+
 def stream_times(results: Results, into: int | None = None) -> tuple[Floats, Floats]:
     """When streams (to one host, if given) began and stopped, ns, at the latest at the end: (m,), (m,)."""
     last = float(results["totals"]["end_ns"])
@@ -105,3 +121,8 @@ def bottleneck(results: Results) -> Mapping[str, Any] | None:
         return None
     longest: Mapping[str, Any] = max(queues, key=lambda port: (port["mean_bytes"], port["tx_bytes"]))
     return longest
+
+
+def decisions_taken(results: Results) -> int:
+    """Decisions of policies inside the simulator, in an episode that records ``controller_counters``."""
+    return sum(name == "PolicyDecisions" for _, _, name, _ in results.get("controller_counters", ()))

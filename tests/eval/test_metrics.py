@@ -16,6 +16,7 @@ from rich.console import Console
 from ns3_env.eval import metrics
 from ns3_env.eval.metrics import fairness, goodput, pauses, queues, slowdown
 from ns3_env.eval.plots import table
+from ns3_env.simulator.results import charged_slowdowns
 
 PORT = {"rate_bps": 8e9, "tx_bytes": 5}
 
@@ -58,7 +59,7 @@ def test_slowdown_is_of_the_flows_that_finished(results: dict[str, Any]) -> None
 
 def test_a_flow_that_is_cut_is_charged_its_time_and_the_share_that_is_left(results: dict[str, Any]) -> None:
     # 9000 of 10000 ns lived, 8000 of 9000 B left.
-    assert list(slowdown.charged_slowdowns(results)) == pytest.approx([2.0, 4.0, 0.9 + 8 / 9])
+    assert list(charged_slowdowns(results)) == pytest.approx([2.0, 4.0, 0.9 + 8 / 9])
     assert metrics.line(results)["slowdown_charged"] == pytest.approx((2.0 + 4.0 + 0.9 + 8 / 9) / 3)
     results["flows"]["start_ns"][2] = 10000  # has not begun
     assert metrics.line(results)["slowdown_charged"] == 3.0

@@ -45,6 +45,7 @@ search:
   step: 0.5
   episodes: 1
   validation: {every: 2, episodes: 2}
+env: {reward: {name: staged}}
 """
     + EVALUATION
 )
@@ -77,6 +78,7 @@ controller:
   attributes: {FloorPackets: 0.02}
   compare: {WeightWindow: 100}
 search: {trials: 13, population: 4, episodes: 1}
+env: {reward: {name: staged}}
 """
     + EVALUATION
 )
@@ -92,6 +94,7 @@ controller:
     IncreaseInterval: {low: 1000, high: 500000, log: true, unit: ns}
   compare: {Gain: 0.01}
 search: {trials: 5, population: 4, episodes: 1}
+env: {reward: {name: staged}}
 """
     + EVALUATION
 )

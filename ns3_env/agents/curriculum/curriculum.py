@@ -174,7 +174,7 @@ class Curriculum:
         self._returns: deque[float] = deque()
         self.plateau = None if config.validation is None else Plateau(config.validation)
         if self.sampler is not None:
-            self._drawn(0, np.random.default_rng((seed, 0)), 0)  # faults are told before anything runs
+            self.drawn(0, np.random.default_rng((seed, 0)), 0)  # faults are told before anything runs
 
     @property
     def stage(self) -> int:
@@ -203,14 +203,24 @@ class Curriculum:
             chosen = int(random.integers(stage))
         elif self._by_score and self.plateau is not None and self.plateau.returned_to is not None:
             chosen = self.plateau.returned_to
-        return self._drawn(chosen, random, episode)
+        return self.drawn(chosen, random, episode)
+
+    def examples(self) -> dict[str, Scenario]:
+        """A scenario of each stage or task, or the first that a sampler draws, by name."""
+        if self.config.tasks is not None:
+            from ns3_env.tasks.declared import task
+
+            return {name: self._clocked(task(name).training(0)) for name in self.config.tasks}
+        if self.sampler is not None:
+            return {self.stage_name: self.drawn(0, np.random.default_rng((self.seed, 0)), 0)}
+        return dict(zip((stage.name for stage in self.config.stages), self.scenarios, strict=True))
 
     def held_back(self) -> list[tuple[int, Scenario]]:
         """The episodes of a validation, with the numbers of their stages: always the same of each stage."""
         assert self.config.validation is not None
         each = range(self.config.validation.episodes)
         return [
-            (stage, self._drawn(stage, np.random.default_rng((self.seed, _HELD_BACK, stage, number)), number))
+            (stage, self.drawn(stage, np.random.default_rng((self.seed, _HELD_BACK, stage, number)), number))
             for stage in range(self.stage + 1)
             for number in each
         ]
@@ -235,18 +245,22 @@ class Curriculum:
             self._enter(self.next_index)
         return is_best
 
-    def _drawn(self, stage: int, random: np.random.Generator, episode: int) -> Scenario:
+    def drawn(self, stage: int, random: np.random.Generator, episode: int) -> Scenario:
         """The stage's scenario, with what it draws anew for each episode."""
         if self.sampler is not None:
             drawn = self.sampler(episode, random)
             if isinstance(drawn, Scenario):
-                quantum = self.env.decision_quantum_ns
-                return drawn.model_copy(update={"clock": self.env.clock, "decision_quantum_ns": quantum})
+                return self._clocked(drawn)
             return make_scenario(self.env, merge(self.config.scenario, drawn), f"{self.source}: sampler")
         ranges = self.config.stages[stage].randomise
         if not ranges:
             return self.scenarios[stage]
         return self._scenario(stage, {key: draw(ends, random) for key, ends in sorted(ranges.items())})
+
+    def _clocked(self, scenario: Scenario) -> Scenario:
+        """The scenario under the agent's clock."""
+        quantum = self.env.decision_quantum_ns
+        return scenario.model_copy(update={"clock": self.env.clock, "decision_quantum_ns": quantum})
 
     def _scenario(self, stage: int, drawn: Mapping[str, float] | None = None) -> Scenario:
         """The stage's scenario with ``drawn`` put in. Raises ScenarioError."""

@@ -118,3 +118,8 @@ class Arena:
 def mean_score(judgements: Sequence[Judgement]) -> float:
     """Over episodes, which all count alike."""
     return float(np.mean([judged.score for judged in judgements]))
+
+
+def decisions_of(judgements: Sequence[Judgement]) -> int:
+    """That a policy took in the episodes, where they are counted."""
+    return sum(judged.decisions for judged in judgements)

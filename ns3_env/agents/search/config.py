@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from ns3_env.agents.configuration.config import DROPPED_KEYS, EnvConfig, EvaluationConfig, Named, RayAddress
 from ns3_env.agents.search.law import LAW_FIELDS, SizeLaw
-from ns3_env.config.bounds import Processes, Seed, Setting, TelemetryBytes
+from ns3_env.config.bounds import Count, Processes, Seed, Setting, TelemetryBytes
 from ns3_env.config.model import Strict, refused_at, renamed, validate
 from ns3_env.errors import ConfigError
 from ns3_env.policies.header import Activation, PolicySpec, Transform
@@ -18,9 +19,12 @@ from ns3_env.policies.tensors import Layer, Shape, Widths, tensor_shapes
 from ns3_env.scenario import Clock, PerFlowRtt
 from ns3_env.task.actions import make_action_map
 from ns3_env.task.observations import field_indices, wire_bytes
+from ns3_env.task.rewards import DEFAULT_REWARD
 
 #: Weights of the largest network; a search of more would find nothing in a lifetime.
 MAX_WEIGHTS = 100_000
+#: Of a search that says nothing of its length.
+DEFAULT_TRIALS = 100
 Width = Annotated[int, Field(ge=1, le=1024)]
 #: Of a metric in a sum.
 Weight = Annotated[float, Field(gt=0, le=1000)]
@@ -182,7 +186,17 @@ class ValidationConfig(Strict):
 class SearchConfig(Strict):
     """How long is searched, and how."""
 
-    trials: Setting = Field(default=100, ge=1, description="points tried, the start among them")
+    trials: Setting | None = Field(
+        default=None,
+        ge=1,
+        description="points tried, the start among them; none: 100, unless decisions end it",
+    )
+    decisions: Count | None = Field(
+        default=None,
+        ge=1,
+        description="of a network in all episodes, validations among them: no generation begins once there "
+        "were as many; none: trials alone end the search",
+    )
     population: Setting = Field(
         default=8, ge=4, description="trials between two moves of the search (CMA-ES)"
     )
@@ -199,10 +213,18 @@ class SearchConfig(Strict):
         "has episodes of its own, and the search's mean with the best validation is kept",
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _has_an_end(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping) or any(data.get(key) is not None for key in ("trials", "decisions")):
+            return data
+        return {**data, "trials": DEFAULT_TRIALS}
+
     @model_validator(mode="after")
     def _validates_more_than_the_start(self) -> SearchConfig:
         if (
             self.validation is not None
+            and self.trials is not None
             and (needed := 1 + self.population * self.validation.every) > self.trials
         ):
             raise ValueError(
@@ -234,7 +256,7 @@ class JudgeConfig(Strict):
         default=None, ge=1, description="rdma-sim processes; none: one for each core. Changes no result"
     )
     ray: RayAddress = None
-    reward: Named = Named(name="staged")
+    reward: Named = Named(name=DEFAULT_REWARD)
     clock: PerFlowRtt = PerFlowRtt()
 
     def of_agent(self) -> EnvConfig:
@@ -254,7 +276,9 @@ class SearchRunConfig(Strict):
         default=None, description="the network is fitted to a law, and the law's numbers are searched instead"
     )
     objective: MetricsConfig | None = Field(
-        default=None, description="none: the reward of a decision, of flows into one receiver"
+        default=None,
+        description="none: env.reward; slowdown, the return of a flow, anywhere, others the reward of a "
+        "decision, of flows into one receiver",
     )
     search: SearchConfig = SearchConfig()
     env: JudgeConfig = JudgeConfig()
@@ -272,6 +296,8 @@ class SearchRunConfig(Strict):
                 "one of the sections 'controller' (its attributes are searched) and 'network' (its weights "
                 f"are) is needed; there are {found}"
             )
+        if self.search.decisions is not None and self.network is None:
+            raise ValueError("search.decisions: no policy takes any in a controller: search.trials")
         if self.law is not None and (self.network is None or self.network.start is None):
             raise ValueError("law: what is fitted to it is missing: network.start")
         return self

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ns3_env.agents.search.config import MetricsConfig
-from ns3_env.agents.search.objectives import Episode, Judgement, Pending
+from ns3_env.agents.search.objectives import Counting, Episode, Judgement, Pending
 from ns3_env.config.model import nearest
 from ns3_env.errors import ConfigError
 from ns3_env.programs.transport import Transport
@@ -101,18 +101,19 @@ class MetricsObjective:
         self._baselines = [Controller(name=name) for name in config.baselines]
         self._metrics = metrics
         self._row = Measuring(metrics, tuple(config.terms))
-        self._played: dict[tuple[str, int], list[Future[Row]]] = {}
+        self._counted = Counting(self._row)
+        self._played: dict[tuple[str, int], list[Future[tuple[Row, int]]]] = {}
 
     def begin(self, pool: Pool, episode: Episode, controller: Controller) -> Pending:
-        def played(who: Controller) -> Future[Row]:
-            return pool.submit(Play(episode.scenario.under(who.name, who.attributes), self._row))
+        def played(who: Controller) -> Future[tuple[Row, int]]:
+            return pool.submit(Play(episode.scenario.under(who.name, who.attributes), self._counted))
 
         if episode.key not in self._played:
             self._played[episode.key] = [played(baseline) for baseline in self._baselines]
         baselines = self._played[episode.key]
         return Pending(
             played(controller),
-            lambda row: self.judge(row, [baseline.result() for baseline in baselines]),
+            lambda row: self.judge(row, [baseline.result()[0] for baseline in baselines]),
         )
 
     def judge(self, row: Row, baselines: Sequence[Row]) -> Judgement:

@@ -24,7 +24,7 @@ from ns3_env.policies.header import PolicySpec, Training
 from ns3_env.policies.tensors import Shape
 from ns3_env.scenario import POLICY, Controller
 from ns3_env.simulator.results import Floats
-from ns3_env.task.actions import make_action_map
+from ns3_env.task.actions import LogarithmicWindow, make_action_map
 
 Tensors = dict[str, Floats]
 #: What a flow sees that is alone on its path; 0 in every field that is not here.
@@ -36,8 +36,9 @@ _ALONE = {
     "throughput": 1.0,
     "flow_count": 1.0,
 }
-#: What the first network answers there: the window of a flow that nothing disturbs grows.
-_GROWTH = 0.3
+#: What the first network answers there: the window of a flow that nothing disturbs grows, or is most of a
+#: BDP where the answer is the window itself.
+_GROWTH, _MOST_OF_A_BDP = 0.3, 0.9
 
 
 class NetworkFiles(Subject):
@@ -103,7 +104,7 @@ class NetworkSubject(NetworkFiles):
 
     def _start(self, config: NetworkConfig, seed: int) -> Tensors:
         """The network that the search begins with: one fitted to a law, or one that always answers a little
-        growth.
+        growth, or a window of nearly one BDP.
 
         Weights are of the usual first size, N(0, 1/inputs), in the last layer 0. The first layer's units are
         0 for a flow alone on its path, so that a last layer's small weights make an answer that hangs on
@@ -126,7 +127,8 @@ class NetworkSubject(NetworkFiles):
         last = f"layers.{len(config.hidden)}"
         tensors[f"{first}.bias"] = -tensors[f"{first}.weight"] @ seen
         tensors[f"{last}.weight"][:] = 0.0
-        tensors[f"{last}.bias"][:] = math.atanh(_GROWTH)
+        answer = _MOST_OF_A_BDP if config.action.name == LogarithmicWindow.name else _GROWTH
+        tensors[f"{last}.bias"][:] = math.atanh(answer)
         return tensors
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,7 +19,16 @@ from ns3_env.agents.search.config import JudgeConfig, SearchConfig
 from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.simulator.pool import Play, Pool
-from ns3_env.simulator.results import Floats, Results, bottleneck, flow_column, flow_ends, packet_bytes
+from ns3_env.simulator.results import (
+    Floats,
+    Results,
+    bottleneck,
+    charged_slowdowns,
+    decisions_taken,
+    flow_column,
+    flow_ends,
+    packet_bytes,
+)
 from ns3_env.task import observations
 from ns3_env.task.rewards import Reward
 
@@ -44,7 +53,8 @@ class Episodes:
     """Those of each generation, and those of validation.
 
     Without validation every trial plays the same ones. With it, seeds are drawn anew for each generation, all
-    of them even; those of validation are odd, so that none is ever trained on.
+    of them even; those of validation are odd, so that none is ever trained on. Where tasks or a sampler draw
+    scenarios, an episode has the one that its number and the search's seed draw.
     """
 
     def __init__(self, curriculum: Curriculum, search: SearchConfig, seed: int) -> None:
@@ -54,8 +64,8 @@ class Episodes:
             search: how many of each.
             seed: of the draws.
         """
-        names = [stage.name for stage in curriculum.config.stages]
-        self._stages = list(zip(names, curriculum.scenarios, strict=True))
+        self._curriculum = curriculum
+        self._stages = [stage.name for stage in curriculum.config.stages]
         self._search = search
         self._seed = seed
 
@@ -72,32 +82,65 @@ class Episodes:
         return [] if validation is None else self._drawn(validation.episodes, 0, 2, 1)
 
     def _drawn(self, count: int, first: int, factor: int, offset: int) -> list[Episode]:
+        stages = [stage for stage in range(len(self._stages)) for _ in range(count)]
         return [
-            Episode(name, scenario.with_seed(factor * episode_seed(self._seed, first + number) + offset))
-            for number, (name, scenario) in enumerate(
-                (name, scenario) for name, scenario in self._stages for _ in range(count)
+            Episode(
+                self._stages[stage],
+                self._scenario(stage, first + number, offset).with_seed(
+                    factor * episode_seed(self._seed, first + number) + offset
+                ),
             )
+            for number, stage in enumerate(stages)
         ]
+
+    def _scenario(self, stage: int, number: int, held_back: int) -> Scenario:
+        """The stage's, or what is drawn for the episode of this number; decisions are counted in a budget."""
+        scenario = self._curriculum.scenarios[stage]
+        if self._curriculum.sampler is not None:
+            random = np.random.default_rng((self._seed, held_back, number))
+            scenario = self._curriculum.drawn(stage, random, number)
+        if self._search.decisions is None:
+            return scenario
+        record = scenario.record.model_copy(update={"controller_counters": True})
+        return scenario.model_copy(update={"record": record})
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """An episode's score, the more the better, NaN where it has none; and what it is the sum of, by name."""
+    """An episode's score, the more the better, NaN where it has none.
+
+    Attributes:
+        score: the score.
+        terms: what it is the sum of, by name.
+        decisions: that the policy took, where they are counted.
+    """
 
     score: float
     terms: Mapping[str, float] = field(default_factory=dict)
+    decisions: int = 0
+
+
+@dataclass(frozen=True)
+class Counting:
+    """Measures an episode where it was played, and counts its decisions."""
+
+    measure: Callable[[dict[str, Any]], Any]
+
+    def __call__(self, results: dict[str, Any]) -> tuple[Any, int]:
+        return self.measure(results), decisions_taken(results)
 
 
 @dataclass(frozen=True)
 class Pending:
-    """An episode under way, and what judges what is kept of it."""
+    """An episode under way, played with ``Counting``, and what judges what is kept of it."""
 
-    played: Future[Any]
+    played: Future[tuple[Any, int]]
     judge: Callable[[Any], Judgement] = lambda judged: judged
 
     def result(self) -> Judgement:
         """Waits for it. Raises what ``played`` does."""
-        return self.judge(self.played.result())
+        kept, decisions = self.played.result()
+        return replace(self.judge(kept), decisions=decisions)
 
 
 class Objective(Protocol):
@@ -124,16 +167,34 @@ class RewardObjective:
         self._rtt_fraction = judge.clock.rtt_fraction
 
     def begin(self, pool: Pool, episode: Episode, controller: Controller) -> Pending:
-        return Pending(pool.submit(Play(with_recordings(episode.scenario, controller), self._judge)))
+        recorded = with_recordings(episode.scenario, controller)
+        return Pending(pool.submit(Play(recorded, Counting(self._judge))))
 
     def _judge(self, results: Results) -> Judgement:
         return Judgement(recorded_reward(results, self._reward, self._rtt_fraction))
 
 
+class ReturnObjective:
+    """The return of a flow under the reward ``slowdown``: minus the mean of ``charged_slowdowns``."""
+
+    heading = "return of a flow"
+
+    def begin(self, pool: Pool, episode: Episode, controller: Controller) -> Pending:
+        played = episode.scenario.under(controller.name, controller.attributes)
+        return Pending(pool.submit(Play(played, Counting(_mean_return))))
+
+
+def _mean_return(results: Results) -> Judgement:
+    slowdowns = charged_slowdowns(results)
+    known = slowdowns[~np.isnan(slowdowns)]
+    return Judgement(-float(known.mean()) if len(known) else float("nan"))
+
+
 def with_recordings(scenario: Scenario, controller: Controller) -> Scenario:
     """The scenario under a controller, with the recordings that its reward is read from."""
     step = max(_SAMPLE_NS, scenario.time_limit_ns // _SAMPLES)
-    record = Record(queue_series_ns=step, windows=True)
+    counters = scenario.record.controller_counters
+    record = Record(queue_series_ns=step, windows=True, controller_counters=counters)
     own = scenario.under(controller.name, controller.attributes)
     return own.model_copy(update={"record": record})
 

@@ -17,15 +17,17 @@ from ns3_env.agents.search.attributes import AttributesSubject, try_controller, 
 from ns3_env.agents.search.config import SearchRunConfig
 from ns3_env.agents.search.metrics_objective import Metrics, MetricsObjective
 from ns3_env.agents.search.network import LawSubject, NetworkSubject
-from ns3_env.agents.search.objectives import Objective, RewardObjective
+from ns3_env.agents.search.objectives import Objective, ReturnObjective, RewardObjective
 from ns3_env.agents.search.subject import Subject
 from ns3_env.config.model import validate
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.programs.transport import Transport
+from ns3_env.task.rewards import Slowdown, settles
 
 #: Keys of the configuration that change no score, and so may change when a run goes on.
 _SCORELESS_KEYS = (
     "search.trials",
+    "search.decisions",
     "env.simulators",
     "env.ray",
     "keep_checkpoints",
@@ -75,7 +77,7 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), metrics: Metrics | None 
 
 def _transport_of(curriculum: Curriculum) -> Transport:
     """That of all stages: what is searched is a controller of one transport. Raises ScenarioError."""
-    found = {scenario.transport for scenario in curriculum.scenarios} or {"rdma"}
+    found = {scenario.transport for scenario in curriculum.examples().values()}
     if len(found) > 1:
         named = " and ".join(sorted(found))
         raise ScenarioError(f"{curriculum.source}: stages are of {named}: a controller is of one transport")
@@ -88,10 +90,18 @@ def _objective(
     if config.objective is not None:
         transport = _transport_of(curriculum)
         return MetricsObjective(config.objective, metrics, inputs.config_source, transport)
-    for stage, scenario in zip(curriculum.config.stages, curriculum.scenarios, strict=True):
+    reward = make_task(config.env.of_agent(), inputs.config_source).reward
+    if isinstance(reward, Slowdown):
+        return ReturnObjective()
+    if settles(reward):
+        raise ConfigError(
+            f"{inputs.config_source}: env.reward: {config.env.reward.name!r} cannot be read from recordings: "
+            "slowdown, or name metrics in objective.terms"
+        )
+    for name, scenario in curriculum.examples().items():
         if len(set(scenario.flows().dst)) > 1:
             raise ScenarioError(
-                f"{inputs.curriculum_source}: stage {stage.name!r}: flows have several receivers; rewards "
+                f"{inputs.curriculum_source}: stage {name!r}: flows have several receivers; rewards "
                 "are read from the one queue that flows into one receiver share: use an incast, or name "
                 "metrics in objective.terms"
             )

@@ -14,12 +14,15 @@ from stable_baselines3.common.logger import Logger, make_output_format
 
 from ns3_env.agents.configuration.run_folder import Outcome, RunFolder
 from ns3_env.agents.runs.progress import LiveLine, StopRequest
-from ns3_env.agents.search.arena import Arena, mean_score, pool_of
+from ns3_env.agents.search.arena import Arena, decisions_of, mean_score, pool_of
 from ns3_env.agents.search.objectives import Episodes, Judgement
 from ns3_env.agents.search.optimiser import Optimiser
 from ns3_env.agents.search.plan import Plan
 from ns3_env.agents.search.subject import Point
 from ns3_env.agents.search.trials import Trial, TrialLog
+
+#: More trials than any search has.
+MANY = 2**31
 
 
 def run(plan: Plan, parent: Path, console: Console | None = None) -> Outcome:
@@ -36,8 +39,9 @@ def run(plan: Plan, parent: Path, console: Console | None = None) -> Outcome:
         SimulatorError: a simulator failed; the trials before it are kept.
     """
     folder = plan.resume or RunFolder.create(parent, plan.config.name, plan.config, plan.curriculum.config)
-    trials = TrialLog(folder.path / "trials.csv", plan.subject.columns)
-    validations = TrialLog(folder.path / "validation.csv", plan.subject.columns, "generation")
+    counts = plan.config.search.decisions is not None
+    trials = TrialLog(folder.path / "trials.csv", plan.subject.columns, counts=counts)
+    validations = TrialLog(folder.path / "validation.csv", plan.subject.columns, "generation", counts)
     print(f"run folder: {folder.path}", flush=True)
     stop = StopRequest()
     with pool_of(plan.config.env) as pool, stop.listening():
@@ -79,7 +83,8 @@ class _Search:
         self.episodes = Episodes(plan.curriculum, search, plan.config.seed)
         self.best: _Best | None = None
         self.news = False  # something was played that no checkpoint and no row of the log know
-        self.live = LiveLine(console, "trials", search.trials)
+        unit = "trials" if search.decisions is None else "decisions"
+        self.live = LiveLine(console, unit, search.decisions or search.trials or 0)
         self.generation = 0
         self.began, self.done_before = time.monotonic(), len(trials.trials)
         suffix = f"-{self.done_before}" if self.done_before else ""
@@ -95,8 +100,8 @@ class _Search:
         if not (self.play(0, [start]) and self.validate(start)):
             return
         self.keep(range(1))
-        done, trials = 1, self.config.search.trials
-        while done < trials and not self.ended:
+        done, trials = 1, self.config.search.trials or MANY
+        while not (spent := self.spent(done)) and not self.ended:
             asked = self.optimiser.ask()
             self.generation += 1
             numbers = range(done, min(done + len(asked), trials))
@@ -109,8 +114,14 @@ class _Search:
                     return
             self.keep(numbers)
             done = numbers.stop
-        if done < trials:
-            print(f"the search has converged after {done} of {trials} trials: {self.ended}")
+        if not spent:
+            print(f"the search has converged after {done} trials: {self.ended}")
+
+    def spent(self, done: int) -> bool:
+        """Whether the budget is, after so many trials and the validations up to this generation."""
+        search = self.config.search
+        taken = self.log.decisions(done) + self.validations.decisions(self.generation + 1)
+        return done >= (search.trials or MANY) or (search.decisions is not None and taken >= search.decisions)
 
     @property
     def ended(self) -> str:
@@ -128,7 +139,7 @@ class _Search:
 
         def done(number: int, judged: list[Judgement]) -> None:
             self.news = True
-            self.log.add(Trial(number, described[number], mean_score(judged)))
+            self.log.add(Trial(number, described[number], mean_score(judged), decisions_of(judged)))
 
         if todo:
             self.arena.play(todo, self.episodes.of_generation(self.generation), done, self.stopped)
@@ -147,7 +158,7 @@ class _Search:
 
         def done(number: int, judged: list[Judgement]) -> None:
             self.news = True
-            self.validations.add(Trial(number, described, mean_score(judged)))
+            self.validations.add(Trial(number, described, mean_score(judged), decisions_of(judged)))
             self.record_validation(judged)
 
         if self.validations.score(self.generation, described) is None:
@@ -159,8 +170,15 @@ class _Search:
 
     def stopped(self) -> bool:
         """Whether a stop was asked for; shows meanwhile how far it is."""
-        self.live.show(len(self.log.trials), self.line)
+        self.live.show(self.done, self.line)
         return self.stop.asked
+
+    @property
+    def done(self) -> int:
+        """Trials, or decisions where those are the budget."""
+        if self.config.search.decisions is None:
+            return len(self.log.trials)
+        return self.log.decisions(MANY) + self.validations.decisions(MANY)
 
     def improve(self, point: Point, score: float) -> None:
         """Remembers a point that is better than the best before."""
@@ -177,6 +195,8 @@ class _Search:
         self.logger.record("tuning/mean", float(np.mean([self.log.trials[x].score for x in numbers])))
         self.logger.record("tuning/spread", self.optimiser.spread)
         self.logger.record("tuning/generation", self.generation)
+        if self.config.search.decisions is not None:
+            self.logger.record("tuning/decisions", self.done)
         for name, value in self.subject.describe(self.best.point).items():
             if not isinstance(value, str):
                 self.logger.record(f"best/{name}", value)
@@ -193,11 +213,13 @@ class _Search:
             self.logger.record(f"validation_stage/{stage}", mean_score(of_stage))
 
     def checkpoint(self, point: Point) -> None:
-        """Saves what a point stands for under the number of trials done."""
-        done = len(self.log.trials)
-        state = {"trials": done, "score": None if self.best is None else self.best.score}
+        """Saves what a point stands for under the number of trials done, or of decisions."""
+        trials = len(self.log.trials)
+        state = {"trials": trials, "score": None if self.best is None else self.best.score}
+        if self.config.search.decisions is not None:
+            state["decisions"] = self.done
         keep = self.config.keep_checkpoints
-        self.folder.save_checkpoint(done, lambda folder: self.subject.save(point, folder), state, keep)
+        self.folder.save_checkpoint(self.done, lambda folder: self.subject.save(point, folder), state, keep)
 
     def line(self) -> str:
         """Generation, the best score so far and the start's, trials per minute."""

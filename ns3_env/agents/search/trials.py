@@ -22,28 +22,36 @@ _SAME = 1e-6
 
 @dataclass(frozen=True)
 class Trial:
-    """Something that was tried, and the score it got. Values that were read back are texts."""
+    """Something that was tried, the score it got, and the decisions it took, where they are counted.
+
+    Values that were read back are texts.
+    """
 
     number: int
     values: Mapping[str, int | float | str]
     score: float
+    decisions: int = 0
 
 
 class TrialLog:
     """A CSV file of a run: every trial that is done, by its number. What a run goes on from."""
 
-    def __init__(self, path: Path, names: Sequence[str], numbered: str = "trial") -> None:
+    def __init__(
+        self, path: Path, names: Sequence[str], numbered: str = "trial", counts: bool = False
+    ) -> None:
         """Reads what is there. Raises ConfigError where it is not this run's.
 
         Args:
             path: the file.
             names: columns of the values.
             numbered: column of the numbers.
+            counts: there is a column of decisions.
         """
         self.path = path
         self.names = tuple(names)
         self.trials: dict[int, Trial] = {}
-        self._columns = [numbered, "score", *self.names]
+        self._counts = counts
+        self._columns = [numbered, "score", *(["decisions"] if counts else []), *self.names]
         if path.exists():
             self._read()
 
@@ -54,8 +62,9 @@ class TrialLog:
             if header != self._columns:
                 raise ConfigError(f"{self.path}: the columns are {header}, expected {self._columns}")
             for number, score, *texts in rows:
+                decisions = int(texts.pop(0)) if self._counts else 0
                 values = dict(zip(self.names, texts, strict=True))
-                self.trials[int(number)] = Trial(int(number), values, float(score))
+                self.trials[int(number)] = Trial(int(number), values, float(score), decisions)
         except ValueError as error:
             if isinstance(error, ConfigError):
                 raise
@@ -86,8 +95,14 @@ class TrialLog:
         writer.writerow(self._columns)
         for number in sorted(self.trials):
             done = self.trials[number]
-            writer.writerow([number, repr(done.score), *(str(done.values[name]) for name in self.names)])
+            counted = [done.decisions] if self._counts else []
+            values = (str(done.values[name]) for name in self.names)
+            writer.writerow([number, repr(done.score), *counted, *values])
         write_atomically(self.path, text.getvalue())
+
+    def decisions(self, first: int) -> int:
+        """Those of trials with numbers below ``first`` together."""
+        return sum(trial.decisions for number, trial in self.trials.items() if number < first)
 
     @property
     def best(self) -> Trial | None:

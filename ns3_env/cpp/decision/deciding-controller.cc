@@ -314,6 +314,7 @@ void
 DecidingController::Apply(const ActionRow& action)
 {
     m_waiting = false;
+    m_decisions++;
     m_lastAction = action.echo;
     const PathFacts& path = m_flow->Path();
     const double leastRate = path.minRateBps * LEAST_RATE_SHARE;

@@ -3,6 +3,7 @@
 #ifndef NS3_ENV_DECISION_DECIDING_CONTROLLER_H
 #define NS3_ENV_DECISION_DECIDING_CONTROLLER_H
 
+#include "ns3/traced-value.h"
 #include "ns3_env/cpp/channel/channel-layout.h"
 #include "ns3_env/cpp/channel/observation-fields.h"
 #include "ns3_env/cpp/contract/clock-spec.h"
@@ -10,6 +11,7 @@
 #include "ns3_env/cpp/engine/flow.h"
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -102,6 +104,8 @@ class DecidingController : public CongestionControl
 
   protected:
     bool Quantised() const { return m_quantised; }
+
+    TracedValue<uint64_t> m_decisions{0}; ///< actions applied so far
 
   private:
     void WriteCosts(DecisionRow& row, Picos now);

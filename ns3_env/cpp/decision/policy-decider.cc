@@ -182,7 +182,10 @@ PolicyController::GetTypeId()
             .Number("RandomShare",
                     "Share of flows whose actions are random, each held for some decisions.",
                     &PolicyController::m_randomShare,
-                    {0.0, 0.0, 1.0});
+                    {0.0, 0.0, 1.0})
+            .Counter("PolicyDecisions",
+                     "Actions that were applied.",
+                     &PolicyController::m_decisions);
     return tid;
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ns3_env.eval.metrics.registry import Metric, Shared, declare, metric
-from ns3_env.simulator.results import Floats, Results, counted, endless, flow_column, flow_ends
+from ns3_env.simulator.results import Floats, Results, charged_slowdowns, counted, flow_column
 
 #: Sizes (bytes) at which the field cuts WebSearch and FB_Hadoop: (name, in words, above, up to).
 SIZE_BUCKETS: tuple[tuple[str, str, float, float], ...] = (
@@ -42,22 +42,6 @@ def fct_slowdowns_by_size(results: Results) -> dict[str, Floats]:
     finished = _finished(results)
     sizes, slowdowns = flow_column(results, "size_bytes")[finished], fct_slowdowns(results)
     return {name: slowdowns[(sizes > above) & (sizes <= up_to)] for name, _, above, up_to in SIZE_BUCKETS}
-
-
-def charged_slowdowns(results: Results) -> Floats:
-    """Slowdown of each flow as the reward "slowdown" charges it: (n,).
-
-    A flow that is cut has lived for so many ideal completion times, and pays the share of its bytes that is
-    left. NaN of flows that do not count, never end or have not begun.
-    """
-    start, fct = flow_column(results, "start_ns"), flow_column(results, "fct_ns")
-    lived = np.where(fct >= 0, fct, flow_ends(results) - start)
-    size = flow_column(results, "size_bytes")
-    charged = counted(results) & ~endless(results) & (lived > 0)
-    slowdowns = np.full(len(size), np.nan)
-    np.divide(lived, flow_column(results, "standalone_ns"), out=slowdowns, where=charged)
-    left = np.divide(size - flow_column(results, "acked_bytes"), size, out=np.zeros(len(size)), where=charged)
-    return np.where(fct >= 0, slowdowns, slowdowns + left)
 
 
 def statistics_of(values: Floats) -> dict[str, float]:

@@ -52,10 +52,7 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
     shown = make_scenario(env, config.evaluation.scenario, f"{source}.scenario")
     unseen = make_scenario(env, config.evaluation.returns or config.evaluation.scenario, f"{source}.returns")
     seeds = seeds_of(config.evaluation.seed, config.evaluation.episodes)
-    places = {
-        stage.name: scenario
-        for stage, scenario in zip(plan.curriculum.config.stages, plan.curriculum.scenarios, strict=True)
-    }
+    places = plan.curriculum.examples()
     if all(scenario.transport == "rdma" for scenario in (shown, unseen, *places.values())):
         players[ROW] = CONSTANT_WINDOW
     with LocalPool(config.env.simulators) as pool:

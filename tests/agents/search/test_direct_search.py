@@ -16,14 +16,14 @@ from ns3_env.agents.search.arena import Arena, mean_score
 from ns3_env.agents.search.config import MetricsConfig, NetworkConfig, SearchConfig
 from ns3_env.agents.search.metrics_objective import MetricsObjective, ended_at_the_limit, log_ratio
 from ns3_env.agents.search.network import NetworkSubject
-from ns3_env.agents.search.objectives import Episode, Episodes
+from ns3_env.agents.search.objectives import Episode, Episodes, ReturnObjective
 from ns3_env.agents.search.optimiser import Optimiser
 from ns3_env.agents.search.plan import plan
 from ns3_env.errors import ConfigError
 from ns3_env.eval.metrics import METRICS
 from ns3_env.eval.training.objective import METRICS_OF_EPISODES
 from ns3_env.scenario import Controller, Scenario
-from ns3_env.simulator.pool import LocalPool
+from ns3_env.simulator.pool import LocalPool, Play
 from tests.paths import ROOT
 
 
@@ -51,6 +51,30 @@ def test_validation_seeds_are_never_trained_on_and_training_seeds_rotate() -> No
     assert [episode.stage for episode in held] == ["a"] * 4 + ["b"] * 4
     assert len(seeds(held)) == 8
     assert all(seed % 2 == 1 for seed in seeds(held))
+
+
+def test_a_curriculum_of_tasks_is_drawn_from_and_not_the_default_scenario() -> None:
+    tasks = CurriculumConfig.model_validate({"tasks": ["Incast", "Rates"]})
+    curriculum = Curriculum(tasks, EnvConfig(fields=["rtt"]), 1, "test")
+    assert list(curriculum.examples()) == ["Incast", "Rates"]
+    search = SearchConfig.model_validate({"episodes": 3, "validation": {"every": 1, "episodes": 3}})
+    drawn, again = (Episodes(curriculum, search, seed=7) for _ in range(2))
+    played = [x.scenario for number in range(8) for x in drawn.of_generation(number)]
+    held = [x.scenario for x in drawn.of_validation()]
+    assert {scenario.source for scenario in played} == {"ns3_env/Incast-v1", "ns3_env/Rates-v1"}
+    assert len({scenario.seed for scenario in (*played, *held)}) == 27
+    assert {scenario.topology for scenario in held}.isdisjoint(scenario.topology for scenario in played)
+    assert drawn.of_generation(3) == again.of_generation(3)
+
+
+def test_the_return_of_a_flow_is_minus_its_slowdown_whatever_the_network() -> None:
+    scenario = Scenario.from_mapping({"traffic": {"kind": "incast", "size_bytes": 30000}}, "test")
+    with LocalPool(1) as players:
+        judged = ReturnObjective().begin(players, Episode("x", scenario), Controller(name="hpcc")).result()
+        results = players.submit(Play(scenario.under("hpcc"), dict)).result()
+    flows = results["flows"]
+    slowdowns = np.array(flows["fct_ns"]) / np.array(flows["standalone_ns"])
+    assert judged.score == pytest.approx(-slowdowns.mean())
 
 
 def test_without_validation_all_trials_play_the_same() -> None:
@@ -186,4 +210,9 @@ def test_the_shipped_configuration_is_sound() -> None:
     inputs = read_inputs(ROOT / "configs/es.yaml", ROOT / "curricula/mixed.yaml")
     planned = plan(inputs, metrics=METRICS_OF_EPISODES)
     assert planned.subject.label == "es-found"
+    generalist = plan(
+        read_inputs(ROOT / "configs/tasks/evolution.yaml", ROOT / "curricula/tasks.yaml"),
+        metrics=METRICS_OF_EPISODES,
+    )
+    assert (generalist.config.search.decisions, generalist.config.search.trials) == (300_000, None)
     assert {"websearch-80", "hadoop-80", "32-to-1"} <= {x.name for x in planned.curriculum.config.stages}

@@ -23,12 +23,15 @@ from export import main as export
 from ns3_env.agents.configuration.inputs import read_inputs
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.runs.checkpoint import load_checkpoint
+from ns3_env.agents.search.network import NetworkSubject
+from ns3_env.agents.search.objectives import Episodes
 from ns3_env.agents.search.optimiser import Optimiser
 from ns3_env.agents.search.plan import plan
+from ns3_env.envs.rollouts import Rollouts
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.commands.evaluation import main as eval_main
 from ns3_env.eval.training.objective import METRICS_OF_EPISODES
-from ns3_env.policies.file import read_policy
+from ns3_env.policies.file import policy_bytes, read_policy
 from ns3_env.scenario import Controller, Scenario
 from tests.paths import ROOT
 from tests.processes import alive
@@ -195,6 +198,54 @@ def test_a_run_that_goes_on_is_the_run_that_was_never_stopped(
     assert logs(run) == logs(done.run)
     assert kept(run) == kept(done.run)
     assert (run / f"progress-{len(left) if left else before}.csv").exists()
+
+
+BUDGET = ["--no-evaluation", "search.trials=null"]
+
+
+def taken(run: Path) -> int:
+    """Decisions in a run's trials and validations."""
+    return sum(int(row["decisions"]) for name in logs(run) for row in rows(run, name))
+
+
+def test_a_budget_of_decisions_counts_those_of_all_episodes(tmp_path: Path) -> None:
+    once = [*BUDGET, "search.decisions=9000", "search.validation=null"]
+    assert train.main([*written(tmp_path, "weights"), *once]) == 0
+    run = the_run(tmp_path)
+    trials = rows(run)
+    last = trials[-4:]
+    assert taken(run) >= 9000 > taken(run) - sum(int(row["decisions"]) for row in last), "a generation more"
+    newest = RunFolder(run).latest_checkpoint()
+    assert (int(newest[0].name), newest[1]["decisions"]) == (taken(run), taken(run))
+    inputs = read_inputs(run / "config.yaml", run / "curriculum.yaml")
+    planned = plan(inputs, metrics=METRICS_OF_EPISODES)
+    played = Episodes(planned.curriculum, planned.config.search, planned.config.seed).of_generation(0)
+    assert isinstance(planned.subject, NetworkSubject)
+    start = policy_bytes(planned.subject.policy(planned.subject.space.start))
+    with Rollouts(lambda number: played[number].scenario, fields=["rtt"], seed=1) as rollouts:
+        for _ in played:
+            rollouts.begin(start)
+        decisions = sum(rollouts.next().decisions for _ in played)
+    assert int(trials[0]["decisions"]) == decisions
+
+
+def test_a_budget_of_decisions_goes_on_and_needs_a_policy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = []
+    for name in ("whole", "halves"):
+        (tmp_path / name).mkdir()
+        runs.append([*written(tmp_path / name, "weights"), *BUDGET])
+    assert train.main([*runs[0], "search.decisions=9000"]) == 0
+    assert train.main([*runs[1], "search.decisions=4000"]) == 0
+    whole, halves = the_run(tmp_path / "whole"), the_run(tmp_path / "halves")
+    assert 4000 <= taken(halves) < taken(whole)
+    assert train.main(["--resume", str(halves), "--no-evaluation", "search.decisions=9000"]) == 0
+    assert logs(halves) == logs(whole)
+    assert kept(halves) == kept(whole)
+    (tmp_path / "rule").mkdir()
+    assert train.main([*written(tmp_path / "rule", "attributes"), "search.decisions=9000"]) == 2
+    assert "search.decisions: no policy takes any in a controller" in capsys.readouterr().err
 
 
 def test_ctrl_c_leaves_a_folder_that_goes_on(tuned: Done, tmp_path: Path) -> None:
