@@ -115,11 +115,12 @@ class RunFolder:
         write(partial)
         write_file(partial / "state.json", json.dumps(state, indent=1))
         put_in_place(partial, final)
-        for old in self._complete()[:-keep]:
+        for old in self.kept()[:-keep]:
             shutil.rmtree(old, ignore_errors=True)
         return final
 
-    def _complete(self) -> list[Path]:
+    def kept(self) -> list[Path]:
+        """The checkpoints that are complete, the oldest first."""
         if not self.checkpoints.is_dir():
             return []
         return sorted(path for path in self.checkpoints.iterdir() if re.fullmatch(r"\d{12}", path.name))
@@ -130,7 +131,7 @@ class RunFolder:
         Raises:
             ConfigError: there is none, or its state cannot be read.
         """
-        complete = self._complete()
+        complete = self.kept()
         if not complete:
             raise ConfigError(f"{self.path}: no checkpoint to go on from")
         return complete[-1], read_json(complete[-1] / "state.json")

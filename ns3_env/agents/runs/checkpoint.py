@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ns3_env.agents.configuration.config import EnvConfig, Named
 from ns3_env.agents.configuration.registry import find_agent
-from ns3_env.agents.configuration.run_folder import RunFolder
+from ns3_env.agents.configuration.run_folder import RunFolder, read_json
 from ns3_env.agents.trainer.layout import read_layout, refuse_pickles
 from ns3_env.config.model import validate
 from ns3_env.errors import ConfigError
@@ -93,6 +94,27 @@ def policy_files(path: Path) -> list[Path]:
     folder = find_checkpoint(path)
     own = folder / POLICY_FILE
     return [own] if own.exists() else sorted(file for file in folder.rglob("*") if file.is_file())
+
+
+def checkpoints_of(run: Path) -> list[tuple[int, Path]]:
+    """The checkpoints in a run's folder with the decisions that each has learned from, the oldest first.
+
+    Of several in a row that play alike the first and the last. Raises ConfigError where decisions were not
+    counted.
+    """
+    found: list[tuple[int, Path]] = []
+    for folder in RunFolder(run).kept():
+        decisions = read_json(folder / "state.json").get("decisions")
+        if not isinstance(decisions, int):
+            raise ConfigError(f"{folder}: does not say its decisions: a search has search.decisions")
+        found.append((decisions, folder))
+    contents = [[file.read_bytes() for file in policy_files(folder)] for _, folder in found]
+    alike = [one == other for one, other in pairwise(contents)]
+    return [
+        x
+        for x, before, after in zip(found, [False, *alike], [*alike, False], strict=False)
+        if not (before and after)
+    ]
 
 
 def checkpoint_files(path: Path) -> tuple[str, dict[str, bytes | Mapping[str, bytes]]]:

@@ -34,6 +34,11 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
         "(default: all rules, all released policies)",
     )
     options.add_argument(
+        "--learning",
+        action="store_true",
+        help="of tasks: every checkpoint of the entries' runs plays, and learning curves are drawn",
+    )
+    options.add_argument(
         "--anchors", action="store_true", help="measure what scores of the tasks are 0 and 100, and store it"
     )
     options.add_argument(
@@ -61,7 +66,7 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
 def _work(given: argparse.Namespace) -> int:
     if given.tasks:
         return _tasks(given)
-    _refuse(given, ("entries", "anchors"), "--tasks")
+    _refuse(given, ("entries", "anchors", "learning"), "--tasks")
     if given.suite is None:
         raise ConfigError("name a suite or a scenario, or --tasks")
     from ns3_env.eval import report
@@ -97,7 +102,7 @@ def _tasks(given: argparse.Namespace) -> int:
     if given.anchors:
         write_anchors(specs, given.jobs)
         return 0
-    suite = suite_of_tasks(specs, given.entries or default_names(specs))
+    suite = suite_of_tasks(specs, given.entries or default_names(specs), given.learning)
     out = given.out or Path("runs") / "tasks"
     refuse_others(out)
     done = benchmark(suite, out, given.jobs, ray=given.ray, summary=lambda folder, console: None)

@@ -14,10 +14,9 @@ from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW
 from ns3_env.eval.leaderboard.groups import group_of
 from ns3_env.eval.leaderboard.values import value_of
-from ns3_env.eval.metrics.slowdown import charged_slowdowns
 from ns3_env.scenario import Controller
 from ns3_env.simulator.pool import LocalPool, Play
-from ns3_env.simulator.results import Floats
+from ns3_env.simulator.results import Floats, charged_slowdowns
 from ns3_env.tasks import TESTS, TaskSpec
 from ns3_env.tasks.anchors import FILE, Anchors, digest, stored_anchors
 from ns3_env.tasks.versions import VERSIONS

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ns3_env.agents.runs.checkpoint import load_checkpoint
+from ns3_env.agents.runs.checkpoint import checkpoints_of, load_checkpoint
 from ns3_env.config.model import nearest, shown
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW
@@ -24,8 +24,8 @@ from ns3_env.tasks import TASKS, TaskSpec
 
 #: Trained entries that come along, a folder each.
 TRAINED = FOLDER / "tasks"
-#: The parameters of an entry that is one run, or one policy of it, of several.
-RUN, TASK = "run", "task"
+#: The parameters of an entry that is one run, one policy of it, or one checkpoint, of several.
+RUN, TASK, DECISIONS = "run", "task", "decisions"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 #: No entries of a leaderboard: the constant window stands for the last.
 _LEFT_OUT = (AGENT, POLICY, "fixed-window")
@@ -41,16 +41,18 @@ def default_names(specs: Sequence[TaskSpec]) -> list[str]:
     return [*dict.fromkeys(rules), *released_names(), *trained]
 
 
-def entries_of(names: Sequence[str]) -> list[Entry]:
+def entries_of(names: Sequence[str], learning: bool = False) -> list[Entry]:
     """The entries that a command line names, one for each of their policies.
 
     Args:
         names: a rule, a released policy, PATH, or NAME=PATH. A path is a policy (a run's folder, a
             checkpoint's, a policy's file or its folder), or a folder of an entry's runs; each of those is a
             policy, or a folder with a policy for each task, by the task's name.
+        learning: all checkpoints of a run's folder, and not the newest one alone.
 
     Raises:
-        ConfigError: there is no such rule or path, a name is taken, or a folder holds no policy.
+        ConfigError: there is no such rule or path, a name is taken, a folder holds no policy, or there is no
+            run's folder to learn from.
     """
     found: dict[str, list[Entry]] = {}
     for text in names:
@@ -58,7 +60,12 @@ def entries_of(names: Sequence[str]) -> list[Entry]:
         if name in found:
             raise ConfigError(f"--entries: {name!r} is there twice")
         found[name] = several
-    return [entry for several in found.values() for entry in several]
+    entries = [entry for several in found.values() for entry in several]
+    if learning:
+        entries = [checkpoint for entry in entries for checkpoint in _checkpoints(entry)]
+        if not any(DECISIONS in entry.parameters for entry in entries):
+            raise ConfigError("--learning: none of --entries is a run's folder, or a folder of such")
+    return entries
 
 
 def can_play(entry: Entry, spec: TaskSpec) -> bool:
@@ -134,6 +141,23 @@ def _run(name: str, path: Path, run: str, task: str | None = None) -> Entry:
     parameters = {RUN: run} if task is None else {RUN: run, TASK: task}
     whole = ".".join([name, *parameters.values()])
     return Entry(name=whole, family=name, parameters=dict(parameters), checkpoint=str(path))
+
+
+def _checkpoints(entry: Entry) -> Iterator[Entry]:
+    """An entry for each checkpoint of the run that the entry is; itself where it is none."""
+    run = Path(entry.checkpoint or "")
+    if entry.checkpoint is None or not (run / "config.yaml").exists():
+        yield entry
+        return
+    for decisions, folder in checkpoints_of(run):
+        yield entry.model_copy(
+            update={
+                "name": f"{entry.name}.{decisions}",
+                "family": entry.of,
+                "parameters": {**entry.parameters, DECISIONS: decisions},
+                "checkpoint": str(folder),
+            }
+        )
 
 
 def _folders(path: Path) -> list[Path]:

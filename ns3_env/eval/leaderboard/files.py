@@ -5,31 +5,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
 
 from ns3_env.config.files import read_text, write_atomically
 from ns3_env.config.folders import refuse_link
 from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.summary import notes
-from ns3_env.eval.leaderboard.board import Leaderboard
+from ns3_env.eval.leaderboard.board import REFERENCES, Leaderboard
 from ns3_env.eval.leaderboard.entrants import TASK
-from ns3_env.eval.leaderboard.figures import draw_improvement, draw_means
-from ns3_env.eval.leaderboard.groups import Group
+from ns3_env.eval.leaderboard.figures import draw_improvement, draw_learning, draw_means
+from ns3_env.eval.leaderboard.groups import Group, group_of
+from ns3_env.eval.leaderboard.learning import checkpoints_in, learning_curves, newest
 from ns3_env.eval.leaderboard.measured import scores_in
 from ns3_env.eval.leaderboard.sections import beaten, sections
 from ns3_env.eval.leaderboard.suite import is_of_tasks
 from ns3_env.eval.leaderboard.table import cell, frame_of, markdown, whole, write_parquet
 from ns3_env.eval.plots.files import FOLDER, save
 from ns3_env.eval.plots.plots import for_paper
+from ns3_env.tasks import TASKS
 
 #: The table, its numbers, and the scores that it is made of.
 TABLE, NUMBERS, SCORES = "leaderboard.md", "leaderboard.parquet", "scores.parquet"
-#: Between these lines of a page the tables stand.
-BEGIN, END = "<!-- leaderboard -->", "<!-- /leaderboard -->"
+#: Between these lines of a page the tables stand, and between those the learning curves.
+TABLES = "<!-- leaderboard -->", "<!-- /leaderboard -->"
+CURVES = "<!-- learning -->", "<!-- /learning -->"
+#: Where a page's pictures are, beside it.
+PICTURES = "images"
 #: A figure's file, and what draws it.
 _FIGURES = {"iqm": draw_means, "improvement": draw_improvement}
 
@@ -40,7 +50,8 @@ def write(path: Path, formats: Sequence[str] = (), page: Path | None = None) -> 
     Args:
         path: the folder that ``python -m eval benchmark --tasks`` left, complete or not.
         formats: of the figures; PNG by default.
-        page: a page that has the tables, too, between ``BEGIN`` and ``END``.
+        page: a page that has the tables, too, between the lines ``TABLES``; where the folder has checkpoints
+            of runs, learning curves instead, between the lines ``CURVES``.
 
     Returns:
         The path of leaderboard.md.
@@ -55,10 +66,12 @@ def write(path: Path, formats: Sequence[str] = (), page: Path | None = None) -> 
     folder = BenchFolder.read(path)
     if not is_of_tasks(folder.suite):
         raise ConfigError(f"{path}: holds no tests of tasks alone: --page is for the leaderboard of tasks")
-    around = None if page is None else _around(page)
     frame = scores_in(folder)
-    boards = sections(frame, generalists_in(folder))
-    text = _text(boards, beaten(frame), folder)
+    curves = checkpoints_in(frame)
+    lines = CURVES if len(curves) else TABLES
+    around = None if page is None else _around(page, lines)
+    boards = sections(newest(frame), generalists_in(folder))
+    text = _text(boards, beaten(newest(frame)), folder)
     refuse_link(path / TABLE)
     write_atomically(path / TABLE, f"# Leaderboard\n\n{text}")
     numbers = [frame_of(board).assign(group=group.name) for group, board in boards]
@@ -68,10 +81,19 @@ def write(path: Path, formats: Sequence[str] = (), page: Path | None = None) -> 
         for group, board in boards:
             for name, draw in _FIGURES.items():
                 save(draw(board), path / FOLDER, f"leaderboard-{group.name}-{name}", formats or ["png"])
+        learned = {group_of(TASKS[name]) for name in curves["task"]}
+        drawn = {group.name: _learning(frame, group) for group, _ in boards if group in learned}
+        for name, figure in drawn.items():
+            save(figure, path / FOLDER, f"leaderboard-{name}-learning", formats or ["png"])
+            if page is not None:
+                save(figure, page.parent / PICTURES, f"leaderboard-{name}-learning", ["png"])
     if page is not None and around is not None:
-        write_atomically(page, f"{around[0]}{BEGIN}\n\n{text}\n{END}{around[1]}")
+        if drawn:
+            shown = [f"![{name}]({PICTURES}/leaderboard-{name}-learning.png)\n" for name in drawn]
+            text = "\n".join(shown)
+        write_atomically(page, f"{around[0]}{lines[0]}\n\n{text}\n{lines[1]}{around[1]}")
     _show(boards, Console())
-    print(beaten(frame), *notes(folder), sep="\n")
+    print(beaten(newest(frame)), *notes(folder), sep="\n")
     return path / TABLE
 
 
@@ -86,12 +108,21 @@ def _text(boards: Sequence[tuple[Group, Leaderboard]], remark: str, folder: Benc
     return "\n".join([*parts, remark, *(f"\n- {note}" for note in lacking)]) + "\n"
 
 
-def _around(page: Path) -> tuple[str, str]:
-    """What stands before the tables, and after them."""
-    before, begin, rest = read_text(page).partition(BEGIN)
-    _, end, after = rest.partition(END)
+def _learning(frame: pandas.DataFrame, group: Group) -> Figure:
+    """Learning curves on the group's tasks; rules that have played them all are lines."""
+    own = frame[frame["task"].map(lambda name: group_of(TASKS[name]).name) == group.name]
+    still = own[own["decisions"].isna() & ~own["entry"].isin(REFERENCES)]
+    whole = still.groupby("entry")["task"].transform("nunique") == own["task"].nunique()
+    levels = still[whole].groupby("entry", sort=False)["score"].mean()
+    return draw_learning(learning_curves(checkpoints_in(own)), levels.to_dict())
+
+
+def _around(page: Path, lines: tuple[str, str]) -> tuple[str, str]:
+    """What stands before these lines, and after them."""
+    before, begin, rest = read_text(page).partition(lines[0])
+    _, end, after = rest.partition(lines[1])
     if not (begin and end):
-        raise ConfigError(f"--page: {page} has no lines {BEGIN} and {END}, between which the tables go")
+        raise ConfigError(f"--page: {page} has no lines {lines[0]} and {lines[1]}, between which it goes")
     return before, after
 
 

@@ -18,6 +18,23 @@ if TYPE_CHECKING:
 COLUMNS = ("entry", "run", "decisions", "score")
 
 
+def newest(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """A frame of scores with the newest checkpoint of each run, and all that are none."""
+    if "decisions" not in frame:
+        return frame
+    last = frame.groupby(["entry", "run"])["decisions"].transform("max")
+    return frame[frame["decisions"].isna() | (frame["decisions"] == last)]
+
+
+def checkpoints_in(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """The rows of a frame of scores that are checkpoints', of those that have played as many tasks as any."""
+    if "decisions" not in frame:
+        return frame.iloc[:0]
+    own = frame[frame["decisions"].notna()]
+    tasks = own.groupby(["entry", "run", "decisions"])["task"].transform("nunique")
+    return own[tasks == tasks.max()]
+
+
 @dataclass(frozen=True)
 class LearningCurve:
     """Mean score over runs (n,) at ``decisions`` (n,), and its interval at each of them; None of one run.

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.folder import BenchFolder, Cell
 from ns3_env.eval.benchmark.suite import SuiteScenario
-from ns3_env.eval.leaderboard.entrants import RUN
+from ns3_env.eval.leaderboard.entrants import DECISIONS, RUN
 from ns3_env.eval.leaderboard.suite import tests_in
 from ns3_env.eval.leaderboard.values import value_of
-from ns3_env.eval.metrics.slowdown import charged_slowdowns
-from ns3_env.simulator.results import Floats
+from ns3_env.simulator.results import Floats, charged_slowdowns
 from ns3_env.tasks import TASKS, TaskSpec
 from ns3_env.tasks.anchors import Anchors, anchors_of
 
@@ -39,6 +38,8 @@ class _Test:
 def scores_in(folder: BenchFolder) -> pandas.DataFrame:
     """A row for each test that is played: ``entry``, ``run``, ``task``, ``test_seed``, ``value``, ``score``.
 
+    Where checkpoints are among the entries there are ``decisions``, too: NaN of those that are none.
+
     An entry that lacks a cell of a task has no rows of the task: means over fewer tests are not the task's.
 
     Raises:
@@ -49,6 +50,7 @@ def scores_in(folder: BenchFolder) -> pandas.DataFrame:
 
     cells = {(cell.scenario, cell.controller): cell for cell in folder.cells}
     rows: list[dict[str, Any]] = []
+    learning = any(DECISIONS in entry.parameters for entry in folder.suite.controllers)
     for name, cases in tests_in(folder.suite).items():
         spec = TASKS[name]
         anchors = anchors_of(spec)
@@ -62,6 +64,7 @@ def scores_in(folder: BenchFolder) -> pandas.DataFrame:
                 value = _value(test, cell, of_max_min)
                 rows.append(
                     {
+                        **({DECISIONS: entry.parameters.get(DECISIONS)} if learning else {}),
                         "entry": entry.of,
                         "run": str(entry.parameters.get(RUN, "1")),
                         "task": name,

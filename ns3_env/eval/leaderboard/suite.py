@@ -32,12 +32,12 @@ def specs_of(names: Sequence[str]) -> list[TaskSpec]:
     return [spec for spec in TASKS.values() if "all" in names or spec.name in chosen]
 
 
-def suite_of_tasks(specs: Sequence[TaskSpec], names: Sequence[str]) -> Suite:
+def suite_of_tasks(specs: Sequence[TaskSpec], names: Sequence[str], learning: bool = False) -> Suite:
     """The tasks' test scenarios, each under the entries that can play it, the base and the references.
 
     Args:
         specs: the tasks.
-        names: of ``entries_of``.
+        names, learning: of ``entries_of``.
 
     Raises:
         ConfigError: an entry is wrong, can play none of the tasks, or a task's anchors do not fit.
@@ -45,7 +45,7 @@ def suite_of_tasks(specs: Sequence[TaskSpec], names: Sequence[str]) -> Suite:
     for spec in specs:
         anchors_of(spec)
     always = [*dict.fromkeys(group_of(spec).base for spec in specs), *REFERENCES]
-    entries = entries_of([*names, *(name for name in always if name not in names)])
+    entries = entries_of([*names, *(name for name in always if name not in names)], learning)
     playing = {spec.name: [entry.name for entry in entries if can_play(entry, spec)] for spec in specs}
     for entry in entries:
         if not any(entry.name in several for several in playing.values()) and entry.name not in always:

@@ -6,21 +6,27 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas
 import pytest
 
+from ns3_env.agents.configuration.run_folder import RunFolder
+from ns3_env.agents.trainer.layout import controller_layout, write_layout
 from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.leaderboard.anchors import measured_anchors, write_anchors
 from ns3_env.eval.leaderboard.entrants import can_play, entries_of
+from ns3_env.eval.leaderboard.learning import checkpoints_in, learning_curves
 from ns3_env.eval.leaderboard.sections import beaten, sections
 from ns3_env.eval.leaderboard.suite import specs_of, suite_of_tasks
+from ns3_env.eval.leaderboard.table import whole
 from ns3_env.eval.leaderboard.values import value_of
-from ns3_env.policies.file import write_policy
+from ns3_env.policies.file import PolicyFile, write_policy
+from ns3_env.scenario import Controller
 from ns3_env.simulator.pool import LocalPool
 from ns3_env.tasks import FIRST_TEST_SEED, TASKS, TESTS
 from ns3_env.tasks import anchors as stored
@@ -224,6 +230,46 @@ def test_a_page_gets_the_tables_between_its_lines(done: Path, tmp_path: Path, re
     assert page.read_text() == "nothing\n"
 
 
+def test_checkpoints_of_runs_become_learning_curves(tmp_path: Path, refused: Refused) -> None:
+    for number in (1, 2):
+        run = tmp_path / "mine" / f"run-{number}"
+        run.mkdir(parents=True)
+        (run / "config.yaml").write_text("{}")
+        folder = RunFolder(run)
+        folder.checkpoints.mkdir()
+        for decisions, policy in ((0, tiny()), (100, tiny()), (200, tiny()), (300 + number, tiny("lstm"))):
+            folder.save_checkpoint(decisions, of_policy(policy), {"decisions": decisions}, keep=10)
+    out, page = tmp_path / "out", tmp_path / "page.md"
+    given = ["--tasks", "Joining", "--out", str(out)]
+    assert main(["benchmark", *given, "--learning", "--entries", str(tmp_path / "mine")]) == 0
+    scores = pandas.read_parquet(out / "scores.parquet")
+    own = scores[scores["entry"] == "mine"]
+    assert set(own[own["run"] == "run-1"]["decisions"]) == {0, 200, 301}, "what plays alike plays twice"
+    assert scores[scores["entry"] == "dcqcn"]["decisions"].isna().all()
+    (curve,) = learning_curves(checkpoints_in(scores))
+    assert (curve.entry, curve.runs, curve.decisions[0], curve.decisions[-1]) == ("mine", 2, 0, 301)
+    assert (out / "figures" / "leaderboard-RDMA-learning.png").is_file()
+    newest = own[own["decisions"] > 300]["score"].mean()
+    (line,) = (x for x in (out / "leaderboard.md").read_text().splitlines() if x.startswith("| mine | 2 |"))
+    assert line.split("|")[3].strip() == whole(newest)
+    page.write_text("<!-- learning -->\n<!-- /learning -->\n")
+    assert main(["report", str(out), "--page", str(page)]) == 0
+    assert "(images/leaderboard-RDMA-learning.png)" in page.read_text()
+    assert (tmp_path / "images" / "leaderboard-RDMA-learning.png").is_file()
+    said = refused(main, "benchmark", *given, "--learning", "--entries", "hpcc")
+    assert "--learning: none of --entries is a run's folder" in said
+
+
+def of_policy(policy: PolicyFile) -> Callable[[Path], None]:
+    """What writes a checkpoint of the policy."""
+
+    def write(folder: Path) -> None:
+        write_policy(folder / "policy.safetensors", policy)
+        write_layout(folder, controller_layout(Controller(name="policy")))
+
+    return write
+
+
 def test_an_entry_that_lacks_a_cell_has_no_score_in_the_task(done: Path, tmp_path: Path) -> None:
     out = Path(shutil.copytree(done, tmp_path / "out"))
     shutil.rmtree(out / "cells" / "Joining-v1-4" / "hpcc")
@@ -242,6 +288,7 @@ def test_an_entry_that_lacks_a_cell_has_no_score_in_the_task(done: Path, tmp_pat
         (["--tasks", "Incast", "--entries", "hpcc", "hpcc"], "'hpcc' is there twice"),
         (["--tasks", "Incast", "--seeds", "1-3"], "--seeds: belongs to a suite"),
         (["quick", "--entries", "hpcc"], "--entries: belongs to --tasks"),
+        (["quick", "--learning"], "--learning: belongs to --tasks"),
         ([], "name a suite or a scenario, or --tasks"),
     ],
 )
