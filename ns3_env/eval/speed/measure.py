@@ -63,8 +63,9 @@ def measure(
         a 4-to-1 incast at 100 Gb/s without controller. ``tcp_packets_per_s``: segments per CPU second, a
         4-to-1 incast over three links of 10 Gb/s under CUBIC. ``decisions_per_s``: rows answered per wall
         second, by number of simulators, for 64 flows that decide at the same instants.
-        ``front_end_steps_per_s``: decisions a wall second of each way to step an environment, on a 4-to-1
-        incast of 1 MB flows, resets included. ``mpcc_us`` and
+        ``front_end_steps_per_s``: decisions a wall second of each way to step an environment, on incasts of
+        1 MB flows, resets included. ``front_end_pendulum_steps``: in how many steps of Gymnasium's
+        Pendulum-v1 one of these decisions is taken; both are the fastest of many turns. ``mpcc_us`` and
         ``mpcc_qp_us``: microseconds per decision of MPCC as they occur in a 4-to-1 incast, the mean by
         horizon, the clock's own time included; by default, and with qpOASES asked on every decision
         (attribute ``Shortcut``). They are wall time, to which other processes can only add, so these are the
@@ -84,10 +85,11 @@ def measure(
     for count in SIMULATORS:
         progress(f"decisions through the channel, {count} simulator{'s' * (count > 1)}")
         decisions[str(count)] = median(_decisions_per_s(count, seconds) for _ in range(repeats))
-    front_ends = {}
+    front_ends, pendulum_steps = {}, {}
     for name in FRONT_ENDS:
         progress(f"steps of an environment: {name}")
-        front_ends[name] = median(steps_per_s(name, seconds) for _ in range(repeats))
+        front_ends[name], pendulum = steps_per_s(name, repeats * seconds)
+        pendulum_steps[name] = pendulum / front_ends[name]
     solver: dict[str, dict[str, float]] = {}
     for key, shortcut in MPCC_SHORTCUTS:
         solver[key] = {}
@@ -114,6 +116,7 @@ def measure(
         "tcp_packets_per_s": segments,
         "decisions_per_s": decisions,
         "front_end_steps_per_s": front_ends,
+        "front_end_pendulum_steps": pendulum_steps,
         **solver,
         "mpcc_placement_us": placement,
         "native_us": native,
@@ -130,7 +133,10 @@ def table(figures: dict[str, Any]) -> Table:
     for count, rate in figures["decisions_per_s"].items():
         drawn.add_row(f"decisions/s, {count} simulator{'s' * (count != '1')}", f"{rate / 1e3:.0f} k")
     for name, rate in figures["front_end_steps_per_s"].items():
-        drawn.add_row(f"an environment's steps/s, {name}", f"{rate / 1e3:.1f} k")
+        ratio = figures["front_end_pendulum_steps"][name]
+        drawn.add_row(
+            f"an environment's steps/s, {name}", f"{rate / 1e3:.1f} k, {ratio:.2g} Pendulum steps each"
+        )
     for key, shortcut in MPCC_SHORTCUTS:
         for horizon, us in figures[key].items():
             what = f"MPCC decision, P = {horizon}{'' if shortcut else ', qpOASES alone'}"

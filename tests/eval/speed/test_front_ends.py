@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `eval speed` steps: every front end decides, beside Pendulum."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from itertools import islice
+
+import pytest
+
+from ns3_env.eval.speed.front_ends import FRONT_ENDS, steps_per_s
+
+
+@pytest.mark.parametrize("name", FRONT_ENDS)
+def test_a_front_end_goes_on_and_on(name: str) -> None:
+    with closing(FRONT_ENDS[name]()) as steps:  # type: ignore[type-var]
+        assert sum(islice(steps, 40)) > 20
+
+
+def test_a_decision_is_compared_with_a_step_of_pendulum() -> None:
+    ours, pendulum = steps_per_s("stable_baselines3", 0.2)
+    assert 0 < ours < 1e7
+    assert 0 < pendulum < 1e7
