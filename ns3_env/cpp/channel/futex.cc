@@ -17,8 +17,8 @@ namespace ns3::env
 namespace
 {
 
-constexpr int64_t MAX_SPIN_NS =
-    20'000; // a sleeping wake-up costs about 45 us, a spun one less than 1
+// A sleeping wake-up costs about 45 us, a spun one less than 1; what either side does in its turn takes 10 to 80.
+constexpr int64_t MAX_SPIN_NS = 100'000;
 constexpr int64_t MIN_SPIN_NS = 2'000;
 constexpr uint32_t WAITS_BETWEEN_PROBES = 64;
 
@@ -56,8 +56,8 @@ void
 AdaptiveSpin::Learn(bool paid)
 {
     // A spin that fails has cost its whole budget and the peer perhaps its core: give up faster than we start.
-    m_budgetNs =
-        paid ? std::min(MAX_SPIN_NS, std::max(m_budgetNs, MIN_SPIN_NS) * 2) : m_budgetNs / 2;
+    // One that pays says how long a turn takes now, which half a budget may be too short for.
+    m_budgetNs = paid ? MAX_SPIN_NS : m_budgetNs / 2;
 }
 
 bool

@@ -31,7 +31,7 @@ Relax()
 #endif
 }
 
-/// Spins at most 20 us for a word to change, and learns not to where that does not pay.
+/// Spins at most 100 us for a word to change, and learns not to where that does not pay.
 class AdaptiveSpin
 {
   public:
