@@ -25,6 +25,30 @@ FieldTuple = tuple[str, str, str, float, float]
 
 def observation_fields() -> list[FieldTuple]: ...
 def channel_layout_hash() -> int: ...
+def join(
+    messages: list[
+        tuple[
+            int,
+            int,
+            NDArray[np.int64],
+            NDArray[np.int64],
+            NDArray[np.bool_],
+            NDArray[np.bool_],
+            NDArray[np.bool_],
+            NDArray[np.bool_],
+            NDArray[np.float64],
+        ]
+    ],
+) -> tuple[
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.bool_],
+    NDArray[np.bool_],
+    NDArray[np.bool_],
+    NDArray[np.bool_],
+    NDArray[np.float64],
+    NDArray[np.int64],
+]: ...
 def wait_any(ends: list[AgentChannel], timeout_s: float) -> int: ...
 
 class AgentChannel:
@@ -43,6 +67,21 @@ class AgentChannel:
     fields: list[FieldTuple]
     def wait(self, timeout_s: float) -> int: ...
     def send(self, command: int, action_count: int = 0) -> None: ...
+    def step(self, actions: NDArray[np.float64]) -> None: ...
+    def rows(
+        self,
+    ) -> tuple[
+        NDArray[np.int64],
+        NDArray[np.int64],
+        NDArray[np.bool_],
+        NDArray[np.bool_],
+        NDArray[np.bool_],
+        NDArray[np.float64],
+        NDArray[np.bool_],
+        bool,
+        int,
+        int,
+    ]: ...
     def read_blob(self) -> bytes: ...
     def write_blob(self, text: bytes) -> None: ...
 
@@ -77,6 +116,30 @@ class Policy:
 class ActionMap:
     def __init__(self, json: str) -> None: ...
     def __call__(self, actions: NDArray[np.float64], records: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+class Reading:
+    def __init__(
+        self,
+        fields: list[int],
+        low: NDArray[np.float32],
+        high: NDArray[np.float32],
+        settles: bool,
+        cost: int | None,
+    ) -> None: ...
+    def observe(self, records: NDArray[np.float64]) -> NDArray[np.float32]: ...
+    def outcomes(
+        self,
+        records: NDArray[np.float64],
+        first: NDArray[np.bool_],
+        terminated: NDArray[np.bool_],
+        truncated: NDArray[np.bool_],
+    ) -> tuple[
+        NDArray[np.float64] | None,
+        NDArray[np.float64],
+        NDArray[np.bool_],
+        NDArray[np.bool_],
+        NDArray[np.float64],
+    ]: ...
 
 class RttTarget:
     def __init__(self, json: str) -> None: ...

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from typing_extensions import Self, TypedDict
 
+from ns3_env import _native
 from ns3_env.envs.slots import SlotAllocator
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
@@ -65,10 +67,15 @@ class Batch:
     simulators: NDArray[np.int64]
     results: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
 
-    @property
+    @cached_property
     def due(self) -> NDArray[np.bool_]:
         """(k,) rows that need an action."""
         return ~(self.terminated | self.truncated)
+
+    @cached_property
+    def goes_on(self) -> bool:
+        """Each row is of a flow that decided before and decides now."""
+        return not self.first.any() and bool(self.due.all())
 
 
 #: Waiting for a decision is given up after so many episodes in a row without any.
@@ -165,12 +172,15 @@ class FlowStream(WithTask):
         self._owed_records: list[NDArray[np.float64]] = [np.empty((0, 0))] * num_simulators
         self._lanes = [SlotAllocator(slots) for _ in range(num_simulators)]
         self._scenarios: dict[int, Scenario | Mapping[str, Any]] = {}  # that each simulator plays
+        self._checked: Scenario | Mapping[str, Any] | None = None  # what was checked last
         self._cursor = 0
         self._results: list[tuple[int, dict[str, Any]]] = []
         shape = self.action.space.shape
         assert shape is not None
+        self._action_shape = shape
         self._actions = np.zeros((num_simulators * slots, *shape), dtype=np.float64)
-        self._answered = np.zeros(num_simulators * slots, dtype=np.bool_)
+        self._untouched = [False] * num_simulators  # no slot of those that are owed has its action yet
+        self._pending = np.zeros(num_simulators * slots, dtype=np.bool_)  # slots whose action is to come
         self._closed = False
         self._health = HealthCheck(self._simulators)
 
@@ -179,7 +189,7 @@ class FlowStream(WithTask):
         if self._closed:
             raise RuntimeError("the environment is closed")
         self._results.clear()
-        self._answered[:] = False
+        self._pending[:] = False
         self._cursor = 0
         for i in range(self.num_simulators):
             self._owed[i] = None
@@ -209,12 +219,14 @@ class FlowStream(WithTask):
         given = self._given_seeds
         seed = given[min(episode, len(given) - 1)] if given else episode_seed(self._base_seed, episode)
         scenario = self.sampler(episode)
-        self.task.check(scenario)
+        if scenario is not self._checked or isinstance(scenario, Mapping):
+            self.task.check(scenario)
+            self._checked = scenario
         seeded: Scenario | Mapping[str, Any]
         if isinstance(scenario, Mapping):
             seeded = {**scenario, "seed": seed}
         else:
-            seeded = self.task.posed_on(scenario.with_seed(seed))
+            seeded = self.task.posed_on(scenario).with_seed(seed)
         self._lanes[i].forget()
         self._scenarios[i] = seeded
         self._simulators[i].send_reset(seeded, replace=replace)
@@ -280,27 +292,31 @@ class FlowStream(WithTask):
         except ScenarioError:
             simulator.kill()
             raise
-        due = message.due
-        if due.any():
-            self._owed[i] = message.slots[due] + i * self.slots
-            self._owed_records[i] = message.records[due]
+        if message.goes_on:
+            self._owe(i, message.slots + i * self.slots, message.records)
+        elif (due := message.due).any():
+            self._owe(i, message.slots[due] + i * self.slots, message.records[due])
         else:
             simulator.send_actions(())
         if len(message.slots):
             parts.append((i, message))
 
-    def _batch(self, parts: list[tuple[int, DecisionBatch]]) -> Batch:
-        def join(arrays: Iterable[NDArray[Any]]) -> NDArray[Any]:
-            joined = list(arrays)
-            return joined[0] if len(joined) == 1 else np.concatenate(joined)
+    def _owe(self, i: int, slots: NDArray[np.int64], records: NDArray[np.float64]) -> None:
+        """Simulator i waits for the actions of these slots, which told these records."""
+        self._owed[i], self._owed_records[i], self._untouched[i] = slots, records, True
+        self._pending[slots] = True
 
-        records = join(part.records for _, part in parts)
-        first = join(part.first for _, part in parts)
-        terminated = join(part.terminated for _, part in parts)
-        truncated = join(part.truncated for _, part in parts)
+    def _batch(self, parts: list[tuple[int, DecisionBatch]]) -> Batch:
+        flows, slots, first, terminated, truncated, due, records, simulators = _native.join(
+            [
+                (i, i * self.slots, m.flows, m.slots, m.first, m.terminated, m.truncated, m.due, m.records)
+                for i, m in parts
+            ]
+        )
         came = self.task.outcomes(records, first, terminated, truncated)
-        batch = Batch(
-            slots=join(part.slots + i * self.slots for i, part in parts),
+        batch = Batch.__new__(Batch)  # as DecisionBatch.of
+        batch.__dict__.update(
+            slots=slots,
             observations=self.task.observe(records),
             rewards=came.rewards,
             elapsed=came.elapsed,
@@ -310,9 +326,11 @@ class FlowStream(WithTask):
             terminated=terminated,
             truncated=truncated,
             records=records,
-            flows=join(part.flows for _, part in parts),
-            simulators=np.repeat([i for i, _ in parts], [len(part.slots) for _, part in parts]),
+            flows=flows,
+            simulators=simulators,
             results=self._results,
+            due=due,
+            goes_on=all(message.goes_on for _, message in parts),
         )
         self._results = []
         return batch
@@ -326,36 +344,53 @@ class FlowStream(WithTask):
         slot stays due.
         """
         chosen = np.asarray(slots, dtype=np.int64).reshape(-1)
-        owed = np.zeros(len(self._answered), dtype=np.bool_)
-        for part in self._owed:
-            if part is not None:
-                owed[part] = True
-        owed &= ~self._answered
-        if len(np.unique(chosen)) != len(chosen) or not np.all(owed[chosen]):
-            wrong = sorted({int(slot) for slot in chosen if not owed[slot]})
-            raise ValueError(f"slots that are not due: {wrong}" if wrong else "a slot is answered twice")
-        self._actions[chosen] = np.asarray(actions, dtype=np.float64).reshape(
-            (len(chosen), *self._actions.shape[1:])
-        )
-        self._answered[chosen] = True
+        values = np.asarray(actions, dtype=np.float64).reshape((len(chosen), *self._action_shape))
+        if whole := self._whole(chosen):
+            for i, rows in whole:
+                self._hand_over(i, chosen[rows], values[rows])
+            return
+        pending = self._pending
+        if wrong := sorted({int(slot) for slot in chosen if not pending[slot]}):
+            raise ValueError(f"slots that are not due: {wrong}")
+        if len(np.unique(chosen)) != len(chosen):
+            raise ValueError("a slot is answered twice")
+        self._actions[chosen] = values
+        pending[chosen] = False
         for i, part in enumerate(self._owed):
-            if part is not None and self._answered[part].all():
-                self._answered[part] = False
-                try:
-                    self._simulators[i].send_actions(self.action(self._actions[part], self._owed_records[i]))
-                except ValueError:
-                    self._refuse_nan(part)
-                    raise
-                self._owed[i] = None
+            if part is not None and not pending[part].all():
+                self._untouched[i] = False
+                if not pending[part].any():
+                    self._hand_over(i, part, self._actions[part])
 
-    def _refuse_nan(self, slots: NDArray[np.int64]) -> None:
-        """Raises ValueError where an action of these slots is NaN, which no action map takes."""
-        wrong = slots[np.isnan(self._actions[slots]).reshape(len(slots), -1).any(axis=1)]
-        if len(wrong):
+    def _whole(self, chosen: NDArray[np.int64]) -> list[tuple[int, slice]]:
+        """Simulators, with their rows, where slots (m,) are all that each waits for, one simulator after the
+        other; none where they are anything else."""
+        found, at, text = [], 0, chosen.tobytes()
+        for i, part in enumerate(self._owed):
+            if (
+                part is not None
+                and self._untouched[i]
+                and text.startswith(part.tobytes(), at * part.itemsize)
+            ):
+                found.append((i, slice(at, at + len(part))))
+                at += len(part)
+        return found if at == len(chosen) else []
+
+    def _hand_over(self, i: int, slots: NDArray[np.int64], actions: NDArray[np.float64]) -> None:
+        """Simulator i goes on with the actions (m, A) of its due slots (m,), all of them."""
+        try:
+            self._simulators[i].send_actions(self.task.action(actions, self._owed_records[i]))
+        except ValueError:
+            self._pending[slots], self._untouched[i] = True, True
+            wrong = slots[np.isnan(actions).reshape(len(slots), -1).any(axis=1)]
+            if not len(wrong):
+                raise
             raise ValueError(
                 f"the action of slots {wrong.tolist()} is NaN: the policy gave no number for what it saw "
                 "(weights that have diverged?); nothing was sent"
             ) from None
+        self._pending[slots] = False
+        self._owed[i], self._untouched[i] = None, False
 
     def too_few_slots(self) -> str | None:
         """What to say of ``slots`` where a scenario under way has more flows under the agent than that."""

@@ -183,21 +183,21 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
             if self._drawn_flow:
                 self._flow = int(np.random.default_rng(seed).choice(scenario.agent_flows()))
             self._put(scenario)
-        self._simulator.send_reset(self.task.posed_on(self.scenario.with_seed(seed)))
+        self._simulator.send_reset(self.task.posed_on(self.scenario).with_seed(seed))
 
     def begun(self) -> tuple[Observation, dict[str, Any]]:
         """The second half of :meth:`reset`: the episode's first observation."""
         for attempt in range(SILENT_EPISODES if self._drawn_flow else 1):
             if attempt:
                 self.begin(None)  # another flow
-            rows = self._until_own_turn()
-            own = None if rows is None else self._own(rows)
-            if rows is not None and own is not None and rows.due[own]:
+            rows, own = self._until_own_turn()
+            if rows is not None and rows.due[own]:
                 break
         else:
             raise ScenarioError("the controlled flow never decides: it is over before its first decision")
         self._last = rows
-        return self._observe(rows, own), self._info(rows, own, self._came(rows, own))
+        seen, came = self._came(rows, own)
+        return seen, self.info(rows, own, came.infos()[0])
 
     def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Applies the action; observation and reward are those of the flow's next decision, or its end."""
@@ -213,24 +213,25 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
 
     def outcome(self) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """The second half of :meth:`step`: what came of the action."""
-        rows = self._until_own_turn()
-        own = None if rows is None else self._own(rows)
-        if rows is None or own is None:
+        rows, own = self.arrived()
+        seen, came = self._came(rows, own)
+        terminated = bool(came.final[0])
+        truncated = not (rows.due[own] or terminated)
+        return seen, float(came.rewards[0]), terminated, truncated, self.info(rows, own, came.infos()[0])
+
+    def arrived(self) -> tuple[DecisionBatch, int]:
+        """The rows that came of the action, and which of them is the flow's own."""
+        rows, own = self._until_own_turn()
+        if rows is None:
             raise RuntimeError("the simulator ended the episode without the flow's last row")
         if rows.due[own]:
             self._last = rows
-        came = self._came(rows, own)
-        terminated = bool(came.final[0])
-        truncated = not (rows.due[own] or terminated)
-        seen, info = self._observe(rows, own), self._info(rows, own, came)
-        return seen, float(came.rewards[0]), terminated, truncated, info
-
-    def _own(self, rows: DecisionBatch) -> int | None:
-        found = np.flatnonzero(rows.flows == self._flow)
-        return int(found[0]) if found.size else None
+        return rows, own
 
     def _answers(self, rows: DecisionBatch, action: NDArray[Any] | None) -> NDArray[np.float64]:
         """Actions of all due rows: the agent's own, and the companions'."""
+        if action is not None and len(rows.flows) == 1:
+            return self.task.action(action, rows.records)
         due = np.flatnonzero(rows.due)
         answers = np.empty((len(due), 3))
         mine = rows.flows[due] == self._flow
@@ -241,30 +242,32 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
             answers[~mine] = self._companions.actions(rows.records[others], rows.flows[others])
         return answers
 
-    def _until_own_turn(self) -> DecisionBatch | None:
-        """The next message with the agent's flow; companions answer those before. None at the end."""
+    def _until_own_turn(self) -> tuple[DecisionBatch | None, int]:
+        """The next message with the agent's flow, and its row; None: the end. Companions answer before."""
         while isinstance(rows := self._simulator.receive(), DecisionBatch):
-            if self._own(rows) is not None:
-                return rows
+            flows = rows.flows.tolist()
+            if self._flow in flows:
+                return rows, flows.index(self._flow)
             self._simulator.send_actions(self._answers(rows, None))
-        return None
+        return None, 0
 
-    def _observe(self, rows: DecisionBatch, own: int) -> Observation:
-        seen: Observation = self.task.observe(rows.records[own : own + 1])[0]
-        return seen
-
-    def _came(self, rows: DecisionBatch, own: int) -> Outcomes:
+    def _came(self, rows: DecisionBatch, own: int) -> tuple[Observation, Outcomes]:
+        """What the flow of row ``own`` observes, and what came of its decision."""
         row = slice(own, own + 1)
-        return self.task.outcomes(
-            rows.records[row], rows.first[row], rows.terminated[row], rows.truncated[row]
-        )
+        records = rows.records[row]
+        came = self.task.outcomes(records, rows.first[row], rows.terminated[row], rows.truncated[row])
+        seen: Observation = self.task.observe(records)[0]
+        return seen, came
 
-    def _info(self, rows: DecisionBatch, own: int, came: Outcomes) -> dict[str, Any]:
+    def info(self, rows: DecisionBatch, own: int, told: dict[str, Any]) -> dict[str, Any]:
+        """What is said of a step: its rows, the own one, and what :meth:`Outcomes.infos` tells of that."""
         record = rows.records[own]
-        self._film.see([self._flow], record[None])
-        info = {"time_ns": rows.time_ns, "telemetry": observations.named(record.tolist())}
-        info |= came.info(0)
-        return info if np.isnan(record).any() else {**info, "record": record}
+        if self._film.rolls:
+            self._film.see([self._flow], record[None])
+        info = {"time_ns": rows.time_ns, "telemetry": observations.telemetry(record), **told}
+        if not np.count_nonzero(record != record):
+            info["record"] = record
+        return info
 
     def render(self) -> NDArray[np.uint8] | None:
         """A picture (480, 640, 3) of the controlled flow; None where ``render_mode`` is."""

@@ -13,7 +13,10 @@ from numpy.typing import NDArray
 from ns3_env.envs import renamed
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.rendering import FPS, RENDER_MODES
+from ns3_env.task.late import LateDict
 
+#: Keys of the info of a flow that goes on, where every field is known.
+_GOING_ON = {"time_ns", "telemetry", "elapsed", "record"}
 Batch = tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
 
@@ -48,23 +51,50 @@ class FlowVectorEnv(SyncVectorEnv):
         """Observations (num_envs, D), rewards, terminated, truncated (num_envs,), infos."""
         for env, action in zip(self.envs, actions, strict=True):
             env.act(action)
-        rewards = np.zeros(self.num_envs)
-        terminated = np.zeros(self.num_envs, dtype=np.bool_)
-        truncated = np.zeros(self.num_envs, dtype=np.bool_)
+        arrived = [env.arrived() for env in self.envs]
+        records = np.concatenate([rows.records[own : own + 1] for rows, own in arrived])
+        flags = np.array([(m.first[own], m.terminated[own], m.truncated[own]) for m, own in arrived]).T
+        task = self.envs[0].task
+        came, seen = task.outcomes(records, *flags), task.observe(records)
+        over = flags[1] | flags[2]
+        told = [
+            env.info(rows, own, said)
+            for env, (rows, own), said in zip(self.envs, arrived, came.infos(), strict=True)
+        ]
         infos: dict[str, Any] = {}
-        seen: list[NDArray[np.float32]] = []
-        for i, env in enumerate(self.envs):
-            observation, rewards[i], terminated[i], truncated[i], info = env.outcome()
-            seen.append(observation)
-            if terminated[i] or truncated[i]:
-                infos = self._add_info(infos, {"final_obs": observation, "final_info": info}, i)
-                env.begin(None)
-            else:
-                infos = self._add_info(infos, info, i)
-        for i in np.flatnonzero(terminated | truncated).tolist():
-            seen[i], info = self.envs[i].begun()
-            infos = self._add_info(infos, info, i)
-        return np.stack(seen), rewards, terminated, truncated, infos
+        if over.any():
+            ended = np.flatnonzero(over).tolist()
+            for i in ended:
+                infos = self._add_info(infos, {"final_obs": seen[i].copy()}, i)
+                self.envs[i].begin(None)
+            infos["final_info"] = self._joined([(i, told[i]) for i in ended])
+            infos["_final_info"] = over
+            for i in ended:
+                seen[i], told[i] = self.envs[i].begun()
+        infos.update(self._joined(list(enumerate(told))))
+        return seen, came.rewards, came.final, over & ~came.final, infos
+
+    def _joined(self, told: list[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
+        """The infos of these environments as Gymnasium joins them, the telemetry when somebody looks."""
+        mask = np.zeros(self.num_envs, dtype=np.bool_)
+        mask[[i for i, _ in told]] = True
+        joined: dict[str, Any] = {}
+        if all(info.keys() == _GOING_ON for _, info in told) and mask.all():
+            for key in ("time_ns", "elapsed", "record"):
+                joined[key], joined[f"_{key}"] = np.array([info[key] for _, info in told]), mask.copy()
+        else:
+            for i, info in told:
+                self._add_info(joined, {key: info[key] for key in info if key != "telemetry"}, i)
+        telemetry = [(i, info["telemetry"]) for i, info in told]
+        joined["telemetry"], joined["_telemetry"] = LateDict(partial(self._added, telemetry)), mask
+        return joined
+
+    def _added(self, told: list[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
+        """As Gymnasium joins them."""
+        joined: dict[str, Any] = {}
+        for i, info in told:
+            joined = self._add_info(joined, info, i)
+        return joined
 
     def render(self) -> tuple[Any, ...] | None:  # type: ignore[override]
         """A picture of each environment; None where ``render_mode`` is."""

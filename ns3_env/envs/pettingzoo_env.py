@@ -73,13 +73,16 @@ class FlowAgents(WithTask):
         drawn = episode_seed(drawn, 0)
         if self._draw is not None:
             self.scenario = self._draw(drawn)
-        self._simulator.send_reset(self.task.posed_on(self.scenario.with_seed(drawn)))
+        self._simulator.send_reset(self.task.posed_on(self.scenario).with_seed(drawn))
 
     def _answer(self, rows: DecisionBatch, actions: Mapping[Any, Any]) -> None:
         """Sends the actions of the rows that are due."""
-        agents = [self.possible_agents[slot] for slot in rows.slots[rows.due]]
-        chosen = np.stack([np.asarray(actions[agent]).reshape(-1) for agent in agents])
-        self._simulator.send_actions(self.action(chosen, rows.records[rows.due]))
+        slots, records = rows.slots, rows.records
+        if not rows.goes_on:
+            slots, records = slots[rows.due], records[rows.due]
+        agents = self.possible_agents
+        chosen = np.array([actions[agents[slot]] for slot in slots.tolist()]).reshape(len(slots), -1)
+        self._simulator.send_actions(self.task.action(chosen, records))
 
     def _received(self) -> DecisionBatch | None:
         """The next rows, of whichever flows; None at the episode's end."""
@@ -202,19 +205,21 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
                 return infos
             came = self._came(rows)
             seen = self.task.observe(rows.records)
-            for row, slot in enumerate(rows.slots):
+            slots, due, first = rows.slots.tolist(), rows.due.tolist(), rows.first.tolist()
+            paid, told = came.rewards.tolist(), came.infos()
+            for row, slot in enumerate(slots):
                 agent = self.possible_agents[slot]
                 self._last[agent] = seen[row]
-                named = observations.named(rows.records[row].tolist())
-                infos[agent] = {"due": bool(rows.due[row]), "time_ns": rows.time_ns, "telemetry": named}
-                infos[agent] |= came.info(row)
-                if not rows.first[row]:
-                    rewards[agent] = float(came.rewards[row])
-                if not rows.due[row]:
+                telemetry = observations.telemetry(rows.records[row])
+                info = infos[agent] = {"due": due[row], "time_ns": rows.time_ns, "telemetry": telemetry}
+                info.update(told[row])
+                if not first[row]:
+                    rewards[agent] = paid[row]
+                if not due[row]:
                     living.discard(agent)
                     terminated[agent] = bool(came.final[row])
                     truncated[agent] = not terminated[agent]
-            if rows.due.any():
+            if any(due):
                 self._due = rows
                 return infos
             if living:

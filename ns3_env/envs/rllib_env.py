@@ -117,14 +117,14 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
         self._due = None
         while (rows := self._received()) is not None:
             came = self._came(rows)
-            observed = self.task.observe(rows.records)
+            observed, told = self.task.observe(rows.records), came.infos()
             for row, slot in enumerate(rows.slots):
                 agent = self.possible_agents[slot]
                 if rows.first[row] and not rows.due[row]:
                     continue  # ended before its first decision: it never was there
                 seen[agent] = observed[row]
-                named = observations.named(rows.records[row].tolist())
-                infos[agent] = {"time_ns": rows.time_ns, "telemetry": named, **came.info(row)}
+                telemetry = observations.telemetry(rows.records[row])
+                infos[agent] = {"time_ns": rows.time_ns, "telemetry": telemetry, **told[row]}
                 if rows.first[row]:
                     self.agents.append(agent)
                 else:

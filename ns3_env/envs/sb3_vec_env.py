@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +21,8 @@ from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.envs.slots import Mask
 from ns3_env.errors import PaddingError, SimulatorError
 from ns3_env.scenario import Scenario
-from ns3_env.task.observations import named
+from ns3_env.task.late import LateList
+from ns3_env.task.observations import telemetry
 
 
 class FlowVecEnv(FlowStream, VecEnv):
@@ -56,6 +58,9 @@ class FlowVecEnv(FlowStream, VecEnv):
         spaces = self.task.observation_space, self.task.action_space
         VecEnv.__init__(self, self.num_simulators * self.slots, *spaces)
         self._unread: Batch | None = None  # what reset() received, for a recv() that follows
+        self._slots_due: NDArray[np.int64] = np.empty(0, dtype=np.int64)  # those in ``due``, as they came
+        self._all_slots = np.arange(self.num_envs).tobytes()
+        self._seen_all = False  # nothing was received or sent since ``due`` was set
         self.due = np.zeros(self.num_envs, dtype=np.bool_)
         self._observations: NDArray[np.float32] = np.zeros(
             (self.num_envs, len(self.fields)), dtype=np.float32
@@ -81,13 +86,14 @@ class FlowVecEnv(FlowStream, VecEnv):
 
     def recv(self, *, wait_all: bool = False) -> Batch:
         """See :meth:`FlowStream.recv`; after :meth:`reset`, the rows it has seen already."""
+        self._seen_all = False
         if self._unread is not None:
             unread, self._unread = self._unread, None
             return unread
         return super().recv(wait_all=wait_all)
 
     def send(self, actions: ArrayLike, slots: ArrayLike) -> None:
-        self._unread = None
+        self._unread, self._seen_all = None, False
         super().send(actions, slots)
 
     def reset(self) -> NDArray[np.float32]:
@@ -101,14 +107,16 @@ class FlowVecEnv(FlowStream, VecEnv):
         self._returns[:] = 0
         self._lengths[:] = 0
         batch = self._unread = self.recv(wait_all=True)
+        self._seen_all = True
         self.due[:] = False
         self.results = batch.results
         due = batch.due
         self._observations[batch.slots] = batch.observations
-        self.due[batch.slots[due]] = True
-        self.reset_infos = [{"due": False} for _ in range(self.num_envs)]
+        self._slots_due = batch.slots[due]
+        self.due[self._slots_due] = True
+        self.reset_infos = _infos(self.num_envs, batch)
         self._film.begin()
-        self._tell(batch, self.reset_infos)
+        self._show(batch)
         self._reset_seeds()
         self._reset_options()
         observations: NDArray[np.float32] = self._observations.copy()
@@ -122,7 +130,7 @@ class FlowVecEnv(FlowStream, VecEnv):
             if (first := self.too_few_slots()) is None:
                 raise
             raise PaddingError(f"{first}. Then: {error}") from None
-        slots = np.flatnonzero(self.due)
+        slots = self._slots_due if self._seen_all else np.flatnonzero(self.due)
         self.send(np.asarray(actions)[slots], slots)
 
     def step_wait(self) -> VecEnvStepReturn:
@@ -136,52 +144,81 @@ class FlowVecEnv(FlowStream, VecEnv):
         in which its next flow begins, so that a recurrent policy forgets what it saw while it waited.
         """
         batch = self.recv(wait_all=True)
+        self._seen_all = True
         n = self.num_envs
-        rewards = np.zeros(n, dtype=np.float32)
-        elapsed = np.zeros(n)
         dones = np.zeros(n, dtype=np.bool_)
-        over = ~batch.due & ~batch.first
-        goes_on = batch.due
-        infos: list[dict[str, Any]] = [{"due": False} for _ in range(n)]
-        scored = ~batch.first
-        np.add.at(rewards, batch.slots[scored], batch.rewards[scored].astype(np.float32))
-        elapsed[batch.slots[scored]] = batch.elapsed[scored]
-        np.add.at(self._returns, batch.slots[scored], batch.rewards[scored])
-        np.add.at(self._lengths, batch.slots[scored], 1)
-        for slot in batch.slots[scored].tolist():
-            infos[slot]["elapsed"] = float(elapsed[slot])
-        for row in np.flatnonzero(over):
-            slot = int(batch.slots[row])
-            dones[slot] = True
-            infos[slot]["terminal_observation"] = batch.observations[row].copy()
-            infos[slot]["TimeLimit.truncated"] = not batch.final[row]
-            infos[slot]["slowdown"] = float(batch.slowdowns[row])
-            infos[slot]["episode"] = {
+        ended: list[tuple[int, dict[str, Any]]] = []
+        if batch.goes_on and batch.slots.tobytes() == self._all_slots:  # a row for each, in order
+            rewards, elapsed, self._slots_due = batch.rewards.astype(np.float32), batch.elapsed, batch.slots
+            self._returns += batch.rewards
+            self._lengths += 1
+            self.due[:] = True
+            self._observations[:] = batch.observations
+            return self._stepped(batch, rewards, dones, elapsed, ended)
+        rewards, elapsed = np.zeros(n, dtype=np.float32), np.zeros(n)
+        self.due[:] = False
+        if batch.goes_on:  # a row for each slot, at most
+            slots = batch.slots
+            rewards[slots] = batch.rewards
+            elapsed[slots] = batch.elapsed
+            self._returns[slots] += batch.rewards
+            self._lengths[slots] += 1
+            self._slots_due = slots
+            self.due[slots] = True
+            self._observations[slots] = batch.observations
+        else:
+            scored = ~batch.first
+            np.add.at(rewards, batch.slots[scored], batch.rewards[scored].astype(np.float32))
+            elapsed[batch.slots[scored]] = batch.elapsed[scored]
+            np.add.at(self._returns, batch.slots[scored], batch.rewards[scored])
+            np.add.at(self._lengths, batch.slots[scored], 1)
+            for row in np.flatnonzero(~batch.due & scored).tolist():
+                slot = int(batch.slots[row])
+                dones[slot] = True
+                ended.append((slot, self._end(batch, row, slot)))
+            goes_on = batch.slots[batch.due]
+            self._slots_due = goes_on
+            self.due[goes_on] = True
+            self._observations[goes_on] = batch.observations[batch.due]
+            dones[batch.slots[batch.first]] = True
+        return self._stepped(batch, rewards, dones, elapsed, ended)
+
+    def _stepped(
+        self,
+        batch: Batch,
+        rewards: NDArray[np.float32],
+        dones: NDArray[np.bool_],
+        elapsed: NDArray[np.float64],
+        ended: list[tuple[int, dict[str, Any]]],
+    ) -> VecEnvStepReturn:
+        """What a step returns; ``ended``: slots whose flow is over, and what is told of it."""
+        self._show(batch)
+        self.mask.after_step(self.due, dones, elapsed)
+        self.results = batch.results
+        infos = LateList(partial(_infos, self.num_envs, batch, elapsed, ended))
+        return self._observations.copy(), rewards, dones, infos
+
+    def _end(self, batch: Batch, row: int, slot: int) -> dict[str, Any]:
+        """What infos say of the flow that is over in this row of the slot; the slot's account begins anew."""
+        told = {
+            "terminal_observation": batch.observations[row].copy(),
+            "TimeLimit.truncated": not batch.final[row],
+            "slowdown": float(batch.slowdowns[row]),
+            "episode": {
                 "r": float(self._returns[slot]),
                 "l": int(self._lengths[slot]),
                 "t": time.monotonic() - self._began,
-            }
-            self._returns[slot] = 0.0
-            self._lengths[slot] = 0
-            self._observations[slot] = batch.observations[row]
-        self.due[:] = False
-        due_slots = batch.slots[goes_on]
-        self.due[due_slots] = True
-        self._observations[due_slots] = batch.observations[goes_on]
-        dones[batch.slots[batch.first]] = True
-        self._tell(batch, infos)
-        self.mask.after_step(self.due, dones, elapsed)
-        self.results = batch.results
-        return self._observations.copy(), rewards, dones, infos
+            },
+        }
+        self._returns[slot] = 0.0
+        self._lengths[slot] = 0
+        self._observations[slot] = batch.observations[row]
+        return told
 
-    def _tell(self, batch: Batch, infos: list[dict[str, Any]]) -> None:
-        """What infos say of rows that decide next; the film sees them, too."""
-        rows = np.flatnonzero(batch.due)
-        told = zip(batch.slots[rows], batch.flows[rows].tolist(), batch.records[rows].tolist(), strict=True)
-        for slot, flow, record in told:
-            infos[slot].update(due=True, flow=flow, telemetry=named(record))
+    def _show(self, batch: Batch) -> None:
+        """The film sees the rows that decide next."""
         if self._film.rolls:
-            shown = rows[batch.simulators[rows] == 0]
+            shown = batch.due & (batch.simulators == 0)
             if any(i == 0 for i, _ in batch.results):
                 self._film.begin()
             self._film.see(batch.flows[shown], batch.records[shown])
@@ -218,6 +255,34 @@ class FlowVecEnv(FlowStream, VecEnv):
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """Whether slots are wrapped by themselves: none is, but each tells of episodes as Monitor does."""
         return [wrapper_class is Monitor] * len(list(self._get_indices(indices)))
+
+
+def _infos(
+    n: int,
+    batch: Batch,
+    elapsed: NDArray[np.float64] | None = None,
+    ended: Sequence[tuple[int, dict[str, Any]]] = (),
+) -> list[dict[str, Any]]:
+    """Infos of n slots.
+
+    Args:
+        n: slots.
+        batch: the step's rows.
+        elapsed: (n,) base RTTs of the slots that decided; None: none did.
+        ended: what is told of slots whose flow is over.
+    """
+    infos: list[dict[str, Any]] = [{"due": False} for _ in range(n)]
+    if elapsed is not None:
+        scored = batch.slots[~batch.first]
+        for slot, since in zip(scored.tolist(), elapsed[scored].tolist(), strict=True):
+            infos[slot]["elapsed"] = since
+    for slot, told in ended:
+        infos[slot].update(told)
+    rows = np.flatnonzero(batch.due)
+    due = zip(rows.tolist(), batch.slots[rows].tolist(), batch.flows[rows].tolist(), strict=True)
+    for row, slot, flow in due:
+        infos[slot].update(due=True, flow=flow, telemetry=telemetry(batch.records[row]))
+    return infos
 
 
 __all__ = ["Batch", "FlowVecEnv", "Sampler", "SimulatorError", "episode_seed"]

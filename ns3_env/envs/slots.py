@@ -41,15 +41,16 @@ class SlotAllocator:
         Raises ScenarioError: more flows are under way than there are slots.
         """
         numbers = message.slots
-        if len(numbers) and not (numbers.min() >= 0 and numbers.max() < MAX_FLOWS):
-            wrong = min(numbers.min(), 0) or numbers.max()
+        least, most = message.slot_range
+        if least < 0 or most >= MAX_FLOWS:
+            wrong = least if least < 0 else most
             raise ScenarioError(f"a flow under the agent has the number {wrong}, which none can have")
-        if len(numbers) and int(numbers.max()) >= len(self._of):
-            more = np.arange(len(self._of), 2 * int(numbers.max()) + 1)
+        if most >= len(self._of):
+            more = np.arange(len(self._of), 2 * most + 1)
             self._of = np.concatenate([self._of, np.where(more < self.slots, more, 0)])
-        over = ~message.due
-        if not (message.first.any() or over.any()):
+        if message.goes_on:
             return message if self.slots >= len(self._of) else replace(message, slots=self._of[numbers])
+        over = ~message.due
         going = ~message.first
         self._leave(self._of[numbers[over & going]])
         for row in np.flatnonzero(message.first):
@@ -105,7 +106,7 @@ class Mask:
     def before_step(self, due: NDArray[np.bool_]) -> None:
         """The step takes the actions of the rows that are ``due`` (n,). Raises PaddingError."""
         self.decided = due.copy()
-        if self.heeded or due.all():
+        if self.heeded or np.count_nonzero(due) == len(due):
             return
         idle = int((~due).sum())
         raise PaddingError(
@@ -120,7 +121,7 @@ class Mask:
     ) -> None:
         """What came of it: rows that decide next, rows that ended, and what ``elapsed``, (n,) each."""
         self.elapsed = elapsed
-        self._under_way = int((self.decided & ~due & ~done).sum())
+        self._under_way = int(np.count_nonzero(self.decided & ~(due | done)))
 
     def outcomes(self) -> NDArray[np.bool_]:
         """(n,) rows of the last step to be stored: action, reward, next observation or end.

@@ -40,11 +40,17 @@ def find_executable(transport: Transport = "rdma") -> Path:
     """
     program, variable = _PROGRAMS[transport]
     named = os.environ.get(variable)
-    path = Path(named) if named else Path(_native.__file__).parent / "bin" / program
-    if not os.access(path, os.X_OK) or path.is_dir():
+    path = _path_of(named or "", program)
+    if not os.access(path, os.X_OK) or os.path.isdir(path):
         hint = f"{variable} names it" if named else f"install the package, or set {variable}"
         raise SimulatorNotFound(f"no simulator at {path} ({hint})")
     return path
+
+
+@functools.lru_cache(maxsize=16)
+def _path_of(named: str, program: str) -> Path:
+    """Kept, for every episode asks for it several times."""
+    return Path(named) if named else Path(_native.__file__).parent / "bin" / program
 
 
 def named_plugins() -> list[Path]:
@@ -95,7 +101,7 @@ def describe_controllers(
     """
     path = find_executable(transport) if executable is None else Path(executable)
     try:
-        changed_ns = path.stat().st_mtime_ns
+        changed_ns = os.stat(path).st_mtime_ns
     except OSError as error:
         raise SimulatorNotFound(f"no simulator at {path}: {error.strerror}") from None
     return _described(path, changed_ns, tuple(_stamp(plugin) for plugin in plugins_of(transport)))

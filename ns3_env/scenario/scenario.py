@@ -24,7 +24,7 @@ from ns3_env.scenario.checks import TRANSPORT_KEYS, faults_of, warnings_of
 from ns3_env.scenario.controllers import AGENT, POLICY, Controller
 from ns3_env.scenario.derived import controller_indices, draw_flows
 from ns3_env.scenario.fields import ScenarioFields
-from ns3_env.scenario.simulator_json import refusal, resolved, simulator_json
+from ns3_env.scenario.simulator_json import refusal, resolved, simulator_json, simulator_text
 from ns3_env.scenario.tcp import Tcp
 from ns3_env.scenario.traffic import ENDLESS_BYTES, Flows
 
@@ -190,3 +190,7 @@ class Scenario(ScenarioFields):
     def to_simulator_json(self) -> dict[str, Any]:
         """What the transport's simulator reads. Traffic is drawn from the scenario's seed."""
         return simulator_json(self)
+
+    def to_simulator_text(self) -> str:
+        """The same as JSON's text: cheap where a scenario before differs in its seed alone."""
+        return simulator_text(self)

@@ -6,13 +6,16 @@ And what the simulator refuses of it, in the user's words: with the file, and th
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
-from ns3_env.errors import ScenarioError, ScenarioWarning
+from ns3_env.errors import ScenarioError, ScenarioWarning, SimulatorError
+from ns3_env.programs.executable import describe_controllers
 from ns3_env.programs.transport import Transport
 from ns3_env.scenario.checks import controllers_faults, declared_faults
 from ns3_env.scenario.controllers import AGENT
@@ -37,7 +40,7 @@ from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.tcp import Tcp
 from ns3_env.scenario.tcp_queue import Threshold
 from ns3_env.scenario.topology import Network
-from ns3_env.scenario.traffic import Stream
+from ns3_env.scenario.traffic import Flows, Stream
 
 
 def rdma_sections(scenario: ScenarioFields, network: Network, controllers: list[int]) -> dict[str, Any]:
@@ -118,10 +121,57 @@ def simulator_json(scenario: ScenarioFields) -> dict[str, Any]:
     network = scenario.topology.build()
     flows = draw_flows(scenario, network)
     controllers = controller_indices(scenario, flows)
-    faults = controllers_faults(scenario) or declared_faults(scenario, lambda: controllers)
-    if faults:
-        place = _place(scenario)
-        raise ScenarioError("\n".join(place + fault for fault in faults))
+    return {**_fixed(scenario, network, controllers), **_drawn(scenario, flows, controllers)}
+
+
+def simulator_text(scenario: ScenarioFields) -> str:
+    """The same as JSON's text; scenarios that differ in their seed alone share what it does not touch."""
+    parts = tuple(value for key, value in scenario.__dict__.items() if key != "seed")
+    found = _WRITTEN_PARTS.get(tuple(map(id, parts)))
+    if found is None:
+        found = _Parts(parts, scenario.topology.build())
+        _WRITTEN_PARTS[tuple(map(id, parts))] = found
+        if len(_WRITTEN_PARTS) > _MOST_PARTS:
+            del _WRITTEN_PARTS[next(iter(_WRITTEN_PARTS))]
+    flows = draw_flows(scenario, found.network)
+    controllers = controller_indices(scenario, flows)
+    text = found.text(scenario, controllers)
+    return f"{_dumped(_drawn(scenario, flows, controllers))[:-1]},{text[1:]}"
+
+
+def _dumped(content: dict[str, Any]) -> str:
+    return json.dumps(content, separators=(",", ":"))
+
+
+@dataclass
+class _Parts:
+    """What a scenario is made of but its seed, kept alive so that these objects are known by their ids."""
+
+    parts: tuple[Any, ...]
+    network: Network
+    #: By the controllers that flows are under: what the simulators declared of them then, and the text.
+    texts: dict[tuple[int, ...], tuple[object, str]] = field(default_factory=dict)
+
+    def text(self, scenario: ScenarioFields, controllers: list[int]) -> str:
+        """What the seed does not touch, as JSON; ``controllers``: each flow's, as an index."""
+        under = tuple(sorted(set(controllers)))
+        try:
+            declared: object = describe_controllers(transport=scenario.transport)
+        except SimulatorError:
+            declared = object()  # never the same
+        known, text = self.texts.get(under, (None, ""))
+        if known is not declared:
+            text = _dumped(_fixed(scenario, self.network, controllers))
+            self.texts[under] = declared, text
+        return text
+
+
+_WRITTEN_PARTS: dict[tuple[int, ...], _Parts] = {}
+_MOST_PARTS = 16
+
+
+def _drawn(scenario: ScenarioFields, flows: Flows, controllers: list[int]) -> dict[str, Any]:
+    """What follows from the seed; ``controllers``: each flow's, as an index."""
     slots = []
     taken = 0
     for index in controllers:
@@ -130,6 +180,30 @@ def simulator_json(scenario: ScenarioFields) -> dict[str, Any]:
         taken += under_agent
     content: dict[str, Any] = {
         "seed": scenario.seed,
+        "flows": {
+            "src": flows.src,
+            "dst": flows.dst,
+            "size_bytes": flows.size_bytes,
+            "start_ns": flows.start_ns,
+            "controller": controllers,
+            "slot": slots,
+        },
+    }
+    if streams := flows.streams:
+        content["streams"] = {
+            name: [-1 if value is None else value for value in column]
+            for name, column in zip(Stream._fields, zip(*streams, strict=True), strict=True)
+        }
+    return content
+
+
+def _fixed(scenario: ScenarioFields, network: Network, controllers: list[int]) -> dict[str, Any]:
+    """What does not follow from the seed, but from which controllers flows are under."""
+    faults = controllers_faults(scenario) or declared_faults(scenario, lambda: controllers)
+    if faults:
+        place = _place(scenario)
+        raise ScenarioError("\n".join(place + fault for fault in faults))
+    content: dict[str, Any] = {
         "time_limit_ns": scenario.time_limit_ns,
         "nodes": network.nodes,
         "links": [vars(link) for link in network.links],
@@ -140,21 +214,8 @@ def simulator_json(scenario: ScenarioFields) -> dict[str, Any]:
         ],
         "clock": scenario.clock.model_dump(),
         "decision_quantum_ns": scenario.decision_quantum_ns,
-        "flows": {
-            "src": flows.src,
-            "dst": flows.dst,
-            "size_bytes": flows.size_bytes,
-            "start_ns": flows.start_ns,
-            "controller": controllers,
-            "slot": slots,
-        },
         "record": scenario.record.model_dump(),
     }
-    if streams := flows.streams:
-        content["streams"] = {
-            name: [-1 if value is None else value for value in column]
-            for name, column in zip(Stream._fields, zip(*streams, strict=True), strict=True)
-        }
     if (span := scenario.measured_ns()) is not None:
         content["record"]["measurement"] = {"begin_ns": span[0], "end_ns": span[1]}
     return {**content, **_SECTIONS[scenario.transport](scenario, network, controllers)}

@@ -4,10 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Self
+
+from ns3_env import _native
 
 
 @dataclass(frozen=True)
@@ -32,10 +36,40 @@ class DecisionBatch:
     truncated: NDArray[np.bool_]
     records: NDArray[np.float64]
 
-    @property
+    @cached_property
     def due(self) -> NDArray[np.bool_]:
         """(k,) rows that need an action, in the order in which :meth:`Simulator.send_actions` takes them."""
         return ~(self.terminated | self.truncated)
+
+    @cached_property
+    def goes_on(self) -> bool:
+        """There are rows, and each is of a flow that decided before and decides now."""
+        return len(self.slots) > 0 and not self.first.any() and bool(self.due.all())
+
+    @cached_property
+    def slot_range(self) -> tuple[int, int]:
+        """Least and largest slot; (0, 0) where there are no rows."""
+        return (int(self.slots.min()), int(self.slots.max())) if len(self.slots) else (0, 0)
+
+    @classmethod
+    def of(cls, agent: _native.AgentChannel, **more: NDArray[np.float64]) -> Self:
+        """What the channel's message says, and ``more`` members."""
+        flows, slots, first, terminated, truncated, records, due, goes_on, least, most = agent.rows()
+        made = cls.__new__(cls)  # a frozen class's own constructor costs as much as all the rest
+        made.__dict__.update(
+            time_ns=agent.time_ps / 1000,
+            flows=flows,
+            slots=slots,
+            first=first,
+            terminated=terminated,
+            truncated=truncated,
+            records=records,
+            due=due,
+            goes_on=goes_on,
+            slot_range=(least, most),
+            **more,
+        )
+        return made
 
 
 @dataclass(frozen=True)

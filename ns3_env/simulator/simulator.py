@@ -97,7 +97,7 @@ class Simulator:
         self._process: SimulatorProcess | None = None
         # Views of the channel's memory keep its descriptors open as long as they live.
         none: NDArray[Any] = np.empty(0)
-        self._flows = self._slots = self._flags = self._records = self._actions = none
+        self._actions = none
         self._watch = Watch()
         self._our_turn = False
         self._turns = 0
@@ -132,8 +132,7 @@ class Simulator:
             raise SimulatorError(f"there is no channel to it: {error}") from None
         self._process, self._agent = SimulatorProcess(executable, agent, transport), agent
         self._transport = transport
-        self._flows, self._slots, self._flags = agent.flows, agent.slots, agent.flags
-        self._records, self._actions = agent.records, agent.actions
+        self._actions = agent.actions
         self._our_turn = False
         try:
             if (kind := self._await(starting=True)) != _native.MESSAGE_READY:
@@ -152,11 +151,13 @@ class Simulator:
         Raises what :meth:`start` raises.
         """
         if isinstance(scenario, Mapping):
-            self._scenario, content = None, scenario
+            text, transport = json.dumps(scenario, separators=(",", ":")), transport_of(scenario)
+            record = scenario.get("record")
+            transitions = isinstance(record, Mapping) and bool(record.get("transitions"))
+            self._scenario = None
         else:
-            self._scenario, content = scenario, scenario.to_simulator_json()
-        text = json.dumps(content, separators=(",", ":")).encode()
-        transport = transport_of(content)
+            text, transport, transitions = scenario.to_simulator_text(), scenario.transport, False
+            self._scenario = scenario
         if transport != self._transport:
             self.kill()  # another program, and a channel of its own
         if self.waiting:
@@ -169,10 +170,10 @@ class Simulator:
         assert self._agent is not None
         assert self._process is not None
         self._process.forget_words()
-        self._agent.write_blob(text)
-        record = content.get("record")
-        self._transitions = isinstance(record, Mapping) and bool(record.get("transitions"))
-        self._hand_over(_native.COMMAND_RESET, 0)
+        self._agent.write_blob(text.encode())
+        self._transitions = transitions
+        self._agent.send(_native.COMMAND_RESET)
+        self._handed_over()
 
     def send_actions(self, actions: ArrayLike) -> None:
         """Answers the last decisions and lets the simulator go on.
@@ -193,13 +194,10 @@ class Simulator:
             raise ValueError(
                 f"{self._due} rows of {_native.ACTION_WIDTH} actions were due, not {values.shape}"
             )
-        if self._due:
-            self._actions[: self._due] = values
-        self._hand_over(_native.COMMAND_STEP, self._due)
+        self._agent.step(values)
+        self._handed_over()
 
-    def _hand_over(self, command: int, count: int) -> None:
-        assert self._agent is not None
-        self._agent.send(command, count)
+    def _handed_over(self) -> None:
         self._our_turn = False
         self._turns += 1
         self._due = -1
@@ -224,13 +222,13 @@ class Simulator:
         kind = self._await(meanwhile)
         agent = self._agent
         if kind == _native.MESSAGE_DECISIONS:
-            decisions = DecisionBatch(**self._rows())
-            self._due = int(np.count_nonzero(decisions.due))
+            decisions = DecisionBatch.of(agent)
+            self._due = len(decisions.due) if decisions.goes_on else int(np.count_nonzero(decisions.due))
             return decisions
         if kind == _native.MESSAGE_TRANSITIONS and self._transitions:
             self._due = 0
             actions = self._actions[: agent.row_count]
-            return Transitions(**self._rows(), actions=actions[:, 2].copy(), windows=actions[:, :2].copy())
+            return Transitions.of(agent, actions=actions[:, 2].copy(), windows=actions[:, :2].copy())
         if kind == _native.MESSAGE_EPISODE_END:
             try:
                 results = json.loads(self._read_blob())
@@ -245,21 +243,6 @@ class Simulator:
                 self._raise_broken("an error without words")
             raise ScenarioError(text if self._scenario is None else self._scenario.refusal(text))
         self._raise_broken(f"message {kind} out of turn")
-
-    def _rows(self) -> dict[str, Any]:
-        """The message's rows, as the members of ``Decisions``."""
-        assert self._agent is not None
-        k = self._agent.row_count
-        flags = self._flags[:k]
-        return {
-            "time_ns": self._agent.time_ps / 1000,
-            "flows": self._flows[:k].astype(np.int64),
-            "slots": self._slots[:k].astype(np.int64),
-            "first": (flags & _native.ROW_FIRST) != 0,
-            "terminated": (flags & _native.ROW_TERMINATED) != 0,
-            "truncated": (flags & _native.ROW_TRUNCATED) != 0,
-            "records": self._records[:k].copy(),
-        }
 
     def play(self, scenario: Scenario | Mapping[str, Any]) -> dict[str, Any]:
         """The results of an episode in which no flow is under a policy (:mod:`ns3_env.simulator.results`).

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -44,20 +43,26 @@ class _InTheSimulator:
 
     name: ClassVar[str]
 
+    __slots__ = ("_compiled",)  # beside the settings, which are all that ``vars`` shows and pickles keep
+    _compiled: _native.ActionMap
+
     def __post_init__(self) -> None:
-        _in_the_simulator(self)  # settings out of range are refused here
+        self._in_the_simulator()  # settings out of range are refused here
+
+    def _in_the_simulator(self) -> _native.ActionMap:
+        """The simulator's map with these settings. Raises ValueError where it takes none of them."""
+        try:
+            return self._compiled
+        except AttributeError:
+            text = json.dumps({"name": self.name, **asdict(self)})  # type: ignore[call-overload]
+            object.__setattr__(self, "_compiled", _native.ActionMap(text))
+            return self._compiled
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self)
 
     def __call__(self, actions: NDArray[Any], records: NDArray[np.float64]) -> NDArray[np.float64]:
-        mapped: NDArray[np.float64] = _in_the_simulator(self)(
-            np.asarray(actions, np.float64).reshape(len(records)), records
-        )
-        return mapped
-
-
-@lru_cache(maxsize=64)
-def _in_the_simulator(settings: _InTheSimulator) -> _native.ActionMap:
-    """The simulator's map with these settings. Raises ValueError where it takes none of them."""
-    return _native.ActionMap(json.dumps({"name": settings.name, **asdict(settings)}))  # type: ignore[call-overload]
+        return self._in_the_simulator()(np.asarray(actions, np.float64).reshape(len(records)), records)
 
 
 class _Relative(_InTheSimulator):

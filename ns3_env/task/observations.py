@@ -9,14 +9,16 @@ hash proves both equal.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from ns3_env import _native
+from ns3_env.task.late import LateDict
 
 #: The observation of Zhang 2023, section 4.2.
 FDCC_FIELDS: tuple[str, ...] = (
@@ -83,13 +85,6 @@ def observation_space(names: Sequence[str]) -> Box:
     )
 
 
-def observe(records: NDArray[np.float64], indices: NDArray[np.intp], space: Box) -> NDArray[np.float32]:
-    """Observations (k, len(indices)) of records (k, fields), within the space in float32 too."""
-    seen: NDArray[np.float32] = records[:, indices].astype(np.float32)
-    np.clip(seen, space.low, space.high, out=seen)
-    return seen
-
-
 def column(records: NDArray[np.float64], name: str) -> NDArray[np.float64]:
     """The named field of records (k, fields): shape (k,)."""
     values: NDArray[np.float64] = records[:, INDEX[name]]
@@ -101,6 +96,12 @@ def elapsed(records: NDArray[np.float64]) -> NDArray[np.float64]:
     return column(records, "interval_ns") / column(records, "base_rtt_ns")
 
 
-def named(record: Iterable[float]) -> dict[str, float]:
+def named(record: NDArray[np.float64]) -> dict[str, float]:
     """The values of a record (fields,), by name, without those that its transport does not know."""
-    return {name: value for name, value in zip(INDEX, record, strict=True) if value == value}
+    values = record.tolist()
+    return {name: value for name, value in zip(INDEX, values, strict=True) if value == value}
+
+
+def telemetry(record: NDArray[np.float64]) -> dict[str, float]:
+    """As :func:`named`, which is called when somebody first looks; the record must not change until then."""
+    return LateDict(partial(named, record))

@@ -9,9 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ns3_env.task.observations import column, elapsed
-from ns3_env.task.rewards import Reward, settles
-
 
 @dataclass(frozen=True)
 class Outcomes:
@@ -34,32 +31,13 @@ class Outcomes:
     cut: NDArray[np.bool_]
     slowdowns: NDArray[np.float64]
 
-    @classmethod
-    def of(
-        cls,
-        reward: Reward,
-        records: NDArray[np.float64],
-        first: NDArray[np.bool_],
-        terminated: NDArray[np.bool_],
-        truncated: NDArray[np.bool_],
-    ) -> Outcomes:
-        """Those that rows tell: records (k, fields), and (k,) what each row is."""
-        rewards = reward(records)
-        rewards[first] = 0.0
-        since = elapsed(records)
-        since[first] = 0.0
-        over = terminated | truncated
-        return cls(
-            rewards=rewards,
-            elapsed=since,
-            cut=truncated & ~terminated,
-            final=over if settles(reward) else terminated,
-            slowdowns=np.where(over, column(records, "slowdown"), np.nan),
-        )
-
-    def info(self, row: int) -> dict[str, Any]:
-        """What an environment's info says of a row: "elapsed", and where its flow is over "slowdown" and
+    def infos(self) -> list[dict[str, Any]]:
+        """What an environment's info says of each row: "elapsed", and where its flow is over "slowdown" and
         "cut"."""
-        info: dict[str, Any] = {"elapsed": float(self.elapsed[row])}
-        slowdown = float(self.slowdowns[row])
-        return info if np.isnan(slowdown) else {**info, "slowdown": slowdown, "cut": bool(self.cut[row])}
+        told = zip(self.elapsed.tolist(), self.slowdowns.tolist(), self.cut.tolist(), strict=True)
+        return [
+            {"elapsed": elapsed}
+            if slowdown != slowdown
+            else {"elapsed": elapsed, "slowdown": slowdown, "cut": cut}
+            for elapsed, slowdown, cut in told
+        ]

@@ -31,6 +31,13 @@ def settles(reward: Reward) -> bool:
     return bool(getattr(reward, "settles", False))
 
 
+def minus(reward: Reward) -> str | None:
+    """The field that the reward is minus, where it is nothing else."""
+    if not isinstance(reward, _Completion) or type(reward) not in (Slowdown, TeamSlowdown):
+        return None  # a class of one's own may do anything
+    return None if reward.shaping else reward.fields[0]
+
+
 #: That of every front end.
 DEFAULT_REWARD = "slowdown"
 

@@ -3,6 +3,7 @@
 #include "ns3_env/cpp/channel/agent-channel.h"
 #include "ns3_env/cpp/json/bounds.h"
 
+#include <algorithm>
 #include <cstring>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -14,6 +15,7 @@ using namespace pybind11::literals;
 
 void BindMpcc(py::module_& module);
 void BindPolicy(py::module_& module);
+void BindReading(py::module_& module);
 
 namespace
 {
@@ -93,6 +95,151 @@ Bounds()
                     "controllers"_a = CONTROLLERS);
 }
 
+/// Rows as arrays of their own, one per column.
+struct RowArrays
+{
+    explicit RowArrays(py::ssize_t count)
+        : flows(count),
+          slots(count),
+          first(count),
+          terminated(count),
+          truncated(count),
+          due(count),
+          records({count, static_cast<py::ssize_t>(FIELD_COUNT)})
+    {
+    }
+
+    py::array_t<int64_t> flows;
+    py::array_t<int64_t> slots;
+    py::array_t<bool> first;
+    py::array_t<bool> terminated;
+    py::array_t<bool> truncated;
+    py::array_t<bool> due;
+    py::array_t<double> records;
+};
+
+/// The rows of the message, copied: see "rows" below.
+py::tuple
+CopyRows(const AgentChannel& self)
+{
+    const auto rows = self.Rows().first(self.RowCount());
+    const auto count = static_cast<py::ssize_t>(rows.size());
+    RowArrays to(count);
+    double* record = to.records.mutable_data();
+    int32_t least = 0;
+    int32_t most = 0;
+    bool goesOn = count > 0;
+    for (py::ssize_t i = 0; i < count; ++i, record += FIELD_COUNT)
+    {
+        const DecisionRow& row = rows[static_cast<size_t>(i)];
+        const int32_t slot = row.slot; // read once: the other side may write on
+        const uint32_t flags = row.flags;
+        const bool over = (flags & (ROW_TERMINATED | ROW_TRUNCATED)) != 0;
+        least = i == 0 ? slot : std::min(least, slot);
+        most = i == 0 ? slot : std::max(most, slot);
+        goesOn = goesOn && !over && (flags & ROW_FIRST) == 0;
+        to.flows.mutable_data()[i] = row.flow;
+        to.slots.mutable_data()[i] = slot;
+        to.first.mutable_data()[i] = (flags & ROW_FIRST) != 0;
+        to.terminated.mutable_data()[i] = (flags & ROW_TERMINATED) != 0;
+        to.truncated.mutable_data()[i] = (flags & ROW_TRUNCATED) != 0;
+        to.due.mutable_data()[i] = !over;
+        std::copy(row.record.values.begin(), row.record.values.end(), record);
+    }
+    return py::make_tuple(to.flows,
+                          to.slots,
+                          to.first,
+                          to.terminated,
+                          to.truncated,
+                          to.records,
+                          to.due,
+                          goesOn,
+                          least,
+                          most);
+}
+
+/// A message's columns, as "rows" gave them, with the simulator that it is of and the slot of its slot 0.
+struct MessagePart
+{
+    explicit MessagePart(const py::tuple& part)
+        : simulator(part[0].cast<int64_t>()),
+          slot0(part[1].cast<int64_t>()),
+          flows(part[2]),
+          slots(part[3]),
+          first(part[4]),
+          terminated(part[5]),
+          truncated(part[6]),
+          due(part[7]),
+          records(part[8])
+    {
+        const py::ssize_t rows = Count();
+        if (slots.size() != rows || first.size() != rows || terminated.size() != rows ||
+            truncated.size() != rows || due.size() != rows ||
+            records.size() != rows * static_cast<py::ssize_t>(FIELD_COUNT))
+        {
+            throw std::invalid_argument("a message's columns have different lengths");
+        }
+    }
+
+    py::ssize_t Count() const { return flows.size(); }
+
+    template <typename T>
+    using Column = py::array_t<T, py::array::c_style | py::array::forcecast>;
+
+    int64_t simulator;
+    int64_t slot0;
+    Column<int64_t> flows;
+    Column<int64_t> slots;
+    Column<bool> first;
+    Column<bool> terminated;
+    Column<bool> truncated;
+    Column<bool> due;
+    Column<double> records;
+};
+
+/// Rows of several messages as one's: see "join" below.
+py::tuple
+JoinRows(const py::list& messages)
+{
+    std::vector<MessagePart> parts;
+    parts.reserve(messages.size());
+    py::ssize_t count = 0;
+    for (const py::handle message : messages)
+    {
+        parts.emplace_back(py::reinterpret_borrow<py::tuple>(message));
+        count += parts.back().Count();
+    }
+    RowArrays to(count);
+    py::array_t<int64_t> simulators(count);
+    py::ssize_t at = 0;
+    for (const MessagePart& part : parts)
+    {
+        const auto rows = static_cast<size_t>(part.Count());
+        std::copy_n(part.flows.data(), rows, to.flows.mutable_data() + at);
+        std::transform(part.slots.data(),
+                       part.slots.data() + rows,
+                       to.slots.mutable_data() + at,
+                       [&part](int64_t slot) { return part.slot0 + slot; });
+        std::copy_n(part.first.data(), rows, to.first.mutable_data() + at);
+        std::copy_n(part.terminated.data(), rows, to.terminated.mutable_data() + at);
+        std::copy_n(part.truncated.data(), rows, to.truncated.mutable_data() + at);
+        std::copy_n(part.due.data(), rows, to.due.mutable_data() + at);
+        std::copy_n(part.records.data(),
+                    rows * FIELD_COUNT,
+                    to.records.mutable_data() + at * static_cast<py::ssize_t>(FIELD_COUNT));
+        std::fill_n(simulators.mutable_data() + at, rows, part.simulator);
+        at += part.Count();
+    }
+    return py::make_tuple(to.flows,
+                          to.slots,
+                          to.first,
+                          to.terminated,
+                          to.truncated,
+                          to.due,
+                          to.records,
+                          simulators);
+}
+
 /// Runs pending Python signal handlers (Ctrl-C) once the GIL is back.
 void
 CheckSignals()
@@ -155,6 +302,13 @@ PYBIND11_MODULE(_native, module)
         "Whether a sender knows the field, an index, where switches report nothing.");
     module.def("channel_layout_hash", &ChannelLayoutHash);
     module.def(
+        "join",
+        &JoinRows,
+        py::arg("messages"),
+        "Rows of several messages as one's: flows, slots, first, terminated, truncated, due, "
+        "records, simulators. A message is a tuple: its simulator, the slot of its slot 0, and "
+        "the columns up to records.");
+    module.def(
         "wait_any",
         [](const std::vector<AgentChannel*>& ends, double timeoutS)
         {
@@ -200,6 +354,31 @@ PYBIND11_MODULE(_native, module)
             { self.Send(static_cast<Command>(command), actionCount); },
             py::arg("command"),
             py::arg("action_count") = 0)
+        .def(
+            "step",
+            [](AgentChannel& self,
+               const py::array_t<double, py::array::c_style | py::array::forcecast>& actions)
+            {
+                const auto numbers = static_cast<size_t>(actions.size());
+                if (numbers % ACTION_WIDTH != 0 || numbers / ACTION_WIDTH > self.Actions().size())
+                {
+                    throw std::invalid_argument("actions must be (m, 3), of m rows at most");
+                }
+                const double* number = actions.data();
+                for (ActionRow& row : self.Actions().first(numbers / ACTION_WIDTH))
+                {
+                    row = {number[0], number[1], number[2]};
+                    number += ACTION_WIDTH;
+                }
+                self.Send(Command::Step, static_cast<uint32_t>(numbers / ACTION_WIDTH));
+            },
+            py::arg("actions"),
+            "Hands over with these actions (m, 3): window, rate and echo of each row that is due.")
+        .def("rows",
+             &CopyRows,
+             "The message's rows, copied: flows, slots, first, terminated, truncated (k,), records "
+             "(k, "
+             "fields); whether all go on (none first, none over); least and largest slot.")
         .def_property_readonly("time_ps", &AgentChannel::TimePs)
         .def_property_readonly("row_count", &AgentChannel::RowCount)
         .def_property_readonly("heartbeat", &AgentChannel::Heartbeat)
@@ -245,4 +424,5 @@ PYBIND11_MODULE(_native, module)
 
     BindMpcc(module);
     BindPolicy(module);
+    BindReading(module);
 }

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Python binding of what a task reads from records: observations, and what came of decisions.
+#include "ns3_env/cpp/channel/observation-fields.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <stdexcept>
+
+namespace py = pybind11;
+using namespace ns3::env;
+
+void BindReading(py::module_& module);
+
+namespace
+{
+
+template <typename T>
+using Column = py::array_t<T, py::array::c_style | py::array::forcecast>;
+
+/// As NumPy cuts a float: NaN stays.
+float
+Cut(float value, float low, float high)
+{
+    if (std::isnan(value))
+    {
+        return value;
+    }
+    const float raised = value > low ? value : low;
+    return raised < high ? raised : high;
+}
+
+/// What ns3_env.task.outcomes and ns3_env.task.observations read, in one pass, the same to the bit.
+class Reading
+{
+  public:
+    Reading(std::vector<size_t> fields,
+            const Column<float>& low,
+            const Column<float>& high,
+            bool settles,
+            std::optional<size_t> cost)
+        : m_fields(std::move(fields)),
+          m_low(low.data(), low.data() + low.size()),
+          m_high(high.data(), high.data() + high.size()),
+          m_settles(settles),
+          m_cost(cost)
+    {
+        const auto known = [](size_t field) { return field < FIELD_COUNT; };
+        if (!std::all_of(m_fields.begin(), m_fields.end(), known) || !known(m_cost.value_or(0)))
+        {
+            throw std::invalid_argument("there is no such field");
+        }
+        if (m_low.size() != m_fields.size() || m_high.size() != m_fields.size())
+        {
+            throw std::invalid_argument("a bound for each field, please");
+        }
+    }
+
+    /// \param records (k, fields)
+    Column<float> Observe(const Column<double>& records) const
+    {
+        const py::ssize_t count = Rows(records);
+        Column<float> seen({count, static_cast<py::ssize_t>(m_fields.size())});
+        float* value = seen.mutable_data();
+        for (const double* record = records.data();
+             count > 0 && record < records.data() + records.size();
+             record += FIELD_COUNT)
+        {
+            for (size_t i = 0; i < m_fields.size(); ++i)
+            {
+                *value++ = Cut(static_cast<float>(record[m_fields[i]]), m_low[i], m_high[i]);
+            }
+        }
+        return seen;
+    }
+
+    /// \return rewards (None where they are not minus a cost), elapsed, final, cut, slowdowns
+    py::tuple Outcomes(const Column<double>& records,
+                       const Column<bool>& first,
+                       const Column<bool>& terminated,
+                       const Column<bool>& truncated) const
+    {
+        const py::ssize_t count = Rows(records);
+        if (first.size() != count || terminated.size() != count || truncated.size() != count)
+        {
+            throw std::invalid_argument("flags must be (k,), as records have rows");
+        }
+        Column<double> elapsed(count);
+        Column<bool> final(count);
+        Column<bool> cut(count);
+        Column<double> slowdowns(count);
+        const double* record = records.data();
+        for (py::ssize_t i = 0; i < count; ++i, record += FIELD_COUNT)
+        {
+            const bool done = terminated.data()[i];
+            const bool over = done || truncated.data()[i];
+            elapsed.mutable_data()[i] =
+                first.data()[i] ? 0.0
+                                : At(record, Field::IntervalNs) / At(record, Field::BaseRttNs);
+            final.mutable_data()[i] = m_settles ? over : done;
+            cut.mutable_data()[i] = over && !done;
+            slowdowns.mutable_data()[i] =
+                over ? At(record, Field::Slowdown) : std::numeric_limits<double>::quiet_NaN();
+        }
+        return py::make_tuple(Rewards(records, first), elapsed, final, cut, slowdowns);
+    }
+
+  private:
+    static double At(const double* record, Field field)
+    {
+        return record[static_cast<size_t>(field)];
+    }
+
+    static py::ssize_t Rows(const Column<double>& records)
+    {
+        if (records.ndim() != 2 || records.shape(1) != static_cast<py::ssize_t>(FIELD_COUNT))
+        {
+            throw std::invalid_argument("records must be (k, " + std::to_string(FIELD_COUNT) + ")");
+        }
+        return records.shape(0);
+    }
+
+    py::object Rewards(const Column<double>& records, const Column<bool>& first) const
+    {
+        if (!m_cost)
+        {
+            return py::none();
+        }
+        Column<double> rewards(records.shape(0));
+        const double* record = records.data();
+        for (py::ssize_t i = 0; i < records.shape(0); ++i, record += FIELD_COUNT)
+        {
+            rewards.mutable_data()[i] = first.data()[i] ? 0.0 : -record[*m_cost];
+        }
+        return rewards;
+    }
+
+    std::vector<size_t> m_fields;
+    std::vector<float> m_low;
+    std::vector<float> m_high;
+    bool m_settles;
+    std::optional<size_t> m_cost;
+};
+
+} // namespace
+
+void
+BindReading(py::module_& module)
+{
+    py::class_<Reading>(module, "Reading", "What a task reads from records (k, fields).")
+        .def(py::init<std::vector<size_t>,
+                      const Column<float>&,
+                      const Column<float>&,
+                      bool,
+                      std::optional<size_t>>(),
+             py::arg("fields"),
+             py::arg("low"),
+             py::arg("high"),
+             py::arg("settles"),
+             py::arg("cost"),
+             "The observed fields (indices) with their bounds, whether the reward settles, and the "
+             "field "
+             "that it is minus, or None.")
+        .def("observe",
+             &Reading::Observe,
+             py::arg("records"),
+             "Observations (k, observed fields), float32.")
+        .def("outcomes",
+             &Reading::Outcomes,
+             py::arg("records"),
+             py::arg("first"),
+             py::arg("terminated"),
+             py::arg("truncated"),
+             "rewards (or None), elapsed, final, cut, slowdowns, (k,) each.");
+}
