@@ -33,9 +33,10 @@ def settles(reward: Reward) -> bool:
 
 def minus(reward: Reward) -> str | None:
     """The field that the reward is minus, where it is nothing else."""
-    if not isinstance(reward, _Completion) or type(reward) not in (Slowdown, TeamSlowdown):
-        return None  # a class of one's own may do anything
-    return None if reward.shaping else reward.fields[0]
+    # A class of one's own may do anything.
+    if type(reward) is TeamSlowdown or (type(reward) is Slowdown and not reward.shaping):
+        return reward.fields[0]
+    return None
 
 
 #: That of every front end.
