@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A Gaussian policy whose actions are cut to [-1, 1] before anybody sees them, with their true likelihood."""
+"""A Gaussian policy whose actions are cut to [-1, 1], with the likelihoods of what is seen."""
 
 from __future__ import annotations
 
