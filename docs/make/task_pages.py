@@ -174,6 +174,7 @@ def page(spec: TaskSpec) -> str:
         "" if transport == "tcp" else f" {wire_bytes(spec.fields)} B on each packet carry what is observed."
     )
     reward: Any = problem.reward
+    rewarded = ", ".join(filter(None, (f"`{spec.reward}`", settings(reward))))
     attributes = ", ".join(f"`{key}: {value}`" for key, value in spec.attributes.items())
     return f"""<!-- Made by docs/make/task_pages.py. -->
 # {name}
@@ -202,7 +203,7 @@ Values are cut to their range.{
 
 ## Reward
 
-`{spec.reward}`, {settings(reward)}. {said(reward)}
+{rewarded}. {said(reward)}
 
 ## Episodes
 

@@ -90,3 +90,9 @@ def test_noise_that_depends_on_the_state_is_refused(
     )
     assert train.main([*arguments, "--no-evaluation"]) != 0
     assert "use_sde: simulators know independent noise alone" in capsys.readouterr().err
+
+
+def test_ratios_of_likelihoods_stay_finite_where_a_narrow_policy_moves() -> None:
+    narrow = CensoredGaussian(1).proba_distribution(th.tensor([[5.0]], requires_grad=True), th.tensor([-6.0]))
+    likely = narrow.log_prob(th.tensor([[-1.0], [0.3], [1.0]]))
+    assert bool(th.isfinite((0.0 - likely).exp()).all())

@@ -10,6 +10,9 @@ from gymnasium.spaces import Box
 from stable_baselines3.common.distributions import DiagGaussianDistribution, sum_independent_dims
 from stable_baselines3.common.policies import ActorCriticPolicy
 
+#: Less likely actions count as this likely (natural logarithm), so that ratios of likelihoods stay finite.
+LEAST_LIKELY = -20.0
+
 
 class CensoredGaussian(DiagGaussianDistribution):
     """A diagonal Gaussian of which what lies beyond a bound is seen at the bound."""
@@ -20,7 +23,8 @@ class CensoredGaussian(DiagGaussianDistribution):
         above = th.special.log_ndtr((mean - 1.0) / std)
         below = th.special.log_ndtr((-1.0 - mean) / std)
         inside = self.distribution.log_prob(actions)  # type: ignore[no-untyped-call]
-        return sum_independent_dims(th.where(actions >= 1.0, above, th.where(actions <= -1.0, below, inside)))
+        likely = th.where(actions >= 1.0, above, th.where(actions <= -1.0, below, inside))
+        return sum_independent_dims(likely.clamp(min=LEAST_LIKELY))
 
 
 class CensoredPolicy(ActorCriticPolicy):
