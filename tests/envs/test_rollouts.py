@@ -19,7 +19,7 @@ from ns3_env.config.imports import trust
 from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.rollouts import Exploration, Rollout, Rollouts
 from ns3_env.errors import ScenarioError, SimulatorDied
-from ns3_env.policies.file import write_policy
+from ns3_env.policies.file import PolicyFile, read_policy, write_policy
 from ns3_env.policies.policy import SlotStates
 from ns3_env.scenario import PerAck, PerFlowRtt, Scenario, Synchronous
 from ns3_env.scenario.traffic import Incast
@@ -192,6 +192,18 @@ def test_a_flow_begins_without_a_reward_and_ends_without_an_action(tmp_path: Pat
 def test_rows_beyond_what_a_channel_holds_come_all_the_same(tmp_path: Path) -> None:
     policy = lstm_file(tmp_path / "policy.safetensors")
     assert same(played(policy, ENDS, 1, capacity=8)[0], played(policy, ENDS, 1)[0])
+
+
+def test_noise_is_added_to_what_the_network_answers_and_the_sum_is_cut(tmp_path: Path) -> None:
+    """As a Gaussian policy whose mean is beyond a bound is seen: nearly always at the bound."""
+    zero = read_policy(mlp_file(tmp_path / "zero.safetensors", zero=True))
+    network = zero.spec.network.model_copy(update={"output_activation": "none"})
+    tensors = {**zero.tensors, "layers.1.bias": np.array([3.0], dtype=np.float32)}
+    spec = zero.spec.model_copy(update={"network": network})
+    write_policy(tmp_path / "policy.safetensors", PolicyFile(spec, tensors))
+    rollout = played(tmp_path / "policy.safetensors", ENDS, 1, exploration=Exploration(noise=2.0))[0]
+    actions = rollout.actions[rollout.decided]
+    assert 0.65 < np.mean(actions == 1.0) < 1.0  # one standard deviation above: 0.84
 
 
 def test_the_buffer_learns_the_same_from_a_rollout_as_from_decisions_one_by_one(policy: Path) -> None:

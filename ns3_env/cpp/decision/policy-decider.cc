@@ -61,8 +61,7 @@ Exploration::operator()(double action)
 {
     if (!m_random)
     {
-        return m_settings.noise > 0 ? std::clamp(action + m_settings.noise * Normal(), -1.0, 1.0)
-                                    : action;
+        return m_settings.noise > 0 ? action + m_settings.noise * Normal() : action;
     }
     if (m_holdFor == 0)
     {
@@ -113,7 +112,7 @@ PolicyDecider::Decide(std::span<const DecisionRow> rows, std::span<ActionRow> ac
     m_outputs.resize(std::max(m_outputs.size(), m_due.size()));
     if (!m_due.empty())
     {
-        m_policy.Decide(m_histories, std::span(m_outputs).first(m_due.size()));
+        m_policy.Evaluate(m_histories, std::span(m_outputs).first(m_due.size()));
     }
     size_t next = 0;
     for (const DecisionRow& row : rows)
@@ -123,8 +122,8 @@ PolicyDecider::Decide(std::span<const DecisionRow> rows, std::span<ActionRow> ac
         {
             Memory& memory = *m_due[next];
             const double wanted = m_outputs[next];
-            action = m_policy.Actions()(memory.exploration ? (*memory.exploration)(wanted) : wanted,
-                                        row.record);
+            const double tried = memory.exploration ? (*memory.exploration)(wanted) : wanted;
+            action = m_policy.Actions()(std::clamp(tried, -1.0, 1.0), row.record);
             actions[next++] = action;
         }
         if (m_log != nullptr && !m_log->Add(row, action, now))

@@ -120,20 +120,29 @@ Policy::Observe(FlowHistory& history, std::span<const float> values) const
 void
 Policy::Decide(std::span<FlowHistory* const> histories, std::span<float> actions)
 {
+    Evaluate(histories, actions);
+    for (float& action : actions)
+    {
+        action = std::clamp(action, -1.0F, 1.0F);
+    }
+}
+
+void
+Policy::Evaluate(std::span<FlowHistory* const> histories, std::span<float> outputs)
+{
     m_views.clear();
     for (FlowHistory* history : histories)
     {
         m_views.push_back({history->Inputs(), history->Length(), history->State().data()});
     }
-    m_network->Evaluate(m_views, actions);
-    for (float& action : actions)
+    m_network->Evaluate(m_views, outputs);
+    for (const float output : outputs)
     {
-        if (!std::isfinite(action))
+        if (!std::isfinite(output))
         {
             throw ScenarioError(
                 "the policy's network returned NaN or infinity: its weights are too large");
         }
-        action = std::clamp(action, -1.0F, 1.0F);
     }
 }
 

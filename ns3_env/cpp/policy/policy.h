@@ -59,6 +59,8 @@ class Policy
     /// The network's outputs for flows that decide together, cut to [-1, 1]. Once for each observation: what a flow
     /// carries goes on by a step.
     void Decide(std::span<FlowHistory* const> histories, std::span<float> actions);
+    /// The same, not cut.
+    void Evaluate(std::span<FlowHistory* const> histories, std::span<float> outputs);
 
   private:
     std::optional<Observation> m_observation; ///< there once the file is read
