@@ -47,7 +47,8 @@ def play(simulator: Simulator, text: str) -> dict[str, Any] | None:
     """The results of JSON that may be none; None where a flow asks for a decision. Raises ScenarioError."""
     assert simulator._agent is not None
     simulator._agent.write_blob(text.encode())
-    simulator._hand_over(_native.COMMAND_RESET, 0)
+    simulator._agent.send(_native.COMMAND_RESET)
+    simulator._handed_over()
     message = simulator.receive()
     return message.results if isinstance(message, EpisodeEnd) else None
 
