@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
 
 from ns3_env.eval.leaderboard.board import Leaderboard
 from ns3_env.eval.leaderboard.learning import LearningCurve
@@ -47,12 +48,12 @@ def draw_learning(curves: Sequence[LearningCurve], levels: Mapping[str, float] |
     ``levels``: scores of entries that do not learn, lines by name.
     """
     figure, axes = new_axes()
-    looks = styles([curve.entry for curve in curves])
-    for curve in curves:
-        look = looks[curve.entry]
-        axes.plot(curve.decisions, curve.score, label=curve.entry, **look.of_line)
+    for number, curve in enumerate(curves):
+        colour = f"C{number % 10}"  # most entries have no look of their own, and would share one
+        axes.plot(curve.decisions, curve.score, label=curve.entry, color=colour)
         if curve.interval is not None:
-            axes.fill_between(curve.decisions, *curve.interval, color=look.colour, alpha=0.2, linewidth=0)
+            axes.fill_between(curve.decisions, *curve.interval, color=colour, alpha=0.2, linewidth=0)
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.set(xlabel="decisions", ylabel="score (0: deployed, 100: possible)")
     _levels(figure, axes, levels or {}, "y")
     return figure

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -119,11 +120,11 @@ def _learning(frame: pandas.DataFrame, group: Group) -> Figure:
 
 def _around(page: Path, lines: tuple[str, str]) -> tuple[str, str]:
     """What stands before these lines, and after them."""
-    before, begin, rest = read_text(page).partition(lines[0])
-    _, end, after = rest.partition(lines[1])
-    if not (begin and end):
+    whole = rf"^{re.escape(lines[0])}$.*^{re.escape(lines[1])}$"
+    parts = re.split(whole, read_text(page), maxsplit=1, flags=re.MULTILINE | re.DOTALL)
+    if len(parts) < 2:
         raise ConfigError(f"--page: {page} has no lines {lines[0]} and {lines[1]}, between which it goes")
-    return before, after
+    return parts[0], parts[1]
 
 
 def _show(boards: Sequence[tuple[Group, Leaderboard]], console: Console) -> None:
