@@ -65,7 +65,7 @@ double
 SharingGains::CostOn(uint64_t link, double bps)
 {
     m_work.clear();
-    for (const Member* member : m_onLink.at(link))
+    for (const Member* member : m_onLink[link])
     {
         m_work.push_back({LeftOn(*member->flow, bps), CostRate(*member->flow)});
     }
@@ -115,17 +115,24 @@ SharingGains::OnStart(const Flow& flow, Picos now)
         return;
     }
     Member& joining = m_live.emplace(flow.Id(), Member{.flow = &flow}).first->second;
-    for (const uint64_t link : flow.Path().links)
+    const PathFacts& path = flow.Path();
+    for (size_t hop = 0; hop < path.links.size(); ++hop)
     {
+        const uint64_t link = path.links[hop];
+        const double bps = RateOfLink(path, hop);
+        const double without = CostOn(link, bps);
+        m_onLink[link].push_back(&joining);
+        const double with = CostOn(link, bps);
         ForAllOn(link,
                  [&](Member& member)
                  {
-                     member.Settle(now);
-                     member.rate += CostRate(flow);
-                     member.expected -= CostOn(link, member.bps);
+                     if (&member != &joining)
+                     {
+                         member.Settle(now);
+                         member.rate += CostRate(flow);
+                         member.expected = member.expected - without + with;
+                     }
                  });
-        m_onLink[link].push_back(&joining);
-        ForAllOn(link, [&](Member& member) { member.expected += CostOn(link, member.bps); });
     }
     Choose(joining, now);
     joining.atStart = static_cast<double>(m_onLink[joining.link].size());

@@ -71,8 +71,9 @@ def write(path: Path, formats: Sequence[str] = (), page: Path | None = None) -> 
     curves = checkpoints_in(frame)
     lines = CURVES if len(curves) else TABLES
     around = None if page is None else _around(page, lines)
-    boards = sections(newest(frame), generalists_in(folder))
-    text = _text(boards, beaten(newest(frame)), folder)
+    latest = newest(frame)
+    boards, remark = sections(latest, generalists_in(folder)), beaten(latest)
+    text = _text(boards, remark, folder)
     refuse_link(path / TABLE)
     write_atomically(path / TABLE, f"# Leaderboard\n\n{text}")
     numbers = [frame_of(board).assign(group=group.name) for group, board in boards]
@@ -94,7 +95,7 @@ def write(path: Path, formats: Sequence[str] = (), page: Path | None = None) -> 
             text = "\n".join(shown)
         write_atomically(page, f"{around[0]}{lines[0]}\n\n{text}\n{lines[1]}{around[1]}")
     _show(boards, Console())
-    print(beaten(newest(frame)), *notes(folder), sep="\n")
+    print(remark, *notes(folder), sep="\n")
     return path / TABLE
 
 
