@@ -48,9 +48,9 @@ class Pacing
     /// As SetRate, and the packet already waiting for its turn is moved by the difference.
     void SetRateAndRepace(double bps)
     {
-        m_nextAvailable += SerialisationTime(m_lastWireBytes, bps, m_path->rounding) -
-                           SerialisationTime(m_lastWireBytes, m_rateBps, m_path->rounding);
+        const Picos before = Gap(m_lastWireBytes);
         m_rateBps = bps;
+        m_nextAvailable += Gap(m_lastWireBytes) - before;
         m_repaced = true;
     }
 
@@ -59,7 +59,7 @@ class Pacing
     {
         m_lastWireBytes = wireBytes;
         m_lastSentAt = now;
-        m_nextAvailable = now + SerialisationTime(wireBytes, m_rateBps, m_path->rounding);
+        m_nextAvailable = now + Gap(wireBytes);
     }
 
     /// Nothing leaves before `now`: the flow starts, or goes back to an earlier packet.
@@ -68,8 +68,10 @@ class Pacing
     /// When the next packet may leave; NEVER while an ACK has to come first.
     Picos ReadyAt(uint64_t inflightBytes) const
     {
-        return static_cast<double>(inflightBytes) >= m_windowBytes ? NEVER
-                                                                   : PacedUntil(inflightBytes);
+        // signed: one instruction
+        return static_cast<double>(static_cast<int64_t>(inflightBytes)) >= m_windowBytes
+                   ? NEVER
+                   : PacedUntil(inflightBytes);
     }
 
     /// As ReadyAt(), were the window open: by the clock alone.
@@ -106,12 +108,27 @@ class Pacing
     bool TakeRepaced() { return std::exchange(m_repaced, false); }
 
   private:
+    /// Between a packet of `wireBytes` and the next one, at the rate as it is. Mostly asked for again.
+    Picos Gap(uint32_t wireBytes)
+    {
+        if (wireBytes != m_gapBytes || m_rateBps != m_gapRateBps)
+        {
+            m_gapBytes = wireBytes;
+            m_gapRateBps = m_rateBps;
+            m_gap = SerialisationTime(wireBytes, m_rateBps, m_path->rounding);
+        }
+        return m_gap;
+    }
+
     const PathFacts* m_path{nullptr};
     double m_windowBytes{NO_WINDOW};
     double m_rateBps{0};
     Picos m_nextAvailable{0};
     Picos m_lastSentAt{0};
     uint32_t m_lastWireBytes{0}; ///< 0 before the first packet
+    uint32_t m_gapBytes{0};
+    double m_gapRateBps{std::numeric_limits<double>::quiet_NaN()};
+    Picos m_gap{0};
     bool m_repaced{false};
     double m_reportedWindowBytes{std::numeric_limits<double>::quiet_NaN()};
     double m_reportedRateBps{std::numeric_limits<double>::quiet_NaN()};

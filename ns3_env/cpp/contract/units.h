@@ -56,7 +56,8 @@ SerialisationTime(uint64_t bytes, double rateBps, Rounding rounding)
         // 64 fractional bits of a second, as in its fixed-point time class, times 1e9, cut off
         const double seconds = static_cast<double>(bytes) * 8.0 / rateBps;
         __extension__ using Wide = unsigned __int128;
-        const auto fraction = static_cast<Wide>(std::ldexp(seconds, 64));
+        const auto fraction = seconds < 1 ? static_cast<uint64_t>(seconds * 0x1p64)
+                                          : static_cast<Wide>(seconds * 0x1p64);
         return static_cast<Picos>((fraction * 1'000'000'000U) >> 64) * PS_PER_NS;
     }
     return IdealTime(bytes, rateBps, rounding);

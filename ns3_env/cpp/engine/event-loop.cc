@@ -16,19 +16,9 @@ NS_OBJECT_ENSURE_REGISTERED(EventLoop);
 namespace
 {
 
-constexpr uint32_t CONTEXT_BITS = 20;
-constexpr uint32_t CONTEXT_MASK =
-    (1U << CONTEXT_BITS) - 1; ///< also stands for Simulator::NO_CONTEXT
-constexpr uintptr_t REARMED = 1;
 constexpr uint64_t EVENTS_PER_BEAT = 16;
 constexpr Picos EVENTS_PER_FRAME = 64;
 constexpr size_t LEAST_CLEARING = 64; ///< fewer are not worth the search
-
-uint64_t
-NumberOf(uint64_t order)
-{
-    return order >> CONTEXT_BITS;
-}
 
 } // namespace
 
@@ -114,17 +104,9 @@ EventLoop::FitGrain(uint32_t frameBytes, double fastestBps)
 uint32_t
 EventLoop::Add(Picos time, uint32_t context, uintptr_t handle)
 {
-    const uint64_t number = m_scheduled++;
+    const uint64_t number = Reserve();
     m_events.Push({time, (number << CONTEXT_BITS) | (context & CONTEXT_MASK), handle});
     return static_cast<uint32_t>(number);
-}
-
-void
-EventLoop::Arm(RearmedEvent& event, Picos delay, uint32_t context)
-{
-    Add(m_now + delay,
-        context,
-        reinterpret_cast<uintptr_t>(static_cast<EventImpl*>(&event)) | REARMED);
 }
 
 EventId
@@ -172,7 +154,7 @@ EventLoop::IsExpired(const EventId& id) const
     }
     const auto time = static_cast<Picos>(id.GetTs());
     // Numbers of events at one time differ by less than half of an EventId's range.
-    const auto later = static_cast<int32_t>(id.GetUid() - static_cast<uint32_t>(NumberOf(m_order)));
+    const auto later = static_cast<int32_t>(id.GetUid() - static_cast<uint32_t>(RunningNumber()));
     return time < m_now || (time == m_now && later <= 0);
 }
 
@@ -204,7 +186,7 @@ EventLoop::Run()
 {
     m_stop = false;
     Picos beaten = m_now;
-    while (!m_stop && !IsFinished())
+    while (!m_stop && !m_events.IsEmpty())
     {
         const EventEntry entry = m_events.Pop();
         m_now = entry.time;

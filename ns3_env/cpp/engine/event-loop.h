@@ -47,7 +47,23 @@ class EventLoop : public SimulatorImpl
     /// bytes on a link of up to `fastestBps`, and a network has some dozens of events in that time.
     static void FitGrain(uint32_t frameBytes, double fastestBps);
     /// `event` comes due `delay` from now, in the context of node `context`; it must live until then.
-    void Arm(RearmedEvent& event, Picos delay, uint32_t context);
+    /// \returns the number of the scheduling
+    uint64_t Arm(RearmedEvent& event, Picos delay, uint32_t context)
+    {
+        const uint64_t number = Reserve();
+        ArmReserved(event, delay, context, number);
+        return number;
+    }
+    /// The number of a scheduling that may follow, or not: it keeps its place among events of one time.
+    uint64_t Reserve() { return m_scheduled++; }
+    void ArmReserved(RearmedEvent& event, Picos delay, uint32_t context, uint64_t number)
+    {
+        m_events.Push({m_now + delay,
+                       (number << CONTEXT_BITS) | (context & CONTEXT_MASK),
+                       reinterpret_cast<uintptr_t>(static_cast<EventImpl*>(&event)) | REARMED});
+    }
+    /// The number of the event that runs.
+    uint64_t RunningNumber() const { return m_order >> CONTEXT_BITS; }
 
     /// @name ns3::SimulatorImpl
     /// @{
@@ -74,6 +90,11 @@ class EventLoop : public SimulatorImpl
     /// @}
 
   private:
+    static constexpr uint32_t CONTEXT_BITS = 20;
+    /// also stands for Simulator::NO_CONTEXT
+    static constexpr uint32_t CONTEXT_MASK = (1U << CONTEXT_BITS) - 1;
+    static constexpr uintptr_t REARMED = 1; ///< in an entry's handle
+
     /// \returns the number of the scheduling, as an EventId holds it
     uint32_t Add(Picos time, uint32_t context, uintptr_t handle);
     static bool IsRearmed(const EventEntry& entry);
@@ -83,11 +104,11 @@ class EventLoop : public SimulatorImpl
 
     static EventLoop* s_current;
 
-    EventQueue m_events;   ///< order: (number of the scheduling << 20) | context
-    size_t m_cancelled{0}; ///< since cancelled events were last dropped
     Picos m_now{0};
     uint64_t m_scheduled{0};
-    uint64_t m_order{0}; ///< of the event that runs
+    EventQueue m_events;   ///< order: (number of the scheduling << CONTEXT_BITS) | context
+    size_t m_cancelled{0}; ///< since cancelled events were last dropped
+    uint64_t m_order{0};   ///< of the event that runs
     uint64_t m_count{0};
     bool m_stop{false};
     std::vector<EventId> m_atDestroy;

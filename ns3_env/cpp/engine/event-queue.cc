@@ -11,6 +11,7 @@ namespace ns3::env
 namespace
 {
 constexpr size_t CHILDREN = 4;
+constexpr uint32_t LEAST_NODES = 64;
 } // namespace
 
 EventQueue::EventQueue()
@@ -29,99 +30,24 @@ EventQueue::SetGrain(Picos grain)
 }
 
 void
-EventQueue::Push(const EventEntry& entry)
+EventQueue::AddNodes()
 {
-    const uint64_t turn = Turn(entry.time);
-    if (turn - m_now < SLOTS)
+    const auto first = static_cast<uint32_t>(m_nodes.size());
+    const auto size = std::max<uint32_t>(2 * first, LEAST_NODES);
+    m_nodes.resize(size);
+    for (uint32_t at = size; at-- > first;)
     {
-        PushToSlot(turn % SLOTS, entry);
+        m_nodes[at].next = m_free;
+        m_free = at;
     }
-    else
-    {
-        PushToHeap(entry);
-    }
-}
-
-EventEntry
-EventQueue::Pop()
-{
-    EventEntry entry;
-    if (m_inWheel == 0)
-    {
-        entry = PopFromHeap();
-    }
-    else
-    {
-        const uint64_t slot = FirstSlot();
-        const bool near = m_heap.empty() || m_nodes[m_first[slot]].entry < m_heap.front();
-        entry = near ? PopFromSlot(slot) : PopFromHeap();
-    }
-    m_now = Turn(entry.time);
-    return entry;
-}
-
-// --- the wheel -----------------------------------------------------------------------------------
-
-void
-EventQueue::PushToSlot(uint64_t slot, const EventEntry& entry)
-{
-    uint32_t at = m_free;
-    if (at == NONE)
-    {
-        at = static_cast<uint32_t>(m_nodes.size());
-        m_nodes.emplace_back();
-    }
-    else
-    {
-        m_free = m_nodes[at].next;
-    }
-    uint32_t* link = &m_first[slot];
-    while (*link != NONE && m_nodes[*link].entry < entry)
-    {
-        link = &m_nodes[*link].next;
-    }
-    m_nodes[at] = {entry, *link};
-    *link = at;
-    m_used[slot / WORD_BITS] |= uint64_t{1} << (slot % WORD_BITS);
-    ++m_inWheel;
-}
-
-EventEntry
-EventQueue::PopFromSlot(uint64_t slot)
-{
-    const uint32_t at = m_first[slot];
-    Node& node = m_nodes[at];
-    m_first[slot] = node.next;
-    if (node.next == NONE)
-    {
-        m_used[slot / WORD_BITS] &= ~(uint64_t{1} << (slot % WORD_BITS));
-    }
-    node.next = m_free;
-    m_free = at;
-    --m_inWheel;
-    return node.entry;
-}
-
-uint64_t
-EventQueue::FirstSlot() const
-{
-    // Every entry's turn lies less than a round ahead, so slots follow each other in time from here on.
-    const uint64_t start = m_now % SLOTS;
-    uint64_t word = start / WORD_BITS;
-    uint64_t bits = m_used[word] & (~uint64_t{0} << (start % WORD_BITS));
-    while (bits == 0)
-    {
-        word = (word + 1) % WORDS;
-        bits = m_used[word];
-    }
-    return word * WORD_BITS + static_cast<uint64_t>(std::countr_zero(bits));
 }
 
 // --- the heap ------------------------------------------------------------------------------------
 
 void
-EventQueue::PushToHeap(const EventEntry& entry)
+EventQueue::PushToHeap(Picos time, uint64_t order, uintptr_t handle)
 {
+    const EventEntry entry{time, order, handle};
     m_heap.push_back(entry);
     size_t hole = m_heap.size() - 1;
     while (hole > 0)
@@ -135,6 +61,15 @@ EventQueue::PushToHeap(const EventEntry& entry)
         hole = parent;
     }
     m_heap[hole] = entry;
+    LookAtHeap();
+}
+
+void
+EventQueue::MoveFromHeap()
+{
+    const EventEntry least = PopFromHeap();
+    m_now = Turn(least.time);
+    PushToSlot(m_now % SLOTS, least);
 }
 
 EventEntry
@@ -162,6 +97,7 @@ EventQueue::PopFromHeap()
     {
         m_heap[hole] = last;
     }
+    LookAtHeap();
     return top;
 }
 
@@ -169,6 +105,7 @@ void
 EventQueue::RestoreHeap()
 {
     std::sort(m_heap.begin(), m_heap.end()); // an array in order is a heap
+    LookAtHeap();
 }
 
 } // namespace ns3::env

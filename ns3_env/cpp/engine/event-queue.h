@@ -6,8 +6,10 @@
 #include "ns3_env/cpp/contract/units.h"
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace ns3::env
@@ -42,9 +44,33 @@ class EventQueue
     void SetGrain(Picos grain);
 
     bool IsEmpty() const { return m_inWheel == 0 && m_heap.empty(); }
-    void Push(const EventEntry& entry);
+    void Push(EventEntry entry)
+    {
+        const uint64_t turn = Turn(entry.time);
+        if (turn - m_now < SLOTS) [[likely]]
+        {
+            PushToSlot(turn % SLOTS, entry);
+        }
+        else
+        {
+            PushToHeap(entry.time, entry.order, entry.handle);
+        }
+    }
     /// The least entry, which leaves the queue; call only while there is one.
-    EventEntry Pop();
+    EventEntry Pop()
+    {
+        if (m_inWheel == 0) [[unlikely]]
+        {
+            MoveFromHeap();
+        }
+        uint64_t slot = FirstSlot();
+        if (m_heapTime <= m_nodes[m_first[slot]].entry.time) [[unlikely]]
+        {
+            MoveFromHeap();
+            slot = FirstSlot();
+        }
+        return PopFromSlot(slot);
+    }
 
     /// Entries in the heap: those that ClearHeap looks at.
     size_t HeapSize() const { return m_heap.size(); }
@@ -68,23 +94,84 @@ class EventQueue
     };
 
     uint64_t Turn(Picos time) const { return static_cast<uint64_t>(time) >> m_grainBits; }
-    void PushToSlot(uint64_t slot, const EventEntry& entry);
+    void PushToSlot(uint64_t slot, EventEntry entry);
     EventEntry PopFromSlot(uint64_t slot);
     /// The first slot that holds an entry, from the one of the last entry taken; call only if there is one.
     uint64_t FirstSlot() const;
-    void PushToHeap(const EventEntry& entry);
+    // Out of the short way, which saves no registers for them and keeps an entry in some.
+    [[gnu::noinline]] void AddNodes();
+    [[gnu::noinline]] void PushToHeap(Picos time, uint64_t order, uintptr_t handle);
+    /// The heap's least entry goes into the wheel: nothing there lies before it, or all of the same time does.
+    [[gnu::noinline]] void MoveFromHeap();
     EventEntry PopFromHeap();
     void RestoreHeap();
+    void LookAtHeap() { m_heapTime = m_heap.empty() ? NONE_EVER : m_heap.front().time; }
+
+    static constexpr Picos NONE_EVER = std::numeric_limits<Picos>::max();
 
     uint32_t m_grainBits{8}; // 256 ps
-    uint64_t m_now{0};       ///< turn of the last entry taken
+    uint32_t m_free{NONE};
+    uint64_t m_now{0}; ///< turn of the last entry taken
     size_t m_inWheel{0};
+    Picos m_heapTime{NONE_EVER}; ///< of the heap's least entry
+    std::vector<Node> m_nodes;
     std::array<uint32_t, SLOTS> m_first; ///< of each slot's list, in order
     std::array<uint64_t, WORDS> m_used;  ///< a bit for each slot that holds an entry
-    std::vector<Node> m_nodes;
-    uint32_t m_free{NONE};
     std::vector<EventEntry> m_heap;
 };
+
+inline void
+EventQueue::PushToSlot(uint64_t slot, EventEntry entry)
+{
+    if (m_free == NONE) [[unlikely]]
+    {
+        AddNodes();
+    }
+    const uint32_t at = m_free;
+    m_free = m_nodes[at].next;
+    uint32_t* link = &m_first[slot];
+    while (*link != NONE && m_nodes[*link].entry < entry)
+    {
+        link = &m_nodes[*link].next;
+    }
+    m_nodes[at] = {entry, *link};
+    *link = at;
+    m_used[slot / WORD_BITS] |= uint64_t{1} << (slot % WORD_BITS);
+    ++m_inWheel;
+}
+
+inline EventEntry
+EventQueue::PopFromSlot(uint64_t slot)
+{
+    const uint32_t at = m_first[slot];
+    Node& node = m_nodes[at];
+    m_first[slot] = node.next;
+    if (node.next == NONE)
+    {
+        m_used[slot / WORD_BITS] &= ~(uint64_t{1} << (slot % WORD_BITS));
+    }
+    node.next = m_free;
+    m_free = at;
+    --m_inWheel;
+    const EventEntry entry = node.entry;
+    m_now = Turn(entry.time);
+    return entry;
+}
+
+inline uint64_t
+EventQueue::FirstSlot() const
+{
+    // Every entry's turn lies less than a round ahead, so slots follow each other in time from here on.
+    const uint64_t start = m_now % SLOTS;
+    uint64_t word = start / WORD_BITS;
+    uint64_t bits = m_used[word] & (~uint64_t{0} << (start % WORD_BITS));
+    while (bits == 0)
+    {
+        word = (word + 1) % WORDS;
+        bits = m_used[word];
+    }
+    return word * WORD_BITS + static_cast<uint64_t>(std::countr_zero(bits));
+}
 
 template <class Predicate>
 void

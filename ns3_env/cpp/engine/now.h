@@ -17,7 +17,11 @@ inline Picos
 NowPicos()
 {
     const EventLoop* loop = EventLoop::Current();
-    return loop != nullptr ? loop->NowTicks() : Simulator::Now().GetTimeStep();
+    if (loop != nullptr) [[likely]]
+    {
+        return loop->NowTicks();
+    }
+    return Simulator::Now().GetTimeStep();
 }
 
 } // namespace ns3::env

@@ -7,7 +7,6 @@
 #include "now.h"
 
 #include "ns3/nstime.h"
-#include "ns3/ptr.h"
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/contract/units.h"
 
@@ -15,48 +14,41 @@ namespace ns3::env
 {
 
 /**
- * Calls `(owner->*Method)()` each time it comes due. The same object may stand in the event queue
- * more than once; the owner must outlive the simulation run. Under another simulator implementation than
- * EventLoop it goes through ns3::Simulator.
+ * Calls `(owner->*Method)()` each time it comes due: a member of its owner, beside what the method reads. The same
+ * object may stand in the event queue more than once; it must outlive the simulation run. Under another simulator
+ * implementation than EventLoop it goes through ns3::Simulator.
  */
 template <class T, void (T::*Method)()>
-class ReusableEvent
+class ReusableEvent final : public RearmedEvent
 {
   public:
     ReusableEvent(T* owner, uint32_t context)
-        : m_impl(Create<Impl>(owner)),
+        : m_owner(owner),
           m_context(context)
     {
     }
 
     /// Comes due `delay` from now.
-    void Arm(Picos delay)
+    /// \returns the number of the scheduling under EventLoop (EventLoop::RunningNumber), otherwise 0
+    uint64_t Arm(Picos delay)
     {
-        if (EventLoop* loop = EventLoop::Current(); loop != nullptr)
+        if (EventLoop* loop = EventLoop::Current(); loop != nullptr) [[likely]]
         {
-            loop->Arm(*m_impl, delay, m_context);
-            return;
+            return loop->Arm(*this, delay, m_context);
         }
-        m_impl->Ref(); // the simulator drops one reference when the event has run
-        Simulator::ScheduleWithContext(m_context, Time(delay), PeekPointer(m_impl));
+        Schedule(delay);
+        return 0;
     }
 
+    void Fire() override { (m_owner->*Method)(); }
+
   private:
-    class Impl final : public RearmedEvent
+    [[gnu::noinline]] void Schedule(Picos delay)
     {
-      public:
-        explicit Impl(T* owner)
-            : m_owner(owner)
-        {
-        }
+        Simulator::ScheduleWithContext(m_context, Time(delay), [this] { Fire(); });
+    }
 
-        void Fire() override { (m_owner->*Method)(); }
-
-      private:
-        T* m_owner;
-    };
-
-    Ptr<Impl> m_impl;
+    T* m_owner;
     uint32_t m_context;
 };
 

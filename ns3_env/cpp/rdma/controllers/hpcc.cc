@@ -12,6 +12,18 @@ namespace ns3::env::rdma
 
 NS_OBJECT_ENSURE_REGISTERED(Hpcc);
 
+namespace
+{
+
+/// The whole part of a figure from 0 to 2^63.
+uint64_t
+Whole(double figure)
+{
+    return static_cast<uint64_t>(static_cast<int64_t>(figure));
+}
+
+} // namespace
+
 TypeId
 Hpcc::GetTypeId()
 {
@@ -61,8 +73,7 @@ Hpcc::WindowFor(const PathFacts& path, double rateBps) const
 {
     // W = maxBDP * rate / line rate, integer (docs/sources/published-simulator.md, "Sender"). Below one payload the reference
     // keeps one packet in flight, which is what a window of one payload does; its rate paces it.
-    const auto bytes = static_cast<uint64_t>(path.maxBdpBytes) * static_cast<uint64_t>(rateBps) /
-                       static_cast<uint64_t>(path.hostRateBps);
+    const uint64_t bytes = Whole(path.maxBdpBytes) * Whole(rateBps) / Whole(path.hostRateBps);
     return static_cast<double>(std::max<uint64_t>(bytes, path.payloadBytes));
 }
 
@@ -70,6 +81,7 @@ void
 Hpcc::OnFlowStart(FlowState& flow)
 {
     m_referenceRateBps.Set(flow.Path().hostRateBps);
+    m_increaseBps = std::round(m_increaseFraction * flow.Path().hostRateBps);
     flow.SetWindow(WindowFor(flow.Path(), m_referenceRateBps));
 }
 
@@ -98,9 +110,10 @@ Hpcc::MeasureInflight(const PathFacts& path, std::span<const IntRecord> hops)
             continue;
         }
         measured = true;
-        const double rate = static_cast<double>(hop.rateBps);
-        const double txRate = static_cast<double>(hop.txBytes - last.txBytes) * 8.0 /
-                              (static_cast<double>(tauNs) * 1e-9);
+        const double rate = static_cast<double>(static_cast<int64_t>(hop.rateBps));
+        const auto txBytes = static_cast<int64_t>(hop.txBytes - last.txBytes);
+        const double txRate =
+            static_cast<double>(txBytes) * 8.0 / (static_cast<double>(tauNs) * 1e-9);
         // u = txRate / B + min(q, q') * (nicRate / B) / maxBDP (docs/sources/published-simulator.md, "Controllers")
         const double u = txRate / rate + std::min(hop.queueBytes, last.queueBytes) *
                                              path.hostRateBps / rate / path.maxBdpBytes;
@@ -144,12 +157,13 @@ Hpcc::OnAck(FlowState& flow, const AckSample& ack)
     if (MeasureInflight(path, ack.hops))
     {
         const double maxC = m_utilisation.Get() / m_eta;
-        // The reference counts rates in whole bits per second.
-        const double increase = std::round(m_increaseFraction * path.hostRateBps);
         const bool multiplicative = maxC >= 1.0 || m_incStage >= m_maxStage;
         const double factor = multiplicative ? maxC : 1.0;
-        // An idle path (u = 0) allows any rate: the clamp takes it to line rate.
-        const double target = std::floor(m_referenceRateBps.Get() / factor) + increase;
+        // The reference counts rates in whole bits per second. An idle path (u = 0) allows any rate: the clamp takes it
+        // to line rate.
+        const double most = path.hostRateBps + 1;
+        const uint64_t divided = Whole(std::min(m_referenceRateBps.Get() / factor, most));
+        const double target = static_cast<double>(static_cast<int64_t>(divided)) + m_increaseBps;
         const double rate = std::min(std::max(target, path.minRateBps), path.hostRateBps);
         if (commits)
         {

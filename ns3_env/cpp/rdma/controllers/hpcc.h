@@ -40,6 +40,7 @@ class Hpcc : public CongestionControl
     double m_increaseFraction; ///< attribute AdditiveIncrease
     bool m_fastReact;          ///< attribute FastReact
 
+    double m_increaseBps{0}; ///< of AdditiveIncrease, in whole bit/s
     TracedValue<double> m_utilisation{1.0};
     TracedValue<double> m_referenceRateBps{0.0};
     uint32_t m_incStage{0};

@@ -8,6 +8,8 @@
 #include "ns3_env/cpp/contract/switch-config.h"
 #include "ns3_env/cpp/engine/random-source.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace ns3::env::rdma
@@ -46,6 +48,16 @@ class EcnMarker
             return 1.0;
         }
         return q > m_kmin ? m_pmax * (q - m_kmin) / (m_kmax - m_kmin) : 0.0;
+    }
+
+    /// With so much left, or less, nothing is marked; -1 where an empty queue may be.
+    int64_t MostUnmarked() const
+    {
+        constexpr double MORE_THAN_ANY = 1e18;
+        const double most = std::min(m_kmin, m_kmax);
+        return m_enabled && most < MORE_THAN_ANY
+                   ? static_cast<int64_t>(std::floor(std::max(most, -1.0)))
+                   : INT64_MAX;
     }
 
     /// Whether `packet`, which leaves `queueBytes` behind, is to be marked now.

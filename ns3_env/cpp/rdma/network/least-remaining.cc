@@ -76,7 +76,7 @@ LeastRemainingPort::Dequeue(Picos now)
 }
 
 Picos
-LeastRemainingPort::NextReady(Picos now)
+LeastRemainingPort::NextReady(Picos now) const
 {
     return m_waiting.IsEmpty() ? SwitchPort::NextReady(now) : now;
 }

@@ -58,9 +58,12 @@ class LeastRemainingPort final : public SwitchPort
 
     using SwitchPort::SwitchPort;
 
+    void Kick() override { KickAs(*this); }
+
   private:
-    Packet* Dequeue(Picos now) override;
-    Picos NextReady(Picos now) override;
+    friend Port;
+    Packet* Dequeue(Picos now);
+    Picos NextReady(Picos now) const;
 
     LeastRemainingQueue m_waiting;
 };
@@ -74,8 +77,11 @@ class LeastRemainingNic final : public Nic
 
     using Nic::Nic;
 
+    void Kick() override { KickAs(*this); }
+
   private:
-    Packet* Dequeue(Picos now) override;
+    friend Port;
+    Packet* Dequeue(Picos now);
 };
 
 } // namespace ns3::env::rdma

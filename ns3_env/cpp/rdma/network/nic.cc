@@ -102,7 +102,7 @@ Nic::Dequeue(Picos now)
 }
 
 Picos
-Nic::NextReady(Picos now)
+Nic::NextReady(Picos now) const
 {
     if (IsPaused())
     {

@@ -34,15 +34,20 @@ class Nic : public Port
     /// Payload bytes of data packets that arrived here, duplicates included.
     uint64_t DeliveredPayload() const { return m_deliveredPayload; }
 
+    void Kick() override { KickAs(*this); }
+
   protected:
-    Packet* Dequeue(Picos now) override;
-    Picos NextReady(Picos now) override;
+    friend Port;
+    Packet* Dequeue(Picos now);
+    Picos NextReady(Picos now) const;
     void Receive(Packet* packet) override;
 
     /// The next packet of a flow that is ready.
     Packet* Take(QueuePair& flow, Picos now);
     /// A flow's waiting packet was moved (FlowState::SetRateAndRepace); the card looks again in any case.
     virtual void OnRepaced(const QueuePair&, Picos) {}
+
+    static constexpr bool LOOKS_AFTER_EACH_FRAME = true;
 
     PacketFifo m_acks;
     std::vector<QueuePair*> m_flows; ///< in the order they started

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -49,20 +50,34 @@ enum class PacketKind : uint8_t
     Notification, ///< a switch's feedback to the source of a data packet, by the way that it came
 };
 
-struct Packet
+/// What switches write into a data packet.
+enum class Telemetry : uint8_t
 {
-    Packet* next;      ///< link of the queue that holds the packet
-    QueuePair* flow;   ///< null for PFC frames
+    None,
+    Exact,     ///< an IntRecord per hop
+    Quantised, ///< the same, rounded to HPCC's header units
+};
+
+inline constexpr size_t CACHE_LINE = 64;
+
+/// A hop reads and writes the first cache line; the second and later ones hold telemetry.
+struct alignas(CACHE_LINE) Packet
+{
+    Packet* next;    ///< link of the queue that holds the packet
+    QueuePair* flow; ///< null for PFC frames
+    SwitchPort* const*
+        egress;        ///< ports by which it leaves the switches of its way: Data, Ack, Nack
     Picos arrival;     ///< when it reaches the other end of the link it is on
     Picos sentAt;      ///< when the sender began to transmit the data packet; echoed by its ACK
     uint64_t sequence; ///< Data: offset of the first payload byte; Ack, Nack: next byte expected
     uint32_t payloadBytes;
     uint32_t wireBytes;
-    uint32_t ingressPort; ///< where it entered the switch that holds it
+    uint16_t ingressPort; ///< where it entered the switch that holds it
     PacketKind kind;
-    bool ecnCapable; ///< Data: may be marked (RFC 3168, "ECT")
-    bool ecnMarked;
-    bool last; ///< carries the flow's last byte (RoCE "Write Last")
+    bool ecnCapable : 1; ///< Data: may be marked (RFC 3168, "ECT")
+    bool ecnMarked : 1;
+    bool last : 1; ///< carries the flow's last byte (RoCE "Write Last")
+    Telemetry telemetry;
     uint8_t
         hop; ///< switches passed in this direction; Notification: those still between it and the source
     uint8_t intHops; ///< records written
@@ -75,20 +90,21 @@ struct Packet
     std::span<const IntRecord> IntRecords() const { return {intRecords.data(), intHops}; }
 };
 
+static_assert(offsetof(Packet, intRecords) == CACHE_LINE);
+
 /// Recycles packets; memory grows with packets in flight, never with packets sent.
 class PacketPool
 {
   public:
     Packet* Allocate()
     {
-        if (m_free == nullptr)
-        {
-            Grow();
-        }
-        Packet* p = m_free;
-        m_free = p->next;
-        p->next = nullptr;
         ++m_live;
+        Packet* p = m_free;
+        if (p == nullptr) [[unlikely]]
+        {
+            return Fresh();
+        }
+        m_free = p->next;
         return p;
     }
 
@@ -105,18 +121,18 @@ class PacketPool
   private:
     static constexpr size_t CHUNK = 1024;
 
-    void Grow()
+    Packet* Fresh()
     {
-        m_chunks.push_back(std::make_unique<Packet[]>(CHUNK));
-        for (size_t i = CHUNK; i-- > 0;)
+        if (m_fresh == CHUNK)
         {
-            Packet* p = &m_chunks.back()[i];
-            p->next = m_free;
-            m_free = p;
+            m_chunks.push_back(std::make_unique_for_overwrite<Packet[]>(CHUNK));
+            m_fresh = 0;
         }
+        return &m_chunks.back()[m_fresh++];
     }
 
     std::vector<std::unique_ptr<Packet[]>> m_chunks;
+    size_t m_fresh{CHUNK}; ///< packets of the last chunk that were handed out before
     Packet* m_free{nullptr};
     uint64_t m_live{0};
 };

@@ -5,9 +5,7 @@
 #include "queue-pair.h"
 
 #include "ns3/trace-source-accessor.h"
-#include "ns3_env/cpp/engine/heartbeat.h"
-
-#include <algorithm>
+#include "ns3_env/cpp/engine/watched-trace.h"
 
 namespace ns3::env::rdma
 {
@@ -23,11 +21,11 @@ Port::GetTypeId()
             .SetGroupName("Rdma")
             .AddTraceSource("Tx",
                             "A frame's transmission begins.",
-                            MakeTraceSourceAccessor(&Port::m_txTrace),
+                            MakeWatchedTrace(&Port::m_txTrace),
                             "ns3::env::rdma::Packet::TracedCallback")
             .AddTraceSource("Rx",
                             "A frame has arrived from the link.",
-                            MakeTraceSourceAccessor(&Port::m_rxTrace),
+                            MakeWatchedTrace(&Port::m_rxTrace),
                             "ns3::env::rdma::Packet::TracedCallback")
             .AddTraceSource("Drop",
                             "A packet that was to leave here, or has left, is lost, and why.",
@@ -42,10 +40,10 @@ Port::GetTypeId()
 
 Port::Port(NetworkContext& network, uint32_t nodeId, uint32_t index)
     : m_network(network),
+      m_arrivalEvent(this, nodeId),
       m_nodeId(nodeId),
       m_index(index),
-      m_txEvent(this, nodeId),
-      m_arrivalEvent(this, nodeId)
+      m_txEvent(this, nodeId)
 {
 }
 
@@ -61,52 +59,30 @@ Port::Connect(Port& a, Port& b, double rateBps, Picos delay)
 }
 
 void
-Port::Kick()
+Port::Reserve()
 {
-    const Picos now = NowPicos();
-    if (now < m_busyUntil)
+    EventLoop* loop = EventLoop::Current();
+    if (loop == nullptr)
     {
-        Arm(m_busyUntil, now);
+        Arm(m_busyUntil, NowPicos());
         return;
     }
-    if (now == m_busyUntil && m_armedAt == now)
-    {
-        return; // the end of a transmission stands in the event queue for this very instant
-    }
-    Packet* packet = m_control.Pop();
-    if (packet == nullptr)
-    {
-        packet = Dequeue(now);
-    }
-    if (packet != nullptr)
-    {
-        Transmit(packet, now);
-    }
-    const bool perFrame = m_network.linkEvents == LinkEvents::PerFrame;
-    const bool looksAgain = (perFrame && packet != nullptr) || !m_control.IsEmpty();
-    const Picos next = looksAgain ? now : NextReady(now);
-    if (next != NEVER)
-    {
-        Arm(std::max(next, m_busyUntil), now);
-    }
-    if (packet != nullptr)
-    {
-        if (m_flight.IsEmpty() || perFrame)
-        {
-            m_arrivalEvent.Arm(packet->arrival - now);
-        }
-        m_flight.Push(packet);
-    }
+    m_armedAt = m_busyUntil;
+    m_reserved = loop->Reserve();
+    m_isReserved = true;
 }
 
 void
-Port::Arm(Picos when, Picos now)
+Port::TakeReserved(Picos now)
 {
-    if (when < m_armedAt)
+    EventLoop& loop = *EventLoop::Current();
+    m_isReserved = false;
+    if (m_armedAt < now || (m_armedAt == now && m_reserved < loop.RunningNumber()))
     {
-        m_armedAt = when;
-        m_txEvent.Arm(when - now);
+        m_armedAt = NEVER; // it would have found nothing to send
+        return;
     }
+    loop.ArmReserved(m_txEvent, m_armedAt - now, m_nodeId, m_reserved);
 }
 
 void
@@ -121,44 +97,30 @@ Port::OnTransmitterFree()
 }
 
 void
-Port::Transmit(Packet* packet, Picos now)
-{
-    if (packet->wireBytes != m_cachedBytes)
-    {
-        m_cachedBytes = packet->wireBytes;
-        m_cachedTime = SerialisationTime(m_cachedBytes, m_rateBps, m_network.rounding);
-    }
-    m_busyUntil = now + m_cachedTime;
-    m_txBytes += packet->wireBytes;
-    m_network.packetHops += packet->flow != nullptr ? 1 : 0;
-    Heartbeat::Beat();
-    m_txTrace(*packet);
-
-    packet->arrival = m_busyUntil + m_delay;
-}
-
-void
 Port::OnArrival()
 {
-    Packet* packet = m_flight.Pop();
-    if (!m_flight.IsEmpty() && m_network.linkEvents == LinkEvents::Merged)
+    Packet* packet = m_incoming.Pop();
+    if (!m_incoming.IsEmpty() && m_network.linkEvents == LinkEvents::Merged)
     {
-        m_arrivalEvent.Arm(m_flight.Front()->arrival - packet->arrival);
+        m_arrivalEvent.Arm(m_incoming.Front()->arrival - packet->arrival);
     }
-    if (packet->flow == nullptr) // PFC is handled by the MAC itself
+    if (packet->flow == nullptr) [[unlikely]] // PFC is handled by the MAC itself
     {
-        m_peer->m_rxTrace(*packet);
-        m_peer->SetPaused(packet->kind == PacketKind::Pause, packet->arrival);
+        m_rxTrace(*packet);
+        SetPaused(packet->kind == PacketKind::Pause, packet->arrival);
         m_network.Release(packet);
         return;
     }
-    if (m_lossy && IsLost(*packet))
+    if (m_lossy && m_peer->IsLost(*packet)) [[unlikely]]
     {
-        Lose(packet, LossCause::Link);
+        m_peer->Lose(packet, LossCause::Link);
         return;
     }
-    m_peer->m_rxTrace(*packet);
-    m_peer->Receive(packet);
+    if (m_traced) [[unlikely]]
+    {
+        m_rxTrace(*packet);
+    }
+    Receive(packet);
 }
 
 void
@@ -231,14 +193,14 @@ void
 Port::SetLoss(double probability)
 {
     m_lossProbability = probability;
-    m_lossy = m_lossy || probability > 0;
+    m_peer->m_lossy |= probability > 0;
 }
 
 void
 Port::SetDropFilter(Callback<bool, const Packet&> filter)
 {
     m_dropFilter = filter;
-    m_lossy = true;
+    m_peer->m_lossy = true;
 }
 
 bool

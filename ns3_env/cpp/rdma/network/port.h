@@ -9,7 +9,11 @@
 #include "ns3/object.h"
 #include "ns3/traced-callback.h"
 #include "ns3_env/cpp/engine/losses.h"
+#include "ns3_env/cpp/engine/now.h"
 #include "ns3_env/cpp/engine/reusable-event.h"
+
+#include <algorithm>
+#include <array>
 
 namespace ns3::env::rdma
 {
@@ -35,7 +39,7 @@ class Port : public Object
     Port& Peer() const { return *m_peer; }
 
     /// Sends what can be sent now, or makes sure the port looks again when it can.
-    void Kick();
+    virtual void Kick() = 0;
 
     /// Queues a PFC frame ahead of everything else.
     void SendPfc(PacketKind kind);
@@ -54,65 +58,177 @@ class Port : public Object
     /// Bytes sent: data, ACKs and PFC frames.
     uint64_t TxBytes() const { return m_txBytes; }
 
+    /// From now on its trace sources may have listeners.
+    void Watch() { m_traced = true; }
+
     /// Loses each data or ACK packet arriving at the peer with this probability.
     void SetLoss(double probability);
     /// Loses each packet arriving at the peer for which the filter returns true (fault injection).
     void SetDropFilter(Callback<bool, const Packet&> filter);
 
   protected:
-    /// The next data-class packet to transmit at `now`, or null. Called with the transmitter free.
-    virtual Packet* Dequeue(Picos now) = 0;
-    /// Earliest time at which Dequeue may return a packet, NEVER if only a new event can change that.
-    virtual Picos NextReady(Picos now) = 0;
+    /**
+     * Kick() of a kind of port, which calls its own functions without a virtual table:
+     * - `Packet* Dequeue(Picos now)`: the next data-class packet to transmit, or null; called with the transmitter free.
+     * - `Picos NextReady(Picos now)`: earliest time at which Dequeue may return a packet, NEVER if only a new event can
+     *   change that.
+     * - `LOOKS_AFTER_EACH_FRAME`: whether a look at the end of a frame may do anything though nothing waits
+     *   (LinkEvents::PerFrame).
+     */
+    template <class Self>
+    void KickAs(Self& self);
     /// A data, ACK or NACK packet has arrived here.
     virtual void Receive(Packet* packet) = 0;
 
+    /// Whether anybody listens to one of its trace sources.
+    bool IsTraced() const { return m_traced; }
+
     /// Counts a lost packet and takes it off the network.
     void Lose(Packet* packet, LossCause cause);
-
-    NetworkContext& m_network;
 
   private:
     void Transmit(Packet* packet, Picos now);
     void OnTransmitterFree();
     void OnArrival();
     void Arm(Picos when, Picos now);
+    /// The end of the transmission under way has its place among events of its instant; whether it is one shows later.
+    void Reserve();
+    void TakeReserved(Picos now);
     bool IsLost(const Packet& packet);
     void SetPaused(bool paused, Picos now);
 
+    /// What a frame of this kind takes; most are as long as the one before it.
+    Picos TransmissionTime(const Packet& packet);
+
+    struct LastFrame
+    {
+        uint32_t bytes{0};
+        Picos time{0};
+    };
+
+    // A line of the cache each: what every look at the port reads and writes, what an arrival does, a transmission.
+    alignas(CACHE_LINE) Picos m_busyUntil{0};
+    Picos m_armedAt{NEVER}; ///< the one tx event that counts; others in the queue are stale
+    uint64_t m_reserved{
+        0}; ///< its number, where it stands in the queue only if something waits for it
+    bool m_isReserved{false};
+    bool m_paused{false};
+    bool m_traced{false}; ///< somebody listens to a trace source
+    bool m_lossy{false}; ///< what comes in may be lost: the peer has a loss probability or a filter
+    Port* m_peer{nullptr};
+    PacketFifo m_control; ///< PFC frames, then feedback frames
+
+  protected:
+    NetworkContext& m_network;
+
+  private:
+    alignas(CACHE_LINE) ReusableEvent<Port, &Port::OnArrival> m_arrivalEvent;
+    PacketFifo m_incoming; ///< on the link towards this port
+    Picos m_delay{0};
     uint32_t m_nodeId;
     uint32_t m_index;
-    Port* m_peer{nullptr};
+
+    alignas(CACHE_LINE) uint64_t m_txBytes{0};
+    std::array<LastFrame, 2> m_last; ///< data, others
     double m_rateBps{0};
-    Picos m_delay{0};
+    ReusableEvent<Port, &Port::OnTransmitterFree> m_txEvent;
 
-    Picos m_busyUntil{0};
-    Picos m_armedAt{NEVER}; ///< the one tx event that counts; others in the queue are stale
-    uint32_t m_cachedBytes{0};
-    Picos m_cachedTime{0};
-    PacketFifo m_control; ///< PFC frames, then feedback frames
-    PacketFifo m_flight;
-    uint64_t m_txBytes{0};
-
-    bool m_paused{false};
+    TracedCallback<const Packet&> m_txTrace;
+    TracedCallback<const Packet&> m_rxTrace;
     Picos m_pausedSince{0};
     Picos m_pausedTotal{0};
     uint64_t m_pauseFramesReceived{0};
     uint64_t m_pauseFramesSent{0};
 
     LossCounts m_lost;
-    bool m_lossy{false}; ///< there is a loss probability or a filter
     double m_lossProbability{0};
     Callback<bool, const Packet&> m_dropFilter;
-
-    ReusableEvent<Port, &Port::OnTransmitterFree> m_txEvent;
-    ReusableEvent<Port, &Port::OnArrival> m_arrivalEvent;
-
-    TracedCallback<const Packet&> m_txTrace;
-    TracedCallback<const Packet&> m_rxTrace;
     TracedCallback<const Packet&, LossCause> m_dropTrace;
     TracedCallback<bool> m_pauseTrace;
 };
+
+template <class Self>
+void
+Port::KickAs(Self& self)
+{
+    const Picos now = NowPicos();
+    if (m_isReserved)
+    {
+        TakeReserved(now);
+    }
+    if (now < m_busyUntil)
+    {
+        Arm(m_busyUntil, now);
+        return;
+    }
+    if (now == m_busyUntil && m_armedAt == now)
+    {
+        return; // the end of a transmission stands in the event queue for this very instant
+    }
+    Packet* packet = m_control.Pop();
+    if (packet == nullptr) [[likely]]
+    {
+        packet = self.Dequeue(now);
+    }
+    if (packet != nullptr)
+    {
+        Transmit(packet, now);
+    }
+    const bool perFrame = m_network.linkEvents == LinkEvents::PerFrame;
+    const bool looks = Self::LOOKS_AFTER_EACH_FRAME && perFrame && packet != nullptr;
+    const Picos next = looks || !m_control.IsEmpty() ? now : self.NextReady(now);
+    if (next != NEVER)
+    {
+        Arm(std::max(next, m_busyUntil), now);
+    }
+    else if (perFrame && packet != nullptr)
+    {
+        Reserve();
+    }
+    if (packet != nullptr)
+    {
+        if (m_peer->m_incoming.IsEmpty() || perFrame)
+        {
+            m_peer->m_arrivalEvent.Arm(packet->arrival - now);
+        }
+        m_peer->m_incoming.Push(packet);
+    }
+}
+
+inline void
+Port::Arm(Picos when, Picos now)
+{
+    if (when < m_armedAt)
+    {
+        m_armedAt = when;
+        m_txEvent.Arm(when - now);
+    }
+}
+
+inline Picos
+Port::TransmissionTime(const Packet& packet)
+{
+    LastFrame& last = m_last[packet.kind == PacketKind::Data ? 0 : 1];
+    if (packet.wireBytes != last.bytes) [[unlikely]]
+    {
+        last = {packet.wireBytes,
+                SerialisationTime(packet.wireBytes, m_rateBps, m_network.rounding)};
+    }
+    return last.time;
+}
+
+inline void
+Port::Transmit(Packet* packet, Picos now)
+{
+    m_busyUntil = now + TransmissionTime(*packet);
+    m_txBytes += packet->wireBytes;
+    m_network.packetHops += packet->flow != nullptr ? 1 : 0;
+    if (m_traced) [[unlikely]]
+    {
+        m_txTrace(*packet);
+    }
+    packet->arrival = m_busyUntil + m_peer->m_delay;
+}
 
 } // namespace ns3::env::rdma
 

@@ -13,14 +13,28 @@ namespace ns3::env::rdma
 namespace
 {
 constexpr uint32_t MAX_BACKOFF = 6; // doublings of the retransmission timeout
+
+Telemetry
+TelemetryOf(const IntRequest& request)
+{
+    if (!request.hopRecords)
+    {
+        return Telemetry::None;
+    }
+    return request.quantised ? Telemetry::Quantised : Telemetry::Exact;
 }
 
+} // namespace
+
 QueuePair::QueuePair(const FlowSpec& spec, PathFacts path, Ptr<CongestionControl> control)
-    : m_facts(std::move(path)),
-      m_controller(control),
-      m_intRequest(control->GetIntRequest())
+    : m_controller(control),
+      m_facts(std::move(path))
 {
-    m_facts.packetBytes = m_facts.payloadBytes + DATA_HEADER_BYTES + m_intRequest.wireBytes;
+    const IntRequest request = control->GetIntRequest();
+    m_headerBytes = DATA_HEADER_BYTES + request.wireBytes;
+    m_ackBytes = AckBytes(request.wireBytes);
+    m_telemetry = TelemetryOf(request);
+    m_facts.packetBytes = m_facts.payloadBytes + m_headerBytes;
     m_path = &m_facts;
     m_id = spec.id;
     m_sizeBytes = spec.sizeBytes;
@@ -108,7 +122,9 @@ QueuePair::NextPacket(NetworkContext& network, Picos now)
     p->kind = PacketKind::Data;
     p->sequence = m_sentBytes;
     p->payloadBytes = payload;
-    p->wireBytes = payload + DATA_HEADER_BYTES + m_intRequest.wireBytes;
+    p->wireBytes = payload + m_headerBytes;
+    p->egress = m_forward.data();
+    p->telemetry = m_telemetry;
     p->sentAt = now;
     p->ecnCapable = !m_openLoop;
     p->ecnMarked = false;
@@ -288,8 +304,9 @@ QueuePair::OnData(Packet& packet, Picos now)
     }
     packet.kind = answer;
     packet.sequence = m_expected;
+    packet.egress = m_backward.data();
     packet.payloadBytes = 0;
-    packet.wireBytes = AckBytes(m_intRequest.wireBytes);
+    packet.wireBytes = m_ackBytes;
     packet.hop = 0;
     return true;
 }

@@ -49,7 +49,8 @@ class QueuePair final : public Flow
     void SetPath(Nic& sender, Route forward, Route backward);
     void SetRetransmissionTimeout(Picos timeout) { m_timeout = timeout; }
     /// No switch writes a record, though there is room for them on the wire.
-    void DropRecords() { m_intRequest.hopRecords = false; }
+    void DropRecords() { m_telemetry = Telemetry::None; }
+    bool HasRecords() const { return m_telemetry != Telemetry::None; }
     void SetRecovery(const GoBackN& recovery) { m_recovery = recovery; }
     /// Makes it a stream: full packets at `rateBps` (on the wire) until `stop`, whatever comes of them. What the NIC's
     /// other flows or a pause hold back leaves as soon as it can, but not after the stop.
@@ -90,13 +91,8 @@ class QueuePair final : public Flow
         return m_sizeBytes == ENDLESS_BYTES ? ENDLESS_BYTES : m_sizeBytes - sequence;
     }
     Nic& Sender() const { return *m_sender; }
-    SwitchPort* NextHop(const Packet& packet) const
-    {
-        return packet.kind == PacketKind::Data ? m_forward[packet.hop] : m_backward[packet.hop];
-    }
     /// The port by which the switch at `hop` sends to the source what is about a data packet: the one it came in by.
     SwitchPort& TowardsSource(uint8_t hop) const;
-    const IntRequest& GetIntRequest() const { return m_intRequest; }
     CongestionControl& Controller() const override { return *m_controller; }
 
     /// One packet more is on the network that is about this flow, though it did not send it.
@@ -133,39 +129,42 @@ class QueuePair final : public Flow
     void GoBack(uint64_t sequence, Picos now);
     void Finish(Picos now);
 
-    PathFacts m_facts;
-    Ptr<CongestionControl> m_controller;
-    IntRequest m_intRequest;
-    Nic* m_sender{nullptr};
+    // what each packet reads and writes
     Route m_forward;
     Route m_backward;
-
-    GoBackN m_recovery;
-
-    // sender
+    std::unique_ptr<const OpenLoop> m_openLoop;
+    uint64_t m_expected{0}; ///< by the receiver
+    Ptr<CongestionControl> m_controller;
+    Nic* m_sender{nullptr};
     uint64_t m_highestSent{0};
     uint64_t m_retransmitted{0};
     Picos m_endTime{-1};
+    Picos m_lastProgress{0};
+    uint32_t m_backoff{0};
+    uint32_t m_headerBytes; ///< of a data packet
+    uint32_t m_ackBytes;
+    uint32_t m_countedHops{0}; ///< a bit per switch of the path
+    uint32_t m_packetsOut{0};
+    Telemetry m_telemetry;
     bool m_held{false};
-    std::unique_ptr<const OpenLoop> m_openLoop;
+
+    GoBackN m_recovery;
+    PathFacts m_facts;
+
+    // sender
     Picos m_pauseAtStart{0};
     Picos m_pauseAtEnd{0};
 
     // retransmission timer: one pending event, moved on lazily
     Picos m_timeout{0};
-    Picos m_lastProgress{0};
-    uint32_t m_backoff{0};
     uint64_t m_timeouts{0};
     EventId m_timer;
 
     // receiver
-    uint64_t m_expected{0};
     uint64_t m_nackedGap{UINT64_MAX}; ///< first byte missing at the last NACK
     Picos m_nextNackAt{0};
 
-    uint32_t m_packetsOut{0};
     uint64_t m_lost{0};
-    uint32_t m_countedHops{0}; ///< a bit per switch of the path
 };
 
 } // namespace ns3::env::rdma

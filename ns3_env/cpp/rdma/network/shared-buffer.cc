@@ -15,7 +15,7 @@ SharedBuffer::SharedBuffer(const SharedBufferConfig& config)
 void
 SharedBuffer::AddPort(uint64_t headroomBytes, uint32_t alphaShift)
 {
-    m_ports.push_back({headroomBytes, 0, 0, alphaShift});
+    m_ports.push_back({headroomBytes, 0, 0, alphaShift, false});
     m_committed += headroomBytes + m_config.reserveBytes;
 }
 
@@ -80,13 +80,31 @@ SharedBuffer::Remove(uint32_t port, uint32_t bytes)
 }
 
 bool
-SharedBuffer::ShouldPause(uint32_t port) const
+SharedBuffer::TakePause(uint32_t port)
+{
+    bool& pausing = m_ports[port].pausing;
+    const bool now = !pausing && MustPause(port);
+    pausing |= now;
+    return now;
+}
+
+bool
+SharedBuffer::TakeResume(uint32_t port)
+{
+    bool& pausing = m_ports[port].pausing;
+    const bool now = pausing && MayResume(port);
+    pausing &= !now;
+    return now;
+}
+
+bool
+SharedBuffer::MustPause(uint32_t port) const
 {
     return m_config.pfc && (m_ports[port].headroomUsed > 0 || SharedBytes(port) >= Threshold(port));
 }
 
 bool
-SharedBuffer::ShouldResume(uint32_t port) const
+SharedBuffer::MayResume(uint32_t port) const
 {
     if (m_ports[port].headroomUsed > 0)
     {

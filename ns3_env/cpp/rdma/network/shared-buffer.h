@@ -37,8 +37,10 @@ class SharedBuffer
     uint64_t FreeBytes() const;
     /// Dynamic threshold of a port's share of the pool, in bytes.
     uint64_t Threshold(uint32_t port) const { return FreeBytes() >> m_ports[port].alphaShift; }
-    bool ShouldPause(uint32_t port) const;
-    bool ShouldResume(uint32_t port) const;
+    /// True where the port's neighbour is to be paused now, which counts as done.
+    bool TakePause(uint32_t port);
+    /// True where it is paused and is to be resumed now, which counts as done.
+    bool TakeResume(uint32_t port);
 
     /// Pool bytes that a port holds.
     uint64_t SharedBytes(uint32_t port) const;
@@ -51,7 +53,11 @@ class SharedBuffer
         uint64_t headroomUsed;
         uint64_t bytes; ///< in reserve and pool
         uint32_t alphaShift;
+        bool pausing; ///< its neighbour
     };
+
+    bool MustPause(uint32_t port) const;
+    bool MayResume(uint32_t port) const;
 
     SharedBufferConfig m_config;
     std::vector<Ingress> m_ports;

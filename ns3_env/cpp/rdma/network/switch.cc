@@ -6,7 +6,7 @@
 #include "network-rules.h"
 #include "queue-pair.h"
 
-#include "ns3/trace-source-accessor.h"
+#include "ns3_env/cpp/engine/watched-trace.h"
 
 #include <algorithm>
 #include <array>
@@ -83,34 +83,13 @@ CongestionPoint::Interval(uint8_t quantised) const
     return m_config.sampleBytes * share * (1 + jitter);
 }
 
-void
-ExactFlowCounter::OnEnqueue(const Packet& packet, Picos)
-{
-    m_flows += packet.flow->MarkCounted(packet.hop) ? 1 : 0;
-}
-
-void
-ExactFlowCounter::OnDequeue(const Packet& packet)
-{
-    if (packet.last)
-    {
-        m_flows -= packet.flow->ClearCounted(packet.hop) ? 1 : 0;
-    }
-}
-
-uint32_t
-ExactFlowCounter::Count(Picos)
-{
-    return m_flows;
-}
-
-TimeoutFlowCounter::TimeoutFlowCounter(Picos timeout)
+RecentFlows::RecentFlows(Picos timeout)
     : m_timeout(timeout)
 {
 }
 
 void
-TimeoutFlowCounter::OnEnqueue(const Packet& packet, Picos now)
+RecentFlows::OnEnqueue(const Packet& packet, Picos now)
 {
     if (packet.flow->IsOpenLoop())
     {
@@ -128,13 +107,8 @@ TimeoutFlowCounter::OnEnqueue(const Packet& packet, Picos now)
     m_bySeen.splice(m_bySeen.begin(), m_bySeen, it->second);
 }
 
-void
-TimeoutFlowCounter::OnDequeue(const Packet&)
-{
-}
-
 uint32_t
-TimeoutFlowCounter::Count(Picos now)
+RecentFlows::Count(Picos now)
 {
     while (!m_bySeen.empty() && now - m_bySeen.back().seen > m_timeout)
     {
@@ -151,8 +125,9 @@ namespace
 constexpr uint32_t TX_UNIT_BYTES = 128;
 constexpr uint32_t QUEUE_UNIT_BYTES = 80;
 
-uint64_t
-Quantise(uint64_t value, uint32_t unit)
+template <class Whole>
+Whole
+Quantise(Whole value, uint32_t unit)
 {
     return value - value % unit;
 }
@@ -170,11 +145,11 @@ SwitchPort::GetTypeId()
                             .SetGroupName("Rdma")
                             .AddTraceSource("QueueBytes",
                                             "Bytes in the egress queue after a change.",
-                                            MakeTraceSourceAccessor(&SwitchPort::m_queueTrace),
+                                            MakeWatchedTrace(&SwitchPort::m_queueTrace),
                                             "ns3::TracedValueCallback::Uint64")
                             .AddTraceSource("Mark",
                                             "A data packet was marked as it left the queue.",
-                                            MakeTraceSourceAccessor(&SwitchPort::m_markTrace),
+                                            MakeWatchedTrace(&SwitchPort::m_markTrace),
                                             "ns3::env::rdma::Packet::TracedCallback");
     return tid;
 }
@@ -186,13 +161,17 @@ SwitchPort::SwitchPort(NetworkContext& network, Switch& owner, uint32_t nodeId, 
 }
 
 void
-SwitchPort::Configure(std::unique_ptr<EcnMarker> marker,
-                      std::unique_ptr<FlowCounter> counter,
-                      uint32_t telemetryUnit)
+SwitchPort::Configure(std::unique_ptr<EcnMarker> marker, uint32_t telemetryUnit)
 {
     m_marker = std::move(marker);
-    m_counter = std::move(counter);
+    m_mostUnmarked = m_marker->MostUnmarked();
     m_telemetryUnit = telemetryUnit;
+}
+
+void
+SwitchPort::CountRecentFlows(Picos timeout)
+{
+    m_recent = std::make_unique<RecentFlows>(timeout);
 }
 
 void
@@ -208,7 +187,7 @@ SwitchPort::Enqueue(Packet* packet, Picos now)
 {
     if (packet->kind == PacketKind::Data)
     {
-        m_counter->OnEnqueue(*packet, now);
+        CountFlow(*packet, now);
     }
     m_queueBytes += packet->wireBytes;
     m_queue.Push(packet);
@@ -216,7 +195,10 @@ SwitchPort::Enqueue(Packet* packet, Picos now)
     {
         m_stats->Update(m_queueBytes, now);
     }
-    m_queueTrace(m_queueBytes);
+    if (IsTraced()) [[unlikely]]
+    {
+        m_queueTrace(m_queueBytes);
+    }
     if (m_congestionPoint && packet->kind == PacketKind::Data)
     {
         if (const auto feedback = m_congestionPoint->OnArrival(packet->wireBytes, m_queueBytes))
@@ -225,6 +207,17 @@ SwitchPort::Enqueue(Packet* packet, Picos now)
         }
     }
     Kick();
+}
+
+inline void
+SwitchPort::CountFlow(const Packet& packet, Picos now)
+{
+    if (m_recent) [[unlikely]]
+    {
+        m_recent->OnEnqueue(packet, now);
+        return;
+    }
+    m_flows += packet.flow->MarkCounted(packet.hop) ? 1 : 0;
 }
 
 void
@@ -260,8 +253,12 @@ SwitchPort::Dequeue(Picos now)
     {
         m_stats->Update(m_queueBytes, now);
     }
-    m_queueTrace(m_queueBytes);
-    if (m_marker->Marks(*packet, m_queueBytes))
+    if (IsTraced()) [[unlikely]]
+    {
+        m_queueTrace(m_queueBytes);
+    }
+    if (static_cast<int64_t>(m_queueBytes) > m_mostUnmarked &&
+        m_marker->Marks(*packet, m_queueBytes))
     {
         packet->ecnMarked = true;
         m_markTrace(*packet);
@@ -269,11 +266,14 @@ SwitchPort::Dequeue(Picos now)
     m_switch.Release(packet->ingressPort, packet->wireBytes);
     if (packet->kind == PacketKind::Data)
     {
-        if (packet->flow->GetIntRequest().hopRecords)
+        if (packet->telemetry != Telemetry::None)
         {
             WriteTelemetry(*packet, now);
         }
-        m_counter->OnDequeue(*packet);
+        if (packet->last) [[unlikely]]
+        {
+            m_flows -= packet->flow->ClearCounted(packet->hop) ? 1 : 0;
+        }
     }
     ++packet->hop;
     return packet;
@@ -285,24 +285,18 @@ SwitchPort::WriteTelemetry(Packet& packet, Picos now)
     IntRecord& record = packet.intRecords[packet.intHops++];
     record.timeNs = ToNanos(now);
     record.rateBps = static_cast<uint64_t>(RateBps());
-    record.flows = m_counter->Count(now);
-    if (packet.flow->GetIntRequest().quantised)
+    record.flows = FlowCount(now);
+    if (packet.telemetry == Telemetry::Quantised)
     {
         record.txBytes = Quantise(TxBytes(), TX_UNIT_BYTES * m_telemetryUnit);
         record.queueBytes =
-            static_cast<uint32_t>(Quantise(m_queueBytes, QUEUE_UNIT_BYTES * m_telemetryUnit));
+            Quantise(static_cast<uint32_t>(m_queueBytes), QUEUE_UNIT_BYTES * m_telemetryUnit);
     }
     else
     {
         record.txBytes = TxBytes();
         record.queueBytes = static_cast<uint32_t>(m_queueBytes);
     }
-}
-
-Picos
-SwitchPort::NextReady(Picos now)
-{
-    return IsPaused() || m_queue.IsEmpty() ? NEVER : now;
 }
 
 void
@@ -343,7 +337,6 @@ Switch::AddPort(uint32_t nodeId, Scheduling scheduling)
     {
         m_ports.push_back(CreateObject<SwitchPort>(m_network, *this, nodeId, index));
     }
-    m_pausing.push_back(false);
     return *m_ports.back();
 }
 
@@ -365,7 +358,7 @@ Switch::ConfigureBuffer(const NetworkRules& rules, double hostRateBps, uint32_t 
 void
 Switch::Forward(Packet* packet, SwitchPort& ingress)
 {
-    SwitchPort* egress = packet->flow->NextHop(*packet); // a flow carries its route: no table here
+    SwitchPort* egress = packet->egress[packet->hop]; // a packet knows its way: no table here
     const uint32_t in = ingress.Index();
     if (!m_buffer.Admits(in, packet->wireBytes))
     {
@@ -373,10 +366,9 @@ Switch::Forward(Packet* packet, SwitchPort& ingress)
         return;
     }
     m_buffer.Add(in, packet->wireBytes);
-    packet->ingressPort = in;
-    if (!m_pausing[in] && m_buffer.ShouldPause(in))
+    packet->ingressPort = static_cast<uint16_t>(in);
+    if (m_buffer.TakePause(in))
     {
-        m_pausing[in] = true;
         ingress.SendPfc(PacketKind::Pause);
     }
     egress->Enqueue(packet, packet->arrival);
@@ -386,9 +378,8 @@ void
 Switch::Release(uint32_t ingressPort, uint32_t bytes)
 {
     m_buffer.Remove(ingressPort, bytes);
-    if (m_pausing[ingressPort] && m_buffer.ShouldResume(ingressPort))
+    if (m_buffer.TakeResume(ingressPort))
     {
-        m_pausing[ingressPort] = false;
         m_ports[ingressPort]->SendPfc(PacketKind::Resume);
     }
 }

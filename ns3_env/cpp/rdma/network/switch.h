@@ -57,41 +57,14 @@ class CongestionPoint
     uint64_t m_queueBefore{0}; ///< q_old, at the last sample
 };
 
-/// Counts the flows of one egress port. Streams, which nothing steers, are none.
-class FlowCounter
+/// Counts the flows of one egress port: one counts until no packet of it came for `timeout` (Zheng 2024, App. A.1).
+class RecentFlows
 {
   public:
-    virtual ~FlowCounter() = default;
-    /// A data packet enters the queue; `packet.hop` is the port's place on the flow's path.
-    virtual void OnEnqueue(const Packet& packet, Picos now) = 0;
-    /// It leaves, after the count was written into it.
-    virtual void OnDequeue(const Packet& packet) = 0;
-    virtual uint32_t Count(Picos now) = 0;
-};
-
-/**
- * A flow counts from its first packet's arrival until its last packet leaves (Zhang 2023, Algorithm 2).
- * The switch's table of flows is one bit per hop, kept in the flow.
- */
-class ExactFlowCounter final : public FlowCounter
-{
-  public:
-    void OnEnqueue(const Packet& packet, Picos now) override;
-    void OnDequeue(const Packet& packet) override;
-    uint32_t Count(Picos now) override;
-
-  private:
-    uint32_t m_flows{0};
-};
-
-/// A flow counts until no packet of it came for `timeout` (Zheng 2024, App. A.1).
-class TimeoutFlowCounter final : public FlowCounter
-{
-  public:
-    explicit TimeoutFlowCounter(Picos timeout);
-    void OnEnqueue(const Packet& packet, Picos now) override;
-    void OnDequeue(const Packet& packet) override;
-    uint32_t Count(Picos now) override;
+    explicit RecentFlows(Picos timeout);
+    /// A data packet enters the queue. Streams, which nothing steers, are no flows.
+    void OnEnqueue(const Packet& packet, Picos now);
+    uint32_t Count(Picos now);
 
   private:
     struct Entry
@@ -109,7 +82,11 @@ class NetworkRules;
 
 class Switch;
 
-/// One port of a switch with its egress queue.
+/**
+ * One port of a switch with its egress queue. Of the flows that leave by it each counts from its first packet's arrival
+ * until its last packet leaves (Zhang 2023, Algorithm 2), for which the switch's table is one bit per hop, kept in the
+ * flow; or by a timeout.
+ */
 class SwitchPort : public Port
 {
   public:
@@ -118,40 +95,48 @@ class SwitchPort : public Port
     SwitchPort(NetworkContext& network, Switch& owner, uint32_t nodeId, uint32_t index);
 
     /// Puts the port to work once its link rate is known.
-    void Configure(std::unique_ptr<EcnMarker> marker,
-                   std::unique_ptr<FlowCounter> counter,
-                   uint32_t telemetryUnit);
+    void Configure(std::unique_ptr<EcnMarker> marker, uint32_t telemetryUnit);
+    /// From now on a flow counts until none of its packets came for `timeout`.
+    void CountRecentFlows(Picos timeout);
     /// From now on the egress queue is a congestion point: it sends feedback to the sources of what arrives.
     void EnableCongestionPoint(const CongestionPointConfig& config);
     /// Keeps time-weighted statistics of the egress queue from `origin` on.
-    void RecordQueue(Picos origin) { m_stats.emplace(origin); }
+    void RecordQueue(Picos origin) { m_stats = std::make_unique<QueueStats>(origin); }
 
     void Enqueue(Packet* packet, Picos now);
     /// Drops a packet that was to leave here, for which the switch has no room.
     void Drop(Packet* packet) { Lose(packet, LossCause::BufferFull); }
 
     uint64_t QueueBytes() const { return m_queueBytes; }
-    QueueStats* Stats() { return m_stats ? &*m_stats : nullptr; }
-    FlowCounter& Counter() { return *m_counter; }
+    QueueStats* Stats() { return m_stats.get(); }
+    uint32_t FlowCount(Picos now) { return m_recent ? m_recent->Count(now) : m_flows; }
+
+    void Kick() override { KickAs(*this); }
 
   protected:
-    Packet* Dequeue(Picos now) override;
-    Picos NextReady(Picos now) override;
+    friend Port;
+    Packet* Dequeue(Picos now);
+    Picos NextReady(Picos now) const { return IsPaused() || m_queue.IsEmpty() ? NEVER : now; }
     void Receive(Packet* packet) override;
 
-    PacketFifo m_queue;
+    static constexpr bool LOOKS_AFTER_EACH_FRAME = false;
+
+    alignas(CACHE_LINE) PacketFifo m_queue;
 
   private:
+    void CountFlow(const Packet& packet, Picos now);
     void WriteTelemetry(Packet& packet, Picos now);
     void Notify(const Packet& packet, const QueueFeedback& feedback);
 
     Switch& m_switch;
     uint64_t m_queueBytes{0};
+    int64_t m_mostUnmarked{INT64_MAX}; ///< what `m_marker` need not be asked about
+    uint32_t m_flows{0};               ///< of which the first, and not the last packet has come
     uint32_t m_telemetryUnit{1};
-    std::unique_ptr<EcnMarker> m_marker;
-    std::unique_ptr<FlowCounter> m_counter;
+    std::unique_ptr<QueueStats> m_stats;
     std::unique_ptr<CongestionPoint> m_congestionPoint;
-    std::optional<QueueStats> m_stats;
+    std::unique_ptr<RecentFlows> m_recent; ///< null: `m_flows` counts
+    std::unique_ptr<EcnMarker> m_marker;
     TracedCallback<uint64_t> m_queueTrace;
     TracedCallback<const Packet&> m_markTrace;
 };
@@ -181,7 +166,6 @@ class Switch : public Object
     SharedBufferConfig m_config;
     SharedBuffer m_buffer;
     std::vector<Ptr<SwitchPort>> m_ports;
-    std::vector<bool> m_pausing; ///< ports whose peer we have paused
 };
 
 } // namespace ns3::env::rdma

@@ -129,20 +129,14 @@ Fabric::ConfigureSwitches()
         for (const auto& port : sw->Ports())
         {
             Heartbeat::Beat();
-            std::unique_ptr<FlowCounter> counter;
-            if (m_scenario.flowTimeout)
-            {
-                counter = std::make_unique<TimeoutFlowCounter>(*m_scenario.flowTimeout);
-            }
-            else
-            {
-                counter = std::make_unique<ExactFlowCounter>();
-            }
             const auto unit =
                 static_cast<uint32_t>(std::max(1.0, hostRate / TELEMETRY_REFERENCE_BPS));
             port->Configure(Rules().MakeMarker(m_scenario.ecn, port->RateBps(), *m_context.random),
-                            std::move(counter),
                             unit);
+            if (m_scenario.flowTimeout)
+            {
+                port->CountRecentFlows(*m_scenario.flowTimeout);
+            }
             if (m_scenario.congestionPoints.enabled)
             {
                 port->EnableCongestionPoint(m_scenario.congestionPoints);
@@ -214,7 +208,7 @@ Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, Ptr<CongestionControl
     const RoundTrip path = m_paths.Of(spec, sourcePort);
     Rules().Prepare(*control);
     auto flow = std::make_unique<QueuePair>(spec, m_paths.Describe(path), control);
-    if (flow->GetIntRequest().hopRecords && path.forward.size() > MAX_INT_HOPS + 1)
+    if (flow->HasRecords() && path.forward.size() > MAX_INT_HOPS + 1)
     {
         CheckRecords(spec, path.forward);
         flow->DropRecords();

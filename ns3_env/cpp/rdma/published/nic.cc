@@ -20,7 +20,7 @@ Nic::GetTypeId()
 
 Nic::Nic(NetworkContext& network, uint32_t nodeId, bool acksPassPause)
     : rdma::Nic(network, nodeId),
-      m_wakeUp([this] { Kick(); }),
+      m_wakeUp([this] { Kick(); }, nodeId),
       m_acksPassPause(acksPassPause),
       m_dcqcn(TypeId::LookupByName("rdma::dcqcn")),
       m_timely(TypeId::LookupByName("rdma::timely"))

@@ -3,7 +3,6 @@
 #ifndef NS3_ENV_RDMA_PUBLISHED_NIC_H
 #define NS3_ENV_RDMA_PUBLISHED_NIC_H
 
-#include "ns3/event-id.h"
 #include "ns3_env/cpp/engine/reusable-event.h"
 #include "ns3_env/cpp/rdma/network/nic.h"
 
@@ -22,15 +21,16 @@ namespace ns3::env::rdma::published
 class WakeUp
 {
   public:
-    explicit WakeUp(std::function<void()> look)
-        : m_look(std::move(look))
+    WakeUp(std::function<void()> look, uint32_t node)
+        : m_look(std::move(look)),
+          m_event(this, node)
     {
     }
 
     /// Nothing can be sent now; `earliest` is the least pacing time of the flows with bytes left, or NEVER.
     void OnIdle(Picos earliest, Picos now)
     {
-        if (earliest > now && earliest < NEVER && !m_event.IsPending())
+        if (earliest > now && earliest < NEVER && !m_pending)
         {
             Arm(earliest, now);
         }
@@ -39,9 +39,8 @@ class WakeUp
     /// A flow's waiting packet was moved to `when`.
     void OnRepaced(Picos when, Picos now)
     {
-        if (m_event.IsPending() && when < m_when)
+        if (m_pending && when < m_when)
         {
-            m_event.Cancel();
             Arm(std::max(when, now), now);
         }
     }
@@ -50,12 +49,27 @@ class WakeUp
     void Arm(Picos when, Picos now)
     {
         m_when = when;
-        m_event = Simulator::Schedule(Time(when - now), [this] { m_look(); });
+        m_number = m_event.Arm(when - now);
+        m_pending = true;
+    }
+
+    void OnTime()
+    {
+        const EventLoop* loop = EventLoop::Current();
+        const bool counts =
+            loop != nullptr ? loop->RunningNumber() == m_number : NowPicos() == m_when;
+        if (m_pending && counts)
+        {
+            m_pending = false;
+            m_look();
+        }
     }
 
     std::function<void()> m_look;
-    EventId m_event;
+    ReusableEvent<WakeUp, &WakeUp::OnTime> m_event;
     Picos m_when{0};
+    uint64_t m_number{0}; ///< of the one event that counts: others were moved forward
+    bool m_pending{false};
 };
 
 /**
@@ -71,10 +85,12 @@ class Nic final : public rdma::Nic
     Nic(NetworkContext& network, uint32_t nodeId, bool acksPassPause);
 
     void RemoveFlow(QueuePair& flow) override;
+    void Kick() override { KickAs(*this); }
 
   private:
-    Packet* Dequeue(Picos now) override;
-    Picos NextReady(Picos now) override;
+    friend Port;
+    Packet* Dequeue(Picos now);
+    Picos NextReady(Picos now);
     void OnRepaced(const QueuePair& flow, Picos now) override;
 
     /// The flow whose turn it is, or null; closes the gaps that ended flows have left.

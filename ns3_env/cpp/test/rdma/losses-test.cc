@@ -35,7 +35,7 @@ TEST("without PFC the whole pool is one port's, if no other wants it")
     }
     // Own reserve and pool: 20000 - 4096 = 15904 B, whatever alpha is.
     ASSERT_EQ(packets, 15, "all but the other port's reserve");
-    ASSERT_EQ(buffer.ShouldPause(0), false, "no pause");
+    ASSERT_EQ(buffer.TakePause(0), false, "no pause");
     ASSERT(buffer.Admits(0, 904), "what is left of the pool");
     ASSERT(buffer.Admits(1, 4096 + 904), "its reserve, and the same rest");
     ASSERT_EQ(buffer.Admits(1, 4096 + 905), false, "a byte too many");

@@ -74,7 +74,7 @@ TEST("every draw is the first number of a new stream")
 TEST("an idle card looks again once, at the time it first saw or a repaced flow gave")
 {
     std::vector<int64_t> looks;
-    published::WakeUp timer([&looks] { looks.push_back(ToNanos(NowPicos())); });
+    published::WakeUp timer([&looks] { looks.push_back(ToNanos(NowPicos())); }, 0);
     const auto at = [](int64_t ns, auto what) { Simulator::Schedule(Time(ns * NS), what); };
     at(10, [&] { timer.OnIdle(10 * NS, 10 * NS); }); // a closed window's pacing time is past
     at(20, [&] { timer.OnIdle(100 * NS, 20 * NS); });

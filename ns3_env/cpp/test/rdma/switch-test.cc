@@ -59,7 +59,7 @@ TEST("a port's bytes go to reserve, pool, headroom")
     buffer.Add(0, 1000);
     ASSERT_EQ(buffer.SharedBytes(0), 904, "then the pool");
     int inPool = 5;
-    while (!buffer.ShouldPause(0))
+    while (!buffer.TakePause(0))
     {
         buffer.Add(0, 1000);
         ++inPool;
@@ -68,14 +68,14 @@ TEST("a port's bytes go to reserve, pool, headroom")
     // 12 packets leave 7904 shared under the threshold of 7988, the 13th exceeds it.
     ASSERT_EQ(inPool, 13, "packets until a pause");
     ASSERT_EQ(buffer.HeadroomUsed(0), 1000, "the last one sits in the headroom");
-    ASSERT_EQ(buffer.ShouldPause(1), false, "the other port is not paused");
+    ASSERT_EQ(buffer.TakePause(1), false, "the other port is not paused");
     for (int i = 0; i < 9; ++i)
     {
         ASSERT(buffer.Admits(0, 1000), "headroom left");
         buffer.Add(0, 1000);
     }
     ASSERT_EQ(buffer.Admits(0, 1000), false, "headroom and threshold exceeded");
-    while (!buffer.ShouldResume(0))
+    while (!buffer.TakeResume(0))
     {
         buffer.Remove(0, 1000);
     }
@@ -181,13 +181,13 @@ FlowCounter(bool byTimeout)
     const std::array<Picos, 4> at{4 * US, 10 * US, 40 * US, 60 * US};
     for (size_t i = 0; i < at.size(); ++i)
     {
-        Simulator::Schedule(Time(at[i]), [&, i]() { seen[i] = port.Counter().Count(NowPicos()); });
+        Simulator::Schedule(Time(at[i]), [&, i]() { seen[i] = port.FlowCount(NowPicos()); });
     }
     net->Run();
     ASSERT_EQ(seen[0], 2, "two have started");
     ASSERT_EQ(seen[1], 3, "the third too");
     ASSERT_EQ(seen[3], 1, "two are gone");
-    ASSERT_EQ(port.Counter().Count(NowPicos()), byTimeout ? 1U : 0U, "at the end");
+    ASSERT_EQ(port.FlowCount(NowPicos()), byTimeout ? 1U : 0U, "at the end");
 }
 
 TEST("flows are counted by first and last packet, or by timeout")
