@@ -104,7 +104,7 @@ EventLoop::FitGrain(uint32_t frameBytes, double fastestBps)
 uint32_t
 EventLoop::Add(Picos time, uint32_t context, uintptr_t handle)
 {
-    const uint64_t number = Reserve();
+    const uint64_t number = m_scheduled++;
     m_events.Push({time, (number << CONTEXT_BITS) | (context & CONTEXT_MASK), handle});
     return static_cast<uint32_t>(number);
 }
@@ -154,7 +154,7 @@ EventLoop::IsExpired(const EventId& id) const
     }
     const auto time = static_cast<Picos>(id.GetTs());
     // Numbers of events at one time differ by less than half of an EventId's range.
-    const auto later = static_cast<int32_t>(id.GetUid() - static_cast<uint32_t>(RunningNumber()));
+    const auto later = static_cast<int32_t>(id.GetUid() - static_cast<uint32_t>(Here().number));
     return time < m_now || (time == m_now && later <= 0);
 }
 

@@ -15,6 +15,20 @@
 namespace ns3::env
 {
 
+/// A place in the order of events: a time, and a number that decides between events of one time.
+struct Moment
+{
+    Picos time{0};
+    uint64_t number{0};
+
+    bool operator==(const Moment&) const = default;
+
+    bool operator<(const Moment& other) const
+    {
+        return time < other.time || (time == other.time && number < other.number);
+    }
+};
+
 /// An event that its owner keeps and arms again and again.
 class RearmedEvent : public EventImpl
 {
@@ -47,23 +61,26 @@ class EventLoop : public SimulatorImpl
     /// bytes on a link of up to `fastestBps`, and a network has some dozens of events in that time.
     static void FitGrain(uint32_t frameBytes, double fastestBps);
     /// `event` comes due `delay` from now, in the context of node `context`; it must live until then.
-    /// \returns the number of the scheduling
-    uint64_t Arm(RearmedEvent& event, Picos delay, uint32_t context)
+    /// \returns its place
+    Moment Arm(RearmedEvent& event, Picos delay, uint32_t context)
     {
-        const uint64_t number = Reserve();
-        ArmReserved(event, delay, context, number);
-        return number;
+        const Moment place = Reserve(delay);
+        ArmAt(event, place, context);
+        return place;
     }
-    /// The number of a scheduling that may follow, or not: it keeps its place among events of one time.
-    uint64_t Reserve() { return m_scheduled++; }
-    void ArmReserved(RearmedEvent& event, Picos delay, uint32_t context, uint64_t number)
+    /// The place that an event would have that is scheduled now and comes due `delay` from now. It may stay empty.
+    Moment Reserve(Picos delay) { return {m_now + delay, m_scheduled++}; }
+    /// `event` takes a place that was reserved and has not passed; it must live until then.
+    void ArmAt(RearmedEvent& event, const Moment& place, uint32_t context)
     {
-        m_events.Push({m_now + delay,
-                       (number << CONTEXT_BITS) | (context & CONTEXT_MASK),
+        m_events.Push({place.time,
+                       (place.number << CONTEXT_BITS) | (context & CONTEXT_MASK),
                        reinterpret_cast<uintptr_t>(static_cast<EventImpl*>(&event)) | REARMED});
     }
-    /// The number of the event that runs.
-    uint64_t RunningNumber() const { return m_order >> CONTEXT_BITS; }
+    /// The place of the event that runs, or ran last.
+    Moment Here() const { return {m_now, m_order >> CONTEXT_BITS}; }
+    /// Whether an event at `place` has run, or runs.
+    bool HasPassed(const Moment& place) const { return !(Here() < place); }
 
     /// @name ns3::SimulatorImpl
     /// @{

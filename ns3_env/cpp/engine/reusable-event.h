@@ -29,23 +29,23 @@ class ReusableEvent final : public RearmedEvent
     }
 
     /// Comes due `delay` from now.
-    /// \returns the number of the scheduling under EventLoop (EventLoop::RunningNumber), otherwise 0
-    uint64_t Arm(Picos delay)
+    /// \returns its place under EventLoop, otherwise its time
+    Moment Arm(Picos delay)
     {
         if (EventLoop* loop = EventLoop::Current(); loop != nullptr) [[likely]]
         {
             return loop->Arm(*this, delay, m_context);
         }
-        Schedule(delay);
-        return 0;
+        return Schedule(delay);
     }
 
     void Fire() override { (m_owner->*Method)(); }
 
   private:
-    [[gnu::noinline]] void Schedule(Picos delay)
+    [[gnu::noinline]] Moment Schedule(Picos delay)
     {
         Simulator::ScheduleWithContext(m_context, Time(delay), [this] { Fire(); });
+        return {Simulator::Now().GetTimeStep() + delay, 0};
     }
 
     T* m_owner;

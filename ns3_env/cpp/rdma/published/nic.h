@@ -39,7 +39,7 @@ class WakeUp
     /// A flow's waiting packet was moved to `when`.
     void OnRepaced(Picos when, Picos now)
     {
-        if (m_pending && when < m_when)
+        if (m_pending && when < m_place.time)
         {
             Arm(std::max(when, now), now);
         }
@@ -48,17 +48,15 @@ class WakeUp
   private:
     void Arm(Picos when, Picos now)
     {
-        m_when = when;
-        m_number = m_event.Arm(when - now);
+        m_place = m_event.Arm(when - now);
         m_pending = true;
     }
 
     void OnTime()
     {
         const EventLoop* loop = EventLoop::Current();
-        const bool counts =
-            loop != nullptr ? loop->RunningNumber() == m_number : NowPicos() == m_when;
-        if (m_pending && counts)
+        const Moment here = loop != nullptr ? loop->Here() : Moment{NowPicos(), 0};
+        if (m_pending && here == m_place)
         {
             m_pending = false;
             m_look();
@@ -67,8 +65,7 @@ class WakeUp
 
     std::function<void()> m_look;
     ReusableEvent<WakeUp, &WakeUp::OnTime> m_event;
-    Picos m_when{0};
-    uint64_t m_number{0}; ///< of the one event that counts: others were moved forward
+    Moment m_place{}; ///< of the one event that counts: others were moved forward
     bool m_pending{false};
 };
 
