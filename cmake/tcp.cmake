@@ -1,4 +1,4 @@
-# Targets of TCP: its network on ns-3's internet stack and its congestion control.
+# Targets of TCP: its network and its congestion control, which is ns-3's.
 # RDMA's targets link nothing of it.
 # SPDX-License-Identifier: GPL-2.0-or-later
 set(TCP_SOURCES
@@ -8,19 +8,32 @@ set(TCP_SOURCES
     tcp/controllers/steered.cc
     tcp/controllers/tdctcp.cc
     tcp/controllers/westwood-plus.cc
-    tcp/network/congestion-ops.cc
-    tcp/network/ecmp-routing.cc
-    tcp/network/egress-meter.cc
     tcp/network/fabric.cc
-    tcp/network/flow-socket.cc
-    tcp/network/queue-factory.cc
-    tcp/network/tcp-flow.cc
+    tcp/network/frame.cc
+    tcp/network/network.cc
+    tcp/network/port.cc
+    tcp/network/queue.cc
+    tcp/network/red-queue.cc
+    tcp/network/segment.cc
     tcp/network/tcp-path.cc
+    tcp/network/timer.cc
     tcp/network/udp-streams.cc
     tcp/program/fluid-paths.cc
     tcp/program/pcap.cc
     tcp/program/tcp-episode.cc
-    tcp/program/tcp-transport.cc)
+    tcp/program/tcp-transport.cc
+    tcp/socket/congestion-ops.cc
+    tcp/socket/delivery-rate.cc
+    tcp/socket/endpoint.cc
+    tcp/socket/reassembly.cc
+    tcp/socket/receiver.cc
+    tcp/socket/round-trips.cc
+    tcp/socket/scoreboard-losses.cc
+    tcp/socket/scoreboard.cc
+    tcp/socket/sender-acks.cc
+    tcp/socket/sender-losses.cc
+    tcp/socket/sender.cc
+    tcp/socket/tcp-flow.cc)
 set(TCP_TEST_SOURCES
     test/tcp/capture-test.cc
     test/tcp/egress-test.cc
@@ -29,9 +42,14 @@ set(TCP_TEST_SOURCES
     test/tcp/flow-test.cc
     test/tcp/queue-test.cc
     test/tcp/routing-test.cc
-    test/tcp/sent-segments-test.cc
+    test/tcp/scoreboard-test.cc
     test/tcp/sharing-test.cc
     test/tcp/socket-test.cc
+    test/tcp/stock-test.cc
+    test/tcp/stock/ecmp-routing.cc
+    test/tcp/stock/flow-socket.cc
+    test/tcp/stock/queue-factory.cc
+    test/tcp/stock/stock-network.cc
     test/tcp/streams-test.cc
     test/tcp_controllers/rttmpc-control-test.cc
     test/tcp_controllers/rttmpc-loop-test.cc
@@ -42,7 +60,7 @@ foreach(list TCP_SOURCES TCP_TEST_SOURCES)
 endforeach()
 
 add_library(tcp OBJECT ${TCP_SOURCES})
-target_link_libraries(tcp PUBLIC rdma-options ns3::internet ns3::point-to-point)
+target_link_libraries(tcp PUBLIC rdma-options ns3::internet)
 
 add_executable(tcp-sim "${CPP}/tcp/tcp-sim.cc")
 if(CMAKE_BUILD_TYPE STREQUAL Release)
@@ -55,7 +73,7 @@ install(TARGETS tcp-sim RUNTIME_DEPENDENCY_SET brought DESTINATION ns3_env/bin)
 # `cmake --build DIR --target tcp-tests`, then DIR/tcp-tests
 add_executable(tcp-tests EXCLUDE_FROM_ALL ${TCP_TEST_SOURCES} "${CPP}/test/scenarios.cc"
                                           "${CPP}/test/test-runner.cc")
-target_link_libraries(tcp-tests PRIVATE tcp rdma rdma-base)
+target_link_libraries(tcp-tests PRIVATE tcp rdma rdma-base ns3::point-to-point)
 set_target_properties(tcp-tests PROPERTIES UNITY_BUILD OFF)
 
 # ns-3's TCP as its own examples use it, to compare with: `cmake --build DIR --target tcp-plain-loop`

@@ -1,28 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Hosts, switches and links of a scenario on ns-3's internet stack.
+// Hosts, switches and links of a scenario for TCP.
 #include "fabric.h"
 
-#include "congestion-ops.h"
-#include "queue-factory.h"
+#include "queue.h"
 #include "tcp-path.h"
 
-#include "ns3/drop-tail-queue.h"
-#include "ns3/error-model.h"
-#include "ns3/icmpv4-l4-protocol.h"
-#include "ns3/ipv4-l3-protocol.h"
-#include "ns3/mac48-address.h"
-#include "ns3/net-device-queue-interface.h"
-#include "ns3/object-factory.h"
-#include "ns3/point-to-point-channel.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
-#include "ns3/tcp-l4-protocol.h"
-#include "ns3/traffic-control-layer.h"
 #include "ns3_env/cpp/engine/event-loop.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/json/bounds.h"
 #include "ns3_env/cpp/run/attributes.h"
 #include "ns3_env/cpp/tcp/controllers/steered.h"
+#include "ns3_env/cpp/tcp/socket/congestion-ops.h"
 
 #include <algorithm>
 #include <cmath>
@@ -37,6 +27,13 @@ namespace
 
 constexpr int64_t FIRST_STREAM = 1;
 
+/// Whose address it is (NodeAddress).
+uint32_t
+NodeOf(uint32_t address)
+{
+    return (address - NodeAddress(0)) >> 8;
+}
+
 } // namespace
 
 Fabric::Fabric(const Scenario& scenario, const TcpSettings& settings)
@@ -49,7 +46,9 @@ Fabric::Fabric(const Scenario& scenario, const TcpSettings& settings)
     CheckSettings();
     RngSeedManager::SetRun(m_scenario.seed); // an episode's seed is the run number
     EventLoop::FitGrain(m_settings.segmentBytes, m_scenario.FastestBps());
-    BuildNodes();
+    m_network =
+        std::make_unique<Network>([this](const FiveTuple& tuple) { return PortsOn(tuple); });
+    m_ports.resize(m_scenario.isSwitch.size());
     for (const LinkSpec& link : m_scenario.links)
     {
         Heartbeat::Beat();
@@ -100,59 +99,8 @@ Fabric::CheckSettings() const
               " segments");
 }
 
-void
-Fabric::BuildNodes()
-{
-    for (uint32_t id = 0; id < m_scenario.isSwitch.size(); ++id)
-    {
-        Heartbeat::Beat();
-        const bool isSwitch = m_scenario.isSwitch[id];
-        auto node = CreateObject<Node>();
-        auto ip = CreateObject<Ipv4L3Protocol>();
-        auto routing = CreateObject<EcmpRouting>(id, isSwitch, m_paths);
-        node->AggregateObject(CreateObject<TrafficControlLayer>());
-        node->AggregateObject(ip);
-        node->AggregateObject(CreateObject<Icmpv4L4Protocol>());
-        ip->SetRoutingProtocol(routing);
-        if (!isSwitch)
-        {
-            node->AggregateObject(CreateObject<TcpL4Protocol>());
-        }
-        m_nodes.push_back(node);
-        m_routings.push_back(routing);
-    }
-}
-
-Ptr<PointToPointNetDevice>
-Fabric::AddDevice(uint32_t node, double rateBps)
-{
-    auto device = CreateObject<PointToPointNetDevice>();
-    auto slot = CreateObjectWithAttributes<DropTailQueue<Packet>>("MaxSize",
-                                                                  QueueSizeValue(QueueSize("1p")));
-    device->SetAddress(Mac48Address::Allocate());
-    device->SetDataRate(DataRate(static_cast<uint64_t>(std::llround(rateBps))));
-    // No packet is ever cut in two.
-    device->SetMtu(
-        static_cast<uint16_t>(m_settings.segmentBytes + HEADER_BYTES + MAX_OPTION_BYTES));
-    device->SetQueue(slot);
-    m_nodes[node]->AddDevice(device);
-    auto flowControl = CreateObject<NetDeviceQueueInterface>();
-    flowControl->GetTxQueue(0)->ConnectQueueTraces(slot);
-    device->AggregateObject(flowControl);
-
-    const auto ip = m_nodes[node]->GetObject<Ipv4>();
-    const uint32_t interface = ip->AddInterface(device);
-    if (!m_scenario.isSwitch[node])
-    {
-        ip->AddAddress(interface,
-                       Ipv4InterfaceAddress(Ipv4Address(NodeAddress(node)), Ipv4Mask::GetOnes()));
-    }
-    ip->SetUp(interface);
-    return device;
-}
-
-Ptr<QueueDisc>
-Fabric::AddQueue(uint32_t node, Ptr<PointToPointNetDevice> device, const LinkSpec& link)
+std::unique_ptr<PacketQueue>
+Fabric::MakeQueueAt(uint32_t node, const LinkSpec& link)
 {
     const double bdpBits = static_cast<double>(m_maxBaseRtt) / PS_PER_SECOND * link.rateBps;
     const EgressFacts facts{link.rateBps,
@@ -162,20 +110,18 @@ Fabric::AddQueue(uint32_t node, Ptr<PointToPointNetDevice> device, const LinkSpe
                             m_streams++};
     const std::optional<QueueSettings> settings =
         m_scenario.isSwitch[node] ? m_settings.queue : m_settings.hostQueue;
-    const Ptr<QueueDisc> queue =
-        settings ? Within(m_scenario.isSwitch[node] ? "tcp.queue" : "tcp.host_queue",
-                          [&] { return MakeQueue(*settings, facts); })
-                 : MakeEndlessQueue();
-    m_nodes[node]->GetObject<TrafficControlLayer>()->SetRootQueueDiscOnDevice(device, queue);
-    return queue;
+    return settings ? Within(m_scenario.isSwitch[node] ? "tcp.queue" : "tcp.host_queue",
+                             [&] { return MakeQueue(*settings, facts); })
+                    : MakeEndlessQueue();
 }
 
-void
-Fabric::AddLoss(Ptr<PointToPointNetDevice> device)
+/// Of what comes over one link in one direction; null where nothing is lost.
+Ptr<RateErrorModel>
+Fabric::MakeLoss()
 {
     if (m_scenario.lossProbability <= 0)
     {
-        return;
+        return nullptr;
     }
     if (!m_losses)
     {
@@ -186,44 +132,59 @@ Fabric::AddLoss(Ptr<PointToPointNetDevice> device)
     loss->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
     loss->SetRate(m_scenario.lossProbability);
     loss->SetRandomVariable(m_losses);
-    device->SetReceiveErrorModel(loss);
+    return loss;
+}
+
+std::shared_ptr<Port>
+Fabric::MakePort(uint32_t node, const LinkSpec& link)
+{
+    auto queue = MakeQueueAt(node, link);
+    return std::make_shared<Port>(*m_network,
+                                  node,
+                                  std::move(queue),
+                                  Port::Link{link.rateBps, link.delay, MakeLoss()});
 }
 
 void
 Fabric::BuildLink(const LinkSpec& link)
 {
-    auto channel = CreateObject<PointToPointChannel>();
-    channel->SetAttribute("Delay", TimeValue(TimeStep(static_cast<uint64_t>(link.delay))));
     for (auto [node, peer] : {std::pair{link.a, link.b}, std::pair{link.b, link.a}})
     {
-        auto device = AddDevice(node, link.rateBps);
-        const uint32_t port = m_routings[node]->AddLink(device);
-        device->Attach(channel);
-        auto queue = AddQueue(node, device, link);
-        auto meter = EgressMeter::At(device, queue);
-        m_egresses.push_back({node, port, peer, link.rateBps, device, queue, meter});
-        AddLoss(device);
+        const auto port = static_cast<uint32_t>(m_ports[node].size());
+        auto egress = MakePort(node, link);
+        m_ports[node].push_back(egress.get());
+        m_egresses.push_back({node, port, peer, link.rateBps, std::move(egress)});
     }
-    if (m_scenario.lossProbability > 0)
+}
+
+std::vector<Port*>
+Fabric::PortsOn(const FiveTuple& tuple) const
+{
+    std::vector<Port*> ports;
+    for (const auto& [node, link] :
+         m_paths->Path(NodeOf(tuple.sourceIp), NodeOf(tuple.destinationIp), tuple))
     {
-        const Egress& there = m_egresses[m_egresses.size() - 2];
-        const Egress& back = m_egresses.back();
-        EgressMeter::ChargeLossesAt(*back.device, there.meter);
-        EgressMeter::ChargeLossesAt(*there.device, back.meter);
+        ports.push_back(m_ports[node][link->port]);
     }
+    return ports;
 }
 
 void
 Fabric::RecordQueues()
 {
-    const Picos origin = m_scenario.CountedFrom();
     for (const Egress& egress : m_egresses)
     {
         if (m_scenario.isSwitch[egress.node])
         {
-            EgressMeter::RecordQueue(egress.meter, origin);
+            egress.egress->RecordQueue(m_scenario.CountedFrom());
         }
     }
+}
+
+uint32_t
+Fabric::LongestPacket() const
+{
+    return m_settings.segmentBytes + HEADER_BYTES + MAX_OPTION_BYTES;
 }
 
 const Egress&
@@ -243,15 +204,21 @@ Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, const ControllerSpec&
     const FiveTuple tuple = TupleOf(spec, sourcePort);
     const TcpPath path(*m_paths, spec, tuple, m_settings);
     const Ptr<TcpCongestionOps> sends = CreateCongestionOps(controller);
-    const SocketPair sockets{FlowSocket::Make(m_nodes[spec.source],
-                                              m_settings,
-                                              sends,
-                                              path.Forward().front().second->rateBps),
-                             FlowSocket::Make(m_nodes[spec.destination],
-                                              m_settings,
-                                              CreateCongestionOps(controller),
-                                              path.Backward().front().second->rateBps)};
-    auto flow = std::make_unique<TcpFlow>(spec, tuple, path.Facts(m_maxBaseRtt), sockets);
+    EndpointPair ends{std::make_unique<Sender>(*m_network,
+                                               m_settings,
+                                               sends,
+                                               path.Forward().front().second->rateBps,
+                                               spec.source),
+                      std::make_unique<Receiver>(*m_network,
+                                                 m_settings,
+                                                 CreateCongestionOps(controller),
+                                                 path.Backward().front().second->rateBps,
+                                                 spec.destination)};
+    auto flow = std::make_unique<TcpFlow>(spec,
+                                          *m_network,
+                                          tuple,
+                                          path.Facts(m_maxBaseRtt),
+                                          std::move(ends));
     if (!spec.IsEndless())
     {
         flow->SetStandalone(path.Standalone(spec.sizeBytes));
@@ -260,34 +227,7 @@ Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, const ControllerSpec&
     {
         flow->SetController(CreateController(controller), dynamic_cast<Steered&>(*sends));
     }
-    flow->SetGoneCallback([this](const TcpFlow& gone) { Forget(gone); });
     return flow;
-}
-
-void
-Fabric::Forget(const TcpFlow& flow)
-{
-    const FlowSpec& spec = flow.Spec();
-    for (const auto& [node, link] : m_paths->Path(spec.source, spec.destination, flow.Tuple()))
-    {
-        m_routings[node]->Forget(flow.Tuple());
-    }
-    const FiveTuple back = flow.Tuple().Reversed();
-    for (const auto& [node, link] : m_paths->Path(spec.destination, spec.source, back))
-    {
-        m_routings[node]->Forget(back);
-    }
-}
-
-uint64_t
-Fabric::DeliveredPayload() const
-{
-    uint64_t bytes = 0;
-    for (const auto& routing : m_routings)
-    {
-        bytes += routing->DeliveredPayload();
-    }
-    return bytes;
 }
 
 uint64_t
@@ -308,7 +248,7 @@ Fabric::LossRecords() const
     for (const Egress& egress : m_egresses)
     {
         Heartbeat::Beat();
-        AddLosses(records, egress.node, egress.port, egress.peer, egress.meter->Lost());
+        AddLosses(records, egress.node, egress.port, egress.peer, egress.egress->Lost());
     }
     return records;
 }
@@ -319,7 +259,7 @@ Fabric::LostOf(const FiveTuple& stream) const
     uint64_t bytes = 0;
     for (const Egress& egress : m_egresses)
     {
-        bytes += egress.meter->LostOf(stream);
+        bytes += egress.egress->LostOf(stream);
     }
     return bytes;
 }
@@ -329,7 +269,7 @@ Fabric::FinishQueues(Picos end)
 {
     for (const Egress& egress : m_egresses)
     {
-        egress.meter->Finish(end);
+        egress.egress->Finish(end);
     }
 }
 

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Hosts, switches and links of a scenario on ns-3's internet stack.
+// Hosts, switches and links of a scenario for TCP.
 #ifndef NS3_ENV_TCP_NETWORK_FABRIC_H
 #define NS3_ENV_TCP_NETWORK_FABRIC_H
 
-#include "ecmp-routing.h"
-#include "egress-meter.h"
-#include "tcp-flow.h"
+#include "network.h"
+#include "port.h"
 #include "tcp-settings.h"
 
-#include "ns3/node.h"
-#include "ns3/point-to-point-net-device.h"
-#include "ns3/queue-disc.h"
+#include "ns3/error-model.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3_env/cpp/routing/routing.h"
 #include "ns3_env/cpp/run/run-report.h"
 #include "ns3_env/cpp/run/scenario.h"
+#include "ns3_env/cpp/tcp/socket/tcp-flow.h"
 
 #include <cstdint>
 #include <memory>
@@ -30,16 +28,13 @@ struct Egress
     uint32_t port; ///< its index at the node
     uint32_t peer;
     double rateBps;
-    Ptr<PointToPointNetDevice> device; ///< holds a packet; the others are in the queue
-    Ptr<QueueDisc> queue;
-    std::shared_ptr<EgressMeter>
-        meter; ///< with statistics at a switch, if the scenario records queues
+    std::shared_ptr<Port> egress; ///< with statistics at a switch, if the scenario records queues
 };
 
 /**
- * The network without its flows: of the scenario its seed, nodes, links, losses and recordings
- * of queues. Each host has the address that RDMA
- * gives it (NodeAddress) and no ARP. One at a time in a process (an ns-3 rule), and Simulator::Destroy after it.
+ * The network without its flows: of the scenario its seed, nodes, links, losses and recordings of queues. Each host has
+ * the address that RDMA gives it (NodeAddress). One at a time in a process (an ns-3 rule), and Simulator::Destroy after
+ * it.
  */
 class Fabric
 {
@@ -65,11 +60,14 @@ class Fabric
     const Scenario& GetScenario() const { return m_scenario; }
     const TcpSettings& Settings() const { return m_settings; }
     const Routing& Paths() const { return *m_paths; }
-    Ptr<Node> NodeAt(uint32_t node) const { return m_nodes[node]; }
-    const EcmpRouting& RoutingAt(uint32_t node) const { return *m_routings[node]; }
+    /// What its sockets share.
+    Network& Ways() { return *m_network; }
+    const Network& Ways() const { return *m_network; }
+    /// Of an IP packet, bytes.
+    uint32_t LongestPacket() const;
 
     /// Payload bytes of TCP's and UDP's packets that reached their host.
-    uint64_t DeliveredPayload() const;
+    uint64_t DeliveredPayload() const { return m_network->DeliveredPayload(); }
     /// Payload bytes of packets that a queue had no room for, or that a link lost.
     uint64_t DroppedPayload() const;
     /// By egress and cause, where anything was lost. A link's loss is one of the egress before it.
@@ -81,20 +79,19 @@ class Fabric
 
   private:
     void CheckSettings() const;
-    void BuildNodes();
     void BuildLink(const LinkSpec& link);
-    Ptr<PointToPointNetDevice> AddDevice(uint32_t node, double rateBps);
-    Ptr<QueueDisc> AddQueue(uint32_t node, Ptr<PointToPointNetDevice> device, const LinkSpec& link);
-    void AddLoss(Ptr<PointToPointNetDevice> device);
+    std::shared_ptr<Port> MakePort(uint32_t node, const LinkSpec& link);
+    std::unique_ptr<PacketQueue> MakeQueueAt(uint32_t node, const LinkSpec& link);
+    Ptr<RateErrorModel> MakeLoss();
+    std::vector<Port*> PortsOn(const FiveTuple& tuple) const;
     void RecordQueues();
-    void Forget(const TcpFlow& flow);
 
     const Scenario& m_scenario;
     TcpSettings m_settings;
     std::shared_ptr<const Routing> m_paths;
     Picos m_maxBaseRtt;
-    std::vector<Ptr<Node>> m_nodes;
-    std::vector<Ptr<EcmpRouting>> m_routings;
+    std::unique_ptr<Network> m_network;
+    std::vector<std::vector<Port*>> m_ports; ///< by node and port
     std::vector<Egress> m_egresses;
     Ptr<RandomVariableStream> m_losses;
     int64_t m_streams; ///< of random numbers, handed out so far

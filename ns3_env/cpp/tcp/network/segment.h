@@ -1,51 +1,122 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Five-tuple and payload length of a packet, from its first bytes.
+// What travels over a network of TCP: a segment or a datagram, as a plain struct from a pool.
 #ifndef NS3_ENV_TCP_NETWORK_SEGMENT_H
 #define NS3_ENV_TCP_NETWORK_SEGMENT_H
 
-#include "ns3/ipv4-header.h"
-#include "ns3/packet.h"
-#include "ns3_env/cpp/routing/ecmp.h"
+#include "ns3/sequence-number.h"
+#include "ns3_env/cpp/engine/event-loop.h"
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
 
 namespace ns3::env::tcp
 {
 
+struct Channel;
+
 /// IP's numbers of the protocols that are here (RFC 790).
 inline constexpr uint8_t TCP_PROTOCOL = 6;
 inline constexpr uint8_t UDP_PROTOCOL = 17;
-/// Of IP's header without options, and of UDP's.
+/// Of IP's header without options, of TCP's and of UDP's.
 inline constexpr uint32_t IP_HEADER_BYTES = 20;
+inline constexpr uint32_t TCP_HEADER_BYTES = 20;
 inline constexpr uint32_t UDP_HEADER_BYTES = 8;
+/// IP and TCP headers without options.
+inline constexpr uint32_t HEADER_BYTES = IP_HEADER_BYTES + TCP_HEADER_BYTES;
+/// What the link adds: PPP's protocol field.
+inline constexpr uint32_t LINK_HEADER_BYTES = 2;
+/// TCP's options are no longer.
+inline constexpr uint32_t MAX_OPTION_BYTES = 40;
 
-/// Of the packet of `header`, which was taken off it or is not yet on it.
-inline FiveTuple
-FiveTupleOf(const Packet& segment, const Ipv4Header& header)
+/// Bits of TCP's header (RFC 793, RFC 3168).
+namespace flag
 {
-    std::array<uint8_t, 4> ports{};
-    segment.CopyData(ports.data(), ports.size());
-    return {header.GetSource().Get(),
-            header.GetDestination().Get(),
-            static_cast<uint16_t>(ports[0] << 8 | ports[1]),
-            static_cast<uint16_t>(ports[2] << 8 | ports[3])};
-}
+inline constexpr uint8_t SYN = 2;
+inline constexpr uint8_t RST = 4;
+inline constexpr uint8_t ACK = 16;
+inline constexpr uint8_t ECE = 64;
+inline constexpr uint8_t CWR = 128;
+} // namespace flag
 
-/// Bytes of payload of the packet of `header`; `segment` begins with its TCP or UDP header.
-inline uint32_t
-PayloadOf(const Packet& segment, const Ipv4Header& header)
+/// IP's ECN field (RFC 3168).
+inline constexpr uint8_t NOT_ECT = 0;
+inline constexpr uint8_t CONGESTION_EXPERIENCED = 3;
+
+/// From a first sequence number to one behind the last.
+using SackBlock = std::pair<SequenceNumber32, SequenceNumber32>;
+
+/// Options of a TCP header.
+struct TcpOptions
 {
-    if (header.GetProtocol() == UDP_PROTOCOL)
+    static constexpr size_t MOST_BLOCKS = 4;
+    static constexpr uint8_t NO_SCALE = 0xff;
+
+    uint8_t windowScale{NO_SCALE}; ///< a SYN's
+    bool sackPermitted{false};     ///< a SYN's
+    uint8_t blocks{0};             ///< of selective acknowledgement, as many of `sack`
+    std::array<SackBlock, MOST_BLOCKS> sack;
+
+    /// On the wire, with the padding.
+    uint32_t Bytes() const;
+};
+
+/// A segment of TCP or a datagram of UDP with its IP header; the payload has a length alone.
+struct Segment
+{
+    Channel* channel{nullptr}; ///< that it travels on
+    Segment* next{nullptr};    ///< in the pool, in a queue or on a link
+    Moment arrival;            ///< over the link that it is on
+    uint32_t hop{0};           ///< links that are behind it
+    uint32_t ipBytes{0};       ///< with its headers, without the link's
+    uint32_t payload{0};       ///< bytes
+    uint16_t id{0};            ///< IP's identification
+    uint8_t protocol{TCP_PROTOCOL};
+    uint8_t ecn{NOT_ECT};
+
+    /// @name TCP's header
+    /// @{
+    uint8_t flags{0};
+    uint16_t window{0xffff}; ///< as written, not scaled back
+    SequenceNumber32 sequence{0};
+    SequenceNumber32 ack{0};
+    TcpOptions options;
+    /// @}
+
+    uint32_t FrameBytes() const { return ipBytes + LINK_HEADER_BYTES; }
+};
+
+/// Segments that are made once and used again; all are gone with the pool.
+class SegmentPool
+{
+  public:
+    /// As a new one.
+    Segment* Take()
     {
-        return segment.GetSize() - UDP_HEADER_BYTES;
+        if (m_free == nullptr)
+        {
+            Grow();
+        }
+        Segment* segment = m_free;
+        m_free = segment->next;
+        *segment = Segment{};
+        return segment;
     }
-    constexpr uint32_t DATA_OFFSET =
-        12; // the byte whose upper half is the header's length in words
-    std::array<uint8_t, DATA_OFFSET + 1> start{};
-    segment.CopyData(start.data(), start.size());
-    return segment.GetSize() - 4 * (start[DATA_OFFSET] >> 4);
-}
+
+    void Give(Segment* segment)
+    {
+        segment->next = m_free;
+        m_free = segment;
+    }
+
+  private:
+    void Grow();
+
+    std::vector<std::unique_ptr<Segment[]>> m_blocks;
+    Segment* m_free{nullptr};
+};
 
 } // namespace ns3::env::tcp
 

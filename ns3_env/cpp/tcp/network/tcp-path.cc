@@ -2,7 +2,7 @@
 // Facts of a TCP path before its first segment, and the time that a message needs alone.
 #include "tcp-path.h"
 
-#include "queue-factory.h"
+#include "segment.h"
 
 #include <cmath>
 
@@ -13,17 +13,8 @@ namespace
 {
 
 constexpr uint16_t DESTINATION_PORT = 100; // as RDMA's flows have it
-constexpr uint32_t WORD_BYTES = 4;
-constexpr uint32_t WINDOW_SCALE_BYTES = 3;
-constexpr uint32_t SACK_PERMITTED_BYTES = 2;
-constexpr uint32_t TIMESTAMP_BYTES = 10;
-
-/// TCP's header ends with a whole word.
-uint32_t
-Padded(uint32_t bytes)
-{
-    return (bytes + WORD_BYTES - 1) / WORD_BYTES * WORD_BYTES;
-}
+/// Of a segment with payload on the wire, the link's included.
+constexpr uint32_t SEGMENT_HEADER_BYTES = HEADER_BYTES + LINK_HEADER_BYTES;
 
 Picos
 Serialisation(uint64_t bytes, double rateBps)
@@ -54,11 +45,10 @@ TcpPath::TcpPath(const Routing& routing,
       m_backward(routing.Path(spec.destination, spec.source, tuple.Reversed())),
       m_segmentBytes(settings.segmentBytes)
 {
-    const uint32_t always = settings.timestamps ? TIMESTAMP_BYTES : 0;
-    m_headerBytes = HEADER_BYTES + LINK_HEADER_BYTES + Padded(always);
-    m_synOptionBytes =
-        Padded(always + WINDOW_SCALE_BYTES + (settings.sack ? SACK_PERMITTED_BYTES : 0)) -
-        Padded(always);
+    TcpOptions syn;
+    syn.windowScale = 0;
+    syn.sackPermitted = settings.sack;
+    m_synOptionBytes = syn.Bytes();
 }
 
 Picos
@@ -75,7 +65,7 @@ TcpPath::Travel(const Hops& hops, uint64_t frameBytes)
 Picos
 TcpPath::RoundTrip(uint64_t frameBytes) const
 {
-    return Travel(m_forward, frameBytes) + Travel(m_backward, m_headerBytes);
+    return Travel(m_forward, frameBytes) + Travel(m_backward, SEGMENT_HEADER_BYTES);
 }
 
 PathFacts
@@ -83,7 +73,7 @@ TcpPath::Facts(Picos maxBaseRtt) const
 {
     PathFacts facts;
     facts.payloadBytes = m_segmentBytes;
-    facts.packetBytes = m_segmentBytes + m_headerBytes;
+    facts.packetBytes = m_segmentBytes + SEGMENT_HEADER_BYTES;
     facts.hostRateBps = m_forward.front().second->rateBps;
     facts.slowestBps = facts.hostRateBps;
     facts.minRateBps = facts.hostRateBps / 100;
@@ -108,7 +98,7 @@ TcpPath::Facts(Picos maxBaseRtt) const
 Picos
 TcpPath::Handshake() const
 {
-    const uint64_t syn = m_headerBytes + m_synOptionBytes;
+    const uint64_t syn = SEGMENT_HEADER_BYTES + m_synOptionBytes;
     return Travel(m_forward, syn) + Travel(m_backward, syn);
 }
 
@@ -118,10 +108,10 @@ TcpPath::Standalone(uint64_t sizeBytes) const
     const uint64_t full = sizeBytes / m_segmentBytes;
     const uint64_t rest = sizeBytes % m_segmentBytes;
     Pipeline links{&m_forward};
-    links.Pass({m_headerBytes}); // of the handshake
-    links.Pass({m_segmentBytes + m_headerBytes}, full);
-    links.Pass({rest + m_headerBytes}, rest > 0 ? 1 : 0);
-    return Handshake() + links.Arrival() + Travel(m_backward, m_headerBytes);
+    links.Pass({SEGMENT_HEADER_BYTES}); // of the handshake
+    links.Pass({m_segmentBytes + SEGMENT_HEADER_BYTES}, full);
+    links.Pass({rest + SEGMENT_HEADER_BYTES}, rest > 0 ? 1 : 0);
+    return Handshake() + links.Arrival() + Travel(m_backward, SEGMENT_HEADER_BYTES);
 }
 
 } // namespace ns3::env::tcp

@@ -50,7 +50,6 @@ class TcpPath
     Hops m_forward;
     Hops m_backward;
     uint32_t m_segmentBytes;
-    uint32_t m_headerBytes;    ///< of a segment with payload, the link's included
     uint32_t m_synOptionBytes; ///< that a SYN has more
 };
 

@@ -67,8 +67,6 @@ struct TcpSettings
     uint32_t segmentsPerAck{2};              ///< above 1 ACKs are delayed
     Picos delayedAckTimeout{40'000'000'000}; ///< shorter than the least RTO
     bool sack{true};
-    /// ns-3 writes them in whole milliseconds and takes its RTTs from them: no use where an RTT is shorter.
-    bool timestamps{false};
     bool ecn{false};    ///< RFC 3168; controllers that need ECN bring their own (DCTCP)
     bool pacing{false}; ///< BBR paces in any case
     Picos minRto{200'000'000'000};

@@ -2,19 +2,15 @@
 // Streams of UDP datagrams at a constant rate, beside TCP's flows.
 #include "udp-streams.h"
 
-#include "queue-factory.h"
 #include "segment.h"
 
-#include "ns3/inet-socket-address.h"
-#include "ns3/packet.h"
 #include "ns3/simulator.h"
-#include "ns3/udp-l4-protocol.h"
-#include "ns3/udp-socket-factory.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/engine/now.h"
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <string>
 
 namespace ns3::env::tcp
@@ -61,7 +57,7 @@ StreamFrameBytes(uint32_t payloadBytes)
     return payloadBytes + UDP_HEADER_BYTES + IP_HEADER_BYTES + LINK_HEADER_BYTES;
 }
 
-UdpStreams::UdpStreams(const Scenario& scenario, const Fabric& fabric)
+UdpStreams::UdpStreams(const Scenario& scenario, Fabric& fabric)
     : m_fabric(fabric),
       m_payloadBytes(scenario.payloadBytes)
 {
@@ -79,10 +75,8 @@ UdpStreams::~UdpStreams()
     for (Stream& stream : m_streams)
     {
         stream.next.Cancel();
-    }
-    for (const auto& [node, sink] : m_sinks)
-    {
-        sink->SetRecvCallback(MakeNullCallback<void, Ptr<Socket>>());
+        stream.way->there.datagramSink = [](const Segment&) {};
+        m_fabric.Ways().Close(*stream.way);
     }
 }
 
@@ -94,43 +88,23 @@ UdpStreams::Add(const StreamEntry& entry, const FiveTuple& tuple)
     const Egress& egress = m_fabric.EgressTo(source, path.front().second->node);
     const uint32_t frame = StreamFrameBytes(m_payloadBytes);
     const uint32_t packet = frame - LINK_HEADER_BYTES;
-    if (packet > egress.device->GetMtu())
+    if (packet > m_fabric.LongestPacket())
     {
         throw ScenarioError(
             "streams",
             "a stream's datagrams of " + std::to_string(m_payloadBytes) +
                 " payload bytes fit in no packet: at most " +
-                std::to_string(egress.device->GetMtu() - UDP_HEADER_BYTES - IP_HEADER_BYTES));
+                std::to_string(m_fabric.LongestPacket() - UDP_HEADER_BYTES - IP_HEADER_BYTES));
     }
-    Ptr<Socket> socket = SocketAt(source, tuple.sourcePort);
-    socket->Connect(InetSocketAddress(Ipv4Address(tuple.destinationIp), DISCARD_PORT));
-    if (!m_sinks.contains(destination))
-    {
-        const auto receive = [this](Ptr<Socket> sink) { Receive(sink); };
-        m_sinks[destination] = SocketAt(destination, DISCARD_PORT);
-        m_sinks[destination]->SetRecvCallback(Callback<void, Ptr<Socket>>(receive));
-    }
-    m_streamOf[{tuple.sourceIp, tuple.sourcePort}] = m_streams.size();
+    Connection& way = m_fabric.Ways().Open(tuple, UDP_PROTOCOL);
+    way.there.datagramSink = [this, index = m_streams.size()](const Segment& datagram)
+    { m_streams[index].receivedBytes += datagram.payload; };
     m_streams.push_back({.table{entry.rateBps, frame, start, entry.stop},
                          .tuple = tuple,
-                         .socket = socket,
-                         .egress = egress,
+                         .way = &way,
+                         .egress = *egress.egress,
                          .packetTime = IdealTime(frame, egress.rateBps, Rounding::Exact),
                          .next = {}});
-}
-
-Ptr<Socket>
-UdpStreams::SocketAt(uint32_t node, uint16_t port) const
-{
-    const Ptr<Node> host = m_fabric.NodeAt(node);
-    if (!host->GetObject<UdpL4Protocol>())
-    {
-        host->AggregateObject(CreateObject<UdpL4Protocol>());
-    }
-    Ptr<Socket> socket = Socket::CreateSocket(host, UdpSocketFactory::GetTypeId());
-    const int taken = socket->Bind(InetSocketAddress(Ipv4Address(NodeAddress(node)), port));
-    NS_ABORT_MSG_IF(taken != 0, "two UDP sockets have the port " << port << " of host " << node);
-    return socket;
 }
 
 void
@@ -158,25 +132,15 @@ UdpStreams::Send(Stream& stream)
 {
     const Picos now = NowPicos();
     Picos due = stream.table.DueAt(stream.sent);
-    while (due <= now &&
-           stream.egress.meter->WaitingBytes() < m_fabric.Settings().socketBufferBytes)
+    while (due <= now && stream.egress.WaitingBytes() < m_fabric.Settings().socketBufferBytes)
     {
-        stream.socket->Send(Create<Packet>(m_payloadBytes));
+        Segment* datagram = m_fabric.Ways().Make(stream.way->there);
+        datagram->protocol = UDP_PROTOCOL;
+        datagram->payload = m_payloadBytes;
+        m_fabric.Ways().Send(datagram);
         due = stream.table.DueAt(++stream.sent);
     }
     SendAt(stream, due > now ? due : now + stream.packetTime); // there may be room by then
-}
-
-void
-UdpStreams::Receive(Ptr<Socket> socket)
-{
-    Address from;
-    while (const Ptr<Packet> packet = socket->RecvFrom(from))
-    {
-        const auto sender = InetSocketAddress::ConvertFrom(from);
-        const size_t stream = m_streamOf.at({sender.GetIpv4().Get(), sender.GetPort()});
-        m_streams[stream].receivedBytes += packet->GetSize();
-    }
 }
 
 // --- counts --------------------------------------------------------------------------------------

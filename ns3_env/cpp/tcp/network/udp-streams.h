@@ -6,14 +6,11 @@
 #include "fabric.h"
 
 #include "ns3/event-id.h"
-#include "ns3/socket.h"
 #include "ns3_env/cpp/engine/constant-rate.h"
 #include "ns3_env/cpp/run/run-report.h"
 #include "ns3_env/cpp/run/scenario.h"
 
 #include <cstdint>
-#include <map>
-#include <utility>
 #include <vector>
 
 namespace ns3::env::tcp
@@ -26,15 +23,15 @@ std::vector<FiveTuple> StreamTuples(const Scenario& scenario);
 uint32_t StreamFrameBytes(uint32_t payloadBytes);
 
 /**
- * The streams of one network: datagrams of the scenario's payload, each due at its own time, by UDP sockets of ns-3's.
- * What is due while a socket's buffer of bytes (TcpSettings) waits at the host's link is held back, leaves as
- * soon as it can, and not after the stop.
+ * The streams of one network: datagrams of the scenario's payload, each due at its own time. What is due while a
+ * socket's buffer of bytes (TcpSettings) waits at the host's link is held back, leaves as soon as it can, and not after
+ * the stop.
  */
 class UdpStreams
 {
   public:
     /// `fabric` must outlive this. \throws ScenarioError where there is no path, or a datagram fits in no packet
-    UdpStreams(const Scenario& scenario, const Fabric& fabric);
+    UdpStreams(const Scenario& scenario, Fabric& fabric);
     ~UdpStreams();
 
     UdpStreams(const UdpStreams&) = delete;
@@ -55,26 +52,22 @@ class UdpStreams
     {
         OpenLoop table;
         FiveTuple tuple;
-        Ptr<Socket> socket;
-        const Egress& egress; ///< of its host
-        Picos packetTime;     ///< of a datagram on the host's link
+        Connection* way;
+        const Port& egress; ///< of its host
+        Picos packetTime;   ///< of a datagram on the host's link
         EventId next;
         uint64_t sent{0}; ///< datagrams
         uint64_t receivedBytes{0};
     };
 
     void Add(const StreamEntry& entry, const FiveTuple& tuple);
-    Ptr<Socket> SocketAt(uint32_t node, uint16_t port) const;
-    void Receive(Ptr<Socket> socket);
     void SendAt(Stream& stream, Picos time);
     /// All that is due.
     void Send(Stream& stream);
 
-    const Fabric& m_fabric;
+    Fabric& m_fabric;
     uint32_t m_payloadBytes;
     std::vector<Stream> m_streams;
-    std::map<uint32_t, Ptr<Socket>> m_sinks;                    ///< by destination
-    std::map<std::pair<uint32_t, uint16_t>, size_t> m_streamOf; ///< by source's address and port
 };
 
 } // namespace ns3::env::tcp

@@ -4,12 +4,10 @@
 
 #include "pcap.h"
 
-#include "ns3/ipv4-queue-disc-item.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/engine/now.h"
 #include "ns3_env/cpp/run/attributes.h"
-#include "ns3_env/cpp/tcp/network/congestion-ops.h"
-#include "ns3_env/cpp/tcp/network/segment.h"
+#include "ns3_env/cpp/tcp/socket/congestion-ops.h"
 
 namespace ns3::env::tcp
 {
@@ -66,12 +64,12 @@ TcpEpisode::ForEachQueue(const QueueVisitor& visit) const
                    .port = egress.port,
                    .peer = egress.peer,
                    .rateBps = egress.rateBps,
-                   .bytes = egress.meter->WaitingBytes(),
-                   .txBytes = egress.meter->TxBytes(),
+                   .bytes = egress.egress->WaitingBytes(),
+                   .txBytes = egress.egress->TxBytes(),
                    .paused = 0,
                    .pauseFrames = 0,
                    .pauseFramesSent = 0,
-                   .stats = egress.meter->Stats()});
+                   .stats = egress.egress->Stats()});
         }
     }
 }
@@ -89,8 +87,8 @@ TcpEpisode::Totals() const
     totals.packetsSent = m_flowPackets + m_streams.TransmittedPayload() / m_scenario.payloadBytes;
     for (const Egress& egress : m_fabric.Egresses())
     {
-        totals.packetHops += egress.meter->TxPackets();
-        totals.packetsLeft += egress.queue->GetNPackets();
+        totals.packetHops += egress.egress->TxPackets();
+        totals.packetsLeft += egress.egress->QueuedPackets();
     }
     for (const LossRecord& record : m_fabric.LossRecords())
     {
@@ -116,24 +114,22 @@ TcpEpisode::TraceWindowAndRate(const WindowAndRateCallback& report)
 void
 TcpEpisode::TraceEvents(const MarkCallback& marked, const PauseCallback&)
 {
-    m_marked = marked;
     Traces().created.ConnectWithoutContext(Callback<void, Flow&>(
-        [this](Flow& flow) { m_flowOf[static_cast<TcpFlow&>(flow).Tuple()] = flow.Id(); }));
+        [this](Flow& flow) { m_marks.flowOf[static_cast<TcpFlow&>(flow).Tuple()] = flow.Id(); }));
+    m_marks.marked = marked;
     for (const Egress& egress : m_fabric.Egresses())
     {
-        egress.queue->TraceConnectWithoutContext(
-            "Mark",
-            Callback<void, Ptr<const QueueDiscItem>, const char*>(
-                [this](Ptr<const QueueDiscItem> item, const char*)
-                {
-                    const auto* packet = dynamic_cast<const Ipv4QueueDiscItem*>(PeekPointer(item));
-                    const auto flow =
-                        m_flowOf.find(FiveTupleOf(*packet->GetPacket(), packet->GetHeader()));
-                    if (flow != m_flowOf.end())
-                    {
-                        m_marked(flow->second);
-                    }
-                }));
+        egress.egress->Add(m_marks);
+    }
+}
+
+void
+TcpEpisode::Marks::OnMarked(const Port&, const Segment& segment)
+{
+    const auto flow = flowOf.find(segment.channel->tuple);
+    if (flow != flowOf.end())
+    {
+        marked(flow->second);
     }
 }
 

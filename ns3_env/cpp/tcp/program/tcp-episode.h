@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 
 namespace ns3::env::tcp
 {
@@ -38,11 +39,18 @@ class TcpEpisode final : public Episode
     void OnRunEnds() override;
     void Count(const Flow& flow);
 
+    struct Marks final : PortObserver
+    {
+        void OnMarked(const Port&, const Segment& segment) override;
+
+        MarkCallback marked;
+        std::unordered_map<FiveTuple, uint32_t, FiveTupleHash, SameFiveTuple> flowOf;
+    };
+
     Fabric m_fabric;
     UdpStreams m_streams;
     uint64_t m_flowPackets{0}; ///< of flows that are recorded
-    MarkCallback m_marked;
-    std::unordered_map<FiveTuple, uint32_t, FiveTupleHash, SameFiveTuple> m_flowOf;
+    Marks m_marks;
 };
 
 } // namespace ns3::env::tcp

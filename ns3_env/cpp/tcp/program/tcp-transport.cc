@@ -11,7 +11,7 @@
 #include "ns3_env/cpp/json/bounds.h"
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/run/attributes.h"
-#include "ns3_env/cpp/tcp/network/congestion-ops.h"
+#include "ns3_env/cpp/tcp/socket/congestion-ops.h"
 
 #include <nlohmann/json.hpp>
 

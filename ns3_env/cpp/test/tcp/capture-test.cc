@@ -114,7 +114,7 @@ class CapturedRun
         m_end = episode.Flow(0).EndTime();
         for (const Egress& egress : episode.Net().Egresses())
         {
-            m_sent += egress.meter->TxPackets();
+            m_sent += egress.egress->TxPackets();
         }
         for (const LossRecord& record : episode.Net().LossRecords())
         {

@@ -61,7 +61,7 @@ TEST("a burst waits as long as arithmetic says, from when it is counted")
     Scenario s = Burst(DATAGRAMS);
     {
         After after(s, {}, END);
-        const EgressMeter& slow = *after.Net().EgressTo(2, 3).meter;
+        const Port& slow = *after.Net().EgressTo(2, 3).egress;
         ASSERT_NE(slow.Stats(), nullptr, "kept at a switch");
         // Datagram k waits for 10 k times EACH less the k times EACH that it came later.
         constexpr double WAITS = 9 * (DATAGRAMS - 1) * DATAGRAMS / 2.0;
@@ -72,25 +72,25 @@ TEST("a burst waits as long as arithmetic says, from when it is counted")
         EXPECT_EQ(slow.TxBytes(), DATAGRAMS * FRAME, "the link's header included");
         EXPECT_EQ(slow.TxPackets(), DATAGRAMS, "packets");
         EXPECT_EQ(slow.WaitingBytes(), 0, "now");
-        const EgressMeter& behind = *after.Net().EgressTo(3, 1).meter;
+        const Port& behind = *after.Net().EgressTo(3, 1).egress;
         EXPECT_EQ(behind.Stats()->Max(), 0, "none waits behind a slower link");
-        EXPECT_EQ(after.Net().EgressTo(0, 2).meter->Stats(), nullptr, "no switch");
+        EXPECT_EQ(after.Net().EgressTo(0, 2).egress->Stats(), nullptr, "no switch");
     }
     {
         After after(s, {}, PS_PER_US + 5 * EACH + EACH / 2); // five have come
-        EXPECT_EQ(after.Net().EgressTo(2, 3).meter->WaitingBytes(),
+        EXPECT_EQ(after.Net().EgressTo(2, 3).egress->WaitingBytes(),
                   4 * PACKET,
                   "one is on its way to the link");
     }
     s.measurement = {END / 2, END};
     {
         After after(s, {}, END);
-        EXPECT_EQ(after.Net().EgressTo(2, 3).meter->Stats()->Mean(), 0, "later");
+        EXPECT_EQ(after.Net().EgressTo(2, 3).egress->Stats()->Mean(), 0, "later");
     }
     s.recordQueues = false;
     {
         After after(s, {}, END);
-        EXPECT_EQ(after.Net().EgressTo(2, 3).meter->Stats(), nullptr, "unasked");
+        EXPECT_EQ(after.Net().EgressTo(2, 3).egress->Stats(), nullptr, "unasked");
     }
 }
 
@@ -112,10 +112,22 @@ TEST("what finds no room is lost at its egress, and no byte elsewhere")
     EXPECT_EQ(record.lost.packets, lost, "packets");
     EXPECT_EQ(record.lost.payloadBytes, lost * PAYLOAD, "payload");
     EXPECT_EQ(after.Net().DroppedPayload(), lost * PAYLOAD, "in all");
-    EXPECT_EQ(after.Net().EgressTo(2, 3).meter->Stats()->Max(),
+    EXPECT_EQ(after.Net().EgressTo(2, 3).egress->Stats()->Max(),
               (LIMIT + 1) * PACKET,
               "a full queue and the device's packet");
 }
+
+/// Packets that links lost, by sender and receiver.
+struct SeenLosses final : PortObserver
+{
+    void OnLost(const Port& port, const Segment&, LossCause cause) override
+    {
+        lost[links.at(&port)] += cause == LossCause::Link ? 1 : 0;
+    }
+
+    std::map<const Port*, std::pair<uint32_t, uint32_t>> links;
+    std::map<std::pair<uint32_t, uint32_t>, uint64_t> lost;
+};
 
 TEST("what a link loses is charged to the egress before it")
 {
@@ -129,13 +141,11 @@ TEST("what a link loses is charged to the egress before it")
     settings.delayedAckTimeout = 200 * PS_PER_US;
     settings.minRto = 2 * PS_PER_MS;
     TestEpisode episode(s, settings, {"cubic", {}});
-    std::map<std::pair<uint32_t, uint32_t>, uint64_t> lost; // by sender and receiver
+    SeenLosses seen;
     for (const Egress& egress : episode.Net().Egresses())
     {
-        egress.device->TraceConnectWithoutContext(
-            "PhyRxDrop",
-            Callback<void, Ptr<const Packet>>([&lost, &egress](Ptr<const Packet>)
-                                              { ++lost[{egress.peer, egress.node}]; }));
+        egress.egress->Add(seen);
+        seen.links[egress.egress.get()] = {egress.node, egress.peer};
     }
     episode.Run();
     uint64_t payload = 0;
@@ -145,11 +155,11 @@ TEST("what a link loses is charged to the egress before it")
         if (record.cause == LossCause::Link)
         {
             const std::pair link{record.node, record.peer};
-            EXPECT_EQ(record.lost.packets, lost[link], "as much as was seen");
-            lost.erase(link);
+            EXPECT_EQ(record.lost.packets, seen.lost[link], "as much as was seen");
+            seen.lost.erase(link);
         }
     }
-    EXPECT(lost.empty(), "no loss without its record");
+    EXPECT(seen.lost.empty(), "no loss without its record");
     EXPECT_EQ(payload, episode.Net().DroppedPayload(), "the sum");
     EXPECT_GT(payload, 0, "there was some");
 }

@@ -2,12 +2,8 @@
 // A scenario's TCP flows on a network of their own, for tests.
 #include "episodes.h"
 
-#include "ns3/ipv4-header.h"
-#include "ns3/ipv4-queue-disc-item.h"
-#include "ns3/ppp-header.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
-#include "ns3_env/cpp/tcp/network/segment.h"
 
 #include <algorithm>
 
@@ -87,29 +83,28 @@ SlowMiddle(uint32_t senders, double hostBps, double middleBps, Picos delay)
 
 OnTheWay::OnTheWay(const Fabric& fabric)
 {
-    const auto putOn = [this](Ptr<const QueueDiscItem> item)
-    {
-        const auto packet = DynamicCast<const Ipv4QueueDiscItem>(item);
-        m_bytes[FiveTupleOf(*packet->GetPacket(), packet->GetHeader())] +=
-            PayloadOf(*packet->GetPacket(), packet->GetHeader());
-    };
-    const auto takeOff = [this](Ptr<const Packet> frame)
-    {
-        const Ptr<Packet> packet = frame->Copy();
-        PppHeader link;
-        Ipv4Header network;
-        packet->RemoveHeader(link);
-        packet->RemoveHeader(network);
-        m_bytes[FiveTupleOf(*packet, network)] -= PayloadOf(*packet, network);
-    };
     for (const Egress& egress : fabric.Egresses())
     {
-        const Callback<void, Ptr<const Packet>> off(takeOff);
-        egress.queue->TraceConnectWithoutContext("Enqueue",
-                                                 Callback<void, Ptr<const QueueDiscItem>>(putOn));
-        egress.device->TraceConnectWithoutContext("PhyRxEnd", off);
-        egress.device->TraceConnectWithoutContext("PhyRxDrop", off);
+        egress.egress->Add(*this);
     }
+}
+
+void
+OnTheWay::OnTaken(const Port&, const Segment& segment)
+{
+    m_bytes[segment.channel->tuple] += segment.payload;
+}
+
+void
+OnTheWay::OnReceived(const Port&, const Segment& segment)
+{
+    m_bytes[segment.channel->tuple] -= segment.payload;
+}
+
+void
+OnTheWay::OnLost(const Port&, const Segment& segment, LossCause cause)
+{
+    m_bytes[segment.channel->tuple] -= cause == LossCause::Link ? segment.payload : 0;
 }
 
 int64_t

@@ -64,9 +64,10 @@ class TestEpisode
 Scenario SlowMiddle(uint32_t senders, double hostBps, double middleBps, Picos delay);
 
 /// Payload that is in a queue, a device or on a link, from when this is made.
-class OnTheWay
+class OnTheWay : private PortObserver
 {
   public:
+    /// \param fabric simulates no more when this is gone
     explicit OnTheWay(const Fabric& fabric);
 
     OnTheWay(const OnTheWay&) = delete;
@@ -76,6 +77,10 @@ class OnTheWay
     int64_t BytesOf(const FiveTuple& tuple) const;
 
   private:
+    void OnTaken(const Port&, const Segment& segment) override;
+    void OnReceived(const Port&, const Segment& segment) override;
+    void OnLost(const Port&, const Segment& segment, LossCause cause) override;
+
     std::unordered_map<FiveTuple, int64_t, FiveTupleHash, SameFiveTuple> m_bytes;
 };
 

@@ -96,7 +96,7 @@ Digest(uint64_t seed, const std::string& controller)
     }
     for (const Egress& egress : episode.Net().Egresses())
     {
-        digest << egress.queue->GetStats().nTotalReceivedBytes << ' ';
+        digest << egress.egress->TxBytes() << ' ';
     }
     return digest.str();
 }

@@ -88,15 +88,9 @@ TEST("a full buffer adds its packets' serialisation to the RTT, to the picosecon
     TestEpisode episode(s, settings, {"newreno", {}});
     const TcpFlow& flow = episode.Flow(0);
     Picos longest = 0; // before anything was sent again: what waits for that is no queue
-    flow.Sender().TraceConnectWithoutContext(
-        "RttSample",
-        Callback<void, Time>(
-            [&](Time rtt)
-            {
-                longest = flow.RetransmittedBytes() > 0
-                              ? longest
-                              : std::max<Picos>(longest, rtt.GetTimeStep());
-            }));
+    flow.Sender().SetRttCallback(
+        [&](Picos rtt)
+        { longest = flow.RetransmittedBytes() > 0 ? longest : std::max(longest, rtt); });
     episode.RunUntil(50 * PS_PER_MS);
     const Picos slow = Frame(1448, SLOW);
     const Picos base = 2 * LINKS * DELAY + 2 * (Frame(1448) + Frame(0)) + slow + Frame(0, SLOW);

@@ -2,13 +2,11 @@
 // Tests of a switch's queues: thresholds, RED, limits in packets, bytes and BDPs, refusals.
 #include "episodes.h"
 
-#include "ns3/fifo-queue-disc.h"
-#include "ns3/queue-size.h"
 #include "ns3/simulator.h"
+#include "ns3_env/cpp/engine/now.h"
 #include "ns3_env/cpp/engine/queue-stats.h"
+#include "ns3_env/cpp/tcp/network/red-queue.h"
 #include "ns3_env/cpp/test/suite.h"
-
-#include <sstream>
 
 namespace ns3::env::tcp::test
 {
@@ -24,19 +22,14 @@ constexpr double RATE = 10e9;
 constexpr Picos DELAY = 5 * PS_PER_US;
 
 /// The queue at the middle of a dumbbell, over time from `begin`.
-class QueueWatch
+class QueueWatch : private PortObserver
 {
   public:
     QueueWatch(TestEpisode& episode, uint32_t senders, Picos begin)
-        : m_stats(begin)
+        : m_port(*episode.Net().EgressTo(senders + 1, senders + 2).egress),
+          m_stats(begin)
     {
-        episode.Net()
-            .EgressTo(senders + 1, senders + 2)
-            .queue->TraceConnectWithoutContext(
-                "PacketsInQueue",
-                Callback<void, uint32_t, uint32_t>(
-                    [this](uint32_t, uint32_t packets)
-                    { m_stats.Update(packets, Simulator::Now().GetTimeStep()); }));
+        m_port.Add(*this);
     }
 
     const QueueStats& Until(Picos end)
@@ -46,6 +39,11 @@ class QueueWatch
     }
 
   private:
+    void OnTaken(const Port&, const Segment&) override { Update(); }
+    void OnSent(const Port&, const Segment&) override { Update(); }
+    void Update() { m_stats.Update(m_port.QueuedPackets(), NowPicos()); }
+
+    Port& m_port;
     QueueStats m_stats;
 };
 
@@ -92,31 +90,42 @@ TEST("DCTCP holds the queue near K, where CUBIC fills the buffer")
 
 TEST("a limit in packets, bytes or BDPs is the queue's")
 {
-    const auto expect =
-        [&](const QueueSettings& queue, const std::string& size, const std::string& type)
+    const auto queueOf = [](const QueueSettings& queue, const auto& look)
     {
         Scenario s = Dumbbell(1, RATE, DELAY);
         TcpSettings settings;
         settings.queue = queue;
         TestEpisode episode(s, settings, {"cubic", {}});
-        const Ptr<QueueDisc> disc = episode.Net().EgressTo(2, 3).queue;
-        std::ostringstream found;
-        found << disc->GetMaxSize();
-        EXPECT_EQ(found.str(), size, type);
-        EXPECT_EQ(disc->GetInstanceTypeId().GetName(), type, size);
-        EXPECT_EQ(episode.Net().EgressTo(0, 2).queue->GetInstanceTypeId().GetName(),
-                  "ns3::FifoQueueDisc",
-                  "a host's");
+        look(episode.Net().EgressTo(2, 3).egress->Queue());
+        const auto& hosts = episode.Net().EgressTo(0, 2).egress->Queue();
+        EXPECT_EQ(hosts.Limit().amount, QueueSpan{}.amount, "a host's has none");
+    };
+    const auto isFifo =
+        [&](const QueueSettings& queue, uint32_t limit, bool inBytes, uint32_t threshold)
+    {
+        queueOf(queue,
+                [&](const PacketQueue& made)
+                {
+                    const auto* fifo = dynamic_cast<const Fifo*>(&made);
+                    ASSERT_NE(fifo, nullptr, limit);
+                    EXPECT_EQ(fifo->Limit().amount, limit, "its limit");
+                    EXPECT_EQ(fifo->Limit().inBytes, inBytes, "the limit's unit");
+                    EXPECT_EQ(fifo->Threshold().amount, threshold, "its threshold");
+                });
     };
 
-    expect({{64, Unit::Packets}, DropTail{}}, "64p", "ns3::FifoQueueDisc");
-    expect({{100e3, Unit::Bytes}, DropTail{}}, "100000B", "ns3::FifoQueueDisc");
+    constexpr uint32_t NONE = QueueSpan{}.amount;
+    isFifo({{64, Unit::Packets}, DropTail{}}, 64, false, NONE);
+    isFifo({{100e3, Unit::Bytes}, DropTail{}}, 100'000, true, NONE);
     // base RTT: 3 links of 2 * 5 us and the serialisation of 1490 bytes
-    expect({{2, Unit::Bdps}, DropTail{}}, "83940B", "ns3::FifoQueueDisc");
-    expect({{64, Unit::Packets}, EcnThreshold{{1, Unit::Bdps}}}, "64p", "tcp::ThresholdQueueDisc");
-    expect({{200e3, Unit::Bytes}, Red{{10, Unit::Packets}, {30, Unit::Packets}}},
-           "200000B",
-           "ns3::RedQueueDisc");
+    isFifo({{2, Unit::Bdps}, DropTail{}}, 83'940, true, NONE);
+    isFifo({{64, Unit::Packets}, EcnThreshold{{1, Unit::Bdps}}}, 64, false, 41'970);
+    queueOf({{200e3, Unit::Bytes}, Red{{10, Unit::Packets}, {30, Unit::Packets}}},
+            [](const PacketQueue& made)
+            {
+                EXPECT_NE(dynamic_cast<const RedQueue*>(&made), nullptr, "RED");
+                EXPECT_EQ(made.Limit().amount, 200'000, "its limit");
+            });
 }
 
 TEST("RED drops or marks with a probability, and the same seed gives the same bits")
@@ -137,8 +146,8 @@ TEST("RED drops or marks with a probability, and the same seed gives the same bi
         settings.queue = {{400, Unit::Packets}, red};
         TestEpisode episode(s, settings, {"newreno", {}});
         episode.RunUntil(8 * PS_PER_MS);
-        const auto& stats = episode.Net().EgressTo(3, 4).queue->GetStats();
-        return {stats.nTotalDroppedBytes, stats.nTotalMarkedPackets};
+        const Port& port = *episode.Net().EgressTo(3, 4).egress;
+        return {port.Lost().By(LossCause::BufferFull).payloadBytes, port.Marked()};
     };
 
     const auto dropping = dropsAndMarks(false, 7);

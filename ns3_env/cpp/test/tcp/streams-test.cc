@@ -3,6 +3,7 @@
 #include "episodes.h"
 
 #include "ns3/simulator.h"
+#include "ns3_env/cpp/engine/now.h"
 #include "ns3_env/cpp/tcp/network/udp-streams.h"
 #include "ns3_env/cpp/test/suite.h"
 
@@ -55,28 +56,33 @@ class Mixed
     std::optional<UdpStreams> m_streams; ///< gone before the network
 };
 
+/// When datagrams begin to leave a port.
+struct DepartureTimes final : PortObserver
+{
+    void OnSent(const Port&, const Segment& datagram) override
+    {
+        NS_ABORT_MSG_IF(datagram.FrameBytes() != WIRE, "a frame of other bytes");
+        times.push_back(NowPicos());
+    }
+
+    std::vector<Picos> times;
+};
+
 /// When datagrams begin to leave the host `node`.
 std::vector<Picos>
 Departures(const Scenario& s, uint32_t node, const TcpSettings& settings = {})
 {
+    DepartureTimes departures;
     Mixed mixed(s, settings);
-    std::vector<Picos> times;
     for (const Egress& egress : mixed.Net().Egresses())
     {
         if (egress.node == node)
         {
-            egress.device->TraceConnectWithoutContext(
-                "PhyTxBegin",
-                Callback<void, Ptr<const Packet>>(
-                    [&](Ptr<const Packet> frame)
-                    {
-                        NS_ABORT_MSG_IF(frame->GetSize() != WIRE, "a frame of other bytes");
-                        times.push_back(Simulator::Now().GetTimeStep());
-                    }));
+            egress.egress->Add(departures);
         }
     }
     mixed.Flows().RunUntil(s.timeLimit);
-    return times;
+    return departures.times;
 }
 
 TEST("datagrams leave evenly, at their rate on the wire, from start to stop")
@@ -194,7 +200,7 @@ TEST("streams of a host have ports of their own, and spread over equal paths")
         ports.insert(tuple.sourcePort);
         for (const auto& [node, link] : routing.Path(0, s.streams[i].flow.destination, tuple))
         {
-            EXPECT_GT(mixed.Net().EgressTo(node, link->node).meter->TxPackets(),
+            EXPECT_GT(mixed.Net().EgressTo(node, link->node).egress->TxPackets(),
                       0,
                       "stream " << i << " at " << node);
         }

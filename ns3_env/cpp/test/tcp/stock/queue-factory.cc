@@ -11,14 +11,13 @@
 #include "ns3/object-factory.h"
 #include "ns3/red-queue-disc.h"
 #include "ns3/uinteger.h"
-#include "ns3_env/cpp/json/scenario-error.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
 
-namespace ns3::env::tcp
+namespace ns3::env::tcp::stock
 {
 
 NS_OBJECT_ENSURE_REGISTERED(ThresholdQueueDisc);
@@ -27,7 +26,7 @@ TypeId
 ThresholdQueueDisc::GetTypeId()
 {
     static TypeId tid =
-        TypeId("tcp::ThresholdQueueDisc")
+        TypeId("stock::ThresholdQueueDisc")
             .SetParent<QueueDisc>()
             .SetGroupName("Tcp")
             .AddConstructor<ThresholdQueueDisc>()
@@ -159,14 +158,6 @@ class Maker
     {
         const double least = InUnitOf(m_limit, red.least, m_facts);
         const double most = InUnitOf(m_limit, red.most, m_facts);
-        if (!(least <= most) || !(red.highestProbability > 0 && red.highestProbability <= 1))
-        {
-            throw ScenarioError("marking",
-                                "RED marks from " + std::to_string(least) + " to " +
-                                    std::to_string(most) + " with a probability of " +
-                                    std::to_string(red.highestProbability) +
-                                    ": the thresholds ascend, and the probability is in (0, 1]");
-        }
         auto queue = CreateObjectWithAttributes<RedQueueDisc>(
             "MaxSize",
             QueueSizeValue(m_limit),
@@ -201,26 +192,18 @@ class Maker
 } // namespace
 
 Ptr<QueueDisc>
-MakeQueue(const QueueSettings& settings, const EgressFacts& facts)
+MakeDisc(const QueueSettings& settings, const EgressFacts& facts)
 {
     const QueueSize limit = SizeOf(settings.limit, facts);
-    const uint32_t least = limit.GetUnit() == QueueSizeUnit::PACKETS ? 1 : facts.packetBytes;
-    if (limit.GetValue() < least)
-    {
-        throw ScenarioError("limit",
-                            "a queue of " + std::to_string(limit.GetValue()) +
-                                (least == 1 ? " packets" : " bytes") +
-                                " holds no full packet: at least " + std::to_string(least));
-    }
     return std::visit(Maker(limit, facts), settings.discipline);
 }
 
 Ptr<QueueDisc>
-MakeEndlessQueue()
+MakeEndlessDisc()
 {
     return CreateObjectWithAttributes<FifoQueueDisc>(
         "MaxSize",
         QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, NO_LIMIT)));
 }
 
-} // namespace ns3::env::tcp
+} // namespace ns3::env::tcp::stock

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // TCP's congestion controllers by name ("cubic", "dctcp", "bbr", ...), and their attributes.
-#ifndef NS3_ENV_TCP_NETWORK_CONGESTION_OPS_H
-#define NS3_ENV_TCP_NETWORK_CONGESTION_OPS_H
+#ifndef NS3_ENV_TCP_SOCKET_CONGESTION_OPS_H
+#define NS3_ENV_TCP_SOCKET_CONGESTION_OPS_H
 
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3_env/cpp/run/scenario.h"
@@ -32,4 +32,4 @@ Ptr<TcpCongestionOps> CreateCongestionOps(const ControllerSpec& spec);
 
 } // namespace ns3::env::tcp
 
-#endif // NS3_ENV_TCP_NETWORK_CONGESTION_OPS_H
+#endif // NS3_ENV_TCP_SOCKET_CONGESTION_OPS_H

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Makes the queue of an egress: the one of the settings, or a FIFO that never drops.
-#ifndef NS3_ENV_TCP_NETWORK_QUEUE_FACTORY_H
-#define NS3_ENV_TCP_NETWORK_QUEUE_FACTORY_H
-
-#include "tcp-settings.h"
+#ifndef NS3_ENV_TEST_TCP_STOCK_QUEUE_FACTORY_H
+#define NS3_ENV_TEST_TCP_STOCK_QUEUE_FACTORY_H
 
 #include "ns3/queue-disc.h"
 #include "ns3/queue-size.h"
+#include "ns3_env/cpp/tcp/network/queue.h"
 
 #include <cstdint>
 
-namespace ns3::env::tcp
+namespace ns3::env::tcp::stock
 {
 
 /**
@@ -39,28 +38,10 @@ class ThresholdQueueDisc : public QueueDisc
     QueueSize m_threshold;
 };
 
-/// IP and TCP headers without options.
-inline constexpr uint32_t HEADER_BYTES = 40;
-/// What the link adds: PPP's protocol field.
-inline constexpr uint32_t LINK_HEADER_BYTES = 2;
-/// TCP's options are no longer.
-inline constexpr uint32_t MAX_OPTION_BYTES = 40;
+Ptr<QueueDisc> MakeDisc(const QueueSettings& settings, const EgressFacts& facts);
 
-/// What a queue may depend on.
-struct EgressFacts
-{
-    double rateBps{0};
-    Picos delay{0};          ///< of the link
-    double bdpBytes{0};      ///< of the port's rate and the longest base RTT of two hosts
-    uint32_t packetBytes{0}; ///< of a full segment with its IP header
-    int64_t stream{0};       ///< of random numbers
-};
+Ptr<QueueDisc> MakeEndlessDisc();
 
-/// \throws ScenarioError where the queue holds no full packet, or RED's thresholds are in no order
-Ptr<QueueDisc> MakeQueue(const QueueSettings& settings, const EgressFacts& facts);
+} // namespace ns3::env::tcp::stock
 
-Ptr<QueueDisc> MakeEndlessQueue();
-
-} // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_NETWORK_QUEUE_FACTORY_H
+#endif // NS3_ENV_TEST_TCP_STOCK_QUEUE_FACTORY_H

@@ -2,7 +2,6 @@
 // One message by TCP: both ends of its connection, from the SYN to the last byte's ACK.
 #include "tcp-flow.h"
 
-#include "ns3/packet.h"
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/engine/now.h"
 #include "ns3_env/cpp/tcp/controllers/steered.h"
@@ -17,17 +16,21 @@ namespace ns3::env::tcp
 namespace
 {
 
-constexpr uint32_t SEGMENTS_PER_WRITE = 16; ///< that the sender's application hands over at once
 constexpr double BITS = 8;
 
 } // namespace
 
-TcpFlow::TcpFlow(const FlowSpec& spec, const FiveTuple& tuple, PathFacts path, SocketPair sockets)
+TcpFlow::TcpFlow(const FlowSpec& spec,
+                 Network& network,
+                 const FiveTuple& tuple,
+                 PathFacts path,
+                 EndpointPair ends)
     : m_spec(spec),
+      m_network(network),
       m_tuple(tuple),
       m_facts(std::move(path)),
-      m_sender(std::move(sockets.sender)),
-      m_receiver(std::move(sockets.receiver))
+      m_sender(std::move(ends.sender)),
+      m_receiver(std::move(ends.receiver))
 {
     m_path = &m_facts;
     m_id = spec.id;
@@ -35,21 +38,12 @@ TcpFlow::TcpFlow(const FlowSpec& spec, const FiveTuple& tuple, PathFacts path, S
     m_startTime = spec.start;
     m_pacing.SetPath(m_facts, m_facts.hostRateBps);
     m_sender->SetAcknowledgedCallback([this] { OnAcknowledged(); });
-    m_sender->SetSendCallback(
-        Callback<void, Ptr<Socket>, uint32_t>([this](Ptr<Socket>, uint32_t) { Fill(); }));
     m_receiver->SetLastByte(spec.IsEndless() ? 0 : spec.sizeBytes);
-    m_receiver->SetRecvCallback(Callback<void, Ptr<Socket>>(
-        [this](Ptr<Socket> socket)
-        { m_received += socket->Recv(std::numeric_limits<uint32_t>::max(), 0)->GetSize(); }));
 }
 
 TcpFlow::~TcpFlow()
 {
     Abort();
-    if (m_gone)
-    {
-        m_gone(*this);
-    }
 }
 
 Object&
@@ -77,9 +71,10 @@ TcpFlow::Open()
         m_sender->SteerFromStart(SegmentsOfWindow(), PayloadBps());
         ReportWindowAndRate();
     }
-    m_receiver->Await(m_tuple);
-    m_sender->Dial(m_tuple);
-    Fill();
+    Connection& connection = m_network.Open(m_tuple, TCP_PROTOCOL);
+    m_receiver->Await(connection.back);
+    m_sender->Dial(connection.there, m_spec.sizeBytes);
+    m_network.Close(connection); // its ends keep it
 }
 
 void
@@ -88,23 +83,6 @@ TcpFlow::Abort()
     m_start.Cancel();
     m_sender->Release();
     m_receiver->Release();
-}
-
-void
-TcpFlow::Fill()
-{
-    const uint64_t most = uint64_t{SEGMENTS_PER_WRITE} * m_facts.payloadBytes;
-    while (m_written < m_spec.sizeBytes)
-    {
-        const auto bytes =
-            static_cast<uint32_t>(std::min<uint64_t>(m_spec.sizeBytes - m_written, most));
-        if (m_sender->GetTxAvailable() < bytes)
-        {
-            return;
-        }
-        m_written += bytes;
-        m_sender->Send(Create<Packet>(bytes), 0);
-    }
 }
 
 void
@@ -224,13 +202,13 @@ TcpFlow::TraceWindowAndRate(std::function<void(const FlowState&)> report)
     {
         return; // it writes them itself
     }
-    m_sender->TraceConnectWithoutContext("CongestionWindow",
-                                         Callback<void, uint32_t, uint32_t>(
-                                             [this](uint32_t, uint32_t bytes)
-                                             {
-                                                 SetWindow(bytes);
-                                                 ReportWindowAndRate();
-                                             }));
+    m_sender->Variables().TraceConnectWithoutContext("CongestionWindow",
+                                                     Callback<void, uint32_t, uint32_t>(
+                                                         [this](uint32_t, uint32_t bytes)
+                                                         {
+                                                             SetWindow(bytes);
+                                                             ReportWindowAndRate();
+                                                         }));
     const auto pace = [this](double payloadBps) // which is what ns-3 paces
     {
         const double wire = payloadBps * m_facts.packetBytes / m_facts.payloadBytes;
@@ -240,13 +218,14 @@ TcpFlow::TraceWindowAndRate(std::function<void(const FlowState&)> report)
     {
         pace(m_sender->PacingRateBps()); // the first packets'
     }
-    m_sender->TraceConnectWithoutContext("PacingRate",
-                                         Callback<void, DataRate, DataRate>(
-                                             [this, pace](DataRate, DataRate rate)
-                                             {
-                                                 pace(static_cast<double>(rate.GetBitRate()));
-                                                 ReportWindowAndRate();
-                                             }));
+    m_sender->Variables().TraceConnectWithoutContext(
+        "PacingRate",
+        Callback<void, DataRate, DataRate>(
+            [this, pace](DataRate, DataRate rate)
+            {
+                pace(static_cast<double>(rate.GetBitRate()));
+                ReportWindowAndRate();
+            }));
 }
 
 } // namespace ns3::env::tcp

@@ -14,55 +14,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 
-namespace ns3::env::tcp
+namespace ns3::env::tcp::stock
 {
-
-namespace
-{
-
-using SentList = std::list<TcpTxItem*> TcpTxBuffer::*;
-using FirstByte = TracedValue<SequenceNumber32> TcpTxBuffer::*;
-
-SentList SentListOf();
-FirstByte FirstByteOf();
-
-/// ns-3 keeps both private; an explicit instantiation may name them.
-template <SentList list, FirstByte first>
-struct Members
-{
-    friend SentList SentListOf() { return list; }
-
-    friend FirstByte FirstByteOf() { return first; }
-};
-
-template struct Members<&TcpTxBuffer::m_sentList, &TcpTxBuffer::m_firstByteSeq>;
-
-} // namespace
-
-SentSegmentsFrom::SentSegmentsFrom(TcpTxBuffer& buffer, SequenceNumber32 sequence)
-    : m_buffer(buffer),
-      m_head(buffer.HeadSequence())
-{
-    auto& sent = buffer.*SentListOf();
-    auto wanted = sent.begin();
-    SequenceNumber32 first = m_head;
-    while (wanted != sent.end() && first + (*wanted)->GetSeqSize() <= sequence)
-    {
-        first += (*wanted)->GetSeqSize();
-        ++wanted;
-    }
-    m_before.splice(m_before.begin(), sent, sent.begin(), wanted);
-    buffer.*FirstByteOf() = first;
-}
-
-SentSegmentsFrom::~SentSegmentsFrom()
-{
-    auto& sent = m_buffer.*SentListOf();
-    sent.splice(sent.begin(), m_before);
-    m_buffer.*FirstByteOf() = m_head;
-}
 
 NS_OBJECT_ENSURE_REGISTERED(FlowSocket);
 
@@ -86,13 +40,7 @@ ToTime(Picos time)
 TypeId
 FlowSocket::GetTypeId()
 {
-    static TypeId tid = TypeId("tcp::FlowSocket")
-                            .SetParent<TcpSocketBase>()
-                            .SetGroupName("Tcp")
-                            .AddTraceSource("RttSample",
-                                            "Each RTT of data, also one like that before",
-                                            MakeTraceSourceAccessor(&FlowSocket::m_rttTrace),
-                                            "ns3::Time::TracedCallback");
+    static TypeId tid = TypeId("stock::FlowSocket").SetParent<TcpSocketBase>().SetGroupName("Tcp");
     return tid;
 }
 
@@ -136,7 +84,7 @@ FlowSocket::Configure(const TcpSettings& settings, double lineRateBps)
     SetPaceInitialWindow(settings.pacing);
     m_sackEnabled = settings.sack;
     m_txBuffer->SetSackEnabled(settings.sack);
-    m_timestampEnabled = settings.timestamps;
+    m_timestampEnabled = false;
     m_winScalingEnabled = true;
     m_limitedTx = true;
     m_tcb->m_maxPacingRate = DataRate(static_cast<uint64_t>(std::llround(lineRateBps)));
@@ -206,24 +154,6 @@ FlowSocket::Release()
 
 // --- counts --------------------------------------------------------------------------------------
 
-double
-FlowSocket::PacingRateBps() const
-{
-    return static_cast<double>(m_tcb->m_pacingRate.Get().GetBitRate());
-}
-
-double
-FlowSocket::SendBufferBytes() const
-{
-    return m_txBuffer->MaxBufferSize();
-}
-
-uint64_t
-FlowSocket::NextByte() const
-{
-    return m_sentBytes;
-}
-
 uint64_t
 FlowSocket::AcknowledgedBytes()
 {
@@ -240,21 +170,9 @@ uint32_t
 FlowSocket::SendDataPacket(SequenceNumber32 first, uint32_t most, bool withAck)
 {
     const int32_t before = m_tcb->m_highTxMark.Get() - first; // sent already, from here on
-    std::optional<SentSegmentsFrom> again;
-    if (before > 0 && static_cast<uint32_t>(before) >= most)
-    {
-        again.emplace(*m_txBuffer, first);
-    }
     const uint32_t bytes = TcpSocketBase::SendDataPacket(first, most, withAck);
-    again.reset();
     m_counts.sentBytes += bytes;
     ++m_counts.packets;
-    const int32_t fresh = m_tcb->m_highTxMark.Get() - m_sent;
-    if (fresh > 0)
-    {
-        m_sent += fresh;
-        m_sentBytes += static_cast<uint64_t>(fresh);
-    }
     if (before > 0)
     {
         m_counts.retransmittedBytes += std::min(bytes, static_cast<uint32_t>(before));
@@ -286,7 +204,6 @@ void
 FlowSocket::ReceivedAck(Ptr<Packet> packet, const TcpHeader& header)
 {
     const SequenceNumber32 before = m_acknowledged;
-    m_lastAckMarked = (header.GetFlags() & TcpHeader::ECE) != 0;
     TcpSocketBase::ReceivedAck(packet, header);
     AcknowledgedBytes();
     if (m_acknowledged > before && m_acknowledgedCallback)
@@ -308,39 +225,6 @@ FlowSocket::ReceivedData(Ptr<Packet> packet, const TcpHeader& header)
     }
 }
 
-// --- steered -------------------------------------------------------------------------------------
-
-void
-FlowSocket::Steer(uint32_t windowBytes, double payloadBps)
-{
-    m_tcb->m_cWnd = std::max(windowBytes, m_tcb->m_segmentSize);
-    m_tcb->m_pacingRate = DataRate(static_cast<uint64_t>(std::llround(payloadBps)));
-}
-
-void
-FlowSocket::SteerFromStart(uint32_t windowSegments, double payloadBps)
-{
-    SetInitialCwnd(std::max(windowSegments, 1U));
-    SetPacingStatus(true);
-    SetPaceInitialWindow(true);
-    m_tcb->m_pacingRate = DataRate(static_cast<uint64_t>(std::llround(payloadBps)));
-}
-
-void
-FlowSocket::GoOn()
-{
-    if (IsConnected() && m_endPoint != nullptr)
-    {
-        SendPendingData(true);
-    }
-}
-
-uint32_t
-FlowSocket::AvailableWindow() const
-{
-    return m_held ? 0 : TcpSocketBase::AvailableWindow();
-}
-
 Time
 FlowSocket::CalculateRttSample(const TcpHeader& header, const RttHistory& history)
 {
@@ -356,8 +240,7 @@ FlowSocket::EstimateRtt(const TcpHeader& header)
     if (IsConnected() && !m_sample.IsZero()) // the SYN's is not of data
     {
         m_rtts.Add(m_sample.GetTimeStep());
-        m_rttTrace(m_sample);
     }
 }
 
-} // namespace ns3::env::tcp
+} // namespace ns3::env::tcp::stock

@@ -2,14 +2,31 @@
 // Routing of one node by the scenario's shortest paths and the switches' hash, as for RDMA.
 #include "ecmp-routing.h"
 
-#include "segment.h"
-
 #include "ns3/ipv4.h"
 #include "ns3/net-device.h"
 #include "ns3/output-stream-wrapper.h"
 
-namespace ns3::env::tcp
+#include <array>
+
+namespace ns3::env::tcp::stock
 {
+
+namespace
+{
+
+/// Of the packet of `header`, which was taken off it.
+FiveTuple
+FiveTupleOf(const Packet& segment, const Ipv4Header& header)
+{
+    std::array<uint8_t, 4> ports{};
+    segment.CopyData(ports.data(), ports.size());
+    return {header.GetSource().Get(),
+            header.GetDestination().Get(),
+            static_cast<uint16_t>(ports[0] << 8 | ports[1]),
+            static_cast<uint16_t>(ports[2] << 8 | ports[3])};
+}
+
+} // namespace
 
 NS_OBJECT_ENSURE_REGISTERED(EcmpRouting);
 
@@ -17,7 +34,7 @@ TypeId
 EcmpRouting::GetTypeId()
 {
     static TypeId tid =
-        TypeId("tcp::EcmpRouting").SetParent<Ipv4RoutingProtocol>().SetGroupName("Tcp");
+        TypeId("stock::EcmpRouting").SetParent<Ipv4RoutingProtocol>().SetGroupName("Tcp");
     return tid;
 }
 
@@ -90,7 +107,6 @@ EcmpRouting::RouteInput(Ptr<const Packet> packet,
         refuse(packet, header, Socket::ERROR_NOROUTETOHOST);
         return false;
     }
-    m_deliveredPayload += PayloadOf(*packet, header);
     deliver(packet, header, static_cast<uint32_t>(m_ipv4->GetInterfaceForDevice(device)));
     return true;
 }
@@ -106,4 +122,4 @@ EcmpRouting::PrintRoutingTable(Ptr<OutputStreamWrapper> stream, Time::Unit) cons
     }
 }
 
-} // namespace ns3::env::tcp
+} // namespace ns3::env::tcp::stock

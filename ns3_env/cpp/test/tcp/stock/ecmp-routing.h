@@ -1,33 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Routing of one node by the scenario's shortest paths and the switches' hash, as for RDMA.
-#ifndef NS3_ENV_TCP_NETWORK_ECMP_ROUTING_H
-#define NS3_ENV_TCP_NETWORK_ECMP_ROUTING_H
+#ifndef NS3_ENV_TEST_TCP_STOCK_ECMP_ROUTING_H
+#define NS3_ENV_TEST_TCP_STOCK_ECMP_ROUTING_H
 
 #include "ns3/ipv4-route.h"
 #include "ns3/ipv4-routing-protocol.h"
 #include "ns3_env/cpp/routing/routing.h"
+#include "ns3_env/cpp/tcp/network/network.h"
 
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
-namespace ns3::env::tcp
+namespace ns3::env::tcp::stock
 {
-
-struct FiveTupleHash
-{
-    size_t operator()(const FiveTuple& tuple) const { return EcmpHash(tuple, 0); }
-};
-
-struct SameFiveTuple
-{
-    bool operator()(const FiveTuple& a, const FiveTuple& b) const
-    {
-        return a.sourceIp == b.sourceIp && a.destinationIp == b.destinationIp &&
-               a.sourcePort == b.sourcePort && a.destinationPort == b.destinationPort;
-    }
-};
 
 /// The node whose address it is (NodeAddress).
 inline uint32_t
@@ -36,7 +23,7 @@ NodeOf(uint32_t address)
     return (address - NodeAddress(0)) >> 8;
 }
 
-/// Of one node. A packet takes the path of its five-tuple, which is kept until it is forgotten. A host does not forward.
+/// Of one node. A packet takes the path of its five-tuple, A host does not forward.
 class EcmpRouting : public Ipv4RoutingProtocol
 {
   public:
@@ -46,12 +33,6 @@ class EcmpRouting : public Ipv4RoutingProtocol
 
     /// The node's next link; returns its port, 0 for the first.
     uint32_t AddLink(Ptr<NetDevice> device);
-    /// No packet of `tuple` is to be expected any more.
-    void Forget(const FiveTuple& tuple) { m_portOf.erase(tuple); }
-    /// How many five-tuples are kept.
-    size_t Known() const { return m_portOf.size(); }
-    /// Payload bytes of TCP's and UDP's packets that came for this host.
-    uint64_t DeliveredPayload() const { return m_deliveredPayload; }
 
     /// @name ns3::Ipv4RoutingProtocol
     /// @{
@@ -83,9 +64,8 @@ class EcmpRouting : public Ipv4RoutingProtocol
     Ipv4* m_ipv4{nullptr}; ///< it holds this object
     std::vector<Ptr<Ipv4Route>> m_links;
     std::unordered_map<FiveTuple, uint32_t, FiveTupleHash, SameFiveTuple> m_portOf;
-    uint64_t m_deliveredPayload{0};
 };
 
-} // namespace ns3::env::tcp
+} // namespace ns3::env::tcp::stock
 
-#endif // NS3_ENV_TCP_NETWORK_ECMP_ROUTING_H
+#endif // NS3_ENV_TEST_TCP_STOCK_ECMP_ROUTING_H

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Bytes of a segment on a link, for captures: PPP, IPv4, TCP or UDP, with right checksums.
+#ifndef NS3_ENV_TCP_NETWORK_FRAME_H
+#define NS3_ENV_TCP_NETWORK_FRAME_H
+
+#include "segment.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3::env::tcp
+{
+
+/// Writes the frame as it is on the link before its hop, into `frame`, whatever that held; the payload is zeros.
+void WriteFrame(const Segment& segment, std::vector<uint8_t>& frame);
+
+} // namespace ns3::env::tcp
+
+#endif // NS3_ENV_TCP_NETWORK_FRAME_H

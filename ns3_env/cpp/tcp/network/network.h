@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What one network's ports and sockets share: segments, timers, channels, and the way into hosts.
+#ifndef NS3_ENV_TCP_NETWORK_NETWORK_H
+#define NS3_ENV_TCP_NETWORK_NETWORK_H
+
+#include "segment.h"
+#include "timer.h"
+
+#include "ns3_env/cpp/routing/ecmp.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+namespace ns3::env::tcp
+{
+
+class Port;
+
+/// Takes segments that have come to its host.
+class Listener
+{
+  public:
+    virtual ~Listener() = default;
+    virtual void Receive(const Segment& segment) = 0;
+};
+
+struct FiveTupleHash
+{
+    size_t operator()(const FiveTuple& tuple) const { return EcmpHash(tuple, 0); }
+};
+
+struct SameFiveTuple
+{
+    bool operator()(const FiveTuple& a, const FiveTuple& b) const
+    {
+        return a.sourceIp == b.sourceIp && a.destinationIp == b.destinationIp &&
+               a.sourcePort == b.sourcePort && a.destinationPort == b.destinationPort;
+    }
+};
+
+struct Connection;
+
+/// One direction of a connection, or a stream: the way of all its packets.
+struct Channel
+{
+    FiveTuple tuple{};
+    std::vector<Port*> hops;                          ///< from the source on
+    Listener* end{nullptr};                           ///< that listens at the destination
+    std::function<void(const Segment&)> datagramSink; ///< a stream's, at the destination
+    uint16_t* nextId{nullptr}; ///< of the IP packets of this pair of hosts and protocol
+    Connection* connection{nullptr};
+};
+
+/// Two directions, of which a stream uses the first.
+struct Connection
+{
+    Channel there;
+    Channel back;
+    uint32_t users{0}; ///< owners, and segments on the way
+
+    const Channel& OtherThan(const Channel& one) const { return &one == &there ? back : there; }
+    Channel& OtherThan(const Channel& one) { return &one == &there ? back : there; }
+};
+
+/// Of one network.
+class Network
+{
+  public:
+    /// Ports on the way of `tuple` from its source to its destination.
+    using Router = std::function<std::vector<Port*>(const FiveTuple& tuple)>;
+
+    explicit Network(Router router)
+        : m_router(std::move(router))
+    {
+    }
+
+    /// The connection that begins at the source of `tuple`, as long as it has a user; the caller becomes one.
+    Connection& Open(const FiveTuple& tuple, uint8_t protocol);
+    /// The caller uses it no more.
+    void Close(Connection& connection);
+    /// How many there are.
+    size_t Connections() const { return m_connections.size(); }
+
+    /// A segment on `channel`, to be filled and sent; it is IP's next.
+    Segment* Make(Channel& channel);
+    /// Puts it on its way, with the lengths that follow from its payload and its options.
+    void Send(Segment* segment);
+    /// Its way ends here.
+    void Drop(Segment* segment);
+    /// It has come over its last link.
+    void Deliver(Segment* segment);
+
+    TimerPool& Timers() { return m_timers; }
+    EventLoop& Loop() const { return m_timers.Loop(); }
+    /// Of all that came over its last link.
+    uint64_t DeliveredPayload() const { return m_deliveredPayload; }
+
+  private:
+    void Fill(Channel& channel, const FiveTuple& tuple, uint8_t protocol);
+    void Refuse(const Segment& segment);
+
+    Router m_router;
+    SegmentPool m_segments;
+    TimerPool m_timers;
+    std::unordered_map<FiveTuple, std::unique_ptr<Connection>, FiveTupleHash, SameFiveTuple>
+        m_connections;
+    std::map<std::tuple<uint32_t, uint32_t, uint8_t>, uint16_t> m_ids;
+    uint64_t m_deliveredPayload{0};
+};
+
+} // namespace ns3::env::tcp
+
+#endif // NS3_ENV_TCP_NETWORK_NETWORK_H

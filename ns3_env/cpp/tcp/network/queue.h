@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Queue of an egress: a FIFO with a limit, which may mark, or ns-3's RED.
+#ifndef NS3_ENV_TCP_NETWORK_QUEUE_H
+#define NS3_ENV_TCP_NETWORK_QUEUE_H
+
+#include "segment.h"
+#include "tcp-settings.h"
+
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <memory>
+
+namespace ns3::env::tcp
+{
+
+/// What a queue may depend on.
+struct EgressFacts
+{
+    double rateBps{0};
+    Picos delay{0};          ///< of the link
+    double bdpBytes{0};      ///< of the port's rate and the longest base RTT of two hosts
+    uint32_t packetBytes{0}; ///< of a full segment with its IP header
+    int64_t stream{0};       ///< of random numbers
+};
+
+/// So many packets, or so many bytes of IP packets.
+struct QueueSpan
+{
+    uint32_t amount{std::numeric_limits<uint32_t>::max()};
+    bool inBytes{false};
+};
+
+/// What became of a packet that came.
+struct Arrival
+{
+    bool taken{false};
+    bool marked{false};
+};
+
+/// Packets in the order in which they came.
+class PacketQueue
+{
+  public:
+    PacketQueue() = default;
+    virtual ~PacketQueue() = default;
+    PacketQueue(const PacketQueue&) = delete;
+    PacketQueue& operator=(const PacketQueue&) = delete;
+
+    virtual Arrival Enqueue(Segment* segment) = 0;
+    /// Null where there is none.
+    virtual Segment* Dequeue() = 0;
+    /// Whether it is also to be asked when it is empty, as soon as the port could take a packet.
+    virtual bool CountsIdleTime() const { return false; }
+    virtual QueueSpan Limit() const = 0;
+
+    uint32_t Packets() const { return m_packets; }
+    uint64_t Bytes() const { return m_bytes; }
+
+  protected:
+    void Came(const Segment& segment)
+    {
+        ++m_packets;
+        m_bytes += segment.ipBytes;
+    }
+
+    void Went(const Segment& segment)
+    {
+        --m_packets;
+        m_bytes -= segment.ipBytes;
+    }
+
+  private:
+    uint32_t m_packets{0};
+    uint64_t m_bytes{0};
+};
+
+/// First in, first out. What is ECN-capable is marked where it leaves the queue longer than the threshold; what is not
+/// (a SYN, a pure ACK) is dropped at the limit alone.
+class Fifo final : public PacketQueue
+{
+  public:
+    /// \param threshold none is reached by default
+    explicit Fifo(QueueSpan limit, QueueSpan threshold = {});
+
+    Arrival Enqueue(Segment* segment) override;
+    Segment* Dequeue() override;
+
+    QueueSpan Limit() const override { return m_limit; }
+    QueueSpan Threshold() const { return m_threshold; }
+
+  private:
+    bool IsExceeded(const QueueSpan& span, const Segment& segment) const;
+
+    QueueSpan m_limit;
+    QueueSpan m_threshold;
+    Segment* m_first{nullptr};
+    Segment* m_last{nullptr};
+};
+
+/// \throws ScenarioError where the queue holds no full packet, or RED's thresholds are in no order
+std::unique_ptr<PacketQueue> MakeQueue(const QueueSettings& settings, const EgressFacts& facts);
+
+/// One that never drops.
+std::unique_ptr<PacketQueue> MakeEndlessQueue();
+
+} // namespace ns3::env::tcp
+
+#endif // NS3_ENV_TCP_NETWORK_QUEUE_H

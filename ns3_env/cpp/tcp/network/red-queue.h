@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Random early detection (Floyd and Jacobson 1993) by ns-3's queue disc.
+#ifndef NS3_ENV_TCP_NETWORK_RED_QUEUE_H
+#define NS3_ENV_TCP_NETWORK_RED_QUEUE_H
+
+#include "queue.h"
+
+#include "ns3/red-queue-disc.h"
+
+namespace ns3::env::tcp
+{
+
+/// A queue disc of ns3::RedQueueDisc that holds segments.
+class RedQueue final : public PacketQueue
+{
+  public:
+    /// \throws ScenarioError where the thresholds are in no order
+    RedQueue(QueueSpan limit, const Red& red, const EgressFacts& facts);
+    ~RedQueue() override;
+
+    Arrival Enqueue(Segment* segment) override;
+    Segment* Dequeue() override;
+    bool CountsIdleTime() const override { return true; }
+    QueueSpan Limit() const override { return m_limit; }
+
+  private:
+    QueueSpan m_limit;
+    Ptr<RedQueueDisc> m_disc;
+};
+
+/// `length` in packets or in bytes as it is given, or as bytes of a number of BDPs.
+QueueSpan SpanOf(const QueueLength& length, const EgressFacts& facts);
+/// The same in the unit of `limit`, packets being full ones.
+double InUnitOf(const QueueSpan& limit, const QueueLength& length, const EgressFacts& facts);
+
+} // namespace ns3::env::tcp
+
+#endif // NS3_ENV_TCP_NETWORK_RED_QUEUE_H

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Timer that is set anew far more often than it runs out.
+#ifndef NS3_ENV_TCP_NETWORK_TIMER_H
+#define NS3_ENV_TCP_NETWORK_TIMER_H
+
+#include "ns3_env/cpp/engine/event-loop.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ns3::env::tcp
+{
+
+class TimerPool;
+
+/**
+ * Calls its owner when it runs out. Its place among events is the one that ns3::Simulator::Schedule would give it at
+ * the instant at which it is set; an event that comes due before that, of an earlier setting, only moves on.
+ */
+class Timer
+{
+  public:
+    /// \param call with `owner`; the pool outlives the timer
+    Timer(TimerPool& pool, void* owner, void (*call)(void*), uint32_t context);
+    ~Timer();
+
+    Timer(const Timer&) = delete;
+    Timer& operator=(const Timer&) = delete;
+
+    /// Runs out `delay` from now, and at no other time that was set before.
+    void Set(Picos delay);
+    void Cancel() { m_set = false; }
+    bool IsSet() const { return m_set; }
+
+  private:
+    friend class TimerPool;
+
+    struct Entry final : RearmedEvent
+    {
+        void Fire() override;
+
+        Timer* timer{nullptr};
+        TimerPool* pool{nullptr};
+        uint32_t queued{0}; ///< times that it stands in the loop's queue
+    };
+
+    void OnDue(const Moment& now);
+    void Arm();
+
+    void* m_owner;
+    void (*m_call)(void*);
+    Entry* m_entry;
+    EventLoop& m_loop;
+    uint32_t m_context;
+    bool m_set{false};
+    bool m_armed{false};
+    Moment m_due;   ///< where it is set
+    Moment m_first; ///< of its entry in the queue, where it is armed: not after `m_due`
+};
+
+/// What timers leave in the loop's queue when they go.
+class TimerPool
+{
+  public:
+    TimerPool();
+    ~TimerPool();
+
+    TimerPool(const TimerPool&) = delete;
+    TimerPool& operator=(const TimerPool&) = delete;
+
+    EventLoop& Loop() const { return m_loop; }
+
+  private:
+    friend class Timer;
+
+    Timer::Entry* Take(Timer& timer);
+    void Give(Timer::Entry& entry) { m_free.push_back(&entry); }
+
+    EventLoop& m_loop;
+    std::vector<std::unique_ptr<Timer::Entry>> m_entries;
+    std::vector<Timer::Entry*> m_free;
+};
+
+} // namespace ns3::env::tcp
+
+#endif // NS3_ENV_TCP_NETWORK_TIMER_H

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What both ends of a TCP connection share: state, options, ECN, and segments without payload.
+#ifndef NS3_ENV_TCP_SOCKET_ENDPOINT_H
+#define NS3_ENV_TCP_SOCKET_ENDPOINT_H
+
+#include "ns3/ptr.h"
+#include "ns3/tcp-congestion-ops.h"
+#include "ns3/tcp-socket-state.h"
+#include "ns3_env/cpp/tcp/network/network.h"
+#include "ns3_env/cpp/tcp/network/segment.h"
+#include "ns3_env/cpp/tcp/network/tcp-settings.h"
+#include "ns3_env/cpp/tcp/network/timer.h"
+
+#include <cstdint>
+
+namespace ns3::env::tcp
+{
+
+/**
+ * One end of a connection. Congestion control, its state, RTT estimate and recovery are ns-3's objects, called as
+ * ns-3's socket calls them, in its order: results are the same bits. What no flow of a scenario does is not here: FIN,
+ * timestamps, data both ways, a closed window, giving up.
+ */
+class Endpoint : public Listener
+{
+  public:
+    /// The congestion control is set up last: it may want ECN or pacing.
+    Endpoint(Network& network,
+             const TcpSettings& settings,
+             Ptr<TcpCongestionOps> control,
+             double lineRateBps);
+    Endpoint(const Endpoint&) = delete;
+    Endpoint& operator=(const Endpoint&) = delete;
+
+    /// Sends on `out` from now on, and receives what comes on the other channel of its connection.
+    void Attach(Channel& out);
+    /// Takes no part in anything any more and sends nothing to the other end; idempotent.
+    void Release();
+    void Receive(const Segment& segment) override;
+
+    bool IsConnected() const { return m_state == State::Established; }
+    TcpCongestionOps& CongestionOps() const { return *m_control; }
+    /// Its trace sources tell of windows, rates and more.
+    TcpSocketState& Variables() const { return *m_tcb; }
+
+  protected:
+    enum class State : uint8_t
+    {
+        Closed,
+        Listen,
+        SynSent,
+        SynReceived,
+        Established,
+    };
+
+    /// The segment is valid and its ECN field was seen.
+    virtual void Process(const Segment& segment) = 0;
+    /// Whether none of the payload is within the receive window.
+    virtual bool IsOutOfWindow(const Segment&) const { return false; }
+    virtual void CancelTimers() = 0;
+    /// The header of an ACK is made; what the end reports in it.
+    virtual void OnSendsAck(Segment&) {}
+
+    /// A segment without payload.
+    virtual void SendEmpty(uint8_t flags);
+    /// ACK, with the echo that is due.
+    void Acknowledge();
+    /// A segment of this end, of the next sequence number.
+    Segment* Make(uint8_t flags);
+    void Established();
+    /// What a SYN of the other end says of its options.
+    void ReadSyn(const Segment& syn);
+    bool IsAttached() const { return m_out != nullptr; }
+    bool MayUseSack() const { return m_sack; }
+    uint8_t PeerScale() const { return m_peerScale; }
+    /// Time-out of the SYN that is sent next; each is twice as long as the one before. 0: that was the last.
+    Picos NextSynTimeout();
+    void RestartSyns() { m_syns = 0; }
+
+    SequenceNumber32 NextArriving() const;
+    void SetNextArriving(SequenceNumber32 next);
+    static uint8_t WithoutEcn(uint8_t flags) { return flags & ~(flag::CWR | flag::ECE); }
+    static bool AsksForEcn(const Segment& syn)
+    {
+        return (syn.flags & (flag::CWR | flag::ECE)) == (flag::CWR | flag::ECE);
+    }
+
+    Network& m_network;
+    const TcpSettings& m_settings;
+    Ptr<TcpCongestionOps> m_control;
+    Ptr<TcpSocketState> m_tcb;
+    State m_state{State::Closed};
+
+  private:
+    void SeeEcnField(const Segment& segment);
+    uint16_t AdvertisedWindow(bool isSyn) const;
+
+    Channel* m_out{nullptr};
+    uint8_t m_ownScale;
+    uint8_t m_peerScale{0};
+    uint32_t m_syns{0};
+    bool m_sack;
+    SequenceNumber32 m_congestedSeq{0}; ///< of the last segment that was marked and counted
+};
+
+} // namespace ns3::env::tcp
+
+#endif // NS3_ENV_TCP_SOCKET_ENDPOINT_H

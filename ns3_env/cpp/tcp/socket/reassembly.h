@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a receiver cannot hand on yet, and the SACK blocks that it reports, as ns-3 keeps them.
+#ifndef NS3_ENV_TCP_SOCKET_REASSEMBLY_H
+#define NS3_ENV_TCP_SOCKET_REASSEMBLY_H
+
+#include "ns3_env/cpp/tcp/network/segment.h"
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace ns3::env::tcp
+{
+
+/// The receive buffer of one connection (RFC 2018), whose application takes what is in order at once.
+class Reassembly
+{
+  public:
+    explicit Reassembly(uint32_t mostBytes)
+        : m_mostBytes(mostBytes)
+    {
+    }
+
+    /// Takes the payload from `first` on and moves `next`, the first byte that is missing, behind what is in order.
+    /// \returns whether any of it was new
+    bool Add(SequenceNumber32 first, uint32_t bytes, SequenceNumber32& next);
+
+    /// Whether anything waits for what is missing.
+    bool HasGap() const { return !m_waiting.empty(); }
+    uint32_t MostBytes() const { return m_mostBytes; }
+    /// The latest first, TcpOptions::MOST_BLOCKS at most.
+    const std::vector<SackBlock>& Blocks() const { return m_blocks; }
+
+  private:
+    void Report(SackBlock block);
+    void ForgetBlocksUpTo(SequenceNumber32 next);
+
+    uint32_t m_mostBytes;
+    std::map<SequenceNumber32, uint32_t> m_waiting; ///< bytes by their first, as they came
+    std::vector<SackBlock> m_blocks;
+};
+
+} // namespace ns3::env::tcp
+
+#endif // NS3_ENV_TCP_SOCKET_REASSEMBLY_H

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The end of a TCP connection that receives a message: order, ACKs at once or delayed, SACK blocks.
+#ifndef NS3_ENV_TCP_SOCKET_RECEIVER_H
+#define NS3_ENV_TCP_SOCKET_RECEIVER_H
+
+#include "endpoint.h"
+#include "reassembly.h"
+
+#include <cstdint>
+
+namespace ns3::env::tcp
+{
+
+/// Waits for one peer and acknowledges what comes from it.
+class Receiver final : public Endpoint
+{
+  public:
+    Receiver(Network& network,
+             const TcpSettings& settings,
+             Ptr<TcpCongestionOps> control,
+             double lineRateBps,
+             uint32_t node);
+
+    /// Waits for the SYN that comes on the other channel of `out`'s connection.
+    void Await(Channel& out);
+    /// It acknowledges this byte at once when all before it are there, as one does that answers.
+    void SetLastByte(uint64_t bytes) { m_lastByte = bytes; }
+    /// Payload bytes that are there in order.
+    uint64_t ArrivedBytes() const { return m_arrivedBytes; }
+
+  private:
+    void Process(const Segment& segment) override;
+    bool IsOutOfWindow(const Segment& segment) const override;
+    void CancelTimers() override;
+    void OnSendsAck(Segment& segment) override;
+
+    void AnswerSyn();
+    void SendSynAck();
+    bool UsesEcn() const;
+    void SetUpEcn();
+    void Take(const Segment& segment);
+    void CountInOrder();
+    void OnDelayOver();
+
+    Reassembly m_reassembly;
+    Timer m_delayed;
+    Timer m_answer; ///< a SYN is answered by an event of its own
+    Timer m_again;  ///< of the SYN-ACK
+    bool m_peerAsksForEcn{false};
+    uint32_t m_unacknowledged{0}; ///< segments since the last ACK
+    uint64_t m_lastByte{0};       ///< 0: none
+    uint64_t m_arrivedBytes{0};
+};
+
+} // namespace ns3::env::tcp
+
+#endif // NS3_ENV_TCP_SOCKET_RECEIVER_H

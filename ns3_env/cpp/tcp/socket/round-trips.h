@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Round-trip times of segments by their ACKs, without those that were sent twice.
+#ifndef NS3_ENV_TCP_SOCKET_ROUND_TRIPS_H
+#define NS3_ENV_TCP_SOCKET_ROUND_TRIPS_H
+
+#include "ns3/rtt-estimator.h"
+#include "ns3/sequence-number.h"
+#include "ns3_env/cpp/contract/units.h"
+
+#include <cstdint>
+#include <deque>
+
+namespace ns3::env::tcp
+{
+
+/// What an ACK tells; 0: nothing.
+struct RttOfAck
+{
+    Picos first{0}; ///< of the first segment that it acknowledges
+    Picos last{0};  ///< of the last one
+};
+
+/// Of one connection (RFC 6298), as ns-3 takes them.
+class RoundTrips
+{
+  public:
+    /// \param initial the estimate before the first measurement
+    explicit RoundTrips(Picos initial);
+
+    void OnSent(SequenceNumber32 first, uint32_t bytes, Picos now);
+    void OnSentAgain(SequenceNumber32 first, uint32_t bytes);
+    /// Forgets what was sent: a time-out.
+    void Forget() { m_sent.clear(); }
+    /// Takes the samples of an ACK into the estimate.
+    RttOfAck OnAck(SequenceNumber32 ack, Picos now);
+    void ForgetSample() { m_lastSample = 0; }
+
+    /// The one that was looked at last; 0 where that told nothing.
+    Picos LastSample() const { return m_lastSample; }
+    Time Estimate() const { return m_estimator->GetEstimate(); }
+    /// Estimate and four deviations, the latter no less than a nanosecond.
+    Picos Timeout() const;
+
+  private:
+    struct Sent
+    {
+        SequenceNumber32 first;
+        uint32_t bytes;
+        Picos time;
+        bool again;
+
+        SequenceNumber32 End() const { return first + SequenceNumber32(bytes); }
+    };
+
+    static Picos SampleOf(const Sent& sent, SequenceNumber32 ack, Picos now);
+
+    Ptr<RttEstimator> m_estimator;
+    std::deque<Sent> m_sent;
+    Picos m_lastSample{0};
+};
+
+} // namespace ns3::env::tcp
+
+#endif // NS3_ENV_TCP_SOCKET_ROUND_TRIPS_H
