@@ -56,7 +56,7 @@ def test_the_option_reaches_the_simulator(
     monkeypatch.setattr(Simulator, "send_reset", refuse)
     monkeypatch.setattr(LocalPool, "submit", refuse)
     monkeypatch.setattr("ns3_env.eval.speed.measure._packet_hops_per_s", lambda: 1.0)
-    monkeypatch.setattr("ns3_env.eval.speed.measure._tcp_packets_per_s", lambda: 1.0)
+    monkeypatch.setattr("ns3_env.eval.speed.measure._tcp_packets_per_s", lambda _: 1.0)
     given = parser().parse_args([*command.format(tmp_path / "out").split(), "--hang-timeout", "30"])
     set_process(given)
     with pytest.raises(AskedError, match=r"^30\.0$"):

@@ -61,8 +61,9 @@ def measure(
     Returns:
         ``packet_hops_per_s``: transmissions of data packets and ACKs per CPU second of the simulator,
         a 4-to-1 incast at 100 Gb/s without controller. ``tcp_packets_per_s``: segments per CPU second, a
-        4-to-1 incast over three links of 10 Gb/s under CUBIC. ``decisions_per_s``: rows answered per wall
-        second, by number of simulators, for 64 flows that decide at the same instants.
+        4-to-1 incast over three links of 10 Gb/s under CUBIC; ``tcp_incast_packets_per_s``: of a 64-to-1.
+        ``decisions_per_s``: rows answered per wall second, by number of simulators, for 64 flows that decide
+        at the same instants.
         ``front_end_steps_per_s``: decisions a wall second of each way to step an environment, on incasts of
         1 MB flows, resets included. ``front_end_pendulum_steps``: in how many steps of Gymnasium's
         Pendulum-v1 one of these decisions is taken; both are the fastest of many turns. ``mpcc_us`` and
@@ -80,7 +81,7 @@ def measure(
     progress("packet-hops of the plain network")
     hops = median(_packet_hops_per_s() for _ in range(repeats))
     progress("packets of TCP")
-    segments = median(_tcp_packets_per_s() for _ in range(repeats))
+    segments = {senders: median(_tcp_packets_per_s(senders) for _ in range(repeats)) for senders in (4, 64)}
     decisions = {}
     for count in SIMULATORS:
         progress(f"decisions through the channel, {count} simulator{'s' * (count > 1)}")
@@ -113,7 +114,8 @@ def measure(
         cpu[key] = median(_reference_cpu_s(scenario, controller) for _ in range(repeats))
     return {
         "packet_hops_per_s": hops,
-        "tcp_packets_per_s": segments,
+        "tcp_packets_per_s": segments[4],
+        "tcp_incast_packets_per_s": segments[64],
         "decisions_per_s": decisions,
         "front_end_steps_per_s": front_ends,
         "front_end_pendulum_steps": pendulum_steps,
@@ -130,6 +132,7 @@ def table(figures: dict[str, Any]) -> Table:
     drawn = Table("what", "measured", title="Speed on this machine")
     drawn.add_row("packet-hops/s, one core", f"{figures['packet_hops_per_s'] / 1e6:.1f} M")
     drawn.add_row("TCP packets/s, one core", f"{figures['tcp_packets_per_s'] / 1e3:.0f} k")
+    drawn.add_row("the same, 64-to-1", f"{figures['tcp_incast_packets_per_s'] / 1e3:.0f} k")
     for count, rate in figures["decisions_per_s"].items():
         drawn.add_row(f"decisions/s, {count} simulator{'s' * (count != '1')}", f"{rate / 1e3:.0f} k")
     for name, rate in figures["front_end_steps_per_s"].items():
@@ -175,11 +178,11 @@ def _packet_hops_per_s() -> float:
     return float(results["totals"]["packet_hops"]) / spent
 
 
-def _tcp_packets_per_s() -> float:
+def _tcp_packets_per_s(senders: int) -> float:
     keys = {
         "transport": "tcp",
-        "topology": {"kind": "dumbbell", "senders": 4, "rate_bps": "10Gbps", "delay_ns": "5us"},
-        "traffic": {"kind": "incast", "size_bytes": "20MB"},
+        "topology": {"kind": "dumbbell", "senders": senders, "rate_bps": "10Gbps", "delay_ns": "5us"},
+        "traffic": {"kind": "incast", "size_bytes": 80_000_000 // senders},
         "tcp": {"queue": {"limit": "100 packets"}},
         "controllers": [{"name": "cubic"}],
         "time_limit_ns": "10s",
