@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Literal
 
 import numpy as np
@@ -66,7 +67,17 @@ def min_rate_bps(scenario: ScenarioFields, network: Network) -> float | None:
 
 
 def draw_flows(scenario: ScenarioFields, network: Network) -> Flows:
-    return scenario.traffic.generate(network, np.random.default_rng(scenario.seed))
+    """The flows under the scenario's seed, not to be changed: whoever asks for the same again gets these."""
+    for traffic, topology, seed, flows in tuple(_DRAWN):
+        if traffic is scenario.traffic and topology is scenario.topology and seed == scenario.seed:
+            return flows
+    flows = scenario.traffic.generate(network, np.random.default_rng(scenario.seed))
+    _DRAWN.append((scenario.traffic, scenario.topology, scenario.seed, flows))
+    return flows
+
+
+#: The last ones: traffic, topology, seed, flows.
+_DRAWN: deque[tuple[object, object, int, Flows]] = deque(maxlen=1)
 
 
 def controller_indices(scenario: ScenarioFields, flows: Flows) -> list[int]:

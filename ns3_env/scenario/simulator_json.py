@@ -181,10 +181,10 @@ def _drawn(scenario: ScenarioFields, flows: Flows, controllers: list[int]) -> di
     content: dict[str, Any] = {
         "seed": scenario.seed,
         "flows": {
-            "src": flows.src,
-            "dst": flows.dst,
-            "size_bytes": flows.size_bytes,
-            "start_ns": flows.start_ns,
+            "src": flows.src.copy(),
+            "dst": flows.dst.copy(),
+            "size_bytes": flows.size_bytes.copy(),
+            "start_ns": flows.start_ns.copy(),
             "controller": controllers,
             "slot": slots,
         },

@@ -99,10 +99,19 @@ class Watch:
 
     def __init__(self) -> None:
         self._sign: object = None
+        self._heard: object = None
         self._cpu_s = 0.0
         self._looked = 0.0
         self._asleep_s: float | None = None
         self._stopped_since: float | None = None
+
+    def hears(self, sign: object) -> bool:
+        """Whether there is another sign of life than when this was asked last: then no look is needed."""
+        heard, self._heard = self._heard, sign
+        if sign == heard:
+            return False
+        self._stopped_since = None
+        return True
 
     def look(self, pid: int | None, sign: object, timeout_s: float, *, working: bool) -> str | None:
         """Why the process counts as hung, or None.

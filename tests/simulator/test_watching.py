@@ -190,3 +190,10 @@ def test_kills_and_stops_at_random_for_long() -> None:
     late = [attack(dice) for _ in range(300)]
     print(f"seen after {np.mean([x for x, _ in late]):.2f} s, at the latest {max(late)}")
     assert [x for x in late if x[0] >= LIMIT_S] == []
+
+
+def test_a_sign_of_life_is_heard_once() -> None:
+    watch = Watch()
+    assert [watch.hears(sign) for sign in ((1, 0), (1, 0), (1, 5), (1, 5), (2, 5))] == [
+        True, False, True, False, True,
+    ]  # fmt: skip

@@ -22,10 +22,10 @@ const std::string POLICY_OF_FILE = "policy"; ///< users' name of PolicyControlle
 const std::string ACROSS = "agent";          ///< users' name of AgentController
 
 bool
-IsOn(const ControllerSpec& spec, const std::string& flag)
+IsOn(const CongestionControl& control, const std::string& flag)
 {
     BooleanValue on;
-    CreateController(spec)->GetAttribute(flag, on);
+    control.GetAttribute(flag, on);
     return on.Get();
 }
 
@@ -84,8 +84,9 @@ DecidingFlows::DecidingFlows(const Scenario& scenario, SimulatorChannel* channel
             Within(ControllerKey(i),
                    [&]
                    {
-                       m_teams |= IsOn(spec, "TeamCost");
-                       m_gains |= IsOn(spec, "SharingGain");
+                       const Ptr<CongestionControl> control = CreateController(spec);
+                       m_teams |= IsOn(*control, "TeamCost");
+                       m_gains |= IsOn(*control, "SharingGain");
                    });
         }
     }
