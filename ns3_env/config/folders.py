@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from ns3_env.config.files import find_link, put_in_place
@@ -21,17 +21,35 @@ def refuse_link(file: Path) -> None:
 
 def replace_folder(folder: Path, write: Callable[[Path], None]) -> None:
     """Puts what ``write`` writes into a folder in the place of ``folder``, which is complete or not there."""
+    replace_folders({folder: write})
+
+
+def replace_folders(writes: Mapping[Path, Callable[[Path], None]]) -> None:
+    """The same for several, which the disk takes together: much faster than one after the other.
+
+    Raises what the first one raises that cannot be written; those before it are in place then.
+    """
+    complete: dict[Path, Path] = {}
+    try:
+        for folder, write in writes.items():
+            complete[_written(folder, write)] = folder
+    finally:
+        put_in_place(complete)
+
+
+def _written(folder: Path, write: Callable[[Path], None]) -> Path:
+    """The folder beside its place, complete; nothing is left where it cannot be written."""
     partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
     try:
+        partial.mkdir(parents=True)
         write(partial)
     except BaseException as error:
         shutil.rmtree(partial, ignore_errors=True)
         if isinstance(error, OSError) and str(partial) in str(error.filename):
             error.filename = str(error.filename).replace(str(partial), str(folder))
         raise
-    put_in_place(partial, folder)
+    return partial
 
 
 def refuse_foreign(folder: Path, own: Collection[str], what: str) -> None:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads YAML files; errors name the file and what is wrong with it."""
+"""Reads and writes YAML; errors name the file and what is wrong with it."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -163,3 +163,14 @@ def read_mapping(path: str | Path, raises: type[ValueError] = ConfigError) -> di
     if not isinstance(data, dict):
         raise raises(f"{path}: expected keys and values, found {type(data).__name__}")
     return data
+
+
+_Dumper: type[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+def to_text(content: Mapping[str, Any]) -> str:
+    """The content as YAML, its keys in their order, as PyYAML writes it with or without LibYAML."""
+    text: str = yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+    if "\\" in text:  # both fold what they escape, each in its own way
+        text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+    return text

@@ -37,7 +37,8 @@
 
 Of TCP's flows ``pause_ns`` is 0, and so is all that queues and totals say of PFC.
 
-``windows``, ``marks``, ``pauses`` and the queues' ``series`` are there where the scenario records them.
+``windows``, ``marks``, ``pauses`` and the queues' ``series`` are there where the scenario records them; the
+first and the last may be arrays (:mod:`ns3_env.simulator.columns`).
 """
 
 from __future__ import annotations

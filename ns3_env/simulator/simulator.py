@@ -19,6 +19,7 @@ from ns3_env.errors import ConfigError, ScenarioError, SimulatorDied, SimulatorE
 from ns3_env.programs.executable import describe_controllers, find_executable, plugins_of
 from ns3_env.programs.plugins import load_plugins
 from ns3_env.programs.transport import Transport, transport_of
+from ns3_env.simulator.columns import ASKED, results_with_columns
 from ns3_env.simulator.messages import DecisionBatch, EpisodeEnd, Transitions
 from ns3_env.simulator.process import SLICE_S, SimulatorProcess, Watch
 
@@ -103,6 +104,7 @@ class Simulator:
         self._turns = 0
         self._due = -1  # actions expected; -1: only a reset is
         self._transitions = False  # the scenario asks for them
+        self._columns = False  # these were asked for
         self._transport: Transport = "rdma"  # that of the process
 
     @property
@@ -141,12 +143,15 @@ class Simulator:
             self.kill()
             raise
 
-    def send_reset(self, scenario: Scenario | Mapping[str, Any], *, replace: bool = True) -> None:
+    def send_reset(
+        self, scenario: Scenario | Mapping[str, Any], *, replace: bool = True, columns: bool = False
+    ) -> None:
         """Begins the scenario's episode, without waiting for it. An episode that still runs is given up.
 
         Args:
             scenario: a mapping is sent as it is: the simulator's JSON (see ``Scenario.to_simulator_json``).
             replace: a process that has died by now is replaced; otherwise :meth:`receive` tells of its death.
+            columns: windows and queue series come as arrays (:mod:`ns3_env.simulator.columns`).
 
         Raises what :meth:`start` raises.
         """
@@ -158,6 +163,8 @@ class Simulator:
         else:
             text, transport, transitions = scenario.to_simulator_text(), scenario.transport, False
             self._scenario = scenario
+        if columns:
+            text = ASKED + text[1:]
         if transport != self._transport:
             self.kill()  # another program, and a channel of its own
         if self.waiting:
@@ -171,7 +178,7 @@ class Simulator:
         assert self._process is not None
         self._process.forget_words()
         self._agent.write_blob(text.encode())
-        self._transitions = transitions
+        self._transitions, self._columns = transitions, columns
         self._agent.send(_native.COMMAND_RESET)
         self._handed_over()
 
@@ -231,8 +238,9 @@ class Simulator:
             return Transitions.of(agent, actions=actions[:, 2].copy(), windows=actions[:, :2].copy())
         if kind == _native.MESSAGE_EPISODE_END:
             try:
-                results = json.loads(self._read_blob())
-            except (ValueError, RecursionError) as error:
+                read = results_with_columns if self._columns else json.loads
+                results = read(self._read_blob())
+            except (ValueError, RecursionError, LookupError, TypeError) as error:
                 self._raise_broken(f"results that are no JSON: {error}")
             if not isinstance(results, dict):
                 self._raise_broken(f"results that are a {type(results).__name__}")
@@ -244,14 +252,16 @@ class Simulator:
             raise ScenarioError(text if self._scenario is None else self._scenario.refusal(text))
         self._raise_broken(f"message {kind} out of turn")
 
-    def play(self, scenario: Scenario | Mapping[str, Any]) -> dict[str, Any]:
+    def play(self, scenario: Scenario | Mapping[str, Any], *, columns: bool = False) -> dict[str, Any]:
         """The results of an episode in which no flow is under a policy (:mod:`ns3_env.simulator.results`).
+
+        With ``columns``, windows and queue series are arrays (:mod:`ns3_env.simulator.columns`).
 
         Raises:
             ScenarioError, SimulatorError: see :meth:`receive`.
             RuntimeError: a flow is under "agent", and asks for a decision.
         """
-        self.send_reset(scenario)
+        self.send_reset(scenario, columns=columns)
         message = self.receive()
         if not isinstance(message, EpisodeEnd):
             raise RuntimeError("a flow under 'agent' asked for a decision, but no policy is here")
@@ -271,10 +281,14 @@ class Simulator:
         if self._process is None or self._agent is None:
             return
         self._raise_if_dead()
-        sign = self._turns, self._agent.heartbeat
         working = not self._our_turn and not self.answered()
-        if reason := self._watch.look(self.pid, sign, self.hang_timeout_s, working=working):
+        if reason := self._watch.look(self.pid, self._sign(), self.hang_timeout_s, working=working):
             self._raise_hung(reason)
+
+    def _sign(self) -> tuple[int, int]:
+        """Of life: another one while it computes."""
+        assert self._agent is not None
+        return self._turns, self._agent.heartbeat
 
     def _await(self, meanwhile: Callable[[], object] | None = None, *, starting: bool = False) -> int:
         """Waits for the next message; the turn is then ours."""
@@ -283,12 +297,12 @@ class Simulator:
         if kind == _native.MESSAGE_NONE:
             began = time.monotonic()
             while kind == _native.MESSAGE_NONE:
-                if not starting:
-                    self.check()
-                else:
-                    self._raise_if_dead()
+                self._raise_if_dead()
+                if starting:
                     if time.monotonic() - began > self._start_timeout_s:
                         self._raise_hung(f"did not start within {self._start_timeout_s:g} s")
+                elif not self._watch.hears(self._sign()):
+                    self.check()
                 if meanwhile is not None:
                     meanwhile()
                 kind = self._next_message()

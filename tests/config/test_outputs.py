@@ -18,7 +18,7 @@ from ns3_env.agents.search.trials import Trial, TrialLog
 from ns3_env.agents.trainer.arrays import write_arrays
 from ns3_env.config.command_line import guarded
 from ns3_env.config.files import write_atomically, write_file
-from ns3_env.config.folders import refuse_foreign, replace_folder
+from ns3_env.config.folders import refuse_foreign, replace_folder, replace_folders
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError
@@ -258,7 +258,28 @@ def finish_cell(folder: Path) -> Path:
     return folder / "cell"
 
 
-@pytest.mark.parametrize("make", [save_checkpoint, finish_cell])
+def finish_cells(folder: Path) -> Path:
+    replace_folders({folder / "cell": two_files, folder / "other": two_files})
+    return folder / "other"
+
+
+def test_folders_that_are_complete_are_kept_where_the_next_finds_no_room(
+    tmp_path: Path, full_disk: None
+) -> None:
+    with pytest.raises(OSError, match="large") as raised:
+        replace_folders(
+            {
+                tmp_path / "a": two_files,
+                tmp_path / "b": lambda partial: write_file(partial / "flows.csv", MUCH),
+                tmp_path / "c": two_files,
+            }
+        )
+    assert raised.value.filename == str(tmp_path / "b" / "flows.csv")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a"]
+    assert (tmp_path / "a" / "sub" / "b").read_text() == "b"
+
+
+@pytest.mark.parametrize("make", [save_checkpoint, finish_cell, finish_cells])
 def test_a_folder_is_on_the_disk_before_it_has_its_name(
     tmp_path: Path, calls: list[tuple[str, str]], make: Callable[[Path], Path]
 ) -> None:

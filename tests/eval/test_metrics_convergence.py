@@ -6,8 +6,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
+from ns3_env import _native
 from ns3_env.eval import metrics
 from ns3_env.eval.metrics.convergence import BIN_RTTS, MIN_BINS, changes
 from ns3_env.scenario import Controller, Record, Scenario
@@ -175,3 +177,34 @@ def test_packets_of_any_length_are_understood(payload: int) -> None:
     values = metrics.measure(results)
     assert 0 <= values["convergence_mean_ns"] < 100_000
     assert 0.8 * payload / (payload + 80) < values["goodput"] <= payload / (payload + 80)
+
+
+def test_served_rates_are_numpys_to_the_bit() -> None:
+    random = np.random.default_rng(5)
+    flows, capacity, beside = 7, 100e9, 3e9
+    times = [np.sort(random.uniform(0, 9e5, size)) for size in (0, 1, 40, 300, 1000, 5, 77)]
+    rates = [random.uniform(0, 60e9, len(of_flow)) for of_flow in times]
+    begin = np.cumsum([0, *map(len, times)])
+    steps = _native.Steps(begin, np.concatenate(times), np.concatenate(rates))
+    active, edges = np.arange(flows), np.linspace(1e5, 8e5, 42)
+    inside = [of_flow[(of_flow > edges[0]) & (of_flow < edges[-1])] for of_flow in times]
+    moments = np.unique(np.concatenate([edges, *inside]))
+    allowed = np.zeros((flows, len(moments) - 1))
+    for row, (of_flow, its) in enumerate(zip(times, rates, strict=True)):
+        at = np.searchsorted(of_flow, moments[:-1], side="right") - 1
+        if len(its):
+            allowed[row] = np.where(at >= 0, its[np.maximum(at, 0)], 0.0)
+    served = allowed * np.minimum(1.0, capacity / (allowed.sum(axis=0) + beside))
+    expected = np.zeros((flows, len(edges) - 1))
+    into = np.clip(np.searchsorted(edges, moments[:-1], side="right") - 1, 0, len(edges) - 2)
+    for row, rate in zip(expected, served, strict=True):
+        np.add.at(row, into, rate * np.diff(moments))
+    expected /= np.diff(edges)
+    assert (steps.served(active, edges, capacity, beside) == expected).all()
+
+
+@pytest.mark.parametrize("active", [[-1], [3]])
+def test_served_flows_are_those_that_there_are(active: list[int]) -> None:
+    steps = _native.Steps(np.array([0, 1, 1, 2]), np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    with pytest.raises(ValueError, match="flows that there are"):
+        steps.served(np.array(active), np.array([0.0, 5.0]), 1.0, 0.0)

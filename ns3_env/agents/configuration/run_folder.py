@@ -14,11 +14,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import BaseModel
 
 from ns3_env.config.files import find_link, put_in_place, write_atomically, write_file
-from ns3_env.config.yaml import read_mapping
+from ns3_env.config.yaml import read_mapping, to_text
 from ns3_env.errors import ConfigError
 from ns3_env.simulator import plugin_versions
 
@@ -70,7 +69,7 @@ class RunFolder:
         resolved = {**config.model_dump(mode="json", exclude={"versions"}), "versions": versions()}
         files = {"config.yaml": resolved, "curriculum.yaml": curriculum.model_dump(mode="json")}
         for file, content in files.items():
-            write_atomically(path / file, yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
+            write_atomically(path / file, to_text(content))
         return run
 
     @property
@@ -114,7 +113,7 @@ class RunFolder:
         partial.mkdir()
         write(partial)
         write_file(partial / "state.json", json.dumps(state, indent=1))
-        put_in_place(partial, final)
+        put_in_place({partial: final})
         for old in self.kept()[:-keep]:
             shutil.rmtree(old, ignore_errors=True)
         return final

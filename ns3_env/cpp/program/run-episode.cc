@@ -71,6 +71,7 @@ RunEpisode(const std::string& scenarioJson, SimulatorChannel* channel, Transport
         listener.emplace(channel->Heartbeat());
     }
     Scenario scenario = transport.Read(scenarioJson);
+    scenario.columns &= channel != nullptr; // a file of results is text
     const SimulationScope scope;
     DecidingFlows deciding(scenario, channel);
     const std::unique_ptr<Episode> episode = transport.Build(std::move(scenario),

@@ -16,6 +16,7 @@ using namespace pybind11::literals;
 void BindMpcc(py::module_& module);
 void BindPolicy(py::module_& module);
 void BindReading(py::module_& module);
+void BindShares(py::module_& module);
 
 namespace
 {
@@ -425,4 +426,5 @@ PYBIND11_MODULE(_native, module)
     BindMpcc(module);
     BindPolicy(module);
     BindReading(module);
+    BindShares(module);
 }

@@ -2,11 +2,14 @@
 // The recorders that a scenario asks for, and their results as JSON.
 #include "results.h"
 
+#include "columns.h"
+
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/json/json-writer.h"
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -64,6 +67,13 @@ Nanos(Picos t)
         return t / PS_PER_NS;
     }
     return static_cast<double>(t) / PS_PER_NS;
+}
+
+/// The same as a number of a column.
+double
+NanosOf(Picos t)
+{
+    return t < 0 ? -1.0 : static_cast<double>(t) / PS_PER_NS;
 }
 
 /// No array grows by copying all that it has.
@@ -197,9 +207,16 @@ StreamsToJson(const Episode& episode)
     return table;
 }
 
+/// As columns: how many samples, in the place of the samples.
 Json
-SeriesToJson(const QueueSeries& series)
+SeriesToJson(const QueueSeries& series, Columns* columns)
 {
+    if (columns != nullptr)
+    {
+        columns->Add(series.time, NanosOf);
+        columns->Add(series.bytes, [](uint64_t bytes) { return static_cast<double>(bytes); });
+        return series.time.size();
+    }
     Json times = ArrayOf(series.time.size());
     for (Picos t : series.time)
     {
@@ -215,7 +232,7 @@ SeriesToJson(const QueueSeries& series)
 }
 
 Json
-QueuesToJson(const Episode& episode, const Recorders& recorders)
+QueuesToJson(const Episode& episode, const Recorders& recorders, Columns* columns)
 {
     const std::optional<QueueSampler>& sampler = recorders.queues;
     Json queues = Json::array();
@@ -249,7 +266,7 @@ QueuesToJson(const Episode& episode, const Recorders& recorders)
             }
             if (sampler)
             {
-                queue["series"] = SeriesToJson(sampler->Of(port.node, port.port));
+                queue["series"] = SeriesToJson(sampler->Of(port.node, port.port), columns);
             }
             queues.push_back(std::move(queue));
         });
@@ -274,6 +291,27 @@ LossesToJson(const Episode& episode)
     return losses;
 }
 
+/// Rows (time, flow, window, rate), null for none; as columns: how many rows, with infinity for none.
+Json
+WindowsToJson(const std::deque<WindowChange>& changes, Columns* columns)
+{
+    if (columns != nullptr)
+    {
+        columns->Add(changes, [](const WindowChange& x) { return NanosOf(x.time); });
+        columns->Add(changes, [](const WindowChange& x) { return static_cast<double>(x.flow); });
+        columns->Add(changes, [](const WindowChange& x) { return x.windowBytes; });
+        columns->Add(changes, [](const WindowChange& x) { return x.rateBps; });
+        return changes.size();
+    }
+    Json windows = ArrayOf(changes.size());
+    for (const WindowChange& x : changes)
+    {
+        Heartbeat::Beat();
+        windows.push_back({Nanos(x.time), x.flow, x.windowBytes, x.rateBps});
+    }
+    return windows;
+}
+
 /// Rows (time, flow, name, value).
 Json
 ChangesToJson(const ControllerLog& log)
@@ -292,6 +330,8 @@ ChangesToJson(const ControllerLog& log)
 std::string
 ResultsToJson(const Episode& episode, const Recorders& recorders)
 {
+    Columns behind;
+    Columns* const columns = episode.GetScenario().columns ? &behind : nullptr;
     Json json;
     json["flows"] = FlowsToJson(episode);
     if (!episode.GetScenario().streams.empty())
@@ -302,7 +342,7 @@ ResultsToJson(const Episode& episode, const Recorders& recorders)
     {
         json["rtt"] = RttsToJson(*episode.Rtts());
     }
-    json["queues"] = QueuesToJson(episode, recorders);
+    json["queues"] = QueuesToJson(episode, recorders, columns);
     json["losses"] = LossesToJson(episode);
     const CommonInterval& all = recorders.commonInterval;
     const bool overlap = all.End() > all.Begin();
@@ -318,13 +358,7 @@ ResultsToJson(const Episode& episode, const Recorders& recorders)
     }
     if (recorders.windows)
     {
-        Json windows = ArrayOf(recorders.windows->Changes().size());
-        for (const WindowChange& k : recorders.windows->Changes())
-        {
-            Heartbeat::Beat();
-            windows.push_back({Nanos(k.time), k.flow, k.windowBytes, k.rateBps});
-        }
-        json["windows"] = std::move(windows);
+        json["windows"] = WindowsToJson(recorders.windows->Changes(), columns);
     }
     if (recorders.events)
     {
@@ -365,7 +399,8 @@ ResultsToJson(const Episode& episode, const Recorders& recorders)
                       {"host_pause_ns", totals.hostPauseNs}};
     json["counters"] = recorders.counters.Totals();
     json["flow_counters"] = recorders.counters.ByFlow();
-    return WriteJson(std::move(json));
+    std::string text = WriteJson(std::move(json));
+    return columns == nullptr ? text : columns->Behind(std::move(text));
 }
 
 } // namespace ns3::env

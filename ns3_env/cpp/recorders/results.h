@@ -36,7 +36,8 @@ struct Recorders
 /**
  * The results of a run that is over: times in ns, sizes in bytes, -1 for what did not happen.
  * `counters` holds what controllers counted, over all flows, `flow_counters` by flow (null: not this one's).
- * Series stand there where the scenario asked for them.
+ * Series stand there where the scenario asked for them; with `columns`, those of queues, port by port, and then
+ * windows follow the JSON as columns.
  */
 std::string ResultsToJson(const Episode& episode, const Recorders& recorders);
 

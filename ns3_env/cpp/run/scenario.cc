@@ -290,6 +290,7 @@ Scenario::FromJson(const std::string& text, const OwnKeys& own)
     {
         ReadStreams(root.Sub("streams"), s);
     }
+    s.columns = root.Flag("columns", false);
     if (root.Has("record"))
     {
         ReadRecord(root.Sub("record"), s);

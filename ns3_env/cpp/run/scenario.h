@@ -103,6 +103,7 @@ struct Scenario
     bool recordControllerCounters{false};
     bool recordTransitions{false}; ///< of policies in the simulator, across the channel
     Picos queueSeriesInterval{0};
+    bool columns{false}; ///< windows and series of queues follow the results as plain numbers
     std::optional<TimeSpan> measurement; ///< what counts; absent: the whole run
     std::optional<PcapSpec> pcap;
 

@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 import json
+import math
 import platform
 import time
 import traceback
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ns3_env.agents.runs.checkpoint import checkpoint_files
 from ns3_env.config.command_line import os_fault
@@ -22,13 +24,14 @@ from ns3_env.eval.benchmark.folder import FORMAT, Key, versions_in_use
 from ns3_env.eval.episodes.entry import Entry, played_by
 from ns3_env.eval.episodes.recording import duration_ns, recorded, sizes_of
 from ns3_env.eval.episodes.results import result_files
-from ns3_env.eval.metrics import load_metrics, measure, without_nan
+from ns3_env.eval.metrics import load_metrics, measure, own_metrics, without_nan
 from ns3_env.eval.metrics.convergence import allowed_bps
 from ns3_env.eval.metrics.queues import queue_cdf
 from ns3_env.eval.plots.table import csv_text
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.scenario.named_files import Files, named_files, read_files, renamed, renamed_controller
 from ns3_env.simulator import Simulator
+from ns3_env.simulator.columns import Windows
 from ns3_env.simulator.results import Results, bottleneck, endless
 
 #: Columns of flows.csv beside those of ``eval run``.
@@ -130,14 +133,17 @@ class CellJob:
         load_metrics(self.metrics)
         if self.home is not None:
             _check_versions(self.versions)
-        scenario, results = played_by(self.player or self.entry, self.scenario, simulator, recorded)
+        columns = not own_metrics()  # which are promised lists
+        scenario, results = played_by(
+            self.player or self.entry, self.scenario, simulator, recorded, columns=columns
+        )
         metrics = measure(results)
         seconds = time.monotonic() - began
         used = {"controller": self.entry.model_dump(mode="json"), "versions": dict(self.versions)}
         files = result_files(renamed(scenario, self.home or {}), results, MORE_FLOW_COLUMNS, used)
         files["queue_cdf.csv"] = _queue_cdf_text(results)
         if self.series:
-            files["series.csv"] = csv_text(("t_ns", "kind", "id", "value"), _series_rows(results))
+            files["series.csv"] = _series_text(results)
         content = {
             "format": FORMAT,
             "fingerprint": self.fingerprint,
@@ -166,11 +172,17 @@ def _check_versions(wanted: Mapping[str, str]) -> None:
             )
 
 
-def cost(scenario: Scenario, entry: Entry) -> float:
-    """How long the cell may take, in units of its own: Σ bytes · hops; a policy in Python asks per decision.
+def cost(work: float, entry: Entry) -> float:
+    """How long a cell with so much work may take: a policy in Python asks per decision.
 
     Only good for the order and the remaining time.
     """
+    inside = entry.controller is not None or (entry.checkpoint is not None and entry.placement == "simulator")
+    return work * (1 if inside else 20) + 1e6
+
+
+def work_in(scenario: Scenario) -> float:
+    """Σ bytes · hops."""
     network = scenario.topology.build()
     neighbours: dict[int, list[int]] = {}
     for link in network.links:
@@ -189,8 +201,7 @@ def cost(scenario: Scenario, entry: Entry) -> float:
         if near not in hops:
             hops[near] = _hops(neighbours, near)
         work += size * (2 + hops[near][far])
-    inside = entry.controller is not None or (entry.checkpoint is not None and entry.placement == "simulator")
-    return work * (1 if inside else 20) + 1e6
+    return work
 
 
 def _hops(neighbours: dict[int, list[int]], start: int) -> dict[int, int]:
@@ -217,31 +228,47 @@ def _queue_cdf_text(results: Results) -> str:
     return csv_text(("node", "port", "bytes", "cdf"), rows)
 
 
-def _series_rows(results: Results) -> Iterator[tuple[float, str, str | int, float]]:
+def _series_text(results: Results) -> str:
     """Rows (t_ns, kind, id, value), id by id, in the order of time.
 
     Of each run of queue samples the longest is kept. A flow's rate is what its window and its pacing rate
     allow: min(rate, 8 · window / base RTT).
     """
+    lines = ["t_ns,kind,id,value"]
     ports = [port for port in results["queues"] if port.get("series")]
     for port in sorted(ports, key=lambda port: -port["mean_bytes"])[:_PORTS]:
-        times, lengths = port["series"]["t_ns"], port["series"]["bytes"]
-        run = -(-len(times) // _ROWS)
-        for begin in range(0, len(times), run):
-            longest = max(range(begin, min(begin + run, len(times))), key=lambda i: lengths[i])
-            yield times[longest], "queue", f"{port['node']}:{port['port']}", lengths[longest]
+        times, lengths = (np.asarray(port["series"][name], dtype=np.float64) for name in ("t_ns", "bytes"))
+        kept = _longest(lengths)
+        of_port = f",queue,{port['node']}:{port['port']},"
+        lines += map(of_port.join, zip(_whole(times[kept]), _whole(lengths[kept]), strict=True))
     sizes, goes_on = results["flows"]["size_bytes"], endless(results)
-    largest = set(sorted(range(len(sizes)), key=lambda flow: (not goes_on[flow], -sizes[flow]))[:_FLOWS])
-    of_flow: dict[int, list[Any]] = {flow: [] for flow in sorted(largest)}
-    for row in results.get("windows", ()):
-        if row[1] in of_flow:
-            of_flow[row[1]].append(row)
-    allowed = allowed_bps(results)
-    for flow, rows in of_flow.items():
-        count = min(len(rows), _ROWS)
-        kept = [rows[i] for i in np.unique(np.linspace(0, len(rows) - 1, count).round().astype(int))]
-        for time_ns, _, window, rate in kept:
-            yield time_ns, "rate", flow, allowed(flow, window, rate)
-        for time_ns, _, window, _ in kept:
-            if window is not None:
-                yield time_ns, "window", flow, window
+    largest = sorted(range(len(sizes)), key=lambda flow: (not goes_on[flow], -sizes[flow]))[:_FLOWS]
+    windows = Windows.of(results)
+    allowed = allowed_bps(results, windows)
+    for flow in sorted(largest):
+        rows = np.flatnonzero(windows.flow == flow)
+        if not len(rows):
+            continue
+        kept = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _ROWS)).round().astype(int))]
+        times_of = _whole(windows.time_ns[kept])
+        lines += map(f",rate,{flow},".join, zip(times_of, map(repr, allowed[kept].tolist()), strict=True))
+        limits = windows.window[kept].tolist()
+        lines += [
+            f"{time},window,{flow},{limit!r}"
+            for time, limit in zip(times_of, limits, strict=True)
+            if limit != math.inf
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _whole(numbers: npt.NDArray[np.float64]) -> list[str]:
+    """As text, without a fraction where there is none."""
+    return [str(int(x)) if x.is_integer() else repr(x) for x in numbers.tolist()]
+
+
+def _longest(lengths: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Index of the longest of each run of samples, as long as makes ``_ROWS`` runs at most."""
+    run = max(1, -(-len(lengths) // _ROWS))
+    runs = np.pad(lengths, (0, -len(lengths) % run), constant_values=-1).reshape(-1, run)
+    found: npt.NDArray[np.int64] = np.arange(len(runs)) * run + runs.argmax(axis=1)
+    return found

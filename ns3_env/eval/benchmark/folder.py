@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import functools
 import hashlib
+import itertools
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from ns3_env.agents.configuration.run_folder import versions
 from ns3_env.config.command_line import typed
 from ns3_env.config.files import read_text, write_atomically
 from ns3_env.config.folders import refuse_links
-from ns3_env.config.yaml import fault_text, parse
+from ns3_env.config.yaml import fault_text, parse, to_text
 from ns3_env.errors import ScenarioError, SimulatorNotFound
 from ns3_env.eval.benchmark.suite import LABELS, Suite
 from ns3_env.eval.episodes.entry import Entry
@@ -216,7 +216,7 @@ def write_suite(path: Path, suite: Suite, command: Sequence[str]) -> None:
         "versions": versions_in_use(),
         **suite.model_dump(mode="json"),
     }
-    write_atomically(path / SUITE, yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
+    write_atomically(path / SUITE, to_text(content))
 
 
 def read_suite(path: Path) -> tuple[Suite, dict[str, Any]]:
@@ -307,23 +307,26 @@ def losses(cell: Cell) -> list[Lost]:
     if not (cell.folder / "losses.csv").is_file():
         return []
     columns = ("node", "port", "peer", "cause", "packets", "payload_bytes")
-    return [
-        Lost(int(node), int(port), int(peer), cause, int(packets), int(payload))
-        for node, port, peer, cause, packets, payload in _rows(cell, "losses.csv", columns)
-    ]
+    found = _columns(cell, "losses.csv", columns)
+    try:
+        return [
+            Lost(int(node), int(port), int(peer), cause, int(packets), int(payload))
+            for node, port, peer, cause, packets, payload in zip(*found.values(), strict=True)
+        ]
+    except ValueError as error:
+        raise _wrong(cell.folder / "losses.csv", (), error) from None
 
 
 def flows(cell: Cell) -> Flows:
     """The cell's flows.csv. Raises ScenarioError."""
     columns = ("size_bytes", "fct_ns", "standalone_ns", "end_ns")
-    rows = np.array([[float(x) for x in row] for row in _rows(cell, "flows.csv", columns)]).reshape(-1, 4)
-    size, fct, standalone, end = rows.T
+    found = _columns(cell, "flows.csv", columns, ("counted", "endless"))
+    size, fct, standalone, end = (_numbers(cell, "flows.csv", found[name]) for name in columns)
     counts = fct >= 0
-    if _has(cell, "flows.csv", "counted"):
-        counts &= np.array([int(x) > 0 for (x,) in _rows(cell, "flows.csv", ("counted",))], dtype=bool)
-    if _has(cell, "flows.csv", "endless"):
-        goes_on = np.array([int(x) > 0 for (x,) in _rows(cell, "flows.csv", ("endless",))], dtype=bool)
-        size = np.where(goes_on, np.nan, size)
+    if "counted" in found:
+        counts &= _numbers(cell, "flows.csv", found["counted"]) > 0
+    if "endless" in found:
+        size = np.where(_numbers(cell, "flows.csv", found["endless"]) > 0, np.nan, size)
     slowdowns = np.divide(fct, standalone, out=np.full(len(fct), np.nan), where=counts)
     return Flows(size, np.where(end < 0, np.nan, end), slowdowns)
 
@@ -333,47 +336,56 @@ def queue_cdf(cell: Cell) -> tuple[str, Floats, Floats]:
 
     Raises ScenarioError.
     """
-    rows = list(_rows(cell, "queue_cdf.csv", ("node", "port", "bytes", "cdf")))
-    port = f"{rows[0][0]}:{rows[0][1]}" if rows else ""
-    values = np.array([[float(length), float(share)] for _, _, length, share in rows]).reshape(-1, 2)
-    return port, values[:, 0], values[:, 1]
+    found = _columns(cell, "queue_cdf.csv", ("node", "port", "bytes", "cdf"))
+    port = f"{found['node'][0]}:{found['port'][0]}" if found["node"] else ""
+    lengths, shares = (_numbers(cell, "queue_cdf.csv", found[name]) for name in ("bytes", "cdf"))
+    return port, lengths, shares
 
 
 def series(cell: Cell) -> Series:
     """The cell's series.csv; empty where it has none. Raises ScenarioError."""
     if not (cell.folder / "series.csv").is_file():
         return {}
-    lists: dict[str, dict[str, list[tuple[float, float]]]] = {}
-    for kind, name, time, value in _rows(cell, "series.csv", ("kind", "id", "t_ns", "value")):
-        number = float(value) if value else np.nan
-        lists.setdefault(kind, {}).setdefault(name, []).append((float(time), number))
-    return {
-        kind: {name: (np.array(points)[:, 0], np.array(points)[:, 1]) for name, points in ids.items()}
-        for kind, ids in lists.items()
-    }
+    found = _columns(cell, "series.csv", ("kind", "id", "t_ns", "value"))
+    times = _numbers(cell, "series.csv", found["t_ns"])
+    values = _numbers(cell, "series.csv", [value or "nan" for value in found["value"]])
+    read: Series = {}
+    row = 0
+    for (kind, name), run in itertools.groupby(zip(found["kind"], found["id"], strict=True)):
+        begin, row = row, row + sum(1 for _ in run)
+        read.setdefault(kind, {})[name] = (times[begin:row], values[begin:row])
+    return read
 
 
-def _has(cell: Cell, name: str, column: str) -> bool:
-    """Whether a file that can be read has the column."""
-    try:
-        with (cell.folder / name).open(newline="", encoding="utf-8") as file:
-            return column in next(csv.reader(file), [])
-    except (OSError, ValueError):
-        return False
-
-
-def _rows(cell: Cell, name: str, columns: Sequence[str]) -> Iterator[list[str]]:
+def _columns(
+    cell: Cell, name: str, columns: Sequence[str], more: Sequence[str] = ()
+) -> dict[str, Sequence[str]]:
+    """Columns of a file, by name; of ``more`` those that it has. Raises ScenarioError."""
     path: Path = cell.folder / name
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            reader = csv.reader(file)
-            header = next(reader, [])
-            places = [header.index(column) for column in columns]
-            for row in reader:
-                yield [row[place] for place in places]
+        text = path.read_text(encoding="utf-8")
+        first, *lines = text.splitlines()
+        header = first.split(",")
+        places = {column: header.index(column) for column in columns}
+        places |= {column: header.index(column) for column in more if column in header}
+        if any(line.count(",") != len(header) - 1 for line in lines):
+            raise ValueError("a row is longer or shorter than the first")
+        fields = ",".join(lines).split(",") if lines else []  # not a list for each row: thousands of them
+        return {column: fields[place :: len(header)] for column, place in places.items()}
     except OSError as error:
         raise ScenarioError(f"{path}: {error.strerror}; delete the cell's folder and run it again") from None
     except (ValueError, IndexError) as error:
-        raise ScenarioError(
-            f"{path}: expected columns {', '.join(columns)} ({error}); delete the cell's folder, run it again"
-        ) from None
+        raise _wrong(path, columns, error) from None
+
+
+def _numbers(cell: Cell, name: str, column: Sequence[str]) -> Floats:
+    """A column's numbers. Raises ScenarioError."""
+    try:
+        return np.array(list(map(float, column)))
+    except ValueError as error:
+        raise _wrong(cell.folder / name, (), error) from None
+
+
+def _wrong(path: Path, columns: Sequence[str], error: Exception) -> ScenarioError:
+    expected = f"expected columns {', '.join(columns)} ({error})" if columns else str(error)
+    return ScenarioError(f"{path}: {expected}; delete the cell's folder, run it again")

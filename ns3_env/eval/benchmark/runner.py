@@ -24,9 +24,9 @@ from rich.table import Table
 from ns3_env.agents.runs.checkpoint import has_policy_file
 from ns3_env.config.bounds import MAX_PROCESSES, WHY_PROCESSES, excess
 from ns3_env.config.files import write_atomically, write_files
-from ns3_env.config.folders import replace_folder
+from ns3_env.config.folders import replace_folders
 from ns3_env.errors import ConfigError, ScenarioError, SimulatorDied
-from ns3_env.eval.benchmark.cell import CellJob, Played, cost
+from ns3_env.eval.benchmark.cell import CellJob, Played, cost, work_in
 from ns3_env.eval.benchmark.entries import check, join, refuse_imports
 from ns3_env.eval.benchmark.folder import (
     LOCK,
@@ -49,8 +49,6 @@ from ns3_env.simulator.pool import LocalPool, Pool
 TICK_S = 0.2
 #: Cells that a cluster is given for each core: one runs, one waits.
 _GIVEN_PER_CORE = 2
-#: Cells that are written at the same time: the disk takes them together.
-_WRITERS = 8
 _RUNNING_SHOWN = 8
 
 
@@ -166,11 +164,14 @@ def _todo(out: Path, suite: Suite) -> list[tuple[float, CellJob]]:
     """Jobs of the cells that are not done, with their costs, the longest first."""
     used = versions_in_use()
     done = {cell.key for cell in BenchFolder.read(out).cells}
+    work: dict[tuple[str, int], float] = {}
     found = []
     for case, entry, seed in suite.cells():
         if (case.name, entry.name, seed) in done:
             continue
         scenario = case.scenario.with_seed(seed)
+        if (case.name, seed) not in work:
+            work[case.name, seed] = work_in(scenario)
         job = CellJob(
             name=case.name,
             scenario=scenario,
@@ -181,7 +182,7 @@ def _todo(out: Path, suite: Suite) -> list[tuple[float, CellJob]]:
             versions=used,
             metrics=own_metrics(),
         )
-        found.append((cost(scenario, entry), job))
+        found.append((cost(work[case.name, seed], entry), job))
     return sorted(found, key=lambda pair: -pair[0])
 
 
@@ -190,7 +191,8 @@ def _play(
 ) -> None:
     """Plays the jobs and shows how far it is; a cell's error goes into ``failed/``."""
     playing: dict[Future[Any], CellJob] = {}
-    writing: dict[Future[Any], CellJob] = {}
+    played: list[tuple[CellJob, Played]] = []
+    writing: list[CellJob] = []
     done: SimpleQueue[Future[Any]] = SimpleQueue()
     view = _View({job.key: weight for weight, job in todo})
 
@@ -208,30 +210,41 @@ def _play(
     with (
         progress_lines(console, view.line),
         Live(view.render(), console=console, transient=True, refresh_per_second=4) as live,
-        ThreadPoolExecutor(_WRITERS) as writers,
+        ThreadPoolExecutor(1) as writer,
     ):
         for _, job in todo:
             playing[future := pool.submit(job, timeout_s)] = job
             future.add_done_callback(done.put)
         shown = 0.0
-        while playing or writing:
-            with suppress(Empty):
-                future = done.get(timeout=TICK_S)
-                if future in writing:
-                    future.result()
-                    over(writing.pop(future), None)
-                elif isinstance(outcome := _outcome(future, timeout_s), Played):
-                    job = playing.pop(future)
-                    write = partial(write_files, files=outcome.files)
-                    write_job = writers.submit(replace_folder, cell_folder(out, *job.key), write)
-                    writing[write_job] = job
-                    write_job.add_done_callback(done.put)
-                else:
-                    over(playing.pop(future), outcome)
-            if time.monotonic() - shown >= TICK_S:
-                shown = time.monotonic()
-                view.running(job.key for future, job in playing.items() if future.running())
-                live.update(view.render())
+        try:
+            while playing or played or writing:
+                with suppress(Empty):
+                    future = done.get(timeout=TICK_S)
+                    if future not in playing:  # what was being written is
+                        future.result()
+                        for job in writing:
+                            over(job, None)
+                        writing = []
+                    elif isinstance(outcome := _outcome(future, timeout_s), Played):
+                        played.append((playing.pop(future), outcome))
+                    else:
+                        over(playing.pop(future), outcome)
+                if played and not writing:  # all that was played meanwhile
+                    write = writer.submit(_write, out, played)
+                    writing, played = [job for job, _ in played], []
+                    write.add_done_callback(done.put)
+                if time.monotonic() - shown >= TICK_S:
+                    shown = time.monotonic()
+                    view.running(job.key for future, job in playing.items() if future.running())
+                    live.update(view.render())
+        finally:
+            if played:  # Ctrl-C
+                writer.submit(_write, out, played)
+
+
+def _write(out: Path, cells: Sequence[tuple[CellJob, Played]]) -> None:
+    """Puts the cells' folders in place. Raises OSError, where the disk is full."""
+    replace_folders({cell_folder(out, *job.key): partial(write_files, files=x.files) for job, x in cells})
 
 
 def _outcome(future: Future[Played | str], timeout_s: float) -> Played | str:

@@ -141,23 +141,28 @@ def played_by(
     scenario: Scenario,
     simulator: Simulator,
     recording: Callable[[Scenario], Scenario] = lambda scenario: scenario,
+    *,
+    columns: bool = False,
 ) -> tuple[Scenario, dict[str, Any]]:
     """The scenario as ``entry`` played it, and what came of it.
 
-    ``recording`` says of the scenario under ``entry`` what is recorded. Raises ScenarioError, SimulatorError.
+    ``recording`` says of the scenario under ``entry`` what is recorded; ``columns``: see ``results_of``.
+    Raises ScenarioError, SimulatorError.
     """
     asked, trained = under(entry, scenario)
     played = recording(asked)
-    return played, results_of(played, trained, simulator)
+    return played, results_of(played, trained, simulator, columns=columns)
 
 
-def results_of(scenario: Scenario, trained: TrainedPolicy | None, simulator: Simulator) -> dict[str, Any]:
+def results_of(
+    scenario: Scenario, trained: TrainedPolicy | None, simulator: Simulator, *, columns: bool = False
+) -> dict[str, Any]:
     """An episode of what ``under`` gave; a policy in Python has a simulator of its own.
 
-    Raises ScenarioError, SimulatorError.
+    With ``columns``, long series may be arrays (``Simulator.play``). Raises ScenarioError, SimulatorError.
     """
     if trained is None:
-        return simulator.play(scenario)
+        return simulator.play(scenario, columns=columns)
     from ns3_env.eval.episodes.policy import run_policy
 
     seed = scenario.seed

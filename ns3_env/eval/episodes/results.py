@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import yaml
-
 from ns3_env.agents.configuration.run_folder import versions
+from ns3_env.config.yaml import to_text
 from ns3_env.eval.episodes.series import FILES as SERIES_FILES
 from ns3_env.eval.plots.table import csv_text
 from ns3_env.scenario import Scenario
@@ -114,7 +113,7 @@ def result_files(
         numbers = range(len(finished))
         found["counters.csv"] = _by_column({"flow": numbers, **counters})
     config = {"source": scenario.source, **(used or {"versions": versions()}), "scenario": resolved(scenario)}
-    found["config.yaml"] = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
+    found["config.yaml"] = to_text(config)
     return found
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
+from ns3_env import _native
 from ns3_env.eval.metrics.registry import Metric, Shared, declare
+from ns3_env.simulator.columns import Windows
 from ns3_env.simulator.results import (
     Floats,
     Results,
@@ -54,21 +54,13 @@ class Change:
     after_ns: float
 
 
-def allowed_bps(results: Results) -> Callable[[int, float | None, float | None], float]:
-    """The rate that a flow's window and pacing rate allow: min(rate, 8 · window / base RTT).
-
-    Returns:
-        A function of the flow's index, its window (bytes; None: no window) and its rate (bit/s; None: any).
-    """
-    rtts = flow_column(results, "base_rtt_ns")
-
-    def allowed(flow: int, window: float | None, rate: float | None) -> float:
-        limit = math.inf if rate is None else float(rate)
-        if window is None or rtts[flow] <= 0:
-            return min(limit, _ANY_RATE)
-        return min(limit, 8e9 * float(window) / float(rtts[flow]), _ANY_RATE)
-
-    return allowed
+def allowed_bps(results: Results, windows: Windows) -> Floats:
+    """The rate that each of these windows and pacing rates allows its flow: min(rate, 8 · window / base RTT),
+    (n,)."""
+    rtts = flow_column(results, "base_rtt_ns")[windows.flow]
+    by_window = np.divide(8e9 * windows.window, rtts, out=np.full(len(rtts), np.inf), where=rtts > 0)
+    found: Floats = np.minimum(np.minimum(windows.rate, by_window), _ANY_RATE)
+    return found
 
 
 def changes(results: Results, tolerance: float = 0.05) -> list[Change]:
@@ -86,8 +78,11 @@ def changes(results: Results, tolerance: float = 0.05) -> list[Change]:
         ``MIN_BINS`` bins to the next. Empty where windows and rates were not recorded, flows have several
         receivers, or what was recorded does not explain the bytes delivered (``MAX_UNEXPLAINED``).
     """
-    rows, port = results.get("windows"), bottleneck(results)
-    if not rows or port is None or len(set(results["flows"]["dst"])) != 1:
+    port = bottleneck(results)
+    if port is None or len(set(results["flows"]["dst"])) != 1:
+        return []
+    windows = Windows.of(results)
+    if not len(windows.time_ns):
         return []
     receiver = results["flows"]["dst"][0]
     into = [float(p["rate_bps"]) for p in results["queues"] if p["peer"] == receiver]
@@ -101,7 +96,7 @@ def changes(results: Results, tolerance: float = 0.05) -> list[Change]:
     moments = np.unique(np.concatenate([starts, ends, edges]))
     if step <= 0 or len(moments) < 2:
         return []
-    allowed = _Allowed(results)
+    allowed = _steps(results, windows)
     stream_rates = stream_rates_bps(results, receiver)
     found: list[Change] = []
     explained = np.zeros(len(starts))
@@ -112,7 +107,7 @@ def changes(results: Results, tolerance: float = 0.05) -> list[Change]:
         bins = max(1, int((until - at) // step))
         running = (begun <= at) & (stopped > at)
         beside = float(stream_rates[running].sum())
-        served = allowed.served(active, at, until, bins, capacity, beside)
+        served = allowed.served(active, np.linspace(at, until, bins + 1), capacity, beside)
         explained[active] += served.mean(axis=1) * (until - at) / 8e9
         if (number == 0 and len(active) == 1) or bins < MIN_BINS:
             continue
@@ -129,50 +124,11 @@ def changes(results: Results, tolerance: float = 0.05) -> list[Change]:
     return [] if unexplained.any() else found
 
 
-class _Allowed:
+def _steps(results: Results, windows: Windows) -> _native.Steps:
     """Rates that the recorded windows and rates allow each flow, as steps in time."""
-
-    def __init__(self, results: Results) -> None:
-        self._times: list[Floats] = []
-        self._rates: list[Floats] = []
-        allowed = allowed_bps(results)
-        by_flow: list[list[tuple[float, float]]] = [[] for _ in results["flows"]["src"]]
-        for time, flow, window, rate in results["windows"]:
-            by_flow[int(flow)].append((float(time), allowed(int(flow), window, rate)))
-        for steps in by_flow:
-            steps.sort(key=lambda step: step[0])
-            self._times.append(np.array([time for time, _ in steps]))
-            self._rates.append(np.array([rate for _, rate in steps]))
-
-    def served(
-        self,
-        active: npt.NDArray[np.int64],
-        at: float,
-        until: float,
-        bins: int,
-        capacity: float,
-        beside: float,
-    ) -> Floats:
-        """Mean rate y (bit/s) of each active flow in each bin, beside so much of streams: (|A|, bins)."""
-        edges = np.linspace(at, until, bins + 1)
-        inside = [times[(times > at) & (times < until)] for times in (self._times[i] for i in active)]
-        moments = np.unique(np.concatenate([edges, *inside]))
-        rates = np.stack([self._at(int(i), moments[:-1]) for i in active])
-        sums = rates.sum(axis=0) + beside
-        rates = rates * np.minimum(1.0, np.divide(capacity, sums, out=np.ones_like(sums), where=sums > 0))
-        into = np.clip(np.searchsorted(edges, moments[:-1], side="right") - 1, 0, bins - 1)
-        means: Floats = np.zeros((len(active), bins))
-        lengths = np.diff(moments)
-        for row, rate in zip(means, rates, strict=True):
-            np.add.at(row, into, rate * lengths)
-        return means / np.diff(edges)
-
-    def _at(self, flow: int, moments: Floats) -> Floats:
-        """The flow's rate at each moment; 0 before its first record."""
-        position = np.searchsorted(self._times[flow], moments, side="right") - 1
-        if not len(self._times[flow]):
-            return np.zeros(len(moments))
-        return np.where(position >= 0, self._rates[flow][np.maximum(position, 0)], 0.0)
+    order = np.lexsort((windows.time_ns, windows.flow))
+    begin = np.searchsorted(windows.flow[order], np.arange(len(results["flows"]["src"]) + 1))
+    return _native.Steps(begin, windows.time_ns[order], allowed_bps(results, windows)[order])
 
 
 def convergence_summary(results: Results, tolerance: float = 0.05) -> dict[str, float]:
