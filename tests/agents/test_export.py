@@ -310,7 +310,7 @@ def test_an_export_replaces_an_earlier_one(tmp_path: Path) -> None:
 def test_a_file_plays_wherever_a_checkpoint_does_without_its_agents_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
     own = checkpoint(tmp_path / "checkpoint", AGENTS["fdcc"])
     layout = json.loads((own / "layout.json").read_text())
     (own / "layout.json").write_text(json.dumps({**layout, "agent": "somebodys", "settings": {}}))

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.usefixtures("without_report")
 @pytest.fixture
 def without_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """The report has tests of its own."""
-    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
 
 
 def started(*arguments: str) -> subprocess.Popen[str]:

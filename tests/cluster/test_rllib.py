@@ -95,7 +95,7 @@ def test_the_example_learns_and_its_policy_joins_a_benchmark(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
     out = tmp_path / "rllib"
     taken = ["--algorithm", algorithm, "--iterations", "2", "--ray", head.address, "--out", str(out)]
     modules: list[Any] = []

@@ -31,7 +31,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The page's module in the working directory; whatever joins leaves again."""
     monkeypatch.setenv("NS3_ENV_NAMED_CODE", "")
     monkeypatch.setattr(own, "_JOINED", {})
-    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     module = f"mine_{tmp_path.name}".replace("-", "_")

@@ -86,7 +86,7 @@ def test_the_seed_and_the_interval_are_those_asked_for(scenario: Path, tmp_path:
 
 
 def test_a_cell_is_played_again_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
     entry = {
         "name": "two",
         "scenario": {key: SCENARIO[key] for key in ("topology", "traffic", "time_limit_ns")},

@@ -35,7 +35,7 @@ SCENARIO: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def _without_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
 
 
 def played(tmp_path: Path, controllers: list[str], *more: str) -> dict[str, dict[str, float]]:

@@ -148,7 +148,7 @@ def test_the_new_controller_plays_a_cell_with_the_marks_it_declares(
     assert "aimd" in list_controllers()
     under_aimd = Scenario.from_mapping({**SCENARIO, "controllers": [{"name": "aimd"}]}, "x")
     assert under_aimd.to_simulator_json()["switch"]["ecn"]["kmin_bytes"] == 30_000
-    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
     file, out = tmp_path / "suite.yaml", tmp_path / "out"
     cell = {"name": "eight", "scenario": SCENARIO}
     file.write_text(json.dumps({"controllers": ["aimd", "fixed-window"], "scenarios": [cell]}))

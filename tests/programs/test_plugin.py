@@ -181,7 +181,7 @@ def test_commands_take_it(aimd: Path, scenario_file: Path, tmp_path: Path) -> No
 def test_a_benchmark_plays_a_cell_again_where_its_plugin_has_changed(
     aimd: Path, scenario_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
     plugin = tmp_path / "mine.so"
     plugin.write_bytes(aimd.read_bytes())
     suite, out = tmp_path / "suite.yaml", tmp_path / "out"

@@ -120,18 +120,23 @@ class Standing:
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
 
 
-def standings(folder: BenchFolder, metrics: Iterable[str] | None = None) -> list[Standing]:
+def standings(
+    folder: BenchFolder,
+    metrics: Iterable[str] | None = None,
+    cases: Iterable[SuiteScenario] | None = None,
+) -> list[Standing]:
     """One for each scenario, in the suite's order. Stale cells count as not there.
 
     Args:
         folder: of the benchmark.
         metrics: names; all by default.
+        cases: scenarios of the suite; all by default.
 
     Raises:
         ScenarioError: a cell's flows cannot be read.
     """
     names = list(METRICS) if metrics is None else list(metrics)
-    return [_Scenario(folder, case).standing(names) for case in folder.suite.scenarios]
+    return [_Scenario(folder, case).standing(names) for case in cases or folder.suite.scenarios]
 
 
 def headlines(summary: Sequence[Standing]) -> tuple[str, ...]:

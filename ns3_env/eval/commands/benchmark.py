@@ -69,10 +69,9 @@ def _work(given: argparse.Namespace) -> int:
     _refuse(given, ("entries", "anchors", "learning"), "--tasks")
     if given.suite is None:
         raise ConfigError("name a suite or a scenario, or --tasks")
-    from ns3_env.eval import report
     from ns3_env.eval.benchmark.runner import benchmark
     from ns3_env.eval.benchmark.sweep import suite_of
-    from ns3_env.eval.commands.report import show
+    from ns3_env.eval.commands.report import show, write_shown
 
     suite, folder = suite_of(given.suite, given.over, given.controllers, given.seeds)
     out = given.out or folder
@@ -85,7 +84,7 @@ def _work(given: argparse.Namespace) -> int:
         allow_imports=given.allow_imports,
         ray=given.ray,
     )
-    show(f"report: {report.write(out)}")
+    show(f"report: {write_shown(out)}")
     return 0 if done else 1
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from ns3_env.eval.commands import options as shared
@@ -24,14 +25,27 @@ def _work(given: argparse.Namespace) -> None:
     from ns3_env.eval.leaderboard import files
     from ns3_env.eval.leaderboard.suite import holds_tasks
     from ns3_env.eval.plots.files import FOLDER, parse_formats
-    from ns3_env.eval.report import write
 
     formats = parse_formats(given.format)
     if given.page is not None or holds_tasks(given.run):
         print(files.write(given.run, formats, given.page))
         return
-    written = str(write(given.run, formats))
+    written = str(write_shown(given.run, formats))
     show(written + (f"\nfigures: {given.run / FOLDER}" if formats else ""))
+
+
+def write_shown(folder: Path, formats: Sequence[str] = ()) -> Path:
+    """Writes a benchmark's report, and shows how far it is."""
+    from rich.console import Console
+
+    from ns3_env.eval.report import write
+
+    with Console(stderr=True).status("report: reading") as status:
+
+        def progress(scenario: str, done: int, of: int) -> None:
+            status.update(f"report: {done} of {of} scenarios, {scenario}")
+
+        return write(folder, formats, progress)
 
 
 def show(written: str) -> None:

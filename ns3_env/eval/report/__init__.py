@@ -10,12 +10,14 @@ from ns3_env.config.files import write_atomically
 from ns3_env.config.folders import refuse_link
 from ns3_env.eval.benchmark import frames as results
 from ns3_env.eval.benchmark.folder import BenchFolder
-from ns3_env.eval.benchmark.standings import standings
-from ns3_env.eval.report import html, losses, markdown, pictures
+from ns3_env.eval.report import html, markdown, pictures
 from ns3_env.eval.report.facts import gather
+from ns3_env.eval.report.parts import Progress, parts_of
 
 
-def write(path: Path, formats: Sequence[str] = ()) -> Path:
+def write(
+    path: Path, formats: Sequence[str] = (), progress: Progress = lambda scenario, done, of: None
+) -> Path:
     """Writes both reports into a benchmark's folder, in place of earlier ones.
 
     With pandas and pyarrow, ``results.parquet`` too: see ``ns3_env.eval.benchmark.frames``.
@@ -23,6 +25,7 @@ def write(path: Path, formats: Sequence[str] = ()) -> Path:
     Args:
         path: the folder that ``python -m eval benchmark`` left, complete or not.
         formats: each panel also becomes a file of these formats, in the folder's ``figures``.
+        progress: told which scenario is worked out, how many are, and how many there are.
 
     Returns:
         The path of report.html.
@@ -34,14 +37,15 @@ def write(path: Path, formats: Sequence[str] = ()) -> Path:
     for file in (page_file, text_file):
         refuse_link(file)
     folder = BenchFolder.read(path)
-    summary = standings(folder)
+    parts = parts_of(folder, progress)
+    summary = [part.standing for part in parts]
     facts = gather(folder)
-    names = [entry.name for entry in folder.suite.controllers]
-    lost = {
-        scenario.name: losses.of_scenario(names, [c for c in folder.cells if c.scenario == scenario.name])
-        for scenario in summary
+    lost = {part.standing.name: part.lost for part in parts}
+    shown = {
+        **pictures.of_sweeps(folder, summary),
+        **{part.standing.name: part.pictures for part in parts},
     }
-    page = html.render(folder, facts, summary, pictures.for_page(folder, summary), lost)
+    page = html.render(folder, facts, summary, shown, lost)
     write_atomically(text_file, markdown.render(facts, summary, lost))
     write_atomically(page_file, page)
     if results.lacking() is None:

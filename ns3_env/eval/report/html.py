@@ -32,7 +32,7 @@ def render(
 ) -> str:
     """The text of report.html; every name and error in it is escaped.
 
-    ``pictures``: those of ``ns3_env.eval.report.pictures.for_page``. ``lost``: losses by scenario.
+    ``pictures``: by scenario, and by axis of a grid. ``lost``: losses by scenario.
     """
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,12 +41,18 @@ def title(sweep: curves.Sweep) -> str:
     return sweep.axis if sweep.axis.startswith(f"{sweep.of}.") else f"{sweep.of} over {sweep.axis}"
 
 
-def for_page(folder: BenchFolder, summary: Sequence[Standing]) -> Mapping[str, Sequence[Picture]]:
-    """Scenario, or axis of a grid -> its pictures. Raises ScenarioError for a file that cannot be read."""
-    return {
-        name: [Picture(data_uri(picture(x.figure)), x.title, x.reading, x.small) for x in panels]
-        for name, _, panels in _panels(folder, summary)
-    }
+def of_sweeps(folder: BenchFolder, summary: Sequence[Standing]) -> dict[str, Sequence[Picture]]:
+    """Axis of a grid -> its pictures."""
+    return {name: _pictures(panels) for name, _, panels in _sweep_panels(folder, summary)}
+
+
+def of_scenario(folder: BenchFolder, standing: Standing) -> list[Picture]:
+    """A scenario's pictures. Raises ScenarioError for a file that cannot be read."""
+    return _pictures(_scenario_panels(folder, standing))
+
+
+def _pictures(panels: Iterable[figures.Panel]) -> list[Picture]:
+    return [Picture(data_uri(picture(x.figure)), x.title, x.reading, x.small) for x in panels]
 
 
 def write_files(folder: BenchFolder, summary: Sequence[Standing], formats: Sequence[str]) -> list[Path]:
@@ -63,13 +69,23 @@ def _panels(
     folder: BenchFolder, summary: Sequence[Standing]
 ) -> Iterator[tuple[str, str, Iterator[figures.Panel]]]:
     """(scenario, or what ``title`` says; how its files' names begin; its panels)."""
+    yield from _sweep_panels(folder, summary)
+    for standing in summary:
+        yield standing.name, standing.name, iter(_scenario_panels(folder, standing))
+
+
+def _sweep_panels(
+    folder: BenchFolder, summary: Sequence[Standing]
+) -> Iterator[tuple[str, str, Iterator[figures.Panel]]]:
     looks = looks_of(folder.suite)
-    names = list(looks)
     for sweep in curves.sweeps(folder.suite):
         yield title(sweep), sweep.of, curves.of_sweep(sweep, summary, looks)
-    for scenario in summary:
-        cells = {
-            name: [c for c in folder.cells if (c.scenario, c.controller) == (scenario.name, name)]
-            for name in names
-        }
-        yield scenario.name, scenario.name, iter(figures.of_scenario(scenario, cells, looks))
+
+
+def _scenario_panels(folder: BenchFolder, standing: Standing) -> list[figures.Panel]:
+    looks = looks_of(folder.suite)
+    cells = {
+        name: [c for c in folder.cells if (c.scenario, c.controller) == (standing.name, name)]
+        for name in looks
+    }
+    return figures.of_scenario(standing, cells, looks)

@@ -114,7 +114,7 @@ def benchmark(checkpoint: str, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     """Plays a checkpoint, NAME=PATH, in a benchmark; its cell's configuration."""
     suite = {"controllers": ["hpcc"], "seeds": [1], "scenarios": [{"name": "x", "scenario": SCENARIO}]}
     (folder / "suite.yaml").write_text(yaml.safe_dump(suite))
-    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
     options = [str(folder / "suite.yaml"), "--out", str(folder / "bench"), "--jobs", "1"]
     assert eval_main(["benchmark", *options, "--checkpoint", checkpoint]) == 0
     assert BenchFolder.read(folder / "bench").complete

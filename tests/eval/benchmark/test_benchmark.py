@@ -46,7 +46,7 @@ def run(suite: Path, out: Path, *more: str) -> int:
 @pytest.fixture(autouse=True)
 def _without_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """The report has tests of its own."""
-    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A complete folder, by two processes."""
     folder = tmp_path_factory.mktemp("done")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ns3_env.eval.report.write", lambda out: out)
+        patch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
         assert run(suite_file(folder), folder / "out", "--jobs", "2") == 0
     return folder / "out"
 

@@ -26,7 +26,7 @@ SCENARIO: dict[str, Any] = {
 @pytest.fixture(autouse=True)
 def _without_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """The report has tests of its own."""
-    monkeypatch.setattr("ns3_env.eval.report.write", lambda out: out)
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sweep")
     (folder / "two.yaml").write_text(yaml.safe_dump(SCENARIO))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ns3_env.eval.report.write", lambda out: out)
+        patch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
         assert sweep(folder / "two.yaml", folder / "run", "topology.senders=2,4", "hpcc.Eta=0.9,0.95") == 0
     return folder / "run"
 

@@ -280,3 +280,13 @@ def test_a_bound_is_shown_and_not_ranked(tmp_path: Path, monkeypatch: pytest.Mon
     assert looks["fast"].colour == "#888888"
     assert looks["fast"].line == "--"
     assert "#888888" not in {looks["hpcc"].colour, looks["mpcc"].colour}
+
+
+def test_who_waits_is_told_of_every_scenario(tmp_path: Path) -> None:
+    path = report_folder.write(tmp_path / "run", report_folder.suite())
+    told: list[tuple[str, int, int]] = []
+    write(path, progress=lambda scenario, done, of: told.append((scenario, done, of)))
+    assert sorted(scenario for scenario, _, _ in told) == sorted(
+        case.name for case in BenchFolder.read(path).suite.scenarios
+    )
+    assert [(done, of) for _, done, of in told] == [(1, 2), (2, 2)]
