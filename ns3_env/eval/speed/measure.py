@@ -22,6 +22,7 @@ from ns3_env.config.packaged import DATA
 from ns3_env.eval.speed.front_ends import FRONT_ENDS, steps_per_s
 from ns3_env.eval.speed.placement import PLACEMENTS, decision_us
 from ns3_env.eval.speed.policies import NETWORKS, ROLLOUTS, native_us, rollout_decisions_per_s
+from ns3_env.eval.speed.starting import cell_overhead_ms, reset_ms
 from ns3_env.scenario import Controller, Record, Scenario, Synchronous
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
@@ -76,7 +77,9 @@ def measure(
         an LSTM of 64 over 8 observations alone and with 64 flows due together, and an MLP 4-12-12-1.
         ``rollout_decisions_per_s``: decisions of FDCC's actor per wall second that reach its replay buffer,
         from "python" and from "simulator" two of them. ``reference_cpu_s``: CPU seconds of the simulator on
-        the published scenarios, in the default preset.
+        the published scenarios, in the default preset. ``reset_ms``: CPU milliseconds of an environment's
+        reset, of "python" and of the "simulator", ``cell_overhead_ms``: the same of a
+        benchmark's cell beside its simulation; each the least of so many runs.
     """
     progress("packet-hops of the plain network")
     hops = median(_packet_hops_per_s() for _ in range(repeats))
@@ -112,6 +115,10 @@ def measure(
     for key, scenario, controller in REFERENCE_RUNS:
         progress(f"{scenario} under {controller}")
         cpu[key] = median(_reference_cpu_s(scenario, controller) for _ in range(repeats))
+    progress("an environment's reset")
+    resets = [reset_ms() for _ in range(repeats)]
+    progress("a benchmark's cell")
+    cell = min(cell_overhead_ms() for _ in range(repeats))
     return {
         "packet_hops_per_s": hops,
         "tcp_packets_per_s": segments[4],
@@ -124,6 +131,8 @@ def measure(
         "native_us": native,
         "rollout_decisions_per_s": {where: median(rates) for where, rates in rollouts.items()},
         "reference_cpu_s": cpu,
+        "reset_ms": {who: min(one[who] for one in resets) for who in resets[0]},
+        "cell_overhead_ms": cell,
     }
 
 
@@ -150,6 +159,9 @@ def table(figures: dict[str, Any]) -> Table:
         drawn.add_row(f"a policy's decision inside, {name}", f"{us:.2f} µs")
     for where, rate in figures["rollout_decisions_per_s"].items():
         drawn.add_row(f"rollout decisions/s, {where}", f"{rate / 1e3:.1f} k")
+    for who, ms in figures["reset_ms"].items():
+        drawn.add_row(f"an environment's reset, {who}", f"{ms:.2f} ms")
+    drawn.add_row("a benchmark's cell beside its simulation", f"{figures['cell_overhead_ms']:.1f} ms")
     for key, _, controller in REFERENCE_RUNS:
         drawn.add_row(f"{key.split('_')[0]}, {controller}, CPU", f"{figures['reference_cpu_s'][key]:.3f} s")
     return drawn
