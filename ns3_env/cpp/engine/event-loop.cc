@@ -7,6 +7,7 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace ns3::env
 {
@@ -17,7 +18,9 @@ namespace
 {
 
 constexpr uint64_t EVENTS_PER_BEAT = 16;
-constexpr Picos EVENTS_PER_FRAME = 64;
+constexpr uint64_t LINKS_PER_EVENT = 8;
+constexpr uint64_t LEAST_PER_FRAME = 64;
+constexpr uint64_t MOST_PER_FRAME = 1024;
 constexpr size_t LEAST_CLEARING = 64; ///< fewer are not worth the search
 
 } // namespace
@@ -89,13 +92,16 @@ EventLoop::CountCancelled()
 }
 
 void
-EventLoop::FitGrain(uint32_t frameBytes, double fastestBps)
+EventLoop::FitGrain(uint32_t frameBytes, double fastestBps, size_t links)
 {
     Simulator::Now(); // there is a loop from here on, and no event in it
     if (s_current != nullptr && s_current->m_events.IsEmpty() && fastestBps > 0)
     {
+        const uint64_t events =
+            std::clamp(std::bit_ceil(links / LINKS_PER_EVENT), LEAST_PER_FRAME, MOST_PER_FRAME);
         s_current->m_events.SetGrain(IdealTime(frameBytes, fastestBps, Rounding::Exact) /
-                                     EVENTS_PER_FRAME);
+                                         static_cast<Picos>(events),
+                                     EventQueue::LEAST_SLOTS / LEAST_PER_FRAME * events);
     }
 }
 

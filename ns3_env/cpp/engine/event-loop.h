@@ -58,8 +58,9 @@ class EventLoop : public SimulatorImpl
 
     Picos NowTicks() const { return m_now; }
     /// A hint to the loop that runs, where one does and no event waits: a hop takes the time of a frame of so many
-    /// bytes on a link of up to `fastestBps`, and a network has some dozens of events in that time.
-    static void FitGrain(uint32_t frameBytes, double fastestBps);
+    /// bytes on a link of up to `fastestBps`, and a network has some dozens of events in that time, or one for every few
+    /// of its `links`.
+    static void FitGrain(uint32_t frameBytes, double fastestBps, size_t links);
     /// `event` comes due `delay` from now, in the context of node `context`; it must live until then.
     /// \returns its place
     Moment Arm(RearmedEvent& event, Picos delay, uint32_t context)

@@ -12,17 +12,20 @@ namespace
 {
 constexpr size_t CHILDREN = 4;
 constexpr uint32_t LEAST_NODES = 64;
+constexpr Picos FIRST_GRAIN = 256;
 } // namespace
 
 EventQueue::EventQueue()
 {
-    m_first.fill(NONE);
-    m_used.fill(0);
+    SetGrain(FIRST_GRAIN);
 }
 
 void
-EventQueue::SetGrain(Picos grain)
+EventQueue::SetGrain(Picos grain, uint64_t slots)
 {
+    m_slots = slots;
+    m_first.assign(slots, NONE);
+    m_used.assign(slots / WORD_BITS, 0);
     const uint64_t time = m_now << m_grainBits;
     m_grainBits =
         static_cast<uint32_t>(std::bit_width(static_cast<uint64_t>(std::max<Picos>(grain, 1)))) - 1;
@@ -69,7 +72,7 @@ EventQueue::MoveFromHeap()
 {
     const EventEntry least = PopFromHeap();
     m_now = Turn(least.time);
-    PushToSlot(m_now % SLOTS, least);
+    PushToSlot(SlotOf(m_now), least);
 }
 
 EventEntry

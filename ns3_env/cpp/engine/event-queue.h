@@ -5,7 +5,6 @@
 
 #include "ns3_env/cpp/contract/units.h"
 
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -40,16 +39,19 @@ class EventQueue
   public:
     EventQueue();
 
-    /// Sets the width of a slot to the power of two at or below `grain`; the queue must be empty.
-    void SetGrain(Picos grain);
+    static constexpr uint64_t LEAST_SLOTS = 8192;
+
+    /// Sets the width of a slot to the power of two at or below `grain`, and their number, a power of two not below
+    /// LEAST_SLOTS; the queue must be empty.
+    void SetGrain(Picos grain, uint64_t slots = LEAST_SLOTS);
 
     bool IsEmpty() const { return m_inWheel == 0 && m_heap.empty(); }
     void Push(EventEntry entry)
     {
         const uint64_t turn = Turn(entry.time);
-        if (turn - m_now < SLOTS) [[likely]]
+        if (turn - m_now < m_slots) [[likely]]
         {
-            PushToSlot(turn % SLOTS, entry);
+            PushToSlot(SlotOf(turn), entry);
         }
         else
         {
@@ -82,9 +84,7 @@ class EventQueue
     void ForEach(Visitor visit) const;
 
   private:
-    static constexpr uint64_t SLOTS = 8192;
     static constexpr uint64_t WORD_BITS = 64;
-    static constexpr uint64_t WORDS = SLOTS / WORD_BITS;
     static constexpr uint32_t NONE = 0xffffffff;
 
     struct Node
@@ -94,6 +94,7 @@ class EventQueue
     };
 
     uint64_t Turn(Picos time) const { return static_cast<uint64_t>(time) >> m_grainBits; }
+    uint64_t SlotOf(uint64_t turn) const { return turn & (m_slots - 1); }
     void PushToSlot(uint64_t slot, EventEntry entry);
     EventEntry PopFromSlot(uint64_t slot);
     /// The first slot that holds an entry, from the one of the last entry taken; call only if there is one.
@@ -109,14 +110,15 @@ class EventQueue
 
     static constexpr Picos NONE_EVER = std::numeric_limits<Picos>::max();
 
-    uint32_t m_grainBits{8}; // 256 ps
+    uint32_t m_grainBits{0};
     uint32_t m_free{NONE};
     uint64_t m_now{0}; ///< turn of the last entry taken
     size_t m_inWheel{0};
     Picos m_heapTime{NONE_EVER}; ///< of the heap's least entry
+    uint64_t m_slots{LEAST_SLOTS};
     std::vector<Node> m_nodes;
-    std::array<uint32_t, SLOTS> m_first; ///< of each slot's list, in order
-    std::array<uint64_t, WORDS> m_used;  ///< a bit for each slot that holds an entry
+    std::vector<uint32_t> m_first; ///< of each slot's list, in order
+    std::vector<uint64_t> m_used;  ///< a bit for each slot that holds an entry
     std::vector<EventEntry> m_heap;
 };
 
@@ -162,12 +164,12 @@ inline uint64_t
 EventQueue::FirstSlot() const
 {
     // Every entry's turn lies less than a round ahead, so slots follow each other in time from here on.
-    const uint64_t start = m_now % SLOTS;
+    const uint64_t start = SlotOf(m_now);
     uint64_t word = start / WORD_BITS;
     uint64_t bits = m_used[word] & (~uint64_t{0} << (start % WORD_BITS));
     while (bits == 0)
     {
-        word = (word + 1) % WORDS;
+        word = (word + 1) & (m_used.size() - 1);
         bits = m_used[word];
     }
     return word * WORD_BITS + static_cast<uint64_t>(std::countr_zero(bits));

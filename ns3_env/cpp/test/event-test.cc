@@ -26,13 +26,14 @@ SUITE("rdma-events");
 
 /// Near, far and simultaneous entries come out as from an ordered set, at every grain.
 void
-QueueOf(Picos grain)
+QueueOf(Picos grain, uint64_t slots)
 {
     const env::test::Case about("entries come out in order with a grain of " +
-                                std::to_string(grain) + " ps");
+                                std::to_string(grain) + " ps and " + std::to_string(slots) +
+                                " slots");
     std::mt19937_64 random(7);
     EventQueue queue;
-    queue.SetGrain(grain);
+    queue.SetGrain(grain, slots);
     std::set<std::pair<Picos, uint64_t>> expected;
     Picos now = 0;
     uint64_t order = 0;
@@ -219,11 +220,14 @@ TEST("an event that throws is let go of")
     ASSERT_EQ(held.use_count(), 1, "this one only");
 }
 
-TEST("near, far and simultaneous entries come out in order, at every grain")
+TEST("near, far and simultaneous entries come out in order, at every grain and number of slots")
 {
     for (Picos grain : {1, 256, 131'000, 1'000'000'000})
     {
-        QueueOf(grain);
+        for (uint64_t slots : {EventQueue::LEAST_SLOTS, 16 * EventQueue::LEAST_SLOTS})
+        {
+            QueueOf(grain, slots);
+        }
     }
 }
 

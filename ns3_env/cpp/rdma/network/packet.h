@@ -67,7 +67,7 @@ struct alignas(CACHE_LINE) Packet
     QueuePair* flow; ///< null for PFC frames
     SwitchPort* const*
         egress;        ///< ports by which it leaves the switches of its way: Data, Ack, Nack
-    Picos arrival;     ///< when it reaches the other end of the link it is on
+    Picos arrival;     ///< its last one; on a link that of the packet behind it (Flight)
     Picos sentAt;      ///< when the sender began to transmit the data packet; echoed by its ACK
     uint64_t sequence; ///< Data: offset of the first payload byte; Ack, Nack: next byte expected
     uint32_t payloadBytes;
@@ -190,6 +190,41 @@ class PacketFifo
   private:
     Packet* m_head{nullptr};
     Packet* m_tail{nullptr};
+};
+
+/// Packets on a link, in order. Each carries the arrival of the one behind it, which so is not touched before it arrives.
+class Flight
+{
+  public:
+    bool IsEmpty() const { return m_first == nullptr; }
+
+    void Push(Packet* p, Picos arrival)
+    {
+        p->next = nullptr;
+        if (m_first == nullptr)
+        {
+            m_first = p;
+        }
+        else
+        {
+            m_last->next = p;
+            m_last->arrival = arrival;
+        }
+        m_last = p;
+    }
+
+    /// Takes the first, and asks memory for the second.
+    Packet* Pop()
+    {
+        Packet* p = m_first;
+        m_first = p->next;
+        __builtin_prefetch(m_first);
+        return p;
+    }
+
+  private:
+    Packet* m_first{nullptr};
+    Packet* m_last{nullptr};
 };
 
 /// The events that a link costs.

@@ -68,21 +68,22 @@ Port::Reserve()
         return;
     }
     m_armedAt = m_busyUntil;
-    m_reserved = loop->Reserve();
+    m_reserved = loop->Reserve(m_busyUntil - loop->NowTicks()).number;
     m_isReserved = true;
 }
 
 void
-Port::TakeReserved(Picos now)
+Port::TakeReserved()
 {
     EventLoop& loop = *EventLoop::Current();
     m_isReserved = false;
-    if (m_armedAt < now || (m_armedAt == now && m_reserved < loop.RunningNumber()))
+    const Moment place{m_armedAt, m_reserved};
+    if (loop.HasPassed(place))
     {
         m_armedAt = NEVER; // it would have found nothing to send
         return;
     }
-    loop.ArmReserved(m_txEvent, m_armedAt - now, m_nodeId, m_reserved);
+    loop.ArmAt(m_txEvent, place, m_nodeId);
 }
 
 void
@@ -100,10 +101,12 @@ void
 Port::OnArrival()
 {
     Packet* packet = m_incoming.Pop();
+    const Picos now = NowPicos();
     if (!m_incoming.IsEmpty() && m_network.linkEvents == LinkEvents::Merged)
     {
-        m_arrivalEvent.Arm(m_incoming.Front()->arrival - packet->arrival);
+        m_arrivalEvent.Arm(packet->arrival - now);
     }
+    packet->arrival = now;
     if (packet->flow == nullptr) [[unlikely]] // PFC is handled by the MAC itself
     {
         m_rxTrace(*packet);

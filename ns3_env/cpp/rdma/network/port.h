@@ -93,7 +93,7 @@ class Port : public Object
     void Arm(Picos when, Picos now);
     /// The end of the transmission under way has its place among events of its instant; whether it is one shows later.
     void Reserve();
-    void TakeReserved(Picos now);
+    void TakeReserved();
     bool IsLost(const Packet& packet);
     void SetPaused(bool paused, Picos now);
 
@@ -109,8 +109,7 @@ class Port : public Object
     // A line of the cache each: what every look at the port reads and writes, what an arrival does, a transmission.
     alignas(CACHE_LINE) Picos m_busyUntil{0};
     Picos m_armedAt{NEVER}; ///< the one tx event that counts; others in the queue are stale
-    uint64_t m_reserved{
-        0}; ///< its number, where it stands in the queue only if something waits for it
+    uint64_t m_reserved{0}; ///< number of its place, which it takes only if something waits
     bool m_isReserved{false};
     bool m_paused{false};
     bool m_traced{false}; ///< somebody listens to a trace source
@@ -123,7 +122,7 @@ class Port : public Object
 
   private:
     alignas(CACHE_LINE) ReusableEvent<Port, &Port::OnArrival> m_arrivalEvent;
-    PacketFifo m_incoming; ///< on the link towards this port
+    Flight m_incoming; ///< on the link towards this port
     Picos m_delay{0};
     uint32_t m_nodeId;
     uint32_t m_index;
@@ -154,7 +153,7 @@ Port::KickAs(Self& self)
     const Picos now = NowPicos();
     if (m_isReserved)
     {
-        TakeReserved(now);
+        TakeReserved();
     }
     if (now < m_busyUntil)
     {
@@ -187,11 +186,12 @@ Port::KickAs(Self& self)
     }
     if (packet != nullptr)
     {
+        const Picos arrival = m_busyUntil + m_peer->m_delay;
         if (m_peer->m_incoming.IsEmpty() || perFrame)
         {
-            m_peer->m_arrivalEvent.Arm(packet->arrival - now);
+            m_peer->m_arrivalEvent.Arm(arrival - now);
         }
-        m_peer->m_incoming.Push(packet);
+        m_peer->m_incoming.Push(packet, arrival);
     }
 }
 
@@ -227,7 +227,6 @@ Port::Transmit(Packet* packet, Picos now)
     {
         m_txTrace(*packet);
     }
-    packet->arrival = m_busyUntil + m_peer->m_delay;
 }
 
 } // namespace ns3::env::rdma

@@ -32,7 +32,7 @@ Fabric::Fabric(const Scenario& scenario)
     m_context.rounding = Rules().GetRounding();
     m_context.linkEvents = Rules().GetLinkEvents();
     m_context.random = Rules().MakeRandomSource(m_scenario.isSwitch.size());
-    EventLoop::FitGrain(m_scenario.payloadBytes, m_scenario.FastestBps());
+    EventLoop::FitGrain(m_scenario.payloadBytes, m_scenario.FastestBps(), m_scenario.links.size());
     BuildNodes();
     ConfigureSwitches();
     m_timeout = m_scenario.retransmissionTimeout.value_or(DefaultTimeout());

@@ -222,6 +222,24 @@ Turn(bool published, size_t before, uint32_t next)
     ASSERT_EQ(sent[before], next, "after it");
 }
 
+/// One packet at a time, so that nothing ever waits in a switch.
+TEST("published: the end of a switch's transmission is an event only where something waits for it")
+{
+    constexpr uint64_t PACKETS = 100;
+    constexpr uint64_t LINKS = 3;
+    Scenario s = Dumbbell(1, 100e9);
+    s.published = true;
+    s.controllers[0].attributes = {{"Window", "1000"}};
+    AddFlow(s, 0, 1, 1000 * PACKETS);
+    TestNetwork net(std::move(s));
+    net->Run();
+    const uint64_t arrivals = 2 * LINKS * PACKETS; // of data and ACKs
+    const uint64_t ends = 2 * PACKETS;             // of the two cards' transmissions
+    const uint64_t start = 10;                     // at most, of the flow and its timer
+    ASSERT_GT(Simulator::GetEventCount() + 1, arrivals + ends, "events");
+    ASSERT_LT(Simulator::GetEventCount(), arrivals + ends + start, "events");
+}
+
 /// At 10 Gb/s sixteen senders come to gaps of more than 4 us, and cuts to the nanosecond of departures.
 TEST("published: DCQCN's timers take their turn with departures")
 {
