@@ -46,10 +46,10 @@ READERS: dict[str, Callable[[Path], object]] = {
 
 def refusal(read: Callable[[Path], object], path: Path) -> str:
     """The error's text, which comes quickly and is a line, or a few short ones."""
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises((ConfigError, ScenarioError)) as caught:
         read(path)
-    assert time.monotonic() - began < QUICKLY_S
+    assert time.process_time() - began < QUICKLY_S
     text = str(caught.value)
     place = re.compile(rf"{re.escape(str(path))}(:\d+:\d+)?: ")
     assert all(place.match(line) for line in text.splitlines())
@@ -256,10 +256,10 @@ def test_every_number_of_a_configuration_has_a_bound(override: dict[str, Any], t
     ids=lambda data: str(next(iter(data)))[:20],
 )
 def test_what_is_shown_is_cut(data: dict[str, Any]) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(ScenarioError) as caught:
         Scenario.from_mapping(data, "s.yaml")
-    assert time.monotonic() - began < QUICKLY_S
+    assert time.process_time() - began < QUICKLY_S
     assert len(str(caught.value)) < 4000
 
 
