@@ -9,7 +9,6 @@
 #include "ns3/nstime.h"
 #include "ns3/object-factory.h"
 #include "ns3/queue-item.h"
-#include "ns3/queue-size.h"
 #include "ns3/uinteger.h"
 #include "ns3_env/cpp/json/scenario-error.h"
 
@@ -52,8 +51,14 @@ class SegmentItem final : public QueueDiscItem
 
 } // namespace
 
-RedQueue::RedQueue(QueueSpan limit, const Red& red, const EgressFacts& facts)
-    : m_limit(limit)
+QueueSize
+SizeOf(const QueueSpan& span)
+{
+    return {span.inBytes ? QueueSizeUnit::BYTES : QueueSizeUnit::PACKETS, span.amount};
+}
+
+Ptr<RedQueueDisc>
+MakeRedDisc(const QueueSpan& limit, const Red& red, const EgressFacts& facts)
 {
     const double least = InUnitOf(limit, red.least, facts);
     const double most = InUnitOf(limit, red.most, facts);
@@ -65,11 +70,9 @@ RedQueue::RedQueue(QueueSpan limit, const Red& red, const EgressFacts& facts)
                                 std::to_string(red.highestProbability) +
                                 ": the thresholds ascend, and the probability is in (0, 1]");
     }
-    const QueueSize size(limit.inBytes ? QueueSizeUnit::BYTES : QueueSizeUnit::PACKETS,
-                         limit.amount);
-    m_disc = CreateObjectWithAttributes<RedQueueDisc>(
+    auto disc = CreateObjectWithAttributes<RedQueueDisc>(
         "MaxSize",
-        QueueSizeValue(size),
+        QueueSizeValue(SizeOf(limit)),
         "MinTh",
         DoubleValue(least),
         "MaxTh",
@@ -88,8 +91,15 @@ RedQueue::RedQueue(QueueSpan limit, const Red& red, const EgressFacts& facts)
         UintegerValue(facts.packetBytes),
         "LinkBandwidth",
         DataRateValue(DataRate(static_cast<uint64_t>(std::llround(facts.rateBps)))));
-    m_disc->SetAttribute("LinkDelay", TimeValue(TimeStep(static_cast<uint64_t>(facts.delay))));
-    m_disc->AssignStreams(facts.stream);
+    disc->SetAttribute("LinkDelay", TimeValue(TimeStep(static_cast<uint64_t>(facts.delay))));
+    disc->AssignStreams(facts.stream);
+    return disc;
+}
+
+RedQueue::RedQueue(QueueSpan limit, const Red& red, const EgressFacts& facts)
+    : m_limit(limit),
+      m_disc(MakeRedDisc(limit, red, facts))
+{
     m_disc->Initialize();
 }
 

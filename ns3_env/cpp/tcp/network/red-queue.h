@@ -5,6 +5,7 @@
 
 #include "queue.h"
 
+#include "ns3/queue-size.h"
 #include "ns3/red-queue-disc.h"
 
 namespace ns3::env::tcp
@@ -32,6 +33,11 @@ class RedQueue final : public PacketQueue
 QueueSpan SpanOf(const QueueLength& length, const EgressFacts& facts);
 /// The same in the unit of `limit`, packets being full ones.
 double InUnitOf(const QueueSpan& limit, const QueueLength& length, const EgressFacts& facts);
+/// As ns-3 has it.
+QueueSize SizeOf(const QueueSpan& span);
+/// ns-3's disc with these settings, not initialised yet.
+/// \throws ScenarioError where the thresholds are in no order
+Ptr<RedQueueDisc> MakeRedDisc(const QueueSpan& limit, const Red& red, const EgressFacts& facts);
 
 } // namespace ns3::env::tcp
 

@@ -2,19 +2,12 @@
 // Makes the queue of an egress: the one of the settings, or a FIFO that never drops.
 #include "queue-factory.h"
 
-#include "ns3/boolean.h"
-#include "ns3/data-rate.h"
-#include "ns3/double.h"
 #include "ns3/drop-tail-queue.h"
 #include "ns3/fifo-queue-disc.h"
-#include "ns3/nstime.h"
 #include "ns3/object-factory.h"
-#include "ns3/red-queue-disc.h"
-#include "ns3/uinteger.h"
+#include "ns3_env/cpp/tcp/network/red-queue.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <string>
 
 namespace ns3::env::tcp::stock
@@ -97,38 +90,11 @@ ThresholdQueueDisc::InitializeParams()
 namespace
 {
 
-constexpr uint32_t NO_LIMIT = std::numeric_limits<uint32_t>::max();
-
-/// `length` in bytes, or in packets if it is given in packets.
-QueueSize
-SizeOf(const QueueLength& length, const EgressFacts& facts)
-{
-    const bool packets = length.unit == QueueLength::Unit::Packets;
-    const double scale = length.unit == QueueLength::Unit::Bdps ? facts.bdpBytes : 1;
-    const double amount = std::min(std::floor(length.amount * scale), double{NO_LIMIT});
-    return {packets ? QueueSizeUnit::PACKETS : QueueSizeUnit::BYTES,
-            static_cast<uint32_t>(std::max(amount, 0.0))};
-}
-
-/// `length` in the unit of `limit`, packets being full ones.
-double
-InUnitOf(const QueueSize& limit, const QueueLength& length, const EgressFacts& facts)
-{
-    const QueueSize size = SizeOf(length, facts);
-    if (size.GetUnit() == limit.GetUnit())
-    {
-        return size.GetValue();
-    }
-    const double packet = facts.packetBytes;
-    return limit.GetUnit() == QueueSizeUnit::BYTES ? size.GetValue() * packet
-                                                   : size.GetValue() / packet;
-}
-
 /// Makes the queue that a discipline names.
 class Maker
 {
   public:
-    Maker(const QueueSize& limit, const EgressFacts& facts)
+    Maker(const QueueSpan& limit, const EgressFacts& facts)
         : m_limit(limit),
           m_facts(facts)
     {
@@ -136,56 +102,28 @@ class Maker
 
     Ptr<QueueDisc> operator()(const DropTail&) const
     {
-        return CreateObjectWithAttributes<FifoQueueDisc>("MaxSize", QueueSizeValue(m_limit));
+        return CreateObjectWithAttributes<FifoQueueDisc>("MaxSize",
+                                                         QueueSizeValue(SizeOf(m_limit)));
     }
 
     Ptr<QueueDisc> operator()(const EcnThreshold& ecn) const
     {
         QueueLength threshold = ecn.threshold;
         threshold.amount *= ecn.atRateBps ? m_facts.rateBps / *ecn.atRateBps : 1;
-        const QueueSize scaled = SizeOf(threshold, m_facts);
+        QueueSpan scaled = SpanOf(threshold, m_facts);
         const double least =
             InUnitOf(scaled, {ecn.leastPackets, QueueLength::Unit::Packets}, m_facts);
-        const QueueSize size(scaled.GetUnit(),
-                             std::max(scaled.GetValue(), static_cast<uint32_t>(least)));
+        scaled.amount = std::max(scaled.amount, static_cast<uint32_t>(least));
         return CreateObjectWithAttributes<ThresholdQueueDisc>("MaxSize",
-                                                              QueueSizeValue(m_limit),
+                                                              QueueSizeValue(SizeOf(m_limit)),
                                                               "Threshold",
-                                                              QueueSizeValue(size));
+                                                              QueueSizeValue(SizeOf(scaled)));
     }
 
-    Ptr<QueueDisc> operator()(const Red& red) const
-    {
-        const double least = InUnitOf(m_limit, red.least, m_facts);
-        const double most = InUnitOf(m_limit, red.most, m_facts);
-        auto queue = CreateObjectWithAttributes<RedQueueDisc>(
-            "MaxSize",
-            QueueSizeValue(m_limit),
-            "MinTh",
-            DoubleValue(least),
-            "MaxTh",
-            DoubleValue(most),
-            "LInterm",
-            DoubleValue(1 / red.highestProbability),
-            "QW",
-            DoubleValue(red.averageWeight),
-            "Gentle",
-            BooleanValue(red.gentle),
-            "UseEcn",
-            BooleanValue(red.ecn),
-            "UseHardDrop",
-            BooleanValue(!red.ecn),
-            "MeanPktSize",
-            UintegerValue(m_facts.packetBytes),
-            "LinkBandwidth",
-            DataRateValue(DataRate(static_cast<uint64_t>(std::llround(m_facts.rateBps)))));
-        queue->SetAttribute("LinkDelay", TimeValue(TimeStep(static_cast<uint64_t>(m_facts.delay))));
-        queue->AssignStreams(m_facts.stream);
-        return queue;
-    }
+    Ptr<QueueDisc> operator()(const Red& red) const { return MakeRedDisc(m_limit, red, m_facts); }
 
   private:
-    const QueueSize& m_limit;
+    const QueueSpan& m_limit;
     const EgressFacts& m_facts;
 };
 
@@ -194,16 +132,15 @@ class Maker
 Ptr<QueueDisc>
 MakeDisc(const QueueSettings& settings, const EgressFacts& facts)
 {
-    const QueueSize limit = SizeOf(settings.limit, facts);
+    const QueueSpan limit = SpanOf(settings.limit, facts);
     return std::visit(Maker(limit, facts), settings.discipline);
 }
 
 Ptr<QueueDisc>
 MakeEndlessDisc()
 {
-    return CreateObjectWithAttributes<FifoQueueDisc>(
-        "MaxSize",
-        QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, NO_LIMIT)));
+    return CreateObjectWithAttributes<FifoQueueDisc>("MaxSize",
+                                                     QueueSizeValue(SizeOf(QueueSpan{})));
 }
 
 } // namespace ns3::env::tcp::stock
