@@ -228,6 +228,25 @@ def test_interrupt_at_the_terminal_does_not_reach_the_simulator(simulator: Simul
     assert os.getsid(simulator.pid) != os.getsid(0)
 
 
+def test_sharing_a_core_with_the_simulator_leaves_the_agent_every_core(simulator: Simulator) -> None:
+    cores = os.sched_getaffinity(0)
+    steps = {"dummy": {"slots": 1, "steps": 200}}
+
+    def shared() -> bool:
+        pinned = False
+        simulator.send_reset(steps)
+        while not isinstance(message := simulator.receive(), EpisodeEnd):
+            assert os.sched_getaffinity(0) == cores
+            assert simulator.pid is not None
+            where = os.sched_getaffinity(simulator.pid)
+            assert where <= cores
+            pinned = pinned or len(where) == 1
+            simulator.send_actions(np.zeros((int(message.due.sum()), 3)))
+        return pinned
+
+    assert wait_until(shared, timeout_s=20.0)  # it is tried after the first turns
+
+
 def test_keyboard_interrupt_breaks_a_wait(simulator: Simulator) -> None:
     simulator.send_reset({"dummy": {"hang_at": 0, "hang": "work"}})
     # A shell's background job inherits that SIGINT is ignored; this test is about one that is not.

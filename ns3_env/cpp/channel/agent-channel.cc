@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <functional>
 #include <new>
+#include <optional>
+#include <sched.h>
 #include <stdexcept>
 #include <unistd.h>
 
@@ -64,6 +66,7 @@ AgentChannel::HasMessage() const
 Message
 AgentChannel::Wait(double timeoutS)
 {
+    m_turns.BeginsToWait(MonotonicNs());
     if (!HasMessage())
     {
         if (!(timeoutS > 0))
@@ -71,11 +74,16 @@ AgentChannel::Wait(double timeoutS)
             return Message::None;
         }
         auto& sequence = m_control->simulatorSequence;
-        if (!m_spin.Await(sequence, m_seen))
+        if (!Spin(m_turns.Way(), m_spin, sequence, m_seen))
         {
             m_control->agentSleeps.store(1, std::memory_order_seq_cst);
             if (sequence.load(std::memory_order_seq_cst) == m_seen)
             {
+                std::optional<StayOnCore> stay;
+                if (m_turns.Way() == Waiting::ShareCore)
+                {
+                    stay.emplace();
+                }
                 FutexWait(sequence, m_seen, ToNs(timeoutS));
             }
             m_control->agentSleeps.store(0, std::memory_order_relaxed);
@@ -85,6 +93,7 @@ AgentChannel::Wait(double timeoutS)
             }
         }
     }
+    m_turns.HasAnswer(MonotonicNs());
     m_seen = m_control->simulatorSequence.load(std::memory_order_acquire);
     if (m_header->simulatorLayoutHash != ChannelLayoutHash())
     {
@@ -173,6 +182,9 @@ AgentChannel::Send(Command command, uint32_t actionCount)
     m_ourTurn = false;
     m_control->command = static_cast<uint32_t>(command);
     m_control->actionCount = actionCount;
+    m_turns.Sends(MonotonicNs());
+    m_control->waiting = static_cast<uint32_t>(m_turns.Way());
+    m_control->agentCore = sched_getcpu();
     FutexAdvance(m_control->agentSequence, m_control->simulatorSleeps);
 }
 

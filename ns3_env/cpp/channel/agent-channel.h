@@ -6,6 +6,7 @@
 #include "channel-layout.h"
 #include "futex.h"
 #include "shared-region.h"
+#include "turn-taking.h"
 
 #include <cstdint>
 #include <span>
@@ -69,6 +70,7 @@ class AgentChannel
     std::span<DecisionRow> m_rows;
     std::span<ActionRow> m_actions;
     AdaptiveSpin m_spin;
+    TurnTaking m_turns;
     uint32_t m_seen{0};
     uint32_t m_rowCount{0};
     Message m_kind{Message::None};

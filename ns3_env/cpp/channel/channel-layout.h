@@ -126,6 +126,8 @@ struct ChannelControl
     uint32_t command;
     uint32_t actionCount;
     uint64_t agentBlobBytes;
+    uint32_t waiting;  ///< Waiting
+    int32_t agentCore; ///< where the agent runs
     // A sign of life, bumped by the simulator while it simulates.
     alignas(64) std::atomic<uint64_t> heartbeat;
 };

@@ -31,6 +31,26 @@ Relax()
 #endif
 }
 
+/// Spins until `done()`, at most `budgetNs`; false when it gave up.
+template <typename Done>
+bool
+SpinUntil(Done done, int64_t budgetNs)
+{
+    const int64_t end = MonotonicNs() + budgetNs;
+    do
+    {
+        for (int i = 0; i < 16; ++i)
+        {
+            Relax();
+            if (done())
+            {
+                return true;
+            }
+        }
+    } while (MonotonicNs() < end);
+    return false;
+}
+
 /// Spins at most 100 us for a word to change, and learns not to where that does not pay.
 class AdaptiveSpin
 {
@@ -64,21 +84,9 @@ AdaptiveSpin::AwaitUntil(Done done)
     {
         return false;
     }
-    const int64_t end = MonotonicNs() + budget;
-    do
-    {
-        for (int i = 0; i < 16; ++i)
-        {
-            Relax();
-            if (done())
-            {
-                Learn(true);
-                return true;
-            }
-        }
-    } while (MonotonicNs() < end);
-    Learn(false);
-    return false;
+    const bool paid = SpinUntil(done, budget);
+    Learn(paid);
+    return paid;
 }
 
 /// A word and what it held when it was looked at last.

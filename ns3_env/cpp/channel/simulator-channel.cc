@@ -106,7 +106,7 @@ Command
 SimulatorChannel::Wait()
 {
     auto& sequence = m_control->agentSequence;
-    if (!m_spin.Await(sequence, m_seen))
+    if (!Spin(m_waiting, m_spin, sequence, m_seen))
     {
         m_control->simulatorSleeps.store(1, std::memory_order_seq_cst);
         while (sequence.load(std::memory_order_seq_cst) == m_seen)
@@ -116,6 +116,8 @@ SimulatorChannel::Wait()
         m_control->simulatorSleeps.store(0, std::memory_order_relaxed);
     }
     m_seen = sequence.load(std::memory_order_acquire);
+    m_waiting = static_cast<Waiting>(m_control->waiting);
+    m_core.Take(m_waiting, m_control->agentCore);
     Beat();
     const auto command = static_cast<Command>(m_control->command);
     m_actions.clear();

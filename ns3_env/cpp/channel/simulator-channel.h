@@ -6,6 +6,7 @@
 #include "channel-layout.h"
 #include "futex.h"
 #include "shared-region.h"
+#include "turn-taking.h"
 
 #include <atomic>
 #include <cstdint>
@@ -74,8 +75,10 @@ class SimulatorChannel
     std::vector<ActionRow> m_actions; ///< a copy: what has been checked no longer changes
     int m_blobFd;
     AdaptiveSpin m_spin;
-    uint32_t m_seen{0};     ///< the last command's sequence number
-    uint32_t m_expected{0}; ///< actions due for the last message
+    CoreChoice m_core;
+    Waiting m_waiting{Waiting::Adaptive}; ///< what the agent asked for last
+    uint32_t m_seen{0};                   ///< the last command's sequence number
+    uint32_t m_expected{0};               ///< actions due for the last message
     Message m_published{Message::None};
 };
 

@@ -109,6 +109,10 @@ Region::DamageAgentWords(Random& random, size_t due)
     m_control->command = static_cast<uint32_t>(
         random.OneIn(4) ? AnyCount(random) : random.OneOf<uint64_t>({0, 1, 1, 1, 2, 2, 4}));
     m_control->actionCount = static_cast<uint32_t>(random.OneIn(2) ? due : AnyCount(random));
+    m_control->waiting =
+        static_cast<uint32_t>(random.OneIn(2) ? random.Below(4) : AnyCount(random));
+    m_control->agentCore =
+        static_cast<int32_t>(random.OneIn(2) ? random.Below(4) : AnyCount(random));
     if (random.OneIn(3))
     {
         WriteBadNumber(random, random.Below(m_header->capacity == 6 ? 6 : 1));

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How two processes that take short turns wait for each other: spinning, or asleep on one core.
+#ifndef NS3_ENV_CHANNEL_TURN_TAKING_H
+#define NS3_ENV_CHANNEL_TURN_TAKING_H
+
+#include "futex.h"
+
+#include <atomic>
+#include <cstdint>
+#include <sched.h>
+
+namespace ns3::env
+{
+
+/// How either side waits for the other.
+enum class Waiting : uint32_t
+{
+    Adaptive = 0,  ///< each on any core; it spins as long as that pays (AdaptiveSpin)
+    Spin = 1,      ///< each on a core of its own; fast while both are idle otherwise
+    ShareCore = 2, ///< both on the agent's core: no wake-up crosses cores, and no core spins
+};
+
+/// Spins for `word` to change, as `way` has it; false when it is time to sleep.
+bool Spin(Waiting way, AdaptiveSpin& adaptive, const std::atomic<uint32_t>& word, uint32_t seen);
+
+/**
+ * The agent's choice. Turns that are short, with one simulator for which the agent waits as soon as it has sent, are
+ * played for a while in each way; the one that takes the least time is kept, until it is time to try again.
+ */
+class TurnTaking
+{
+  public:
+    TurnTaking();
+    ~TurnTaking();
+    TurnTaking(const TurnTaking&) = delete;
+    TurnTaking& operator=(const TurnTaking&) = delete;
+
+    void Sends(int64_t nowNs);
+    void BeginsToWait(int64_t nowNs);
+    void HasAnswer(int64_t nowNs);
+
+    Waiting Way() const { return m_way; }
+
+    static constexpr uint32_t TRIAL_TURNS = 512;
+    /// Turns until the next trials, twice as many after trials that change nothing.
+    static constexpr uint32_t FEWEST_BETWEEN = 4096;
+    static constexpr uint32_t MOST_BETWEEN = 65536;
+
+  private:
+    enum class Stage
+    {
+        Other,  ///< no lock-step
+        Trials, ///< of one way after the other
+        Kept,
+    };
+
+    bool IsLockStep() const;
+    void BeginTrial(Waiting way);
+    void CountInTrial(int64_t turnNs);
+    void EndTrials();
+
+    Waiting m_way{Waiting::Adaptive};
+    Waiting m_best{Waiting::Adaptive}; ///< of the trials so far
+    Waiting m_kept{Waiting::Adaptive}; ///< by the last trials
+    Stage m_stage{Stage::Other};
+    bool m_waitsAtOnce{false};
+    bool m_answersSoon{false};
+    uint32_t m_turns{0}; ///< of this trial, or since the last one
+    uint32_t m_turnsBetween{FEWEST_BETWEEN};
+    uint32_t m_turnsInARow{0}; ///< that speak against the stage: in lock-step, or not
+    int64_t m_sentNs{0};
+    int64_t m_trialNs{0};
+    int64_t m_bestNs{0};
+};
+
+/// Keeps this thread on its core: the one that wakes it does not move it to an idle core.
+class StayOnCore
+{
+  public:
+    StayOnCore();
+    ~StayOnCore();
+    StayOnCore(const StayOnCore&) = delete;
+    StayOnCore& operator=(const StayOnCore&) = delete;
+
+  private:
+    cpu_set_t m_allowed;
+    bool m_stays;
+};
+
+/// The simulator's part: goes to the agent's core, keeps off it, or runs on any.
+class CoreChoice
+{
+  public:
+    CoreChoice();
+    void Take(Waiting way, int32_t agentCore);
+
+  private:
+    cpu_set_t m_allowed;
+    Waiting m_way{Waiting::Adaptive};
+    int32_t m_agentCore{-1};
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_CHANNEL_TURN_TAKING_H
