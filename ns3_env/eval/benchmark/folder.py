@@ -221,7 +221,7 @@ def write_suite(path: Path, suite: Suite, command: Sequence[str]) -> None:
 
 def read_suite(path: Path) -> tuple[Suite, dict[str, Any]]:
     """The suite, and what stands around it (versions, command, source). Raises ScenarioError."""
-    how = f"`{typed('eval')} benchmark --suite SUITE --out FOLDER` writes one"
+    how = f"`{typed('eval')} benchmark SUITE --out FOLDER` writes one"
     try:
         data = parse(read_text(path / SUITE))
     except OSError as error:
