@@ -6,6 +6,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -170,7 +171,7 @@ class _Worker:
             if self._process is None or self._pipe is None:
                 resource_tracker.ensure_running()  # would unblock Ctrl-C if it were started below
                 self._pipe, theirs = _CONTEXT.Pipe()
-                with _no_interrupts():
+                with _no_interrupts(), _no_main_module():
                     arguments = theirs, dict(os.environ)
                     self._process = _CONTEXT.Process(target=_work, args=arguments, daemon=True)
                     self._process.start()
@@ -212,6 +213,25 @@ def _no_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+_MAIN_LOCK = threading.Lock()
+
+
+@contextmanager
+def _no_main_module() -> Iterator[None]:
+    """A process started here does not run the caller's script again, which may have no ``__main__`` guard:
+    cloudpickle sends what a job needs of it."""
+    with _MAIN_LOCK:
+        script = sys.modules["__main__"].__dict__
+        hidden: dict[str, Any] = {
+            name: script.pop(name) for name in ("__spec__", "__file__") if name in script
+        }
+        script["__spec__"] = None
+        try:
+            yield
+        finally:
+            script.update(hidden)
 
 
 def _work(pipe: Connection, environment: dict[str, str]) -> None:
