@@ -20,6 +20,7 @@ from ns3_env.scenario.derived import (
     timing,
 )
 from ns3_env.scenario.fields import ScenarioFields
+from ns3_env.scenario.reliability import corruption_faults
 from ns3_env.scenario.topology import Network
 
 #: Bytes of a data packet's headers with the largest telemetry (HPCC's 42 B).
@@ -31,6 +32,9 @@ TRANSPORT_KEYS: dict[Transport, dict[str, str]] = {
         "timing": "TCP is simulated to the picosecond: leave it out",
         "payload_bytes": "write tcp.mtu_bytes, of which 40 B are headers",
         "min_rate_bps": "TCP's controllers have no least rate: leave it out",
+        "corruption": "write loss_probability, which is of all links",
+        "recovery": "TCP recovers by SACK (tcp.sack): leave it out",
+        "nic": "write tcp.packets_per_ack for an ACK of several packets; TCP has no CNPs",
         "switch": "write tcp.queue: how much each egress holds (limit), and when it marks or drops (marking)",
         "retransmission_timeout_ns": "write tcp.min_rto_ns, and tcp.initial_rto_ns of a SYN",
     },
@@ -57,6 +61,7 @@ def faults_of(scenario: ScenarioFields, network: Network) -> list[str]:
                 "at least one flow (of the size endless, if it is to go on until time_limit_ns)"
             )
         faults += buffer_faults(scenario, network) if scenario.transport == "rdma" else []
+        faults += corruption_faults(scenario.corruption, network)
     if not faults and (many := scenario.traffic.expected_flows(network)) > MAX_FLOWS:
         faults = [f"traffic: about {many:.3g} flows; there may be at most {MAX_FLOWS}: {WHY_FLOWS}"]
     faults += time_faults(scenario)
@@ -210,6 +215,8 @@ def transport_faults(scenario: ScenarioFields) -> list[str]:
             "clock.name: 'per_notification' waits for feedback frames of switches, which TCP has not: "
             "'per_flow_rtt', 'per_ack' or 'synchronous'"
         )
+    if scenario.transport == "tcp" and scenario.record.reordering:
+        faults.append("record.reordering: is counted of RDMA's flows alone: leave it out")
     return faults + controllers_faults(scenario)
 
 

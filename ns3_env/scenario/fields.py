@@ -21,6 +21,7 @@ from ns3_env.config.model import Strict, renamed
 from ns3_env.programs.transport import Transport
 from ns3_env.scenario.controllers import AGENT, Clock, Controller, PerFlowRtt
 from ns3_env.scenario.record import Measurement, Record
+from ns3_env.scenario.reliability import Corruptions, GoBackN, Nic, Recovery
 from ns3_env.scenario.switch import Switch
 from ns3_env.scenario.tcp import Tcp
 from ns3_env.scenario.topology import Dumbbell, Topology
@@ -45,6 +46,9 @@ class ScenarioFields(Strict):
     traffic: Traffic = Incast()
     switch: Switch = Switch()
     loss_probability: float = Field(default=0.0, ge=0, le=1, description="of each packet on each link")
+    corruption: Corruptions = Field(default=[], description="of some links, instead of loss_probability")
+    recovery: Recovery = Field(default=GoBackN(), description="go_back_n or selective_repeat")
+    nic: Nic = Nic()
     retransmission_timeout_ns: Nanoseconds = Field(default=0, ge=0, description="0: by the simulator")
     tcp: Tcp = Tcp()
     controllers: Annotated[list[Controller], few(MAX_CONTROLLERS, WHY_FLOWS)] = Field(

@@ -18,6 +18,11 @@ class Record(Strict):
     )
     windows: bool = False
     events: bool = Field(default=False, description="marks and pauses, each with its time")
+    reordering: bool = Field(
+        default=False,
+        description="packets of each flow that came out of order, and bytes that came twice (RDMA); "
+        "always with selective_repeat",
+    )
     controller_state: bool = Field(
         default=False, description="changes of what each flow's controller declares as state, by name"
     )

@@ -37,6 +37,7 @@ from ns3_env.scenario.derived import (
     timing,
 )
 from ns3_env.scenario.fields import ScenarioFields
+from ns3_env.scenario.reliability import Nic, SelectiveRepeat, corruption_rows
 from ns3_env.scenario.tcp import Tcp
 from ns3_env.scenario.tcp_queue import Threshold
 from ns3_env.scenario.topology import Network
@@ -64,6 +65,10 @@ def rdma_sections(scenario: ScenarioFields, network: Network, controllers: list[
         },
         "retransmission_timeout_ns": scenario.retransmission_timeout_ns,
     }
+    if isinstance(scenario.recovery, SelectiveRepeat):
+        content["selective_repeat"] = scenario.recovery.model_dump(exclude={"kind"})
+    if scenario.nic != Nic():
+        content["nic"] = scenario.nic.model_dump()
     min_rate = min_rate_bps(scenario, network)
     if min_rate is not None:
         content["min_rate_bps"] = min_rate
@@ -216,6 +221,9 @@ def _fixed(scenario: ScenarioFields, network: Network, controllers: list[int]) -
         "decision_quantum_ns": scenario.decision_quantum_ns,
         "record": scenario.record.model_dump(),
     }
+    if scenario.corruption:
+        content["loss"]["links"] = corruption_rows(scenario.corruption, network)
+    content["record"]["reordering"] |= isinstance(scenario.recovery, SelectiveRepeat)
     if (span := scenario.measured_ns()) is not None:
         content["record"]["measurement"] = {"begin_ns": span[0], "end_ns": span[1]}
     return {**content, **_SECTIONS[scenario.transport](scenario, network, controllers)}
@@ -244,7 +252,9 @@ def refusal(scenario: ScenarioFields, text: str) -> str:
     if first == "controllers":
         key = _controllers_key(scenario, key)
     elif first == "loss":
-        key = "loss_probability"
+        key = "corruption" if key.startswith("loss.links") else "loss_probability"
+    elif first == "selective_repeat":
+        key = key.replace(first, "recovery", 1)
     elif key == "payload_bytes" and scenario.transport == "tcp":
         key = "tcp.mtu_bytes"
     return f"{_place(scenario)}{_WRITTEN.get(first, key)}: {rest}"

@@ -9,6 +9,7 @@ from typing import Any
 
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.scenario.record import Measurement
+from ns3_env.scenario.reliability import Corruption, Nic, SelectiveRepeat
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import ConstantRate, Incast, Mix
 
@@ -28,6 +29,9 @@ def valid() -> dict[str, Any]:
         ),
         controllers=[Controller(name="dcqcn", attributes={"Gain": 0.5})],
         measurement=Measurement(end_ns=100_000),
+        recovery=SelectiveRepeat(),
+        corruption=[Corruption(link=(0, 3), bit_error_rate=1e-9)],
+        nic=Nic(cnp_delay_ns=1000),
     ).to_simulator_json()
     content["min_rate_bps"] = 1e8
     content["record"] = {k: v for k, v in content["record"].items() if v is not None}

@@ -37,12 +37,15 @@ RIGHT: dict[str, list[Any]] = {
     "pfc": [True],
     **{
         key: [True, None]
-        for key in ["queues", "windows", "events", "controller_state", "controller_counters"]
+        for key in ["queues", "windows", "events", "reordering", "controller_state", "controller_counters"]
     },
     "pcap_snaplen": [None],
+    **{key: [LARGE] for key in ["rto_low_ns", "cnp_delay_ns", "ack_delay_ns"]},
+    "bdp_cap": [1.5, None],
+    "loss.links": [[], None],
     "attributes": [{}, None],
     "record": [{}, None],
-    **{key: [None] for key in ["ecn", "loss", "measurement", "streams"]},
+    **{key: [None] for key in ["ecn", "loss", "measurement", "nic", "selective_repeat", "streams"]},
     "streams.rate_bps": [LARGE, 1.5],
     "stop_ns": [LARGE, -1],
 }
@@ -102,6 +105,8 @@ def test_a_missing_key_is_named_or_has_a_default(key: str, simulator: Simulator)
     optional = [
         "min_rate_bps",
         "loss",
+        "nic",
+        "selective_repeat",
         "retransmission_timeout_ns",
         "decision_quantum_ns",
         "record",

@@ -48,6 +48,10 @@ class Flow : public FlowState
     /// Payload bytes put on the wire, retransmissions included.
     virtual uint64_t TransmittedBytes() const = 0;
     virtual uint64_t Timeouts() const = 0;
+    /// Data packets that came before an earlier one of the flow, as the receiver counts them; 0 where it does not.
+    virtual uint64_t OutOfOrderPackets() const { return 0; }
+    /// Payload bytes that came though the receiver had them; 0 where it does not count them.
+    virtual uint64_t DuplicateBytes() const { return 0; }
     /// How long pauses held its sender's port back while it lived.
     virtual Picos PauseTime() const = 0;
     /// Of its data, as its sender measured them; null where they are not kept.

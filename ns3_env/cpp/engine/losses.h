@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Causes of packet loss, and one port's losses by cause.
+// Causes of packet loss, one port's losses by cause, and random corruption of what a link carries.
 #ifndef NS3_ENV_ENGINE_LOSSES_H
 #define NS3_ENV_ENGINE_LOSSES_H
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -46,6 +47,16 @@ class LossCounts
 
   private:
     std::array<Losses, LOSS_CAUSES.size()> m_losses{};
+};
+
+/// Random corruption of what one link carries in one direction: a corrupted packet does not arrive.
+struct Corruption
+{
+    double packetRate{0};   ///< the probability of each packet
+    double bitErrorRate{0}; ///< of each bit of a frame, independent of the others
+
+    /// Of a frame by its bits: 1 - (1 - bit error rate)^bits.
+    double OfBits(uint32_t bits) const { return -std::expm1(bits * std::log1p(-bitErrorRate)); }
 };
 
 } // namespace ns3::env

@@ -155,6 +155,14 @@ FlowsToJson(const Episode& episode)
         { return measured->begin <= spec(i).start && spec(i).start < measured->end ? 1 : 0; };
         AddColumns(table, flows.size(), {{"counted", within}});
     }
+    if (episode.GetScenario().recordReordering)
+    {
+        AddColumns(
+            table,
+            flows.size(),
+            {{"out_of_order_packets", [&](size_t i) { return records[i].outOfOrderPackets; }},
+             {"duplicate_bytes", [&](size_t i) { return records[i].duplicateBytes; }}});
+    }
     if (episode.Rtts() != nullptr)
     {
         const auto rtt = [&](size_t i, Picos RttSummary::* which)

@@ -115,6 +115,8 @@ Episode::Record(const Flow& flow)
     record.retransmittedBytes = flow.RetransmittedBytes();
     record.pause = flow.PauseTime();
     record.timeouts = flow.Timeouts();
+    record.outOfOrderPackets = flow.OutOfOrderPackets();
+    record.duplicateBytes = flow.DuplicateBytes();
     m_transmittedPayload += flow.TransmittedBytes();
     if (const RttSamples* rtts = flow.Rtts())
     {

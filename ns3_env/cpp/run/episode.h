@@ -42,6 +42,8 @@ struct FlowRecord
     uint64_t retransmittedBytes{0};
     Picos pause{0};
     uint64_t timeouts{0};
+    uint64_t outOfOrderPackets{0};
+    uint64_t duplicateBytes{0};
     std::optional<RttSummary> rtt; ///< where the flow keeps its RTTs and has seen one
 };
 

@@ -205,6 +205,7 @@ ReadRecord(JsonReader section, Scenario& s)
     s.recordQueues = section.Flag("queues", true);
     s.recordWindows = section.Flag("windows", false);
     s.recordEvents = section.Flag("events", false);
+    s.recordReordering = section.Flag("reordering", false);
     s.recordControllerState = section.Flag("controller_state", false);
     s.recordControllerCounters = section.Flag("controller_counters", false);
     s.recordTransitions = section.Flag("transitions", false);
@@ -240,6 +241,13 @@ ReadRecord(JsonReader section, Scenario& s)
 }
 
 } // namespace
+
+Corruption
+Scenario::CorruptionOf(uint32_t from, uint32_t to) const
+{
+    const auto own = corruption.find({from, to});
+    return own != corruption.end() ? own->second : Corruption{.packetRate = lossProbability};
+}
 
 double
 Scenario::FastestBps() const
@@ -281,6 +289,7 @@ Scenario::FromJson(const std::string& text, const OwnKeys& own)
     {
         JsonReader loss = root.Sub("loss");
         s.lossProbability = loss.Number("probability", 0.0, 1.0);
+        s.corruption = ReadCorruption(loss, static_cast<uint32_t>(s.isSwitch.size()) - 1);
         loss.RefuseOthers();
     }
     ReadControllers(root, s);

@@ -3,6 +3,8 @@
 #ifndef NS3_ENV_RUN_SCENARIO_H
 #define NS3_ENV_RUN_SCENARIO_H
 
+#include "reliability.h"
+
 #include "ns3_env/cpp/contract/clock-spec.h"
 #include "ns3_env/cpp/contract/switch-config.h"
 #include "ns3_env/cpp/contract/units.h"
@@ -89,9 +91,12 @@ struct Scenario
     uint32_t priorityGroup{3}; ///< of all packets; switches do not manage group 0
     EcnConfig ecn;
     CongestionPointConfig congestionPoints;
-    std::optional<Picos> flowTimeout; ///< count flows by timeout; exactly if absent
-    double lossProbability{0};
+    std::optional<Picos> flowTimeout;           ///< count flows by timeout; exactly if absent
+    double lossProbability{0};                  ///< of each packet on each link
+    LinkCorruption corruption;                  ///< of links that have their own
     std::optional<Picos> retransmissionTimeout; ///< default: from the network's buffers
+    std::optional<SelectiveRepeatConfig> selectiveRepeat; ///< absent: go-back-N
+    NicConfig nic;
     std::vector<ControllerSpec> controllers;
     ClockSpec clock;
     std::vector<FlowEntry> flows;
@@ -99,6 +104,7 @@ struct Scenario
     bool recordQueues{true};
     bool recordWindows{false};
     bool recordEvents{false};
+    bool recordReordering{false};
     bool recordControllerState{false};
     bool recordControllerCounters{false};
     bool recordTransitions{false}; ///< of policies in the simulator, across the channel
@@ -112,6 +118,9 @@ struct Scenario
 
     /// When statistics of queues begin: with the time that is measured, or with the first flow.
     Picos CountedFrom() const;
+
+    /// Of what goes over the link between two nodes, in this direction.
+    Corruption CorruptionOf(uint32_t from, uint32_t to) const;
 
     /// Of the fastest link; 0 without one.
     double FastestBps() const;

@@ -121,18 +121,25 @@ Nic::NextReady(Picos now) const
 }
 
 void
+Nic::Send(Packet* answer)
+{
+    m_acks.Push(answer);
+    Kick();
+}
+
+void
 Nic::Receive(Packet* packet)
 {
     QueuePair& flow = *packet->flow;
     if (packet->kind == PacketKind::Data)
     {
         m_deliveredPayload += packet->payloadBytes;
-        if (flow.OnData(*packet, packet->arrival))
+        const Answer answer = flow.OnData(*packet, packet->arrival);
+        if (answer == Answer::Now) [[likely]]
         {
-            m_acks.Push(packet);
-            Kick();
+            Send(packet);
         }
-        else
+        else if (answer == Answer::None)
         {
             m_network.Release(packet);
         }

@@ -31,6 +31,10 @@ class Nic : public Port
     /// change is reported by the trace source "WindowAndRate".
     void TakeWindowAndRate(QueuePair& flow, Picos now);
 
+    /// An answer to a flow that is received here goes behind those that wait.
+    void Send(Packet* answer);
+    NetworkContext& Network() { return m_network; }
+
     /// Payload bytes of data packets that arrived here, duplicates included.
     uint64_t DeliveredPayload() const { return m_deliveredPayload; }
 

@@ -76,7 +76,9 @@ struct alignas(CACHE_LINE) Packet
     PacketKind kind;
     bool ecnCapable : 1; ///< Data: may be marked (RFC 3168, "ECT")
     bool ecnMarked : 1;
-    bool last : 1; ///< carries the flow's last byte (RoCE "Write Last")
+    bool last
+        : 1; ///< carries the flow's last byte, or is sent again after that: switches forget the flow
+    bool ackRequested : 1; ///< Data, of flows whose ACKs are coalesced (RoCE "AckReq")
     Telemetry telemetry;
     uint8_t
         hop; ///< switches passed in this direction; Notification: those still between it and the source
@@ -86,6 +88,8 @@ struct alignas(CACHE_LINE) Packet
         std::array<IntRecord, MAX_INT_HOPS> intRecords;
         QueueFeedback feedback; ///< Notification
     };
+
+    uint64_t answered; ///< Nack, under selective repeat: the sequence of the packet that it answers
 
     std::span<const IntRecord> IntRecords() const { return {intRecords.data(), intHops}; }
 };

@@ -193,10 +193,16 @@ Port::PausedTime(Picos now) const
 }
 
 void
-Port::SetLoss(double probability)
+Port::SetLoss(const Corruption& corruption)
 {
-    m_lossProbability = probability;
-    m_peer->m_lossy |= probability > 0;
+    m_lossProbability = corruption.packetRate;
+    m_peer->m_lossy |= corruption.packetRate > 0;
+    if (corruption.bitErrorRate > 0)
+    {
+        SetDropFilter(Callback<bool, const Packet&>(
+            [this, corruption](const Packet& packet)
+            { return m_network.random->Draw() < corruption.OfBits(8 * packet.wireBytes); }));
+    }
 }
 
 void

@@ -61,8 +61,8 @@ class Port : public Object
     /// From now on its trace sources may have listeners.
     void Watch() { m_traced = true; }
 
-    /// Loses each data or ACK packet arriving at the peer with this probability.
-    void SetLoss(double probability);
+    /// Loses data and ACK packets on their way to the peer. A bit error rate takes the place of a filter.
+    void SetLoss(const Corruption& corruption);
     /// Loses each packet arriving at the peer for which the filter returns true (fault injection).
     void SetDropFilter(Callback<bool, const Packet&> filter);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Both ends of a flow's queue pair: window, pacing, go-back-N and the retransmission timeout.
+// Both ends of a flow's queue pair: window, pacing, recovery from losses and the retransmission timeout.
 #include "queue-pair.h"
 
 #include "nic.h"
@@ -51,6 +51,13 @@ QueuePair::SetPath(Nic& sender, Route forward, Route backward)
 }
 
 void
+QueuePair::SetRecovery(const GoBackN& recovery)
+{
+    m_recovery = recovery;
+    SetOption(KEEPS_PLACE, !recovery.skipsAcknowledged);
+}
+
+void
 QueuePair::SetOpenLoop(double rateBps, Picos stop)
 {
     constexpr uint32_t EVERY_HOP = UINT32_MAX;
@@ -58,6 +65,9 @@ QueuePair::SetOpenLoop(double rateBps, Picos stop)
     m_pacing.SetRate(rateBps);
     m_pacing.TakeChange();     // a stream has no window or rate to report
     m_countedHops = EVERY_HOP; // no switch counts it any more
+    m_options = STREAM;        // nothing recovers it, and nothing answers
+    m_selective.reset();
+    m_answers.reset();
 }
 
 void
@@ -72,7 +82,7 @@ QueuePair::Start()
     m_sender->TakeWindowAndRate(*this, now);
     if (!m_openLoop)
     {
-        ArmTimer(m_timeout);
+        ArmTimer(Patience());
     }
     else if (m_openLoop->Stop() != NEVER)
     {
@@ -103,17 +113,28 @@ QueuePair::ClosePauseAccount(Picos now)
 Picos
 QueuePair::PacedUntil() const
 {
-    return m_sentBytes == m_sizeBytes || m_held ? NEVER : m_pacing.PacedUntil(InflightBytes());
+    if ((m_options & (HELD | SELECTIVE)) != 0) [[unlikely]]
+    {
+        return (m_options & HELD) != 0      ? NEVER
+               : HasLost()                  ? m_pacing.PacedUntil(0)
+               : m_sentBytes == m_sizeBytes ? NEVER
+                                            : m_pacing.PacedUntil(InflightBytes());
+    }
+    return m_sentBytes == m_sizeBytes ? NEVER : m_pacing.PacedUntil(InflightBytes());
 }
 
 Picos
 QueuePair::ReadyAt() const
 {
-    return m_sentBytes == m_sizeBytes || m_held ? NEVER : m_pacing.ReadyAt(InflightBytes());
+    if ((m_options & (HELD | SELECTIVE | OWN_ANSWERS)) != 0) [[unlikely]]
+    {
+        return ReadyByOptions();
+    }
+    return m_sentBytes == m_sizeBytes ? NEVER : m_pacing.ReadyAt(InflightBytes());
 }
 
-Packet*
-QueuePair::NextPacket(NetworkContext& network, Picos now)
+[[gnu::always_inline]] inline Packet*
+QueuePair::MakePacket(NetworkContext& network, Picos now)
 {
     Packet* p = network.pool.Allocate();
     const auto payload =
@@ -139,14 +160,54 @@ QueuePair::NextPacket(NetworkContext& network, Picos now)
 
     ++network.packetsSent;
     ++m_packetsOut;
-    m_controller->OnPacketSent(*this, now, p->wireBytes);
-    if (m_openLoop) [[unlikely]]
+    return p;
+}
+
+Packet*
+QueuePair::NextPacket(NetworkContext& network, Picos now)
+{
+    if ((m_options & (STREAM | SELECTIVE | OWN_ANSWERS)) != 0) [[unlikely]]
     {
-        m_pacing.HoldUntil(m_openLoop->DueAt(m_sentBytes / m_facts.payloadBytes));
+        return NextPacketByOptions(network, now);
     }
-    else
+    Packet* p = MakePacket(network, now);
+    m_controller->OnPacketSent(*this, now, p->wireBytes);
+    m_pacing.OnSent(p->wireBytes, now);
+    return p;
+}
+
+Packet*
+QueuePair::NextPacketByOptions(NetworkContext& network, Picos now)
+{
+    if (m_openLoop)
     {
-        m_pacing.OnSent(p->wireBytes, now);
+        Packet* p = MakePacket(network, now);
+        m_controller->OnPacketSent(*this, now, p->wireBytes);
+        m_pacing.HoldUntil(m_openLoop->DueAt(m_sentBytes / m_facts.payloadBytes));
+        return p;
+    }
+    const uint64_t next = m_sentBytes;
+    const bool again = HasLost();
+    if (again)
+    {
+        m_sentBytes = m_selective->sender.TakeLost(PacketsOf(next)) * m_facts.payloadBytes;
+    }
+    if (m_selective && m_sentBytes == m_ackedBytes)
+    {
+        m_lastProgress = now; // the packet that is waited for leaves only now
+    }
+    const bool repeats = again || m_sentBytes < m_highestSent;
+    Packet* p = MakePacket(network, now);
+    if (again)
+    {
+        m_sentBytes = next;
+        p->last = next == m_sizeBytes;
+    }
+    m_controller->OnPacketSent(*this, now, p->wireBytes);
+    m_pacing.OnSent(p->wireBytes, now);
+    if (m_answers)
+    {
+        AskForAck(*p, repeats);
     }
     return p;
 }
@@ -163,17 +224,28 @@ QueuePair::OnFeedback(const Packet& packet, Picos now)
     {
         newly = static_cast<uint32_t>(packet.sequence - m_ackedBytes);
         m_ackedBytes = packet.sequence;
-        if (m_recovery.skipsAcknowledged)
+        if ((m_options & (SELECTIVE | KEEPS_PLACE)) == 0) [[likely]]
         {
             m_sentBytes = std::max(m_sentBytes, m_ackedBytes);
+        }
+        else if (m_selective)
+        {
+            m_selective->sender.OnAcked(PacketsOf(m_ackedBytes), PacketsOf(m_sentBytes));
         }
         m_lastProgress = now;
         m_backoff = 0;
     }
     if (packet.kind == PacketKind::Nack)
     {
-        GoBack(m_ackedBytes, now);
-        m_controller->OnNack(*this, now);
+        if (m_selective)
+        {
+            OnSelectiveAck(packet, now);
+        }
+        else
+        {
+            GoBack(m_ackedBytes, now);
+            m_controller->OnNack(*this, now);
+        }
     }
     AckSample ack;
     ack.now = now;
@@ -246,6 +318,10 @@ QueuePair::GoBack(uint64_t sequence, Picos now)
 void
 QueuePair::ArmTimer(Picos delay)
 {
+    if (m_selective) // few packets may be in flight sooner than that
+    {
+        delay = std::min(delay, m_selective->config.rtoLow);
+    }
     m_timer = Simulator::Schedule(Time(delay), &QueuePair::OnTimer, this);
 }
 
@@ -253,9 +329,10 @@ void
 QueuePair::OnTimer()
 {
     const Picos now = NowPicos();
-    const Picos patience = m_timeout << m_backoff;
+    const Picos patience = Patience();
     // A flow that has nothing in flight, or whose NIC is paused, is not waiting for an ACK.
-    if (InflightBytes() == 0 || m_sender->IsPaused() || (m_recovery.knowsLosses && IsOnNetwork()))
+    if (InflightBytes() == 0 || m_sender->IsPaused() || HasLost() ||
+        (m_recovery.knowsLosses && IsOnNetwork()))
     {
         m_lastProgress = now;
     }
@@ -267,28 +344,31 @@ QueuePair::OnTimer()
     ++m_timeouts;
     m_backoff = std::min(m_backoff + 1, MAX_BACKOFF);
     m_lastProgress = now;
-    GoBack(m_ackedBytes, now);
+    if (m_selective)
+    {
+        m_selective->sender.OnTimeout(PacketsOf(m_ackedBytes), PacketsOf(m_sentBytes));
+    }
+    else
+    {
+        GoBack(m_ackedBytes, now);
+    }
     m_controller->OnTimeout(*this, now);
     m_sender->TakeWindowAndRate(*this, now);
-    ArmTimer(m_timeout << m_backoff);
+    ArmTimer(Patience());
     m_sender->Kick();
 }
 
-bool
-QueuePair::OnData(Packet& packet, Picos now)
+[[gnu::always_inline]] inline bool
+QueuePair::IsAnswered(const Packet& packet, Picos now, PacketKind& answer)
 {
-    if (m_openLoop) [[unlikely]]
-    {
-        m_expected += packet.payloadBytes;
-        return false;
-    }
-    PacketKind answer = PacketKind::Ack;
     if (packet.sequence == m_expected)
     {
         m_expected += packet.payloadBytes;
+        return true;
     }
-    else if (packet.sequence > m_expected)
+    if (packet.sequence > m_expected)
     {
+        ++m_outOfOrder;
         // One NACK is enough while it and its answer are on the way: the sender goes back to the gap at once.
         if (m_expected == m_nackedGap && now < m_nextNackAt)
         {
@@ -297,18 +377,62 @@ QueuePair::OnData(Packet& packet, Picos now)
         m_nackedGap = m_expected;
         m_nextNackAt = now + m_recovery.nackInterval;
         answer = PacketKind::Nack;
+        return true;
     }
-    else if (!m_recovery.acknowledgesDuplicates && m_timeouts == 0)
-    {
-        return false; // but a sender that had to wait for a timeout must learn what has arrived
-    }
+    m_duplicates += packet.payloadBytes;
+    // A sender that had to wait for a timeout must learn what has arrived.
+    return m_recovery.acknowledgesDuplicates || m_timeouts > 0;
+}
+
+void
+QueuePair::TurnAround(Packet& packet, PacketKind answer)
+{
     packet.kind = answer;
     packet.sequence = m_expected;
     packet.egress = m_backward.data();
     packet.payloadBytes = 0;
     packet.wireBytes = m_ackBytes;
     packet.hop = 0;
-    return true;
+}
+
+Answer
+QueuePair::OnData(Packet& packet, Picos now)
+{
+    if ((m_options & (STREAM | SELECTIVE | OWN_ANSWERS)) != 0) [[unlikely]]
+    {
+        return OnDataByOptions(packet, now);
+    }
+    PacketKind answer = PacketKind::Ack;
+    if (!IsAnswered(packet, now, answer))
+    {
+        return Answer::None;
+    }
+    TurnAround(packet, answer);
+    return Answer::Now;
+}
+
+Answer
+QueuePair::OnDataByOptions(Packet& packet, Picos now)
+{
+    if (m_openLoop)
+    {
+        m_expected += packet.payloadBytes;
+        return Answer::None;
+    }
+    const uint64_t end = packet.sequence + packet.payloadBytes;
+    PacketKind answer = PacketKind::Ack;
+    if (m_selective ? !IsAnsweredSelectively(packet, answer) : !IsAnswered(packet, now, answer))
+    {
+        return Answer::None;
+    }
+    if (m_answers)
+    {
+        // in order, and no gap was filled
+        const bool maySkip = answer == PacketKind::Ack && m_expected == end && !packet.ackRequested;
+        return AnswerByCard(packet, answer, maySkip);
+    }
+    TurnAround(packet, answer);
+    return Answer::Now;
 }
 
 bool

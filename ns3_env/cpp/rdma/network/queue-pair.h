@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Both ends of a flow's queue pair: window, pacing, go-back-N and the retransmission timeout.
+// Both ends of a flow's queue pair: window, pacing, recovery from losses and the retransmission timeout.
 #ifndef NS3_ENV_RDMA_NETWORK_QUEUE_PAIR_H
 #define NS3_ENV_RDMA_NETWORK_QUEUE_PAIR_H
 
 #include "packet.h"
 #include "port.h"
+#include "selective-repeat.h"
 
 #include "ns3/event-id.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
+#include "ns3_env/cpp/contract/reliability-config.h"
 #include "ns3_env/cpp/engine/constant-rate.h"
 #include "ns3_env/cpp/engine/flow-spec.h"
 #include "ns3_env/cpp/engine/flow.h"
@@ -34,6 +36,14 @@ struct GoBackN
     bool knowsLosses{false};
 };
 
+/// What a receiver does with a data packet.
+enum class Answer : uint8_t
+{
+    None,
+    Now,   ///< the packet has become its answer
+    Later, ///< so it has, and goes to the card when its time has come
+};
+
 /**
  * Both ends of a reliable connection that carries one message: the sender's queue pair (FlowState is
  * its face to the congestion controller) and the receiver's. Or of an unreliable one, which sends by a time
@@ -51,7 +61,12 @@ class QueuePair final : public Flow
     /// No switch writes a record, though there is room for them on the wire.
     void DropRecords() { m_telemetry = Telemetry::None; }
     bool HasRecords() const { return m_telemetry != Telemetry::None; }
-    void SetRecovery(const GoBackN& recovery) { m_recovery = recovery; }
+    void SetRecovery(const GoBackN& recovery);
+    /// From now on it repeats selectively. In flight, from the first unacknowledged byte on, are `capBytes` of payload at
+    /// most.
+    void RepeatSelectively(const SelectiveRepeatConfig& config, double capBytes);
+    /// How the cards at both ends answer its packets.
+    void SetNic(const NicConfig& config);
     /// Makes it a stream: full packets at `rateBps` (on the wire) until `stop`, whatever comes of them. What the NIC's
     /// other flows or a pause hold back leaves as soon as it can, but not after the stop.
     void SetOpenLoop(double rateBps, Picos stop);
@@ -72,7 +87,7 @@ class QueuePair final : public Flow
     void OnFeedback(const Packet& packet, Picos now);
     /// A switch's feedback frame has come; releases nothing.
     void OnNotification(const Packet& packet, Picos now);
-    void SetHeld(bool held) override { m_held = held; }
+    void SetHeld(bool held) override { SetOption(HELD, held); }
     void WindowAndRateWritten() override;
     /// What was written since the NIC last took it, which it reports to its trace source.
     Pacing& WindowAndRate() { return m_pacing; }
@@ -80,8 +95,8 @@ class QueuePair final : public Flow
 
     /// @name Receiver
     /// @{
-    /// Turns a data packet into its ACK or NACK, in place; false where it is answered by nothing.
-    bool OnData(Packet& packet, Picos now);
+    /// Turns a data packet into its ACK or NACK, in place, where it is answered.
+    Answer OnData(Packet& packet, Picos now);
     /// @}
 
     bool IsOpenLoop() const { return m_openLoop != nullptr; }
@@ -114,6 +129,8 @@ class QueuePair final : public Flow
     uint64_t RetransmittedBytes() const override { return m_retransmitted; }
     uint64_t Timeouts() const override { return m_timeouts; }
     uint64_t TransmittedBytes() const override { return m_highestSent + m_retransmitted; }
+    uint64_t OutOfOrderPackets() const override { return m_outOfOrder; }
+    uint64_t DuplicateBytes() const override { return m_duplicates; }
     Picos PauseTime() const override { return m_pauseAtEnd - m_pauseAtStart; }
     void ClosePauseAccount(Picos now);
 
@@ -123,6 +140,58 @@ class QueuePair final : public Flow
     bool ClearCounted(uint8_t hop);
 
   private:
+    /// What is not as with most flows, a bit each: one look tells those apart.
+    enum Option : uint8_t
+    {
+        HELD = 1,
+        STREAM = 2,
+        SELECTIVE = 4,
+        OWN_ANSWERS = 8, ///< m_answers
+        KEEPS_PLACE = 16 ///< an ACK beyond the next sequence number does not move it on
+    };
+
+    /// Both ends of selective repeat.
+    struct Selective
+    {
+        SelectiveRepeatConfig config;
+        double capBytes;
+        SelectiveSender sender;
+        SelectiveReceiver receiver;
+    };
+
+    /// Both ends of answers that come late, or one for several packets.
+    struct Answers
+    {
+        NicConfig config;
+        uint32_t unasked{0};  ///< sender: packets since the last that asked for an ACK
+        uint64_t askedTo{0};  ///< sender: that last one's end
+        bool owesMark{false}; ///< receiver: a mark that no ACK has told yet
+    };
+
+    void SetOption(Option option, bool on)
+    {
+        m_options = static_cast<uint8_t>(on ? m_options | option : m_options & ~option);
+    }
+    /// The first packet number beyond so many bytes.
+    uint64_t PacketsOf(uint64_t bytes) const
+    {
+        return (bytes + m_facts.payloadBytes - 1) / m_facts.payloadBytes;
+    }
+    bool HasLost() const { return m_selective && m_selective->sender.HasLost(); }
+    Picos ReadyByOptions() const;
+    bool IsFull() const;
+    Packet* NextPacketByOptions(NetworkContext& network, Picos now);
+    Packet* MakePacket(NetworkContext& network, Picos now);
+    void AskForAck(Packet& packet, bool again);
+    bool IsAnswered(const Packet& packet, Picos now, PacketKind& answer);
+    bool IsAnsweredSelectively(Packet& packet, PacketKind& answer);
+    Answer OnDataByOptions(Packet& packet, Picos now);
+    Answer AnswerByCard(Packet& packet, PacketKind answer, bool maySkip);
+    void TurnAround(Packet& packet, PacketKind answer);
+    Nic& Receiver() const;
+    void SendCnp(Picos sentAt);
+    void OnSelectiveAck(const Packet& packet, Picos now);
+    Picos Patience() const;
     void StopStream();
     void OnTimer();
     void ArmTimer(Picos delay);
@@ -146,7 +215,7 @@ class QueuePair final : public Flow
     uint32_t m_countedHops{0}; ///< a bit per switch of the path
     uint32_t m_packetsOut{0};
     Telemetry m_telemetry;
-    bool m_held{false};
+    uint8_t m_options{0}; ///< of Option
 
     GoBackN m_recovery;
     PathFacts m_facts;
@@ -165,6 +234,11 @@ class QueuePair final : public Flow
     Picos m_nextNackAt{0};
 
     uint64_t m_lost{0};
+
+    uint64_t m_outOfOrder{0};
+    uint64_t m_duplicates{0};
+    std::unique_ptr<Selective> m_selective;
+    std::unique_ptr<Answers> m_answers;
 };
 
 } // namespace ns3::env::rdma

@@ -78,11 +78,13 @@ DataOpcode(const Packet& packet, const FlowHeaders& flow)
     {
         return UNRELIABLE_SEND_ONLY;
     }
+    const bool ends = packet.sequence + packet.payloadBytes == flow.sizeBytes;
+    const bool last = packet.last && (ends || !flow.selective);
     if (packet.sequence == 0)
     {
-        return packet.last ? SEND_ONLY : SEND_FIRST;
+        return last ? SEND_ONLY : SEND_FIRST;
     }
-    return packet.last ? SEND_LAST : SEND_MIDDLE;
+    return last ? SEND_LAST : SEND_MIDDLE;
 }
 
 /// Of a data packet: its place in the message. Of an ACK: the last packet received; of a NAK: the one expected.

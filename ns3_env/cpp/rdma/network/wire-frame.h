@@ -22,6 +22,7 @@ struct FlowHeaders
     uint32_t payloadBytes; ///< of a full packet; packet sequence numbers count packets
     uint64_t sizeBytes;    ///< of the flow's one message
     bool reliable{true}; ///< false of a stream: an unreliable connection, a message in each packet
+    bool selective{false}; ///< it repeats selectively: a packet may follow the last one
 };
 
 /// Queue pairs 0 and 1 are those of management (IBA 3.9.5), so flow 0 has number 2.

@@ -108,8 +108,8 @@ Fabric::BuildNodes()
         Port& a = PortAt(link.a, used[link.a]++);
         Port& b = PortAt(link.b, used[link.b]++);
         Port::Connect(a, b, link.rateBps, link.delay);
-        a.SetLoss(m_scenario.lossProbability);
-        b.SetLoss(m_scenario.lossProbability);
+        a.SetLoss(m_scenario.CorruptionOf(link.a, link.b));
+        b.SetLoss(m_scenario.CorruptionOf(link.b, link.a));
     }
 }
 
@@ -183,12 +183,15 @@ Fabric::DefaultTimeout() const
     {
         slowest = std::min(slowest, link.rateBps);
     }
-    const size_t hops =
-        std::min<size_t>(std::max(MAX_INT_HOPS, m_paths.Extremes().switches), m_switches.size());
+    // With selective repeat the largest RTT there may be with one congested switch (Mittal 2018, sec. 4.1).
+    const bool one = m_scenario.selectiveRepeat.has_value();
+    const size_t hops = one ? 1
+                            : std::min<size_t>(std::max(MAX_INT_HOPS, m_paths.Extremes().switches),
+                                               m_switches.size());
     const double drain = static_cast<double>(m_scenario.buffer.bufferBytes * hops) * 8 / slowest;
-    return Rules().Timeout(
-        2 * static_cast<Picos>(std::min(drain, LONGEST_DRAIN_S) * PS_PER_SECOND) +
-        2 * m_paths.Extremes().baseRtt);
+    const auto draining = static_cast<Picos>(std::min(drain, LONGEST_DRAIN_S) * PS_PER_SECOND);
+    return one ? draining + m_paths.Extremes().baseRtt
+               : Rules().Timeout(2 * draining + 2 * m_paths.Extremes().baseRtt);
 }
 
 Route
@@ -219,6 +222,15 @@ Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, Ptr<CongestionControl
                        .acknowledgesDuplicates = Rules().AcknowledgesDuplicates(),
                        .skipsAcknowledged = Rules().SkipsAcknowledged(),
                        .knowsLosses = m_scenario.scheduling == Scheduling::LeastRemaining});
+    if (const auto& selective = m_scenario.selectiveRepeat)
+    {
+        const double bdps = selective->bdpCap.value_or(std::numeric_limits<double>::infinity());
+        flow->RepeatSelectively(*selective, bdps * flow->Path().maxBdpBytes);
+    }
+    if (m_scenario.nic.IsAny())
+    {
+        flow->SetNic(m_scenario.nic);
+    }
     flow->SetStandalone(m_paths.Standalone(spec, flow->Path(), path));
     return flow;
 }

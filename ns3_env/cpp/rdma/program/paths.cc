@@ -39,6 +39,7 @@ Paths::Paths(const Scenario& scenario)
                 [this](const Graph& graph) { return m_rules->MakeNextHopOrder(graph); }),
       m_extremes(m_routing.LargestOfPaths(m_scenario.payloadBytes, m_rules->GetRounding()))
 {
+    m_extremes.baseRtt += m_scenario.nic.ackDelay;
 }
 
 RoundTrip
@@ -62,7 +63,7 @@ Paths::Describe(const RoundTrip& path) const
     facts.hostRateBps = forward.front().second->rateBps;
     facts.minRateBps = m_scenario.minRateBps.value_or(facts.hostRateBps / 100);
     facts.maxBaseRtt = m_extremes.baseRtt;
-    Picos back = 0;
+    Picos back = m_scenario.nic.ackDelay;
     for (const auto& [node, link] : backward)
     {
         back += link->delay + IdealTime(MIN_FRAME_BYTES, link->rateBps, facts.rounding);
@@ -92,6 +93,7 @@ void
 Paths::Measure(const Hops& path, PathFacts& facts) const
 {
     facts.slowestBps = facts.hostRateBps;
+    facts.baseRtt = m_scenario.nic.ackDelay;
     for (const auto& [node, link] : path)
     {
         facts.baseRtt +=
@@ -105,7 +107,8 @@ Paths::Standalone(const FlowSpec& spec, const PathFacts& facts, const RoundTrip&
 {
     return spec.IsEndless()
                ? -1
-               : m_rules->Standalone(spec.sizeBytes, facts, path.forward, path.backward);
+               : m_rules->Standalone(spec.sizeBytes, facts, path.forward, path.backward) +
+                     m_scenario.nic.ackDelay;
 }
 
 std::vector<uint16_t>

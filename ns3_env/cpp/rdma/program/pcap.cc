@@ -86,7 +86,8 @@ class Tap final : public CaptureFiles::Tap
                      : m_network.Records()[spec.id].sourcePort,
                 flow.Path().payloadBytes,
                 spec.sizeBytes,
-                !open};
+                !open,
+                scenario.selectiveRepeat.has_value()};
     }
 
     const RdmaEpisode& m_network;

@@ -224,6 +224,14 @@ RdmaTransport::ReadKeys(JsonReader& root, Scenario& scenario)
     {
         scenario.retransmissionTimeout = timeout;
     }
+    if (root.Has("selective_repeat"))
+    {
+        scenario.selectiveRepeat = ReadSelectiveRepeat(root.Sub("selective_repeat"));
+    }
+    if (root.Has("nic"))
+    {
+        scenario.nic = ReadNic(root.Sub("nic"));
+    }
 }
 
 std::unique_ptr<Episode>

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Settings of reliability: selective repeat, and when a network card answers.
+#ifndef NS3_ENV_CONTRACT_RELIABILITY_CONFIG_H
+#define NS3_ENV_CONTRACT_RELIABILITY_CONFIG_H
+
+#include "units.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace ns3::env
+{
+
+/// Selective repeat (IRN, Mittal 2018). Its RTO_high is the network's retransmission timeout.
+struct SelectiveRepeatConfig
+{
+    Picos rtoLow{100'000'000}; ///< the timeout while few packets are in flight
+    uint32_t rtoLowPackets{3}; ///< so many are few
+    std::optional<double> bdpCap{
+        1.0};                   ///< in flight at most, BDPs of the longest path; absent: no cap
+    uint32_t reorderPackets{0}; ///< by which a packet may come late before it counts as lost
+};
+
+/// What network cards do beside sending and receiving.
+struct NicConfig
+{
+    Picos cnpDelay{
+        0}; ///< a mark is told by a packet of its own that leaves so much later; 0: by the ACK
+    Picos ackDelay{0};    ///< from a packet's arrival to its answer
+    uint32_t ackEvery{1}; ///< packets in order that one ACK answers
+
+    bool IsAny() const { return cnpDelay > 0 || ackDelay > 0 || ackEvery > 1; }
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_CONTRACT_RELIABILITY_CONFIG_H

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Selective repeat (IRN, Mittal 2018): what a receiver has, and what a sender sends again.
+#ifndef NS3_ENV_RDMA_NETWORK_SELECTIVE_REPEAT_H
+#define NS3_ENV_RDMA_NETWORK_SELECTIVE_REPEAT_H
+
+#include "sequence-bits.h"
+
+#include <cstdint>
+
+namespace ns3::env::rdma
+{
+
+/**
+ * A sender's account of one flow, in packet numbers. A packet counts as lost where one sent more than `reorderPackets`
+ * after it was acknowledged selectively, or where a timeout found it unacknowledged. A recovery begins with the first
+ * packet that does, sends each lost packet again once, lowest first, and ends when all is acknowledged that was sent
+ * before its last retransmission. A retransmission that is lost, too, so is the timeout's.
+ */
+class SelectiveSender
+{
+  public:
+    explicit SelectiveSender(uint32_t reorderPackets)
+        : m_reorderPackets(reorderPackets)
+    {
+    }
+
+    /// All below `acked` is acknowledged, of `sent` packets.
+    void OnAcked(uint64_t acked, uint64_t sent);
+    /// So is `number`, though there are gaps before it. Whether a recovery begins. After OnAcked().
+    bool OnSelectivelyAcked(uint64_t number, uint64_t acked, uint64_t sent);
+    /// What is in flight and was not acknowledged counts as lost.
+    void OnTimeout(uint64_t acked, uint64_t sent);
+
+    bool HasLost() const { return m_lost != NONE; }
+    /// The packet to send again, which counts as sent; of a flow that HasLost().
+    uint64_t TakeLost(uint64_t sent);
+
+    /// Packets that the receiver is known to have beyond a gap.
+    uint64_t SelectivelyAcked() const { return m_received.Count(); }
+
+  private:
+    static constexpr uint64_t NONE = UINT64_MAX;
+
+    /// Finds the lowest packet that is lost and was not sent again in this recovery.
+    bool Look(uint64_t acked, uint64_t sent);
+
+    SequenceBits m_received;  ///< selectively acknowledged
+    uint64_t m_lost{NONE};    ///< to be sent again next
+    uint64_t m_repeatedTo{0}; ///< what is below was sent again in this recovery, or need not be
+    uint64_t m_recoverTo{0};  ///< the recovery ends when all below is acknowledged
+    uint64_t m_timedOutTo{0}; ///< what is below was in flight at a timeout of this recovery
+    uint32_t m_reorderPackets;
+    bool m_recovering{false};
+};
+
+/// What a receiver has of one flow beyond what it has in order, in packet numbers.
+class SelectiveReceiver
+{
+  public:
+    enum class Arrival : uint8_t
+    {
+        Expected,   ///< others behind it may have been here already
+        OutOfOrder, ///< beyond a gap
+        Duplicate,
+    };
+
+    /// Packet `number` has arrived, and `expected` was the first that is missing; moves it on.
+    Arrival OnData(uint64_t number, uint64_t& expected);
+
+  private:
+    SequenceBits m_here;
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_NETWORK_SELECTIVE_REPEAT_H

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Reliability of a scenario, as it is read: recovery, corruption by link, answers of NICs.
+#ifndef NS3_ENV_RUN_RELIABILITY_H
+#define NS3_ENV_RUN_RELIABILITY_H
+
+#include "ns3_env/cpp/contract/reliability-config.h"
+#include "ns3_env/cpp/engine/losses.h"
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+namespace ns3::env
+{
+
+class JsonReader;
+
+/// Links whose packets are corrupted otherwise than those of all links: by the nodes from and to which.
+using LinkCorruption = std::map<std::pair<uint32_t, uint32_t>, Corruption>;
+
+/// @name Reading
+/// \throws ScenarioError
+/// @{
+SelectiveRepeatConfig ReadSelectiveRepeat(JsonReader section);
+NicConfig ReadNic(JsonReader section);
+/// `lastNode`: the largest id of a node.
+LinkCorruption ReadCorruption(JsonReader& loss, uint32_t lastNode);
+/// @}
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_RUN_RELIABILITY_H
