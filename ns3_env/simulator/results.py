@@ -9,8 +9,13 @@
     0 for a flow that never started), payload_bytes and header_bytes (of a full data packet; headers include
     in-band telemetry), acked_bytes, retransmitted_bytes, pause_ns, timeouts. Where flows never end there is a
     column ``endless`` (1: this one); their size_bytes is 0, standalone_ns −1 once they have started.
+    With selective repeat, or ``record.reordering``, there are columns out_of_order_packets (data packets
+    that came before an earlier one of the flow) and duplicate_bytes (payload that came though its receiver
+    had it).
     Under TCP there are columns rtt_samples (how many), rtt_mean_ns, rtt_p50_ns, rtt_p99_ns, rtt_max_ns: of
     the flow's data segments as its sender measures them; −1 where there was no sample.
+``reordering``
+    with those columns: the sums of either over all flows.
 ``rtt``
     under TCP: samples, mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns over all flows' samples; −1 where
     there was none. ``percentiles_ns``: the 1 % to the 99 % point, a distribution to draw; empty without

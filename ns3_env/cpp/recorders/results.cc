@@ -189,6 +189,20 @@ FlowsToJson(const Episode& episode)
     return table;
 }
 
+/// Of all flows together.
+Json
+ReorderingToJson(const std::vector<FlowRecord>& records)
+{
+    uint64_t packets = 0;
+    uint64_t bytes = 0;
+    for (const FlowRecord& record : records)
+    {
+        packets += record.outOfOrderPackets;
+        bytes += record.duplicateBytes;
+    }
+    return {{"out_of_order_packets", packets}, {"duplicate_bytes", bytes}};
+}
+
 /// Background, one row each; payload bytes.
 Json
 StreamsToJson(const Episode& episode)
@@ -349,6 +363,10 @@ ResultsToJson(const Episode& episode, const Recorders& recorders)
     if (episode.Rtts() != nullptr)
     {
         json["rtt"] = RttsToJson(*episode.Rtts());
+    }
+    if (episode.GetScenario().recordReordering)
+    {
+        json["reordering"] = ReorderingToJson(episode.Records());
     }
     json["queues"] = QueuesToJson(episode, recorders, columns);
     json["losses"] = LossesToJson(episode);

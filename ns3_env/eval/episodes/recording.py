@@ -30,7 +30,11 @@ def recorded(scenario: Scenario) -> Scenario:
         100, round(duration_ns(scenario, network, flows) / samples)
     )
     packets = sum(size / scenario.packet_payload_bytes for size in sizes_of(scenario, network, flows))
-    record = Record(queue_series_ns=interval, windows=packets <= _MAX_PACKETS)
+    record = Record(
+        queue_series_ns=interval,
+        windows=packets <= _MAX_PACKETS,
+        reordering=scenario.record.reordering,
+    )
     return scenario.model_copy(update={"record": record})
 
 

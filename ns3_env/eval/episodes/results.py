@@ -57,6 +57,8 @@ STREAM_COLUMNS = (
 MORE_COLUMNS = (
     "counted",
     "endless",
+    "out_of_order_packets",
+    "duplicate_bytes",
     "rtt_samples",
     "rtt_mean_ns",
     "rtt_p50_ns",

@@ -20,6 +20,7 @@ from ns3_env.eval.metrics import (  # noqa: F401, the order of tables
     losses,
     pauses,
     queues,
+    reordering,
     rtt,
     slowdown,
 )

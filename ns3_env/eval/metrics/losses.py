@@ -53,7 +53,7 @@ def buffer_losses(results: Results) -> float:
 
 @metric(
     "lost on links",
-    "packets lost on links, as loss_probability has it",
+    "packets lost on links, as loss_probability and corruption have it",
     "lower",
     format=",.0f",
     over_episodes="sum",

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The keys recovery, corruption and nic: what they mean, and what is said of wrong ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ns3_env.config.yaml import parse
+from ns3_env.errors import ScenarioError
+from ns3_env.scenario import Scenario
+
+SMALL = {"topology": {"kind": "dumbbell", "senders": 2}, "traffic": {"kind": "incast", "size_bytes": 20_000}}
+
+
+def read(text: str, **more: Any) -> Scenario:
+    return Scenario.from_mapping({**SMALL, **parse(text), **more}, "s.yaml")
+
+
+def test_what_is_off_is_not_written() -> None:
+    plain = read("seed: 1").to_simulator_json()
+    off = "recovery: go_back_n\ncorruption: []\nnic: {cnp_delay_ns: 0, ack_delay_ns: 0, ack_every: 1}"
+    assert read(off).to_simulator_json() == plain
+    assert not plain.keys() & {"selective_repeat", "nic"}
+    assert plain["loss"] == {"probability": 0.0}
+    assert plain["record"]["reordering"] is False
+
+
+def test_a_name_stands_for_all_defaults_and_units_are_read() -> None:
+    named, spelled = read("recovery: selective_repeat"), read("recovery: {kind: selective_repeat}")
+    assert named.to_simulator_json() == spelled.to_simulator_json()
+    content = named.to_simulator_json()
+    assert content["selective_repeat"] == {
+        "rto_low_ns": 100_000,
+        "rto_low_packets": 3,
+        "bdp_cap": 1.0,
+        "reorder_packets": 0,
+    }
+    assert content["record"]["reordering"] is True
+    own = "recovery: {kind: selective_repeat, rto_low_ns: 40us, bdp_cap: null}\nnic: {cnp_delay_ns: 55us}"
+    content = read(own).to_simulator_json()
+    assert content["selective_repeat"]["rto_low_ns"] == 40_000
+    assert content["selective_repeat"]["bdp_cap"] is None
+    assert content["nic"] == {"cnp_delay_ns": 55_000, "ack_delay_ns": 0, "ack_every": 1}
+
+
+def test_the_last_that_names_a_link_counts_in_each_direction() -> None:
+    rows = read(
+        "corruption: [{link: all, packet_rate: 0.1}, {link: [0, 3], bit_error_rate: 1e-9}, "
+        "{link: [3, 0], towards: 0, packet_rate: 0.5}]"
+    ).to_simulator_json()["loss"]["links"]
+    found = {(row["from"], row["to"]): (row["packet_rate"], row["bit_error_rate"]) for row in rows}
+    assert len(found) == len(rows) == 8  # four links
+    assert found.pop((0, 3)) == (0.0, 1e-9)
+    assert found.pop((3, 0)) == (0.5, 0.0)
+    assert set(found.values()) == {(0.1, 0.0)}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("recovery: selective", "recovery: is 'selective': write {kind: selective_repeat, ...}"),
+        ("recovery: {rto_low_ns: 1us}", "recovery: has no 'kind': one of 'go_back_n', 'selective_repeat'"),
+        ("recovery: {kind: go_back_n, bdp_cap: 1}", "recovery: unknown key 'bdp_cap'"),
+        ("recovery: {kind: selective_repeat, rto_low_ns: 0}", "recovery.rto_low_ns: "),
+        ("recovery: {kind: selective_repeat, bdp_cap: 0}", "recovery.bdp_cap: "),
+        ("nic: {ack_every: 0}", "nic.ack_every: "),
+        ("corruption: [{link: [0, 3]}]", "write packet_rate or bit_error_rate, one of them"),
+        (
+            "corruption: [{link: [0, 1], packet_rate: 0.1}]",
+            "corruption.0.link: no link joins nodes 0 and 1; beside node 0 are 3",
+        ),
+        (
+            "corruption: [{link: [0, 3], towards: 4, packet_rate: 0.1}]",
+            "corruption.0.towards: 4 is no end of the link; write 0 or 3",
+        ),
+        ("corruption: [{link: all, towards: 4, packet_rate: 0.1}]", "towards: names an end of one link"),
+        ("transport: tcp\nrecovery: selective_repeat", "recovery: is RDMA's, and the transport is tcp"),
+        ("transport: tcp\nnic: {ack_every: 2}", "nic: is RDMA's, and the transport is tcp"),
+        ("transport: tcp\ncorruption: [{link: all, packet_rate: 0.1}]", "corruption: is RDMA's"),
+        ("transport: tcp\nrecord: {reordering: true}", "record.reordering: is counted of RDMA's flows alone"),
+    ],
+)
+def test_what_is_wrong_is_said_by_its_key(text: str, said: str) -> None:
+    controllers = [{"name": "cubic" if "tcp" in text else "dcqcn"}]
+    with pytest.raises(ScenarioError) as error:
+        read(text, controllers=controllers)
+    assert said in str(error.value)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Recovery, corruption and network cards, as users see them in results and metrics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ns3_env.eval.metrics import line, measure
+from ns3_env.scenario import Controller, Record, Scenario, Switch
+from ns3_env.scenario.reliability import Corruption, GoBackN, Nic, SelectiveRepeat
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
+from ns3_env.simulator import Simulator, list_controllers
+
+SHALLOW = Switch(pfc=False, buffer_bytes=200_000)
+
+
+def incast(controller: str = "dcqcn", **values: Any) -> Scenario:
+    fields: dict[str, Any] = {
+        "topology": Dumbbell(senders=16),
+        "traffic": Incast(size_bytes=100_000),
+        "switch": SHALLOW,
+        "controllers": [Controller(name=controller)],
+        "time_limit_ns": 200_000_000,
+        "recovery": SelectiveRepeat(),
+    }
+    return Scenario(**{**fields, **values})
+
+
+@pytest.mark.parametrize("controller", [name for name in list_controllers() if name not in ("agent", "policy")])
+def test_every_controller_finishes_by_selective_repeat_and_loses_no_byte(
+    simulator: Simulator, controller: str
+) -> None:
+    results = simulator.play(incast(controller, nic=Nic(cnp_delay_ns=5000, ack_every=3)))
+    flows, totals = results["flows"], results["totals"]
+    assert totals["unfinished"] == 0
+    assert flows["acked_bytes"] == flows["size_bytes"]
+    if "reordering" in results:  # not of fluids
+        delivered = totals["delivered_payload_bytes"]
+        assert sum(flows["size_bytes"]) + results["reordering"]["duplicate_bytes"] == delivered
+        assert totals["transmitted_payload_bytes"] == delivered + totals["dropped_payload_bytes"]
+        again = totals["transmitted_payload_bytes"] - sum(flows["size_bytes"])
+        assert sum(flows["retransmitted_bytes"]) == again
+
+
+def test_it_sends_less_again_than_go_back_n_and_its_metrics_say_so(simulator: Simulator) -> None:
+    some = {"switch": Switch(), "loss_probability": 0.002}
+    selective = simulator.play(incast(**some))
+    back = simulator.play(incast(recovery=GoBackN(), **some))
+    assert 3 * measure(selective)["retransmitted_bytes"] < measure(back)["retransmitted_bytes"]
+    row = line(selective)
+    assert row["out_of_order_packets"] == sum(selective["flows"]["out_of_order_packets"]) > 0
+    assert row["duplicate_bytes"] == sum(selective["flows"]["duplicate_bytes"])
+    assert "out_of_order_packets" not in line(back)
+    counted = simulator.play(incast(recovery=GoBackN(), record=Record(reordering=True), **some))
+    assert line(counted)["out_of_order_packets"] > row["out_of_order_packets"]
+    assert counted["flows"]["end_ns"] == back["flows"]["end_ns"]
+
+
+def test_a_seed_draws_the_same_corruption_and_another_one_another(simulator: Simulator) -> None:
+    corruption = [Corruption(link=(17, 18), towards=18, bit_error_rate=1e-6)]
+    scenario = incast(corruption=corruption, switch=Switch())
+    first, again = simulator.play(scenario), simulator.play(scenario)
+    assert first == again
+    assert first != simulator.play(scenario.with_seed(2))
+    assert {(lost["node"], lost["peer"]) for lost in first["losses"]} == {(17, 18)}
+    assert first["totals"]["dropped_packets"] > 0
