@@ -13,6 +13,7 @@ from ns3_env.scenario.controllers import (
 )
 from ns3_env.scenario.declared import published_congestion_points, published_ecn
 from ns3_env.scenario.derived import MIB
+from ns3_env.scenario.paths import DrawnOutages, Ecmp, Failures, Flowlet, Outage, Spray
 from ns3_env.scenario.record import Record
 from ns3_env.scenario.scenario import Scenario
 from ns3_env.scenario.switch import CongestionPoints, Ecn, EcnSetting, Switch
@@ -46,19 +47,24 @@ __all__ = [
     "CongestionPoints",
     "ConstantRate",
     "Controller",
+    "DrawnOutages",
     "Dumbbell",
+    "Ecmp",
     "Ecn",
     "EcnSetting",
+    "Failures",
     "FatTree2",
     "FatTree3",
     "FlowFile",
     "FlowList",
+    "Flowlet",
     "Graph",
     "Incast",
     "Joining",
     "LeafSpine",
     "LongShort",
     "Mix",
+    "Outage",
     "ParkingLot",
     "PerAck",
     "PerFlowRtt",
@@ -69,6 +75,7 @@ __all__ = [
     "PublishedTopology",
     "Record",
     "Scenario",
+    "Spray",
     "Switch",
     "Synchronous",
     "published_congestion_points",

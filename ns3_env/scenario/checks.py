@@ -35,6 +35,8 @@ TRANSPORT_KEYS: dict[Transport, dict[str, str]] = {
         "corruption": "write loss_probability, which is of all links",
         "recovery": "TCP recovers by SACK (tcp.sack): leave it out",
         "nic": "write tcp.packets_per_ack for an ACK of several packets; TCP has no CNPs",
+        "load_balancing": "TCP's flows keep their paths: leave it out",
+        "failures": "TCP's links never fail: leave it out",
         "switch": "write tcp.queue: how much each egress holds (limit), and when it marks or drops (marking)",
         "retransmission_timeout_ns": "write tcp.min_rto_ns, and tcp.initial_rto_ns of a SYN",
     },
@@ -62,6 +64,9 @@ def faults_of(scenario: ScenarioFields, network: Network) -> list[str]:
             )
         faults += buffer_faults(scenario, network) if scenario.transport == "rdma" else []
         faults += corruption_faults(scenario.corruption, network)
+        if scenario.failures is not None:
+            wrong = scenario.failures.faults(network, scenario.time_limit_ns)
+            faults += [f"failures.{fault}" for fault in wrong]
     if not faults and (many := scenario.traffic.expected_flows(network)) > MAX_FLOWS:
         faults = [f"traffic: about {many:.3g} flows; there may be at most {MAX_FLOWS}: {WHY_FLOWS}"]
     faults += time_faults(scenario)

@@ -20,6 +20,7 @@ from ns3_env.config.bounds import (
 from ns3_env.config.model import Strict, renamed
 from ns3_env.programs.transport import Transport
 from ns3_env.scenario.controllers import AGENT, Clock, Controller, PerFlowRtt
+from ns3_env.scenario.paths import Ecmp, Failures, LoadBalancing
 from ns3_env.scenario.record import Measurement, Record
 from ns3_env.scenario.reliability import Corruptions, GoBackN, Nic, Recovery
 from ns3_env.scenario.switch import Switch
@@ -45,6 +46,8 @@ class ScenarioFields(Strict):
     topology: Topology = Dumbbell()
     traffic: Traffic = Incast()
     switch: Switch = Switch()
+    load_balancing: LoadBalancing = Ecmp()
+    failures: Failures | None = Field(default=None, description="none: links and switches never fail")
     loss_probability: float = Field(default=0.0, ge=0, le=1, description="of each packet on each link")
     corruption: Corruptions = Field(default=[], description="of some links, instead of loss_probability")
     recovery: Recovery = Field(default=GoBackN(), description="go_back_n or selective_repeat")

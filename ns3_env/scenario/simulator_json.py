@@ -38,6 +38,7 @@ from ns3_env.scenario.derived import (
 )
 from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.reliability import Nic, SelectiveRepeat, corruption_rows
+from ns3_env.scenario.paths import balancing_content
 from ns3_env.scenario.tcp import Tcp
 from ns3_env.scenario.tcp_queue import Threshold
 from ns3_env.scenario.topology import Network
@@ -69,6 +70,8 @@ def rdma_sections(scenario: ScenarioFields, network: Network, controllers: list[
         content["selective_repeat"] = scenario.recovery.model_dump(exclude={"kind"})
     if scenario.nic != Nic():
         content["nic"] = scenario.nic.model_dump()
+    if (balancing := balancing_content(scenario.load_balancing)) is not None:
+        content["load_balancing"] = balancing
     min_rate = min_rate_bps(scenario, network)
     if min_rate is not None:
         content["min_rate_bps"] = min_rate
@@ -126,7 +129,7 @@ def simulator_json(scenario: ScenarioFields) -> dict[str, Any]:
     network = scenario.topology.build()
     flows = draw_flows(scenario, network)
     controllers = controller_indices(scenario, flows)
-    return {**_fixed(scenario, network, controllers), **_drawn(scenario, flows, controllers)}
+    return {**_fixed(scenario, network, controllers), **_drawn(scenario, network, flows, controllers)}
 
 
 def simulator_text(scenario: ScenarioFields) -> str:
@@ -141,7 +144,7 @@ def simulator_text(scenario: ScenarioFields) -> str:
     flows = draw_flows(scenario, found.network)
     controllers = controller_indices(scenario, flows)
     text = found.text(scenario, controllers)
-    return f"{_dumped(_drawn(scenario, flows, controllers))[:-1]},{text[1:]}"
+    return f"{_dumped(_drawn(scenario, found.network, flows, controllers))[:-1]},{text[1:]}"
 
 
 def _dumped(content: dict[str, Any]) -> str:
@@ -175,7 +178,9 @@ _WRITTEN_PARTS: dict[tuple[int, ...], _Parts] = {}
 _MOST_PARTS = 16
 
 
-def _drawn(scenario: ScenarioFields, flows: Flows, controllers: list[int]) -> dict[str, Any]:
+def _drawn(
+    scenario: ScenarioFields, network: Network, flows: Flows, controllers: list[int]
+) -> dict[str, Any]:
     """What follows from the seed; ``controllers``: each flow's, as an index."""
     slots = []
     taken = 0
@@ -194,6 +199,9 @@ def _drawn(scenario: ScenarioFields, flows: Flows, controllers: list[int]) -> di
             "slot": slots,
         },
     }
+    if scenario.failures is not None:
+        limit = scenario.time_limit_ns
+        content["failures"] = scenario.failures.content(network, scenario.seed, limit)
     if streams := flows.streams:
         content["streams"] = {
             name: [-1 if value is None else value for value in column]

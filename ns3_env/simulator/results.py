@@ -29,7 +29,14 @@
 ``losses``
     one record for each port (hosts' ones included) and cause that lost packets: node, port, peer, cause,
     packets (data, ACKs and NACKs), payload_bytes (of data packets). Causes: "buffer_full", a switch had no
-    room for what was to leave by this port; "link", lost on the link that the port sends on.
+    room for what was to leave by this port; "link", lost on the link that the port sends on; "failure", on
+    its way or waiting when that link failed, or sent to it while it was down; of what a switch knew no way
+    for, the port is the one that it came in by.
+``paths``
+    where the scenario has load balancing or failures: arrived_packets (data packets at receivers, of all
+    flows), reordered_packets (of these: after one that was sent later, RFC 4737), reorder_distance (the most
+    packets between one and the first that overtook it), outages (of single links). The flows then have
+    columns reordered_packets and reorder_distance.
 ``all_active``
     ``interval_ns``: [begin, end] of the time in which every flow was active, [0, 0] where they never were
     together; ``received_bytes``: in-order payload that each flow's receiver got in it, (n,) or empty.

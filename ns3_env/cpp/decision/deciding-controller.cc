@@ -38,6 +38,10 @@ AgentObservation::OnAck(const AckSample& ack)
     ++m_acks;
     m_marks += ack.ecnMarked ? 1 : 0;
     m_acked += ack.newlyAckedBytes;
+    if (ack.way != m_way) [[unlikely]]
+    {
+        ChangeWay(ack.way);
+    }
     m_hopCount = static_cast<uint8_t>(ack.hops.size());
     std::copy(ack.hops.begin(), ack.hops.end(), m_hops.begin());
     if (!m_haveBefore)
@@ -45,6 +49,19 @@ AgentObservation::OnAck(const AckSample& ack)
         m_hopsBefore = m_hops;
         m_haveBefore = true;
     }
+}
+
+void
+AgentObservation::ChangeWay(uint32_t way)
+{
+    m_otherWays[m_way] = m_hopsBefore;
+    const auto known = m_otherWays.find(way);
+    m_haveBefore = known != m_otherWays.end();
+    if (m_haveBefore)
+    {
+        m_hopsBefore = known->second;
+    }
+    m_way = way;
 }
 
 void

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -40,8 +41,15 @@ class AgentObservation
     Congestion MostCongested(const FlowState& flow) const;
     void WriteNotified(ObservationRecord& record, const PathFacts& path, Picos now) const;
 
-    std::array<IntRecord, MAX_INT_HOPS> m_hops{};
-    std::array<IntRecord, MAX_INT_HOPS> m_hopsBefore{}; ///< at the last decision
+    using HopRecords = std::array<IntRecord, MAX_INT_HOPS>;
+
+    /// Records of one way of several are compared with that way's own.
+    void ChangeWay(uint32_t way);
+
+    HopRecords m_hops{};
+    HopRecords m_hopsBefore{};                  ///< at the last decision
+    uint32_t m_way{0};                          ///< that both are of
+    std::map<uint32_t, HopRecords> m_otherWays; ///< of each its m_hopsBefore
     uint8_t m_hopCount{0};
     bool m_haveBefore{false};
     Picos m_rtt{0};

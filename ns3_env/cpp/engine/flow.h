@@ -3,6 +3,7 @@
 #ifndef NS3_ENV_ENGINE_FLOW_H
 #define NS3_ENV_ENGINE_FLOW_H
 
+#include "packet-order.h"
 #include "rtt-samples.h"
 
 #include "ns3/object.h"
@@ -56,6 +57,8 @@ class Flow : public FlowState
     virtual Picos PauseTime() const = 0;
     /// Of its data, as its sender measured them; null where they are not kept.
     virtual const RttSamples* Rtts() const { return nullptr; }
+    /// Of its data as it arrives; null where the order is not counted.
+    virtual const PacketOrder* Order() const { return nullptr; }
 
   protected:
     void ReportFinished()

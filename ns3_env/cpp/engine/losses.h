@@ -16,15 +16,17 @@ enum class LossCause : uint8_t
 {
     BufferFull, ///< the switch had no room for what was to wait at this egress port
     Link,       ///< lost on the link that this port sends on
+    Failure, ///< the link was down, or there was no way on: of that the port by which the packet came in tells
 };
 
-inline constexpr std::array LOSS_CAUSES{LossCause::BufferFull, LossCause::Link};
+inline constexpr std::array LOSS_CAUSES{LossCause::BufferFull, LossCause::Link, LossCause::Failure};
 
 /// As results name it.
 constexpr const char*
 NameOf(LossCause cause)
 {
-    return cause == LossCause::BufferFull ? "buffer_full" : "link";
+    constexpr std::array NAMES{"buffer_full", "link", "failure"};
+    return NAMES[static_cast<size_t>(cause)];
 }
 
 struct Losses

@@ -163,6 +163,16 @@ FlowsToJson(const Episode& episode)
             {{"out_of_order_packets", [&](size_t i) { return records[i].outOfOrderPackets; }},
              {"duplicate_bytes", [&](size_t i) { return records[i].duplicateBytes; }}});
     }
+    if (episode.GetScenario().paths)
+    {
+        const auto order = [&](size_t i, uint64_t OrderSummary::* which)
+        { return records[i].order ? (*records[i].order).*which : 0; };
+        AddColumns(
+            table,
+            flows.size(),
+            {{"reordered_packets", [&](size_t i) { return order(i, &OrderSummary::late); }},
+             {"reorder_distance", [&](size_t i) { return order(i, &OrderSummary::distance); }}});
+    }
     if (episode.Rtts() != nullptr)
     {
         const auto rtt = [&](size_t i, Picos RttSummary::* which)
@@ -201,6 +211,26 @@ ReorderingToJson(const std::vector<FlowRecord>& records)
         bytes += record.duplicateBytes;
     }
     return {{"out_of_order_packets", packets}, {"duplicate_bytes", bytes}};
+}
+
+/// Of a network whose switches choose for each packet; of all flows together.
+Json
+PathsToJson(const Episode& episode)
+{
+    OrderSummary all{};
+    for (const FlowRecord& record : episode.Records())
+    {
+        if (record.order)
+        {
+            all.arrived += record.order->arrived;
+            all.late += record.order->late;
+            all.distance = std::max(all.distance, record.order->distance);
+        }
+    }
+    return {{"arrived_packets", all.arrived},
+            {"reordered_packets", all.late},
+            {"reorder_distance", all.distance},
+            {"outages", episode.GetScenario().paths->outages.size()}};
 }
 
 /// Background, one row each; payload bytes.
@@ -367,6 +397,10 @@ ResultsToJson(const Episode& episode, const Recorders& recorders)
     if (episode.GetScenario().recordReordering)
     {
         json["reordering"] = ReorderingToJson(episode.Records());
+    }
+    if (episode.GetScenario().paths)
+    {
+        json["paths"] = PathsToJson(episode);
     }
     json["queues"] = QueuesToJson(episode, recorders, columns);
     json["losses"] = LossesToJson(episode);

@@ -131,6 +131,47 @@ Routing::Path(uint32_t from, uint32_t to, const FiveTuple& tuple) const
     return path;
 }
 
+std::vector<const Neighbour*>
+Routing::NextHops(uint32_t node, uint32_t to) const
+{
+    std::vector<const Neighbour*> hops;
+    NearerTo(to, node, hops);
+    m_order->Sort(hops, to);
+    return hops;
+}
+
+void
+Routing::SetLink(uint32_t a, uint32_t b, bool up)
+{
+    for (const auto& [node, other] : {std::pair{a, b}, std::pair{b, a}})
+    {
+        auto& neighbours = m_graph.neighbours[node];
+        if (!up)
+        {
+            const auto at = std::find_if(neighbours.begin(),
+                                         neighbours.end(),
+                                         [&](const Neighbour& n) { return n.node == other; });
+            m_missing.emplace_back(node, *at);
+            neighbours.erase(at);
+            continue;
+        }
+        const auto at =
+            std::find_if(m_missing.begin(),
+                         m_missing.end(),
+                         [&](const auto& x) { return x.first == node && x.second.node == other; });
+        const auto before =
+            std::find_if(neighbours.begin(),
+                         neighbours.end(),
+                         [&](const Neighbour& n) { return n.port > at->second.port; });
+        neighbours.insert(before, at->second);
+        m_missing.erase(at);
+    }
+    for (auto& distances : m_distances)
+    {
+        distances.clear();
+    }
+}
+
 Hops
 Routing::MeasuredPath(const Hops& path) const
 {

@@ -50,6 +50,12 @@ class Routing
      */
     Hops Path(uint32_t from, uint32_t to, const FiveTuple& tuple) const;
 
+    /// The neighbours of `node` by which a packet may go on to the host `to`, in their order; none where there is no way.
+    std::vector<const Neighbour*> NextHops(uint32_t node, uint32_t to) const;
+
+    /// The link between two nodes is one no more, or again; hops that were handed out are void.
+    void SetLink(uint32_t a, uint32_t b, bool up);
+
     /// The path that a base RTT is of, for a flow that takes `path`.
     Hops MeasuredPath(const Hops& path) const;
 
@@ -62,6 +68,8 @@ class Routing
     void NearerTo(uint32_t to, uint32_t node, std::vector<const Neighbour*>& hops) const;
 
     Graph m_graph;
+    std::vector<std::pair<uint32_t, Neighbour>>
+        m_missing; ///< by the node that has no such neighbour now
     std::unique_ptr<NextHopOrder> m_order;
     mutable std::vector<std::vector<uint16_t>> m_distances; ///< by destination, on demand
 };

@@ -118,6 +118,10 @@ Episode::Record(const Flow& flow)
     record.outOfOrderPackets = flow.OutOfOrderPackets();
     record.duplicateBytes = flow.DuplicateBytes();
     m_transmittedPayload += flow.TransmittedBytes();
+    if (const PacketOrder* order = flow.Order())
+    {
+        record.order = {order->Arrived(), order->Late(), order->Distance()};
+    }
     if (const RttSamples* rtts = flow.Rtts())
     {
         if (!m_rtts)

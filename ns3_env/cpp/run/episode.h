@@ -30,6 +30,14 @@ struct RttSummary
     Picos max;
 };
 
+/// Data packets of a flow at its receiver (PacketOrder).
+struct OrderSummary
+{
+    uint64_t arrived;
+    uint64_t late;
+    uint64_t distance;
+};
+
 /// One row of flows.csv, and what the flow's packets have in their headers.
 struct FlowRecord
 {
@@ -44,7 +52,8 @@ struct FlowRecord
     uint64_t timeouts{0};
     uint64_t outOfOrderPackets{0};
     uint64_t duplicateBytes{0};
-    std::optional<RttSummary> rtt; ///< where the flow keeps its RTTs and has seen one
+    std::optional<OrderSummary> order; ///< where it is counted
+    std::optional<RttSummary> rtt;     ///< where the flow keeps its RTTs and has seen one
 };
 
 /// Trace sources of an episode, for recorders.

@@ -3,6 +3,7 @@
 #ifndef NS3_ENV_RUN_SCENARIO_H
 #define NS3_ENV_RUN_SCENARIO_H
 
+#include "path-spec.h"
 #include "reliability.h"
 
 #include "ns3_env/cpp/contract/clock-spec.h"
@@ -91,10 +92,11 @@ struct Scenario
     uint32_t priorityGroup{3}; ///< of all packets; switches do not manage group 0
     EcnConfig ecn;
     CongestionPointConfig congestionPoints;
-    std::optional<Picos> flowTimeout;           ///< count flows by timeout; exactly if absent
-    double lossProbability{0};                  ///< of each packet on each link
-    LinkCorruption corruption;                  ///< of links that have their own
-    std::optional<Picos> retransmissionTimeout; ///< default: from the network's buffers
+    std::optional<Picos> flowTimeout; ///< count flows by timeout; exactly if absent
+    double lossProbability{0};        ///< of each packet on each link
+    LinkCorruption corruption;        ///< of links that have their own
+    std::optional<PathSpec> paths;    ///< absent: a flow has one path, and links never fail
+    std::optional<Picos> retransmissionTimeout;           ///< default: from the network's buffers
     std::optional<SelectiveRepeatConfig> selectiveRepeat; ///< absent: go-back-N
     NicConfig nic;
     std::vector<ControllerSpec> controllers;

@@ -59,6 +59,8 @@ MORE_COLUMNS = (
     "endless",
     "out_of_order_packets",
     "duplicate_bytes",
+    "reordered_packets",
+    "reorder_distance",
     "rtt_samples",
     "rtt_mean_ns",
     "rtt_p50_ns",

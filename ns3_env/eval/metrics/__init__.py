@@ -18,6 +18,7 @@ from ns3_env.eval.metrics import (  # noqa: F401, the order of tables
     fairness,
     goodput,
     losses,
+    paths,
     pauses,
     queues,
     reordering,

@@ -34,7 +34,8 @@ def dropped_packets(results: Results) -> float:
     return float(results["totals"]["dropped_packets"])
 
 
-def _lost_by(results: Results, cause: str) -> float:
+def lost_by(results: Results, cause: str) -> float:
+    """Packets lost by one cause of ``ns3_env.simulator.results``."""
     return float(sum(lost["packets"] for lost in results.get("losses", ()) if lost["cause"] == cause))
 
 
@@ -48,7 +49,7 @@ def _lost_by(results: Results, cause: str) -> float:
 )
 def buffer_losses(results: Results) -> float:
     """Packets for which a switch had no room: of the dropped ones, those that a full buffer cost."""
-    return _lost_by(results, "buffer_full")
+    return lost_by(results, "buffer_full")
 
 
 @metric(
@@ -60,8 +61,8 @@ def buffer_losses(results: Results) -> float:
     resolution=1,
 )
 def link_losses(results: Results) -> float:
-    """Packets lost on links: the rest of the dropped ones."""
-    return _lost_by(results, "link")
+    """Packets lost on links that corrupt them."""
+    return lost_by(results, "link")
 
 
 @metric(

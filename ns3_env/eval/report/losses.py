@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ns3_env.eval.benchmark.folder import Cell, losses
 
 #: What a cause of ``ns3_env.simulator.results`` means to a reader.
-CAUSES = {"buffer_full": "buffer full", "link": "lost on the link"}
+CAUSES = {"buffer_full": "buffer full", "link": "lost on the link", "failure": "link or switch down"}
 #: Ports of a controller that are shown, those that lost most; the others stand in a row together.
 SHOWN = 4
 #: Headings of the rows of ``of_scenario``.

@@ -140,9 +140,10 @@ Hpcc::OnAck(FlowState& flow, const AckSample& ack)
     {
         return;
     }
-    if (!m_stored || m_hopCount != std::min(ack.hops.size(), m_last.size()))
+    if (!m_stored || m_way != ack.way || m_hopCount != std::min(ack.hops.size(), m_last.size()))
     {
-        StoreRecords(ack.hops);
+        StoreRecords(ack.hops); // of another way (its "pathID"): there is nothing to compare with
+        m_way = ack.way;
         m_stored = true;
         m_lastUpdateSeq = flow.SentBytes();
         return;

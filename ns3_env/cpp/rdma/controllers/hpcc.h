@@ -48,6 +48,7 @@ class Hpcc : public CongestionControl
     bool m_stored{false};        ///< the first ACK only stores
     std::array<IntRecord, MAX_INT_HOPS> m_last{};
     size_t m_hopCount{0};
+    uint32_t m_way{0}; ///< that these records are of
 };
 
 } // namespace ns3::env::rdma

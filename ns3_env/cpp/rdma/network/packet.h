@@ -88,6 +88,8 @@ struct alignas(CACHE_LINE) Packet
         std::array<IntRecord, MAX_INT_HOPS> intRecords;
         QueueFeedback feedback; ///< Notification
     };
+    uint32_t
+        way; ///< of the data through a network whose switches choose per packet (Steering); ACKs keep it
 
     uint64_t answered; ///< Nack, under selective repeat: the sequence of the packet that it answers
 
@@ -215,6 +217,16 @@ class Flight
             m_last->arrival = arrival;
         }
         m_last = p;
+    }
+
+    uint64_t Count() const
+    {
+        uint64_t count = 0;
+        for (const Packet* p = m_first; p != nullptr; p = p->next)
+        {
+            ++count;
+        }
+        return count;
     }
 
     /// Takes the first, and asks memory for the second.

@@ -107,16 +107,15 @@ Port::OnArrival()
         m_arrivalEvent.Arm(packet->arrival - now);
     }
     packet->arrival = now;
+    if (m_watched && !m_peer->Passes(packet)) [[unlikely]]
+    {
+        return;
+    }
     if (packet->flow == nullptr) [[unlikely]] // PFC is handled by the MAC itself
     {
         m_rxTrace(*packet);
         SetPaused(packet->kind == PacketKind::Pause, packet->arrival);
         m_network.Release(packet);
-        return;
-    }
-    if (m_lossy && m_peer->IsLost(*packet)) [[unlikely]]
-    {
-        m_peer->Lose(packet, LossCause::Link);
         return;
     }
     if (m_traced) [[unlikely]]
@@ -196,7 +195,7 @@ void
 Port::SetLoss(const Corruption& corruption)
 {
     m_lossProbability = corruption.packetRate;
-    m_peer->m_lossy |= corruption.packetRate > 0;
+    m_peer->m_watched |= corruption.packetRate > 0;
     if (corruption.bitErrorRate > 0)
     {
         SetDropFilter(Callback<bool, const Packet&>(
@@ -209,7 +208,59 @@ void
 Port::SetDropFilter(Callback<bool, const Packet&> filter)
 {
     m_dropFilter = filter;
-    m_peer->m_lossy = true;
+    WatchArrivals();
+}
+
+void
+Port::Fail(Picos now)
+{
+    if (!m_outage)
+    {
+        m_outage = std::make_unique<Outage>();
+        WatchArrivals();
+    }
+    *m_outage = {.down = true, .busyUntil = m_busyUntil, .lostNext = m_peer->m_incoming.Count()};
+    m_busyUntil = NEVER; // no look at the port finds it free
+    while (Packet* frame = m_control.Pop())
+    {
+        m_network.Release(frame);
+    }
+    if (m_paused)
+    {
+        SetPaused(false, now);
+    }
+    OnFail(now);
+}
+
+void
+Port::Recover(Picos now)
+{
+    m_outage->down = false;
+    m_busyUntil = std::max(now, m_outage->busyUntil);
+    OnRecover();
+    Kick();
+}
+
+bool
+Port::Passes(Packet* packet)
+{
+    if (m_outage && m_outage->lostNext > 0)
+    {
+        --m_outage->lostNext;
+        if (packet->flow == nullptr)
+        {
+            m_network.Release(packet);
+            return false;
+        }
+        Lose(packet, LossCause::Failure);
+        return false;
+    }
+    if (packet->flow != nullptr && IsLost(*packet))
+    {
+        Lose(packet, LossCause::Link);
+        return false;
+    }
+    return true;
 }
 
 bool

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
 namespace ns3::env::rdma
 {
@@ -63,6 +64,18 @@ class Port : public Object
 
     /// Loses data and ACK packets on their way to the peer. A bit error rate takes the place of a filter.
     void SetLoss(const Corruption& corruption);
+    /// @name A link that fails, at either of its ends
+    /// @{
+    /// From now on nothing is sent; what this end has sent and has not arrived is lost, and so is what waits at a
+    /// switch. The peer's pause is void.
+    void Fail(Picos now);
+    /// It sends again. A switch that has no room for more pauses its peer anew.
+    void Recover(Picos now);
+    bool IsDown() const { return m_outage && m_outage->down; }
+    /// A packet that was to leave here while the link is down, or has no way on.
+    void LoseByFailure(Packet* packet) { Lose(packet, LossCause::Failure); }
+    /// @}
+
     /// Loses each packet arriving at the peer for which the filter returns true (fault injection).
     void SetDropFilter(Callback<bool, const Packet&> filter);
 
@@ -79,6 +92,15 @@ class Port : public Object
     void KickAs(Self& self);
     /// A data, ACK or NACK packet has arrived here.
     virtual void Receive(Packet* packet) = 0;
+
+    /// What this end has sent arrives at its peer; false where it is lost instead, and counted. Only asked where
+    /// WatchArrivals() was called, or what may lose packets is set.
+    virtual bool Passes(Packet* packet);
+    /// From now on Passes() is asked.
+    void WatchArrivals() { m_peer->m_watched = true; }
+    /// The link has failed: of what waits here. The link is back: whether the peer is to be paused.
+    virtual void OnFail(Picos) {}
+    virtual void OnRecover() {}
 
     /// Whether anybody listens to one of its trace sources.
     bool IsTraced() const { return m_traced; }
@@ -100,6 +122,13 @@ class Port : public Object
     /// What a frame of this kind takes; most are as long as the one before it.
     Picos TransmissionTime(const Packet& packet);
 
+    struct Outage
+    {
+        bool down{false};
+        Picos busyUntil{0};   ///< as it was when the link failed
+        uint64_t lostNext{0}; ///< frames in flight that will not arrive, which come first
+    };
+
     struct LastFrame
     {
         uint32_t bytes{0};
@@ -112,8 +141,8 @@ class Port : public Object
     uint64_t m_reserved{0}; ///< number of its place, which it takes only if something waits
     bool m_isReserved{false};
     bool m_paused{false};
-    bool m_traced{false}; ///< somebody listens to a trace source
-    bool m_lossy{false}; ///< what comes in may be lost: the peer has a loss probability or a filter
+    bool m_traced{false};  ///< somebody listens to a trace source
+    bool m_watched{false}; ///< the peer looks at what comes in first (Passes): it may be lost
     Port* m_peer{nullptr};
     PacketFifo m_control; ///< PFC frames, then feedback frames
 
@@ -140,6 +169,7 @@ class Port : public Object
     uint64_t m_pauseFramesSent{0};
 
     LossCounts m_lost;
+    std::unique_ptr<Outage> m_outage; ///< null where the link never failed
     double m_lossProbability{0};
     Callback<bool, const Packet&> m_dropFilter;
     TracedCallback<const Packet&, LossCause> m_dropTrace;

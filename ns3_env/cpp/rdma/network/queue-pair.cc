@@ -253,6 +253,7 @@ QueuePair::OnFeedback(const Packet& packet, Picos now)
     ack.ackedBytes = packet.sequence;
     ack.newlyAckedBytes = newly;
     ack.ecnMarked = packet.ecnMarked;
+    ack.way = m_steered ? packet.way : 0;
     ack.hops = packet.IntRecords();
     m_controller->OnAck(*this, ack);
     if (m_ackedBytes == m_sizeBytes)

@@ -6,6 +6,7 @@
 #include "packet.h"
 #include "port.h"
 #include "selective-repeat.h"
+#include "steering.h"
 
 #include "ns3/event-id.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
@@ -70,7 +71,13 @@ class QueuePair final : public Flow
     /// Makes it a stream: full packets at `rateBps` (on the wire) until `stop`, whatever comes of them. What the NIC's
     /// other flows or a pause hold back leaves as soon as it can, but not after the stop.
     void SetOpenLoop(double rateBps, Picos stop);
+    /// Switches choose its packets' ways: it has no routes.
+    void SetSteered(std::unique_ptr<SteeredFlow> steered) { m_steered = std::move(steered); }
     /// @}
+
+    /// What its network knows of it; null where it has routes.
+    SteeredFlow* Steered() const { return m_steered.get(); }
+    const PacketOrder* Order() const override { return m_steered ? &m_steered->Order() : nullptr; }
 
     void Start() override;
     void Abort() override;
@@ -239,6 +246,7 @@ class QueuePair final : public Flow
     uint64_t m_duplicates{0};
     std::unique_ptr<Selective> m_selective;
     std::unique_ptr<Answers> m_answers;
+    std::unique_ptr<SteeredFlow> m_steered;
 };
 
 } // namespace ns3::env::rdma

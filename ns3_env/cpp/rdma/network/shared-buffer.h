@@ -41,6 +41,8 @@ class SharedBuffer
     bool TakePause(uint32_t port);
     /// True where it is paused and is to be resumed now, which counts as done.
     bool TakeResume(uint32_t port);
+    /// The neighbour knows of no pause any more.
+    void ForgetPause(uint32_t port) { m_ports[port].pausing = false; }
 
     /// Pool bytes that a port holds.
     uint64_t SharedBytes(uint32_t port) const;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace ns3::env::rdma
 {
@@ -311,6 +312,25 @@ SwitchPort::Receive(Packet* packet)
     m_switch.Forward(packet, *this);
 }
 
+void
+SwitchPort::OnFail(Picos now)
+{
+    m_switch.ForgetPause(*this);
+    const int64_t mostUnmarked =
+        std::exchange(m_mostUnmarked, INT64_MAX); // what is lost is not marked
+    while (Packet* packet = Dequeue(now))
+    {
+        LoseByFailure(packet);
+    }
+    m_mostUnmarked = mostUnmarked;
+}
+
+void
+SwitchPort::OnRecover()
+{
+    m_switch.PauseIfNeeded(*this);
+}
+
 TypeId
 Switch::GetTypeId()
 {
@@ -372,6 +392,15 @@ Switch::Forward(Packet* packet, SwitchPort& ingress)
         ingress.SendPfc(PacketKind::Pause);
     }
     egress->Enqueue(packet, packet->arrival);
+}
+
+void
+Switch::PauseIfNeeded(SwitchPort& port)
+{
+    if (m_buffer.TakePause(port.Index()))
+    {
+        port.SendPfc(PacketKind::Pause);
+    }
 }
 
 void

@@ -119,6 +119,9 @@ class SwitchPort : public Port
     Picos NextReady(Picos now) const { return IsPaused() || m_queue.IsEmpty() ? NEVER : now; }
     void Receive(Packet* packet) override;
 
+    void OnFail(Picos now) override;
+    void OnRecover() override;
+
     static constexpr bool LOOKS_AFTER_EACH_FRAME = false;
 
     alignas(CACHE_LINE) PacketFifo m_queue;
@@ -150,6 +153,8 @@ class Switch : public Object
     Switch(NetworkContext& network, const SharedBufferConfig& config);
 
     SwitchPort& AddPort(uint32_t nodeId, Scheduling scheduling);
+    /// A port of another kind, with the next index.
+    void AddPort(Ptr<SwitchPort> port) { m_ports.push_back(port); }
     /// Registers a connected port with the buffer; all ports, in order, before the first packet.
     void ConfigureBuffer(const NetworkRules& rules, double hostRateBps, uint32_t frameBytes);
 
@@ -160,6 +165,14 @@ class Switch : public Object
     void Forward(Packet* packet, SwitchPort& ingress);
     /// A packet that entered by `ingressPort` has left the queue.
     void Release(uint32_t ingressPort, uint32_t bytes);
+
+    /// @name The link at a port
+    /// @{
+    /// It has failed: nobody is paused there.
+    void ForgetPause(const SwitchPort& port) { m_buffer.ForgetPause(port.Index()); }
+    /// It is back: the neighbour is paused if what is left of what it sent asks for it.
+    void PauseIfNeeded(SwitchPort& port);
+    /// @}
 
   private:
     NetworkContext& m_network;

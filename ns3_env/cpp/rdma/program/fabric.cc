@@ -6,6 +6,7 @@
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/rdma/network/least-remaining.h"
+#include "ns3_env/cpp/rdma/network/steered-port.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,6 +23,8 @@ constexpr double TELEMETRY_REFERENCE_BPS = 25e9;
 constexpr double LONGEST_DRAIN_S =
     4e3; // what is longer than a simulation can be is never waited for
 
+constexpr Picos DEFAULT_FLOW_TIMEOUT = 1'000'000 * PS_PER_NS;
+
 } // namespace
 
 Fabric::Fabric(const Scenario& scenario)
@@ -33,6 +36,15 @@ Fabric::Fabric(const Scenario& scenario)
     m_context.linkEvents = Rules().GetLinkEvents();
     m_context.random = Rules().MakeRandomSource(m_scenario.isSwitch.size());
     EventLoop::FitGrain(m_scenario.payloadBytes, m_scenario.FastestBps(), m_scenario.links.size());
+    if (m_scenario.paths)
+    {
+        m_steering = std::make_unique<Steering>(
+            *m_scenario.paths,
+            Routing(m_scenario,
+                    [this](const Graph& graph) { return Rules().MakeNextHopOrder(graph); }),
+            [this](uint32_t node, uint32_t port) -> SwitchPort&
+            { return *m_switchOf[node]->Ports()[port]; });
+    }
     BuildNodes();
     ConfigureSwitches();
     m_timeout = m_scenario.retransmissionTimeout.value_or(DefaultTimeout());
@@ -64,6 +76,19 @@ Fabric::Ports() const
 }
 
 void
+Fabric::AddPort(uint32_t id)
+{
+    Switch& sw = *m_switchOf[id];
+    if (!m_steering)
+    {
+        sw.AddPort(id, m_scenario.scheduling);
+        return;
+    }
+    const auto index = static_cast<uint32_t>(sw.Ports().size());
+    sw.AddPort(CreateObject<SteeredPort>(m_context, sw, id, index, *m_steering));
+}
+
+void
 Fabric::BuildNodes()
 {
     const auto count = static_cast<uint32_t>(m_scenario.isSwitch.size());
@@ -90,7 +115,7 @@ Fabric::BuildNodes()
             for (size_t i = 0; i < m_paths.GetRouting().Neighbours(id).size(); ++i)
             {
                 Heartbeat::Beat();
-                m_switchOf[id]->AddPort(id, m_scenario.scheduling);
+                AddPort(id);
             }
         }
         else
@@ -133,9 +158,9 @@ Fabric::ConfigureSwitches()
                 static_cast<uint32_t>(std::max(1.0, hostRate / TELEMETRY_REFERENCE_BPS));
             port->Configure(Rules().MakeMarker(m_scenario.ecn, port->RateBps(), *m_context.random),
                             unit);
-            if (m_scenario.flowTimeout)
+            if (m_scenario.flowTimeout || m_steering) // an exact count is of a flow's one path
             {
-                port->CountRecentFlows(*m_scenario.flowTimeout);
+                port->CountRecentFlows(m_scenario.flowTimeout.value_or(DEFAULT_FLOW_TIMEOUT));
             }
             if (m_scenario.congestionPoints.enabled)
             {
@@ -144,6 +169,10 @@ Fabric::ConfigureSwitches()
             if (m_scenario.recordQueues)
             {
                 port->RecordQueue(counted);
+            }
+            if (m_steering && !m_scenario.isSwitch[port->Peer().NodeId()])
+            {
+                DynamicCast<SteeredPort>(port)->CountOrder();
             }
         }
     }
@@ -217,6 +246,12 @@ Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, Ptr<CongestionControl
         flow->DropRecords();
     }
     flow->SetPath(*m_nics[spec.source], PortsOf(path.forward), PortsOf(path.backward));
+    if (m_steering)
+    {
+        flow->SetSteered(std::make_unique<SteeredFlow>(spec.source,
+                                                       spec.destination,
+                                                       Paths::TupleOf(spec, sourcePort)));
+    }
     flow->SetRetransmissionTimeout(m_timeout);
     flow->SetRecovery({.nackInterval = Rules().NackInterval(flow->Path().baseRtt),
                        .acknowledgesDuplicates = Rules().AcknowledgesDuplicates(),

@@ -34,6 +34,8 @@ class Fabric
     const std::vector<Ptr<Nic>>& Nics() const { return m_nics; } ///< by node id; null for switches
     /// Every port, by node and index.
     std::vector<Port*> Ports() const;
+    /// Null where flows have routes of their own.
+    Steering* GetSteering() const { return m_steering.get(); }
     const NetworkRules& Rules() const { return m_paths.Rules(); }
 
     /// Both ends of a flow, not started. \throws ScenarioError where there is no path.
@@ -45,6 +47,7 @@ class Fabric
 
   private:
     void BuildNodes();
+    void AddPort(uint32_t id);
     void ConfigureSwitches();
     void CheckBuffer(uint32_t id, const Switch& sw) const;
     void CheckRecords(const FlowSpec& spec, const Hops& path) const;
@@ -56,6 +59,7 @@ class Fabric
     Paths m_paths;
     NetworkContext m_context;
     Picos m_timeout{0};
+    std::unique_ptr<Steering> m_steering;
 
     std::vector<Ptr<Node>> m_nodes;
     std::vector<Ptr<Nic>> m_nics;

@@ -42,13 +42,16 @@ Paths::Paths(const Scenario& scenario)
     m_extremes.baseRtt += m_scenario.nic.ackDelay;
 }
 
+FiveTuple
+Paths::TupleOf(const FlowSpec& spec, uint16_t sourcePort)
+{
+    return {NodeAddress(spec.source), NodeAddress(spec.destination), sourcePort, DESTINATION_PORT};
+}
+
 RoundTrip
 Paths::Of(const FlowSpec& spec, uint16_t sourcePort) const
 {
-    const FiveTuple tuple{NodeAddress(spec.source),
-                          NodeAddress(spec.destination),
-                          sourcePort,
-                          DESTINATION_PORT};
+    const FiveTuple tuple = TupleOf(spec, sourcePort);
     return {m_routing.Path(spec.source, spec.destination, tuple),
             m_routing.Path(spec.destination, spec.source, tuple.Reversed())};
 }

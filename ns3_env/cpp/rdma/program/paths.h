@@ -32,6 +32,8 @@ class Paths
     const Routing& GetRouting() const { return m_routing; }
     const PathExtremes& Extremes() const { return m_extremes; }
 
+    /// What switches hash of a flow's data.
+    static FiveTuple TupleOf(const FlowSpec& spec, uint16_t sourcePort);
     /// \throws ScenarioError where there is no path.
     RoundTrip Of(const FlowSpec& spec, uint16_t sourcePort) const;
     /// All but the bytes of a packet, which its controller knows.

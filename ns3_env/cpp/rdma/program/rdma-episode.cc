@@ -126,6 +126,10 @@ RdmaEpisode::RdmaEpisode(Scenario scenario, FlowHook onCreate)
       m_streams(m_scenario, m_fabric)
 {
     CheckEach(m_scenario, CreateController);
+    if (m_scenario.paths && !m_scenario.paths->outages.empty())
+    {
+        m_failures = std::make_unique<Failures>(m_fabric, *m_scenario.paths);
+    }
 }
 
 RdmaEpisode::~RdmaEpisode()
@@ -151,6 +155,10 @@ void
 RdmaEpisode::OnRunBegins()
 {
     m_streams.Schedule();
+    if (m_failures)
+    {
+        m_failures->Schedule();
+    }
 }
 
 void

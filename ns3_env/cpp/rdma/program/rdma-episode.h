@@ -3,7 +3,7 @@
 #ifndef NS3_ENV_RDMA_PROGRAM_RDMA_EPISODE_H
 #define NS3_ENV_RDMA_PROGRAM_RDMA_EPISODE_H
 
-#include "fabric.h"
+#include "failures.h"
 
 #include "ns3_env/cpp/run/episode.h"
 #include "ns3_env/cpp/run/run-report.h"
@@ -88,6 +88,7 @@ class RdmaEpisode final : public Episode
 
     Fabric m_fabric;
     Streams m_streams;
+    std::unique_ptr<Failures> m_failures; ///< null where no link ever fails
 };
 
 } // namespace ns3::env::rdma

@@ -6,6 +6,7 @@
 #include "fluid-paths.h"
 #include "plugins.h"
 #include "rdma-episode.h"
+#include "read-paths.h"
 
 #include "ns3/command-line.h"
 #include "ns3_env/cpp/contract/declaration.h"
@@ -111,7 +112,8 @@ ReadSwitch(JsonReader section, Scenario& s)
                        : Scheduling::Fifo;
     const auto counter = section.OneOf("flow_counter", {"exact", "timeout"});
     const Picos timeout = section.Whole<int64_t>("flow_timeout_ns", 1, bounds::TIME_NS) * PS_PER_NS;
-    if (counter == "timeout")
+    if (counter == "timeout" ||
+        s.paths)
     {
         s.flowTimeout = timeout;
     }
@@ -215,6 +217,7 @@ RdmaTransport::ReadKeys(JsonReader& root, Scenario& scenario)
     {
         scenario.minRateBps = root.Number("min_rate_bps", bounds::LEAST_RATE_BPS, bounds::RATE_BPS);
     }
+    scenario.paths = ReadPaths(root);
     ReadSwitch(root.Sub("switch"), scenario);
     scenario.priorityGroup = root.Whole<uint32_t>("priority_group", 0, 7);
     const Picos timeout =
@@ -237,7 +240,9 @@ RdmaTransport::ReadKeys(JsonReader& root, Scenario& scenario)
 std::unique_ptr<Episode>
 RdmaTransport::Build(Scenario scenario, Episode::FlowHook onCreate)
 {
-    if (const auto sharing = SharingOf(scenario, FLUIDS))
+    const auto sharing = SharingOf(scenario, FLUIDS);
+    CheckPaths(scenario, sharing.has_value());
+    if (sharing)
     {
         CheckEach(scenario, CreateController);
         return std::make_unique<FluidEpisode>(

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Reordering of a flow's packets as its receiver sees it (RFC 4737).
+#ifndef NS3_ENV_ENGINE_PACKET_ORDER_H
+#define NS3_ENV_ENGINE_PACKET_ORDER_H
+
+#include "ns3_env/cpp/contract/units.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+
+namespace ns3::env
+{
+
+/// Counts packets that arrive after one that was sent later. What is sent again is a packet of its own.
+class PacketOrder
+{
+  public:
+    /// A packet has arrived whose transmission began at `sentAt`, a time that no other packet of the flow has.
+    void OnArrival(Picos sentAt)
+    {
+        ++m_arrived;
+        if (m_latest.empty() || sentAt >= m_latest.back().sentAt)
+        {
+            m_latest.push_back({sentAt, m_arrived});
+            if (m_latest.size() > MOST)
+            {
+                m_latest.pop_front();
+            }
+            return;
+        }
+        ++m_late;
+        const auto before =
+            std::upper_bound(m_latest.begin(),
+                             m_latest.end(),
+                             sentAt,
+                             [](Picos time, const Arrival& x) { return time < x.sentAt; });
+        m_distance = std::max(m_distance, m_arrived - before->number);
+    }
+
+    uint64_t Arrived() const { return m_arrived; }
+    /// Packets that came late.
+    uint64_t Late() const { return m_late; }
+    /// The most arrivals between the first packet that overtook one and that one (RFC 4737, "extent"), as far as MOST.
+    uint64_t Distance() const { return m_distance; }
+
+  private:
+    static constexpr size_t MOST = 4096;
+
+    struct Arrival
+    {
+        Picos sentAt;
+        uint64_t number;
+    };
+
+    std::deque<Arrival> m_latest; ///< those that none had overtaken, the last ones
+    uint64_t m_arrived{0};
+    uint64_t m_late{0};
+    uint64_t m_distance{0};
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_ENGINE_PACKET_ORDER_H

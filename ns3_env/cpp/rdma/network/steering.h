@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Next hops of packets in a network whose switches choose for each: load balancing, and routes that change.
+#ifndef NS3_ENV_RDMA_NETWORK_STEERING_H
+#define NS3_ENV_RDMA_NETWORK_STEERING_H
+
+#include "packet.h"
+
+#include "ns3_env/cpp/engine/packet-order.h"
+#include "ns3_env/cpp/routing/routing.h"
+#include "ns3_env/cpp/run/path-spec.h"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace ns3::env::rdma
+{
+
+class SwitchPort;
+
+/// Ports by which a switch may send what goes to one host: all are equally near.
+struct NextHops
+{
+    std::vector<SwitchPort*> ports;
+    std::array<uint32_t, 2> turn{}; ///< whose it is, of data and of answers
+    uint64_t version{0};            ///< of the routes that they are of
+};
+
+/// What a network that steers its packets knows of a flow.
+class SteeredFlow
+{
+  public:
+    SteeredFlow(uint32_t source, uint32_t destination, const FiveTuple& tuple)
+        : m_target{destination, source},
+          m_tuple{tuple, tuple.Reversed()}
+    {
+    }
+
+    /// The port that a switch sent its last packet by.
+    struct Memory
+    {
+        uint32_t node;
+        uint32_t port; ///< among its NextHops
+        uint64_t version;
+        Picos seen;
+    };
+
+    /// \param answer whether it is of ACKs and NACKs, which go to the source
+    uint32_t Target(bool answer) const { return m_target[answer]; }
+    const FiveTuple& Tuple(bool answer) const { return m_tuple[answer]; }
+    /// Of the switch `node`; its version is 0 at first.
+    Memory& At(bool answer, uint32_t node);
+    PacketOrder& Order() { return m_order; }
+
+  private:
+    std::array<uint32_t, 2> m_target;
+    std::array<FiveTuple, 2> m_tuple;
+    std::array<std::vector<Memory>, 2> m_memory; ///< a handful
+    PacketOrder m_order;
+};
+
+/// Chooses among several next hops.
+class PathChoice
+{
+  public:
+    virtual ~PathChoice() = default;
+    /// \returns an index into `hops.ports`, of which there are at least two
+    virtual size_t Pick(NextHops& hops, const Packet& packet, uint32_t node, Picos now) = 0;
+};
+
+/// The routes of one network as its switches know them, and the choice among them.
+class Steering
+{
+  public:
+    /// Finds a port by node and index; not called before the first packet.
+    using PortOf = std::function<SwitchPort&(uint32_t node, uint32_t port)>;
+
+    Steering(const PathSpec& spec, Routing routing, PortOf portOf);
+
+    /// The port by which the switch `node` sends a packet of a flow on; null where it knows of no way.
+    SwitchPort* NextPort(const Packet& packet, uint32_t node, Picos now);
+    /// The next switch that asks where the packet is to leave is told this port.
+    void Tell(Packet& packet, SwitchPort& egress)
+    {
+        m_told[packet.hop] = &egress;
+        packet.egress = m_told.data();
+    }
+
+    /// Switches hear that a link is down, or is back.
+    void SetLink(uint32_t a, uint32_t b, bool up);
+
+  private:
+    NextHops& HopsTo(uint32_t host, uint32_t node);
+
+    Routing m_routing;
+    PortOf m_portOf;
+    std::unique_ptr<PathChoice> m_choice;
+    uint64_t m_version{1};
+    std::array<SwitchPort*, MAX_PATH_SWITCHES> m_told{};
+    std::vector<std::vector<std::unique_ptr<NextHops>>> m_hops; ///< by node and host, on demand
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_NETWORK_STEERING_H

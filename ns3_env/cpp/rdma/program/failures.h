@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Failures of a network's links in time, and when its switches hear of them.
+#ifndef NS3_ENV_RDMA_PROGRAM_FAILURES_H
+#define NS3_ENV_RDMA_PROGRAM_FAILURES_H
+
+#include "fabric.h"
+
+#include "ns3_env/cpp/run/path-spec.h"
+
+#include <vector>
+
+namespace ns3::env::rdma
+{
+
+/// A link is down while at least one of its outages lasts. Routes are those of the links that were up `convergence` ago.
+class Failures
+{
+  public:
+    /// `fabric` and `spec` must outlive this. \throws ScenarioError where two nodes are not joined
+    Failures(const Fabric& fabric, const PathSpec& spec);
+
+    Failures(const Failures&) = delete;
+    Failures& operator=(const Failures&) = delete;
+
+    void Schedule();
+
+  private:
+    struct Link
+    {
+        Port* a;
+        Port* b;
+        int outages{0}; ///< that last
+        int known{0};   ///< the same as switches know them
+    };
+
+    void Count(Link& link, int change);
+    void Hear(Link& link, int change);
+
+    const PathSpec& m_spec;
+    Steering& m_steering;
+    std::vector<Link> m_links;
+    std::vector<size_t> m_linkOf; ///< by outage
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_PROGRAM_FAILURES_H

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The keys load_balancing and failures, and what they do not go together with.
+#include "read-paths.h"
+
+#include "ns3_env/cpp/json/bounds.h"
+#include "ns3_env/cpp/json/json-reader.h"
+
+#include <array>
+#include <string>
+#include <utility>
+
+namespace ns3::env::rdma
+{
+
+namespace
+{
+
+constexpr int64_t FOR_EVER = -1; ///< the end of an outage that has none
+
+Picos
+TimeOf(int64_t ns)
+{
+    return ns == FOR_EVER ? NEVER : ns * PS_PER_NS;
+}
+
+void
+ReadBalancing(JsonReader section, PathSpec& spec)
+{
+    constexpr std::array<std::pair<const char*, Balancing>, 4> BY{
+        {{"flowlet", Balancing::Flowlet},
+         {"random", Balancing::Random},
+         {"round_robin", Balancing::InTurn},
+         {"least_queue", Balancing::LeastQueue}}};
+    const std::string by = section.OneOf("by", {"flowlet", "random", "round_robin", "least_queue"});
+    for (const auto& [name, balancing] : BY)
+    {
+        spec.balancing = by == name ? balancing : spec.balancing;
+    }
+    if (by == "flowlet")
+    {
+        spec.gap = section.Whole<int64_t>("gap_ns", 0, bounds::TIME_NS) * PS_PER_NS;
+    }
+    section.RefuseOthers();
+}
+
+void
+ReadFailures(JsonReader section, PathSpec& spec)
+{
+    spec.convergence = section.Whole<int64_t>("convergence_ns", 0, bounds::TIME_NS) * PS_PER_NS;
+    for (const auto& json : section.List("outages", bounds::LINKS))
+    {
+        JsonReader outage(json,
+                          section.Path("outages[" + std::to_string(spec.outages.size()) + "]"));
+        const auto a = outage.Whole<uint32_t>("a", 0, bounds::NODES - 1);
+        const auto b = outage.Whole<uint32_t>("b", 0, bounds::NODES - 1);
+        const auto at = outage.Whole<int64_t>("at_ns", 0, bounds::TIME_NS);
+        const auto until = outage.Whole<int64_t>("until_ns", FOR_EVER, bounds::TIME_NS);
+        outage.RefuseOthers();
+        if (until != FOR_EVER && until <= at)
+        {
+            throw ScenarioError(outage.Path("until_ns"),
+                                std::to_string(until) + " is not after at_ns, " +
+                                    std::to_string(at));
+        }
+        spec.outages.push_back({a, b, TimeOf(at), TimeOf(until)});
+    }
+    section.RefuseOthers();
+}
+
+} // namespace
+
+std::optional<PathSpec>
+ReadPaths(JsonReader& root)
+{
+    std::optional<PathSpec> spec;
+    if (root.Has("load_balancing"))
+    {
+        ReadBalancing(root.Sub("load_balancing"), spec.emplace());
+    }
+    if (root.Has("failures"))
+    {
+        ReadFailures(root.Sub("failures"), spec ? *spec : spec.emplace());
+    }
+    return spec;
+}
+
+void
+CheckPaths(const Scenario& scenario, bool fluid)
+{
+    if (!scenario.paths)
+    {
+        return;
+    }
+    const PathSpec& spec = *scenario.paths;
+    const bool balances = spec.balancing != Balancing::Flowlet || spec.gap < NEVER;
+    const std::string key = balances ? "load_balancing" : "failures";
+    const std::string without = "; leave '" + key + "' out";
+    if (fluid)
+    {
+        throw ScenarioError(key,
+                            "flows under a fluid reference have no packets to steer" + without);
+    }
+    if (scenario.scheduling == Scheduling::LeastRemaining)
+    {
+        throw ScenarioError(
+            key,
+            "ports that send of the flow with the least bytes left (the oracle's) know one "
+            "path of each flow" +
+                without + ", or write switch.scheduling: fifo");
+    }
+    if (scenario.published)
+    {
+        throw ScenarioError(
+            key,
+            "the published simulator gives a flow one path, and its links never fail: "
+            "write timing: exact, or leave '" +
+                key + "' out");
+    }
+    if (scenario.congestionPoints.enabled)
+    {
+        throw ScenarioError(
+            key,
+            "feedback frames of congestion points go back by the way that data came, which "
+            "has to be the flow's one path: write switch.congestion_points: null, or leave '" +
+                key + "' out");
+    }
+}
+
+} // namespace ns3::env::rdma

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The keys load_balancing and failures, and what they do not go together with.
+#ifndef NS3_ENV_RDMA_PROGRAM_READ_PATHS_H
+#define NS3_ENV_RDMA_PROGRAM_READ_PATHS_H
+
+#include "ns3_env/cpp/run/path-spec.h"
+#include "ns3_env/cpp/run/scenario.h"
+
+#include <optional>
+
+namespace ns3::env
+{
+class JsonReader;
+}
+
+namespace ns3::env::rdma
+{
+
+/// Nothing where flows have routes of their own: neither key is there. \throws ScenarioError
+std::optional<PathSpec> ReadPaths(JsonReader& root);
+
+/// \param fluid whether flows are fluids \throws ScenarioError where the scenario's switches cannot choose per packet
+void CheckPaths(const Scenario& scenario, bool fluid);
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_PROGRAM_READ_PATHS_H

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How a network's packets choose among equal paths, and when its links fail.
+#ifndef NS3_ENV_RUN_PATH_SPEC_H
+#define NS3_ENV_RUN_PATH_SPEC_H
+
+#include "ns3_env/cpp/contract/units.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// What a switch chooses by, of several next hops that are equally near to a packet's destination.
+enum class Balancing : uint8_t
+{
+    Flowlet, ///< the flow's hash; after a pause of the flow one by chance (Vanini 2017, LetFlow)
+    Random,  ///< each packet by chance
+    InTurn,  ///< each packet the next one, destination by destination
+    LeastQueue,
+};
+
+/// A link between two nodes that is down.
+struct LinkOutage
+{
+    uint32_t a;
+    uint32_t b;
+    Picos begin;
+    Picos end; ///< NEVER: it does not come back
+};
+
+/// Of a network whose switches choose for each packet.
+struct PathSpec
+{
+    Balancing balancing{Balancing::Flowlet};
+    Picos gap{NEVER};     ///< Flowlet: a longer pause of a flow; NEVER: its hash alone (ECMP)
+    Picos convergence{0}; ///< after a link has failed or come back until switches know of it
+    std::vector<LinkOutage> outages{};
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_RUN_PATH_SPEC_H

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Paths of RDMA's flows: load balancing, and failures of links and switches."""
+
+from __future__ import annotations
+
+from ns3_env.scenario.paths.balancing import Ecmp, Flowlet, LoadBalancing, Spray, balancing_content
+from ns3_env.scenario.paths.failures import DrawnOutages, Failures, Outage
+
+__all__ = [
+    "DrawnOutages",
+    "Ecmp",
+    "Failures",
+    "Flowlet",
+    "LoadBalancing",
+    "Outage",
+    "Spray",
+    "balancing_content",
+]

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Failures of links and switches, given or drawn from the seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ns3_env.config.bounds import MAX_LINKS, WHY_HOSTS, Nanoseconds, PortNumber, few
+from ns3_env.config.model import Strict
+from ns3_env.scenario.topology.network import Network
+
+#: Drawn outages that are expected of a scenario, at most.
+MAX_DRAWN = 100_000
+#: Beside the scenario's seed, so that failures are drawn apart from traffic.
+_STREAM = 0xFA11
+
+
+class Outage(Strict):
+    """A link between two nodes, or a switch with all its links, is down for a time."""
+
+    link: tuple[PortNumber, PortNumber] | None = None
+    switch: PortNumber | None = None
+    at_ns: Nanoseconds = Field(ge=0)
+    until_ns: Nanoseconds | None = Field(default=None, gt=0, description="none: it does not come back")
+
+    def links(self, network: Network) -> list[tuple[int, int]]:
+        """Those that are down."""
+        if self.link is not None:
+            return [self.link]
+        return [(link.a, link.b) for link in network.links if self.switch in (link.a, link.b)]
+
+    def fault(self, network: Network) -> str | None:
+        if (self.link is None) == (self.switch is None):
+            return "says either link: [NODE, NODE] or switch: NODE"
+        if self.until_ns is not None and self.until_ns <= self.at_ns:
+            return f"until_ns: {self.until_ns} is not after at_ns, {self.at_ns}"
+        if self.switch is not None:
+            switches = [i for i, kind in enumerate(network.nodes) if kind == "switch"]
+            if self.switch in switches:
+                return None
+            return f"switch: node {self.switch} is none; switches are {_few(switches)}"
+        if any({link.a, link.b} == set(self.link or ()) for link in network.links):
+            return None
+        a, b = self.link or (0, 0)
+        near = sorted({link.a + link.b - a for link in network.links if a in (link.a, link.b)})
+        return f"link: no link joins {a} and {b}; node {a} is joined to {_few(near) if near else 'none'}"
+
+
+class DrawnOutages(Strict):
+    """Each link, or switch, is up and down in turn, for exponential times drawn from the scenario's seed."""
+
+    of: Literal["fabric_links", "links", "switches"] = Field(
+        default="fabric_links", description="fabric_links: those between switches"
+    )
+    mean_up_ns: Nanoseconds = Field(gt=0)
+    mean_down_ns: Nanoseconds = Field(gt=0)
+
+    def elements(self, network: Network) -> list[Outage]:
+        """Each that may fail, as one that fails at once and for ever."""
+        if self.of == "switches":
+            nodes = enumerate(network.nodes)
+            return [Outage(switch=i, at_ns=0) for i, kind in nodes if kind == "switch"]
+        fabric = self.of == "fabric_links"
+        return [
+            Outage(link=(link.a, link.b), at_ns=0)
+            for link in network.links
+            if not fabric or network.nodes[link.a] == network.nodes[link.b] == "switch"
+        ]
+
+    def draw(self, network: Network, seed: int, time_limit_ns: int) -> Iterator[Outage]:
+        random = np.random.default_rng((seed, _STREAM))
+        for element in self.elements(network):
+            now = 0
+            while True:
+                at = now + max(1, round(random.exponential(self.mean_up_ns)))
+                now = at + max(1, round(random.exponential(self.mean_down_ns)))
+                if at >= time_limit_ns:
+                    break
+                until = now if now < time_limit_ns else None
+                yield element.model_copy(update={"at_ns": at, "until_ns": until})
+
+
+class Failures(Strict):
+    """Links and switches that fail and come back. Routes are those of the links that were up
+    ``convergence_ns`` ago; what is sent to a link that is down is lost, with what waits for it in a switch
+    and what is on the wire."""
+
+    convergence_ns: Nanoseconds = Field(default=0, ge=0)
+    outages: Annotated[list[Outage], few(MAX_LINKS, WHY_HOSTS)] = Field(default=[])
+    drawn: DrawnOutages | None = None
+
+    def faults(self, network: Network, time_limit_ns: int) -> list[str]:
+        """What does not fit the network, as "key: text"."""
+        found = [f"outages.{i}: {fault}" for i, x in enumerate(self.outages) if (fault := x.fault(network))]
+        if self.drawn is not None:
+            cycle = self.drawn.mean_up_ns + self.drawn.mean_down_ns
+            if (many := len(self.drawn.elements(network)) * time_limit_ns / cycle) > MAX_DRAWN:
+                found.append(
+                    f"drawn: about {many:.3g} outages until time_limit_ns; there may be {MAX_DRAWN}: "
+                    "a longer mean_up_ns would do"
+                )
+        return found
+
+    def content(self, network: Network, seed: int, time_limit_ns: int) -> dict[str, Any]:
+        """What the simulator reads: outages of single links, −1 the end of one that does not come back."""
+        drawn = () if self.drawn is None else self.drawn.draw(network, seed, time_limit_ns)
+        rows = [
+            {"a": a, "b": b, "at_ns": x.at_ns, "until_ns": -1 if x.until_ns is None else x.until_ns}
+            for x in (*self.outages, *drawn)
+            for a, b in x.links(network)
+        ]
+        return {"convergence_ns": self.convergence_ns, "outages": rows}
+
+
+def _few(numbers: list[int]) -> str:
+    shown = ", ".join(map(str, numbers[:8]))
+    return shown if len(numbers) <= 8 else f"{shown}, ..."

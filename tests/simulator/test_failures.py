@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Failures of links and switches: bytes are conserved through any sequence, flows get there in the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.metrics import measure
+from ns3_env.scenario import (
+    Controller,
+    DrawnOutages,
+    Ecmp,
+    Failures,
+    FatTree2,
+    FatTree3,
+    Flowlet,
+    Outage,
+    ParkingLot,
+    Poisson,
+    Scenario,
+    Spray,
+    Switch,
+)
+from ns3_env.scenario.topology import Graph, GraphLink
+from ns3_env.scenario.topology.network import Network
+from ns3_env.scenario.traffic import Flow, FlowList
+from ns3_env.simulator import Simulator
+from ns3_env.simulator.results import Results
+
+LIMIT_NS = 20_000_000
+BALANCING = (
+    Ecmp(),
+    Flowlet(gap_ns=2000),
+    Spray(by="random"),
+    Spray(by="round_robin"),
+    Spray(by="least_queue"),
+)
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Graph:
+    """Two to five switches joined in a ring and across, hosts at each."""
+    switches = draw(st.integers(2, 5))
+    hosts = draw(st.lists(st.integers(0, switches - 1), min_size=2, max_size=6))
+    first = len(hosts)
+    pairs = [(i, j) for i in range(switches) for j in range(i + 1, switches)]
+    ring = [(i, i + 1) for i in range(switches - 1)]
+    across = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=6))
+    joined = sorted({*ring, *across})
+    rates = st.sampled_from([10e9, 40e9, 100e9])
+    links = [GraphLink(a=i, b=first + at, rate_bps=draw(rates), delay_ns=1000) for i, at in enumerate(hosts)]
+    links += [GraphLink(a=first + i, b=first + j, rate_bps=draw(rates), delay_ns=500) for i, j in joined]
+    return Graph(nodes=["host"] * len(hosts) + ["switch"] * switches, links=links)
+
+
+topologies = st.one_of(
+    graphs(),
+    st.just(FatTree2(access=2, aggregation=3, hosts_per_access=3)),
+    st.just(FatTree3()),
+    st.just(ParkingLot(switches=3, hosts_per_switch=2)),
+)
+
+
+@st.composite
+def outages(draw: st.DrawFn, network: Network) -> list[Outage]:
+    found = []
+    for _ in range(draw(st.integers(1, 8))):
+        at = draw(st.integers(0, 120_000))
+        until = draw(st.none() | st.integers(at + 1, at + 400_000))
+        if draw(st.booleans()):
+            link = draw(st.sampled_from(network.links))
+            ends = draw(st.permutations((link.a, link.b)))
+            found.append(Outage(link=(ends[0], ends[1]), at_ns=at, until_ns=until))
+        else:
+            node = draw(st.sampled_from([i for i, kind in enumerate(network.nodes) if kind == "switch"]))
+            found.append(Outage(switch=node, at_ns=at, until_ns=until))
+    return found
+
+
+@st.composite
+def scenarios(draw: st.DrawFn) -> Scenario:
+    topology = draw(topologies)
+    network = topology.build()
+    hosts = st.sampled_from(network.hosts)
+    pairs = st.tuples(hosts, hosts).filter(lambda pair: pair[0] != pair[1])
+    sizes, starts = st.integers(1, 80_000), st.integers(0, 60_000)
+    drawn = draw(st.lists(st.tuples(pairs, sizes, starts), min_size=1, max_size=8))
+    flows = [Flow(src=src, dst=dst, size_bytes=size, start_ns=start) for (src, dst), size, start in drawn]
+    return Scenario(
+        seed=draw(st.integers(0, 2**31)),
+        topology=topology,
+        traffic=FlowList(flows=flows),
+        controllers=[Controller(name=draw(st.sampled_from(["fixed-window", "hpcc", "dcqcn", "mpcc"])))],
+        switch=draw(
+            st.sampled_from(
+                [Switch(), Switch(pfc=False, buffer_bytes=60_000), Switch(buffer_bytes=1_000_000)]
+            )
+        ),
+        load_balancing=draw(st.sampled_from(BALANCING)),
+        failures=Failures(
+            convergence_ns=draw(st.sampled_from([0, 3000, 50_000])), outages=draw(outages(network))
+        ),
+        loss_probability=draw(st.sampled_from([0.0, 0.02])),
+        retransmission_timeout_ns=100_000,
+        time_limit_ns=LIMIT_NS,
+    )
+
+
+def reached(scenario: Scenario) -> list[bool]:
+    """Whether a flow's ends are joined once no outage is to end any more."""
+    assert scenario.failures is not None
+    assert isinstance(scenario.traffic, FlowList)
+    network = scenario.topology.build()
+    for_ever = [x for x in scenario.failures.outages if x.until_ns is None]
+    gone = {frozenset(link) for outage in for_ever for link in outage.links(network)}
+    part = {node: {node} for node in range(len(network.nodes))}
+    for link in network.links:
+        if frozenset((link.a, link.b)) not in gone and part[link.a] is not part[link.b]:
+            joined = part[link.a] | part[link.b]
+            for node in joined:
+                part[node] = joined
+    return [flow.dst in part[flow.src] for flow in scenario.traffic.flows]
+
+
+def conserved(results: Results) -> None:
+    """Each byte sent was delivered, lost at some port by some cause, or is on the way."""
+    totals, flows = results["totals"], results["flows"]
+    lost = sum(row["payload_bytes"] for row in results["losses"])
+    on_the_way = totals["transmitted_payload_bytes"] - totals["delivered_payload_bytes"] - lost
+    assert 0 <= on_the_way <= 1000 * totals["packets_left"]
+    assert lost == totals["dropped_payload_bytes"]
+    assert sum(row["packets"] for row in results["losses"]) == totals["dropped_packets"]
+    for size, acked, fct in zip(flows["size_bytes"], flows["acked_bytes"], flows["fct_ns"], strict=True):
+        assert acked == size if fct >= 0 else acked < size
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(scenario=scenarios())
+def test_bytes_are_conserved_through_any_failures(simulator: Simulator, scenario: Scenario) -> None:
+    results = simulator.play(scenario)
+    conserved(results)
+    finished = [fct >= 0 for fct in results["flows"]["fct_ns"]]
+    for done, joined in zip(finished, reached(scenario), strict=True):
+        assert done or not joined  # a flow whose ends are joined in the end gets there
+    if all(finished) and scenario.loss_probability == 0 and not scenario.switch.pfc:
+        assert {row["cause"] for row in results["losses"]} <= {"failure", "buffer_full"}
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(scenario=scenarios())
+def test_same_seed_same_bits(simulator: Simulator, scenario: Scenario) -> None:
+    assert simulator.play(scenario) == simulator.play(scenario)
+
+
+def drawn(seed: int = 1, **values: Any) -> Scenario:
+    up, down = values.pop("mean_up_ns", 2_000_000), values.pop("mean_down_ns", 300_000)
+    of = values.pop("of", "fabric_links")
+    return Scenario(
+        seed=seed,
+        topology=FatTree3(),
+        traffic=Poisson(sizes="websearch", load=0.2, duration_ns=1_000_000),
+        controllers=[Controller(name="dcqcn")],
+        failures=Failures(convergence_ns=50_000, drawn=DrawnOutages(of=of, mean_up_ns=up, mean_down_ns=down)),
+        retransmission_timeout_ns=500_000,
+        time_limit_ns=100_000_000,
+        **values,
+    )
+
+
+def test_drawn_failures_are_exponential_and_the_seeds_own() -> None:
+    """Up for 2 ms and down for 0.3, on average: 16 links between switches are down 13 % of the time."""
+    network = FatTree3().build()
+    fabric = [x for x in network.links if network.nodes[x.a] == network.nodes[x.b] == "switch"]
+    rows = [x for seed in range(20) for x in drawn(seed).to_simulator_json()["failures"]["outages"]]
+    whole = [(row["at_ns"], row["until_ns"]) for row in rows if row["until_ns"] >= 0]
+    down = np.array([until - at for at, until in whole])
+    assert len(whole) == pytest.approx(20 * len(fabric) * 100 / 2.3, rel=0.05)
+    assert down.mean() == pytest.approx(300_000, rel=0.05)
+    assert down.std() == pytest.approx(300_000, rel=0.05)
+    assert {frozenset((row["a"], row["b"])) for row in rows} == {frozenset((x.a, x.b)) for x in fabric}
+    assert drawn(1).to_simulator_json()["failures"] == drawn(1).to_simulator_json()["failures"]
+    assert drawn(1).to_simulator_json()["failures"] != drawn(2).to_simulator_json()["failures"]
+    # Whatever fails, the flows are the same.
+    assert drawn(1).to_simulator_json()["flows"] == drawn(1, of="switches").to_simulator_json()["flows"]
+
+
+@pytest.mark.parametrize("of", ["fabric_links", "links", "switches"])
+def test_flows_go_on_through_failures_that_are_drawn(simulator: Simulator, of: str) -> None:
+    results = simulator.play(drawn(of=of))
+    conserved(results)
+    assert results["totals"]["unfinished"] == 0
+    assert results["paths"]["outages"] > 100
+    metrics = measure(results)
+    assert metrics["failure_losses"] == results["totals"]["dropped_packets"] > 0
+    assert metrics["link_losses"] == metrics["buffer_losses"] == 0
+
+
+def test_failures_that_do_not_come_change_nothing(simulator: Simulator) -> None:
+    """But what tells of them: and flows are counted by a timeout, which HPCC does not ask for."""
+    calm = drawn().model_copy(update={"failures": None, "controllers": [Controller(name="hpcc")]})
+    later = Failures(outages=[Outage(switch=24, at_ns=99_000_000)])
+    plain = simulator.play(calm)
+    results = dict(simulator.play(calm.model_copy(update={"failures": later})))
+    assert results.pop("paths")["outages"] == 4
+    results["flows"] = dict(results["flows"])
+    assert (
+        set(results["flows"].pop("reordered_packets")) == set(results["flows"].pop("reorder_distance")) == {0}
+    )
+    assert results == plain
+    assert "failure_losses" not in measure(plain)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"outages": [{"link": [0, 1], "at_ns": 1}]}, "link: no link joins 0 and 1; node 0 is joined to 16"),
+        (
+            {"outages": [{"link": [99, 1], "at_ns": 1}]},
+            "link: no link joins 99 and 1; node 99 is joined to no",
+        ),
+        ({"outages": [{"switch": 3, "at_ns": 1}]}, "switch: node 3 is none; switches are 16, 17"),
+        ({"outages": [{"at_ns": 1}]}, r"says either link: \[NODE, NODE\] or switch: NODE"),
+        ({"outages": [{"switch": 16, "at_ns": 5, "until_ns": 5}]}, "until_ns: 5 is not after at_ns, 5"),
+        ({"drawn": {"mean_up_ns": 1, "mean_down_ns": 1}}, "about 8e.05 outages until time_limit_ns; there"),
+    ],
+)
+def test_a_failure_that_cannot_be_is_refused(change: dict[str, Any], text: str) -> None:
+    scenario = {"topology": {"kind": "fat_tree_3"}, "time_limit_ns": 100_000, "failures": change}
+    with pytest.raises(ScenarioError, match=f"x.yaml: failures.(outages.0|drawn): {text}"):
+        Scenario.from_mapping(scenario, "x.yaml")
+
+
+@pytest.mark.parametrize(
+    ("other", "text"),
+    [
+        ({"controllers": ["max_min"]}, "flows under a fluid reference have no packets to steer"),
+        (
+            {"controllers": ["oracle"]},
+            "ports that send of the flow with the least bytes left",
+        ),
+        ({"controllers": ["qcn"]}, "feedback frames of congestion points go back by the way that data came"),
+        ({"preset": "published"}, "the published simulator gives a flow one path, and its links never fail"),
+        ({"transport": "tcp", "controllers": ["cubic"]}, "is RDMA's, and the transport is tcp"),
+    ],
+)
+@pytest.mark.parametrize("key", ["failures", "load_balancing"])
+def test_who_cannot_choose_per_packet_says_so(
+    simulator: Simulator, other: dict[str, Any], text: str, key: str
+) -> None:
+    value = {"outages": [{"switch": 24, "at_ns": 1}]} if key == "failures" else "spray"
+    with pytest.raises(ScenarioError, match=f"x.yaml: {key}: .*{text}"):
+        simulator.play(
+            Scenario.from_mapping(
+                {"topology": {"kind": "fat_tree_3"}, "controllers": ["hpcc"], key: value, **other}, "x.yaml"
+            )
+        )

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Load balancing: bisection of a permutation under ECMP and spraying, flowlets, and reordering."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ns3_env.eval.metrics import measure
+from ns3_env.scenario import Controller, Ecmp, Flowlet, Record, Scenario, Spray
+from ns3_env.scenario.topology import FatTree3, LeafSpine
+from ns3_env.scenario.traffic import ConstantRate, Flow, FlowList, Mix, Poisson
+from ns3_env.simulator import Simulator
+from ns3_env.simulator.results import Results
+
+RATE_BPS = 100e9
+LONG_NS = 200_000
+#: From host to host over an empty network, at most.
+UNDER_WAY_NS = 7_000
+Balancing = Ecmp | Flowlet | Spray
+
+
+def crossing(random: np.random.Generator, hosts: int, groups: int) -> list[int]:
+    """A permutation in which every host sends to another group's: the bisection is the hosts' rate."""
+    each = hosts // groups
+    while True:
+        to = random.permutation(hosts)
+        if all(x // each != i // each for i, x in enumerate(to)):
+            return [int(x) for x in to]
+
+
+def streams(simulator: Simulator, topology: LeafSpine | FatTree3, to: list[int], how: Balancing) -> Results:
+    """Every host sends at line rate, whatever comes of it: no transport takes part."""
+    sent = [ConstantRate(src=i, dst=x, rate_bps=RATE_BPS) for i, x in enumerate(to)]
+    last = FlowList(flows=[Flow(src=0, dst=1, size_bytes=1, start_ns=LONG_NS)])
+    return simulator.play(
+        Scenario(
+            topology=topology,
+            traffic=Mix(parts=[*sent, last]),
+            controllers=[Controller(name="dcqcn")],
+            load_balancing=how,
+        )
+    )
+
+
+def delivered(results: Results) -> float:
+    """Of the hosts' rate."""
+    payload = np.array(results["streams"]["received_bytes"])
+    time_ns = results["totals"]["end_ns"] - UNDER_WAY_NS
+    return float(payload.mean() * 1.048 * 8e9 / RATE_BPS / time_ns)
+
+
+NETWORKS = [
+    pytest.param(LeafSpine(leaves=4, spines=4, hosts_per_leaf=4, uplink_bps=RATE_BPS), 4, id="leaf-spine"),
+    pytest.param(FatTree3(fabric_bps=2 * RATE_BPS), 4, id="fat-tree"),
+]
+
+
+@pytest.mark.parametrize("by", ["round_robin", "least_queue", "random"])
+@pytest.mark.parametrize(("topology", "groups"), NETWORKS)
+def test_spraying_reaches_the_bisection(
+    simulator: Simulator, topology: LeafSpine | FatTree3, groups: int, by: Any
+) -> None:
+    """Of a permutation's: 0.95, and by chance, whose queues wander, 0.9. ECMP's collisions leave less."""
+    least = 0.9 if by == "random" else 0.95
+    for seed in range(3):
+        to = crossing(np.random.default_rng(seed), 16, groups)
+        assert least <= delivered(streams(simulator, topology, to, Spray(by=by))) <= 1.04
+        assert delivered(streams(simulator, topology, to, Ecmp())) < 0.85
+
+
+def test_ecmp_reaches_what_collisions_leave(simulator: Simulator) -> None:
+    """n hosts of one leaf send to n of another over n spines: as much as spines that are hit.
+
+    Which are 1 - (1 - 1/n)^n of them in expectation: 0.656 for n = 8.
+    """
+    n = 8
+    topology = LeafSpine(leaves=2, spines=n, hosts_per_leaf=n, uplink_bps=RATE_BPS)
+    reached, hit = [], []
+    for seed in range(40):
+        to = crossing(np.random.default_rng(seed), 2 * n, 2)
+        results = streams(simulator, topology, to, Ecmp())
+        up = [x for x in results["queues"] if x["node"] in (2 * n, 2 * n + 1) and x["peer"] > 2 * n + 1]
+        used = sum(x["tx_bytes"] > 100_000 for x in up)
+        reached.append(delivered(results))
+        hit.append(used / (2 * n))
+        assert reached[-1] == pytest.approx(hit[-1], rel=0.04)
+    expected = 1 - (1 - 1 / n) ** n
+    # Of n balls in n boxes the share of full boxes deviates by 0.11; of 80 times that, by 0.012.
+    assert np.mean(hit) == pytest.approx(expected, abs=3 * 0.012)
+    assert np.mean(reached) == pytest.approx(expected, abs=0.05)
+
+
+def websearch(how: Balancing, controller: str = "hpcc", **values: Any) -> Scenario:
+    """Links between switches are as slow as those of hosts, so that paths differ by their queues."""
+    return Scenario(
+        topology=FatTree3(fabric_bps=RATE_BPS),
+        traffic=Poisson(sizes="websearch", load=0.5, duration_ns=500_000),
+        controllers=[Controller(name=controller)],
+        load_balancing=how,
+        time_limit_ns=100_000_000,
+        **values,
+    )
+
+
+@pytest.mark.parametrize("controller", ["dcqcn", "hpcc", "swift"])
+def test_a_flowlet_that_never_ends_is_ecmp_to_the_byte(simulator: Simulator, controller: str) -> None:
+    record = Record(events=True, windows=True, queue_series_ns=10_000)
+    ecmp = simulator.play(websearch(Ecmp(), controller, record=record))
+    flowlet = dict(simulator.play(websearch(Flowlet(gap_ns=100_000_000), controller, record=record)))
+    assert flowlet.pop("paths")["reordered_packets"] == 0
+    flowlet["flows"] = dict(flowlet["flows"])
+    for column in ("reordered_packets", "reorder_distance"):
+        assert set(flowlet["flows"].pop(column)) == {0}
+    assert flowlet == ecmp
+    assert simulator.play(websearch(Flowlet(gap_ns=0), controller)) != ecmp
+
+
+@pytest.mark.parametrize("how", [Flowlet(gap_ns=1000), Spray(), Spray(by="least_queue")])
+def test_reordering_is_counted_and_costs_no_byte(simulator: Simulator, how: Balancing) -> None:
+    results = simulator.play(websearch(how))
+    flows, paths = results["flows"], results["paths"]
+    assert results["totals"]["unfinished"] == 0
+    assert flows["acked_bytes"] == flows["size_bytes"]
+    assert sum(flows["reordered_packets"]) == paths["reordered_packets"] > 0
+    assert max(flows["reorder_distance"]) == paths["reorder_distance"] > 0
+    metrics = measure(results)
+    assert metrics["reordered_fraction"] == paths["reordered_packets"] / paths["arrived_packets"]
+    assert metrics["reorder_distance"] == paths["reorder_distance"]
+    late = np.array(flows["reordered_packets"])
+    assert (np.array(flows["retransmitted_bytes"])[late == 0] == 0).all()  # nothing is lost here
+
+
+def test_the_seed_decides_what_chance_does(simulator: Simulator) -> None:
+    plays = [simulator.play(websearch(Spray(), seed=seed)) for seed in (1, 1, 2)]
+    assert plays[0] == plays[1]
+    assert plays[0]["paths"] != plays[2]["paths"]
+
+
+def test_a_name_alone_is_a_kind() -> None:
+    by_name = Scenario.from_mapping({"load_balancing": "spray"}, "x.yaml")
+    assert by_name.load_balancing == Spray()
+    with pytest.raises(ValueError, match=r"load_balancing: is 'sprays': write {kind: spray, \.\.\.}"):
+        Scenario.from_mapping({"load_balancing": "sprays"}, "x.yaml")
