@@ -36,6 +36,16 @@ SECTIONS: list[dict[str, Any]] = [
     {"clock": {"name": "per_flow_rtt"}},
     {"clock": {"name": "synchronous"}},
     {"measurement": {"warm_up_ns": 0, "end_ns": 1}},
+    {"load_balancing": {"kind": "flowlet"}},
+    {
+        "failures": {
+            "outages": [
+                {"link": [5, 6], "at_ns": 1, "until_ns": 2},
+                {"switch": 6, "at_ns": 1, "until_ns": 2},
+            ],
+            "drawn": {"mean_up_ns": 10**6, "mean_down_ns": 10**6},
+        }
+    },
     {
         "min_rate_bps": 1e6,
         "switch": {

@@ -17,8 +17,8 @@ from ns3_env.simulator.results import Results
 
 RATE_BPS = 100e9
 LONG_NS = 200_000
-#: From host to host over an empty network, at most.
-UNDER_WAY_NS = 7_000
+#: From host to host over four links of 1 µs, a packet on each; over six it is 6.5 µs.
+UNDER_WAY_NS = 4_340
 Balancing = Ecmp | Flowlet | Spray
 
 
@@ -63,11 +63,10 @@ NETWORKS = [
 def test_spraying_reaches_the_bisection(
     simulator: Simulator, topology: LeafSpine | FatTree3, groups: int, by: Any
 ) -> None:
-    """Of a permutation's: 0.95, and by chance, whose queues wander, 0.9. ECMP's collisions leave less."""
-    least = 0.9 if by == "random" else 0.95
+    """ECMP's collisions leave less."""
     for seed in range(3):
         to = crossing(np.random.default_rng(seed), 16, groups)
-        assert least <= delivered(streams(simulator, topology, to, Spray(by=by))) <= 1.04
+        assert 0.95 <= delivered(streams(simulator, topology, to, Spray(by=by))) <= 1.001
         assert delivered(streams(simulator, topology, to, Ecmp())) < 0.85
 
 

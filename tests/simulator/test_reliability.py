@@ -29,7 +29,9 @@ def incast(controller: str = "dcqcn", **values: Any) -> Scenario:
     return Scenario(**{**fields, **values})
 
 
-@pytest.mark.parametrize("controller", [name for name in list_controllers() if name not in ("agent", "policy")])
+@pytest.mark.parametrize(
+    "controller", [name for name in list_controllers() if name not in ("agent", "policy")]
+)
 def test_every_controller_finishes_by_selective_repeat_and_loses_no_byte(
     simulator: Simulator, controller: str
 ) -> None:

@@ -112,8 +112,7 @@ ReadSwitch(JsonReader section, Scenario& s)
                        : Scheduling::Fifo;
     const auto counter = section.OneOf("flow_counter", {"exact", "timeout"});
     const Picos timeout = section.Whole<int64_t>("flow_timeout_ns", 1, bounds::TIME_NS) * PS_PER_NS;
-    if (counter == "timeout" ||
-        s.paths)
+    if (counter == "timeout" || s.paths)
     {
         s.flowTimeout = timeout;
     }

@@ -77,6 +77,20 @@ TEST("packets in turn load all paths alike, to the packet")
     ASSERT_EQ(net->Records()[0].order->arrived, 401, "counted");
 }
 
+TEST("data and ACKs to one host that alternate do not each keep to their own paths")
+{
+    Scenario s = LeafSpine(4, Balancing::InTurn);
+    AddFlow(s, 0, 4, 400 * 1000);
+    AddFlow(s, 4, 0, 400 * 1000);
+    TestNetwork net(std::move(s));
+    net->Run();
+    const auto bytes = SentUp(net, 8, 4);
+    ASSERT_LE(*std::max_element(bytes.begin(), bytes.end()) -
+                  *std::min_element(bytes.begin(), bytes.end()),
+              PACKET + 60,
+              "each spine gets as many of either, but for one");
+}
+
 TEST("packets by chance load all paths alike, as a multinomial distribution has it")
 {
     Scenario s = LeafSpine(4, Balancing::Random);
@@ -180,7 +194,34 @@ TEST("reordering is counted as RFC 4737 has it")
     EXPECT(of({4, 3, 2, 1}) == (Counts{4, 3, 3}), "turned round");
 }
 
-TEST("one path more than others is told by the way of its ACKs")
+TEST("each ACK echoes the mark of the packet that it answers, whichever way that took")
+{
+    Scenario s = LeafSpine(4, Balancing::InTurn);
+    s.ecn = {.enabled = true,
+             .kminBytes = 2000,
+             .kmaxBytes = 20'000,
+             .pmax = 0.5,
+             .atRateBps = 100e9};
+    AddFlow(s, 0, 4, 100'000);
+    AddFlow(s, 1, 4, 100'000, 100 * PS_PER_NS);
+    TestNetwork net(std::move(s));
+    std::map<PacketKind, uint64_t> marked;
+    const auto look = [&](const Packet& packet) -> bool
+    {
+        marked[packet.kind] += packet.ecnMarked ? 1 : 0;
+        return false;
+    };
+    const auto filter = Callback<bool, const Packet&>(look);
+    net.PortTo(9, 4).SetDropFilter(filter); // data to the receiver
+    net.PortTo(8, 0).SetDropFilter(filter); // ACKs to the senders
+    net.PortTo(8, 1).SetDropFilter(filter);
+    net->Run();
+    ASSERT_EQ(net->Records()[0].order->late + net->Records()[1].order->late, 0, "all in order");
+    ASSERT_GT(marked[PacketKind::Data], 20, "marked");
+    ASSERT_EQ(marked[PacketKind::Ack], marked[PacketKind::Data], "echoed");
+}
+
+TEST("each way is told by its ACKs")
 {
     std::set<uint32_t> ways;
     Scenario s = LeafSpine(8, Balancing::InTurn);

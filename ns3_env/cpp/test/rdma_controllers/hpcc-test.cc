@@ -26,9 +26,9 @@ Hop(uint64_t txBytes, int64_t timeNs, uint32_t queueBytes, uint64_t rateBps = 10
 }
 
 void
-Ack(Hpcc& hpcc, FakeFlow& flow, std::vector<IntRecord> hops)
+Ack(Hpcc& hpcc, FakeFlow& flow, std::vector<IntRecord> hops, uint32_t way = 0)
 {
-    hpcc.OnAck(flow, {.now = 0, .rtt = 0, .hops = hops});
+    hpcc.OnAck(flow, {.now = 0, .rtt = 0, .way = way, .hops = hops});
 }
 
 TEST("starts at line rate with a window of maxBDP; the first ACK only stores")
@@ -122,6 +122,20 @@ TEST("the rate stays in [min, line], tau is capped at T, and MaxStage adds befor
     other.Acked(1002);
     Ack(*staged, other, {Hop(78008, 12480, 0)}); // u near 0: stage 1
     EXPECT_NEAR(other.RateBps(), 47.58e9, 1.0, "additive below it");
+}
+
+TEST("records of one way are not compared with those of another")
+{
+    const PathFacts facts = DumbbellFacts(1090);
+    FakeFlow flow(facts);
+    auto hpcc = CreateObject<Hpcc>();
+    hpcc->OnFlowStart(flow);
+    flow.Sent(1000);
+    Ack(*hpcc, flow, {Hop(0, 0, 78000)}, 7);
+    Ack(*hpcc, flow, {Hop(900'000'000, 6240, 78000)}, 8); // 144 Tb/s, were it the same port
+    EXPECT_EQ(flow.RateBps(), 100e9, "the way has changed: stored only");
+    Ack(*hpcc, flow, {Hop(900'078'000, 12480, 78000)}, 8); // u = 2 of the new way
+    EXPECT_NEAR(flow.RateBps(), 47.54e9, 1.0, "compared with its own");
 }
 
 } // namespace

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Draws what load balancing makes of a network's paths, and what a failure costs.
+
+Needs the extra report.
+
+python docs/make/path_pictures.py    writes docs/images/load-balancing.png and failures.png
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from PIL import Image
+
+from ns3_env.eval.plots.plots import settings
+from ns3_env.scenario import Controller, Ecmp, Failures, Outage, Scenario, Spray
+from ns3_env.scenario.topology import LeafSpine
+from ns3_env.scenario.traffic import ConstantRate, Flow, FlowList, Mix
+from ns3_env.simulator import Simulator
+
+FOLDER = Path(__file__).parents[1] / "images"
+RATE_BPS = 100e9
+LONG_NS = 200_000
+#: From host to host: four links of 1 µs, and a packet on each.
+UNDER_WAY_NS = 4_340
+PERMUTATIONS = 30
+SPINES = (2, 4, 8, 16)
+CHOICES = {
+    "ECMP": (Ecmp(), "#0072B2", "o"),
+    "spray, random": (Spray(by="random"), "#56B4E9", "v"),
+    "spray, in turn": (Spray(by="round_robin"), "#E69F00", "s"),
+    "spray, least queue": (Spray(by="least_queue"), "#009E73", "x"),
+}
+
+
+def network(spines: int) -> LeafSpine:
+    """Two leaves with as many hosts each as there are spines; every link alike."""
+    return LeafSpine(leaves=2, spines=spines, hosts_per_leaf=spines, uplink_bps=RATE_BPS)
+
+
+def bisection(simulator: Simulator, spines: int, how: Ecmp | Spray, seed: int) -> float:
+    """Of the hosts' rate, what arrives where each host of one leaf sends to one of the other at line rate."""
+    random = np.random.default_rng(seed)
+    to = [*(spines + random.permutation(spines)), *random.permutation(spines)]
+    streams = [ConstantRate(src=i, dst=int(x), rate_bps=RATE_BPS) for i, x in enumerate(to)]
+    last = FlowList(flows=[Flow(src=0, dst=1, size_bytes=1, start_ns=LONG_NS)])
+    scenario = Scenario(
+        seed=seed,
+        topology=network(spines),
+        traffic=Mix(parts=[*streams, last]),
+        controllers=[Controller(name="dcqcn")],
+        load_balancing=how,
+    )
+    results = simulator.play(scenario)
+    received = np.mean(results["streams"]["received_bytes"])
+    return float(received * 1.048 * 8e9 / RATE_BPS / (results["totals"]["end_ns"] - UNDER_WAY_NS))
+
+
+def draw_bisection(axes: Axes, simulator: Simulator) -> None:
+    for name, (how, colour, marker) in CHOICES.items():
+        runs = [
+            [bisection(simulator, n, how, seed) for seed in range(PERMUTATIONS if name == "ECMP" else 3)]
+            for n in SPINES
+        ]
+        means = [np.mean(x) for x in runs]
+        print(name, *(f"{n}: {x:.3f}" for n, x in zip(SPINES, means, strict=True)))
+        line = "none" if name == "ECMP" else "-"
+        axes.plot(SPINES, means, marker, color=colour, label=name, linestyle=line, fillstyle="none", ms=7)
+    n = np.linspace(SPINES[0], SPINES[-1], 200)
+    axes.plot(n, 1 - (1 - 1 / n) ** n, color="#0072B2", linestyle="--", label="1 − (1 − 1/n)ⁿ")
+    axes.set(xlabel="n: spines, and hosts of a leaf", ylabel="share of the bisection", ylim=(0.5, 1.05))
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(SPINES, [str(x) for x in SPINES])
+    axes.legend(loc="center right")
+
+
+#: A spine of four is down from 300 to 900 us.
+DOWN_NS = (300_000, 900_000)
+STEP_NS, END_NS = 10_000, 1_500_000
+
+
+def acked(simulator: Simulator, failures: Failures | None) -> np.ndarray:
+    """Payload of eight flows that was acknowledged until each step: (steps,)."""
+    flows = [Flow(src=i, dst=(i + 4) % 8, size_bytes=100_000_000) for i in range(8)]
+    steps = range(STEP_NS, END_NS + 1, STEP_NS)
+    found = []
+    for end in steps:
+        scenario = Scenario(
+            topology=LeafSpine(leaves=2, spines=4, hosts_per_leaf=4, uplink_bps=4 * RATE_BPS),
+            traffic=FlowList(flows=flows),
+            controllers=[Controller(name="hpcc")],
+            failures=failures,
+            retransmission_timeout_ns=100_000,
+            time_limit_ns=end,
+        )
+        found.append(sum(simulator.play(scenario)["flows"]["acked_bytes"]))
+    return np.array(found, dtype=np.float64)
+
+
+def draw_failure(axes: Axes, simulator: Simulator) -> None:
+    outages = [Outage(switch=10, at_ns=DOWN_NS[0], until_ns=DOWN_NS[1])]
+    axes.axvspan(*(x / 1e3 for x in DOWN_NS), color="#eeeeee", label="a spine of four is down")
+    for convergence, colour in ((0, "#009E73"), (50_000, "#E69F00"), (250_000, "#D55E00")):
+        failures = Failures(convergence_ns=convergence, outages=outages)
+        rate = np.diff(acked(simulator, failures), prepend=0) * 8 / STEP_NS
+        at = (np.arange(len(rate)) + 0.5) * STEP_NS / 1e3
+        label = (
+            f"routes converge after {convergence / 1e3:g} µs" if convergence else "routes converge at once"
+        )
+        axes.plot(at, rate, color=colour, label=label)
+    axes.set(xlabel="time (µs)", ylabel="acknowledged payload (Gb/s)", ylim=(0, None), xlim=(0, END_NS / 1e3))
+    axes.legend(loc="lower right")
+
+
+def written(figure: Figure, name: str) -> None:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=110)
+    image = Image.open(buffer).convert("RGB").quantize(128)
+    image.save(FOLDER / name, optimize=True)
+
+
+def main() -> None:
+    with Simulator() as simulator, matplotlib.rc_context(settings()):
+        for draw, name in ((draw_bisection, "load-balancing.png"), (draw_failure, "failures.png")):
+            figure = Figure(figsize=(7.5, 3.4), layout="constrained")
+            draw(figure.subplots(), simulator)
+            written(figure, name)
+
+
+if __name__ == "__main__":
+    main()
