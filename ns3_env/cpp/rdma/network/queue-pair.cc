@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Both ends of a flow's queue pair: window, pacing, recovery from losses and the retransmission timeout.
+// Both ends of a flow's queue pair: window, pacing, recovery from losses, retransmission timeout.
 #include "queue-pair.h"
 
 #include "nic.h"
@@ -38,6 +38,7 @@ QueuePair::QueuePair(const FlowSpec& spec, PathFacts path, Ptr<CongestionControl
     m_path = &m_facts;
     m_id = spec.id;
     m_sizeBytes = spec.sizeBytes;
+    m_plainBytes = spec.sizeBytes;
     m_startTime = spec.start;
     m_pacing.SetPath(m_facts, m_facts.hostRateBps);
 }
@@ -65,7 +66,8 @@ QueuePair::SetOpenLoop(double rateBps, Picos stop)
     m_pacing.SetRate(rateBps);
     m_pacing.TakeChange();     // a stream has no window or rate to report
     m_countedHops = EVERY_HOP; // no switch counts it any more
-    m_options = STREAM;        // nothing recovers it, and nothing answers
+    m_options = 0;
+    SetOption(STREAM, true); // nothing recovers it, and nothing answers
     m_selective.reset();
     m_answers.reset();
 }
@@ -126,11 +128,7 @@ QueuePair::PacedUntil() const
 Picos
 QueuePair::ReadyAt() const
 {
-    if ((m_options & (HELD | SELECTIVE | OWN_ANSWERS)) != 0) [[unlikely]]
-    {
-        return ReadyByOptions();
-    }
-    return m_sentBytes == m_sizeBytes ? NEVER : m_pacing.ReadyAt(InflightBytes());
+    return m_sentBytes < m_plainBytes ? m_pacing.ReadyAt(InflightBytes()) : ReadyByOptions();
 }
 
 [[gnu::always_inline]] inline Packet*

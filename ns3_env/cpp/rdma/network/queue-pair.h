@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Both ends of a flow's queue pair: window, pacing, recovery from losses and the retransmission timeout.
+// Both ends of a flow's queue pair: window, pacing, recovery from losses, retransmission timeout.
 #ifndef NS3_ENV_RDMA_NETWORK_QUEUE_PAIR_H
 #define NS3_ENV_RDMA_NETWORK_QUEUE_PAIR_H
 
 #include "packet.h"
 #include "port.h"
-#include "selective-repeat.h"
 #include "steering.h"
 
 #include "ns3/event-id.h"
@@ -14,6 +13,7 @@
 #include "ns3_env/cpp/engine/constant-rate.h"
 #include "ns3_env/cpp/engine/flow-spec.h"
 #include "ns3_env/cpp/engine/flow.h"
+#include "ns3_env/cpp/rdma/recovery/selective-repeat.h"
 
 #include <memory>
 
@@ -178,6 +178,7 @@ class QueuePair final : public Flow
     void SetOption(Option option, bool on)
     {
         m_options = static_cast<uint8_t>(on ? m_options | option : m_options & ~option);
+        m_plainBytes = (m_options & (HELD | SELECTIVE | OWN_ANSWERS)) == 0 ? m_sizeBytes : 0;
     }
     /// The first packet number beyond so many bytes.
     uint64_t PacketsOf(uint64_t bytes) const
@@ -223,6 +224,8 @@ class QueuePair final : public Flow
     uint32_t m_packetsOut{0};
     Telemetry m_telemetry;
     uint8_t m_options{0}; ///< of Option
+    uint64_t m_plainBytes{
+        0}; ///< up to here pacing alone says when a packet is ready: the size, or 0
 
     GoBackN m_recovery;
     PathFacts m_facts;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tests of selective repeat: what is sent again and when, timeouts, the cap of a BDP.
-#include "test-network.h"
-
-#include "ns3_env/cpp/rdma/network/selective-repeat.h"
+#include "ns3_env/cpp/rdma/recovery/selective-repeat.h"
+#include "ns3_env/cpp/test/rdma/test-network.h"
 #include "ns3_env/cpp/test/suite.h"
 
 #include <functional>

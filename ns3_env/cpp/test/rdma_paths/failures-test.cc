@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tests of links that fail: what is lost, to the packet, and when a flow goes on, to the picosecond.
-#include "test-network.h"
+#include "ns3_env/cpp/test/rdma/test-network.h"
 
 #include <optional>
 #include <vector>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tests of load balancing per packet: what each way of choosing makes of ports, and how reordering is counted.
-#include "test-network.h"
-
 #include "ns3_env/cpp/engine/packet-order.h"
+#include "ns3_env/cpp/test/rdma/test-network.h"
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tests of late and coalesced answers, and of corruption by link and direction.
-#include "test-network.h"
-
+#include "ns3_env/cpp/test/rdma/test-network.h"
 #include "ns3_env/cpp/test/suite.h"
 
 #include <algorithm>
