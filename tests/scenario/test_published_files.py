@@ -91,7 +91,11 @@ def test_a_suite_keeps_what_the_files_hold(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "wanted"),
     [
-        ("0.000000", "0.01", "topology.txt:5: the error rate is 0.01: no link has a loss of its own here"),
+        (
+            "0.000000",
+            "0.01",
+            "topology.txt:5: the error rate is 0.01: write 0 here, and in the scenario corruption",
+        ),
         ("400Gbps", "400GB", "topology.txt:5: rate_bps: '400GB' is a size; a rate takes bps, kbps"),
         ("0.001ms", "1000", "topology.txt:4: the delay '1000' has no unit; write 1us, or 0.001ms"),
         ("5 2 4", "5 2 5", "topology.txt:8: 8 values where one of 5 links should stand: src dst rate delay"),

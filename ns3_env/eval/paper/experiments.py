@@ -35,6 +35,7 @@ MODULES = {
     "smcc": "theory.phase_plane cycles parameters fairness background parking_lot incast incast_100g",
     "rttmpc": "sharing buffers ten_gigabit",
     "tdctcp": "incast flows ten_gigabit",
+    "irn": "workload incast",
 }
 #: Every experiment by its name.
 EXPERIMENTS: Mapping[str, Experiment[Any]] = {

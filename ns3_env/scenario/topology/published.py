@@ -87,8 +87,8 @@ class PublishedTopology(TopologyKind):
         if not lossless:
             self._wrong.add(
                 line,
-                f"the error rate is {error_rate}: no link has a loss of its own here; write 0, and in the "
-                "scenario loss_probability for a loss on all links",
+                f"the error rate is {error_rate}: write 0 here, and in the scenario "
+                "corruption for this link, or loss_probability for all links",
             )
         if not delay[-1:].isalpha():
             self._wrong.add(line, f"the delay {shown(delay)} has no unit; write 1us, or 0.001ms")

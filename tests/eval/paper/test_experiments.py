@@ -49,6 +49,8 @@ TINY = {
     "tdctcp-incast": (0.01, "tdctcp-fig-4-2"),
     "tdctcp-flows": (0.01, "tdctcp-fig-4-3-4-4"),
     "tdctcp-10g": (0.01, "tdctcp-10g"),
+    "irn-workload": (0.01, "irn-workload"),
+    "irn-incast": (0.001, ""),
 }
 
 

@@ -165,7 +165,8 @@ QueuePair::OnSelectiveAck(const Packet& packet, Picos now)
     const uint64_t number = packet.answered / m_facts.payloadBytes;
     if (m_selective->sender.OnSelectivelyAcked(number,
                                                PacketsOf(m_ackedBytes),
-                                               PacketsOf(m_sentBytes)))
+                                               PacketsOf(m_sentBytes),
+                                               packet.sentAt))
     {
         m_controller->OnNack(*this, now); // once in a recovery
     }

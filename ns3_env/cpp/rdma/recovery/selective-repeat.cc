@@ -26,8 +26,19 @@ SelectiveSender::Look(uint64_t acked, uint64_t sent)
 }
 
 void
-SelectiveSender::OnAcked(uint64_t acked, uint64_t sent)
+SelectiveSender::Learn(Picos leftAt)
 {
+    if (leftAt >= m_timedOutAt)
+    {
+        m_timedOutTo = m_inFlightTo;
+        m_timedOutAt = NEVER;
+    }
+}
+
+void
+SelectiveSender::OnAcked(uint64_t acked, uint64_t sent, Picos leftAt)
+{
+    Learn(leftAt);
     m_received.DropBelow(acked);
     if (!m_recovering)
     {
@@ -38,13 +49,15 @@ SelectiveSender::OnAcked(uint64_t acked, uint64_t sent)
         m_recovering = false;
         m_repeatedTo = 0;
         m_timedOutTo = 0;
+        m_timedOutAt = NEVER;
     }
     Look(acked, sent);
 }
 
 bool
-SelectiveSender::OnSelectivelyAcked(uint64_t number, uint64_t acked, uint64_t sent)
+SelectiveSender::OnSelectivelyAcked(uint64_t number, uint64_t acked, uint64_t sent, Picos leftAt)
 {
+    Learn(leftAt);
     if (number > acked)
     {
         m_received.Set(number);
@@ -53,10 +66,12 @@ SelectiveSender::OnSelectivelyAcked(uint64_t number, uint64_t acked, uint64_t se
 }
 
 void
-SelectiveSender::OnTimeout(uint64_t acked, uint64_t sent)
+SelectiveSender::OnTimeout(uint64_t acked, uint64_t sent, Picos now)
 {
     m_repeatedTo = 0;
-    m_timedOutTo = sent;
+    m_timedOutTo = acked + 1;
+    m_inFlightTo = sent;
+    m_timedOutAt = now;
     m_recovering = false;
     Look(acked, sent);
 }

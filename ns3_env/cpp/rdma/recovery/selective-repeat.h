@@ -5,6 +5,9 @@
 
 #include "sequence-bits.h"
 
+#include "ns3_env/cpp/contract/units.h"
+#include "ns3_env/cpp/engine/now.h"
+
 #include <cstdint>
 
 namespace ns3::env::rdma
@@ -12,9 +15,11 @@ namespace ns3::env::rdma
 
 /**
  * A sender's account of one flow, in packet numbers. A packet counts as lost where one sent more than `reorderPackets`
- * after it was acknowledged selectively, or where a timeout found it unacknowledged. A recovery begins with the first
- * packet that does, sends each lost packet again once, lowest first, and ends when all is acknowledged that was sent
- * before its last retransmission. A retransmission that is lost, too, so is the timeout's.
+ * after it was acknowledged selectively. So does the first one at a timeout, and with the first answer to anything that
+ * left after the timeout all that was in flight at it and is not acknowledged: what was only late would have come
+ * before. A recovery begins with the first packet that counts as lost, sends each such packet again once, lowest first,
+ * and ends when all is acknowledged that was sent before its last retransmission. A retransmission that is lost is the
+ * timeout's.
  */
 class SelectiveSender
 {
@@ -24,12 +29,11 @@ class SelectiveSender
     {
     }
 
-    /// All below `acked` is acknowledged, of `sent` packets.
-    void OnAcked(uint64_t acked, uint64_t sent);
+    /// All below `acked` is acknowledged, of `sent` packets, by the answer to one that left at `leftAt`.
+    void OnAcked(uint64_t acked, uint64_t sent, Picos leftAt);
     /// So is `number`, though there are gaps before it. Whether a recovery begins. After OnAcked().
-    bool OnSelectivelyAcked(uint64_t number, uint64_t acked, uint64_t sent);
-    /// What is in flight and was not acknowledged counts as lost.
-    void OnTimeout(uint64_t acked, uint64_t sent);
+    bool OnSelectivelyAcked(uint64_t number, uint64_t acked, uint64_t sent, Picos leftAt);
+    void OnTimeout(uint64_t acked, uint64_t sent, Picos now);
 
     bool HasLost() const { return m_lost != NONE; }
     /// The packet to send again, which counts as sent; of a flow that HasLost().
@@ -41,14 +45,18 @@ class SelectiveSender
   private:
     static constexpr uint64_t NONE = UINT64_MAX;
 
+    /// A packet that left then has arrived.
+    void Learn(Picos leftAt);
     /// Finds the lowest packet that is lost and was not sent again in this recovery.
     bool Look(uint64_t acked, uint64_t sent);
 
-    SequenceBits m_received;  ///< selectively acknowledged
-    uint64_t m_lost{NONE};    ///< to be sent again next
-    uint64_t m_repeatedTo{0}; ///< what is below was sent again in this recovery, or need not be
-    uint64_t m_recoverTo{0};  ///< the recovery ends when all below is acknowledged
-    uint64_t m_timedOutTo{0}; ///< what is below was in flight at a timeout of this recovery
+    SequenceBits m_received;   ///< selectively acknowledged
+    uint64_t m_lost{NONE};     ///< to be sent again next
+    uint64_t m_repeatedTo{0};  ///< what is below was sent again in this recovery, or need not be
+    uint64_t m_recoverTo{0};   ///< the recovery ends when all below is acknowledged
+    uint64_t m_timedOutTo{0};  ///< what is below is lost by a timeout of this recovery
+    uint64_t m_inFlightTo{0};  ///< what is below was in flight at it
+    Picos m_timedOutAt{NEVER}; ///< where nothing that left later was answered yet
     uint32_t m_reorderPackets;
     bool m_recovering{false};
 };

@@ -142,10 +142,13 @@ TEST("the last packet lost is sent again RTO_low after the ACK before it")
     }
 }
 
+/// The first goes alone, and its ACK tells that the others are lost, too: they come one way and a packet each later.
 TEST("a timeout sends all again that is missing, and with more than N in flight it is RTO_high")
 {
-    for (const uint64_t lost : {3, 4})
+    const Picos alone = 6 * US + 3 * PACKET + 3 * ACK; // of a packet, to its ACK
+    for (const uint64_t lost : {3, 4, 30})
     {
+        const Case about(std::to_string(lost) + " lost");
         std::set<uint64_t> tail;
         for (uint64_t i = 1; i <= lost; ++i)
         {
@@ -154,14 +157,33 @@ TEST("a timeout sends all again that is missing, and with more than N in flight 
         const Alone selective(Once(tail));
         // 32 MiB at 100 Gb/s, and a base RTT: two ways of 3 us, three times 1000 B
         const Picos high = (32LL << 20) * 80 + 6 * US + 3 * 80'000;
-        const auto behind = static_cast<Picos>(lost) * PACKET; // the first of them
+        const auto lastAck = selective.record.standalone - static_cast<Picos>(lost) * PACKET;
+        const auto others =
+            static_cast<Picos>(lost - 1) * PACKET; // the first of which leaves at once
         EXPECT_EQ(selective.record.end,
-                  selective.record.standalone - behind + (lost == 3 ? 100 * US : high) + 6 * US +
-                      2 * PACKET + 3 * ACK + behind,
-                  lost << " lost");
+                  lastAck + (lost == 3 ? 100 * US : high) + alone + alone + others - PACKET,
+                  "the end");
         EXPECT_EQ(selective.record.timeouts, 1, "one for all");
         EXPECT_EQ(selective.packetsSent, PACKETS + lost, "each once");
     }
+}
+
+/// The receiver's link holds its packets back for longer than RTO_low, and loses none.
+TEST("a timeout of what was only late sends one packet again, whatever is in flight")
+{
+    SelectiveSender sender(0);
+    sender.OnAcked(10, 100, 5 * US);
+    sender.OnTimeout(10, 100, 50 * US);
+    EXPECT_EQ(sender.TakeLost(100), 10, "the first");
+    EXPECT(!sender.HasLost(), "and no other yet");
+    for (uint64_t late = 11; late < 60; ++late)
+    {
+        sender.OnAcked(late, 100, 10 * US);
+        EXPECT(!sender.HasLost(), "what left before the timeout has come: " << late);
+    }
+    sender.OnAcked(60, 100, 51 * US);
+    EXPECT_EQ(sender.TakeLost(100), 60, "what left after it came before this one");
+    EXPECT_EQ(sender.TakeLost(100), 61, "and before all others that were in flight");
 }
 
 TEST("a flow of one packet that is lost waits for RTO_low, and twice as long again")
@@ -172,6 +194,8 @@ TEST("a flow of one packet that is lost waits for RTO_low, and twice as long aga
     EXPECT_EQ(selective.record.timeouts, 2, "both lost");
 }
 
+/// Packet 100 is heard to be lost a round trip after packet 101 left, and goes at the next packet's turn, the 176th. That
+/// is lost, too: 178 packets have left when the cap of 78 holds the others back, until it has come RTO_low later.
 TEST("a retransmission that is lost waits for the timeout, and comes a third time")
 {
     int left = 2;
@@ -179,6 +203,10 @@ TEST("a retransmission that is lost waits for the timeout, and comes a third tim
                           { return packet.sequence == 100'000 && left-- > 0; });
     EXPECT_EQ(selective.record.timeouts, 1, "one");
     EXPECT_EQ(selective.packetsSent, PACKETS + 2, "that packet alone");
+    const Picos alone = 6 * US + 3 * PACKET + 3 * ACK; // of a packet, to its ACK
+    EXPECT_EQ(selective.record.end,
+              176 * PACKET + 100 * US + alone + (PACKETS - 178 - 1) * PACKET + alone,
+              "RTO_low after it left");
     EXPECT_EQ(selective.record.duplicateBytes, 0, "nothing twice");
 }
 
@@ -188,17 +216,17 @@ TEST("a packet counts as lost when more than the reorder window have overtaken i
     for (const uint32_t window : {0U, 1U, 5U})
     {
         SelectiveSender sender(window);
-        sender.OnAcked(10, 100);
+        sender.OnAcked(10, 100, 0);
         for (uint64_t overtaker = 11; overtaker <= 10 + window; ++overtaker)
         {
-            EXPECT(!sender.OnSelectivelyAcked(overtaker, 10, 100), "tolerated: " << overtaker);
+            EXPECT(!sender.OnSelectivelyAcked(overtaker, 10, 100, 0), "tolerated: " << overtaker);
             EXPECT(!sender.HasLost(), "tolerated: " << overtaker);
         }
-        EXPECT(sender.OnSelectivelyAcked(11 + window, 10, 100), "a recovery begins");
+        EXPECT(sender.OnSelectivelyAcked(11 + window, 10, 100, 0), "a recovery begins");
         EXPECT_EQ(sender.TakeLost(100), 10, "that packet");
         EXPECT(!sender.HasLost(), "and no other");
-        EXPECT(!sender.OnSelectivelyAcked(13 + window, 10, 100), "the same recovery");
-        sender.OnAcked(100, 100);
+        EXPECT(!sender.OnSelectivelyAcked(13 + window, 10, 100, 0), "the same recovery");
+        sender.OnAcked(100, 100, 0);
         EXPECT_EQ(sender.SelectivelyAcked(), 0, "all is acknowledged");
     }
 }
