@@ -227,11 +227,12 @@ def _fixed(scenario: ScenarioFields, network: Network, controllers: list[int]) -
         ],
         "clock": scenario.clock.model_dump(),
         "decision_quantum_ns": scenario.decision_quantum_ns,
-        "record": scenario.record.model_dump(),
+        "record": scenario.record.model_dump(exclude={"reordering"}),
     }
     if scenario.corruption:
         content["loss"]["links"] = corruption_rows(scenario.corruption, network)
-    content["record"]["reordering"] |= isinstance(scenario.recovery, SelectiveRepeat)
+    if scenario.record.reordering or isinstance(scenario.recovery, SelectiveRepeat):
+        content["record"]["reordering"] = True
     if (span := scenario.measured_ns()) is not None:
         content["record"]["measurement"] = {"begin_ns": span[0], "end_ns": span[1]}
     return {**content, **_SECTIONS[scenario.transport](scenario, network, controllers)}

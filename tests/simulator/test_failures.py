@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Failures of links and switches: bytes are conserved through any sequence, flows get there in the end."""
+"""Failures of links and switches: bytes are conserved through any sequence, flows arrive in the end."""
 
 from __future__ import annotations
 

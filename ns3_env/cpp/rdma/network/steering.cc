@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Next hops of packets in a network whose switches choose for each: load balancing, and routes that change.
+// Next hops where switches choose for each packet: load balancing, and routes that change.
 #include "steering.h"
 
 #include "queue-pair.h"

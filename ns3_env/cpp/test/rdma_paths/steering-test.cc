@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of load balancing per packet: what each way of choosing makes of ports, and how reordering is counted.
+// Tests of load balancing per packet: what each way makes of ports, and how reordering is counted.
 #include "ns3_env/cpp/engine/packet-order.h"
 #include "ns3_env/cpp/test/rdma/test-network.h"
 
