@@ -9,19 +9,24 @@ from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS
 from ns3_env.errors import SimulatorError
 from ns3_env.programs.executable import list_controllers, references
 from ns3_env.programs.transport import SHOWN, Transport, other
+from ns3_env.scenario.classes import class_conflicts, class_faults, group_faults
 from ns3_env.scenario.controllers import AGENT, POLICY
 from ns3_env.scenario.declared import DECLARED
 from ns3_env.scenario.derived import (
+    accounts_bytes,
     buffer_bytes,
     controller_indices,
     draw_flows,
     fastest_port_bps,
+    has_pfc,
     headroom_frames,
+    played_controllers,
     timing,
 )
 from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.reliability import corruption_faults
 from ns3_env.scenario.topology import Network
+from ns3_env.scenario.traffic import Flows
 
 #: Bytes of a data packet's headers with the largest telemetry (HPCC's 42 B).
 _MAX_HEADER_BYTES = 90
@@ -38,6 +43,7 @@ TRANSPORT_KEYS: dict[Transport, dict[str, str]] = {
         "load_balancing": "TCP's flows keep their paths: leave it out",
         "failures": "TCP's links never fail: leave it out",
         "switch": "write tcp.queue: how much each egress holds (limit), and when it marks or drops (marking)",
+        "classes": "a port of TCP has one queue: leave them out",
         "retransmission_timeout_ns": "write tcp.min_rto_ns, and tcp.initial_rto_ns of a SYN",
     },
     "tcp": {
@@ -70,10 +76,13 @@ def faults_of(scenario: ScenarioFields, network: Network) -> list[str]:
     if not faults and (many := scenario.traffic.expected_flows(network)) > MAX_FLOWS:
         faults = [f"traffic: about {many:.3g} flows; there may be at most {MAX_FLOWS}: {WHY_FLOWS}"]
     faults += time_faults(scenario)
+    faults += class_faults(scenario) + group_faults(scenario)
     faults += controller_faults(scenario, network if not faults else None)
     if not faults:
         faults = declared_faults(
-            scenario, lambda: controller_indices(scenario, draw_flows(scenario, network))
+            scenario,
+            lambda: draw_flows(scenario, network),
+            lambda: controller_indices(scenario, draw_flows(scenario, network)),
         )
     return faults
 
@@ -98,13 +107,13 @@ def buffer_faults(scenario: ScenarioFields, network: Network) -> list[str]:
     """
     needed: dict[int, float] = {}
     frame = scenario.payload_bytes + _MAX_HEADER_BYTES
-    headrooms = scenario.switch.pfc or timing(scenario) == "published"
+    headrooms = has_pfc(scenario) or timing(scenario) == "published"
     for link in network.links:
         headroom = 3 * link.rate_bps * link.delay_ns / 8e9 + headroom_frames(scenario) * frame
         headroom *= headrooms
         for end in (link.a, link.b):
             if network.nodes[end] == "switch":
-                needed[end] = needed.get(end, 0) + headroom + scenario.switch.reserve_bytes
+                needed[end] = needed.get(end, 0) + accounts_bytes(scenario, headroom)
     if not needed:
         return []
     buffer = buffer_bytes(scenario, network)
@@ -119,7 +128,7 @@ def buffer_faults(scenario: ScenarioFields, network: Network) -> list[str]:
     return [
         f"switch.buffer_bytes: {buffer} B is no more than the reserves and headrooms of switch {worst}, "
         f"{needed[worst]:.0f} B"
-        + ("" if scenario.switch.pfc else "; timing 'published' keeps headroom without PFC, 'exact' does not")
+        + ("" if has_pfc(scenario) else "; timing 'published' keeps headroom without PFC, 'exact' does not")
     ]
 
 
@@ -151,7 +160,7 @@ def controller_faults(scenario: ScenarioFields, network: Network | None) -> list
 def _bound_faults(scenario: ScenarioFields) -> list[str]:
     """A bound is the whole network's: it has no flows beside those of others."""
     named = [controller.name for controller in scenario.controllers]
-    others = {*named, *scenario.traffic.named_controllers()}
+    others = {x.name for x in played_controllers(scenario)} | scenario.traffic.named_controllers()
     bounds = references(scenario.transport) if len(others) > 1 else frozenset()
     return [
         f"controllers.{i}: {name!r} is a bound for all flows of a network, and the scenario has some under "
@@ -162,8 +171,12 @@ def _bound_faults(scenario: ScenarioFields) -> list[str]:
     ]
 
 
-def declared_faults(scenario: ScenarioFields, controllers: Callable[[], list[int]]) -> list[str]:
+def declared_faults(
+    scenario: ScenarioFields, flows: Callable[[], Flows], controllers: Callable[[], list[int]]
+) -> list[str]:
     """Where the controllers of flows (``controllers()``: their indices) need different things of a port."""
+    if scenario.classes:
+        return class_conflicts(scenario, flows, controllers)
     settings = DECLARED[scenario.transport]
     return [fault for setting in settings for fault in setting.faults(scenario, controllers)]
 
@@ -227,16 +240,18 @@ def transport_faults(scenario: ScenarioFields) -> list[str]:
 
 def controllers_faults(scenario: ScenarioFields) -> list[str]:
     """Controllers that only the other transport has; of a name that nobody knows the simulator will tell."""
-    names = [controller.name for controller in scenario.controllers]
-    if not set(names) - {AGENT, POLICY}:
+    named = [(f"controllers.{i}", controller.name) for i, controller in enumerate(scenario.controllers)]
+    named += [(f"groups.{name}.controller", x.controller or AGENT) for name, x in scenario.groups.items()]
+    if not {name for _, name in named} - {AGENT, POLICY}:
         return []
     own = _known(scenario.transport)
-    strange = [(i, name) for i, name in enumerate(names) if name not in own]
+    strange = [(place, name) for place, name in named if name not in own]
     foreign = other(scenario.transport)
     theirs = _known(foreign) if strange else []
     return [
-        f"controllers.{i}: {name!r} is {SHOWN[foreign]}'s; {SHOWN[scenario.transport]}'s are {', '.join(own)}"
-        for i, name in strange
+        f"{place}: {name!r} is {SHOWN[foreign]}'s; {SHOWN[scenario.transport]}'s are {', '.join(own)}"
+        + ("; RDMA and TCP are not mixed in one network" if place.startswith("groups") else "")
+        for place, name in strange
         if name in theirs
     ]
 

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from ns3_env.programs.executable import describe_controllers
 from ns3_env.programs.transport import Transport
+from ns3_env.scenario.derived import played_controllers
 from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.switch import CongestionPoints, Ecn
 from ns3_env.scenario.tcp_queue import QueueLength, RedMarking, Threshold
@@ -61,7 +62,8 @@ class Declared(Generic[T]):
         if setting != "auto":
             chosen: T | None = setting
             return chosen
-        names = (scenario.controllers[index].name for index in sorted(set(controllers)))
+        played = played_controllers(scenario)
+        names = (played[index].name for index in sorted(set(controllers)))
         return next(iter(self.published(names).values()), None)
 
     def faults(self, scenario: ScenarioFields, controllers: Callable[[], list[int]]) -> list[str]:
@@ -69,9 +71,10 @@ class Declared(Generic[T]):
 
         ``controllers()``: each flow's, as an index.
         """
-        if self.given(scenario) != "auto" or len(scenario.controllers) < 2:
+        played = played_controllers(scenario)
+        if self.given(scenario) != "auto" or len(played) < 2:
             return []
-        published = self.published(sorted({scenario.controllers[i].name for i in set(controllers())}))
+        published = self.published(sorted({played[i].name for i in set(controllers())}))
         first = next(iter(published.values()), None)
         if all(value == first for value in published.values()):
             return []

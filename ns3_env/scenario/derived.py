@@ -4,18 +4,20 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from typing import Literal
 
 import numpy as np
 
 from ns3_env.config.bounds import MIN_RATE_BPS
-from ns3_env.scenario.controllers import AGENT, POLICY
+from ns3_env.scenario.controllers import AGENT, POLICY, Controller
 from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.switch import Ecn
 from ns3_env.scenario.topology import Network
-from ns3_env.scenario.traffic import Flows
+from ns3_env.scenario.traffic import Flows, Group
 
 MIB = 1 << 20
+_PFC_FRAME_BYTES = 43
 
 
 def timing(scenario: ScenarioFields) -> Literal["exact", "published"]:
@@ -33,6 +35,23 @@ def buffer_bytes(scenario: ScenarioFields, network: Network) -> int:
         return scenario.switch.buffer_bytes
     fast = max(link.rate_bps for link in network.links) >= 100e9
     return (32 if fast else 16) * MIB
+
+
+def has_pfc(scenario: ScenarioFields) -> bool:
+    """Whether ports pause each other, in one class at least."""
+    pfc = scenario.switch.pfc
+    return any(pfc if x.pfc is None else x.pfc for x in scenario.classes) if scenario.classes else pfc
+
+
+def accounts_bytes(scenario: ScenarioFields, headroom: float) -> float:
+    """What an ingress port keeps of a buffer: a reserve of each class, and this headroom of each with PFC."""
+    reserve = scenario.switch.reserve_bytes
+    if not scenario.classes:
+        return headroom + reserve
+    more = headroom + _PFC_FRAME_BYTES * len(scenario.classes) if headroom else 0
+    pfc = scenario.switch.pfc
+    with_pfc = sum(pfc if x.pfc is None else x.pfc for x in scenario.classes)
+    return reserve * len(scenario.classes) + more * with_pfc
 
 
 def most_kmax_bytes(scenario: ScenarioFields, network: Network, ecn: Ecn) -> float | None:
@@ -71,7 +90,7 @@ def draw_flows(scenario: ScenarioFields, network: Network) -> Flows:
     for traffic, topology, seed, flows in tuple(_DRAWN):
         if traffic is scenario.traffic and topology is scenario.topology and seed == scenario.seed:
             return flows
-    flows = scenario.traffic.generate(network, np.random.default_rng(scenario.seed))
+    flows = scenario.traffic.draw(network, np.random.default_rng(scenario.seed))
     _DRAWN.append((scenario.traffic, scenario.topology, scenario.seed, flows))
     return flows
 
@@ -80,8 +99,38 @@ def draw_flows(scenario: ScenarioFields, network: Network) -> Flows:
 _DRAWN: deque[tuple[object, object, int, Flows]] = deque(maxlen=1)
 
 
+def played_controllers(scenario: ScenarioFields) -> list[Controller]:
+    """Those of the scenario, and then an entry for each group that has a controller or attributes of its own.
+
+    A group's controller has the attributes that the scenario gives to one of its name, its own before them.
+    """
+    own = []
+    for group in own_controllers(scenario).values():
+        base = scenario.controllers[0]
+        if group.controller is not None:
+            found = (x for x in scenario.controllers if x.name == group.controller)
+            base = next(found, Controller(name=group.controller))
+        attributes = {**base.attributes, **group.attributes}
+        own.append(base.model_copy(update={"attributes": attributes}))
+    return [*scenario.controllers, *own]
+
+
+def own_controllers(scenario: ScenarioFields) -> dict[str, Group]:
+    """The groups with a controller or attributes of their own, in the order in which they are played."""
+    return {name: x for name, x in scenario.groups.items() if x.controller is not None or x.attributes}
+
+
+def class_indices(scenario: ScenarioFields, groups: Iterable[str | None]) -> list[int]:
+    """The class of each flow, by the names of their groups; the last one where nothing says another."""
+    index = {own.name: i for i, own in enumerate(scenario.classes)}
+    of_group = {name: index.get(x.traffic_class or "", len(index) - 1) for name, x in scenario.groups.items()}
+    return [len(index) - 1 if name is None else of_group[name] for name in groups]
+
+
 def controller_indices(scenario: ScenarioFields, flows: Flows) -> list[int]:
+    """Each flow's controller, as an index of ``played_controllers``."""
     index = {controller.name: i for i, controller in enumerate(scenario.controllers)}
+    of_group = {name: len(index) + i for i, name in enumerate(own_controllers(scenario))}
     policy = AGENT if AGENT in index else POLICY
     default = 0
     chosen: set[int] = set()
@@ -89,9 +138,11 @@ def controller_indices(scenario: ScenarioFields, flows: Flows) -> list[int]:
         chosen = set(scenario.controlled_flows)
         default = next((i for name, i in index.items() if name != policy), index[policy])
     result = []
-    for flow, name in enumerate(flows.controller):
+    for flow, (name, group) in enumerate(zip(flows.controller, flows.group, strict=True)):
         if name is not None:
             result.append(index[name])
+        elif group is not None and group in of_group:
+            result.append(of_group[group])
         else:
             result.append(index[policy] if flow in chosen else default)
     return result

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, PrivateAttr
 
 from ns3_env.config.bounds import (
+    MAX_CLASSES,
     MAX_CONTROLLERS,
     MAX_FLOWS,
     MAX_PAYLOAD_BYTES,
@@ -23,10 +24,10 @@ from ns3_env.scenario.controllers import AGENT, Clock, Controller, PerFlowRtt
 from ns3_env.scenario.paths import Ecmp, Failures, LoadBalancing
 from ns3_env.scenario.record import Measurement, Record
 from ns3_env.scenario.reliability import Corruptions, GoBackN, Nic, Recovery
-from ns3_env.scenario.switch import Switch
+from ns3_env.scenario.switch import Switch, TrafficClass
 from ns3_env.scenario.tcp import Tcp
 from ns3_env.scenario.topology import Dumbbell, Topology
-from ns3_env.scenario.traffic import Incast, Traffic
+from ns3_env.scenario.traffic import Group, Incast, Traffic
 
 
 class ScenarioFields(Strict):
@@ -48,6 +49,10 @@ class ScenarioFields(Strict):
     switch: Switch = Switch()
     load_balancing: LoadBalancing = Ecmp()
     failures: Failures | None = Field(default=None, description="none: links and switches never fail")
+    classes: Annotated[list[TrafficClass], few(MAX_CLASSES, "PFC has eight priorities")] = Field(
+        default=[], description="of traffic, in the order in which ports serve them; none: one"
+    )
+    groups: dict[str, Group] = Field(default={}, description="of flows, by the names that traffic gives them")
     loss_probability: float = Field(default=0.0, ge=0, le=1, description="of each packet on each link")
     corruption: Corruptions = Field(default=[], description="of some links, instead of loss_probability")
     recovery: Recovery = Field(default=GoBackN(), description="go_back_n or selective_repeat")

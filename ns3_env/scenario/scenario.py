@@ -22,11 +22,11 @@ from ns3_env.programs.executable import references
 from ns3_env.programs.transport import other
 from ns3_env.scenario.checks import TRANSPORT_KEYS, faults_of, warnings_of
 from ns3_env.scenario.controllers import AGENT, POLICY, Controller
-from ns3_env.scenario.derived import controller_indices, draw_flows
+from ns3_env.scenario.derived import controller_indices, draw_flows, played_controllers
 from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.simulator_json import refusal, resolved, simulator_json, simulator_text
 from ns3_env.scenario.tcp import Tcp
-from ns3_env.scenario.traffic import ENDLESS_BYTES, Flows
+from ns3_env.scenario.traffic import ENDLESS_BYTES, Flows, Group
 
 
 class Scenario(ScenarioFields):
@@ -88,11 +88,12 @@ class Scenario(ScenarioFields):
         bounds = references(self.transport)
         if controller in bounds:
             traffic = self.traffic.without_controllers()
+            groups = {name: Group() for name in self.groups}
             update = {"controllers": [first], "controlled_flows": None, "traffic": traffic}
-            return self.model_copy(update=update)
-        if controller != AGENT and AGENT in self.traffic.named_controllers():
+            return self.model_copy(update={**update, "groups": groups, "classes": []})
+        if controller != AGENT and AGENT in self.named_controllers():
             raise ScenarioError(
-                f"{self.source}: traffic.controller: flows under {AGENT!r} need a policy; "
+                f"{self.source}: {self._agents_key()}: flows under {AGENT!r} need a policy; "
                 "name one of the simulator's controllers, or none"
             )
         others = [x for x in self.controllers if x.name not in {AGENT, controller, *bounds}]
@@ -107,14 +108,23 @@ class Scenario(ScenarioFields):
         Raises:
             ScenarioError: the traffic itself puts flows under "agent".
         """
-        if AGENT in self.traffic.named_controllers():
-            raise ScenarioError(f"{self.source}: traffic.controller: {AGENT!r} needs placement 'python'")
+        if AGENT in self.named_controllers():
+            raise ScenarioError(f"{self.source}: {self._agents_key()}: {AGENT!r} needs placement 'python'")
         controllers = [
             Controller(name=POLICY, attributes={**x.attributes, "File": str(file)}) if x.name == AGENT else x
             for x in self.controllers
             if x.name != POLICY
         ]
         return self.model_copy(update={"controllers": controllers})
+
+    def named_controllers(self) -> set[str]:
+        """Names of the controllers that traffic and groups themselves give to flows."""
+        of_groups = {x.controller for x in self.groups.values() if x.controller is not None}
+        return self.traffic.named_controllers() | of_groups
+
+    def _agents_key(self) -> str:
+        """What puts flows under "agent"."""
+        return "traffic.controller" if AGENT in self.traffic.named_controllers() else "groups"
 
     def with_agent(self, attributes: Mapping[str, bool | int | float | str]) -> Scenario:
         """The scenario with attributes of "agent", where it does not give them itself."""
@@ -167,7 +177,8 @@ class Scenario(ScenarioFields):
     def agent_flows(self) -> list[int]:
         """Indices of the flows under "agent"."""
         under = controller_indices(self, self.flows())
-        return [flow for flow, i in enumerate(under) if self.controllers[i].name == AGENT]
+        played = played_controllers(self)
+        return [flow for flow, i in enumerate(under) if played[i].name == AGENT]
 
     @property
     def agent_flow_count(self) -> int:

@@ -18,6 +18,7 @@ from ns3_env.errors import ScenarioError, ScenarioWarning, SimulatorError
 from ns3_env.programs.executable import describe_controllers
 from ns3_env.programs.transport import Transport
 from ns3_env.scenario.checks import controllers_faults, declared_faults
+from ns3_env.scenario.classes import class_sections
 from ns3_env.scenario.controllers import AGENT
 from ns3_env.scenario.declared import (
     CONGESTION_POINTS,
@@ -28,12 +29,15 @@ from ns3_env.scenario.declared import (
 )
 from ns3_env.scenario.derived import (
     buffer_bytes,
+    class_indices,
     controller_indices,
     draw_flows,
     fastest_port_bps,
     headroom_frames,
     min_rate_bps,
     most_kmax_bytes,
+    own_controllers,
+    played_controllers,
     timing,
 )
 from ns3_env.scenario.fields import ScenarioFields
@@ -48,6 +52,8 @@ from ns3_env.scenario.traffic import Flows, Stream
 def rdma_sections(scenario: ScenarioFields, network: Network, controllers: list[int]) -> dict[str, Any]:
     """RDMA's keys; ``controllers``: each flow's, as an index."""
     points, ecn = CONGESTION_POINTS.of(scenario, controllers), MARKING.of(scenario, controllers)
+    if scenario.classes:
+        points, ecn = None, None  # each class has its own
     marking = None
     if ecn is not None:
         most = most_kmax_bytes(scenario, network, ecn)
@@ -129,7 +135,8 @@ def simulator_json(scenario: ScenarioFields) -> dict[str, Any]:
     network = scenario.topology.build()
     flows = draw_flows(scenario, network)
     controllers = controller_indices(scenario, flows)
-    return {**_fixed(scenario, network, controllers), **_drawn(scenario, network, flows, controllers)}
+    fixed = _fixed(scenario, network, flows, controllers)
+    return {**fixed, **_drawn(scenario, network, flows, controllers)}
 
 
 def simulator_text(scenario: ScenarioFields) -> str:
@@ -143,7 +150,7 @@ def simulator_text(scenario: ScenarioFields) -> str:
             del _WRITTEN_PARTS[next(iter(_WRITTEN_PARTS))]
     flows = draw_flows(scenario, found.network)
     controllers = controller_indices(scenario, flows)
-    text = found.text(scenario, controllers)
+    text = found.text(scenario, flows, controllers)
     return f"{_dumped(_drawn(scenario, found.network, flows, controllers))[:-1]},{text[1:]}"
 
 
@@ -157,19 +164,21 @@ class _Parts:
 
     parts: tuple[Any, ...]
     network: Network
-    #: By the controllers that flows are under: what the simulators declared of them then, and the text.
-    texts: dict[tuple[int, ...], tuple[object, str]] = field(default_factory=dict)
+    #: By the controllers that flows are under, and their groups: what the simulators declared of them then,
+    #: and the text.
+    texts: dict[tuple[tuple[int, str | None], ...], tuple[object, str]] = field(default_factory=dict)
 
-    def text(self, scenario: ScenarioFields, controllers: list[int]) -> str:
+    def text(self, scenario: ScenarioFields, flows: Flows, controllers: list[int]) -> str:
         """What the seed does not touch, as JSON; ``controllers``: each flow's, as an index."""
-        under = tuple(sorted(set(controllers)))
+        pairs = set(zip(controllers, flows.group, strict=True))
+        under = tuple(sorted(pairs, key=lambda pair: (pair[0], pair[1] or "")))
         try:
             declared: object = describe_controllers(transport=scenario.transport)
         except SimulatorError:
             declared = object()  # never the same
         known, text = self.texts.get(under, (None, ""))
         if known is not declared:
-            text = _dumped(_fixed(scenario, self.network, controllers))
+            text = _dumped(_fixed(scenario, self.network, flows, controllers))
             self.texts[under] = declared, text
         return text
 
@@ -184,8 +193,9 @@ def _drawn(
     """What follows from the seed; ``controllers``: each flow's, as an index."""
     slots = []
     taken = 0
+    agents = [x.name == AGENT for x in played_controllers(scenario)]
     for index in controllers:
-        under_agent = scenario.controllers[index].name == AGENT
+        under_agent = agents[index]
         slots.append(taken if under_agent else -1)
         taken += under_agent
     content: dict[str, Any] = {
@@ -206,13 +216,24 @@ def _drawn(
         content["streams"] = {
             name: [-1 if value is None else value for value in column]
             for name, column in zip(Stream._fields, zip(*streams, strict=True), strict=True)
+            if name != "group"
         }
+    if scenario.groups:
+        number = {name: i for i, name in enumerate(scenario.groups)}
+        content["groups"] = list(number)
+        content["flows"]["group"] = [-1 if name is None else number[name] for name in flows.group]
+    if scenario.classes:
+        content["flows"]["class"] = class_indices(scenario, flows.group)
+        if streams:
+            content["streams"]["class"] = class_indices(scenario, (x.group for x in streams))
     return content
 
 
-def _fixed(scenario: ScenarioFields, network: Network, controllers: list[int]) -> dict[str, Any]:
-    """What does not follow from the seed, but from which controllers flows are under."""
-    faults = controllers_faults(scenario) or declared_faults(scenario, lambda: controllers)
+def _fixed(
+    scenario: ScenarioFields, network: Network, flows: Flows, controllers: list[int]
+) -> dict[str, Any]:
+    """What does not follow from the seed, but from which controllers flows are under, and in which groups."""
+    faults = controllers_faults(scenario) or declared_faults(scenario, lambda: flows, lambda: controllers)
     if faults:
         place = _place(scenario)
         raise ScenarioError("\n".join(place + fault for fault in faults))
@@ -223,7 +244,7 @@ def _fixed(scenario: ScenarioFields, network: Network, controllers: list[int]) -
         "loss": {"probability": scenario.loss_probability},
         "controllers": [
             {"name": controller.name, "attributes": {k: _text(v) for k, v in controller.attributes.items()}}
-            for controller in scenario.controllers
+            for controller in played_controllers(scenario)
         ],
         "clock": scenario.clock.model_dump(),
         "decision_quantum_ns": scenario.decision_quantum_ns,
@@ -235,6 +256,8 @@ def _fixed(scenario: ScenarioFields, network: Network, controllers: list[int]) -
         content["record"]["reordering"] = True
     if (span := scenario.measured_ns()) is not None:
         content["record"]["measurement"] = {"begin_ns": span[0], "end_ns": span[1]}
+    if scenario.classes:
+        content["classes"] = class_sections(scenario, network, flows, controllers)
     return {**content, **_SECTIONS[scenario.transport](scenario, network, controllers)}
 
 
@@ -274,11 +297,20 @@ def _controllers_key(scenario: ScenarioFields, key: str) -> str:
     _, number, section, attribute = (*key.split(".", 3), "", "", "")[:4]
     if not number:
         return key
-    played = scenario.controllers[int(number)]
+    played = played_controllers(scenario)[int(number)]
+    if int(number) >= len(scenario.controllers):
+        return _groups_key(scenario, int(number), section, attribute)
     for i, given in enumerate(scenario.given_controllers):
         if given.name == played.name and given.attributes.get(attribute) == played.attributes.get(attribute):
             return ".".join(filter(None, ("controllers", str(i), section, attribute)))
     return ".".join(filter(None, (played.name, attribute)))
+
+
+def _groups_key(scenario: ScenarioFields, number: int, section: str, attribute: str) -> str:
+    """Of the controller of a group, which stands behind the scenario's own."""
+    own = list(own_controllers(scenario))
+    key = "controller" if section == "name" else section
+    return ".".join(filter(None, ("groups", own[number - len(scenario.controllers)], key, attribute)))
 
 
 def _place(scenario: ScenarioFields) -> str:

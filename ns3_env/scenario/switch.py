@@ -123,3 +123,27 @@ class Switch(Strict):
     )
     flow_counter: Literal["exact", "timeout"] = "exact"
     flow_timeout_ns: Nanoseconds = Field(default=1_000_000, gt=0)
+
+
+class TrafficClass(Strict):
+    """A traffic class at all ports, hosts' and switches': its own queue, pauses, headroom and marks.
+
+    Classes without a weight are served in their order, each before all that follow; those with weights share
+    what is left by deficit round robin (IEEE 802.1Qaz). The least weight sends a full frame in each round.
+    """
+
+    name: str = Field(min_length=1, description="by which groups of flows name it")
+    weight: float | None = Field(
+        default=None, ge=1e-3, le=MAX_WEIGHT, description="of what strict classes leave; none: strict"
+    )
+    pfc: bool | None = Field(
+        default=None,
+        description="its own pauses; false: what exceeds its threshold is lost; none: as switch.pfc",
+    )
+    ecn: EcnSetting = Field(
+        default="auto",
+        description="auto: as switch.ecn, where that is auto as the controllers of the class's flows",
+    )
+    congestion_points: CongestionPointsSetting = Field(
+        default="auto", description="auto: as switch.congestion_points, likewise"
+    )

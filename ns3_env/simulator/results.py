@@ -12,6 +12,7 @@
     With selective repeat, or ``record.reordering``, there are columns out_of_order_packets (data packets
     that came before an earlier one of the flow) and duplicate_bytes (payload that came though its receiver
     had it).
+    Where the scenario has groups, or traffic classes, there are ``group`` ("" of none) and ``class``, names.
     Under TCP there are columns rtt_samples (how many), rtt_mean_ns, rtt_p50_ns, rtt_p99_ns, rtt_max_ns: of
     the flow's data segments as its sender measures them; −1 where there was no sample.
 ``reordering``
@@ -25,7 +26,8 @@
     stop_ns (−1: never), sent_bytes, received_bytes, lost_bytes (payload; the rest was on its way at the end).
     Streams are no flows: no other column has them, but queues, losses and totals count their packets.
 ``queues``
-    one record for each switch port that sent anything; lengths in bytes, weighted by time.
+    one record for each switch port that sent anything; lengths in bytes, weighted by time. With traffic
+    classes ``classes`` has a record for each: name, lengths, tx_bytes, paused_ns, pause_frames.
 ``losses``
     one record for each port (hosts' ones included) and cause that lost packets: node, port, peer, cause,
     packets (data, ACKs and NACKs), payload_bytes (of data packets). Causes: "buffer_full", a switch had no
@@ -80,6 +82,36 @@ def endless(results: Results) -> npt.NDArray[np.bool_]:
     """Which flows have no end to reach: they are not unfinished: (n,)."""
     flows = results["flows"]
     return np.asarray(flows.get("endless", np.zeros(len(flows["fct_ns"]))), dtype=np.bool_)
+
+
+def groups_of(results: Results) -> list[str]:
+    """Names of the groups that flows are in, in the order of their first flows; none without groups."""
+    return [name for name in dict.fromkeys(results["flows"].get("group", ())) if name]
+
+
+def of_group(results: Results, name: str) -> Results:
+    """The results with the flows of one group alone.
+
+    Queues, losses, streams and totals are the network's, but for ``unfinished``. What else is told by flow
+    number (windows, marks, states of controllers) is left out.
+
+    Raises KeyError where there is no such group.
+    """
+    flows = results["flows"]
+    own = [i for i, group in enumerate(flows.get("group", ())) if group == name]
+    if not own:
+        raise KeyError(f"no flows of group {name!r}; there are {', '.join(groups_of(results)) or 'none'}")
+    kept = {key: results[key] for key in ("queues", "losses", "streams", "totals") if key in results}
+    kept["flows"] = {key: [column[i] for i in own] for key, column in flows.items()}
+    for key in ("all_active", "measurement"):
+        if key in results:
+            received = results[key]["received_bytes"]
+            kept[key] = {**results[key], "received_bytes": [received[i] for i in own] if received else []}
+    ended, ends = kept["flows"]["fct_ns"], ~endless(kept)
+    kept["totals"] = {**kept["totals"], "unfinished": sum(x < 0 for x in np.asarray(ended)[ends])}
+    counters = results.get("flow_counters", {})
+    kept["flow_counters"] = {key: [column[i] for i in own] for key, column in counters.items()}
+    return kept
 
 
 def flow_ends(results: Results) -> Floats:

@@ -18,11 +18,11 @@ from tests.samples.files import dumped
 from tests.samples.published_texts import FLOWS, TOPOLOGY
 from tests.samples.scenarios import refusal
 
-#: Those of RDMA: the format knows no other transport.
+#: Those of RDMA without groups: the format knows neither another transport nor those.
 SCENARIOS = [
     path
     for path in sorted((DATA / "configs" / "scenarios").glob("*.yaml"))
-    if Scenario.load(path).transport == "rdma"
+    if (scenario := Scenario.load(path)).transport == "rdma" and not scenario.groups
 ]
 
 

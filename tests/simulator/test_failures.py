@@ -27,13 +27,21 @@ from ns3_env.scenario import (
     Spray,
     Switch,
 )
+from ns3_env.scenario.reliability import GoBackN, SelectiveRepeat
+from ns3_env.scenario.switch import TrafficClass
 from ns3_env.scenario.topology import Graph, GraphLink
 from ns3_env.scenario.topology.network import Network
-from ns3_env.scenario.traffic import Flow, FlowList
+from ns3_env.scenario.traffic import Flow, FlowList, Group
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Results
 
 LIMIT_NS = 20_000_000
+CLASSES = [
+    TrafficClass(name="urgent"),
+    TrafficClass(name="heavy", weight=3),
+    TrafficClass(name="light", weight=1),
+]
+GROUPS = {own.name: Group(traffic_class=own.name) for own in CLASSES}
 BALANCING = (
     Ecmp(),
     Flowlet(gap_ns=2000),
@@ -90,22 +98,34 @@ def scenarios(draw: st.DrawFn) -> Scenario:
     hosts = st.sampled_from(network.hosts)
     pairs = st.tuples(hosts, hosts).filter(lambda pair: pair[0] != pair[1])
     sizes, starts = st.integers(1, 80_000), st.integers(0, 60_000)
-    drawn = draw(st.lists(st.tuples(pairs, sizes, starts), min_size=1, max_size=8))
-    flows = [Flow(src=src, dst=dst, size_bytes=size, start_ns=start) for (src, dst), size, start in drawn]
+    groups = st.sampled_from(sorted(GROUPS))
+    drawn = draw(st.lists(st.tuples(pairs, sizes, starts, groups), min_size=1, max_size=8))
+    flows = [
+        Flow(src=src, dst=dst, size_bytes=size, start_ns=start, group=group)
+        for (src, dst), size, start, group in drawn
+    ]
+    classes = draw(st.sampled_from([[], CLASSES]))
     return Scenario(
         seed=draw(st.integers(0, 2**31)),
         topology=topology,
         traffic=FlowList(flows=flows),
+        classes=classes,
+        groups=GROUPS if classes else {name: Group() for name in GROUPS},
         controllers=[Controller(name=draw(st.sampled_from(["fixed-window", "hpcc", "dcqcn", "mpcc"])))],
         switch=draw(
             st.sampled_from(
-                [Switch(), Switch(pfc=False, buffer_bytes=60_000), Switch(buffer_bytes=1_000_000)]
+                [
+                    Switch(),
+                    Switch(pfc=False, buffer_bytes=60_000, reserve_bytes=1500),
+                    Switch(buffer_bytes=2_500_000),
+                ]
             )
         ),
         load_balancing=draw(st.sampled_from(BALANCING)),
         failures=Failures(
             convergence_ns=draw(st.sampled_from([0, 3000, 50_000])), outages=draw(outages(network))
         ),
+        recovery=draw(st.sampled_from([GoBackN(), SelectiveRepeat()])),
         loss_probability=draw(st.sampled_from([0.0, 0.02])),
         retransmission_timeout_ns=100_000,
         time_limit_ns=LIMIT_NS,
@@ -243,6 +263,10 @@ def test_a_failure_that_cannot_be_is_refused(change: dict[str, Any], text: str) 
         (
             {"controllers": ["oracle"]},
             "ports that send of the flow with the least bytes left",
+        ),
+        (
+            {"controllers": ["qcn"], "classes": [{"name": "one"}]},
+            "feedback frames of congestion points go back by the way that data came",
         ),
         ({"controllers": ["qcn"]}, "feedback frames of congestion points go back by the way that data came"),
         ({"preset": "published"}, "the published simulator gives a flow one path, and its links never fail"),

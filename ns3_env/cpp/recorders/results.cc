@@ -189,6 +189,18 @@ FlowsToJson(const Episode& episode)
              {"rtt_p99_ns", [&](size_t i) { return rtt(i, &RttSummary::p99); }},
              {"rtt_max_ns", [&](size_t i) { return rtt(i, &RttSummary::max); }}});
     }
+    const Scenario& scenario = episode.GetScenario();
+    if (!scenario.groups.empty())
+    {
+        const auto group = [&](size_t i) -> Json
+        { return flows[i].group < 0 ? Json("") : Json(scenario.groups[flows[i].group]); };
+        AddColumns(table, flows.size(), {{"group", group}});
+    }
+    if (!scenario.classes.empty())
+    {
+        const auto own = [&](size_t i) { return scenario.classes[spec(i).trafficClass].name; };
+        AddColumns(table, flows.size(), {{"class", own}});
+    }
     if (std::any_of(flows.begin(),
                     flows.end(),
                     [](const FlowEntry& x) { return x.flow.IsEndless(); }))
@@ -283,6 +295,26 @@ SeriesToJson(const QueueSeries& series, Columns* columns)
     return json;
 }
 
+/// Of one port.
+Json
+ClassesToJson(const std::vector<ClassQueue>& classes)
+{
+    Json rows = Json::array();
+    for (const ClassQueue& own : classes)
+    {
+        rows.push_back({{"name", own.name},
+                        {"mean_bytes", own.stats->Mean()},
+                        {"p50_bytes", own.stats->Percentile(0.50)},
+                        {"p95_bytes", own.stats->Percentile(0.95)},
+                        {"p99_bytes", own.stats->Percentile(0.99)},
+                        {"max_bytes", own.stats->Max()},
+                        {"tx_bytes", own.txBytes},
+                        {"paused_ns", Nanos(own.paused)},
+                        {"pause_frames", own.pauseFrames}});
+    }
+    return rows;
+}
+
 Json
 QueuesToJson(const Episode& episode, const Recorders& recorders, Columns* columns)
 {
@@ -312,6 +344,10 @@ QueuesToJson(const Episode& episode, const Recorders& recorders, Columns* column
                        {"paused_ns", Nanos(port.paused)},
                        {"pause_frames", port.pauseFrames},
                        {"pause_frames_sent", port.pauseFramesSent}};
+            if (!port.classes.empty())
+            {
+                queue["classes"] = ClassesToJson(port.classes);
+            }
             if (window != nullptr)
             {
                 queue["window_tx_bytes"] = window->txBytes;

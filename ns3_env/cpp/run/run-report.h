@@ -7,6 +7,7 @@
 #include "ns3_env/cpp/engine/queue-stats.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace ns3::env
@@ -22,6 +23,17 @@ class Capture
     virtual void Close() = 0;
 };
 
+/// State of one traffic class's queue at a port, where there are several.
+struct ClassQueue
+{
+    const std::string& name;
+    uint64_t bytes;
+    uint64_t txBytes;        ///< sent so far
+    Picos paused;            ///< how long its peer has held it back so far
+    uint64_t pauseFrames;    ///< that its peer sent it
+    const QueueStats* stats; ///< null where no statistics are kept
+};
+
 /// State of a switch's port at one moment.
 struct EgressQueue
 {
@@ -30,11 +42,12 @@ struct EgressQueue
     uint32_t peer; ///< node at the other end of its link
     double rateBps;
     uint64_t bytes;
-    uint64_t txBytes;         ///< sent so far
-    Picos paused;             ///< how long its peer has held it back so far
-    uint64_t pauseFrames;     ///< that its peer sent it
-    uint64_t pauseFramesSent; ///< that it sent its peer
-    const QueueStats* stats;  ///< null where no statistics are kept
+    uint64_t txBytes;                  ///< sent so far
+    Picos paused;                      ///< how long its peer has held it back so far
+    uint64_t pauseFrames;              ///< that its peer sent it
+    uint64_t pauseFramesSent;          ///< that it sent its peer
+    const QueueStats* stats;           ///< null where no statistics are kept
+    std::vector<ClassQueue> classes{}; ///< empty where there is one
 };
 
 /// What one port lost by one cause; hosts' ports included.

@@ -6,6 +6,7 @@
 #include "ns3_env/cpp/json/bounds.h"
 #include "ns3_env/cpp/json/json-reader.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <unordered_set>
 
@@ -115,6 +116,24 @@ class Rows
     const Scenario& m_scenario;
 };
 
+/// The index of each row's group, -1 of none.
+std::vector<int32_t>
+ReadGroups(JsonReader& section, const Scenario& s, size_t rows)
+{
+    const auto last = static_cast<int32_t>(s.groups.size()) - 1;
+    return section.Has("group") ? section.Wholes<int32_t>("group", bounds::FLOWS, -1, last)
+                                : std::vector<int32_t>(rows, -1);
+}
+
+/// The index of each row's traffic class.
+std::vector<uint8_t>
+ReadClassColumn(JsonReader& section, const Scenario& s, size_t rows)
+{
+    const auto last = static_cast<uint8_t>(std::max<size_t>(s.classes.size(), 1) - 1);
+    return section.Has("class") ? section.Wholes<uint8_t>("class", bounds::FLOWS, uint8_t{0}, last)
+                                : std::vector<uint8_t>(rows, 0);
+}
+
 void
 ReadFlows(JsonReader section, Scenario& s)
 {
@@ -128,6 +147,8 @@ ReadFlows(JsonReader section, Scenario& s)
         section.Wholes<uint32_t>("controller", bounds::FLOWS, 0, lastController);
     const auto slot =
         section.Wholes<int32_t>("slot", bounds::FLOWS, -1, int32_t{bounds::FLOWS} - 1);
+    const auto group = ReadGroups(section, s, src.size());
+    const auto own = ReadClassColumn(section, s, src.size());
     section.RefuseOthers();
     const size_t n = src.size();
     if (n == 0)
@@ -135,7 +156,14 @@ ReadFlows(JsonReader section, Scenario& s)
         throw ScenarioError("'flows' is empty: an episode needs at least one flow");
     }
     const Rows rows("flows", s);
-    rows.SameLength(n, {dst.size(), size.size(), start.size(), controller.size(), slot.size()});
+    rows.SameLength(n,
+                    {dst.size(),
+                     size.size(),
+                     start.size(),
+                     controller.size(),
+                     slot.size(),
+                     group.size(),
+                     own.size()});
     s.flows.reserve(n);
     std::unordered_set<int32_t> taken;
     for (size_t i = 0; i < n; ++i)
@@ -159,9 +187,11 @@ ReadFlows(JsonReader section, Scenario& s)
                             src[i],
                             dst[i],
                             size[i] == ENDLESS ? ENDLESS_BYTES : static_cast<uint64_t>(size[i]),
-                            start[i] * PS_PER_NS},
+                            start[i] * PS_PER_NS,
+                            own[i]},
                            controller[i],
-                           slot[i]});
+                           slot[i],
+                           group[i]});
     }
 }
 
@@ -176,9 +206,10 @@ ReadStreams(JsonReader section, Scenario& s)
     const auto start = section.Wholes<int64_t>("start_ns", bounds::STREAMS, 0, bounds::TIME_NS);
     const auto stop =
         section.Wholes<int64_t>("stop_ns", bounds::STREAMS, UNSTOPPED, bounds::TIME_NS);
+    const auto own = ReadClassColumn(section, s, src.size());
     section.RefuseOthers();
     const Rows rows("streams", s);
-    rows.SameLength(src.size(), {dst.size(), rate.size(), start.size(), stop.size()});
+    rows.SameLength(src.size(), {dst.size(), rate.size(), start.size(), stop.size(), own.size()});
     for (size_t i = 0; i < src.size(); ++i)
     {
         Heartbeat::Beat();
@@ -193,7 +224,8 @@ ReadStreams(JsonReader section, Scenario& s)
                               src[i],
                               dst[i],
                               ENDLESS_BYTES,
-                              start[i] * PS_PER_NS},
+                              start[i] * PS_PER_NS,
+                              own[i]},
                              rate[i],
                              stop[i] == UNSTOPPED ? NEVER : stop[i] * PS_PER_NS});
     }
@@ -293,6 +325,10 @@ Scenario::FromJson(const std::string& text, const OwnKeys& own)
         loss.RefuseOthers();
     }
     ReadControllers(root, s);
+    if (root.Has("groups"))
+    {
+        s.groups = root.Texts("groups", bounds::CONTROLLERS);
+    }
     s.clock = ReadClock(root);
     ReadFlows(root.Sub("flows"), s);
     if (root.Has("streams"))

@@ -8,6 +8,7 @@
 
 #include "ns3_env/cpp/contract/clock-spec.h"
 #include "ns3_env/cpp/contract/switch-config.h"
+#include "ns3_env/cpp/contract/traffic-class.h"
 #include "ns3_env/cpp/contract/units.h"
 #include "ns3_env/cpp/engine/flow-spec.h"
 #include "ns3_env/cpp/json/scenario-error.h"
@@ -66,6 +67,7 @@ struct FlowEntry
     FlowSpec flow;
     uint32_t controller; ///< index into Scenario::controllers
     int32_t slot;        ///< for an agent's flow, -1 otherwise
+    int32_t group{-1};   ///< index into Scenario::groups, -1 of none
 };
 
 /// Background that nothing steers.
@@ -99,8 +101,10 @@ struct Scenario
     std::optional<Picos> retransmissionTimeout;           ///< default: from the network's buffers
     std::optional<SelectiveRepeatConfig> selectiveRepeat; ///< absent: go-back-N
     NicConfig nic;
+    std::vector<TrafficClass> classes; ///< empty: one, of which the settings above are
     std::vector<ControllerSpec> controllers;
     ClockSpec clock;
+    std::vector<std::string> groups; ///< of flows, by name
     std::vector<FlowEntry> flows;
     std::vector<StreamEntry> streams;
     bool recordQueues{true};

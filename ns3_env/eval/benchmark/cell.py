@@ -44,6 +44,8 @@ CELL_FILES = (
     "streams.csv",
     "queues.csv",
     "losses.csv",
+    "groups.csv",
+    "classes.csv",
     "queue_cdf.csv",
     "series.csv",
 )

@@ -9,6 +9,7 @@ from typing import Any
 from ns3_env.agents.configuration.run_folder import versions
 from ns3_env.config.yaml import to_text
 from ns3_env.eval.episodes.series import FILES as SERIES_FILES
+from ns3_env.eval.metrics import OF_FLOWS, by_group, measure, without_nan
 from ns3_env.eval.plots.table import csv_text
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import default_attributes
@@ -42,6 +43,21 @@ QUEUE_COLUMNS = (
 )
 #: A row for each port and cause that lost packets.
 LOSS_COLUMNS = ("node", "port", "peer", "cause", "packets", "payload_bytes")
+#: A row for each port and traffic class.
+CLASS_COLUMNS = (
+    "node",
+    "port",
+    "peer",
+    "name",
+    "mean_bytes",
+    "p50_bytes",
+    "p95_bytes",
+    "p99_bytes",
+    "max_bytes",
+    "tx_bytes",
+    "paused_ns",
+    "pause_frames",
+)
 #: A row for each stream of the background.
 STREAM_COLUMNS = (
     "src",
@@ -55,6 +71,8 @@ STREAM_COLUMNS = (
 )
 #: Columns of flows.csv that are there where the results have them.
 MORE_COLUMNS = (
+    "group",
+    "class",
     "counted",
     "endless",
     "out_of_order_packets",
@@ -73,6 +91,8 @@ FILES = (
     "streams.csv",
     "queues.csv",
     "losses.csv",
+    "groups.csv",
+    "classes.csv",
     "counters.csv",
     "config.yaml",
     *SERIES_FILES,
@@ -92,8 +112,10 @@ def result_files(
     never end there is ``endless``, 1 for those. streams.csv, where there is background of a constant rate: a
     row for each stream (``ns3_env.simulator.results`` has the columns). queues.csv: a row for each switch
     port that sent anything; lengths are time-weighted. losses.csv, where packets were lost: a row for each
-    port and cause (``ns3_env.simulator.results`` has the causes). counters.csv, where a controller counts
-    something: a row per flow, empty where its controller does not. With a measurement window flows.csv has
+    port and cause (``ns3_env.simulator.results`` has the causes). groups.csv and classes.csv, where the
+    scenario has some: metrics of each group's flows, and each class's queue at each port. counters.csv, where
+    a controller counts something: a row per flow, empty where its controller does not. With a measurement
+    window flows.csv has
     ``counted``, queues.csv ``window_tx_bytes``, and its lengths are those within the window. Under TCP
     flows.csv has each flow's RTTs, −1 where none was measured.
 
@@ -113,6 +135,13 @@ def result_files(
     found["queues.csv"] = _by_row(of_ports, results["queues"])
     if losses := results["losses"]:
         found["losses.csv"] = _by_row(LOSS_COLUMNS, losses)
+    if groups := by_group(results, lambda own: measure(own, OF_FLOWS)):
+        found["groups.csv"] = csv_text(
+            ["group", "flows", *OF_FLOWS],
+            ([name, *without_nan(row).values()] for name, row in groups.items()),
+        )
+    if of_classes := [{**port, **own} for port in results["queues"] for own in port.get("classes", ())]:
+        found["classes.csv"] = _by_row(CLASS_COLUMNS, of_classes)
     if counters := results["flow_counters"]:
         numbers = range(len(finished))
         found["counters.csv"] = _by_column({"flow": numbers, **counters})

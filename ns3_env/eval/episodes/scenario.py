@@ -25,7 +25,7 @@ from ns3_env.eval.episodes.recording import recorded
 from ns3_env.eval.episodes.results import FILES, result_files
 from ns3_env.eval.episodes.series import series_files
 from ns3_env.eval.episodes.trained import trained_policies
-from ns3_env.eval.metrics import line, load_metrics, own_metrics, without_nan
+from ns3_env.eval.metrics import by_group, line, load_metrics, own_metrics, without_nan
 from ns3_env.eval.plots import table
 from ns3_env.eval.plots.progress import progress_lines
 from ns3_env.policies.released import named_controller
@@ -55,9 +55,10 @@ class Trace(Protocol):
 
 @dataclass(frozen=True)
 class _Done:
-    """What is left of an episode that has been written: the table's row, flows, wall seconds."""
+    """What is left of an episode that has been written: the table's rows, flows, wall seconds."""
 
     row: dict[str, float]
+    groups: dict[str, dict[str, float]]
     flows: int
     seconds: float
 
@@ -103,7 +104,8 @@ class _Play:
         if self.trace:
             title = f"{self.title} under {self.folder.partition('/')[0]}, seed {played.seed}"
             self.trace.write(self.into, results, title + played.measured_text())
-        return _Done(line(results), len(results["flows"]["src"]), time.monotonic() - began)
+        flows = len(results["flows"]["src"])
+        return _Done(line(results), by_group(results, line), flows, time.monotonic() - began)
 
 
 def _play_all(plays: Sequence[_Play], out: Path, console: Console) -> dict[str, _Done]:
@@ -206,6 +208,8 @@ def run(
     table.show(
         f"{flows} flows, {scenario.topology.kind} ({scenario_file}){scenario.measured_text()}", rows, console
     )
+    if of_groups := {f"{folder} {name}": x for folder in rows for name, x in done[folder].groups.items()}:
+        table.show("by group: of its flows alone, queues of the whole network", of_groups, console)
     for warning in scenario.warnings():
         console.print(f"warning: {warning}", highlight=False, markup=False)
     if json_file is not None:

@@ -25,15 +25,18 @@ from ns3_env.eval.metrics import (  # noqa: F401, the order of tables
     rtt,
     slowdown,
 )
+from ns3_env.eval.metrics.groups import OF_FLOWS, by_group
 from ns3_env.eval.metrics.own import load_metrics, own_metrics, own_names, own_sources
 from ns3_env.eval.metrics.registry import METRICS, Metric, Shared, metric
 from ns3_env.simulator.results import Results
 
 __all__ = [
     "METRICS",
+    "OF_FLOWS",
     "TABLE",
     "Metric",
     "brief",
+    "by_group",
     "line",
     "load_metrics",
     "mean",

@@ -17,8 +17,9 @@ from ns3_env.config.model import named_by
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.constant_rate import ConstantRate
 from ns3_env.scenario.traffic.flow_file import FlowFile
+from ns3_env.scenario.traffic.groups import Group
 from ns3_env.scenario.traffic.incast import Incast, Joining, LongShort
-from ns3_env.scenario.traffic.kind import Flows, Stream, TrafficKind
+from ns3_env.scenario.traffic.kind import DATA_GROUP, Flows, Stream, TrafficKind
 from ns3_env.scenario.traffic.listed import Flow, FlowList
 from ns3_env.scenario.traffic.poisson import Poisson, PoissonIncast
 from ns3_env.scenario.traffic.published import PublishedFlows
@@ -33,6 +34,7 @@ from ns3_env.scenario.traffic.sizes import (
 )
 
 __all__ = [
+    "DATA_GROUP",
     "ENDLESS",
     "ENDLESS_BYTES",
     "SIZE_CDFS",
@@ -42,6 +44,7 @@ __all__ = [
     "FlowList",
     "FlowSize",
     "Flows",
+    "Group",
     "Incast",
     "Joining",
     "LongShort",
@@ -69,6 +72,9 @@ class Mix(TrafficKind):
 
     def named_controllers(self) -> set[str]:
         return super().named_controllers().union(*(part.named_controllers() for part in self.parts))
+
+    def named_groups(self) -> set[str]:
+        return super().named_groups().union(*(part.named_groups() for part in self.parts))
 
     def priority_groups(self) -> set[int]:
         return set().union(*(part.priority_groups() for part in self.parts))
@@ -105,7 +111,7 @@ class Mix(TrafficKind):
         """The flow list; each part draws from a generator of its own: parts do not disturb each other."""
         flows = Flows()
         for part, own in zip(self.parts, random.spawn(len(self.parts)), strict=True):
-            flows.extend(part.generate(network, own))
+            flows.extend(part.draw(network, own))
         return flows
 
 

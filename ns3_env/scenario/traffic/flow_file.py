@@ -132,7 +132,8 @@ class FlowsInFile(TrafficKind):
         )
         names = ("src", "dst", "size_bytes", "start_ns", "controller")
         rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-        return FlowList.model_validate({"controller": self.controller, "flows": rows})
+        common = {"controller": self.controller, "group": self.group}
+        return FlowList.model_validate({**common, "flows": rows})
 
     def without_controllers(self) -> TrafficKind:
         return self.without_files().without_controllers() if self.named_controllers() else self

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -27,11 +27,13 @@ class Stream(NamedTuple):
     rate_bps: float
     start_ns: int
     stop_ns: int | None
+    group: str | None = None
 
 
 @dataclass
 class Flows:
-    """Columns of a flow list; ``controller`` holds the controller's name, None where the scenario decides.
+    """Columns of a flow list; ``controller`` holds the controller's name, None where the scenario decides,
+    ``group`` that of the flow's group, None without.
 
     ``size_bytes`` is 0 of a flow that never ends. ``streams`` run beside the flows and are none of them.
     """
@@ -41,18 +43,28 @@ class Flows:
     size_bytes: list[int] = field(default_factory=list)
     start_ns: list[int] = field(default_factory=list)
     controller: list[str | None] = field(default_factory=list)
+    group: list[str | None] = field(default_factory=list)
     streams: list[Stream] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.src)
 
-    def add(self, src: int, dst: int, size_bytes: int, start_ns: int, controller: str | None) -> None:
+    def add(
+        self,
+        src: int,
+        dst: int,
+        size_bytes: int,
+        start_ns: int,
+        controller: str | None,
+        group: str | None = None,
+    ) -> None:
         """Appends a flow."""
         self.src.append(src)
         self.dst.append(dst)
         self.size_bytes.append(size_bytes)
         self.start_ns.append(start_ns)
         self.controller.append(controller)
+        self.group.append(group)
 
     def extend(self, other: Flows) -> None:
         """Appends another list."""
@@ -61,7 +73,14 @@ class Flows:
         self.size_bytes += other.size_bytes
         self.start_ns += other.start_ns
         self.controller += other.controller
+        self.group += other.group
         self.streams += other.streams
+
+    def in_group(self, name: str) -> Flows:
+        """The same, in this group where they have none."""
+        group: list[str | None] = [own or name for own in self.group]
+        streams = [stream._replace(group=stream.group or name) for stream in self.streams]
+        return replace(self, group=group, streams=streams)
 
 
 class TrafficKind(Strict):
@@ -70,6 +89,19 @@ class TrafficKind(Strict):
     controller: str | None = Field(
         default=None, description="name of these flows' controller; none: the scenario's"
     )
+
+    group: str | None = Field(
+        default=None, description="name of these flows' group (scenario's key groups); none: of none"
+    )
+
+    def draw(self, network: Network, random: np.random.Generator) -> Flows:
+        """The flow list, in the traffic's group where flows have none of their own."""
+        flows = self.generate(network, random)
+        return flows if self.group is None else flows.in_group(self.group)
+
+    def named_groups(self) -> set[str]:
+        """Names of the groups that its flows and streams are in."""
+        return set() if self.group is None else {self.group}
 
     def faults(self, network: Network) -> list[str]:
         """What does not fit the network, as "key: text"."""

@@ -23,6 +23,7 @@ class Flow(Strict):
     size_bytes: FlowSize = Field(description="or endless")
     start_ns: Nanoseconds = Field(default=0, ge=0)
     controller: str | None = None
+    group: str | None = None
 
 
 class FlowList(TrafficKind):
@@ -44,6 +45,9 @@ class FlowList(TrafficKind):
     def named_controllers(self) -> set[str]:
         return super().named_controllers() | {x.controller for x in self.flows if x.controller is not None}
 
+    def named_groups(self) -> set[str]:
+        return super().named_groups() | {x.group for x in self.flows if x.group is not None}
+
     def priority_groups(self) -> set[int]:
         return {self.priority_group}
 
@@ -57,5 +61,6 @@ class FlowList(TrafficKind):
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
         flows = Flows()
         for x in self.flows:
-            flows.add(x.src, x.dst, bytes_of(x.size_bytes), x.start_ns, x.controller or self.controller)
+            name = x.controller or self.controller
+            flows.add(x.src, x.dst, bytes_of(x.size_bytes), x.start_ns, name, x.group)
         return flows

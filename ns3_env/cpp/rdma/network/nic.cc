@@ -41,10 +41,16 @@ Nic::AddFlow(QueuePair& flow)
 void
 Nic::RemoveFlow(QueuePair& flow)
 {
-    const auto at = std::find(m_flows.begin(), m_flows.end(), &flow);
-    const auto index = static_cast<size_t>(at - m_flows.begin());
-    m_flows.erase(at);
-    m_next -= index < m_next ? 1 : 0; // the flows behind it have moved up
+    TakeOut(flow, m_flows, m_next);
+}
+
+void
+Nic::TakeOut(QueuePair& flow, std::vector<QueuePair*>& flows, size_t& next)
+{
+    const auto at = std::find(flows.begin(), flows.end(), &flow);
+    const auto index = static_cast<size_t>(at - flows.begin());
+    flows.erase(at);
+    next -= index < next ? 1 : 0; // the flows behind it have moved up
 }
 
 void
@@ -60,18 +66,18 @@ Nic::TakeWindowAndRate(QueuePair& flow, Picos now)
     }
 }
 
-QueuePair*
-Nic::NextFlow(Picos now)
+inline QueuePair*
+Nic::TakeTurn(const std::vector<QueuePair*>& flows, size_t& next, Picos now)
 {
-    const size_t count = m_flows.size();
-    size_t index = m_next;
+    const size_t count = flows.size();
+    size_t index = next;
     for (size_t i = 0; i < count; ++i)
     {
         index = index < count ? index : 0;
-        QueuePair* flow = m_flows[index++];
+        QueuePair* flow = flows[index++];
         if (flow->ReadyAt() <= now)
         {
-            m_next = index;
+            next = index;
             return flow;
         }
     }
@@ -87,6 +93,12 @@ Nic::Take(QueuePair& flow, Picos now)
 }
 
 Packet*
+Nic::TakeFrom(const std::vector<QueuePair*>& flows, size_t& next, Picos now)
+{
+    return Take(*TakeTurn(flows, next, now), now);
+}
+
+Packet*
 Nic::Dequeue(Picos now)
 {
     if (IsPaused()) // ACKs share the data class: a pause holds them back, too
@@ -97,7 +109,7 @@ Nic::Dequeue(Picos now)
     {
         return ack;
     }
-    QueuePair* flow = NextFlow(now);
+    QueuePair* flow = TakeTurn(m_flows, m_next, now);
     return flow != nullptr ? Take(*flow, now) : nullptr;
 }
 

@@ -25,7 +25,7 @@ class Nic : public Port
 
     Nic(NetworkContext& network, uint32_t nodeId);
 
-    void AddFlow(QueuePair& flow);
+    virtual void AddFlow(QueuePair& flow);
     virtual void RemoveFlow(QueuePair& flow);
     /// To be called after everything that may write a flow's window or rate: its waiting packet may have moved, and a
     /// change is reported by the trace source "WindowAndRate".
@@ -34,6 +34,9 @@ class Nic : public Port
     /// An answer to a flow that is received here goes behind those that wait.
     void Send(Packet* answer);
     NetworkContext& Network() { return m_network; }
+    /// Whether a pause holds this flow back, and how long pauses have, up to now: the port's, of one class.
+    virtual bool HoldsBack(const QueuePair&) const { return IsPaused(); }
+    virtual Picos HeldBackFor(const QueuePair&, Picos now) const { return PausedTime(now); }
 
     /// Payload bytes of data packets that arrived here, duplicates included.
     uint64_t DeliveredPayload() const { return m_deliveredPayload; }
@@ -51,14 +54,20 @@ class Nic : public Port
     /// A flow's waiting packet was moved (FlowState::SetRateAndRepace); the card looks again in any case.
     virtual void OnRepaced(const QueuePair&, Picos) {}
 
+    /// The next packet of those of `flows`, one of which may send, in turn from the index `next` on.
+    Packet* TakeFrom(const std::vector<QueuePair*>& flows, size_t& next, Picos now);
+    /// Takes a flow out of `flows` and keeps the turn.
+    static void TakeOut(QueuePair& flow, std::vector<QueuePair*>& flows, size_t& next);
+
     static constexpr bool LOOKS_AFTER_EACH_FRAME = true;
 
     PacketFifo m_acks;
     std::vector<QueuePair*> m_flows; ///< in the order they started
 
   private:
-    /// The flow whose turn it is, or null.
-    QueuePair* NextFlow(Picos now);
+    /// The next of `flows`, from the index `next` on, that may send, or null; `next` is the one after it then.
+    [[gnu::always_inline]] static QueuePair*
+    TakeTurn(const std::vector<QueuePair*>& flows, size_t& next, Picos now);
 
     size_t m_next{0}; ///< index after the flow served last
     uint64_t m_deliveredPayload{0};

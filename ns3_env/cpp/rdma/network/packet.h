@@ -66,10 +66,11 @@ struct alignas(CACHE_LINE) Packet
     Packet* next;    ///< link of the queue that holds the packet
     QueuePair* flow; ///< null for PFC frames
     SwitchPort* const*
-        egress;        ///< ports by which it leaves the switches of its way: Data, Ack, Nack
-    Picos arrival;     ///< its last one; on a link that of the packet behind it (Flight)
-    Picos sentAt;      ///< when the sender began to transmit the data packet; echoed by its ACK
-    uint64_t sequence; ///< Data: offset of the first payload byte; Ack, Nack: next byte expected
+        egress;    ///< ports by which it leaves the switches of its way: Data, Ack, Nack
+    Picos arrival; ///< its last one; on a link that of the packet behind it (Flight)
+    Picos sentAt;  ///< when the sender began to transmit the data packet; echoed by its ACK
+    uint64_t
+        sequence; ///< Data: offset of the first payload byte; Ack, Nack: next byte expected; PFC: class
     uint32_t payloadBytes;
     uint32_t wireBytes;
     uint16_t ingressPort; ///< where it entered the switch that holds it

@@ -114,7 +114,8 @@ Port::OnArrival()
     if (packet->flow == nullptr) [[unlikely]] // PFC is handled by the MAC itself
     {
         m_rxTrace(*packet);
-        SetPaused(packet->kind == PacketKind::Pause, packet->arrival);
+        m_pauseFramesReceived += packet->kind == PacketKind::Pause ? 1 : 0;
+        OnPfc(*packet);
         m_network.Release(packet);
         return;
     }
@@ -140,11 +141,12 @@ Port::Lose(Packet* packet, LossCause cause)
 }
 
 void
-Port::SendPfc(PacketKind kind)
+Port::SendPfc(PacketKind kind, uint32_t trafficClass)
 {
     Packet* frame = m_network.pool.Allocate();
     frame->flow = nullptr;
     frame->kind = kind;
+    frame->sequence = trafficClass;
     frame->wireBytes = PFC_FRAME_BYTES;
     frame->payloadBytes = 0;
     m_control.PushAhead(frame, PacketKind::Notification);
@@ -162,9 +164,14 @@ Port::SendNotification(Packet* frame)
 }
 
 void
+Port::OnPfc(const Packet& frame)
+{
+    SetPaused(frame.kind == PacketKind::Pause, frame.arrival);
+}
+
+void
 Port::SetPaused(bool paused, Picos now)
 {
-    m_pauseFramesReceived += paused ? 1 : 0;
     if (paused == m_paused)
     {
         return;

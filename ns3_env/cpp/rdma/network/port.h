@@ -42,8 +42,8 @@ class Port : public Object
     /// Sends what can be sent now, or makes sure the port looks again when it can.
     virtual void Kick() = 0;
 
-    /// Queues a PFC frame ahead of everything else.
-    void SendPfc(PacketKind kind);
+    /// Queues a PFC frame, of a class where there are several, ahead of everything else.
+    void SendPfc(PacketKind kind, uint32_t trafficClass = 0);
 
     /// Queues a switch's feedback frame ahead of everything else but PFC: a class of its own, which nothing pauses.
     void SendNotification(Packet* frame);
@@ -92,6 +92,10 @@ class Port : public Object
     void KickAs(Self& self);
     /// A data, ACK or NACK packet has arrived here.
     virtual void Receive(Packet* packet) = 0;
+    /// A PFC frame has arrived here.
+    virtual void OnPfc(const Packet& frame);
+    /// The peer holds this port back, or lets it go on.
+    void SetPaused(bool paused, Picos now);
 
     /// What this end has sent arrives at its peer; false where it is lost instead, and counted. Only asked where
     /// WatchArrivals() was called, or what may lose packets is set.
@@ -109,7 +113,7 @@ class Port : public Object
     void Lose(Packet* packet, LossCause cause);
 
   private:
-    void Transmit(Packet* packet, Picos now);
+    [[gnu::always_inline]] void Transmit(Packet* packet, Picos now);
     void OnTransmitterFree();
     void OnArrival();
     void Arm(Picos when, Picos now);
@@ -117,7 +121,6 @@ class Port : public Object
     void Reserve();
     void TakeReserved();
     bool IsLost(const Packet& packet);
-    void SetPaused(bool paused, Picos now);
 
     /// What a frame of this kind takes; most are as long as the one before it.
     Picos TransmissionTime(const Packet& packet);

@@ -28,6 +28,7 @@ TelemetryOf(const IntRequest& request)
 
 QueuePair::QueuePair(const FlowSpec& spec, PathFacts path, Ptr<CongestionControl> control)
     : m_controller(control),
+      m_class(spec.trafficClass),
       m_facts(std::move(path))
 {
     const IntRequest request = control->GetIntRequest();
@@ -78,7 +79,7 @@ QueuePair::Start()
     const Picos now = NowPicos();
     m_pacing.HoldUntil(now);
     m_lastProgress = now;
-    m_pauseAtStart = m_sender->PausedTime(now);
+    m_pauseAtStart = m_sender->HeldBackFor(*this, now);
     m_controller->OnFlowStart(*this);
     m_sender->AddFlow(*this);
     m_sender->TakeWindowAndRate(*this, now);
@@ -109,7 +110,7 @@ QueuePair::Abort()
 void
 QueuePair::ClosePauseAccount(Picos now)
 {
-    m_pauseAtEnd = m_sender->PausedTime(now);
+    m_pauseAtEnd = m_sender->HeldBackFor(*this, now);
 }
 
 Picos
@@ -332,7 +333,7 @@ QueuePair::OnTimer()
     const Picos now = NowPicos();
     const Picos patience = Patience();
     // A flow that has nothing in flight, or whose NIC is paused, is not waiting for an ACK.
-    if (InflightBytes() == 0 || m_sender->IsPaused() || HasLost() ||
+    if (InflightBytes() == 0 || m_sender->HoldsBack(*this) || HasLost() ||
         (m_recovery.knowsLosses && IsOnNetwork()))
     {
         m_lastProgress = now;

@@ -107,6 +107,8 @@ class QueuePair final : public Flow
     /// @}
 
     bool IsOpenLoop() const { return m_openLoop != nullptr; }
+    /// Index of its traffic class; 0 where there is one.
+    uint32_t Class() const { return m_class; }
     /// Bytes from there to the message's end; of what is endless always as many, and more than of any other flow.
     uint64_t RemainingFrom(uint64_t sequence) const
     {
@@ -226,6 +228,7 @@ class QueuePair final : public Flow
     uint8_t m_options{0}; ///< of Option
     uint64_t m_plainBytes{
         0}; ///< up to here pacing alone says when a packet is ready: the size, or 0
+    uint8_t m_class;
 
     GoBackN m_recovery;
     PathFacts m_facts;

@@ -19,6 +19,8 @@ namespace
 /// Not that of marks and losses, so that they do not depend on who chooses.
 constexpr int64_t STREAM_OF_PATHS = 2;
 
+constexpr uint32_t WAY_FACTOR = 0x9e3779b1; ///< odd, so that no way is lost: 2^32 / golden ratio
+
 bool
 IsAnswer(const Packet& packet)
 {
@@ -179,6 +181,34 @@ Steering::NextPort(const Packet& packet, uint32_t node, Picos now)
         return hops.ports.empty() ? nullptr : hops.ports.front();
     }
     return hops.ports[m_choice->Pick(hops, packet, node, now)];
+}
+
+bool
+Steering::Steer(Packet* packet, SwitchPort& ingress)
+{
+    SwitchPort* egress = NextPort(*packet, ingress.NodeId(), packet->arrival);
+    // Routes that change while a packet is on its way may lead it round and round.
+    if (egress == nullptr || packet->hop >= MAX_PATH_SWITCHES)
+    {
+        ingress.LoseByFailure(packet);
+        return false;
+    }
+    if (egress->IsDown())
+    {
+        egress->LoseByFailure(packet);
+        return false;
+    }
+    if (packet->kind == PacketKind::Data)
+    {
+        packet->way = ((packet->hop == 0 ? 0 : packet->way) + egress->Index() + 1) * WAY_FACTOR;
+        if (packet->intHops == MAX_INT_HOPS)
+        {
+            packet->telemetry = Telemetry::None; // a detour longer than a packet has room for
+        }
+    }
+    m_told[packet->hop] = egress;
+    packet->egress = m_told.data();
+    return true;
 }
 
 void

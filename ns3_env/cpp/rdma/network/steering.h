@@ -79,19 +79,16 @@ class Steering
 
     Steering(const PathSpec& spec, Routing routing, PortOf portOf);
 
-    /// The port by which the switch `node` sends a packet of a flow on; null where it knows of no way.
-    SwitchPort* NextPort(const Packet& packet, uint32_t node, Picos now);
-    /// The next switch that asks where the packet is to leave is told this port.
-    void Tell(Packet& packet, SwitchPort& egress)
-    {
-        m_told[packet.hop] = &egress;
-        packet.egress = m_told.data();
-    }
+    /// Chooses the port by which a packet leaves the switch that it came to by `ingress`, and tells the switch, which
+    /// asks next. False where the packet is lost: there is no way, or the port is down.
+    bool Steer(Packet* packet, SwitchPort& ingress);
 
     /// Switches hear that a link is down, or is back.
     void SetLink(uint32_t a, uint32_t b, bool up);
 
   private:
+    /// Null where the switch `node` knows of no way.
+    SwitchPort* NextPort(const Packet& packet, uint32_t node, Picos now);
     NextHops& HopsTo(uint32_t host, uint32_t node);
 
     Routing m_routing;

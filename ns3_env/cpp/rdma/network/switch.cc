@@ -2,7 +2,6 @@
 // Switch with its ports: admission, PFC, queueing, ECN and telemetry at dequeue.
 #include "switch.h"
 
-#include "least-remaining.h"
 #include "network-rules.h"
 #include "queue-pair.h"
 
@@ -183,7 +182,7 @@ SwitchPort::EnableCongestionPoint(const CongestionPointConfig& config)
     m_congestionPoint = std::make_unique<CongestionPoint>(config, id, *m_network.random);
 }
 
-void
+inline void
 SwitchPort::Enqueue(Packet* packet, Picos now)
 {
     if (packet->kind == PacketKind::Data)
@@ -202,12 +201,18 @@ SwitchPort::Enqueue(Packet* packet, Picos now)
     }
     if (m_congestionPoint && packet->kind == PacketKind::Data)
     {
-        if (const auto feedback = m_congestionPoint->OnArrival(packet->wireBytes, m_queueBytes))
-        {
-            Notify(*packet, *feedback);
-        }
+        Sample(*packet, *m_congestionPoint, m_queueBytes);
     }
     Kick();
+}
+
+void
+SwitchPort::Sample(const Packet& packet, CongestionPoint& point, uint64_t queueBytes)
+{
+    if (const auto feedback = point.OnArrival(packet.wireBytes, queueBytes))
+    {
+        Notify(packet, *feedback);
+    }
 }
 
 inline void
@@ -241,15 +246,10 @@ SwitchPort::Notify(const Packet& packet, const QueueFeedback& feedback)
     packet.flow->TowardsSource(packet.hop).SendNotification(frame);
 }
 
-Packet*
-SwitchPort::Dequeue(Picos now)
+inline void
+SwitchPort::TakeOff(const Packet& packet, Picos now)
 {
-    if (IsPaused() || m_queue.IsEmpty())
-    {
-        return nullptr;
-    }
-    Packet* packet = m_queue.Pop();
-    m_queueBytes -= packet->wireBytes;
+    m_queueBytes -= packet.wireBytes;
     if (m_stats)
     {
         m_stats->Update(m_queueBytes, now);
@@ -258,30 +258,66 @@ SwitchPort::Dequeue(Picos now)
     {
         m_queueTrace(m_queueBytes);
     }
-    if (static_cast<int64_t>(m_queueBytes) > m_mostUnmarked &&
-        m_marker->Marks(*packet, m_queueBytes))
+}
+
+inline void
+SwitchPort::Mark(Packet& packet, EcnMarker& marker, uint64_t bytesLeft)
+{
+    if (marker.Marks(packet, bytesLeft))
     {
-        packet->ecnMarked = true;
-        m_markTrace(*packet);
+        packet.ecnMarked = true;
+        m_markTrace(packet);
+    }
+}
+
+inline void
+SwitchPort::WriteOnLeaving(Packet& packet, uint64_t bytesLeft, Picos now)
+{
+    if (packet.kind == PacketKind::Data)
+    {
+        if (packet.telemetry != Telemetry::None)
+        {
+            WriteTelemetry(packet, bytesLeft, now);
+        }
+        if (packet.last) [[unlikely]]
+        {
+            m_flows -= packet.flow->ClearCounted(packet.hop) ? 1 : 0;
+        }
+    }
+    ++packet.hop;
+}
+
+Packet*
+SwitchPort::Dequeue(Picos now)
+{
+    if (IsPaused() || m_queue.IsEmpty())
+    {
+        return nullptr;
+    }
+    Packet* packet = m_queue.Pop();
+    TakeOff(*packet, now);
+    if (static_cast<int64_t>(m_queueBytes) > m_mostUnmarked)
+    {
+        Mark(*packet, *m_marker, m_queueBytes);
     }
     m_switch.Release(packet->ingressPort, packet->wireBytes);
-    if (packet->kind == PacketKind::Data)
-    {
-        if (packet->telemetry != Telemetry::None)
-        {
-            WriteTelemetry(*packet, now);
-        }
-        if (packet->last) [[unlikely]]
-        {
-            m_flows -= packet->flow->ClearCounted(packet->hop) ? 1 : 0;
-        }
-    }
-    ++packet->hop;
+    WriteOnLeaving(*packet, m_queueBytes, now);
     return packet;
 }
 
 void
-SwitchPort::WriteTelemetry(Packet& packet, Picos now)
+SwitchPort::Leave(Packet& packet, EcnMarker* marker, uint64_t bytesLeft, Picos now)
+{
+    TakeOff(packet, now);
+    if (marker != nullptr)
+    {
+        Mark(packet, *marker, bytesLeft);
+    }
+    WriteOnLeaving(packet, bytesLeft, now);
+}
+
+inline void
+SwitchPort::WriteTelemetry(Packet& packet, uint64_t bytesLeft, Picos now)
 {
     IntRecord& record = packet.intRecords[packet.intHops++];
     record.timeNs = ToNanos(now);
@@ -291,12 +327,12 @@ SwitchPort::WriteTelemetry(Packet& packet, Picos now)
     {
         record.txBytes = Quantise(TxBytes(), TX_UNIT_BYTES * m_telemetryUnit);
         record.queueBytes =
-            Quantise(static_cast<uint32_t>(m_queueBytes), QUEUE_UNIT_BYTES * m_telemetryUnit);
+            Quantise(static_cast<uint32_t>(bytesLeft), QUEUE_UNIT_BYTES * m_telemetryUnit);
     }
     else
     {
         record.txBytes = TxBytes();
-        record.queueBytes = static_cast<uint32_t>(m_queueBytes);
+        record.queueBytes = static_cast<uint32_t>(bytesLeft);
     }
 }
 
@@ -345,21 +381,6 @@ Switch::Switch(NetworkContext& network, const SharedBufferConfig& config)
 {
 }
 
-SwitchPort&
-Switch::AddPort(uint32_t nodeId, Scheduling scheduling)
-{
-    const auto index = static_cast<uint32_t>(m_ports.size());
-    if (scheduling == Scheduling::LeastRemaining)
-    {
-        m_ports.push_back(CreateObject<LeastRemainingPort>(m_network, *this, nodeId, index));
-    }
-    else
-    {
-        m_ports.push_back(CreateObject<SwitchPort>(m_network, *this, nodeId, index));
-    }
-    return *m_ports.back();
-}
-
 void
 Switch::ConfigureBuffer(const NetworkRules& rules, double hostRateBps, uint32_t frameBytes)
 {
@@ -371,27 +392,45 @@ Switch::ConfigureBuffer(const NetworkRules& rules, double hostRateBps, uint32_t 
                                             m_config.headroomFrames * frameBytes;
         // One shift less for each doubling above the hosts' rate.
         const uint32_t less = rules.Doublings(port->RateBps() / hostRateBps);
-        m_buffer.AddPort(headroom, m_config.alphaShift > less ? m_config.alphaShift - less : 0);
+        AddAccounts(headroom, m_config.alphaShift > less ? m_config.alphaShift - less : 0);
     }
+}
+
+void
+Switch::AddAccounts(uint64_t headroomBytes, uint32_t alphaShift)
+{
+    m_buffer.AddPort(headroomBytes, alphaShift);
+}
+
+template <class Pause>
+inline void
+Switch::Admit(Packet* packet, uint32_t account, Pause pause)
+{
+    SwitchPort* egress = packet->egress[packet->hop]; // a packet knows its way: no table here
+    if (!m_buffer.Admits(account, packet->wireBytes))
+    {
+        egress->Drop(packet);
+        return;
+    }
+    m_buffer.Add(account, packet->wireBytes);
+    packet->ingressPort = static_cast<uint16_t>(account);
+    if (m_buffer.TakePause(account))
+    {
+        pause();
+    }
+    egress->Enqueue(packet, packet->arrival);
 }
 
 void
 Switch::Forward(Packet* packet, SwitchPort& ingress)
 {
-    SwitchPort* egress = packet->egress[packet->hop]; // a packet knows its way: no table here
-    const uint32_t in = ingress.Index();
-    if (!m_buffer.Admits(in, packet->wireBytes))
-    {
-        egress->Drop(packet);
-        return;
-    }
-    m_buffer.Add(in, packet->wireBytes);
-    packet->ingressPort = static_cast<uint16_t>(in);
-    if (m_buffer.TakePause(in))
-    {
-        ingress.SendPfc(PacketKind::Pause);
-    }
-    egress->Enqueue(packet, packet->arrival);
+    Admit(packet, ingress.Index(), [&] { ingress.SendPfc(PacketKind::Pause); });
+}
+
+void
+Switch::ForwardAs(Packet* packet, SwitchPort& ingress, uint32_t account, uint32_t own)
+{
+    Admit(packet, account, [&] { ingress.SendPfc(PacketKind::Pause, own); });
 }
 
 void

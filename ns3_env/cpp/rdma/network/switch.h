@@ -100,10 +100,12 @@ class SwitchPort : public Port
     void CountRecentFlows(Picos timeout);
     /// From now on the egress queue is a congestion point: it sends feedback to the sources of what arrives.
     void EnableCongestionPoint(const CongestionPointConfig& config);
+    /// From now on the order of data that this port sends to its host is counted, flow by flow, where paths may change.
+    virtual void CountOrder() {}
     /// Keeps time-weighted statistics of the egress queue from `origin` on.
     void RecordQueue(Picos origin) { m_stats = std::make_unique<QueueStats>(origin); }
 
-    void Enqueue(Packet* packet, Picos now);
+    [[gnu::always_inline]] void Enqueue(Packet* packet, Picos now);
     /// Drops a packet that was to leave here, for which the switch has no room.
     void Drop(Packet* packet) { Lose(packet, LossCause::BufferFull); }
 
@@ -121,6 +123,10 @@ class SwitchPort : public Port
 
     void OnFail(Picos now) override;
     void OnRecover() override;
+    /// What joining a queue with a congestion point, and leaving one of a port with several, does beside. `bytesLeft`: of
+    /// that queue; null: nothing is marked.
+    void Sample(const Packet& packet, CongestionPoint& point, uint64_t queueBytes);
+    void Leave(Packet& packet, EcnMarker* marker, uint64_t bytesLeft, Picos now);
 
     static constexpr bool LOOKS_AFTER_EACH_FRAME = false;
 
@@ -128,7 +134,10 @@ class SwitchPort : public Port
 
   private:
     void CountFlow(const Packet& packet, Picos now);
-    void WriteTelemetry(Packet& packet, Picos now);
+    [[gnu::always_inline]] void TakeOff(const Packet& packet, Picos now);
+    [[gnu::always_inline]] void Mark(Packet& packet, EcnMarker& marker, uint64_t bytesLeft);
+    [[gnu::always_inline]] void WriteOnLeaving(Packet& packet, uint64_t bytesLeft, Picos now);
+    [[gnu::always_inline]] void WriteTelemetry(Packet& packet, uint64_t bytesLeft, Picos now);
     void Notify(const Packet& packet, const QueueFeedback& feedback);
 
     Switch& m_switch;
@@ -152,8 +161,7 @@ class Switch : public Object
 
     Switch(NetworkContext& network, const SharedBufferConfig& config);
 
-    SwitchPort& AddPort(uint32_t nodeId, Scheduling scheduling);
-    /// A port of another kind, with the next index.
+    /// A port with the next index.
     void AddPort(Ptr<SwitchPort> port) { m_ports.push_back(port); }
     /// Registers a connected port with the buffer; all ports, in order, before the first packet.
     void ConfigureBuffer(const NetworkRules& rules, double hostRateBps, uint32_t frameBytes);
@@ -169,16 +177,27 @@ class Switch : public Object
     /// @name The link at a port
     /// @{
     /// It has failed: nobody is paused there.
-    void ForgetPause(const SwitchPort& port) { m_buffer.ForgetPause(port.Index()); }
+    virtual void ForgetPause(const SwitchPort& port) { m_buffer.ForgetPause(port.Index()); }
     /// It is back: the neighbour is paused if what is left of what it sent asks for it.
-    void PauseIfNeeded(SwitchPort& port);
+    virtual void PauseIfNeeded(SwitchPort& port);
     /// @}
 
-  private:
+  protected:
+    /// Registers what the next port has in the buffer.
+    virtual void AddAccounts(uint64_t headroomBytes, uint32_t alphaShift);
+
+    /// As Forward(), against one of several accounts that an ingress port has in the buffer.
+    void ForwardAs(Packet* packet, SwitchPort& ingress, uint32_t account, uint32_t own);
+
     NetworkContext& m_network;
     SharedBufferConfig m_config;
     SharedBuffer m_buffer;
     std::vector<Ptr<SwitchPort>> m_ports;
+
+  private:
+    /// Takes a packet in against an account of the buffer; `pause()` where that is to ask for one.
+    template <class Pause>
+    [[gnu::always_inline]] void Admit(Packet* packet, uint32_t account, Pause pause);
 };
 
 } // namespace ns3::env::rdma

@@ -102,7 +102,7 @@ AddIpHeader(Frame& frame, const Packet& packet, const FlowHeaders& flow, size_t 
     const uint8_t ecn = !data || !packet.ecnCapable ? 0 : packet.ecnMarked ? CE : ECT_0;
     const size_t begin = frame.Bytes().size();
     frame.Add(0x45, 1); // version 4, five words
-    frame.Add(DATA_DSCP << 2 | ecn, 1);
+    frame.Add(uint64_t{flow.dscp} << 2 | ecn, 1);
     frame.Add(totalLength, 2);
     frame.Add(0, 2); // identification: of no use in what is never fragmented (RFC 6864)
     frame.Add(DO_NOT_FRAGMENT, 2);
@@ -166,7 +166,7 @@ RoceFrame(const Packet& packet, const FlowHeaders& flow, uint32_t sender, uint32
 }
 
 std::vector<uint8_t>
-PfcFrame(PacketKind kind, uint32_t sender)
+PfcFrame(PacketKind kind, uint32_t sender, uint8_t priority)
 {
     constexpr uint64_t GROUP = 0x0180c2000001; // MAC control frames go no farther than the link
     constexpr uint16_t LONGEST = 0xffff;       // quanta of 512 bit times
@@ -175,10 +175,10 @@ PfcFrame(PacketKind kind, uint32_t sender)
     frame.AddMac(sender);
     frame.Add(ETHERTYPE_MAC_CONTROL, 2);
     frame.Add(PFC_OPCODE, 2);
-    frame.Add(1U << DATA_PRIORITY, 2); // class-enable vector
-    for (int priority = 0; priority < 8; ++priority)
+    frame.Add(1U << priority, 2); // class-enable vector
+    for (uint8_t i = 0; i < 8; ++i)
     {
-        frame.Add(priority == DATA_PRIORITY && kind == PacketKind::Pause ? LONGEST : 0, 2);
+        frame.Add(i == priority && kind == PacketKind::Pause ? LONGEST : 0, 2);
     }
     frame.PadTo(MIN_FRAME_BYTES);
     return std::move(frame.Bytes());
@@ -190,6 +190,7 @@ NotificationFrame(const Packet& packet, const FlowHeaders& flow)
     constexpr size_t ADDRESSES_BYTES = 12;
     constexpr size_t ENCAPSULATED_BYTES = 64;
     constexpr int PRIORITY_SHIFT = 13;
+    constexpr int DSCP_BITS_BELOW = 3;
     const QueueFeedback& feedback = packet.feedback;
     const uint32_t node = feedback.congestionPoint >> 16;
     const auto units = [](int32_t bytes)
@@ -214,7 +215,7 @@ NotificationFrame(const Packet& packet, const FlowHeaders& flow)
     frame.Add(feedback.congestionPoint & 0xffff, 2);
     frame.Add(units(feedback.offsetBytes), 2);
     frame.Add(units(feedback.deltaBytes), 2);
-    frame.Add(uint64_t{DATA_PRIORITY} << PRIORITY_SHIFT, 2);
+    frame.Add(uint64_t{flow.dscp} >> DSCP_BITS_BELOW << PRIORITY_SHIFT, 2);
     frame.AddMac(flow.destination);
     frame.Add(length, 2);
     frame.Bytes().insert(frame.Bytes().end(),

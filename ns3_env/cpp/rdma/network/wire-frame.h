@@ -12,6 +12,10 @@
 namespace ns3::env::rdma
 {
 
+/// The data class: priority code point 3, of which differentiated services code point 26 is the usual sign.
+inline constexpr uint8_t DATA_PRIORITY = 3;
+inline constexpr uint8_t DATA_DSCP = 26;
+
 /// A flow as headers have it. Both ends of its connection have the number id + FIRST_QUEUE_PAIR.
 struct FlowHeaders
 {
@@ -22,14 +26,18 @@ struct FlowHeaders
     uint32_t payloadBytes; ///< of a full packet; packet sequence numbers count packets
     uint64_t sizeBytes;    ///< of the flow's one message
     bool reliable{true}; ///< false of a stream: an unreliable connection, a message in each packet
-    bool selective{false}; ///< it repeats selectively: a packet may follow the last one
+    bool selective{false};   ///< it repeats selectively: a packet may follow the last one
+    uint8_t dscp{DATA_DSCP}; ///< its upper three bits are the priority
 };
 
 /// Queue pairs 0 and 1 are those of management (IBA 3.9.5), so flow 0 has number 2.
 inline constexpr uint32_t FIRST_QUEUE_PAIR = 2;
-/// The data class: priority code point 3, of which differentiated services code point 26 is the usual sign.
-inline constexpr uint8_t DATA_PRIORITY = 3;
-inline constexpr uint8_t DATA_DSCP = 26;
+/// With several classes the first has the highest priority, and each its class selector.
+inline constexpr uint8_t
+PriorityOf(uint32_t trafficClass)
+{
+    return static_cast<uint8_t>(7 - trafficClass);
+}
 
 /**
  * The frame, without its check sequence, of a data packet, ACK or NACK on the link from node `sender` to
@@ -40,7 +48,7 @@ std::vector<uint8_t>
 RoceFrame(const Packet& packet, const FlowHeaders& flow, uint32_t sender, uint32_t receiver);
 
 /// The frame of a pause or a resume (IEEE 802.1Q, annex on PFC), padded to the least Ethernet frame.
-std::vector<uint8_t> PfcFrame(PacketKind kind, uint32_t sender);
+std::vector<uint8_t> PfcFrame(PacketKind kind, uint32_t sender, uint8_t priority = DATA_PRIORITY);
 
 /// The frame of a switch's feedback to a flow's source: a congestion notification message (IEEE 802.1Q, 33.4), in which
 /// switch and port stand for the congestion point, with the beginning of the data packet that it is about.

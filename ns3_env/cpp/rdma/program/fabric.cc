@@ -5,6 +5,9 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
+#include "ns3_env/cpp/rdma/classes/build-classes.h"
+#include "ns3_env/cpp/rdma/classes/class-nic.h"
+#include "ns3_env/cpp/rdma/classes/class-switch.h"
 #include "ns3_env/cpp/rdma/network/least-remaining.h"
 #include "ns3_env/cpp/rdma/network/steered-port.h"
 
@@ -31,6 +34,7 @@ Fabric::Fabric(const Scenario& scenario)
     : m_scenario(scenario),
       m_paths(m_scenario)
 {
+    CheckClasses(m_scenario);
     RngSeedManager::SetRun(m_scenario.seed); // an episode's seed is the run number
     m_context.rounding = Rules().GetRounding();
     m_context.linkEvents = Rules().GetLinkEvents();
@@ -75,17 +79,34 @@ Fabric::Ports() const
     return ports;
 }
 
+template <class Kind, class Owner>
+void
+Fabric::AddPort(Owner& owner, uint32_t id)
+{
+    const auto index = static_cast<uint32_t>(owner.Ports().size());
+    owner.AddPort(
+        m_steering
+            ? Ptr<SwitchPort>(CreateObject<Steered<Kind>>(m_context, owner, id, index, *m_steering))
+            : Ptr<SwitchPort>(CreateObject<Kind>(m_context, owner, id, index)));
+}
+
 void
 Fabric::AddPort(uint32_t id)
 {
     Switch& sw = *m_switchOf[id];
-    if (!m_steering)
+    if (!m_scenario.classes.empty())
     {
-        sw.AddPort(id, m_scenario.scheduling);
-        return;
+        AddPort<ClassPort>(static_cast<ClassSwitch&>(sw), id);
     }
-    const auto index = static_cast<uint32_t>(sw.Ports().size());
-    sw.AddPort(CreateObject<SteeredPort>(m_context, sw, id, index, *m_steering));
+    else if (m_scenario.scheduling == Scheduling::LeastRemaining) // not steered (ReadPaths)
+    {
+        const auto index = static_cast<uint32_t>(sw.Ports().size());
+        sw.AddPort(CreateObject<LeastRemainingPort>(m_context, sw, id, index));
+    }
+    else
+    {
+        AddPort<SwitchPort>(sw, id);
+    }
 }
 
 void
@@ -95,8 +116,7 @@ Fabric::BuildNodes()
     m_nics.resize(count);
     m_switchOf.resize(count);
     SharedBufferConfig buffer = m_scenario.buffer;
-    const bool leastRemaining = m_scenario.scheduling == Scheduling::LeastRemaining;
-    if (leastRemaining)
+    if (m_scenario.scheduling == Scheduling::LeastRemaining)
     {
         buffer.bufferBytes = UNBOUNDED_BYTES;
         buffer.pfc = false;
@@ -109,7 +129,7 @@ Fabric::BuildNodes()
         m_nodes.push_back(node);
         if (m_scenario.isSwitch[id])
         {
-            m_switchOf[id] = CreateObject<Switch>(m_context, buffer);
+            m_switchOf[id] = MakeSwitch(buffer);
             m_switches.emplace_back(id, m_switchOf[id]);
             node->AggregateObject(m_switchOf[id]);
             for (size_t i = 0; i < m_paths.GetRouting().Neighbours(id).size(); ++i)
@@ -120,8 +140,7 @@ Fabric::BuildNodes()
         }
         else
         {
-            m_nics[id] = leastRemaining ? Ptr<Nic>(CreateObject<LeastRemainingNic>(m_context, id))
-                                        : Rules().MakeNic(m_context, id);
+            m_nics[id] = MakeNic(id);
             node->AggregateObject(m_nics[id]);
         }
     }
@@ -149,7 +168,7 @@ Fabric::ConfigureSwitches()
     const Picos counted = m_scenario.CountedFrom();
     for (auto& [id, sw] : m_switches)
     {
-        sw->ConfigureBuffer(Rules(), hostRate, m_scenario.payloadBytes + MAX_HEADER_BYTES);
+        sw->ConfigureBuffer(Rules(), hostRate, FrameBytes());
         CheckBuffer(id, *sw);
         for (const auto& port : sw->Ports())
         {
@@ -170,12 +189,38 @@ Fabric::ConfigureSwitches()
             {
                 port->RecordQueue(counted);
             }
-            if (m_steering && !m_scenario.isSwitch[port->Peer().NodeId()])
+            if (!m_scenario.isSwitch[port->Peer().NodeId()])
             {
-                DynamicCast<SteeredPort>(port)->CountOrder();
+                port->CountOrder();
+            }
+            if (!m_scenario.classes.empty())
+            {
+                ConfigureClasses(*port, Rules(), m_scenario);
             }
         }
     }
+}
+
+Ptr<Switch>
+Fabric::MakeSwitch(const SharedBufferConfig& buffer)
+{
+    if (!m_scenario.classes.empty())
+    {
+        return CreateObject<ClassSwitch>(m_context, buffer, m_scenario.classes, FrameBytes());
+    }
+    return CreateObject<Switch>(m_context, buffer);
+}
+
+Ptr<Nic>
+Fabric::MakeNic(uint32_t id)
+{
+    if (!m_scenario.classes.empty())
+    {
+        return CreateObject<ClassNic>(m_context, id, m_scenario.classes, FrameBytes());
+    }
+    return m_scenario.scheduling == Scheduling::LeastRemaining
+               ? Ptr<Nic>(CreateObject<LeastRemainingNic>(m_context, id))
+               : Rules().MakeNic(m_context, id);
 }
 
 void
@@ -186,7 +231,7 @@ Fabric::CheckBuffer(uint32_t id, const Switch& sw) const
         return; // it has no limit
     }
     const bool headrooms = Rules().GetPoolSharing(m_scenario.buffer.pfc) == PoolSharing::Thresholds;
-    const uint32_t frame = m_scenario.payloadBytes + MAX_HEADER_BYTES;
+    const uint32_t frame = FrameBytes();
     const uint64_t needed = sw.Buffer().CommittedBytes() + (headrooms ? 0 : frame);
     if (needed > m_scenario.buffer.bufferBytes)
     {
@@ -217,7 +262,8 @@ Fabric::DefaultTimeout() const
     const size_t hops = one ? 1
                             : std::min<size_t>(std::max(MAX_INT_HOPS, m_paths.Extremes().switches),
                                                m_switches.size());
-    const double drain = static_cast<double>(m_scenario.buffer.bufferBytes * hops) * 8 / slowest;
+    const double drain = static_cast<double>(m_scenario.buffer.bufferBytes * hops) * 8 /
+                         (slowest * LeastShare(m_scenario.classes));
     const auto draining = static_cast<Picos>(std::min(drain, LONGEST_DRAIN_S) * PS_PER_SECOND);
     return one ? draining + m_paths.Extremes().baseRtt
                : Rules().Timeout(2 * draining + 2 * m_paths.Extremes().baseRtt);

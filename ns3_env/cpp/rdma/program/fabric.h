@@ -48,7 +48,12 @@ class Fabric
   private:
     void BuildNodes();
     void AddPort(uint32_t id);
+    template <class Kind, class Owner>
+    void AddPort(Owner& owner, uint32_t id);
+    Ptr<Switch> MakeSwitch(const SharedBufferConfig& buffer);
+    Ptr<Nic> MakeNic(uint32_t id);
     void ConfigureSwitches();
+    uint32_t FrameBytes() const { return m_scenario.payloadBytes + MAX_HEADER_BYTES; }
     void CheckBuffer(uint32_t id, const Switch& sw) const;
     void CheckRecords(const FlowSpec& spec, const Hops& path) const;
     Route PortsOf(const Hops& path) const;

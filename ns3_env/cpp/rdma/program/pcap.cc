@@ -65,13 +65,16 @@ class Tap final : public CaptureFiles::Tap
     {
         if (packet.flow == nullptr)
         {
-            return PfcFrame(packet.kind, sender);
+            return HasClasses() ? PfcFrame(packet.kind, sender, PriorityOf(packet.sequence))
+                                : PfcFrame(packet.kind, sender);
         }
         const FlowHeaders headers = HeadersOf(*packet.flow);
         return packet.kind == PacketKind::Notification
                    ? NotificationFrame(packet, headers)
                    : RoceFrame(packet, headers, sender, receiver);
     }
+
+    bool HasClasses() const { return !m_network.GetScenario().classes.empty(); }
 
     FlowHeaders HeadersOf(const QueuePair& flow) const
     {
@@ -87,7 +90,8 @@ class Tap final : public CaptureFiles::Tap
                 flow.Path().payloadBytes,
                 spec.sizeBytes,
                 !open,
-                scenario.selectiveRepeat.has_value()};
+                scenario.selectiveRepeat.has_value(),
+                HasClasses() ? static_cast<uint8_t>(PriorityOf(flow.Class()) << 3) : DATA_DSCP};
     }
 
     const RdmaEpisode& m_network;

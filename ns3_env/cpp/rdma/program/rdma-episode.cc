@@ -8,6 +8,7 @@
 #include "ns3_env/cpp/engine/constant-rate.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/rdma/classes/build-classes.h"
 #include "ns3_env/cpp/run/attributes.h"
 
 #include <algorithm>
@@ -172,6 +173,7 @@ RdmaEpisode::OnRunEnds()
             {
                 port->Stats()->Finish(EndTime());
             }
+            FinishClassRecords(*port, m_scenario.classes, EndTime());
         }
     }
 }
@@ -194,7 +196,8 @@ RdmaEpisode::ForEachQueue(const QueueVisitor& visit) const
                    .paused = port->PausedTime(now),
                    .pauseFrames = port->PauseFramesReceived(),
                    .pauseFramesSent = port->PauseFramesSent(),
-                   .stats = port->Stats()});
+                   .stats = port->Stats(),
+                   .classes = QueuesOfClasses(*port, m_scenario.classes, now)});
         }
     }
 }

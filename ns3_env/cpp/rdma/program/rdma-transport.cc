@@ -79,6 +79,46 @@ ReadCongestionPoints(JsonReader section, CongestionPointConfig& config)
 }
 
 void
+ReadEcn(JsonReader ecn, EcnConfig& config)
+{
+    config.enabled = true;
+    config.kminBytes = ecn.Number("kmin_bytes", 0.0, bounds::BUFFER_BYTES);
+    config.kmaxBytes = ecn.Number("kmax_bytes", config.kminBytes, bounds::BUFFER_BYTES);
+    config.pmax = ecn.Number("pmax", 0.0, 1.0);
+    config.atRateBps = ecn.Number("at_rate_bps", bounds::LEAST_RATE_BPS, bounds::RATE_BPS);
+    if (ecn.Has("most_kmax_bytes"))
+    {
+        config.mostKmaxBytes = ecn.Number("most_kmax_bytes", 0.0, bounds::BUFFER_BYTES);
+    }
+    ecn.RefuseOthers();
+}
+
+void
+ReadClasses(JsonReader& root, Scenario& s)
+{
+    s.buffer.pfc = false; // what the classes say counts
+    for (const auto& json : root.List("classes", MOST_CLASSES))
+    {
+        JsonReader section(json, "classes[" + std::to_string(s.classes.size()) + "]");
+        TrafficClass own;
+        own.name = section.Text("name");
+        own.weight = section.Number("weight", 0.0, bounds::WEIGHT);
+        own.pfc = section.Flag("pfc");
+        if (section.Has("ecn"))
+        {
+            ReadEcn(section.Sub("ecn"), own.ecn);
+        }
+        if (section.Has("congestion_points"))
+        {
+            ReadCongestionPoints(section.Sub("congestion_points"), own.congestionPoints);
+        }
+        section.RefuseOthers();
+        s.buffer.pfc |= own.pfc;
+        s.classes.push_back(std::move(own));
+    }
+}
+
+void
 ReadSwitch(JsonReader section, Scenario& s)
 {
     s.buffer.bufferBytes = section.Whole<uint64_t>("buffer_bytes", 1, bounds::BUFFER_BYTES);
@@ -91,17 +131,7 @@ ReadSwitch(JsonReader section, Scenario& s)
         section.Whole<uint32_t>("headroom_frames", 0, bounds::HEADROOM_FRAMES);
     if (section.Has("ecn"))
     {
-        JsonReader ecn = section.Sub("ecn");
-        s.ecn.enabled = true;
-        s.ecn.kminBytes = ecn.Number("kmin_bytes", 0.0, bounds::BUFFER_BYTES);
-        s.ecn.kmaxBytes = ecn.Number("kmax_bytes", s.ecn.kminBytes, bounds::BUFFER_BYTES);
-        s.ecn.pmax = ecn.Number("pmax", 0.0, 1.0);
-        s.ecn.atRateBps = ecn.Number("at_rate_bps", bounds::LEAST_RATE_BPS, bounds::RATE_BPS);
-        if (ecn.Has("most_kmax_bytes"))
-        {
-            s.ecn.mostKmaxBytes = ecn.Number("most_kmax_bytes", 0.0, bounds::BUFFER_BYTES);
-        }
-        ecn.RefuseOthers();
+        ReadEcn(section.Sub("ecn"), s.ecn);
     }
     if (section.Has("congestion_points"))
     {
@@ -218,6 +248,10 @@ RdmaTransport::ReadKeys(JsonReader& root, Scenario& scenario)
     }
     scenario.paths = ReadPaths(root);
     ReadSwitch(root.Sub("switch"), scenario);
+    if (root.Has("classes"))
+    {
+        ReadClasses(root, scenario);
+    }
     scenario.priorityGroup = root.Whole<uint32_t>("priority_group", 0, 7);
     const Picos timeout =
         root.Whole<int64_t>("retransmission_timeout_ns", 0, bounds::TIME_NS, int64_t{0}) *

@@ -5,6 +5,7 @@
 #include "ns3_env/cpp/json/bounds.h"
 #include "ns3_env/cpp/json/json-reader.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -116,7 +117,9 @@ CheckPaths(const Scenario& scenario, bool fluid)
             "write timing: exact, or leave '" +
                 key + "' out");
     }
-    if (scenario.congestionPoints.enabled)
+    const auto hasPoint = [](const TrafficClass& own) { return own.congestionPoints.enabled; };
+    if (scenario.congestionPoints.enabled ||
+        std::any_of(scenario.classes.begin(), scenario.classes.end(), hasPoint))
     {
         throw ScenarioError(
             key,

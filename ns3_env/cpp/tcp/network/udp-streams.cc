@@ -83,9 +83,9 @@ UdpStreams::~UdpStreams()
 void
 UdpStreams::Add(const StreamEntry& entry, const FiveTuple& tuple)
 {
-    const auto& [id, source, destination, size, start] = entry.flow;
-    const Hops path = m_fabric.Paths().Path(source, destination, tuple);
-    const Egress& egress = m_fabric.EgressTo(source, path.front().second->node);
+    const FlowSpec& flow = entry.flow;
+    const Hops path = m_fabric.Paths().Path(flow.source, flow.destination, tuple);
+    const Egress& egress = m_fabric.EgressTo(flow.source, path.front().second->node);
     const uint32_t frame = StreamFrameBytes(m_payloadBytes);
     const uint32_t packet = frame - LINK_HEADER_BYTES;
     if (packet > m_fabric.LongestPacket())
@@ -99,7 +99,7 @@ UdpStreams::Add(const StreamEntry& entry, const FiveTuple& tuple)
     Connection& way = m_fabric.Ways().Open(tuple, UDP_PROTOCOL);
     way.there.datagramSink = [this, index = m_streams.size()](const Segment& datagram)
     { m_streams[index].receivedBytes += datagram.payload; };
-    m_streams.push_back({.table{entry.rateBps, frame, start, entry.stop},
+    m_streams.push_back({.table{entry.rateBps, frame, flow.start, entry.stop},
                          .tuple = tuple,
                          .way = &way,
                          .egress = *egress.egress,

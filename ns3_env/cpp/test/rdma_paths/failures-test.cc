@@ -3,6 +3,7 @@
 #include "ns3_env/cpp/test/rdma/test-network.h"
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace ns3::env::rdma::test
@@ -153,20 +154,25 @@ TEST("until routes converge what is sent to a dead link is lost, and then nothin
 /// Hosts 0 to 3 send to 4 over a buffer that pauses them; links fail and come back in the middle of it.
 TEST("a pause does not outlive the link that it came by")
 {
-    for (const uint32_t other : {0U, 6U})
+    for (const auto& [other, classes] : {std::pair{0U, 0}, {6U, 0}, {0U, 2}, {6U, 2}})
     {
         Scenario s = Dumbbell(4, 100e9);
         s.published = false;
-        s.buffer.bufferBytes = 300'000;
+        s.buffer.bufferBytes = classes == 0 ? 300'000 : 420'000;
+        s.classes.resize(static_cast<size_t>(classes));
         s.retransmissionTimeout = 100 * US;
         s.links[4].rateBps = 10e9; // the hosts are paused nearly all the time
         s.paths = PathSpec{};
         for (int i = 0; i < 20; ++i)
         {
             const Picos at = (20 + 37 * i) * US;
-            s.paths->outages.push_back({5, other, at, at + (i % 7 + 1) * 3 * US});
+            s.paths->outages.push_back({5, other, at, at + (i % 7 + 1) * (classes == 0 ? 3 : 5) * US});
         }
         AddIncast(s, 4, 200'000);
+        for (size_t i = 0; i < s.classes.size(); ++i)
+        {
+            s.flows[i].flow.trafficClass = static_cast<uint8_t>(i);
+        }
         TestNetwork net(std::move(s));
         net->Run();
         ASSERT_EQ(net->Unfinished(), 0, "every flow ends");

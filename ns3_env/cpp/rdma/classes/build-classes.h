@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A scenario's traffic classes: checked against its network, given to its ports.
+#ifndef NS3_ENV_RDMA_CLASSES_BUILD_CLASSES_H
+#define NS3_ENV_RDMA_CLASSES_BUILD_CLASSES_H
+
+#include "ns3_env/cpp/rdma/network/network-rules.h"
+#include "ns3_env/cpp/rdma/network/switch.h"
+#include "ns3_env/cpp/run/run-report.h"
+#include "ns3_env/cpp/run/scenario.h"
+
+#include <vector>
+
+namespace ns3::env::rdma
+{
+
+/// \throws ScenarioError where a network cannot have them.
+void CheckClasses(const Scenario& scenario);
+
+/// Of a port of a ClassSwitch, once its link's rate is known.
+void ConfigureClasses(SwitchPort& port, const NetworkRules& rules, const Scenario& scenario);
+
+/// The queues of a port's classes at `now`; none where there is one class.
+std::vector<ClassQueue>
+QueuesOfClasses(const SwitchPort& port, const std::vector<TrafficClass>& classes, Picos now);
+
+/// The run is over.
+void FinishClassRecords(SwitchPort& port, const std::vector<TrafficClass>& classes, Picos now);
+
+/// The least share of a link that a class with a weight has while no strict one sends; 1 without such.
+double LeastShare(const std::vector<TrafficClass>& classes);
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_CLASSES_BUILD_CLASSES_H

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Network card of a network with several traffic classes: ACKs, flows and pauses of each.
+#ifndef NS3_ENV_RDMA_CLASSES_CLASS_NIC_H
+#define NS3_ENV_RDMA_CLASSES_CLASS_NIC_H
+
+#include "class-pauses.h"
+#include "class-scheduler.h"
+
+#include "ns3_env/cpp/rdma/network/nic.h"
+
+#include <vector>
+
+namespace ns3::env::rdma
+{
+
+/// A network card that serves classes as switches do; within one, ACKs first and then flows in turn.
+class ClassNic final : public Nic
+{
+  public:
+    static TypeId GetTypeId();
+
+    /// \param frameBytes the longest frame
+    ClassNic(NetworkContext& network,
+             uint32_t nodeId,
+             const std::vector<TrafficClass>& classes,
+             uint32_t frameBytes);
+
+    void AddFlow(QueuePair& flow) override;
+    void RemoveFlow(QueuePair& flow) override;
+    bool HoldsBack(const QueuePair& flow) const override;
+    Picos HeldBackFor(const QueuePair& flow, Picos now) const override;
+
+    void Kick() override;
+
+  private:
+    friend Port;
+    Packet* Dequeue(Picos now);
+    Picos NextReady(Picos now) const;
+    void OnPfc(const Packet& frame) override;
+    void OnFail(Picos now) override { m_pauses.ReleaseAll(now); }
+
+    struct Queue
+    {
+        PacketFifo acks;
+        std::vector<QueuePair*> flows; ///< in the order they started
+        size_t next{0};                ///< index after the flow served last
+    };
+
+    std::vector<Queue> m_queues;
+    ClassScheduler m_scheduler;
+    ClassPauses m_pauses;
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_CLASSES_CLASS_NIC_H

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Groups of flows and traffic classes: what their keys mean to the simulator, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ns3_env.errors import ScenarioError
+from ns3_env.scenario import AGENT, Scenario
+from tests.samples.scenarios import refusal
+
+CLASSES = [{"name": "urgent"}, {"name": "bulk", "weight": 3}, {"name": "rest", "weight": 1}]
+GROUPS = {
+    "storage": {"controller": "dcqcn", "traffic_class": "bulk"},
+    "rpc": {"controller": "hpcc", "attributes": {"Eta": 0.9}, "traffic_class": "urgent"},
+    "mine": {},
+}
+PARTS: list[dict[str, Any]] = [
+    {"kind": "poisson", "load": 0.2, "duration_ns": 100_000, "group": "storage"},
+    {"kind": "incast", "flows": 2, "size_bytes": 10_000, "group": "rpc"},
+    {"kind": "constant_rate", "src": 0, "dst": 4, "rate_bps": 1e9, "group": "rpc"},
+    {
+        "kind": "list",
+        "group": "mine",
+        "flows": [
+            {"src": 0, "dst": 4, "size_bytes": 1000},
+            {"src": 1, "dst": 4, "size_bytes": 1, "group": "rpc"},
+        ],
+    },
+    {"kind": "incast", "flows": 1, "size_bytes": 10_000},
+]
+
+
+def keys(**values: Any) -> dict[str, Any]:
+    return {
+        "topology": {"kind": "dumbbell", "senders": 4},
+        "traffic": {"kind": "mix", "parts": PARTS},
+        "groups": GROUPS,
+        "classes": CLASSES,
+        **values,
+    }
+
+
+def test_flows_are_under_their_groups_controller_and_in_its_class() -> None:
+    scenario = Scenario.from_mapping(keys(), "x")
+    sent = scenario.to_simulator_json()
+    flows, streams = sent["flows"], sent["streams"]
+    names = [sent["controllers"][i]["name"] for i in flows["controller"]]
+    storage = flows["group"].index(1)
+    assert storage > 0
+    assert set(names[:storage]) == {"dcqcn"}
+    assert names[storage:] == ["hpcc", "hpcc", AGENT, "hpcc", AGENT]
+    assert flows["group"][storage:] == [1, 1, 2, 1, -1]
+    assert flows["class"][storage:] == [0, 0, 2, 0, 2]
+    assert flows["slot"][storage:] == [-1, -1, 0, -1, 1]
+    assert sent["groups"] == ["storage", "rpc", "mine"]
+    assert streams["class"] == [0]
+    assert scenario.agent_flow_count == 2
+    assert json.loads(scenario.to_simulator_text()) == sent
+
+
+def test_each_class_marks_as_its_own_flows_controllers_are_published() -> None:
+    urgent, bulk, rest = Scenario.from_mapping(keys(), "x").to_simulator_json()["classes"]
+    assert (urgent["ecn"], rest["ecn"]) == (None, None)
+    assert bulk["ecn"]["kmin_bytes"] == 100_000
+    assert [x["weight"] for x in (urgent, bulk, rest)] == [0, 3, 1]
+    own = [{**CLASSES[0], "ecn": {"kmin_bytes": 1000}, "pfc": False}, *CLASSES[1:]]
+    given = Scenario.from_mapping(keys(classes=own), "x").to_simulator_json()["classes"][0]
+    assert (given["ecn"]["kmin_bytes"], given["pfc"]) == (1000, False)
+    whole = Scenario.from_mapping(keys(switch={"ecn": None}), "x").to_simulator_json()["classes"]
+    assert [x["ecn"] for x in whole] == [None] * 3
+
+
+def test_attributes_of_a_group_come_before_the_scenarios() -> None:
+    groups = {"a": {"attributes": {"Window": 5}}, "b": {"controller": "swift", "attributes": {"Window": 7}}}
+    traffic = {"kind": "mix", "parts": [{"kind": "incast", "group": name} for name in groups]}
+    own = [{"name": "fixed-window", "attributes": {"Window": 1, "WindowBdp": 2}}]
+    scenario = Scenario.from_mapping({"groups": groups, "traffic": traffic, "controllers": own}, "x")
+    found = [x["attributes"] for x in scenario.to_simulator_json()["controllers"]]
+    assert found == [
+        {"Window": "1", "WindowBdp": "2"},
+        {"Window": "5", "WindowBdp": "2"},
+        {"Window": "7"},
+    ]
+    other = scenario.under("hpcc").to_simulator_json()["controllers"]
+    assert [x["name"] for x in other][-2:] == ["hpcc", "swift"]  # whoever plays has the first
+
+
+def test_whoever_plays_has_the_flows_that_no_group_gives_away() -> None:
+    played = Scenario.from_mapping(keys(), "x").under("swift").to_simulator_json()
+    names = [played["controllers"][i]["name"] for i in played["flows"]["controller"]]
+    assert names[-5:] == ["hpcc", "hpcc", "swift", "hpcc", "swift"]
+    bound = Scenario.from_mapping(keys(), "x").under("oracle").to_simulator_json()
+    assert set(bound["flows"]["controller"]) == {0}
+    assert "classes" not in bound
+    assert bound["groups"] == ["storage", "rpc", "mine"]
+
+
+def test_without_groups_and_classes_the_simulator_is_told_nothing_of_them() -> None:
+    sent = Scenario().to_simulator_json()
+    assert not {"groups", "classes"} & sent.keys()
+    assert not {"group", "class"} & sent["flows"].keys()
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"groups": {}, "classes": []}, "traffic.group: 'mine' is none of the groups (there are none)"),
+    ({"classes": []}, "groups.storage.traffic_class: 'bulk' is no class (there are none)"),
+    ({"classes": [*CLASSES, *CLASSES]}, "classes: 'bulk' is there twice"),
+    ({"classes": CLASSES[::-1]}, "classes.0: has a weight, and a later one has none"),
+    ({"classes": [{"name": str(i)} for i in range(9)]}, "classes: ... at most 8"),
+    ({"preset": "published"}, "classes: the published simulator has one data class"),
+    ({"switch": {"scheduling": "least_remaining"}}, "classes: there are none at ports that send"),
+    ({"switch": {"buffer_bytes": 300_000}}, "switch.buffer_bytes ... headrooms of switch 5"),
+    (
+        {"groups": {**GROUPS, "rpc": {"controller": "cubic"}}},
+        "groups.rpc.controller: 'cubic' is TCP's; RDMA's are ... RDMA and TCP are not mixed in one network",
+    ),
+    (
+        {"groups": {**GROUPS, "rpc": {"controller": "agent"}}, "controllers": ["hpcc"]},
+        "groups.rpc.controller: 'ag",
+    ),
+    ({"groups": {**GROUPS, "rpc": {"controller": "oracle"}}}, "groups.rpc.controller: 'oracle' is a bound"),
+    (
+        {"groups": {**GROUPS, "mine": {"controller": "dctcp", "traffic_class": "bulk"}}},
+        "classes.1.ecn: flows under dcqcn and dctcp need different marking",
+    ),
+    ({"transport": "tcp", "groups": {"mine": {}, "rpc": {}, "storage": {}}}, "classes: is RDMA's"),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), REFUSED)
+def test_what_cannot_be_is_refused_by_its_key(change: dict[str, Any], said: str) -> None:
+    text = refusal(keys(**change))
+    assert all(part in text for part in said.split(" ... ")), text
+
+
+def test_a_groups_attribute_is_refused_by_the_groups_key() -> None:
+    groups = {**GROUPS, "mine": {"controller": "swift", "attributes": {"NoSuch": 1}}}
+    scenario = Scenario.from_mapping(keys(groups=groups), "x")
+    words = "'controllers[3].attributes.NoSuch' controller 'swift': cannot set attribute"
+    assert scenario.refusal(words).startswith("x: groups.mine.attributes.NoSuch: controller 'swift'")
+    with pytest.raises(ScenarioError, match="flows under 'agent' need a policy"):
+        Scenario.from_mapping(keys(groups={**GROUPS, "mine": {"controller": AGENT}}), "x").under("hpcc")

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Groups and traffic classes in play: attributes, isolation, shares, metrics of each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ns3_env.agents.runs.checkpoint import env_of
+from ns3_env.eval.commands.evaluation import main
+from ns3_env.eval.episodes.policy import run_policy
+from ns3_env.eval.metrics import measure
+from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import Simulator
+from ns3_env.simulator.results import groups_of, of_group
+from tests.samples.files import dumped, rows
+from tests.samples.policy_files import mlp_file
+
+LONG = {"size_bytes": 2_000_000}
+KEYS: dict[str, Any] = {
+    "seed": 3,
+    "time_limit_ns": 20_000_000,
+    "topology": {"kind": "dumbbell", "senders": 4},
+    "classes": [{"name": "urgent"}, {"name": "bulk"}],
+    "groups": {
+        "storage": {"controller": "dcqcn", "traffic_class": "bulk"},
+        "rpc": {"controller": "hpcc", "traffic_class": "urgent"},
+    },
+    "traffic": {
+        "kind": "mix",
+        "parts": [
+            {"kind": "incast", "senders": [0, 1], "group": "storage", **LONG},
+            {"kind": "poisson_incast", "fan_in": 2, "size_bytes": 5000, "load": 0.05, "duration_ns": 500_000}
+            | {"group": "rpc"},
+        ],
+    },
+    "controllers": ["swift"],
+}
+
+
+def play(**changes: Any) -> dict[str, Any]:
+    with Simulator() as simulator:
+        return simulator.play(Scenario.from_mapping({**KEYS, **changes}, "x"))
+
+
+def test_mixed_controllers_play_one_network_with_the_same_bits_each_time() -> None:
+    results = play()
+    assert results["totals"]["unfinished"] == 0
+    assert groups_of(results) == ["storage", "rpc"]
+    assert set(of_group(results, "storage")["flows"]["header_bytes"]) == {48}  # DCQCN's
+    assert set(of_group(results, "rpc")["flows"]["header_bytes"]) == {48 + 42}  # HPCC's
+    assert set(of_group(results, "rpc")["flows"]["class"]) == {"urgent"}
+    assert play() == results
+    with pytest.raises(KeyError, match="there are storage, rpc"):
+        of_group(results, "other")
+
+
+def test_an_urgent_class_has_its_slowdown_whatever_is_beside() -> None:
+    def slowdown(**changes: Any) -> float:
+        return measure(of_group(play(**changes), "rpc"), ["fct_slowdown_p99"])["fct_slowdown_p99"]
+
+    groups = {name: {**group, "traffic_class": None} for name, group in KEYS["groups"].items()}
+    alone = slowdown(traffic={"kind": "mix", "parts": KEYS["traffic"]["parts"][1:]})
+    together = slowdown(classes=[], groups=groups)
+    assert slowdown() < 1.2 * alone
+    assert together > 1.5 * alone
+
+
+def test_flows_of_one_controller_have_attributes_of_their_own() -> None:
+    windows = {"narrow": 10_000, "wide": 40_000}
+    flows = [{"src": i, "dst": 4, "size_bytes": 500_000, "group": x} for i, x in enumerate(windows)]
+    results = play(
+        classes=[],
+        groups={name: {"attributes": {"Window": window}} for name, window in windows.items()},
+        controllers=["fixed-window"],
+        traffic={"kind": "list", "flows": flows},
+        record={"windows": True},
+    )
+    assert {flow: window for _, flow, window, _ in results["windows"]} == dict(enumerate(windows.values()))
+    narrow, wide = results["flows"]["fct_ns"]
+    assert narrow > 3 * wide
+
+
+def test_caps_of_tcp_flows_are_their_groups() -> None:
+    caps = {"slow": 20_000_000, "fast": 60_000_000}
+    flows = [{"src": i, "dst": 2, "size_bytes": 5_000_000, "group": x} for i, x in enumerate(caps)]
+    scenario = {
+        "transport": "tcp",
+        "time_limit_ns": 5_000_000_000,
+        "topology": {"kind": "dumbbell", "senders": 2, "rate_bps": 1e8, "delay_ns": 1_000_000},
+        "traffic": {"kind": "list", "flows": flows},
+        "controllers": ["rttmpc"],
+        "groups": {name: {"attributes": {"MaxRate": cap}} for name, cap in caps.items()},
+    }
+    with Simulator() as simulator:
+        results = simulator.play(Scenario.from_mapping(scenario, "x"))
+    own = {name: of_group(results, name)["flows"] for name in caps}
+    for name, cap in caps.items():
+        goodput = own[name]["size_bytes"][0] * 8e9 / own[name]["fct_ns"][0]
+        assert 0.7 * cap < goodput <= cap
+
+
+def test_a_policy_plays_one_group_and_baselines_the_others(tmp_path: Path) -> None:
+    policy = NetworkPolicy.load(mlp_file(tmp_path / "policy.safetensors"))
+    groups = {**KEYS["groups"], "rpc": {"traffic_class": "urgent"}}
+    scenario = Scenario.from_mapping({**KEYS, "groups": groups, "controllers": ["agent"]}, "x")
+    inside, across = (
+        run_policy(policy, env_of(policy.spec), scenario, 3, 1, placement=placement)[0].results
+        for placement in ("simulator", "python")
+    )
+    assert inside["flows"]["fct_ns"] == across["flows"]["fct_ns"]
+    assert set(of_group(inside, "storage")["flows"]["header_bytes"]) == {48}
+    assert set(of_group(inside, "rpc")["flows"]["header_bytes"]) == {48 + 16}  # the policy's fields
+
+
+def test_a_run_has_metrics_of_each_group_and_queues_of_each_class(tmp_path: Path) -> None:
+    scenario = dumped(tmp_path / "s.yaml", KEYS)
+    assert main(["run", str(scenario), "--out", str(tmp_path / "run")]) == 0
+    folder = tmp_path / "run" / "swift"
+    groups = {row["group"]: row for row in rows(folder / "groups.csv")}
+    flows = rows(folder / "flows.csv")
+    assert list(groups) == ["storage", "rpc"]
+    for name, row in groups.items():
+        own = [int(x["fct_ns"].partition(".")[0]) for x in flows if x["group"] == name]
+        assert len(own) == int(row["flows"])
+        alone = [float(x["fct_ns"]) / float(x["standalone_ns"]) for x in flows if x["group"] == name]
+        assert float(row["fct_slowdown_avg"]) == pytest.approx(np.mean(alone))
+    queues = rows(folder / "queues.csv")
+    classes = rows(folder / "classes.csv")
+    assert len(classes) == 2 * len(queues)
+    for queue, urgent, bulk in zip(queues, classes[::2], classes[1::2], strict=True):
+        both = float(urgent["mean_bytes"]) + float(bulk["mean_bytes"])
+        assert both == pytest.approx(float(queue["mean_bytes"]))
