@@ -38,6 +38,7 @@ MEANINGS = {
     "flow_count": "flows there",
     "goodput": "what arrived since the last decision",
     "ecn_fraction": "share of marked ACKs",
+    "repeated_fraction": "share of what was sent that had been sent before",
     "rtt_slope": "how the RTT changes",
     "pacing_rate": "the flow's own rate",
     "remaining": "bytes that are left",

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.eval.metrics import line, measure
 from ns3_env.scenario import Controller, Record, Scenario, Switch
-from ns3_env.scenario.reliability import Corruption, GoBackN, Nic, SelectiveRepeat
+from ns3_env.scenario.reliability import Corruption, GoBackN, Nic, Recovery, SelectiveRepeat
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator, list_controllers
+from ns3_env.task.task import Task
 
 SHALLOW = Switch(pfc=False, buffer_bytes=200_000)
 
@@ -69,3 +72,23 @@ def test_a_seed_draws_the_same_corruption_and_another_one_another(simulator: Sim
     assert first != simulator.play(scenario.with_seed(2))
     assert {(lost["node"], lost["peer"]) for lost in first["losses"]} == {(17, 18)}
     assert first["totals"]["dropped_packets"] > 0
+
+
+@pytest.mark.parametrize("recovery", [GoBackN(), SelectiveRepeat()])
+def test_an_agent_sees_which_share_of_what_it_sent_was_sent_again(recovery: Recovery) -> None:
+    def seen(loss: float) -> list[float]:
+        scenario = incast("agent", switch=Switch(), recovery=recovery, loss_probability=loss)
+        env = FlowEnv(scenario, task=Task(fields=["repeated_fraction"]))
+        values = [float(env.reset(seed=1)[0].max())]
+        done = False
+        while not done:
+            observation, _, terminated, truncated, _ = env.step(np.zeros(1, np.float32))
+            values.append(float(observation.max()))
+            done = terminated or truncated
+        env.close()
+        return values
+
+    assert set(seen(0.0)) == {0.0}
+    lossy = seen(0.01)
+    assert 0 < max(lossy) <= 1
+    assert lossy[0] == 0

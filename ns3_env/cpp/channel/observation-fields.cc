@@ -61,6 +61,14 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
      0.0,
      1.0,
      FieldSource::Own},
+    // What the network lost, as its sender knows it.
+    {Field::RepeatedFraction,
+     "repeated_fraction",
+     "1",
+     "bytes sent since the last decision",
+     0.0,
+     1.0,
+     FieldSource::Own},
     // What service a flow has had, and what it still needs: the quantities that LAS and SRPT schedule by.
     {Field::Attained, "attained", "1", "BDP of the path", 0.0, 1e9, FieldSource::Own},
     {Field::Remaining, "remaining", "1", "BDP of the path", 0.0, 1e9, FieldSource::Own},

@@ -27,6 +27,7 @@ enum class Field : uint8_t
     Throughput,
     FlowCount,
     EcnFraction,
+    RepeatedFraction,
     Attained,
     Remaining,
     // The last feedback frame of a switch (IEEE 802.1Q, 33.4; Jiang 2015, sec. 2.2).

@@ -114,8 +114,18 @@ AgentObservation::MostCongested(const FlowState& flow) const
     return worst;
 }
 
+double
+AgentObservation::TakeRepeated(const Flow& flow)
+{
+    const auto sent = static_cast<double>(flow.TransmittedBytes() - m_sent);
+    const auto repeated = static_cast<double>(flow.RetransmittedBytes() - m_repeated);
+    m_sent = flow.TransmittedBytes();
+    m_repeated = flow.RetransmittedBytes();
+    return sent > 0 ? repeated / sent : 0.0;
+}
+
 ObservationRecord
-AgentObservation::Take(const FlowState& flow, Picos now, double lastAction)
+AgentObservation::Take(const Flow& flow, Picos now, double lastAction)
 {
     const PathFacts& path = flow.Path();
     const Picos since = m_since < 0 ? flow.StartTime() : m_since;
@@ -142,6 +152,7 @@ AgentObservation::Take(const FlowState& flow, Picos now, double lastAction)
     r[Field::FlowCount] = worst.flows;
     r[Field::EcnFraction] =
         m_acks > 0 ? static_cast<double>(m_marks) / static_cast<double>(m_acks) : 0.0;
+    r[Field::RepeatedFraction] = TakeRepeated(flow);
     r[Field::Attained] = static_cast<double>(flow.AckedBytes()) / path.bdpBytes;
     r[Field::Remaining] = static_cast<double>(flow.SizeBytes() - flow.AckedBytes()) / path.bdpBytes;
 

@@ -27,7 +27,7 @@ class AgentObservation
     void OnNotification(const CongestionNotification& frame);
 
     /// The record at `now`; `lastAction` is the agent's own last one. Begins a new interval.
-    ObservationRecord Take(const FlowState& flow, Picos now, double lastAction);
+    ObservationRecord Take(const Flow& flow, Picos now, double lastAction);
 
   private:
     struct Congestion
@@ -39,6 +39,8 @@ class AgentObservation
     };
 
     Congestion MostCongested(const FlowState& flow) const;
+    /// The share of what was sent since the last decision that had been sent before.
+    double TakeRepeated(const Flow& flow);
     void WriteNotified(ObservationRecord& record, const PathFacts& path, Picos now) const;
 
     using HopRecords = std::array<IntRecord, MAX_INT_HOPS>;
@@ -61,6 +63,8 @@ class AgentObservation
 
     // at the last decision
     Picos m_since{-1};
+    uint64_t m_sent{0};
+    uint64_t m_repeated{0};
     double m_rttBefore{0};
     double m_queueBefore{0};
     bool m_first{true};

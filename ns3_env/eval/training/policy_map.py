@@ -28,6 +28,7 @@ GIVEN: dict[str, float] = {
     "attained": 10.0,
     "remaining": 10.0,
     "ecn_fraction": 0.0,
+    "repeated_fraction": 0.0,
     "notified_offset": 0.0,
     "notified_delta": 0.0,
     "notified_feedback": 0.0,

@@ -166,7 +166,8 @@ TEST("a pause does not outlive the link that it came by")
         for (int i = 0; i < 20; ++i)
         {
             const Picos at = (20 + 37 * i) * US;
-            s.paths->outages.push_back({5, other, at, at + (i % 7 + 1) * (classes == 0 ? 3 : 5) * US});
+            s.paths->outages.push_back(
+                {5, other, at, at + (i % 7 + 1) * (classes == 0 ? 3 : 5) * US});
         }
         AddIncast(s, 4, 200'000);
         for (size_t i = 0; i < s.classes.size(); ++i)
