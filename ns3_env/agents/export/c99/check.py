@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A policy's C file compiled and run on recorded decisions: how near its answers are, its costs."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ns3_env.agents.export.c99.file import CFile
+from ns3_env.agents.export.c99.recorded import Decisions, Integers, Numbers, telemetry
+from ns3_env.errors import ConfigError
+
+#: What the file has to pass.
+STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2")
+_PASSES = 20
+_PATH = ("host_rate_kbps", "base_rtt_ns", "packet_bytes")
+_FORCED = ("window_q8", "rate_q8", "last_action_q16")
+#: Plays rows of integers: the path where a flow begins, what its last action left, the observation.
+_HARNESS = """\
+#define _POSIX_C_SOURCE 199309L
+#include "{file}"
+#include <time.h>
+#if defined(__x86_64__) || defined(__i386__)
+#include <x86intrin.h>
+#define TICKS() ((int64_t)__rdtsc())
+#else
+#define TICKS() 0
+#endif
+int64_t state_bytes(void) {{ return sizeof(struct {name}_state); }}
+static int64_t now(void)
+{{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}}
+void play(const int64_t *row, const uint8_t *first, int64_t n, int64_t *out, int64_t *ns, int64_t *ticks)
+{{
+    struct {name}_state s;
+    int64_t i;
+    const int64_t before = now(), at = TICKS();
+    for (i = 0; i < n; ++i, row += {width}, out += 3)
+    {{
+        struct {name}_observation o;
+        struct {name}_action a;
+        if (first[i])
+        {{
+            struct {name}_path p;
+{path}            {name}_reset(&s, &p);
+        }}
+{observation}        {name}_decide(&s, &o, &a);
+        out[0] = a.window_bytes;
+        out[1] = a.rate_kbps;
+        out[2] = a.action_q16;
+    }}
+    *ticks = TICKS() - at;
+    *ns = now() - before;
+}}
+"""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How a C file answers, and what it costs.
+
+    Attributes:
+        action: largest difference to the original's action, of 1.
+        window, rate: largest difference to the original's window and rate, as a share of them.
+        count: of decisions compared.
+        state_bytes: of a flow.
+        decision_ns: the mean of a decision in the quickest of 20 passes, on this machine.
+        cycles: the same in cycles of the processor's time-stamp counter; NaN where it has none.
+    """
+
+    action: float
+    window: float
+    rate: float
+    count: int
+    state_bytes: int
+    decision_ns: float
+    cycles: float
+
+    @property
+    def difference(self) -> float:
+        """The largest of the three."""
+        return max(self.action, self.window, self.rate)
+
+
+def compiler() -> str:
+    """The C compiler: $CC, cc or gcc. Raises ConfigError where there is none."""
+    for name in (os.environ.get("CC", ""), "cc", "gcc"):
+        if name and (found := shutil.which(name)):
+            return found
+    raise ConfigError("--format c compiles what it writes to compare it: there is no C compiler (set CC)")
+
+
+def measure(made: CFile, path: Path, decisions: Decisions, folder: Path) -> Measured:
+    """Compiles the file and plays the decisions, each from the window, rate and action the original had left.
+
+    Args:
+        made: what is in the file.
+        path: the file.
+        decisions: the original's.
+        folder: for what is compiled.
+
+    Raises:
+        ConfigError: there is no compiler, or it refuses the file.
+    """
+    counts = telemetry(decisions.records)
+    path_members = [*_PATH, *(["receiver_rate_kbps"] if made.receiver else [])]
+    columns = [*path_members, *_FORCED, *made.members]
+    rows = np.ascontiguousarray(np.stack([counts[name] for name in columns], axis=1))
+    run = _compiled(made, path, folder, path_members, columns)
+    first = np.ascontiguousarray(decisions.first, np.uint8)
+    out = np.zeros((len(rows), 3), np.int64)
+    passes = [_play(run, rows, first, out) for _ in range(_PASSES)]
+    ns, ticks = (min(column) / len(rows) for column in zip(*passes, strict=True))
+    apart = np.abs(out - decisions.applied * (1, 1e-3, 65536))
+    relative = apart / np.maximum(np.abs(decisions.applied * (1, 1e-3, 65536)), 1)
+    windowed = np.isfinite(decisions.applied[:, 0])
+    return Measured(
+        float(apart[:, 2].max() / 65536),
+        _most(relative[windowed, 0]),
+        _most(relative[:, 1]),
+        len(rows),
+        int(run.state_bytes()),
+        ns,
+        ticks if ticks > 0 else float("nan"),
+    )
+
+
+def _most(values: Numbers) -> float:
+    return float(values.max(initial=0.0))
+
+
+def _compiled(
+    made: CFile, path: Path, folder: Path, path_members: list[str], columns: list[str]
+) -> ctypes.CDLL:
+    """The file, which the compiler takes by itself without a warning, with what plays it."""
+    column = {name: at for at, name in enumerate(columns)}
+    observation = [f"s.{name} = row[{column[name]}];" for name in _FORCED]
+    observation += [f"o.{name} = row[{column[name]}];" for name in made.members]
+    text = _HARNESS.format(
+        file=path.absolute(),
+        name=made.name,
+        width=len(columns),
+        path="".join(f"            p.{name} = row[{column[name]}];\n" for name in path_members),
+        observation="".join(f"        {line}\n" for line in observation),
+    )
+    harness, library = folder / "harness.c", folder / "policy.so"
+    harness.write_text(text)
+    cc = compiler()
+    for command in (
+        [cc, *STRICT, "-c", str(path), "-o", str(folder / "policy.o")],
+        [cc, "-O2", "-shared", "-fPIC", str(harness), "-o", str(library)],
+    ):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise ConfigError(f"{' '.join(command)}: {(done.stderr.strip() or 'failed').splitlines()[0]}")
+    run = ctypes.CDLL(str(library))
+    run.state_bytes.restype = ctypes.c_int64
+    return run
+
+
+def _play(run: ctypes.CDLL, rows: Integers, first: np.ndarray, out: Integers) -> tuple[int, int]:
+    """ns and ticks that it took."""
+    ns, ticks = ctypes.c_int64(), ctypes.c_int64()
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (rows, first)]
+    count, answers = ctypes.c_int64(len(rows)), ctypes.c_void_p(out.ctypes.data)
+    run.play(*pointers, count, answers, ctypes.byref(ns), ctypes.byref(ticks))
+    return ns.value, ticks.value

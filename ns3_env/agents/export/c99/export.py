@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Exports a policy as a C file, which is kept only if it decides as the policy does."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+
+from ns3_env.agents.export.c99.check import Measured, compiler, measure
+from ns3_env.agents.export.c99.file import CFile, c_file
+from ns3_env.agents.export.c99.recorded import record_decisions
+from ns3_env.agents.export.export import COUNT, check_out
+from ns3_env.agents.export.source import find_source
+from ns3_env.config.files import flush, write_atomically
+from ns3_env.errors import ConfigError
+
+#: Largest difference that passes: of an action in [-1, 1], and of the window and the rate that follow, as a
+#: share of the original's.
+LIMIT = 0.02
+
+
+def export_c(checkpoint: Path, out: Path) -> tuple[CFile, Measured]:
+    """Writes the policy into ``out``, which appears only if no decision of 1,000 is further than LIMIT away.
+
+    Args:
+        checkpoint: as of ``ns3_env.agents.export.export.export``.
+        out: the file; its functions begin with its name.
+
+    Raises:
+        ConfigError: the checkpoint or the file's name will not do, the policy has something that the C file
+            cannot have, or there is no C compiler.
+        ScenarioError: the run's scenario is wrong.
+        SimulatorError: the simulator failed.
+    """
+    check_out(out)
+    if out.suffix != ".c" or not re.fullmatch(r"[a-z][a-z0-9_]{0,40}", out.stem):
+        raise ConfigError(
+            f"--out: {out.name}: --format c takes a name of small letters, digits and _ with the ending .c,"
+            " for its functions begin with it"
+        )
+    compiler()
+    source = find_source(checkpoint)
+    made = c_file(source.name, out.stem, source.policy)
+    decisions = record_decisions(source.player, source.env, source.scenario, source.seed, COUNT)
+    with tempfile.TemporaryDirectory() as folder:
+        partial = Path(folder) / out.name
+        write_atomically(partial, made.text.encode())
+        found = measure(made, partial, decisions, Path(folder))
+        if found.difference <= LIMIT:
+            write_atomically(out, made.text.encode())
+            flush(out.absolute().parent)
+    return made, found

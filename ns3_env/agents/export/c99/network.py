@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A policy's network in C: which tables it has, what its state holds, and the calls that evaluate it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ns3_env.agents.export.c99.quantise import Tables
+from ns3_env.policies.file import PolicyFile
+from ns3_env.policies.tensors import layers_of
+
+_ROW = """\
+    for (k = 0; k < {history}; ++k) /* oldest first; before a flow's first decision there are zeros */
+    {{
+        for (i = 0; i < {width}; ++i)
+        {{
+            row[k * {width} + i] = k + s->filled >= {history} ? s->seen[(s->next + k) % {history}][i] : 0;
+        }}
+    }}"""
+_STEPS = """\
+    for (k = 0; k < {hidden}; ++k)
+    {{
+        features[k] = cell[k] = 0;
+    }}
+    for (k = {history} - s->filled; k < {history}; ++k) /* oldest first */
+    {{
+        x = s->seen[(s->next + k) % {history}];
+        {input}
+        {recurrent}
+    }}"""
+_STEP = """\
+    for (k = 0; k < {hidden} && !s->decided; ++k)
+    {{
+        features[k] = cell[k] = 0;
+    }}
+    {input}
+    {recurrent}"""
+
+
+@dataclass(frozen=True)
+class Code:
+    """The network in C.
+
+    Attributes:
+        state: members of the flow's state.
+        body: of the function that evaluates it; ``x`` is the current input.
+        pieces: of pieces.c.
+        products: multiplications of a weight by an input, in a decision at most.
+        ring: whether the last inputs are kept.
+    """
+
+    state: tuple[str, ...]
+    body: str
+    pieces: frozenset[str]
+    products: int
+    ring: bool
+
+
+def network_of(policy: PolicyFile, tables: Tables) -> Code:
+    """The network of a policy, whose weights are added to ``tables``. Raises ConfigError: 16 bits are few."""
+    spec, tensors = policy.spec, policy.tensors
+    width, history = len(spec.observation), spec.history
+    ring = (spec.network.kind == "mlp" and history > 1) or spec.remembers
+    state = [f"int32_t seen[{history}][{width}]; /* inputs, Q16 */", "uint32_t next, filled; /* of them */"]
+    state = state if ring else []
+    declared: list[str] = []
+    lines: list[str] = []
+    pieces = {"dense"}
+    products = sum(value.size for name, value in tensors.items() if "weight" in name)
+    if spec.network.kind == "mlp":
+        read = "x"
+        if ring:
+            read = "row"
+            declared = [f"int32_t row[{history * width}];", "unsigned i, k;"]
+            lines.append(_ROW.format(history=history, width=width))
+    else:
+        hidden = tensors["lstm.weight_hh"].shape[1]
+        beside = tensors["shortcut.weight"].shape[0] if "shortcut.weight" in tensors else 0
+        recurrent, shift = tables.matrix("lstm.weight_hh", tensors["lstm.weight_hh"])
+        settings = {
+            "hidden": hidden,
+            "history": history,
+            "input": _dense(tables, "lstm.weight_ih", policy, "lstm.bias", "x", "sums"),
+            "recurrent": f"lstm({recurrent}, {shift}, sums, features, cell, {hidden});",
+        }
+        pieces.add("lstm")
+        memory = [f"int32_t features[{hidden + beside}]", f"int32_t cell[{hidden}]"]
+        declared = [f"int32_t sums[{4 * hidden}];", "unsigned k;"]
+        if ring:
+            declared += [f"{text};" for text in memory]
+            products += (history - 1) * sum(tensors[f"lstm.weight_{x}"].size for x in ("ih", "hh"))
+            lines.append(_STEPS.format(**settings))
+        else:
+            state += [f"{text}; /* of the LSTM, Q16 */" for text in memory]
+            declared += ["int32_t *features = s->features, *cell = s->cell;"]
+            lines.append(_STEP.format(**settings))
+        if beside:
+            to = f"features + {hidden}"
+            lines.append("    " + _dense(tables, "shortcut.weight", policy, "shortcut.bias", "x", to))
+            lines.append(f"    relu_all({to}, {beside});")
+            pieces.add("relu_all")
+        read = "features"
+    layers = layers_of(tensors)
+    for n, (weight, _) in enumerate(layers):
+        last = n + 1 == len(layers)
+        activation = spec.network.output_activation if last else spec.network.hidden_activation
+        declared.append(f"int32_t y{n}[{weight.shape[0]}];")
+        call = _dense(tables, f"layers.{n}.weight", policy, f"layers.{n}.bias", read, f"y{n}")
+        lines.append(f"    {call}")
+        if activation != "none":
+            lines.append(f"    {activation}_all(y{n}, {weight.shape[0]});")
+            pieces.add(f"{activation}_all")
+        read = f"y{n}"
+    body = "\n".join([*(f"    {text}" for text in declared), *lines, f"    return {read}[0];"])
+    return Code(tuple(state), body, frozenset(pieces), products, ring)
+
+
+def _dense(tables: Tables, weight: str, policy: PolicyFile, bias: str, read: str, to: str) -> str:
+    """The call for y = W x + b, of two tensors."""
+    values = policy.tensors[weight]
+    name, shift = tables.matrix(weight, values)
+    added = tables.bias(bias, policy.tensors.get(bias))
+    return f"dense({name}, {shift}, {added}, {read}, {values.shape[1]}, {to}, {values.shape[0]});"

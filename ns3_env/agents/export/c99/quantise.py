@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Numbers of a policy as tables of integers in C, and what they weigh."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from ns3_env.errors import ConfigError
+
+#: log2, 2^x and tanh between the points of these tables are straight lines (pieces.c); Q16, so that what is
+#: 65536 at the end of an octave stands as 0.
+FUNCTIONS: dict[str, npt.NDArray[np.int64]] = {
+    "log2": np.round(65536 * np.log2(1 + np.arange(129) / 128)).astype(np.int64) % 65536,
+    "exp2": np.round(65536 * (np.exp2(np.arange(65) / 64) - 1)).astype(np.int64) % 65536,
+    "tanh": np.minimum(np.round(65536 * np.tanh(np.arange(257) / 32)), 65535).astype(np.int64),
+}
+_MOST_SHIFT = 24
+_WIDTH = 108
+
+
+@dataclass
+class Tables:
+    """Constant arrays of a file, by name.
+
+    Attributes:
+        source: what errors name.
+        text: of C, an entry for each array.
+        size_bytes: of all of them.
+        weights: numbers of the policy among them.
+    """
+
+    source: str
+    text: dict[str, str] = field(default_factory=dict)
+    size_bytes: int = 0
+    weights: int = 0
+
+    def function(self, name: str) -> None:
+        """Adds the table of a function, once."""
+        if name.upper() not in self.text:
+            self._add(name.upper(), "uint16_t", 2, FUNCTIONS[name])
+
+    def matrix(self, name: str, values: npt.NDArray[np.float32]) -> tuple[str, int]:
+        """Adds weights (rows, columns) in 16 bits: their name, and s of their unit 2^-s."""
+        largest = max(float(np.abs(values).max()), 2.0**-_MOST_SHIFT)
+        shift = min(int(np.floor(np.log2(32767 / largest))), _MOST_SHIFT)
+        if shift < 1:
+            raise ConfigError(
+                f"{self.source}: tensor {name!r} has a weight of {largest:g}: 16 bits hold at most 16383"
+            )
+        return self._weights(name, "int16_t", 2, np.round(values * 2.0**shift)), shift
+
+    def bias(self, name: str, values: npt.NDArray[np.float32] | None) -> str:
+        """Adds a bias in Q16; its name, or that there is none."""
+        if values is None:
+            return "0"
+        if np.abs(values).max() > 32767:
+            raise ConfigError(f"{self.source}: tensor {name!r} has a value above 32767")
+        return self._weights(name, "int32_t", 4, np.round(values * 65536.0))
+
+    def _weights(self, name: str, kind: str, size: int, values: npt.NDArray[np.floating]) -> str:
+        made = name.upper().replace(".", "_")
+        self._add(made, kind, size, values.astype(np.int64).ravel())
+        self.weights += values.size
+        return made
+
+    def _add(self, name: str, kind: str, size: int, values: Iterable[np.int64]) -> None:
+        numbers = [str(value) for value in values]
+        self.text[name] = f"static const {kind} {name}[{len(numbers)}] = {{\n{_lines(numbers)}\n}};"
+        self.size_bytes += size * len(numbers)
+
+
+def _lines(numbers: list[str]) -> str:
+    lines, line = [], "   "
+    for number in numbers:
+        if len(line) + len(number) + 2 > _WIDTH:
+            lines.append(line)
+            line = "   "
+        line += f" {number},"
+    return "\n".join([*lines, line.rstrip(",")])
