@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Draws how released policies' C files play beside the policies, from a benchmark's folder.
+
+docs/nic.md shows it. Needs the extra report.
+
+python docs/make/nic_picture.py runs/nic    writes docs/images/nic.png
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from scipy import stats
+
+FILE = Path(__file__).parents[1] / "images" / "nic.png"
+CELLS = (
+    "incast-8", "incast-64", "fat-tree-48", "joining-4", "long-short", "websearch-30", "websearch-incast",
+)  # fmt: skip
+POLICIES = ("courier", "fdcc", "rlcc")
+
+
+def slowdowns(folder: Path, cell: str, controller: str) -> list[float]:
+    """The mean of each seed, in the order of seeds."""
+    seeds = sorted((folder / "cells" / cell / controller).iterdir(), key=lambda path: int(path.name[5:]))
+    read = (json.loads((seed / "metrics.json").read_text())["metrics"] for seed in seeds)
+    return [found["fct_slowdown_avg"] for found in read]
+
+
+def main(folder: Path) -> None:
+    """A dot for each cell and policy: the ratio of means with the paired difference's 95 % interval."""
+    figure = Figure(figsize=(8, 3), layout="constrained")
+    axes = figure.add_subplot()
+    for n, policy in enumerate(POLICIES):
+        for i, cell in enumerate(CELLS):
+            its, own = (np.array(slowdowns(folder, cell, name)) for name in (policy, f"{policy}_nic"))
+            change = 100 * (own - its) / its.mean()
+            half = stats.t.ppf(0.975, len(its) - 1) * change.std(ddof=1) / np.sqrt(len(its))
+            print(f"{policy} {cell}: {its.mean():.3f} {own.mean():.3f}, {change.mean():+.2f} ± {half:.2f} %")
+            axes.errorbar(
+                i + 0.22 * (n - 1),
+                change.mean(),
+                half,
+                fmt="os^"[n],
+                color=f"C{n}",
+                capsize=3,
+                label=policy if i == 0 else None,
+            )
+    axes.axhline(0, color="0.6", linewidth=0.8)
+    axes.axhline(1, color="0.4", linewidth=0.8, linestyle="--")
+    axes.text(len(CELLS) - 0.55, 1.03, "1 % is allowed", ha="right", va="bottom", color="0.3", fontsize=8)
+    axes.set_xticks(range(len(CELLS)), [cell.replace("websearch-", "websearch-\n") for cell in CELLS])
+    axes.set_ylim(-1.3, 1.3)
+    axes.set_ylabel("mean slowdown, change (%)")
+    axes.legend(loc="lower right", ncols=3, frameon=False)
+    figure.savefig(FILE, dpi=110)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
