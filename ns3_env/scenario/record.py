@@ -16,6 +16,9 @@ class Record(Strict):
     queue_series_ns: Nanoseconds = Field(
         default=0, ge=0, description="sampling interval of queue series; 0: none"
     )
+    film_ns: Nanoseconds = Field(
+        default=0, ge=0, description="interval at which all ports and flows are sampled for a film; 0: none"
+    )
     windows: bool = False
     events: bool = Field(default=False, description="marks and pauses, each with its time")
     reordering: bool = Field(

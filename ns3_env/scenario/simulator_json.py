@@ -248,12 +248,14 @@ def _fixed(
         ],
         "clock": scenario.clock.model_dump(),
         "decision_quantum_ns": scenario.decision_quantum_ns,
-        "record": scenario.record.model_dump(exclude={"reordering"}),
+        "record": scenario.record.model_dump(exclude={"reordering", "film_ns"}),
     }
     if scenario.corruption:
         content["loss"]["links"] = corruption_rows(scenario.corruption, network)
     if scenario.record.reordering or isinstance(scenario.recovery, SelectiveRepeat):
         content["record"]["reordering"] = True
+    if scenario.record.film_ns:
+        content["record"]["film_ns"] = scenario.record.film_ns
     if (span := scenario.measured_ns()) is not None:
         content["record"]["measurement"] = {"begin_ns": span[0], "end_ns": span[1]}
     if scenario.classes:

@@ -48,6 +48,9 @@
     the flow starts within the window), the queues ``window_tx_bytes``, and queue lengths are those within it.
 ``totals``
     sums over the network.
+``film``
+    with ``record.film_ns``: t_ns, samples' times; ports (node, port, peer, rate_bps), hosts' ones too; and
+    samples of ports, flows, losses and ways (``ns3_env.eval.film.recording``).
 
 Of TCP's flows ``pause_ns`` is 0, and so is all that queues and totals say of PFC.
 

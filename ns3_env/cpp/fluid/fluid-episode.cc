@@ -242,6 +242,31 @@ FluidEpisode::AddTo(std::vector<double>& carried, const FluidFlow& flow) const
 void
 FluidEpisode::ForEachQueue(const QueueVisitor& visit) const
 {
+    ForEachPort(true, visit);
+}
+
+void
+FluidEpisode::ForEachHostPort(const QueueVisitor& visit) const
+{
+    ForEachPort(false, visit);
+}
+
+std::vector<std::pair<uint32_t, uint32_t>>
+FluidEpisode::RouteOf(const Flow& flow) const
+{
+    std::vector<std::pair<uint32_t, uint32_t>> route;
+    for (const uint32_t link : static_cast<const FluidFlow&>(flow).Links())
+    {
+        const auto next = std::upper_bound(m_firstLink.begin(), m_firstLink.end(), link);
+        const auto node = static_cast<uint32_t>(next - m_firstLink.begin() - 1);
+        route.emplace_back(node, link - m_firstLink[node]);
+    }
+    return route;
+}
+
+void
+FluidEpisode::ForEachPort(bool ofSwitches, const QueueVisitor& visit) const
+{
     std::vector<double> carried = m_carried;
     m_streams.AddCarried(carried);
     for (const FluidFlow* flow : m_running)
@@ -250,7 +275,7 @@ FluidEpisode::ForEachQueue(const QueueVisitor& visit) const
     }
     for (uint32_t node = 0; node < m_scenario.isSwitch.size(); ++node)
     {
-        if (!m_scenario.isSwitch[node])
+        if (m_scenario.isSwitch[node] != ofSwitches)
         {
             continue;
         }
@@ -267,7 +292,7 @@ FluidEpisode::ForEachQueue(const QueueVisitor& visit) const
                    .paused = 0,
                    .pauseFrames = 0,
                    .pauseFramesSent = 0,
-                   .stats = m_scenario.recordQueues ? &m_empty : nullptr});
+                   .stats = ofSwitches && m_scenario.recordQueues ? &m_empty : nullptr});
         }
     }
 }

@@ -35,6 +35,8 @@ class FluidEpisode final : public Episode
     ~FluidEpisode() override;
 
     void ForEachQueue(const QueueVisitor& visit) const override;
+    void ForEachHostPort(const QueueVisitor& visit) const override;
+    std::vector<std::pair<uint32_t, uint32_t>> RouteOf(const Flow& flow) const override;
     std::vector<LossRecord> LossRecords() const override { return {}; }
     StreamCounts CountsOf(size_t stream) const override { return m_streams.Of(stream); }
     RunTotals Totals() const override;
@@ -49,6 +51,7 @@ class FluidEpisode final : public Episode
     void OnRunBegins() override;
     void OnRunEnds() override;
 
+    void ForEachPort(bool ofSwitches, const QueueVisitor& visit) const;
     FluidRoute LinksOf(const Hops& path) const;
     std::vector<double> Capacities() const;
     std::vector<FluidRoute> StreamLinks() const;

@@ -35,6 +35,10 @@ Recorders::Recorders(Episode& episode)
     {
         queues.emplace(episode, scenario.queueSeriesInterval);
     }
+    if (scenario.filmInterval > 0)
+    {
+        film.emplace(episode, scenario.filmInterval);
+    }
     if (scenario.recordEvents)
     {
         events.emplace(episode);
@@ -455,6 +459,10 @@ ResultsToJson(const Episode& episode, const Recorders& recorders)
     if (recorders.windows)
     {
         json["windows"] = WindowsToJson(recorders.windows->Changes(), columns);
+    }
+    if (recorders.film)
+    {
+        json["film"] = recorders.film->ToJson();
     }
     if (recorders.events)
     {

@@ -4,6 +4,7 @@
 #define NS3_ENV_RECORDERS_RESULTS_H
 
 #include "controller-log.h"
+#include "film.h"
 #include "measurement-window.h"
 #include "queue-series.h"
 
@@ -28,6 +29,7 @@ struct Recorders
     std::optional<MeasurementWindow> measurement;
     std::optional<WindowLog> windows;
     std::optional<QueueSampler> queues;
+    std::optional<Film> film;
     std::optional<EventLog> events;
     std::optional<ControllerLog> states;
     std::optional<ControllerLog> counts;

@@ -58,6 +58,18 @@ LinkIds(const Hops& path)
     return ids;
 }
 
+/// Its (node, port) pairs.
+inline std::vector<std::pair<uint32_t, uint32_t>>
+PortsOf(const Hops& path)
+{
+    std::vector<std::pair<uint32_t, uint32_t>> ports;
+    for (const auto& [node, link] : path)
+    {
+        ports.emplace_back(node, link->port);
+    }
+    return ports;
+}
+
 /// By node id; a node's neighbours in the order of the links.
 struct Graph
 {

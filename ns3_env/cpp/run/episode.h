@@ -106,6 +106,10 @@ class Episode
     /// @{
     /// The egress queues of all switches, by node and port.
     virtual void ForEachQueue(const QueueVisitor& visit) const = 0;
+    /// The ports of all hosts; without statistics.
+    virtual void ForEachHostPort(const QueueVisitor& visit) const = 0;
+    /// (node, port) of each link of a flow's way, its host's first: where packets choose, that of its hash.
+    virtual std::vector<std::pair<uint32_t, uint32_t>> RouteOf(const Flow& flow) const = 0;
     virtual std::vector<LossRecord> LossRecords() const = 0;
     virtual StreamCounts CountsOf(size_t stream) const = 0;
     virtual RunTotals Totals() const = 0;

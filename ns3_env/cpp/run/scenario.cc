@@ -243,6 +243,7 @@ ReadRecord(JsonReader section, Scenario& s)
     s.recordTransitions = section.Flag("transitions", false);
     s.queueSeriesInterval =
         section.Whole<int64_t>("queue_series_ns", 0, bounds::TIME_NS, int64_t{0}) * PS_PER_NS;
+    s.filmInterval = section.Whole<int64_t>("film_ns", 0, bounds::TIME_NS, int64_t{0}) * PS_PER_NS;
     if (section.Has("measurement"))
     {
         JsonReader window = section.Sub("measurement");

@@ -115,7 +115,8 @@ struct Scenario
     bool recordControllerCounters{false};
     bool recordTransitions{false}; ///< of policies in the simulator, across the channel
     Picos queueSeriesInterval{0};
-    bool columns{false}; ///< windows and series of queues follow the results as plain numbers
+    Picos filmInterval{0}; ///< of samples of ports and flows; 0: none
+    bool columns{false};   ///< windows and series of queues follow the results as plain numbers
     std::optional<TimeSpan> measurement; ///< what counts; absent: the whole run
     std::optional<PcapSpec> pcap;
 

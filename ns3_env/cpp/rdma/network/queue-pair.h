@@ -58,6 +58,7 @@ class QueuePair final : public Flow
     /// @name Set up by the network builder
     /// @{
     void SetPath(Nic& sender, Route forward, Route backward);
+    const Route& Forward() const { return m_forward; } ///< the switches' ports
     void SetRetransmissionTimeout(Picos timeout) { m_timeout = timeout; }
     /// No switch writes a record, though there is room for them on the wire.
     void DropRecords() { m_telemetry = Telemetry::None; }

@@ -202,6 +202,40 @@ RdmaEpisode::ForEachQueue(const QueueVisitor& visit) const
     }
 }
 
+void
+RdmaEpisode::ForEachHostPort(const QueueVisitor& visit) const
+{
+    const Picos now = NowPicos();
+    for (const auto& nic : Nics())
+    {
+        if (nic)
+        {
+            visit({.node = nic->NodeId(),
+                   .port = nic->Index(),
+                   .peer = nic->Peer().NodeId(),
+                   .rateBps = nic->RateBps(),
+                   .bytes = 0,
+                   .txBytes = nic->TxBytes(),
+                   .paused = nic->PausedTime(now),
+                   .pauseFrames = nic->PauseFramesReceived(),
+                   .pauseFramesSent = nic->PauseFramesSent(),
+                   .stats = nullptr});
+        }
+    }
+}
+
+std::vector<std::pair<uint32_t, uint32_t>>
+RdmaEpisode::RouteOf(const Flow& flow) const
+{
+    const uint32_t source = m_scenario.flows[flow.Id()].flow.source;
+    std::vector<std::pair<uint32_t, uint32_t>> route{{source, 0}};
+    for (const SwitchPort* port : static_cast<const QueuePair&>(flow).Forward())
+    {
+        route.emplace_back(port->NodeId(), port->Index());
+    }
+    return route;
+}
+
 std::vector<LossRecord>
 RdmaEpisode::LossRecords() const
 {

@@ -65,6 +65,8 @@ class RdmaEpisode final : public Episode
     const Streams& GetStreams() const { return m_streams; }
 
     void ForEachQueue(const QueueVisitor& visit) const override;
+    void ForEachHostPort(const QueueVisitor& visit) const override;
+    std::vector<std::pair<uint32_t, uint32_t>> RouteOf(const Flow& flow) const override;
     std::vector<LossRecord> LossRecords() const override;
     StreamCounts CountsOf(size_t stream) const override { return m_streams.Of(stream); }
     RunTotals Totals() const override;

@@ -53,12 +53,12 @@ TcpEpisode::Count(const Flow& flow)
 // --- the network as recorders see it -------------------------------------------------------------
 
 void
-TcpEpisode::ForEachQueue(const QueueVisitor& visit) const
+TcpEpisode::ForEachPort(bool ofSwitches, const QueueVisitor& visit) const
 {
     for (const Egress& egress : m_fabric.Egresses())
     {
         Heartbeat::Beat();
-        if (m_scenario.isSwitch[egress.node])
+        if (m_scenario.isSwitch[egress.node] == ofSwitches)
         {
             visit({.node = egress.node,
                    .port = egress.port,
@@ -72,6 +72,26 @@ TcpEpisode::ForEachQueue(const QueueVisitor& visit) const
                    .stats = egress.egress->Stats()});
         }
     }
+}
+
+void
+TcpEpisode::ForEachQueue(const QueueVisitor& visit) const
+{
+    ForEachPort(true, visit);
+}
+
+void
+TcpEpisode::ForEachHostPort(const QueueVisitor& visit) const
+{
+    ForEachPort(false, visit);
+}
+
+std::vector<std::pair<uint32_t, uint32_t>>
+TcpEpisode::RouteOf(const Flow& flow) const
+{
+    const auto& connection = static_cast<const TcpFlow&>(flow);
+    const FlowSpec& spec = connection.Spec();
+    return PortsOf(m_fabric.Paths().Path(spec.source, spec.destination, connection.Tuple()));
 }
 
 std::vector<LossRecord>

@@ -26,6 +26,8 @@ class TcpEpisode final : public Episode
     const Fabric& Net() const { return m_fabric; }
 
     void ForEachQueue(const QueueVisitor& visit) const override;
+    void ForEachHostPort(const QueueVisitor& visit) const override;
+    std::vector<std::pair<uint32_t, uint32_t>> RouteOf(const Flow& flow) const override;
     std::vector<LossRecord> LossRecords() const override;
     StreamCounts CountsOf(size_t stream) const override { return m_streams.Of(stream); }
     RunTotals Totals() const override;
@@ -37,6 +39,7 @@ class TcpEpisode final : public Episode
     std::unique_ptr<Flow> Connect(const FlowEntry& entry, uint16_t sourcePort) override;
     void OnRunBegins() override;
     void OnRunEnds() override;
+    void ForEachPort(bool ofSwitches, const QueueVisitor& visit) const;
     void Count(const Flow& flow);
 
     struct Marks final : PortObserver

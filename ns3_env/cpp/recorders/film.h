@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Film of a run: every port and every flow under way, sampled together at a fixed interval.
+#ifndef NS3_ENV_RECORDERS_FILM_H
+#define NS3_ENV_RECORDERS_FILM_H
+
+#include "ns3_env/cpp/run/episode.h"
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <utility>
+#include <vector>
+
+namespace ns3::env
+{
+
+/**
+ * Samples while the network runs, and once more as the run ends: then, what ports sent adds up to all they sent.
+ *
+ * Ports (hosts' ones too) have a row where anything differs from the sample before: the queue's length, and what was
+ * sent, and how long it was paused, since then. Flows have a row at each sample while they are live.
+ */
+class Film
+{
+  public:
+    Film(Episode& episode, Picos interval);
+
+    Film(const Film&) = delete;
+    Film& operator=(const Film&) = delete;
+
+    /// Rows as base64 of little-endian numbers: u32 of ports, f64 of flows (docs/films.md).
+    nlohmann::json ToJson() const;
+
+  private:
+    /// A port as it was at the last sample.
+    struct PortState
+    {
+        uint32_t index;
+        uint64_t bytes{0};
+        uint64_t txBytes{0};
+        Picos paused{0};
+    };
+
+    /// A port's losses so far, and which sample saw a packet lost.
+    struct LossRow
+    {
+        uint32_t sample;
+        LossRecord lost; ///< since the sample before
+    };
+
+    using PortKey = std::pair<uint32_t, uint32_t>;
+
+    void OnBegin();
+    void OnCreated(Flow& flow);
+    void OnTick();
+    void Sample();
+    void SamplePort(const EgressQueue& port);
+    void SampleFlow(const Flow& flow);
+    void SampleLosses();
+
+    const Episode& m_episode;
+    Picos m_interval;
+    std::vector<Picos> m_times;
+
+    std::map<PortKey, PortState> m_states;
+    std::vector<EgressQueue> m_ports; ///< each once, as it was first seen
+    std::vector<uint32_t> m_portRows; ///< sample, port, queue bytes, sent bytes, paused ns
+    std::vector<double> m_flowRows;   ///< sample, flow, acked, sent, window, rate, RTT
+    std::map<std::pair<PortKey, LossCause>, Losses> m_lost;
+    std::vector<LossRow> m_losses;
+    std::map<uint32_t, std::vector<PortKey>> m_routes; ///< by flow
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_RECORDERS_FILM_H
