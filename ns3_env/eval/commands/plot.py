@@ -11,8 +11,14 @@ from ns3_env.eval.commands import options as shared
 
 
 def add(options: argparse.ArgumentParser) -> shared.Work:
-    """pictures: how runs learned, a run's comparison, what a policy does, pinned curves"""
-    kinds = {"learning": _learning, "comparison": _comparison, "policy": _policy, "curves": _curves}
+    """pictures: how runs learned, a run's comparison, what a policy does, pinned curves, a run's film"""
+    kinds = {
+        "learning": _learning,
+        "comparison": _comparison,
+        "policy": _policy,
+        "curves": _curves,
+        "watch": _watch,
+    }
     return shared.add_kinds(options, kinds)
 
 
@@ -69,5 +75,18 @@ def _curves(options: argparse.ArgumentParser) -> shared.Work:
 
         for picture in draw_curves(given.out):
             print(picture)
+
+    return work
+
+
+def _watch(options: argparse.ArgumentParser) -> shared.Work:
+    """the film of a folder that ``run --watch`` left, written again from its files"""
+    options.add_argument("out", type=Path, metavar="DIR", help="the --out of run --watch")
+
+    def work(given: argparse.Namespace) -> None:
+        from ns3_env.eval.film.watch import write_films
+
+        for page in write_films(given.out):
+            print(page)
 
     return work

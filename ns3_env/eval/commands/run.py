@@ -27,6 +27,11 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
         action="store_true",
         help="record windows, rates, queues, marks, pauses and states too, and draw them: trace.png",
     )
+    options.add_argument(
+        "--watch",
+        action="store_true",
+        help="a film of the network and all flows under these controllers, for a browser: film.html",
+    )
     shared.add_queue_series(options)
     options.add_argument("--pcap", action="store_true", help="capture every port's frames")
     shared.add_metric(options)
@@ -46,6 +51,13 @@ def _work(given: argparse.Namespace) -> None:
         from ns3_env.eval.trace.files import TraceFiles
 
         trace = TraceFiles(parse_formats(given.format))
+    film = None
+    if given.watch:
+        from ns3_env.eval.film import watch
+        from ns3_env.eval.film.recording import FilmFiles
+
+        watch.refuse_other(given.out)
+        film = FilmFiles()
     run(
         given.scenario,
         given.controllers,
@@ -53,9 +65,13 @@ def _work(given: argparse.Namespace) -> None:
         given.json,
         seeds=given.seeds or (),
         trace=trace,
+        film=film,
         queue_series_ns=given.queue_series,
         pcap=given.pcap,
         checkpoints=given.checkpoint,
         overrides=given.overrides,
         allow_imports=given.allow_imports,
     )
+    if given.watch:
+        for page in watch.write_films(given.out):
+            print(page)

@@ -40,8 +40,8 @@ _TICK_S = 0.2
 _MANY_SAMPLES = 1_000_000
 
 
-class Trace(Protocol):
-    """What a traced run's folder has beside a run's files."""
+class Extra(Protocol):
+    """What a folder has beside a run's files: of a trace, of a film."""
 
     @property
     def files(self) -> Sequence[str]:
@@ -72,7 +72,7 @@ class _Play:
         entry: who plays; None: the scenario's own controllers.
         scenario: with its seed.
         record: what is recorded.
-        trace: writes more of it.
+        extras: what writes more of it.
         title: of a trace's figure.
         home: the folder's place; None where nothing captures.
         metrics: of one's own, ``pkg.module:name``.
@@ -83,7 +83,7 @@ class _Play:
     entry: Entry | None
     scenario: Scenario
     record: Record
-    trace: Trace | None
+    extras: tuple[Extra, ...]
     title: str
     home: Path | None
     metrics: tuple[str, ...]
@@ -101,9 +101,9 @@ class _Play:
             captured, played = _capturing(played, self.into), _capturing(played, self.home)
         results = results_of(captured, trained, simulator)
         write_files(self.into, {**result_files(played, results), **series_files(results)})
-        if self.trace:
-            title = f"{self.title} under {self.folder.partition('/')[0]}, seed {played.seed}"
-            self.trace.write(self.into, results, title + played.measured_text())
+        title = f"{self.title} under {self.folder.partition('/')[0]}, seed {played.seed}"
+        for extra in self.extras:
+            extra.write(self.into, results, title + played.measured_text())
         flows = len(results["flows"]["src"])
         return _Done(line(results), by_group(results, line), flows, time.monotonic() - began)
 
@@ -136,7 +136,8 @@ def _play_all(plays: Sequence[_Play], out: Path, console: Console) -> dict[str, 
                 for future in wait(under_way, _TICK_S, FIRST_COMPLETED).done:
                     play = under_way.pop(future)
                     done[play.folder] = future.result()
-                    shown = out / play.folder / "trace.png" if play.trace else out / play.folder
+                    traced = any("trace.png" in extra.files for extra in play.extras)
+                    shown = out / play.folder / "trace.png" if traced else out / play.folder
                     progress.console.print(
                         f"{shown}: {done[play.folder].seconds:.1f} s", highlight=False, markup=False
                     )
@@ -151,7 +152,8 @@ def run(
     console: Console | None = None,
     *,
     seeds: Sequence[int] = (),
-    trace: Trace | None = None,
+    trace: Extra | None = None,
+    film: Extra | None = None,
     queue_series_ns: int | None = None,
     pcap: bool = False,
     checkpoints: Sequence[str] = (),
@@ -170,8 +172,9 @@ def run(
         console: where the table is printed.
         seeds: in the place of the scenario's; of several each has a folder, ``out``/NAME/seed-S.
         trace: everything over time is recorded, and this writes more of it into each folder.
-        queue_series_ns: sampling interval of ``queue_series.csv``; None: the scenario's; of a trace what a
-            benchmark would take.
+        film: ports and flows are sampled together, and this writes them into each folder.
+        queue_series_ns: sampling interval of ``queue_series.csv`` and the film; None: the scenario's; of a
+            trace or a film what a benchmark would take.
         checkpoints: "NAME=PATH" of trained policies; the simulator plays them as it does its controllers.
         overrides: "key=value" of the scenario's keys, dotted, and "NAME.ATTRIBUTE=value" of controllers.
         pcap: each controller's folder gets a folder ``pcap``, with a capture of every port.
@@ -184,17 +187,19 @@ def run(
     given = read_scenario(scenario_file, names, overrides)
     _check_cell(given, names, allow_imports)
     scenario = given.scenario
-    record = _record(scenario, queue_series_ns, pcap, trace is not None)
+    record = _record(scenario, queue_series_ns, pcap, trace is not None, film is not None)
+    extras = tuple(extra for extra in (trace, film) if extra is not None)
     players = [*_players(given, names, checkpoints)]
-    common = partial(_Play, record=record, trace=trace, title=given.title, metrics=own_metrics())
+    common = partial(_Play, record=record, extras=extras, title=given.title, metrics=own_metrics())
     plays = [
         common(folder, entry, seeded, home=out / folder if pcap else None)
         for folder, entry, seeded in _plays(scenario, players, given.attributes, seeds)
     ]
     out.mkdir(parents=True, exist_ok=True)
+    own = [name for extra in extras for name in extra.files]
     for play in plays:  # what is wrong with one is said before the first has run for hours
         (play.scenario if play.entry is None else under(play.entry, play.scenario)[0]).to_simulator_json()
-        refuse_foreign(out / play.folder, {*FILES, *(trace.files if trace else ())}, "run's folder")
+        refuse_foreign(out / play.folder, {*FILES, *own}, "run's folder")
     console = console or Console()
     samples = _queue_samples(scenario.model_copy(update={"record": record}))
     if samples > _MANY_SAMPLES:
@@ -281,7 +286,7 @@ def _as_it_stands(scenario: Scenario, attributes: Attributes) -> Scenario:
     return scenario.model_copy(update={"controllers": controllers})
 
 
-def _record(scenario: Scenario, queue_series_ns: int | None, pcap: bool, trace: bool) -> Record:
+def _record(scenario: Scenario, queue_series_ns: int | None, pcap: bool, trace: bool, film: bool) -> Record:
     """What is recorded under each controller: the scenario's record, the options', and the queues."""
     if queue_series_ns is not None and queue_series_ns <= 0:
         raise ScenarioError(f"--queue-series: {queue_series_ns} ns is no interval")
@@ -296,6 +301,10 @@ def _record(scenario: Scenario, queue_series_ns: int | None, pcap: bool, trace: 
     if trace:
         update |= {"windows": True, "events": True, "controller_state": True}
         update["queue_series_ns"] = recorded(scenario).record.queue_series_ns
+    if film:
+        update["film_ns"] = (
+            queue_series_ns or scenario.record.film_ns or recorded(scenario).record.queue_series_ns
+        )
     if queue_series_ns is not None:
         update["queue_series_ns"] = queue_series_ns
     if not pcap:

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A recording's samples as arrays over time, as fine as a page has room for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ns3_env.eval.film.recording import Array, Recording
+
+#: (node, peer) to a port's place in the page.
+PortIndex = Mapping[tuple[int, int], int]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Of ports over time, each a row per port: (p, n) all.
+
+    Attributes:
+        queue: bytes at the sample; of several samples in a bin the longest.
+        sent: bytes since the sample before.
+        paused: ns since the sample before.
+    """
+
+    queue: Array
+    sent: Array
+    paused: Array
+
+
+@dataclass(frozen=True)
+class FlowSeries:
+    """Of flows while they are under way, one after the other.
+
+    Attributes:
+        first: (f,) the first sample of each flow.
+        offset: (f + 1,) where each flow's values begin in the arrays below.
+        acked: bytes acknowledged since the sample before.
+        inflight: bytes sent and not acknowledged.
+        window: bytes; infinite: none.
+        rate: bit/s that the controller allows; infinite: any.
+        rtt: ns; NaN: unknown.
+    """
+
+    first: Array
+    offset: Array
+    acked: Array
+    inflight: Array
+    window: Array
+    rate: Array
+    rtt: Array
+
+
+def bins(samples: int, factor: int) -> int:
+    """Samples that are left where ``factor`` become one; the first and the last stay."""
+    return 1 + math.ceil((samples - 1) / factor)
+
+
+def _bin(sample: Array, factor: int) -> Array:
+    """The bin that a sample is in: it reaches back from its time over ``factor`` intervals."""
+    whole = sample.astype(np.int64)
+    return -(-whole // factor)
+
+
+def ports_over_time(recording: Recording, places: PortIndex, factor: int) -> Ports:
+    """Every port's samples, ``factor`` of them in one bin."""
+    n = len(recording.t_ns)
+    sample, port, queue, sent, paused = recording.port_rows.astype(np.int64).T
+    shape = len(places), bins(n, factor)
+    at = np.array([places[int(node), int(peer)] for node, _, peer, _ in recording.ports], np.int64)
+    row, column = at[port], _bin(sample, factor)
+    found = Ports(*(np.zeros(shape, np.uint32) for _ in range(3)))
+    np.add.at(found.sent, (row, column), sent)
+    np.add.at(found.paused, (row, column), paused)
+    np.maximum.at(found.queue, (row, column), queue)
+    _hold(found.queue, recording, at, factor)
+    return found
+
+
+def _hold(queue: Array, recording: Recording, at: Array, factor: int) -> None:
+    """A queue that did not change stands as it was: bins without a row, and what a bin began with."""
+    sample, port, length = recording.port_rows.astype(np.int64)[:, :3].T
+    order = np.lexsort((sample, port))
+    sample, port, length = sample[order], port[order], length[order]
+    same = np.append(port[1:] == port[:-1], False)
+    until = np.where(same, np.append(sample[1:], 0), len(recording.t_ns))
+    long = (length > 0) & (until - sample > 1)
+    first, last = _bin(sample[long], factor), _bin(until[long] - 1, factor)
+    for of, begin, end, held in zip(at[port[long]], first, last, length[long].astype(np.uint32), strict=True):
+        np.maximum(queue[of, begin : end + 1], held, out=queue[of, begin : end + 1])
+
+
+def flows_over_time(recording: Recording, factor: int) -> FlowSeries:
+    """Every flow's samples, of those in one bin the last; and one more where a flow ends."""
+    rows = recording.flow_rows
+    rows = rows[np.lexsort((rows[:, 0], rows[:, 1]))]
+    begins = np.searchsorted(rows[:, 1], np.arange(len(recording.flows) + 1))
+    first, parts = [], []
+    for flow, facts in enumerate(recording.flows):
+        mine = rows[begins[flow] : begins[flow + 1]]
+        at, values = _one_flow(mine, facts, recording.t_ns, factor)
+        first.append(at)
+        parts.append(values)
+    offset = np.cumsum([0, *(len(part) for part in parts)])
+    table = np.concatenate(parts) if parts else np.zeros((0, 5))
+    acked, inflight, window, rate, rtt = table.T
+    return FlowSeries(
+        first=np.array(first, np.uint32),
+        offset=offset.astype(np.uint32),
+        acked=acked.astype(np.uint32),
+        inflight=inflight.astype(np.uint32),
+        window=window.astype(np.float32),
+        rate=rate.astype(np.float32),
+        rtt=rtt.astype(np.float32),
+    )
+
+
+def _one_flow(rows: Array, facts: Array, t_ns: Array, factor: int) -> tuple[int, Floats]:
+    """Its first bin, and (n, 5): acked since, in flight, window, rate, RTT."""
+    start, end, acked_at_end = facts[3], facts[4], facts[6]
+    if len(rows) == 0 and end < 0:
+        return 0, np.zeros((0, 5))
+    sample, _, acked, sent, window, rate, measured = rows.T
+    rtt = np.where(measured >= 0, measured, _rtts(t_ns[sample.astype(np.int64)], sent, acked, start))
+    column = _bin(sample, factor)
+    last = np.append(column[1:] != column[:-1], True) if len(rows) else np.zeros(0, bool)
+    table = np.column_stack((acked, sent - acked, window, rate, rtt))[last]
+    column = column[last]
+    if end >= 0:  # what was acknowledged after the last sample
+        ending = int(_bin(np.searchsorted(t_ns, [end]), factor)[0])
+        closing = [acked_at_end, 0.0, *(table[-1, 2:] if len(table) else (np.inf, np.inf, np.nan))]
+        if len(column) and column[-1] == ending:
+            table[-1, :2] = closing[:2]
+        else:
+            table = np.vstack((table, closing))
+            column = np.append(column, ending)
+    table[:, 0] = np.diff(table[:, 0], prepend=0.0)
+    return int(column[0]), table
+
+
+def _rtts(t_ns: Array, sent: Array, acked: Array, start: float) -> Floats:
+    """How long before each sample the byte was sent that is acknowledged then: NaN before the first one.
+
+    Between two samples a flow is taken to send evenly.
+    """
+    times, bytes_sent = np.append(start, t_ns), np.maximum.accumulate(np.append(0.0, sent))
+    known = np.append(True, np.diff(bytes_sent) > 0)
+    again = np.append(known[1:], False) & ~known  # the last sample before it sends on
+    use = known | again
+    level = bytes_sent[use] + 0.5 * again[use]
+    asked = np.interp(acked, level, times[use])
+    return np.where(acked > 0, t_ns - asked, np.nan)

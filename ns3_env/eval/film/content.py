@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a film's page knows: the network, its flows, and what each controller made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ns3_env.eval.film.bins import FlowSeries, Ports, bins, flows_over_time, ports_over_time
+from ns3_env.eval.film.layout import places
+from ns3_env.eval.film.packing import pack
+from ns3_env.eval.film.recording import Recording
+from ns3_env.scenario import Scenario
+from ns3_env.scenario.topology import Network
+
+#: Bytes of a page that its data may have, all runs together.
+ROOM = 12 << 20
+#: Flows of the table that differ between runs of one seed: none.
+_SHARED = ("src", "dst", "size", "start")
+
+
+def content(scenario: Scenario, runs: Mapping[str, Recording], title: str) -> dict[str, Any]:
+    """Of runs of one scenario and seed, as JSON has it; ``runs``: by controller.
+
+    Where a page would have more than ``ROOM``, neighbouring samples are put together, 2, 4, 8 ... in one.
+    """
+    network = scenario.topology.build()
+    common = _common(scenario, network, next(iter(runs.values())), title)
+    factor = 1
+    while True:
+        found = {**common, "factor": factor, "runs": [_run(*run, network, factor) for run in runs.items()]}
+        if _size(found) <= ROOM or all(bins(len(run.t_ns), factor) < 64 for run in runs.values()):
+            return found
+        factor *= 2
+
+
+def _common(scenario: Scenario, network: Network, run: Recording, title: str) -> dict[str, Any]:
+    outages = []
+    if scenario.failures is not None:
+        outages = scenario.failures.content(network, scenario.seed, scenario.time_limit_ns)["outages"]
+    return {
+        "title": title,
+        "seed": scenario.seed,
+        "topology": scenario.topology.kind,
+        "transport": scenario.transport,
+        "interval": scenario.record.film_ns,
+        "nodes": [
+            {"name": f"{kind[0]}{node}", "kind": kind, "x": round(x, 3), "y": round(y, 3)}
+            for node, (kind, (x, y)) in enumerate(zip(network.nodes, places(network), strict=True))
+        ],
+        "links": [[link.a, link.b, link.rate_bps, link.delay_ns] for link in network.links],
+        "outages": outages,
+        "flows": {
+            name: pack(run.flows[:, column].astype(np.float64 if name in ("size", "start") else np.uint32))
+            for column, name in enumerate(_SHARED)
+        },
+    }
+
+
+def _run(name: str, recording: Recording, network: Network, factor: int) -> dict[str, Any]:
+    """One controller's; ports are numbered as links: 2 i from its a to its b, 2 i + 1 back."""
+    index = {
+        ends: 2 * i + back
+        for i, link in enumerate(network.links)
+        for back, ends in enumerate(((link.a, link.b), (link.b, link.a)))
+    }
+    return {
+        "name": name,
+        "end": float(recording.t_ns[-1]),
+        "samples": bins(len(recording.t_ns), factor),
+        **_ports(ports_over_time(recording, index, factor)),
+        **_losses(recording, index, factor),
+        **_flows(recording, index, flows_over_time(recording, factor)),
+    }
+
+
+def _ports(ports: Ports) -> dict[str, Any]:
+    where = np.flatnonzero(ports.paused)
+    return {
+        "queue": pack(ports.queue),
+        "sent": pack(ports.sent),
+        "pausedAt": pack(where.astype(np.uint32)),
+        "paused": pack(ports.paused.reshape(-1)[where]),
+    }
+
+
+def _losses(recording: Recording, index: Mapping[tuple[int, int], int], factor: int) -> dict[str, Any]:
+    peers = {(int(node), int(port)): int(peer) for node, port, peer, _ in recording.ports}
+    sample, node, port, packets, cause = recording.losses.T
+    of = [index[n, peers[n, p]] for n, p in zip(node.tolist(), port.tolist(), strict=True)]
+    columns = {"lossAt": -(-sample // factor), "lossPort": np.array(of), "lost": packets, "lossCause": cause}
+    return {name: pack(column.astype(np.uint32)) for name, column in columns.items()}
+
+
+def _flows(recording: Recording, index: Mapping[tuple[int, int], int], series: FlowSeries) -> dict[str, Any]:
+    peers = {(int(node), int(port)): int(peer) for node, port, peer, _ in recording.ports}
+    hops = recording.hops[np.argsort(recording.hops[:, 0], kind="stable")]
+    way = [index[node, peers[node, port]] for _, node, port in hops.tolist()]
+    begins = np.searchsorted(hops[:, 0], np.arange(len(recording.flows) + 1))
+    arrays = {
+        "flowEnd": recording.flows[:, 4],
+        "baseRtt": recording.flows[:, 5],
+        "way": np.array(way, np.uint32),
+        "wayOffset": begins.astype(np.uint32),
+        "flowFirst": series.first,
+        "flowOffset": series.offset,
+        "acked": series.acked,
+        "inflight": series.inflight,
+        "window": series.window,
+        "rate": series.rate,
+        "rtt": series.rtt,
+    }
+    return {name: pack(array) for name, array in arrays.items()}
+
+
+def _size(found: Mapping[str, Any]) -> int:
+    """Bytes of the packed arrays."""
+    packed = [*found["flows"].values(), *(x for run in found["runs"] for x in run.values())]
+    return sum(len(x["data"]) for x in packed if isinstance(x, dict))

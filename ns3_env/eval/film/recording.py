@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Samples of a run's ports and flows: out of the results, into a folder's film.npz and back."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ns3_env.config.files import write_file
+from ns3_env.errors import ScenarioError
+
+Results = Mapping[str, Any]
+Array = npt.NDArray[Any]
+
+FILE = "film.npz"
+#: Columns of the flows' table that the film keeps.
+_FLOW_COLUMNS = ("src", "dst", "size_bytes", "start_ns", "end_ns", "base_rtt_ns", "acked_bytes")
+_CAUSES = ("buffer_full", "link", "failure")
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What was sampled: times in ns, sizes in bytes, rates in bit/s.
+
+    Attributes:
+        t_ns: (n,), of the samples: at a fixed interval, and at the run's end.
+        ports: (p, 4): node, port, peer, rate; switches' and hosts' ports.
+        port_rows: (m, 5): sample, port (a row of ``ports``), queue's length, bytes sent and ns paused since
+            the sample before. Where nothing changed there is no row.
+        flow_rows: (k, 7): sample, flow, bytes acknowledged, bytes sent (the next sequence number), window,
+            rate (both infinite: none), last RTT in ns (-1: not measured).
+        losses: (l, 5): sample, node, port, packets, cause (0 buffer full, 1 link, 2 failure).
+        hops: (h, 3): flow, node, port of each link of its way.
+        flows: (f, 7): src, dst, size, start, end (-1: unfinished), base RTT, bytes acknowledged.
+    """
+
+    t_ns: Array
+    ports: Array
+    port_rows: Array
+    flow_rows: Array
+    losses: Array
+    hops: Array
+    flows: Array
+
+    @classmethod
+    def of(cls, results: Results) -> Recording:
+        """Out of the results of a scenario with ``record.film_ns``."""
+        film = results["film"]
+        ports = film["ports"]
+        losses = [(*row[:3], row[4], _CAUSES.index(row[3])) for row in film["losses"]]
+        hops = [(flow, node, port) for flow, route in film["routes"] for node, port in route]
+        return cls(
+            t_ns=np.asarray(film["t_ns"], np.float64),
+            ports=_table([ports[name] for name in ("node", "port", "peer", "rate_bps")], 4),
+            port_rows=np.frombuffer(base64.b64decode(film["port_rows"]), "<u4").reshape(-1, 5),
+            flow_rows=np.frombuffer(base64.b64decode(film["flow_rows"]), "<f8").reshape(-1, 7),
+            losses=np.asarray(losses, np.int64).reshape(-1, 5),
+            hops=np.asarray(hops, np.int64).reshape(-1, 3),
+            flows=_table([results["flows"][name] for name in _FLOW_COLUMNS], len(_FLOW_COLUMNS)),
+        )
+
+    @classmethod
+    def read(cls, folder: Path) -> Recording:
+        """Of a run's folder. Raises ScenarioError where it has none."""
+        try:
+            with np.load(folder / FILE, allow_pickle=False) as file:
+                return cls(**{name: file[name] for name in cls.__dataclass_fields__})
+        except (OSError, ValueError, KeyError) as error:
+            raise ScenarioError(f"{folder / FILE}: cannot be read: {error}; run --watch writes it") from None
+
+
+def _table(columns: Sequence[Sequence[float]], width: int) -> Array:
+    table: Array = np.array(columns, np.float64).T.reshape(-1, width)
+    return table
+
+
+@dataclass(frozen=True)
+class FilmFiles:
+    """What a folder has for a film beside a run's files."""
+
+    files: Sequence[str] = (FILE,)
+
+    def write(self, folder: Path, results: Results, title: str) -> None:
+        """Writes film.npz into a run's folder."""
+        packed = BytesIO()
+        np.savez_compressed(packed, **vars(Recording.of(results)))
+        write_file(folder / FILE, packed.getvalue())

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Writes films: a page for all controllers of a folder of ``run --watch``, one for each seed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+from ns3_env.config.files import write_atomically
+from ns3_env.config.folders import refuse_link
+from ns3_env.config.yaml import read_mapping
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.film.content import content
+from ns3_env.eval.film.page import MARK, render
+from ns3_env.eval.film.recording import FILE, Recording
+from ns3_env.scenario import Scenario
+
+PAGE = "film.html"
+#: Keys of a scenario that a film needs.
+_SHOWN = (
+    "transport",
+    "topology",
+    "failures",
+    "retransmission_timeout_ns",
+    "seed",
+    "time_limit_ns",
+    "record",
+)
+
+
+def refuse_other(out: Path) -> None:
+    """Only films are replaced. Raises ScenarioError where a folder's page is a link or something else."""
+    for page in (out / PAGE, *out.glob("film-seed-*.html")):
+        refuse_link(page)
+        if page.exists() and not (page.is_file() and _begins_as_film(page)):
+            raise ScenarioError(f"{page}: is no film of an earlier run: it is not replaced")
+
+
+def write_films(out: Path) -> list[Path]:
+    """film.html of what ``run --watch --out OUT`` left; of several seeds film-seed-S.html each.
+
+    Raises:
+        ScenarioError: there are no recordings, one cannot be read, or a page is no film.
+    """
+    folders = sorted(file.parent for file in (*out.glob(f"*/{FILE}"), *out.glob(f"*/seed-*/{FILE}")))
+    if not folders:
+        raise ScenarioError(f"{out}: holds no */{FILE}: run SCENARIO --watch --out {out} writes them")
+    refuse_other(out)
+    by_seed: dict[int, dict[str, Recording]] = defaultdict(dict)
+    scenarios: dict[int, Scenario] = {}
+    for folder in folders:
+        scenario, recording = _scenario(folder / "config.yaml"), Recording.read(folder)
+        first = scenarios.setdefault(scenario.seed, scenario)
+        beside = next(iter(by_seed[scenario.seed].values()), recording)
+        same_flows = np.array_equal(beside.flows[:, :4], recording.flows[:, :4])
+        if first.topology != scenario.topology or first.record != scenario.record or not same_flows:
+            raise ScenarioError(f"{folder}: is of another scenario than the folders beside it")
+        by_seed[scenario.seed][folder.relative_to(out).parts[0]] = recording
+    written = []
+    for seed, runs in sorted(by_seed.items()):
+        page = out / (PAGE if len(by_seed) == 1 else f"film-seed-{seed}.html")
+        title = Path((scenarios[seed].source or "").partition(",")[0]).stem or "film"
+        write_atomically(page, render(content(scenarios[seed], runs, title)))
+        written.append(page)
+    return written
+
+
+def _scenario(file: Path) -> Scenario:
+    """What the page shows of a scenario, out of a run's config.yaml; its flows are in the recording."""
+    data = read_mapping(file, ScenarioError)
+    played = data.get("scenario")
+    if not isinstance(played, dict):
+        raise ScenarioError(f"{file}: holds no scenario: run --watch writes it")
+    shown = {name: played[name] for name in _SHOWN if name in played}
+    return Scenario.from_mapping(shown, str(data.get("source") or file), file.parent)
+
+
+def _begins_as_film(page: Path) -> bool:
+    with page.open("rb") as file:
+        return file.read(len(MARK)) == MARK.encode()

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a film is made of: samples that add up to a run's results, places of nodes, packed arrays."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ns3_env.eval.film.bins import bins, flows_over_time, ports_over_time
+from ns3_env.eval.film.layout import places
+from ns3_env.eval.film.packing import pack
+from ns3_env.eval.film.recording import Recording
+from ns3_env.scenario import Scenario
+from ns3_env.scenario.topology import FatTree3, Network, ParkingLot
+from ns3_env.simulator import Simulator
+
+STEP_NS = 500
+
+
+def played(**more: Any) -> dict[str, Any]:
+    """Results of eight flows into one host of a dumbbell, with PFC's pauses."""
+    content = {
+        "topology": {"kind": "dumbbell", "senders": 8},
+        "traffic": {"kind": "incast", "size_bytes": 200_000},
+        "controllers": [{"name": "hpcc"}],
+        "record": {"film_ns": STEP_NS, "queue_series_ns": STEP_NS, "windows": True},
+        "time_limit_ns": 10_000_000,
+        **({} if more.get("transport") == "tcp" else {"switch": {"buffer_bytes": 600_000}}),
+        **more,
+    }
+    with Simulator() as simulator:
+        return simulator.play(Scenario.from_mapping(content, "film"))
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, Any]:
+    return played()
+
+
+@pytest.fixture(scope="module")
+def recording(results: dict[str, Any]) -> Recording:
+    return Recording.of(results)
+
+
+def index(recording: Recording) -> dict[tuple[int, int], int]:
+    return {(int(node), int(peer)): i for i, (node, _, peer, _) in enumerate(recording.ports)}
+
+
+@pytest.mark.parametrize("factor", [1, 4])
+def test_what_ports_sent_and_how_long_they_paused_adds_up_to_the_results(
+    results: dict[str, Any], recording: Recording, factor: int
+) -> None:
+    at = index(recording)
+    ports = ports_over_time(recording, at, factor)
+    assert results["totals"]["pfc_frames"] > 0
+    for queue in results["queues"]:
+        row = at[queue["node"], queue["peer"]]
+        assert ports.sent[row].sum() == queue["tx_bytes"]
+        assert ports.paused[row].sum() == int(queue["paused_ns"])
+    hosts = [at[host, 9] for host in range(8)]
+    assert ports.paused[hosts].sum() == pytest.approx(results["totals"]["host_pause_ns"], abs=8)
+
+
+@pytest.mark.parametrize("transport", ["rdma", "tcp"])
+def test_queues_are_as_long_as_in_their_own_series(results: dict[str, Any], transport: str) -> None:
+    if transport == "tcp":
+        results = played(transport="tcp", controllers=[{"name": "cubic"}])
+    recording = Recording.of(results)
+    at = index(recording)
+    ports = ports_over_time(recording, at, 1)
+    for queue in results["queues"]:
+        series = queue["series"]["bytes"]
+        found = ports.queue[at[queue["node"], queue["peer"]]]
+        assert found[: len(series)].tolist() == series
+
+
+def test_of_several_samples_in_a_bin_the_longest_queue_is_kept(recording: Recording) -> None:
+    at = index(recording)
+    fine, coarse = (ports_over_time(recording, at, factor).queue for factor in (1, 4))
+    n = fine.shape[1]
+    assert coarse.shape[1] == bins(n, 4)
+    for column in range(1, coarse.shape[1]):
+        inside = fine[:, 4 * (column - 1) + 1 : min(4 * column, n - 1) + 1]
+        assert (coarse[:, column] == inside.max(axis=1)).all()
+
+
+@pytest.mark.parametrize("also", [True, False], ids=["with windows.csv", "alone"])
+@pytest.mark.parametrize(("transport", "controller"), [("rdma", "hpcc"), ("tcp", "cubic")])
+def test_windows_and_rates_are_those_of_the_last_change(transport: str, controller: str, also: bool) -> None:
+    mine: dict[str, Any] = {"transport": transport, "controllers": [{"name": controller}]}
+    results = played(**mine)
+    recording = Recording.of(results if also else played(**mine, record={"film_ns": STEP_NS}))
+    series = flows_over_time(recording, 1)
+    for flow in range(8):
+        changes = [row for row in results["windows"] if row[1] == flow]
+        begin, end = series.offset[flow], series.offset[flow + 1]
+        compared = 0
+        for i in range(int(end - begin) - 1):  # the last is the flow's end
+            time = recording.t_ns[series.first[flow] + i]
+            before = [row for row in changes if row[0] < time]
+            if before and not any(row[0] == time for row in changes):
+                window, rate = (np.inf if value is None else np.float32(value) for value in before[-1][2:])
+                assert (series.window[begin + i], series.rate[begin + i]) == (window, rate)
+                compared += 1
+        assert compared > 10
+        assert series.acked[begin:end].sum() == results["flows"]["acked_bytes"][flow]
+
+
+def test_a_flow_alone_has_its_base_rtt() -> None:
+    alone = Recording.of(
+        played(
+            topology={"kind": "dumbbell", "senders": 1},
+            traffic={"kind": "incast", "size_bytes": 3_000_000},
+            controllers=[{"name": "fixed-window"}],
+        )
+    )
+    rtt = flows_over_time(alone, 1).rtt
+    assert np.nanmedian(rtt) == pytest.approx(alone.flows[0, 5], rel=0.1)
+
+
+def test_nothing_is_recorded_unless_it_is_asked_for() -> None:
+    assert "film" not in played(record={})
+    sent = Scenario.from_mapping({"topology": {"kind": "dumbbell"}}, "film").to_simulator_json()
+    assert "film_ns" not in sent["record"]
+
+
+def test_a_film_changes_nothing_of_the_flows(results: dict[str, Any]) -> None:
+    without = played(record={})
+    assert without["flows"] == results["flows"]
+
+
+def test_losses_are_seen_where_and_when_they_happen() -> None:
+    lossy = played(switch={"pfc": False, "buffer_bytes": 100_000})
+    found = Recording.of(lossy)
+    assert found.losses[:, 3].sum() == lossy["totals"]["dropped_packets"] > 0
+    assert set(found.losses[:, 1]) == {9}
+
+
+@pytest.mark.parametrize("transport", ["rdma", "tcp"])
+def test_each_flow_has_its_way_from_host_to_host(transport: str) -> None:
+    found = Recording.of(
+        played(
+            transport=transport,
+            topology={"kind": "fat_tree_3"},
+            traffic={"kind": "incast", "size_bytes": 20_000},
+            controllers=[{"name": "hpcc" if transport == "rdma" else "cubic"}],
+            time_limit_ns=1_000_000_000,
+            **({"switch": {}} if transport == "rdma" else {}),
+        )
+    )
+    peers = {(int(node), int(port)): int(peer) for node, port, peer, _ in found.ports}
+    for flow, (src, dst, *_) in enumerate(found.flows):
+        at = int(src)
+        for _, node, port in found.hops[found.hops[:, 0] == flow]:
+            assert node == at
+            at = peers[int(node), int(port)]
+        assert at == dst
+
+
+def test_tiers_lie_above_each_other_and_chains_beside_each_other() -> None:
+    tree = FatTree3()
+    height = places(tree.build())[:, 1]
+    assert height[:16].min() > height[16:20].max() > height[20:24].max() > height[24:].max()
+    chain = places(ParkingLot(switches=5).build())
+    assert (np.diff(chain[6:, 0]) > 0).all()
+    ring = Network()
+    hosts, switches = ring.add("host", 3), ring.add("switch", 3)
+    ring.attach(hosts, switches, 1e9, 1)
+    for a, b in ((3, 4), (4, 5), (3, 5)):
+        ring.mesh([a], [b], 1e9, 1)
+    assert len(np.unique(places(ring).round(3), axis=0)) == 6
+
+
+def test_packed_numbers_come_back() -> None:
+    numbers = np.array([1, 2, 70_000], np.uint32)
+    packed = pack(numbers)
+    planes = np.frombuffer(zlib.decompress(base64.b64decode(str(packed["data"]))), np.uint8)
+    assert (planes.reshape(4, 3).T.copy().view("<u4").reshape(-1) == numbers).all()
+    assert (packed["kind"], packed["count"]) == ("u32", 3)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``run --watch`` and ``plot watch``: the page that they write, and what they refuse."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ns3_env.eval.commands.evaluation import main
+from ns3_env.eval.film.page import MARK
+from tests.samples.files import dumped
+
+SCENARIO = {
+    "topology": {"kind": "dumbbell", "senders": 3},
+    "traffic": {"kind": "incast", "size_bytes": 60_000},
+    "time_limit_ns": 10_000_000,
+}
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    return dumped(tmp_path / "three.yaml", SCENARIO)
+
+
+def watch(scenario: Path, out: Path, *more: str) -> int:
+    return main(["run", str(scenario), "--controllers", "hpcc,mpcc", "--out", str(out), "--watch", *more])
+
+
+def test_the_film_is_one_file_that_names_no_other(
+    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert watch(scenario, out) == 0
+    assert str(out / "film.html") in capsys.readouterr().out.replace("\n", "")
+    page = (out / "film.html").read_text()
+    assert page.startswith(MARK)
+    markup = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+    assert not any(name in markup for name in ("src=", "href=", "url(", "@import"))
+    assert "Permission is hereby granted" in page
+    assert sorted(path.name for path in (out / "hpcc").iterdir()) == [
+        "config.yaml",
+        "film.npz",
+        "flows.csv",
+        "queues.csv",
+    ]
+
+
+def test_the_film_is_written_again_from_the_folders(scenario: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert watch(scenario, out) == 0
+    first = (out / "film.html").read_bytes()
+    (out / "film.html").unlink()
+    assert main(["plot", "watch", str(out)]) == 0
+    assert (out / "film.html").read_bytes() == first
+    assert watch(scenario, out) == 0  # an earlier film is replaced
+
+
+def test_each_seed_has_a_film(scenario: Path, tmp_path: Path) -> None:
+    assert watch(scenario, tmp_path / "out", "--seeds", "1,2") == 0
+    assert [path.name for path in sorted((tmp_path / "out").glob("*.html"))] == [
+        "film-seed-1.html",
+        "film-seed-2.html",
+    ]
+
+
+def test_what_is_no_film_is_not_replaced_and_nothing_is_simulated(
+    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "film.html").write_text("mine")
+    assert watch(scenario, out) == 2
+    assert "is no film of an earlier run" in capsys.readouterr().err.replace("\n", "")
+    assert [path.name for path in out.iterdir()] == ["film.html"]
+    assert main(["plot", "watch", str(tmp_path)]) == 2
+    assert "run SCENARIO --watch" in capsys.readouterr().err.replace("\n", " ")
