@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,13 @@ def test_a_link_to_a_file_of_the_repository_leads_to_its_text(site: Path) -> Non
     assert "repository/examples/ddpg.py.html" in (site / "extending.html").read_text("utf-8")
     assert "DdpgTrainer" in (site / "repository/examples/ddpg.py.html").read_text("utf-8")
     assert (site / "repository/checkpoints/fdcc/learning.png").exists()
+
+
+def test_each_film_that_a_page_links_to_is_there(site: Path) -> None:
+    linked = re.findall(r'href="(films/[^"]+\.html)"', (site / "films.html").read_text())
+    assert len(linked) == 3
+    for film in linked:
+        assert (site / film).read_text().startswith("<!-- film of ns3-env -->")
 
 
 def test_the_api_says_what_docstrings_say(site: Path) -> None:
