@@ -13,7 +13,20 @@ from ns3_env.eval.plots.curves import CURVES, draw_curves, read_curve
 from ns3_env.simulator import list_controllers
 
 BUILT_IN = {
-    *("bcn", "dcqcn", "dctcp", "fixed-window", "hpcc", "mpcc", "oracle", "qcn", "smcc", "swift", "timely"),
+    *(
+        "bcn",
+        "dcqcn",
+        "dctcp",
+        "fixed-window",
+        "hpcc",
+        "hpcc-pint",
+        "mpcc",
+        "nscc",
+        "oracle",
+        "powertcp",
+        "qcn",
+    ),
+    *("qcn", "smcc", "swift", "theta-powertcp", "timely"),
 }
 #: Controllers of which curves lie in the source tree.
 PINNED = {path.name.rsplit("-", 1)[0] for path in CURVES.glob("*to1.csv")}

@@ -225,7 +225,23 @@ def test_explicit_marking_stands_whatever_the_controllers() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["agent", "bcn", "fixed-window", "hpcc", "mpcc", "oracle", "qcn", "smcc", "swift", "timely"]
+    "name",
+    [
+        *(
+            "agent",
+            "bcn",
+            "fixed-window",
+            "hpcc",
+            "hpcc-pint",
+            "mpcc",
+            "oracle",
+            "powertcp",
+            "qcn",
+            "smcc",
+            "swift",
+        ),
+        *("swift", "theta-powertcp", "timely"),
+    ],
 )
 def test_controllers_that_ignore_marks_get_none(name: str) -> None:
     assert name not in published_ecn()

@@ -104,7 +104,7 @@ def websearch(how: Balancing, controller: str = "hpcc", **values: Any) -> Scenar
     )
 
 
-@pytest.mark.parametrize("controller", ["dcqcn", "hpcc", "swift"])
+@pytest.mark.parametrize("controller", ["dcqcn", "hpcc", "hpcc-pint", "nscc", "powertcp", "swift"])
 def test_a_flowlet_that_never_ends_is_ecmp_to_the_byte(simulator: Simulator, controller: str) -> None:
     record = Record(events=True, windows=True, queue_series_ns=10_000)
     ecmp = simulator.play(websearch(Ecmp(), controller, record=record))

@@ -41,7 +41,23 @@ def place(lost: Results) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "controller", ["bcn", "dcqcn", "dctcp", "fixed-window", "hpcc", "mpcc", "qcn", "smcc", "swift", "timely"]
+    "controller",
+    [
+        *(
+            "bcn",
+            "dcqcn",
+            "dctcp",
+            "fixed-window",
+            "hpcc",
+            "hpcc-pint",
+            "mpcc",
+            "nscc",
+            "powertcp",
+            "qcn",
+            "smcc",
+        ),
+        *("smcc", "swift", "theta-powertcp", "timely"),
+    ],
 )
 def test_flows_finish_on_a_shallow_buffer_without_pfc(simulator: Simulator, controller: str) -> None:
     results = simulator.play(incast(controller))

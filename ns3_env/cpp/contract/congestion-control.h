@@ -28,6 +28,9 @@ struct IntRequest
     bool hopRecords{false}; ///< switches write an IntRecord per hop
     /// fields are rounded to HPCC's header units (docs/sources/published-simulator.md, "Switch")
     bool quantised{false};
+    /// instead: one record for all hops, of which `flows` alone is there: the utilisation of the busiest, in
+    /// one byte (utilisation-byte.h)
+    bool oneByte{false};
 };
 
 /// An acknowledgement as the sender sees it.

@@ -18,7 +18,8 @@ struct IntRecord
     int64_t timeNs;      ///< when it left the queue
     uint64_t rateBps;    ///< the port's link rate
     uint32_t queueBytes; ///< left in the queue behind it
-    uint32_t flows;      ///< flows counted at this port
+    uint32_t
+        flows; ///< flows counted at this port; the byte, where one stands for all hops (IntRequest::oneByte)
 };
 
 /// The fields of a congestion notification message (IEEE 802.1Q, 33.4).

@@ -85,23 +85,16 @@ Hpcc::OnFlowStart(FlowState& flow)
     flow.SetWindow(WindowFor(flow.Path(), m_referenceRateBps));
 }
 
-void
-Hpcc::StoreRecords(std::span<const IntRecord> hops)
-{
-    m_hopCount = std::min(hops.size(), m_last.size());
-    std::copy_n(hops.begin(), m_hopCount, m_last.begin());
-}
-
 bool
-Hpcc::MeasureInflight(const PathFacts& path, std::span<const IntRecord> hops)
+Hpcc::MeasureInflight(const PathFacts& path, const AckSample& ack)
 {
     const double baseRttNs = static_cast<double>(path.maxBaseRtt) / PS_PER_NS;
     double maxUtilisation = 0.0; // U
     double intervalNs = 0.0;     // tau of that hop
     bool measured = false;
-    for (size_t i = 0; i < m_hopCount; ++i)
+    for (size_t i = 0; i < m_last.Count(); ++i)
     {
-        const IntRecord& hop = hops[i];
+        const IntRecord& hop = ack.hops[i];
         const IntRecord& last = m_last[i];
         const int64_t tauNs = hop.timeNs - last.timeNs;
         // A reordered, repeated or empty record measures nothing.
@@ -127,35 +120,24 @@ Hpcc::MeasureInflight(const PathFacts& path, std::span<const IntRecord> hops)
     {
         return false;
     }
+    m_last.Store(ack);
     intervalNs = std::min(intervalNs, baseRttNs);
     m_utilisation.Set(
         (m_utilisation.Get() * (baseRttNs - intervalNs) + maxUtilisation * intervalNs) / baseRttNs);
     return true;
 }
 
-void
-Hpcc::OnAck(FlowState& flow, const AckSample& ack)
+template <class Measure>
+[[gnu::always_inline]] inline void
+Hpcc::React(FlowState& flow, const Measure& measure)
 {
-    if (ack.hops.empty())
-    {
-        return;
-    }
-    if (!m_stored || m_way != ack.way || m_hopCount != std::min(ack.hops.size(), m_last.size()))
-    {
-        StoreRecords(ack.hops); // of another way (its "pathID"): there is nothing to compare with
-        m_way = ack.way;
-        m_stored = true;
-        m_lastUpdateSeq = flow.SentBytes();
-        return;
-    }
-
     const PathFacts& path = flow.Path();
     const bool commits = flow.AckedBytes() > m_lastUpdateSeq;
     if (!commits && !m_fastReact)
     {
         return;
     }
-    if (MeasureInflight(path, ack.hops))
+    if (measure())
     {
         const double maxC = m_utilisation.Get() / m_eta;
         const bool multiplicative = maxC >= 1.0 || m_incStage >= m_maxStage;
@@ -173,12 +155,38 @@ Hpcc::OnAck(FlowState& flow, const AckSample& ack)
         }
         flow.SetRateAndRepace(rate);
         flow.SetWindow(WindowFor(path, rate));
-        StoreRecords(ack.hops);
     }
     if (commits)
     {
         m_lastUpdateSeq = std::max(m_lastUpdateSeq, flow.SentBytes());
     }
+}
+
+[[gnu::flatten]] void // as it would be, were React() called only here
+Hpcc::OnAck(FlowState& flow, const AckSample& ack)
+{
+    if (ack.hops.empty())
+    {
+        return;
+    }
+    if (!m_last.Matches(ack))
+    {
+        m_last.Store(ack);
+        BeginWindow(flow);
+        return;
+    }
+    React(flow, [&]() { return MeasureInflight(flow.Path(), ack); });
+}
+
+void
+Hpcc::ReactTo(FlowState& flow, double utilisation)
+{
+    React(flow,
+          [&]()
+          {
+              m_utilisation.Set(utilisation);
+              return true;
+          });
 }
 
 } // namespace ns3::env::rdma

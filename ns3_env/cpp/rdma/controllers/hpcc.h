@@ -3,10 +3,10 @@
 #ifndef NS3_ENV_RDMA_CONTROLLERS_HPCC_H
 #define NS3_ENV_RDMA_CONTROLLERS_HPCC_H
 
+#include "hop-history.h"
+
 #include "ns3/traced-value.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
-
-#include <array>
 
 namespace ns3::env::rdma
 {
@@ -29,10 +29,18 @@ class Hpcc : public CongestionControl
     /// Smoothed utilisation u of the busiest hop (1 before the first measurement).
     double Utilisation() const { return m_utilisation; }
 
+  protected:
+    /// A window ends when what was sent until now is acknowledged.
+    void BeginWindow(const FlowState& flow) { m_lastUpdateSeq = flow.SentBytes(); }
+    /// Sets rate and window by a utilisation that somebody else has averaged.
+    void ReactTo(FlowState& flow, double utilisation);
+
   private:
-    /// MeasureInflight (Li 2019, Algorithm 1): updates u from the hops' records; false if they give none.
-    bool MeasureInflight(const PathFacts& path, std::span<const IntRecord> hops);
-    void StoreRecords(std::span<const IntRecord> hops);
+    /// MeasureInflight (Li 2019, Algorithm 1): updates u by an ACK's records; false if they give none.
+    bool MeasureInflight(const PathFacts& path, const AckSample& ack);
+    /// Sets rate and window where `measure` updates u, which is asked only where it is time to react.
+    template <class Measure>
+    void React(FlowState& flow, const Measure& measure);
     double WindowFor(const PathFacts& path, double rateBps) const;
 
     double m_eta;              ///< attribute Eta
@@ -45,10 +53,7 @@ class Hpcc : public CongestionControl
     TracedValue<double> m_referenceRateBps{0.0};
     uint32_t m_incStage{0};
     uint64_t m_lastUpdateSeq{0}; ///< the reference rate commits when this byte is acknowledged
-    bool m_stored{false};        ///< the first ACK only stores
-    std::array<IntRecord, MAX_INT_HOPS> m_last{};
-    size_t m_hopCount{0};
-    uint32_t m_way{0}; ///< that these records are of
+    HopHistory m_last;           ///< the first ACK only stores
 };
 
 } // namespace ns3::env::rdma

@@ -17,6 +17,10 @@ constexpr uint32_t MAX_BACKOFF = 6; // doublings of the retransmission timeout
 Telemetry
 TelemetryOf(const IntRequest& request)
 {
+    if (request.oneByte)
+    {
+        return Telemetry::OneByte;
+    }
     if (!request.hopRecords)
     {
         return Telemetry::None;

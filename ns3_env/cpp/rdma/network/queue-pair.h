@@ -62,7 +62,10 @@ class QueuePair final : public Flow
     void SetRetransmissionTimeout(Picos timeout) { m_timeout = timeout; }
     /// No switch writes a record, though there is room for them on the wire.
     void DropRecords() { m_telemetry = Telemetry::None; }
-    bool HasRecords() const { return m_telemetry != Telemetry::None; }
+    bool HasRecords() const
+    {
+        return m_telemetry == Telemetry::Exact || m_telemetry == Telemetry::Quantised;
+    }
     void SetRecovery(const GoBackN& recovery);
     /// From now on it repeats selectively. In flight, from the first unacknowledged byte on, are `capBytes` of payload at
     /// most.

@@ -5,6 +5,7 @@
 #include "network-rules.h"
 #include "queue-pair.h"
 
+#include "ns3_env/cpp/contract/utilisation-byte.h"
 #include "ns3_env/cpp/engine/watched-trace.h"
 
 #include <algorithm>
@@ -319,6 +320,11 @@ SwitchPort::Leave(Packet& packet, EcnMarker* marker, uint64_t bytesLeft, Picos n
 inline void
 SwitchPort::WriteTelemetry(Packet& packet, uint64_t bytesLeft, Picos now)
 {
+    if (packet.telemetry == Telemetry::OneByte) [[unlikely]]
+    {
+        WriteOneByte(packet, bytesLeft, now);
+        return;
+    }
     IntRecord& record = packet.intRecords[packet.intHops++];
     record.timeNs = ToNanos(now);
     record.rateBps = static_cast<uint64_t>(RateBps());
@@ -334,6 +340,19 @@ SwitchPort::WriteTelemetry(Packet& packet, uint64_t bytesLeft, Picos now)
         record.txBytes = TxBytes();
         record.queueBytes = static_cast<uint32_t>(bytesLeft);
     }
+}
+
+void
+SwitchPort::WriteOneByte(Packet& packet, uint64_t bytesLeft, Picos now)
+{
+    if (!m_meter)
+    {
+        m_meter = std::make_unique<UtilisationMeter>();
+    }
+    const double utilisation =
+        m_meter->Measure(now, TxBytes(), bytesLeft, RateBps(), packet.flow->Path().maxBaseRtt);
+    UtilisationMeter::Write(packet,
+                            utilisation_byte::Encode(utilisation, m_network.random->Draw()));
 }
 
 void

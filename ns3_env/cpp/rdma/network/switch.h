@@ -7,6 +7,7 @@
 #include "packet.h"
 #include "port.h"
 #include "shared-buffer.h"
+#include "utilisation-meter.h"
 
 #include "ns3_env/cpp/contract/int-record.h"
 #include "ns3_env/cpp/contract/switch-config.h"
@@ -138,6 +139,7 @@ class SwitchPort : public Port
     [[gnu::always_inline]] void Mark(Packet& packet, EcnMarker& marker, uint64_t bytesLeft);
     [[gnu::always_inline]] void WriteOnLeaving(Packet& packet, uint64_t bytesLeft, Picos now);
     [[gnu::always_inline]] void WriteTelemetry(Packet& packet, uint64_t bytesLeft, Picos now);
+    void WriteOneByte(Packet& packet, uint64_t bytesLeft, Picos now);
     void Notify(const Packet& packet, const QueueFeedback& feedback);
 
     Switch& m_switch;
@@ -151,6 +153,7 @@ class SwitchPort : public Port
     std::unique_ptr<EcnMarker> m_marker;
     TracedCallback<uint64_t> m_queueTrace;
     TracedCallback<const Packet&> m_markTrace;
+    std::unique_ptr<UtilisationMeter> m_meter; ///< from the first packet on that asks for it
 };
 
 /// A shared-buffer, output-queued switch.

@@ -36,11 +36,15 @@ constexpr const char* BUILT_IN[] = {"bcn",
                                     "dctcp",
                                     "fixed-window",
                                     "hpcc",
+                                    "hpcc-pint",
                                     "mpcc",
+                                    "nscc",
                                     "oracle",
+                                    "powertcp",
                                     "qcn",
                                     "smcc",
                                     "swift",
+                                    "theta-powertcp",
                                     "timely"};
 
 /// What one instant looks like; the window is that of flow 0, 0 where it has none.

@@ -35,11 +35,15 @@ TEST("controllers are found by name, sorted, with help for every attribute")
                                  "dctcp",
                                  "fixed-window",
                                  "hpcc",
+                                 "hpcc-pint",
                                  "mpcc",
+                                 "nscc",
                                  "oracle",
+                                 "powertcp",
                                  "qcn",
                                  "smcc",
                                  "swift",
+                                 "theta-powertcp",
                                  "timely"})
     {
         EXPECT_EQ(std::count(names.begin(), names.end(), expected), 1, expected);

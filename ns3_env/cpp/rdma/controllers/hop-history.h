@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The hops' records of the ACK before, with which those of this one are compared.
+#ifndef NS3_ENV_RDMA_CONTROLLERS_HOP_HISTORY_H
+#define NS3_ENV_RDMA_CONTROLLERS_HOP_HISTORY_H
+
+#include "ns3_env/cpp/contract/congestion-control.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+
+namespace ns3::env::rdma
+{
+
+/// Records of one way through the network (HPCC's "pathID"): those of another have nothing to be compared with.
+class HopHistory
+{
+  public:
+    /// Whether the records are of the ports that the stored ones are of.
+    bool Matches(const AckSample& ack) const
+    {
+        return m_stored && m_way == ack.way && m_count == std::min(ack.hops.size(), m_last.size());
+    }
+
+    void Store(const AckSample& ack)
+    {
+        m_count = std::min(ack.hops.size(), m_last.size());
+        std::copy_n(ack.hops.begin(), m_count, m_last.begin());
+        m_way = ack.way;
+        m_stored = true;
+    }
+
+    size_t Count() const { return m_count; }
+    const IntRecord& operator[](size_t hop) const { return m_last[hop]; }
+
+  private:
+    std::array<IntRecord, MAX_INT_HOPS> m_last{};
+    size_t m_count{0};
+    uint32_t m_way{0};
+    bool m_stored{false};
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_CONTROLLERS_HOP_HISTORY_H
