@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Utilisation of a link in one byte, on a logarithmic scale (PINT, Ben Basat 2020).
+// Utilisation of a link in one byte, on a logarithmic scale (PINT, Basat 2020).
 #ifndef NS3_ENV_CONTRACT_UTILISATION_BYTE_H
 #define NS3_ENV_CONTRACT_UTILISATION_BYTE_H
 
@@ -10,7 +10,7 @@
 namespace ns3::env
 {
 
-/// Eight bits for a relative error of 2.5 % (Ben Basat 2020, sec. 4.3: a value's logarithm to the base (1 + epsilon)^2, rounded
+/// Eight bits for a relative error of 2.5 % (Basat 2020, sec. 4.3: a value's logarithm to the base (1 + epsilon)^2, rounded
 /// at random so that the value is right in expectation). 0 stands for 0, and the others for 0.1 % to 280 times the link.
 namespace utilisation_byte
 {

@@ -34,7 +34,7 @@ COLOURS = {
     "swift": "#000000",
 }
 #: For names without a colour of their own (Tol's "muted", dark enough for thin lines on white).
-OTHERS = ("#882255", "#999933", "#777777", "#332288")
+OTHERS = ("#882255", "#999933", "#777777", "#332288", "#661100", "#117733")
 _Line = str | tuple[float, tuple[float, ...]]
 _LINES: tuple[_Line, ...] = (
     "-",
@@ -46,8 +46,15 @@ _LINES: tuple[_Line, ...] = (
     (0, (8, 2)),
 )
 _MARKERS = "osD^vPX"
-_OTHER_LINES: tuple[_Line, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
-_OTHER_MARKERS = "*<>h"
+_OTHER_LINES: tuple[_Line, ...] = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (1.2, 1.2)),
+    (0, (6, 1.5, 1.5, 1.5)),
+    (0, (3, 1)),
+    (0, (8, 2)),
+)
+_OTHER_MARKERS = "*<>hpd"
 
 #: An SVG longer than this becomes a PNG.
 LARGEST_SVG = 200_000

@@ -143,7 +143,7 @@ def test_a_curve_has_a_line_for_each_controller_and_the_intervals_of_its_means(s
 
 def test_no_two_controllers_look_alike_and_variants_differ_from_each_other_and_from_all_others() -> None:
     assert set(COLOURS) == {"fdcc", "mpcc", "hpcc", "dcqcn", "dctcp", "timely", "swift"}
-    looks = styles([*COLOURS, "mine", "yours", "theirs", "ours"])
+    looks = styles([*COLOURS, "mine", "yours", "theirs", "ours", "his", "hers"])
     for of in (
         [look.colour for look in looks.values()],
         [(str(look.line), look.colour) for look in looks.values()],

@@ -83,7 +83,7 @@ Nscc::GetTypeId()
 EcnConfig
 Nscc::GetEcnConfig() const
 {
-    // 20 and 80 % of a queue of a BDP (Bonato 2024, sec. 4), at the specification's BDP of 150 kB
+    // 20 and 80 % of a queue of a BDP (Bonato 2024), at the specification's BDP of 150 kB
     return {.enabled = true,
             .kminBytes = 30e3,
             .kmaxBytes = 120e3,

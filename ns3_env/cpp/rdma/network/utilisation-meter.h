@@ -8,7 +8,7 @@
 namespace ns3::env::rdma
 {
 
-/// HPCC's utilisation, averaged by the switch (Ben Basat 2020, sec. 4.3 and app. B).
+/// HPCC's utilisation, averaged by the switch (Basat 2020, sec. 4.3 and app. B).
 class UtilisationMeter
 {
   public:

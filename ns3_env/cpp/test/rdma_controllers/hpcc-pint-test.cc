@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of HPCC by one byte: the byte, the switch's meter, the sender's reaction (Ben Basat 2020).
+// Tests of HPCC by one byte: the byte, the switch's meter, the sender's reaction (Basat 2020).
 #include "ns3/double.h"
 #include "ns3/object-factory.h"
 #include "ns3_env/cpp/contract/fake-flow.h"
