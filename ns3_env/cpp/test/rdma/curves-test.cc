@@ -65,7 +65,7 @@ WriteFolder()
 }
 
 /**
- * Flows of 8 MB together start at line rate into 100 Gb/s. ECN as the reference's for DCQCN; DCTCP has a
+ * Flows of 8 MB together start at line rate into 100 Gb/s. ECN as declared, otherwise the reference's for DCQCN; DCTCP has a
  * fifth of its threshold, which two windows of a BDP meet. Congestion points and scheduling as the controller declares them.
  */
 Scenario
@@ -75,9 +75,10 @@ Incast(const std::string& controller, uint32_t senders)
     Scenario s = Dumbbell(senders, 100e9);
     s.published = false;
     s.controllers[0].name = controller;
-    s.ecn = controller == "dctcp" ? EcnConfig{true, 60e3, 60e3, 1.0, 100e9}
-                                  : EcnConfig{true, 400e3, 1600e3, 0.2, 100e9};
     const Ptr<CongestionControl> declared = CreateController({controller, {}});
+    s.ecn = controller == "dctcp"              ? EcnConfig{true, 60e3, 60e3, 1.0, 100e9}
+            : declared->GetEcnConfig().enabled ? declared->GetEcnConfig()
+                                               : EcnConfig{true, 400e3, 1600e3, 0.2, 100e9};
     s.congestionPoints = declared->GetCongestionPointConfig();
     s.scheduling = declared->GetScheduling();
     AddIncast(s, senders, BYTES / senders);
