@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Draws queue and window of HPCC, PINT, PowerTCP and NSCC after an incast of eight, from the pinned curves.
+"""Draws queue and window of HPCC, PINT, PowerTCP and NSCC after an incast, from pinned curves.
 
 Needs the extra report.
 

@@ -3,10 +3,9 @@
 #ifndef NS3_ENV_RDMA_CONTROLLERS_HPCC_H
 #define NS3_ENV_RDMA_CONTROLLERS_HPCC_H
 
-#include "hop-history.h"
-
 #include "ns3/traced-value.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
+#include "ns3_env/cpp/rdma/telemetry/hop-history.h"
 
 namespace ns3::env::rdma
 {

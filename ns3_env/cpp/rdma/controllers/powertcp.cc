@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // PowerTCP controller, by the power of the hops on a flow's path (Addanki 2022, Algorithm 1).
-#include "hop-history.h"
 #include "power-control.h"
 
 #include "ns3_env/cpp/contract/declaration.h"
+#include "ns3_env/cpp/rdma/telemetry/hop-history.h"
 
 namespace ns3::env::rdma
 {

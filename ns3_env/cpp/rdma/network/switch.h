@@ -7,13 +7,13 @@
 #include "packet.h"
 #include "port.h"
 #include "shared-buffer.h"
-#include "utilisation-meter.h"
 
 #include "ns3_env/cpp/contract/int-record.h"
 #include "ns3_env/cpp/contract/switch-config.h"
 #include "ns3_env/cpp/contract/units.h"
 #include "ns3_env/cpp/engine/queue-stats.h"
 #include "ns3_env/cpp/engine/random-source.h"
+#include "ns3_env/cpp/rdma/telemetry/utilisation-meter.h"
 
 #include <cstdint>
 #include <list>

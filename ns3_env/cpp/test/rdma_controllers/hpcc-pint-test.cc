@@ -4,7 +4,7 @@
 #include "ns3/object-factory.h"
 #include "ns3_env/cpp/contract/fake-flow.h"
 #include "ns3_env/cpp/contract/utilisation-byte.h"
-#include "ns3_env/cpp/rdma/network/utilisation-meter.h"
+#include "ns3_env/cpp/rdma/telemetry/utilisation-meter.h"
 #include "ns3_env/cpp/test/rdma/test-network.h"
 
 #include <cmath>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Meter of one egress port's utilisation, which a packet's one byte of telemetry carries (PINT).
-#ifndef NS3_ENV_RDMA_NETWORK_UTILISATION_METER_H
-#define NS3_ENV_RDMA_NETWORK_UTILISATION_METER_H
+#ifndef NS3_ENV_RDMA_TELEMETRY_UTILISATION_METER_H
+#define NS3_ENV_RDMA_TELEMETRY_UTILISATION_METER_H
 
-#include "packet.h"
+#include "ns3_env/cpp/rdma/network/packet.h"
 
 namespace ns3::env::rdma
 {
@@ -35,4 +35,4 @@ class UtilisationMeter
 
 } // namespace ns3::env::rdma
 
-#endif // NS3_ENV_RDMA_NETWORK_UTILISATION_METER_H
+#endif // NS3_ENV_RDMA_TELEMETRY_UTILISATION_METER_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Only the congestion point that last slowed a flow may speed it up.
-#ifndef NS3_ENV_RDMA_CONTROLLERS_ASSOCIATED_POINT_H
-#define NS3_ENV_RDMA_CONTROLLERS_ASSOCIATED_POINT_H
+#ifndef NS3_ENV_RDMA_LAYER2_ASSOCIATED_POINT_H
+#define NS3_ENV_RDMA_LAYER2_ASSOCIATED_POINT_H
 
 #include "ns3_env/cpp/contract/switch-config.h"
 
@@ -49,4 +49,4 @@ SamplesOfEitherSign()
 
 } // namespace ns3::env::rdma
 
-#endif // NS3_ENV_RDMA_CONTROLLERS_ASSOCIATED_POINT_H
+#endif // NS3_ENV_RDMA_LAYER2_ASSOCIATED_POINT_H
