@@ -29,7 +29,7 @@ struct IntRequest
     /// fields are rounded to HPCC's header units (docs/sources/published-simulator.md, "Switch")
     bool quantised{false};
     /// instead: one record for all hops, of which `flows` alone is there: the utilisation of the busiest, in
-    /// one byte (utilisation-byte.h)
+    /// one byte (rdma/telemetry/utilisation-byte.h)
     bool oneByte{false};
 };
 

@@ -3,7 +3,7 @@
 #include "hpcc.h"
 
 #include "ns3_env/cpp/contract/declaration.h"
-#include "ns3_env/cpp/contract/utilisation-byte.h"
+#include "ns3_env/cpp/rdma/telemetry/utilisation-byte.h"
 
 namespace ns3::env::rdma
 {

@@ -5,8 +5,8 @@
 #include "network-rules.h"
 #include "queue-pair.h"
 
-#include "ns3_env/cpp/contract/utilisation-byte.h"
 #include "ns3_env/cpp/engine/watched-trace.h"
+#include "ns3_env/cpp/rdma/telemetry/utilisation-byte.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include "ns3/double.h"
 #include "ns3/object-factory.h"
 #include "ns3_env/cpp/contract/fake-flow.h"
-#include "ns3_env/cpp/contract/utilisation-byte.h"
+#include "ns3_env/cpp/rdma/telemetry/utilisation-byte.h"
 #include "ns3_env/cpp/rdma/telemetry/utilisation-meter.h"
 #include "ns3_env/cpp/test/rdma/test-network.h"
 

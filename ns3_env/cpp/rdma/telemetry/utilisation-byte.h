@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Utilisation of a link in one byte, on a logarithmic scale (PINT, Basat 2020).
-#ifndef NS3_ENV_CONTRACT_UTILISATION_BYTE_H
-#define NS3_ENV_CONTRACT_UTILISATION_BYTE_H
+#ifndef NS3_ENV_RDMA_TELEMETRY_UTILISATION_BYTE_H
+#define NS3_ENV_RDMA_TELEMETRY_UTILISATION_BYTE_H
 
 #include <algorithm>
 #include <cmath>
@@ -45,4 +45,4 @@ Encode(double utilisation, double draw)
 
 } // namespace ns3::env
 
-#endif // NS3_ENV_CONTRACT_UTILISATION_BYTE_H
+#endif // NS3_ENV_RDMA_TELEMETRY_UTILISATION_BYTE_H
