@@ -230,13 +230,16 @@ def _do(
     """A task: the job on this node, or the error that it raised.
 
     A worker that is still at it after ``timeout_s`` says so, and the driver ends it. It says so again after
-    as long: what a board that died had heard is lost.
+    as long: what a board that died had heard is lost. Ray ends a worker's simulator before the worker: what
+    died of that is late, too, whoever knows of it first.
     """
     board.say.remote("begun", number)
     over = threading.Event()
+    late = threading.Event()
 
     def watch() -> None:
         while not over.wait(timeout_s):
+            late.set()
             board.say.remote("overdue", number)
 
     def work() -> Any:
@@ -246,9 +249,10 @@ def _do(
 
     threading.Thread(target=watch, daemon=True).start()
     try:
-        return caught(work)
+        found = caught(work)
     finally:
         over.set()
+    return TimeoutError() if late.is_set() and isinstance(found, SimulatorDied) else found
 
 
 @functools.cache

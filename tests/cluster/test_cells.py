@@ -11,13 +11,17 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from ns3_env.cluster import pool
 from ns3_env.cluster.pool import RayPool
 from ns3_env.cluster.retries import RETRIES
+from ns3_env.cluster.worker_context import pack
+from ns3_env.errors import SimulatorDied
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.commands.evaluation import main
 from tests.cluster.cells import options, suite_file
@@ -104,6 +108,23 @@ def test_a_cell_that_takes_too_long_is_ended(head: Head, tmp_path: Path) -> None
     folder = BenchFolder.read(tmp_path / "out")
     assert [cell.scenario for cell in folder.cells] == ["incast"]
     assert folder.failed["endless", "dctcp", 1] == "took longer than the suite's timeout_s, 1 s\n"
+
+
+@pytest.mark.parametrize(("works_s", "gives"), [(0.0, SimulatorDied), (0.2, TimeoutError)])
+def test_a_simulator_that_dies_after_its_time_was_late(
+    works_s: float, gives: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray may have ended it for that, and the worker's word of it may come before the driver's own."""
+
+    def dies(simulator: object) -> None:
+        time.sleep(works_s)
+        raise SimulatorDied("killed by signal 9")
+
+    monkeypatch.setattr(pool, "_simulator", lambda: None)
+    monkeypatch.setattr(pool, "unpacked", nullcontext)
+    board, job = mock.Mock(), mock.Mock()
+    job.at.return_value.run = dies
+    assert type(pool._do(job, {}, pack(), board, 1, timeout_s=0.1)) is gives
 
 
 def test_a_worker_that_keeps_the_news_may_die(
