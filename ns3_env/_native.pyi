@@ -9,6 +9,7 @@ MESSAGE_NONE: int
 MESSAGE_READY: int
 MESSAGE_DECISIONS: int
 MESSAGE_EPISODE_END: int
+MESSAGE_COPIED: int
 MESSAGE_ERROR: int
 MESSAGE_TRANSITIONS: int
 COMMAND_STEP: int
@@ -59,6 +60,7 @@ class AgentChannel:
     time_ps: int
     row_count: int
     heartbeat: int
+    copy_pid: int
     flows: NDArray[np.uint32]
     slots: NDArray[np.int32]
     flags: NDArray[np.uint32]
@@ -67,6 +69,7 @@ class AgentChannel:
     fields: list[FieldTuple]
     def wait(self, timeout_s: float) -> int: ...
     def send(self, command: int, action_count: int = 0) -> None: ...
+    def branch(self, other: AgentChannel, output_fd: int) -> None: ...
     def step(self, actions: NDArray[np.float64]) -> None: ...
     def rows(
         self,

@@ -18,6 +18,7 @@ from ns3_env.envs.slots import SlotAllocator
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import DecisionBatch, EpisodeEnd, HealthCheck, Simulator, wait_any
+from ns3_env.simulator.branching import around
 from ns3_env.task import observations
 from ns3_env.task.actions import ActionMap
 from ns3_env.task.rewards import DEFAULT_REWARD, Reward
@@ -391,6 +392,29 @@ class FlowStream(WithTask):
             ) from None
         self._pending[slots] = False
         self._owed[i], self._untouched[i] = None, False
+
+    def branch(self) -> Self:
+        """A copy of all simulations at the decisions that they wait for (:meth:`Simulator.branch`).
+
+        The copy's :meth:`send` takes the actions that are due; what has been given of them is given there.
+
+        Raises:
+            RuntimeError: a simulator computes: ``recv(wait_all=True)`` comes first.
+            SimulatorError: there is no memory or process for it.
+        """
+        if self._waiting() or not all(owed is not None for owed in self._owed):
+            raise RuntimeError(
+                "a simulator computes, and has to wait for actions: recv(wait_all=True) comes first"
+            )
+        simulators: list[Simulator] = []
+        try:
+            simulators.extend(branch for own in self._simulators for branch in own.branch())
+        except BaseException:
+            for made in simulators:
+                made.kill()
+            raise
+        shared = (self.sampler, self.task, self._checked, *self._scenarios.values())
+        return around(self, shared, _simulators=simulators, _health=HealthCheck(simulators))
 
     def too_few_slots(self) -> str | None:
         """What to say of ``slots`` where a scenario under way has more flows under the agent than that."""

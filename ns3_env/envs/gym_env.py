@@ -11,6 +11,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
+from typing_extensions import Self
 
 from ns3_env.envs import arguments, renamed
 from ns3_env.envs.background_policy import BackgroundPolicy
@@ -22,6 +23,7 @@ from ns3_env.scenario import AGENT, Controller, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import DecisionBatch, Simulator
+from ns3_env.simulator.branching import around
 from ns3_env.task import observations
 from ns3_env.task.actions import ActionMap
 from ns3_env.task.outcomes import Outcomes
@@ -268,6 +270,29 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         if not np.count_nonzero(record != record):
             info["record"] = record
         return info
+
+    def branch(self) -> Self:
+        """A copy of the environment at this decision, which goes on by itself (:meth:`Simulator.branch`).
+
+        Both draw the same next episodes. Policies of other flows are shared, their memories are not.
+
+        Raises:
+            RuntimeError: the episode is over, or has not begun.
+            SimulatorError: there is no memory or process for it.
+        """
+        (simulator,) = self._simulator.branch()
+        shared = (self.task, self.scenario, self._draw, self._others)
+        return around(self, shared, _simulator=simulator)
+
+    def snapshot(self) -> Self:
+        """The environment as it is now, kept for :meth:`restore`: a branch that goes nowhere."""
+        return self.branch()
+
+    def restore(self, snapshot: Self) -> None:
+        """Goes on from where :meth:`snapshot` was taken, as often as one likes. Raises as :meth:`branch`."""
+        fresh = snapshot.branch()
+        self._simulator.kill()
+        self.__dict__.update(fresh.__dict__)
 
     def render(self) -> NDArray[np.uint8] | None:
         """A picture (480, 640, 3) of the controlled flow; None where ``render_mode`` is."""

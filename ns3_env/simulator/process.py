@@ -16,12 +16,15 @@ import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from typing_extensions import Self
+
 from ns3_env import _native
 from ns3_env.config.files import write_atomically
 from ns3_env.errors import SimulatorNotFound
 from ns3_env.programs.executable import plugin_options
 from ns3_env.programs.transport import Transport
 from ns3_env.simulator.last_words import LastWords, killed_by
+from ns3_env.simulator.sibling import Child, Sibling
 
 #: One sleep while waiting, s; between two, the process is looked at and Python's signal handlers run.
 SLICE_S = 0.02
@@ -35,13 +38,24 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 class SimulatorProcess:
     """One process of rdma-sim or tcp-sim. It ends with this object, and at the interpreter's exit."""
 
-    def __init__(self, executable: Path, agent: _native.AgentChannel, transport: Transport = "rdma") -> None:
-        """Starts it at our end of the channel, with the transport's plugins. Raises SimulatorNotFound."""
+    def __init__(self, process: Child, words: LastWords, command: Sequence[str]) -> None:
+        """
+        Args:
+            process: a child of ours.
+            words: what it prints; closed with it.
+            command: what started it, without the channel.
+        """
+        self._process, self._words, self._command = process, words, command
+        self.end = weakref.finalize(self, _end_process, process, words, os.getpid())
+
+    @classmethod
+    def started(cls, executable: Path, agent: _native.AgentChannel, transport: Transport = "rdma") -> Self:
+        """Starts one at our end of the channel, with the transport's plugins. Raises SimulatorNotFound."""
         words = LastWords("ns3_env-stderr")
-        self._command = [os.fspath(executable), *plugin_options(transport)]
+        command = [os.fspath(executable), *plugin_options(transport)]
         try:
             process = subprocess.Popen(
-                [*self._command, f"--channel-fd={agent.channel_fd}"],
+                [*command, f"--channel-fd={agent.channel_fd}"],
                 stdin=subprocess.DEVNULL,
                 stdout=words.fd,
                 stderr=words.fd,
@@ -52,8 +66,11 @@ class SimulatorProcess:
         except OSError as error:
             words.close()
             raise SimulatorNotFound(f"cannot start {executable}: {error.strerror}") from error
-        self._process, self._words = process, words
-        self.end = weakref.finalize(self, _end_process, process, words, os.getpid())
+        return cls(process, words, command)
+
+    def copied(self, pid: int, words: LastWords) -> SimulatorProcess:
+        """What this process has become in its copy ``pid``, which prints to ``words``."""
+        return SimulatorProcess(Sibling(pid), words, self._command)
 
     @property
     def pid(self) -> int:
@@ -177,7 +194,7 @@ def process_state(pid: int | None) -> tuple[str, float]:
     return fields[0].decode(), (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
 
 
-def _end_process(process: subprocess.Popen[bytes], words: LastWords, owner: int) -> None:
+def _end_process(process: Child, words: LastWords, owner: int) -> None:
     """Kills and reaps the process, unless this is a fork of the process that owns it."""
     if os.getpid() == owner:
         process.kill()

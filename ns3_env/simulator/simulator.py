@@ -20,6 +20,7 @@ from ns3_env.programs.executable import describe_controllers, find_executable, p
 from ns3_env.programs.plugins import load_plugins
 from ns3_env.programs.transport import Transport, transport_of
 from ns3_env.simulator.columns import ASKED, results_with_columns
+from ns3_env.simulator.last_words import LastWords
 from ns3_env.simulator.messages import DecisionBatch, EpisodeEnd, Transitions
 from ns3_env.simulator.process import SLICE_S, SimulatorProcess, Watch
 
@@ -132,7 +133,7 @@ class Simulator:
             agent = _native.AgentChannel(self._capacity)
         except _native.ChannelError as error:  # no memory left, or none allowed
             raise SimulatorError(f"there is no channel to it: {error}") from None
-        self._process, self._agent = SimulatorProcess(executable, agent, transport), agent
+        self._process, self._agent = SimulatorProcess.started(executable, agent, transport), agent
         self._transport = transport
         self._actions = agent.actions
         self._our_turn = False
@@ -203,6 +204,67 @@ class Simulator:
             )
         self._agent.step(values)
         self._handed_over()
+
+    def branch(self, copies: int = 1) -> list[Simulator]:
+        """Copies of the simulation at the decision that it waits for; each goes on by itself.
+
+        A copy waits for the same actions: it takes :meth:`send_actions` next. With the same actions it comes
+        to the same results, bit for bit. It may be branched again, outlives what it was copied from, plays
+        further episodes, and ends when it is closed or no longer referred to, and with this process. Captures
+        of frames stay the original's. Memory is shared until either writes to it.
+
+        Args:
+            copies: how many.
+
+        Raises:
+            RuntimeError: the simulator waits for no actions.
+            SimulatorError: there is no process, no memory or no descriptor for a copy; this simulation is as
+                before, and there are no copies.
+        """
+        if not self._our_turn or self._due < 0 or self._agent is None:
+            raise RuntimeError("only a simulator that waits for actions can be branched")
+        made: list[Simulator] = []
+        try:
+            made.extend(self._copied() for _ in range(copies))
+        except BaseException:
+            for copy in made:
+                copy.kill()
+            raise
+        return made
+
+    def _copied(self) -> Simulator:
+        assert self._agent is not None
+        assert self._process is not None
+        copy = Simulator(
+            self._capacity,
+            executable=self._executable,
+            hang_timeout_s=self._hang_timeout_s,
+            start_timeout_s=self._start_timeout_s,
+        )
+        due = self._due
+        try:
+            agent = _native.AgentChannel(self._capacity)
+            words = LastWords("ns3_env-stderr")
+        except (_native.ChannelError, OSError) as error:
+            raise SimulatorError(f"there is no channel to a copy: {error}") from None
+        try:
+            self._agent.branch(agent, words.fd)
+            self._handed_over()
+            if (kind := self._await()) != _native.MESSAGE_COPIED:
+                self._raise_broken(f"message {kind} where a copy was asked for")
+            self._due = due
+            if (pid := self._agent.copy_pid) < 0:
+                raise SimulatorError(f"the simulator cannot be copied: {os.strerror(-pid)}")
+        except BaseException:
+            words.close()
+            raise
+        copy._process, copy._agent = self._process.copied(pid, words), agent
+        copy._transport, copy._scenario = self._transport, self._scenario
+        copy._transitions, copy._columns = self._transitions, self._columns
+        copy._actions = agent.actions
+        copy._await()
+        copy._due = due
+        return copy
 
     def _handed_over(self) -> None:
         self._our_turn = False

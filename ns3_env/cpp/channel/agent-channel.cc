@@ -188,6 +188,15 @@ AgentChannel::Send(Command command, uint32_t actionCount)
     FutexAdvance(m_control->agentSequence, m_control->simulatorSleeps);
 }
 
+void
+AgentChannel::Branch(const AgentChannel& other, int outputFd)
+{
+    m_control->copyFiles = {.channel = other.ChannelFd(),
+                            .blob = other.BlobFd(),
+                            .output = outputFd};
+    Send(Command::Branch);
+}
+
 std::string
 AgentChannel::ReadBlob() const
 {

@@ -56,6 +56,11 @@ class AgentChannel
      * \throws std::invalid_argument for an action that is not right; it is our turn still
      */
     void Send(Command command, uint32_t actionCount = 0);
+    /// Asks for a copy of the simulator, whose end of the channel is that of `other`; Kind() will be Copied.
+    /// \param outputFd takes what it prints \throws ChannelError out of turn
+    void Branch(const AgentChannel& other, int outputFd);
+    /// After Copied: the copy's process; negative: errno of what went wrong.
+    int CopyPid() const { return m_control->copyPid; }
     std::string ReadBlob() const;
     void WriteBlob(std::string_view text);
     uint64_t Heartbeat() const { return m_control->heartbeat.load(std::memory_order_relaxed); }

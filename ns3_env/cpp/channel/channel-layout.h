@@ -20,6 +20,10 @@
  *                                 <-  Step (an action per row that needs one), Reset or Close
  *   Transitions (rows, actions)   ->
  *                                 <-  Step (no actions), Reset or Close
+ *   Decisions or Transitions      ->
+ *                                 <-  Branch (another channel's files)
+ *   Copied (the copy's process)   ->      and on the other channel, from the copy: the same Decisions, or empty Transitions
+ *                                 <-  Step, Reset, Close or Branch, as the message before Branch wants it
  *   EpisodeEnd (blob: results)    ->
  *   Error (blob: what was wrong)  ->
  *
@@ -39,15 +43,18 @@ enum class Message : uint32_t
     Error = 4,      ///< the blob describes what was wrong; wants a Reset
     Transitions =
         5, ///< rows, and the actions that a policy in the simulator took on them; wants a Step of none
+    Copied =
+        6, ///< a copy of the process runs, or none could be made; wants what the message before wanted
 };
 
 /// Commands of the agent.
 enum class Command : uint32_t
 {
     None = 0,
-    Step = 1,  ///< actions are there, in the order of the rows that need one
-    Reset = 2, ///< begin the episode of the scenario in the blob (also in mid-episode)
-    Close = 3, ///< end the process
+    Step = 1,   ///< actions are there, in the order of the rows that need one
+    Reset = 2,  ///< begin the episode of the scenario in the blob (also in mid-episode)
+    Close = 3,  ///< end the process
+    Branch = 4, ///< copy the process; the copy serves another channel of the agent's
 };
 
 /// Bits of DecisionRow::flags.
@@ -110,6 +117,14 @@ struct ChannelHeader
     SchemaField fields[FIELD_COUNT];
 };
 
+/// What a copy of the simulator is given, as descriptors in the agent's process.
+struct CopyFiles
+{
+    int32_t channel;
+    int32_t blob;
+    int32_t output; ///< takes what the copy prints
+};
+
 /// The words that change hands; each side's own on a cache line of its own.
 struct ChannelControl
 {
@@ -120,14 +135,16 @@ struct ChannelControl
     uint32_t rowCount;
     int64_t timePs;
     uint64_t simulatorBlobBytes;
+    int32_t copyPid; ///< of Copied; negative: errno of what went wrong
     // The agent's.
     alignas(64) std::atomic<uint32_t> agentSequence; ///< futex word: commands sent
     std::atomic<uint32_t> agentSleeps;               ///< in futex wait for simulatorSequence
     uint32_t command;
     uint32_t actionCount;
     uint64_t agentBlobBytes;
-    uint32_t waiting;  ///< Waiting
-    int32_t agentCore; ///< where the agent runs
+    uint32_t waiting;    ///< Waiting
+    int32_t agentCore;   ///< where the agent runs
+    CopyFiles copyFiles; ///< of Branch
     // A sign of life, bumped by the simulator while it simulates.
     alignas(64) std::atomic<uint64_t> heartbeat;
 };
@@ -137,7 +154,7 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 /// @name Of the region
 /// @{
 inline constexpr uint64_t CHANNEL_MAGIC = 0x6e73335f72646d61; // "ns3_rdma"
-inline constexpr uint32_t CHANNEL_VERSION = 1;
+inline constexpr uint32_t CHANNEL_VERSION = 2;
 
 constexpr size_t
 RoundUp(size_t bytes, size_t unit)

@@ -3,11 +3,16 @@
 #include "simulator-channel.h"
 
 #include "futex.h"
+#include "lifeline.h"
+#include "process-copy.h"
 #include "shared-region.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <functional>
+#include <unistd.h>
+#include <utility>
 
 namespace ns3::env
 {
@@ -25,8 +30,15 @@ CopyText(char* to, size_t size, const char* from)
 } // namespace
 
 SimulatorChannel::SimulatorChannel(int channelFd)
+    : SimulatorChannel(channelFd, -1)
+{
+    m_blobFd = m_header->blobFd;
+}
+
+SimulatorChannel::SimulatorChannel(int channelFd, int blobFd)
     : m_region(SharedRegion::Map(channelFd, ROWS_OFFSET)),
-      m_header(reinterpret_cast<ChannelHeader*>(m_region.Data()))
+      m_header(reinterpret_cast<ChannelHeader*>(m_region.Data())),
+      m_blobFd(blobFd)
 {
     if (m_header->magic != CHANNEL_MAGIC)
     {
@@ -44,7 +56,6 @@ SimulatorChannel::SimulatorChannel(int channelFd)
     {
         throw ChannelError("the channel's region has the wrong size");
     }
-    m_blobFd = m_header->blobFd;
     m_control = reinterpret_cast<ChannelControl*>(m_region.Data() + CONTROL_OFFSET);
     m_rows = {reinterpret_cast<DecisionRow*>(m_region.Data() + ROWS_OFFSET), capacity};
     m_actionRows = reinterpret_cast<ActionRow*>(m_region.Data() + ActionsOffset(capacity));
@@ -139,6 +150,12 @@ SimulatorChannel::Wait()
             throw ChannelError(INVALID_ACTION);
         }
         return command;
+    case Command::Branch:
+        if (m_published != Message::Decisions && m_published != Message::Transitions)
+        {
+            throw ChannelError("a branch where a reset was due");
+        }
+        return command;
     case Command::Reset:
     case Command::Close:
         return command;
@@ -146,6 +163,50 @@ SimulatorChannel::Wait()
         break;
     }
     throw ChannelError("unknown command " + std::to_string(m_control->command));
+}
+
+bool
+SimulatorChannel::Branch()
+{
+    const CopyFiles& wanted = m_control->copyFiles;
+    const CopyFiles files{.channel = OpenFileOf(AgentPid(), wanted.channel),
+                          .blob = OpenFileOf(AgentPid(), wanted.blob),
+                          .output = OpenFileOf(AgentPid(), wanted.output)};
+    const bool open = files.channel >= 0 && files.blob >= 0 && files.output >= 0;
+    const pid_t copy = open ? CopyProcess() : -1;
+    if (copy == 0)
+    {
+        MoveTo(files);
+        return true;
+    }
+    m_control->copyPid = copy > 0 ? copy : -errno;
+    for (const int fd : {files.channel, files.blob, files.output})
+    {
+        close(fd);
+    }
+    m_control->message = static_cast<uint32_t>(Message::Copied);
+    Beat();
+    FutexAdvance(m_control->simulatorSequence, m_control->agentSleeps);
+    return false;
+}
+
+void
+SimulatorChannel::MoveTo(const CopyFiles& files)
+{
+    StartLifeline(AgentPid());
+    dup2(files.output, STDOUT_FILENO);
+    dup2(files.output, STDERR_FILENO);
+    close(files.output);
+    m_core.Take(Waiting::Adaptive, -1);
+    SimulatorChannel other(files.channel, files.blob);
+    const Message asked = m_published;
+    const int64_t timePs = m_control->timePs;
+    const auto rows = m_rows.first(
+        asked == Message::Decisions ? std::min<size_t>(m_control->rowCount, m_rows.size()) : 0);
+    std::copy(rows.begin(), rows.end(), other.m_rows.begin());
+    close(m_blobFd);
+    *this = std::move(other);
+    Publish(asked, timePs, static_cast<uint32_t>(rows.size()));
 }
 
 std::string

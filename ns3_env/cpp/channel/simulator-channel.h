@@ -28,6 +28,8 @@ class SimulatorChannel
      * \throws ChannelError when this is no region of ours, or one of another build.
      */
     explicit SimulatorChannel(int channelFd);
+    /// As above; the blob is this file, whatever its descriptor in the agent's process.
+    SimulatorChannel(int channelFd, int blobFd);
 
     /// Rows one message can hold; send more in several Decisions messages, each answered by its Step.
     uint32_t Capacity() const { return static_cast<uint32_t>(m_rows.size()); }
@@ -46,6 +48,12 @@ class SimulatorChannel
      * \throws ChannelError for a command that breaks the protocol.
      */
     Command Wait();
+    /**
+     * Obeys Command::Branch: the process is copied, and the copy asks on its own channel what was asked here.
+     * Either then waits. \return true in the copy, whose Heartbeat() is another
+     * \throws ChannelError in a copy whose channel is none
+     */
+    bool Branch();
     /// The actions of the last Step.
     std::span<const ActionRow> Actions() const { return m_actions; }
     /// The region's actions, to be filled in place before Publish(Message::Transitions, ...).
@@ -67,6 +75,9 @@ class SimulatorChannel
     std::atomic<uint64_t>& Heartbeat() { return m_control->heartbeat; }
 
   private:
+    /// The copy's part of Branch().
+    void MoveTo(const CopyFiles& files);
+
     SharedRegion m_region;
     ChannelHeader* m_header;
     ChannelControl* m_control;

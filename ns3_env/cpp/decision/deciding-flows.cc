@@ -11,6 +11,8 @@
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/run/attributes.h"
 
+#include <utility>
+
 namespace ns3::env
 {
 
@@ -253,6 +255,15 @@ Interruption
 DecidingFlows::Interrupted() const
 {
     return m_channel ? m_channel->Interrupted() : Interruption::None;
+}
+
+void
+DecidingFlows::SetCopyHook(std::function<void()> hook)
+{
+    if (m_channel)
+    {
+        m_channel->SetCopyHook(std::move(hook));
+    }
 }
 
 } // namespace ns3::env

@@ -11,6 +11,7 @@
 #include "ns3_env/cpp/run/episode.h"
 #include "ns3_env/cpp/run/scenario.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -44,6 +45,9 @@ class DecidingFlows
     void Flush();
 
     Interruption Interrupted() const;
+
+    /// Does so in each copy that is made of this process at a decision.
+    void SetCopyHook(std::function<void()> hook);
 
   private:
     /// Flows that share a policy and its clock.

@@ -8,6 +8,8 @@
 #include "ns3_env/cpp/channel/simulator-channel.h"
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 namespace ns3::env
 {
@@ -39,12 +41,22 @@ class EpisodeChannel
             return false;
         }
         m_channel.Publish(kind, timePs, static_cast<uint32_t>(count));
-        const Command command = m_channel.Wait();
+        Command command = m_channel.Wait();
+        for (; command == Command::Branch; command = m_channel.Wait())
+        {
+            if (m_channel.Branch() && m_onCopy)
+            {
+                m_onCopy();
+            }
+        }
         m_interruption = command == Command::Step    ? Interruption::None
                          : command == Command::Reset ? Interruption::Reset
                                                      : Interruption::Close;
         return m_interruption == Interruption::None;
     }
+
+    /// Does so in each copy of this process, before it goes on.
+    void SetCopyHook(std::function<void()> hook) { m_onCopy = std::move(hook); }
 
     /// Set once the other side has answered with Reset or Close.
     Interruption Interrupted() const { return m_interruption; }
@@ -52,6 +64,7 @@ class EpisodeChannel
   private:
     SimulatorChannel& m_channel;
     Interruption m_interruption{Interruption::None};
+    std::function<void()> m_onCopy;
 };
 
 /// Exchanges rows for actions across the channel.

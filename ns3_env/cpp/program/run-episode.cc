@@ -85,6 +85,16 @@ RunEpisode(const std::string& scenarioJson, SimulatorChannel* channel, Transport
     {
         capture = episode->MakeCapture();
     }
+    deciding.SetCopyHook(
+        [&]
+        {
+            listener.emplace(channel->Heartbeat());
+            if (capture)
+            {
+                capture->Abandon();
+                capture.reset();
+            }
+        });
     episode->Run();
     if (capture)
     {

@@ -265,6 +265,7 @@ PYBIND11_MODULE(_native, module)
     module.attr("MESSAGE_DECISIONS") = static_cast<uint32_t>(Message::Decisions);
     module.attr("MESSAGE_EPISODE_END") = static_cast<uint32_t>(Message::EpisodeEnd);
     module.attr("MESSAGE_TRANSITIONS") = static_cast<uint32_t>(Message::Transitions);
+    module.attr("MESSAGE_COPIED") = static_cast<uint32_t>(Message::Copied);
     module.attr("MESSAGE_ERROR") = static_cast<uint32_t>(Message::Error);
     module.attr("COMMAND_STEP") = static_cast<uint32_t>(Command::Step);
     module.attr("COMMAND_RESET") = static_cast<uint32_t>(Command::Reset);
@@ -375,6 +376,15 @@ PYBIND11_MODULE(_native, module)
             },
             py::arg("actions"),
             "Hands over with these actions (m, 3): window, rate and echo of each row that is due.")
+        .def("branch",
+             &AgentChannel::Branch,
+             py::arg("other"),
+             py::arg("output_fd"),
+             "Asks for a copy of the simulator, which serves the other channel and prints to the "
+             "file.")
+        .def_property_readonly("copy_pid",
+                               &AgentChannel::CopyPid,
+                               "After MESSAGE_COPIED: the copy's process; negative: errno.")
         .def("rows",
              &CopyRows,
              "The message's rows, copied: flows, slots, first, terminated, truncated (k,), records "

@@ -155,4 +155,15 @@ CaptureFiles::Close()
     m_merged->Close();
 }
 
+void
+CaptureFiles::Abandon()
+{
+    m_taps.clear();
+    for (auto& file : m_files)
+    {
+        (void)file.release();
+    }
+    (void)m_merged.release();
+}
+
 } // namespace ns3::env

@@ -61,6 +61,8 @@ class CaptureFiles final : public Capture
     void Add(std::unique_ptr<Tap> tap) { m_taps.push_back(std::move(tap)); }
     /// Completes the files. \throws std::runtime_error naming one that could not be written
     void Close() override;
+    /// The files stay open until the process ends: closing them would write what their buffers hold.
+    void Abandon() override;
 
   private:
     class PortFile;

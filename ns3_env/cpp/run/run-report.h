@@ -21,6 +21,8 @@ class Capture
 
     /// Everything is in the files. \throws std::runtime_error where it is not.
     virtual void Close() = 0;
+    /// Writes nothing any more: the files are another process's.
+    virtual void Abandon() = 0;
 };
 
 /// State of one traffic class's queue at a port, where there are several.

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Copies this process as a child of the process that started it.
+#ifndef NS3_ENV_CHANNEL_PROCESS_COPY_H
+#define NS3_ENV_CHANNEL_PROCESS_COPY_H
+
+#include <sys/types.h>
+
+namespace ns3::env
+{
+
+/**
+ * As fork(2), but the copy is this process's sibling: whoever started this one waits for the copy, too. Memory is copied
+ * where either writes on. To be called by the main thread, the only one that the copy has, while no other allocates.
+ *
+ * \returns 0 in the copy, its process id here, -1 (errno) where there is none
+ */
+pid_t CopyProcess();
+
+/// Opens what process `pid` has under the descriptor `fd` (close-on-exec); -1 (errno) where that cannot be.
+int OpenFileOf(pid_t pid, int fd);
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_CHANNEL_PROCESS_COPY_H

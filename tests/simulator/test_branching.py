@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Branches of a simulation: the same bits, lives of their own, nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from ns3_env.envs.flow_stream import FlowStream
+from ns3_env.envs.gym_env import FlowEnv
+from ns3_env.errors import SimulatorDied, SimulatorError, SimulatorHung
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import DecisionBatch, EpisodeEnd, Simulator, Transitions, list_controllers
+from tests.paths import ROOT
+from tests.processes import alive, shared_memory
+from tests.samples.policy_files import mlp_file, needed_attributes
+
+Actions = NDArray[np.float64]
+#: Two flows under the agent, two under another controller.
+KEYS: dict[str, Any] = {
+    "topology": {"kind": "dumbbell", "senders": 4},
+    "traffic": {"kind": "incast", "size_bytes": 120_000, "spread_ns": 2_000},
+    "controllers": [{"name": "agent"}, {"name": "hpcc"}],
+    "controlled_flows": [0, 1],
+}
+
+
+def scenario(**changes: Any) -> Scenario:
+    return Scenario.from_mapping({**KEYS, **changes}, "branched").with_seed(7)
+
+
+def under(controller: str, transport: str) -> Scenario:
+    """The two other flows under the controller."""
+    other = {"name": controller, "attributes": needed_attributes(controller)}
+    return scenario(transport=transport, controllers=[{"name": "agent"}, other])
+
+
+def drawn(rng: np.random.Generator, message: DecisionBatch) -> Actions:
+    due = int(message.due.sum())
+    return np.column_stack([rng.uniform(2e3, 8e4, due), rng.uniform(5e9, 1e11, due), rng.uniform(0, 1, due)])
+
+
+def played(simulator: Simulator, actions: list[Actions]) -> str:
+    """Results, as text, of what answers these actions, the first of which is due."""
+    for one in actions:
+        simulator.send_actions(one)
+        message = simulator.receive()
+    assert isinstance(message, EpisodeEnd)
+    return json.dumps(message.results, sort_keys=True)
+
+
+def branched_at(
+    given: Scenario, choose: Callable[[int], bool], at_once: int = 1
+) -> tuple[list[Actions], str, list[tuple[int, Simulator]]]:
+    """All actions of an episode, its results, and branches with the number of the action that is due."""
+    rng = np.random.default_rng(3)
+    actions: list[Actions] = []
+    branches: list[tuple[int, Simulator]] = []
+    with Simulator() as original:
+        original.send_reset(given)
+        while isinstance(message := original.receive(), DecisionBatch):
+            if choose(len(actions)):
+                branches += [(len(actions), branch) for branch in original.branch(at_once)]
+            actions.append(drawn(rng, message))
+            original.send_actions(actions[-1])
+    return actions, json.dumps(message.results, sort_keys=True), branches
+
+
+#: They are for all flows of a network, so that none decides beside them.
+ALONE = {"agent", "max_min", "oracle"}
+RDMA = sorted({*list_controllers()} - ALONE)
+TCP = sorted({*list_controllers(transport="tcp")} - ALONE)
+
+
+@pytest.mark.parametrize(
+    ("controller", "transport"), [*((name, "rdma") for name in RDMA), *((name, "tcp") for name in TCP)]
+)
+def test_a_branch_with_the_same_actions_has_the_same_results_to_the_bit(
+    controller: str, transport: str
+) -> None:
+    instants = np.random.default_rng(len(controller)).choice(12, size=3, replace=False)
+    actions, wanted, branches = branched_at(under(controller, transport), lambda n: n in instants)
+    assert len(branches) == 3
+    for number, branch in branches:
+        assert played(branch, actions[number:]) == wanted
+        branch.close()
+
+
+def test_fifty_branches_of_one_episode_have_its_results() -> None:
+    actions, wanted, branches = branched_at(scenario(), lambda n: n < 10, at_once=5)
+    assert len(branches) == 50
+    for number, branch in branches:
+        assert played(branch, actions[number:]) == wanted
+        branch.close()
+
+
+def played_from(simulator: Simulator, window: float = 3e4) -> str:
+    """Results, as text, under one window (B)."""
+    due = simulator._due
+    while True:
+        simulator.send_actions(np.tile([window, 5e10, 0.0], (due, 1)))
+        message = simulator.receive()
+        if not isinstance(message, DecisionBatch):
+            return repr(message)
+        due = int(message.due.sum())
+
+
+def test_branches_go_their_own_ways_and_leave_the_original_alone() -> None:
+    _, wanted, _ = branched_at(scenario(), lambda n: False)
+    _, again, branches = branched_at(scenario(), lambda n: n == 5, at_once=3)
+    assert again == wanted
+    ends = []
+    for window, (_, branch) in zip((5e3, 2e4, 8e4), branches, strict=True):
+        (inner,) = branch.branch()
+        ends.append(played_from(inner, window))
+        assert played_from(branch, window) == ends[-1]
+        inner.close()
+        branch.close()
+    assert len(set(ends)) == 3
+
+
+def test_a_branch_outlives_its_original_and_plays_further_episodes() -> None:
+    with Simulator() as original:
+        original.send_reset(scenario())
+        original.receive()
+        (branch,) = original.branch()
+    assert branch.pid is not None
+    assert alive(branch.pid)
+    wanted = branched_at(scenario(), lambda n: False)[1]
+    rng = np.random.default_rng(3)
+    branch.send_reset(scenario())
+    while isinstance(message := branch.receive(), DecisionBatch):
+        branch.send_actions(drawn(rng, message))
+    assert json.dumps(message.results, sort_keys=True) == wanted
+    branch.close()
+
+
+def test_branches_end_with_the_process_that_uses_them() -> None:
+    code = (
+        "from tests.simulator.test_branching import *\n"
+        "s = Simulator(); s.send_reset(scenario()); s.receive()\n"
+        "more = s.branch(3); more += more[0].branch(2)\n"
+        "print(*[x.pid for x in [s, *more]], flush=True); time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True) as user:
+        assert user.stdout is not None
+        pids = [int(pid) for pid in user.stdout.readline().split()]
+        assert len(pids) == 6
+        assert all(map(alive, pids))
+        user.kill()
+    deadline = time.monotonic() + 5
+    while any(map(alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not any(map(alive, pids))
+
+
+def test_branches_leave_nothing_behind() -> None:
+    with Simulator() as original:
+        original.send_reset(scenario())
+        original.receive()
+        before = (len(os.listdir("/proc/self/fd")), shared_memory())
+        pids = []
+        for number in range(200):
+            (branch,) = original.branch()
+            pids.append(branch.pid)
+            if number % 2:
+                branch.close()
+            del branch  # as good
+        assert (len(os.listdir("/proc/self/fd")), shared_memory()) == before
+    assert not any(alive(pid) for pid in pids if pid is not None)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(pids[-1] or 0, os.WNOHANG)
+
+
+@pytest.mark.parametrize(
+    ("number", "error", "words"),
+    [(signal.SIGKILL, SimulatorDied, "signal 9"), (signal.SIGSTOP, SimulatorHung, "was stopped")],
+)
+def test_a_branch_that_is_killed_or_stopped_is_an_error_of_its_own(
+    number: signal.Signals, error: type[SimulatorError], words: str
+) -> None:
+    with Simulator(hang_timeout_s=0.3) as original:
+        original.send_reset(scenario())
+        message = original.receive()
+        assert isinstance(message, DecisionBatch)
+        (branch,) = original.branch()
+        assert branch.pid is not None
+        os.kill(branch.pid, number)
+        branch.send_actions(drawn(np.random.default_rng(0), message))
+        with pytest.raises(error, match=words):
+            branch.receive()
+        original.send_actions(drawn(np.random.default_rng(0), message))
+        assert original.receive()
+
+
+def test_without_descriptors_there_is_no_branch_and_the_original_goes_on() -> None:
+    with Simulator() as original:
+        original.send_reset(scenario())
+        message = original.receive()
+        assert isinstance(message, DecisionBatch)
+        before = len(os.listdir("/proc/self/fd"))
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(
+            resource.RLIMIT_NOFILE, (max(map(int, os.listdir("/proc/self/fd"))) + 8, limits[1])
+        )
+        try:
+            with pytest.raises(SimulatorError, match="there is no channel to a copy"):
+                original.branch(300)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        assert len(os.listdir("/proc/self/fd")) == before
+        original.send_actions(drawn(np.random.default_rng(0), message))
+        assert original.receive()
+
+
+def test_a_copy_that_cannot_be_made_is_an_error_and_the_original_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with Simulator() as original:
+        original.send_reset(scenario())
+        message = original.receive()
+        assert isinstance(message, DecisionBatch)
+        monkeypatch.setattr("ns3_env.simulator.simulator.LastWords", NoFile)
+        with pytest.raises(SimulatorError, match="cannot be copied: No such file"):
+            original.branch()
+        original.send_actions(drawn(np.random.default_rng(0), message))
+        assert original.receive()
+
+
+class NoFile:
+    """What is no open file for the copy's output."""
+
+    fd = 99_999
+
+    def __init__(self, name: str) -> None:
+        """Nothing is made."""
+
+    def close(self) -> None:
+        """Nothing is closed."""
+
+
+def test_only_a_simulator_that_waits_for_actions_branches() -> None:
+    with Simulator() as simulator:
+        for step in (lambda: None, lambda: simulator.send_reset(scenario())):
+            step()
+            with pytest.raises(RuntimeError, match="waits for actions"):
+                simulator.branch()
+        simulator.receive()
+        (branch,) = simulator.branch()
+        played_from(branch)
+        with pytest.raises(RuntimeError, match="waits for actions"):
+            branch.branch()
+        branch.close()
+
+
+def test_captures_stay_the_originals(tmp_path: Path) -> None:
+    files = []
+    for name in ("alone", "branched"):
+        (tmp_path / name).mkdir()
+        prefix = str(tmp_path / name / "x")
+        given = scenario(record={"pcap": prefix})
+        branches = branched_at(given, lambda n, name=name: name == "branched" and n < 3)[2]
+        for _, branch in branches:
+            played_from(branch)
+            branch.close()
+        files.append({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()})
+    assert files[0] == files[1]
+    assert sum(map(len, files[0].values())) > 10_000
+
+
+def test_policies_inside_branch_between_transitions(tmp_path: Path) -> None:
+    policy = {"name": "policy", "attributes": {"File": str(mlp_file(tmp_path / "policy.safetensors"))}}
+    given = scenario(controllers=[policy], controlled_flows=None).to_simulator_json()
+    given["record"] = {**given.get("record", {}), "transitions": True}
+    with Simulator(capacity=16) as original:
+        original.send_reset(given)
+        assert isinstance(original.receive(), Transitions)
+        (branch,) = original.branch()
+        ends = []
+        for simulator in (original, branch):
+            seen = []
+            while True:
+                simulator.send_actions(())
+                if isinstance(message := simulator.receive(), EpisodeEnd):
+                    break
+                seen.append(message.records.tobytes())
+            ends.append((seen, json.dumps(message.results, sort_keys=True)))
+        assert ends[0] == ends[1]
+        branch.close()
+
+
+def steps(env: FlowEnv, count: int = 6) -> list[tuple[bytes, float]]:
+    told = []
+    for k in range(count):
+        observation, reward, *_ = env.step(np.array([0.3 * (-1) ** k]))
+        told.append((observation.tobytes(), float(reward)))
+    return told
+
+
+def test_an_environment_goes_back_to_its_snapshot() -> None:
+    env = FlowEnv({**KEYS, "traffic": {**KEYS["traffic"], "size_bytes": 1_000_000}})
+    env.reset(seed=4)
+    env.step(np.array([0.1]))
+    snapshot, branch = env.snapshot(), env.branch()
+    wanted = steps(env)
+    for _ in range(2):
+        env.restore(snapshot)
+        assert steps(env) == wanted
+    assert steps(branch) == wanted
+    for made in (env, snapshot, branch):
+        made.reset(seed=9)
+    assert steps(env) == steps(snapshot) == steps(branch)
+    for made in (env, snapshot, branch):
+        made.close()
+
+
+def test_a_stream_branches_where_all_of_it_waits() -> None:
+    with FlowStream(scenario(), num_simulators=2, slots=4) as stream:
+        stream.start()
+        with pytest.raises(RuntimeError, match="recv"):
+            stream.branch()
+        batch = stream.recv(wait_all=True)
+        stream.send(np.zeros((int(batch.due.sum()), 1)), batch.slots[batch.due])
+        batch = stream.recv(wait_all=True)
+        with stream.branch() as branch:
+            due = batch.slots[batch.due]
+            told = []
+            for one in (stream, branch):
+                one.send(np.full((len(due), 1), 0.2), due)
+                told.append(one.recv(wait_all=True))
+            assert told[0].observations.tobytes() == told[1].observations.tobytes()
+            assert told[0].slots.tolist() == told[1].slots.tolist()
