@@ -11,8 +11,9 @@ import pytest
 import yaml
 
 from ns3_env.eval.commands.evaluation import main
-from ns3_env.eval.episodes.results import FLOW_COLUMNS, QUEUE_COLUMNS
+from ns3_env.eval.episodes.results import FLOW_COLUMNS, QUEUE_COLUMNS, resolved
 from ns3_env.eval.episodes.series import COLUMNS
+from ns3_env.scenario import Scenario
 from tests.paths import ROOT
 from tests.samples.files import Refused, dumped, rows
 
@@ -287,3 +288,18 @@ def test_flows_of_an_agent_need_a_policy(scenario: Path, tmp_path: Path, refused
     agents = ["traffic.controller=agent", "controllers=[agent]"]
     said = refused(main, "run", scenario, "--out", tmp_path / "out", "--controllers", "hpcc", *agents)
     assert "traffic.controller: flows under 'agent'" in said
+
+
+@pytest.mark.parametrize("buffer", ["32MB", "500kB"])
+def test_what_was_played_can_be_played_again(buffer: str) -> None:
+    """Also where half of the buffer bounds the marks' thresholds."""
+    keys = {
+        **SCENARIO,
+        "traffic": {"kind": "incast", "size_bytes": 10_000},
+        "switch": {"buffer_bytes": buffer},
+    }
+    played = Scenario.from_mapping(keys, "played")
+    again = Scenario.from_mapping(resolved(played), "again")
+    sent = [one.to_simulator_json() for one in (played, again)]
+    assert sent[0]["switch"] == sent[1]["switch"]
+    assert ("most_kmax_bytes" in sent[0]["switch"]["ecn"]) == (buffer == "500kB")
