@@ -111,8 +111,8 @@ def planner() -> None:
             print(
                 f"| {cell} | {name} | {np.mean([x.base for x in plans]):.2f} "
                 f"| {np.mean([x.planned for x in plans]):.2f} "
-                f"| {np.mean(gains):.1%} ({low:.1%} to {high:.1%}) "
-                f"| {changed:.0%} | {np.mean([x.branches for x in plans]):,.0f} | {took:.1f} |",
+                f"| {100 * np.mean(gains):.1f} % ({100 * low:.1f} % to {100 * high:.1f} %) "
+                f"| {100 * changed:.0f} % | {np.mean([x.branches for x in plans]):,.0f} | {took:.1f} |",
                 flush=True,
             )
 

@@ -2,8 +2,8 @@
 """The rollout algorithm (Bertsekas 1997): at decisions, the best of a few actions in branches.
 
 Each action is tried in a branch, which the base policy plays to the episode's end. What is found is exact and
-never worse than the base policy, for the simulator is deterministic. It needs the flows to come, and seconds for
-a millisecond: a bound on what a policy could do, and no policy for a network.
+never worse than the base policy, for the simulator is deterministic. It needs the flows to come, and seconds
+for a millisecond: a bound on what a policy could do, and no policy for a network.
 """
 
 from __future__ import annotations
