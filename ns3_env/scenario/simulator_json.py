@@ -218,6 +218,8 @@ def _drawn(
             for name, column in zip(Stream._fields, zip(*streams, strict=True), strict=True)
             if name != "group"
         }
+    if flows.tasks:
+        content["dependencies"] = flows.tasks.content(len(flows))
     if scenario.groups:
         number = {name: i for i, name in enumerate(scenario.groups)}
         content["groups"] = list(number)

@@ -15,6 +15,14 @@
     Where the scenario has groups, or traffic classes, there are ``group`` ("" of none) and ``class``, names.
     Under TCP there are columns rtt_samples (how many), rtt_mean_ns, rtt_p50_ns, rtt_p99_ns, rtt_max_ns: of
     the flow's data segments as its sender measures them; −1 where there was no sample.
+    Where flows wait for others there is delivered_ns: when the receiver had the last byte (−1: never).
+    start_ns is then when they started; a flow that waited in vain has the run's end.
+``steps``
+    where flows wait for others: columns start_ns and end_ns of the computations, −1 of what never came.
+``jobs``
+    where there are training jobs: names and parts (collectives, "compute"), and columns over all flows and
+    then all steps: job and part (indices, −1 of none), iteration, rank (that sends or computes), peer (that
+    receives, −1 of a step).
 ``reordering``
     with those columns: the sums of either over all flows.
 ``rtt``

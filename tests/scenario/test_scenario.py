@@ -156,7 +156,11 @@ def test_csv_lies_beside_its_scenario(tmp_path: Path, monkeypatch: pytest.Monkey
         (HEADER + "0,4,1,0\n1,4,1,0\n0,4,2,0\n", 4, "the same src, dst and start_ns as line 2"),
         (HEADER + "0,4,1\n", 2, "3 values, but there are 4 columns"),
         (HEADER.strip() + ",controller\n0,4,1,0\n", 2, "4 values, but there are 5 columns"),
-        (HEADER.strip() + ",law\n0,4,1,0,x\n", 1, "and may name controller; it names src,dst,size_bytes"),
+        (
+            HEADER.strip() + ",law\n0,4,1,0,x\n",
+            1,
+            "and may name controller, name, after, delay_ns; it names src",
+        ),
         (HEADER + "0,4,1,0,9\n", 2, "5 values, but there are 4 columns"),
         (HEADER + '0,"4,1,0\n', 2, "not a CSV"),
         ("s\x85rc,d\u2028st,size_bytes,start_ns\n", 1, "s\\x85rc,d\\u2028st"),

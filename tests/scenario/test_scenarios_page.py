@@ -23,6 +23,9 @@ EXAMPLES = [parse(text) for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DO
 ROOM = {
     "poisson_incast": {"topology": {"kind": "leaf_spine"}},
     "mix": {"topology": {"kind": "leaf_spine"}},
+    "list": {"topology": {"kind": "leaf_spine"}},
+    "collective": {"topology": {"kind": "leaf_spine"}},
+    "jobs": {"topology": {"kind": "leaf_spine"}},
     "published": {"topology": {"kind": "published", "file": "topology.txt"}, "time_limit_ns": "2.1s"},
 }
 

@@ -15,6 +15,18 @@
 namespace ns3::env
 {
 
+class Flow;
+
+/// Who is told that a flow's receiver has all of its bytes.
+class DeliveryListener
+{
+  public:
+    virtual ~DeliveryListener() = default;
+
+    /// The receiver has the last byte, and all before it, now; the sender may not know yet.
+    virtual void OnDelivered(const Flow& flow) = 0;
+};
+
 /// A flow under way. FlowState is its face to the congestion controller.
 class Flow : public FlowState
 {
@@ -31,6 +43,8 @@ class Flow : public FlowState
     Picos Standalone() const { return m_standalone; } ///< -1: endless
 
     virtual void Start() = 0;
+    /// `listener` will be told once, when the receiver has all of it; not of an endless one. Before it starts.
+    virtual void AwaitDelivery(DeliveryListener& listener) = 0;
     /// The episode ends with this flow unfinished: no callback, no further event.
     virtual void Abort() = 0;
     /// Holds the flow back (an agent's decision is pending) or lets it go on.

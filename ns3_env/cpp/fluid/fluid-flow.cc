@@ -122,6 +122,10 @@ void
 FluidFlow::Finish()
 {
     m_end = NowPicos();
+    if (m_awaiting != nullptr)
+    {
+        m_awaiting->OnDelivered(*this);
+    }
     ReportFinished();
 }
 

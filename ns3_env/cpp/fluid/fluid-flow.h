@@ -52,6 +52,8 @@ class FluidFlow final : public Flow
     /// @name Flow
     /// @{
     void Start() override {}
+    /// A fluid has all of it when it ends.
+    void AwaitDelivery(DeliveryListener& listener) override { m_awaiting = &listener; }
     void Abort() override;
     void SetHeld(bool) override {}
     Object& Controller() const override { return *m_controller; }
@@ -77,6 +79,7 @@ class FluidFlow final : public Flow
     Picos m_since{0};
     Picos m_throughAt{NEVER};
     Picos m_end{-1};
+    DeliveryListener* m_awaiting{nullptr};
 };
 
 } // namespace ns3::env

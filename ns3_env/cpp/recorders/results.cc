@@ -3,6 +3,7 @@
 #include "results.h"
 
 #include "columns.h"
+#include "tasks.h"
 
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
@@ -426,6 +427,7 @@ ResultsToJson(const Episode& episode, const Recorders& recorders)
     Columns* const columns = episode.GetScenario().columns ? &behind : nullptr;
     Json json;
     json["flows"] = FlowsToJson(episode);
+    AddTasks(json, episode);
     if (!episode.GetScenario().streams.empty())
     {
         json["streams"] = StreamsToJson(episode);

@@ -35,6 +35,15 @@ Episode::Episode(Scenario scenario, FlowHook onCreate)
 {
     m_order.resize(m_scenario.flows.size());
     std::iota(m_order.begin(), m_order.end(), 0);
+    if (m_scenario.dependencies)
+    {
+        m_dependencies = std::make_unique<Dependencies>(
+            *m_scenario.dependencies,
+            m_scenario.flows.size(),
+            [this](uint32_t flow) { StartWaiting(flow); },
+            [this] { CutIfOver(); });
+        std::erase_if(m_order, [this](uint32_t flow) { return m_dependencies->Waits(flow); });
+    }
     std::stable_sort(m_order.begin(),
                      m_order.end(),
                      [this](uint32_t a, uint32_t b)
@@ -95,15 +104,43 @@ Episode::StartDueFlows()
             return;
         }
         ++m_nextStart;
-        Heartbeat::Beat();
-        auto& flow = m_flows[entry.flow.id];
-        flow = Create(entry);
-        m_live.push_back(flow.get());
-        m_onCreate(*flow, entry);
-        m_traces.created(*flow);
-        StartFlow(*flow);
+        Begin(entry);
     }
-    m_traces.allStarted();
+    ReportAllStarted();
+}
+
+void
+Episode::Begin(const FlowEntry& entry)
+{
+    Heartbeat::Beat();
+    auto& flow = m_flows[entry.flow.id];
+    flow = Create(entry);
+    if (m_dependencies && !entry.flow.IsEndless())
+    {
+        flow->AwaitDelivery(*m_dependencies);
+    }
+    m_live.push_back(flow.get());
+    m_onCreate(*flow, entry);
+    m_traces.created(*flow);
+    StartFlow(*flow);
+}
+
+void
+Episode::StartWaiting(uint32_t flow)
+{
+    SweepRetired();
+    m_scenario.flows[flow].flow.start = NowPicos(); // which nobody could know before
+    Begin(m_scenario.flows[flow]);
+    ReportAllStarted();
+}
+
+void
+Episode::ReportAllStarted()
+{
+    if (m_nextStart == m_order.size() && (!m_dependencies || m_dependencies->FlowsLeft() == 0))
+    {
+        m_traces.allStarted();
+    }
 }
 
 void
@@ -149,7 +186,13 @@ Episode::OnFinished(Flow& flow)
     Record(flow);
     m_live.erase(std::find(m_live.begin(), m_live.end(), &flow));
     m_retired.push_back(flow.Id());
-    if (m_finished == m_withEnd)
+    CutIfOver();
+}
+
+void
+Episode::CutIfOver()
+{
+    if (m_finished == m_withEnd && (!m_dependencies || m_dependencies->AreStepsOver()))
     {
         Cut(); // what is endless goes no further
     }
@@ -193,12 +236,24 @@ Episode::Run()
 {
     Simulator::ScheduleNow(&Episode::StartDueFlows, this);
     Simulator::Schedule(Time(m_scenario.timeLimit), &Episode::Cut, this);
+    if (m_dependencies)
+    {
+        m_dependencies->Begin();
+    }
     OnRunBegins();
     m_traces.begin();
     Simulator::Run();
     if (!m_ended)
     {
         m_endTime = NowPicos();
+    }
+    if (m_dependencies)
+    {
+        for (FlowEntry& entry : m_scenario.flows) // that waited in vain has not lived
+        {
+            const bool started = m_records[entry.flow.id].baseRtt > 0;
+            entry.flow.start = started ? entry.flow.start : std::max(entry.flow.start, m_endTime);
+        }
     }
     m_traces.ended();
     for (Flow* flow : m_live)

@@ -3,6 +3,7 @@
 #ifndef NS3_ENV_RUN_EPISODE_H
 #define NS3_ENV_RUN_EPISODE_H
 
+#include "dependencies.h"
 #include "run-report.h"
 #include "scenario.h"
 
@@ -99,6 +100,8 @@ class Episode
     Picos EndTime() const { return m_endTime; }
     /// Of all recorded flows together; null where they keep none.
     const RttSamples* Rtts() const { return m_rtts ? &*m_rtts : nullptr; }
+    /// Null where no flow waits for another.
+    const Dependencies* Waiting() const { return m_dependencies.get(); }
     /// Of the flows that have an end.
     uint64_t Unfinished() const { return m_withEnd - m_finished; }
 
@@ -140,6 +143,10 @@ class Episode
 
   private:
     void StartDueFlows();
+    void Begin(const FlowEntry& entry);
+    void StartWaiting(uint32_t flow);
+    void ReportAllStarted();
+    void CutIfOver();
     std::unique_ptr<Flow> Create(const FlowEntry& entry);
     void OnFinished(Flow& flow);
     void Record(const Flow& flow);
@@ -154,7 +161,8 @@ class Episode
     FlowHook m_onCreate;
     std::function<void(Picos)> m_onCut;
 
-    std::vector<uint32_t> m_order; ///< flows by start time
+    std::unique_ptr<Dependencies> m_dependencies;
+    std::vector<uint32_t> m_order; ///< flows by start time, but for those that wait
     size_t m_nextStart{0};
     std::map<std::pair<uint32_t, uint32_t>, uint16_t> m_portCount; ///< flows so far per host pair
     std::vector<Flow*> m_live;

@@ -332,6 +332,15 @@ Scenario::FromJson(const std::string& text, const OwnKeys& own)
     }
     s.clock = ReadClock(root);
     ReadFlows(root.Sub("flows"), s);
+    if (root.Has("dependencies"))
+    {
+        std::vector<Picos> starts;
+        for (const FlowEntry& entry : s.flows)
+        {
+            starts.push_back(entry.flow.start);
+        }
+        s.dependencies = ReadDependencies(root.Sub("dependencies"), starts);
+    }
     if (root.Has("streams"))
     {
         ReadStreams(root.Sub("streams"), s);

@@ -3,6 +3,7 @@
 #ifndef NS3_ENV_RUN_SCENARIO_H
 #define NS3_ENV_RUN_SCENARIO_H
 
+#include "dependency-spec.h"
 #include "path-spec.h"
 #include "reliability.h"
 
@@ -107,6 +108,7 @@ struct Scenario
     std::vector<std::string> groups; ///< of flows, by name
     std::vector<FlowEntry> flows;
     std::vector<StreamEntry> streams;
+    std::optional<DependencySpec> dependencies; ///< absent: each flow starts at its own time
     bool recordQueues{true};
     bool recordWindows{false};
     bool recordEvents{false};

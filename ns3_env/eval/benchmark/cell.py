@@ -46,6 +46,8 @@ CELL_FILES = (
     "losses.csv",
     "groups.csv",
     "classes.csv",
+    "jobs.csv",
+    "tasks.csv",
     "queue_cdf.csv",
     "series.csv",
 )

@@ -10,6 +10,8 @@ from ns3_env.agents.configuration.run_folder import versions
 from ns3_env.config.yaml import to_text
 from ns3_env.eval.episodes.series import FILES as SERIES_FILES
 from ns3_env.eval.metrics import OF_FLOWS, by_group, measure, without_nan
+from ns3_env.eval.metrics.jobs import SECTION as JOBS
+from ns3_env.eval.metrics.jobs import TASK_COLUMNS, spans, task_rows
 from ns3_env.eval.plots.table import csv_text
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import default_attributes
@@ -69,6 +71,18 @@ STREAM_COLUMNS = (
     "received_bytes",
     "lost_bytes",
 )
+#: A row for each iteration of a job (``part`` empty), and for each of its collectives.
+JOB_COLUMNS = (
+    "job",
+    "iteration",
+    "part",
+    "start_ns",
+    "end_ns",
+    "duration_ns",
+    "compute_ns",
+    "exposed_ns",
+    "straggler_ns",
+)
 #: Columns of flows.csv that are there where the results have them.
 MORE_COLUMNS = (
     "group",
@@ -77,6 +91,7 @@ MORE_COLUMNS = (
     "endless",
     "out_of_order_packets",
     "duplicate_bytes",
+    "delivered_ns",
     "reordered_packets",
     "reorder_distance",
     "rtt_samples",
@@ -93,6 +108,8 @@ FILES = (
     "losses.csv",
     "groups.csv",
     "classes.csv",
+    "jobs.csv",
+    "tasks.csv",
     "counters.csv",
     "config.yaml",
     *SERIES_FILES,
@@ -113,7 +130,9 @@ def result_files(
     row for each stream (``ns3_env.simulator.results`` has the columns). queues.csv: a row for each switch
     port that sent anything; lengths are time-weighted. losses.csv, where packets were lost: a row for each
     port and cause (``ns3_env.simulator.results`` has the causes). groups.csv and classes.csv, where the
-    scenario has some: metrics of each group's flows, and each class's queue at each port. counters.csv, where
+    scenario has some: metrics of each group's flows, and each class's queue at each port. jobs.csv, where
+    there are training jobs: iterations and collectives (``ns3_env.eval.metrics.jobs``);
+    tasks.csv: a row for each flow and computation of theirs that began. counters.csv, where
     a controller counts something: a row per flow, empty where its controller does not. With a measurement
     window flows.csv has
     ``counted``, queues.csv ``window_tx_bytes``, and its lengths are those within the window. Under TCP
@@ -142,6 +161,10 @@ def result_files(
         )
     if of_classes := [{**port, **own} for port in results["queues"] for own in port.get("classes", ())]:
         found["classes.csv"] = _by_row(CLASS_COLUMNS, of_classes)
+    if JOBS in results:
+        of_jobs = [[*(getattr(x, name) for name in JOB_COLUMNS), int(x.finished)] for x in spans(results)]
+        found["jobs.csv"] = csv_text([*JOB_COLUMNS, "finished"], of_jobs)
+        found["tasks.csv"] = csv_text(TASK_COLUMNS, task_rows(results))
     if counters := results["flow_counters"]:
         numbers = range(len(finished))
         found["counters.csv"] = _by_column({"flow": numbers, **counters})

@@ -17,6 +17,7 @@ from ns3_env.eval.metrics import (  # noqa: F401, the order of tables
     duration,
     fairness,
     goodput,
+    jobs,
     losses,
     paths,
     pauses,

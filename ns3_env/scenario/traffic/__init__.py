@@ -19,6 +19,7 @@ from ns3_env.scenario.traffic.constant_rate import ConstantRate
 from ns3_env.scenario.traffic.flow_file import FlowFile
 from ns3_env.scenario.traffic.groups import Group
 from ns3_env.scenario.traffic.incast import Incast, Joining, LongShort
+from ns3_env.scenario.traffic.jobs import Collective, Jobs
 from ns3_env.scenario.traffic.kind import DATA_GROUP, Flows, Stream, TrafficKind
 from ns3_env.scenario.traffic.listed import Flow, FlowList
 from ns3_env.scenario.traffic.poisson import Poisson, PoissonIncast
@@ -38,6 +39,7 @@ __all__ = [
     "ENDLESS",
     "ENDLESS_BYTES",
     "SIZE_CDFS",
+    "Collective",
     "ConstantRate",
     "Flow",
     "FlowFile",
@@ -46,6 +48,7 @@ __all__ = [
     "Flows",
     "Group",
     "Incast",
+    "Jobs",
     "Joining",
     "LongShort",
     "Mix",
@@ -125,6 +128,8 @@ _Kinds = (
     | FlowFile
     | PublishedFlows
     | ConstantRate
+    | Collective
+    | Jobs
     | Mix
 )
 Traffic = Annotated[_Kinds, Field(discriminator="kind"), BeforeValidator(named_by("kind", _Kinds))]

@@ -7,7 +7,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import ClassVar, Literal, TextIO
+from typing import Any, ClassVar, Literal, TextIO
 
 import numpy as np
 from pydantic import PrivateAttr, model_validator
@@ -19,11 +19,12 @@ from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
 from ns3_env.scenario.traffic.listed import FlowList
 from ns3_env.scenario.traffic.sizes import ENDLESS, ENDLESS_BYTES, size_of
+from ns3_env.scenario.traffic.tasks import named_waits
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
-#: Columns of a CSV of flows, and the one that may be there.
+#: Columns of a CSV of flows, and those that may be there.
 CSV_COLUMNS = ("src", "dst", "size_bytes", "start_ns")
-CONTROLLER = "controller"
+MORE_COLUMNS = ("controller", "name", "after", "delay_ns")
 
 
 class FlowsInFile(TrafficKind):
@@ -75,7 +76,7 @@ class FlowsInFile(TrafficKind):
         start_ns: int,
         endless: bool = False,
         controller: str | None = None,
-    ) -> None:
+    ) -> bool:
         """Takes a row, or says what is wrong with it; ``size_bytes`` says nothing of an endless flow. A flow
         without a controller of its own has the traffic's."""
         if not (endless or 1 <= size_bytes <= MAX_BYTES):
@@ -88,6 +89,8 @@ class FlowsInFile(TrafficKind):
             size = ENDLESS_BYTES if endless else size_bytes
             self._flows.add(src, dst, size, start_ns, controller or self.controller)
             self._lines.append(line)
+            return True
+        return False
 
     def named_controllers(self) -> set[str]:
         return super().named_controllers() | {name for name in self._flows.controller if name is not None}
@@ -131,7 +134,14 @@ class FlowsInFile(TrafficKind):
             [None if name == self.controller else name for name in self._flows.controller],
         )
         names = ("src", "dst", "size_bytes", "start_ns", "controller")
-        rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+        rows: list[dict[str, Any]] = [
+            dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)
+        ]
+        waits = self._flows.tasks.waits
+        for flow in {other for wait in waits.values() for other in wait.after}:
+            rows[flow]["name"] = str(flow)
+        for flow, wait in waits.items():
+            rows[flow] |= {"after": list(map(str, wait.after)), "delay_ns": wait.delay_ns}
         common = {"controller": self.controller, "group": self.group}
         return FlowList.model_validate({**common, "flows": rows})
 
@@ -143,25 +153,28 @@ class FlowFile(FlowsInFile):
     """Flows as a CSV has them: a header naming src, dst, size_bytes and start_ns, then a row for each flow.
 
     Columns may come in any order. The size of a flow that never ends is ``endless``. A column ``controller``
-    may name each flow's; where it is empty the flow has that of the traffic, or the scenario's.
+    may name each flow's; where it is empty the flow has that of the traffic, or the scenario's. ``name``
+    names a flow, ``after`` those that it waits for (with spaces between); it starts ``delay_ns`` later.
     """
 
     kind_of_file: ClassVar[str] = "CSV"
 
     kind: Literal["csv"] = "csv"
 
+    #: Of each flow: its name, whom it waits for, and the delay then.
+    _waits: list[tuple[str | None, list[str], int]] = PrivateAttr(default_factory=list)
+
     def _take(self, text: TextIO) -> None:
         reader = csv.reader(text, strict=True)
         try:
             header = [name.strip() for name in next(reader, [])]
-            named = CONTROLLER in header
-            columns = (*CSV_COLUMNS, CONTROLLER) if named else CSV_COLUMNS
+            columns = (*CSV_COLUMNS, *(name for name in MORE_COLUMNS if name in header))
             if sorted(header) != sorted(columns):
                 found = ",".join(header) or "nothing"
                 self._wrong.add(
                     1,
-                    f"the header must name {','.join(CSV_COLUMNS)}, and may name {CONTROLLER}; "
-                    f"it names {found}",
+                    f"the header must name {','.join(CSV_COLUMNS)}, and may name "
+                    f"{', '.join(MORE_COLUMNS)}; it names {found}",
                 )
                 return
             order = [header.index(name) for name in columns]
@@ -176,18 +189,31 @@ class FlowFile(FlowsInFile):
                     self._wrong.add(line, f"{len(row)} values, but there are {len(columns)} columns")
                     continue
                 texts = {name: row[i].strip() for name, i in zip(columns, order, strict=True)}
-                controller = texts.pop(CONTROLLER, "") or None
+                controller, name, after = (texts.pop(key, "") for key in MORE_COLUMNS[:3])
+                texts["delay_ns"] = texts.get("delay_ns") or "0"
                 if endless := texts["size_bytes"] == ENDLESS:
                     texts["size_bytes"] = str(ENDLESS_BYTES)
                 numbers = self._wholes(line, texts)
                 if numbers is None:
                     continue
-                src, dst, size, start = numbers
-                if src != dst and (first := seen.setdefault((src, dst, start), line)) != line:
+                src, dst, size, start, delay = numbers
+                alone = src != dst and not after and not delay
+                if alone and (first := seen.setdefault((src, dst, start), line)) != line:
                     self._wrong.add(line, f"the same src, dst and start_ns as line {first}")
-                else:
-                    self._add(line, src, dst, size, start, endless, controller)
+                elif not 0 <= delay <= MAX_TIME_NS:
+                    self._wrong.add(line, f"delay_ns is {delay}, must be in [0, {MAX_TIME_NS}]")
+                elif self._add(line, src, dst, size, start, endless, controller or None):
+                    self._waits.append((name or None, after.split(), delay))
+            self._tie()
         except csv.Error as error:
             self._wrong.add(reader.line_num, f"not a CSV: {error}")
         if not self._lines and not self._wrong:
             self._wrong.add(0, "no flows after the header")
+
+    def _tie(self) -> None:
+        """Makes names to flows that wait for each other; those of rows that are wrong are not known."""
+        if not self._wrong and any(after or delay for _, after, delay in self._waits):
+            names, after, delays = zip(*self._waits, strict=True)
+            self._flows.tasks.waits, wrong = named_waits(names, after, delays)
+            for flow, text in wrong.items():
+                self._wrong.add(self._lines[flow], text)

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from ns3_env.config.model import Strict
 from ns3_env.scenario.topology import Network
+from ns3_env.scenario.traffic.tasks import Tasks
 
 #: The class that the published simulator's flows are in, and these.
 DATA_GROUP = 3
@@ -36,6 +37,7 @@ class Flows:
     ``group`` that of the flow's group, None without.
 
     ``size_bytes`` is 0 of a flow that never ends. ``streams`` run beside the flows and are none of them.
+    ``tasks`` says which flows wait for others, and then start no sooner than at their ``start_ns``.
     """
 
     src: list[int] = field(default_factory=list)
@@ -45,6 +47,7 @@ class Flows:
     controller: list[str | None] = field(default_factory=list)
     group: list[str | None] = field(default_factory=list)
     streams: list[Stream] = field(default_factory=list)
+    tasks: Tasks = field(default_factory=Tasks)
 
     def __len__(self) -> int:
         return len(self.src)
@@ -68,6 +71,8 @@ class Flows:
 
     def extend(self, other: Flows) -> None:
         """Appends another list."""
+        if other.tasks:
+            self.tasks.extend(other.tasks, len(self))
         self.src += other.src
         self.dst += other.dst
         self.size_bytes += other.size_bytes

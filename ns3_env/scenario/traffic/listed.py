@@ -12,7 +12,8 @@ from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS, Nanoseconds, few
 from ns3_env.config.model import Strict
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.kind import DATA_GROUP, MAX_GROUP, Flows, TrafficKind, host_fault
-from ns3_env.scenario.traffic.sizes import FlowSize, bytes_of
+from ns3_env.scenario.traffic.sizes import ENDLESS, FlowSize, bytes_of
+from ns3_env.scenario.traffic.tasks import Wait, named_waits
 
 
 class Flow(Strict):
@@ -24,6 +25,11 @@ class Flow(Strict):
     start_ns: Nanoseconds = Field(default=0, ge=0)
     controller: str | None = None
     group: str | None = None
+    name: str | None = Field(default=None, min_length=1, description="by which others wait for it")
+    after: Annotated[list[str], few(MAX_FLOWS, WHY_FLOWS)] = Field(
+        default=[], description="names of flows: it starts when their receivers have all of them"
+    )
+    delay_ns: Nanoseconds = Field(default=0, ge=0, description="between then, or start_ns, and its start")
 
 
 class FlowList(TrafficKind):
@@ -40,7 +46,14 @@ class FlowList(TrafficKind):
             found += host_fault(network, f"flows.{i}.dst", flow.dst)
             if flow.src == flow.dst:
                 found.append(f"flows.{i}.dst: a flow from host {flow.src} to itself")
-        return found
+            if flow.size_bytes == ENDLESS and flow.name in {x for other in self.flows for x in other.after}:
+                found.append(f"flows.{i}.size_bytes: others wait for its end, and it has none")
+        _, wrong = self._waits()
+        return found + [f"flows.{i}.{text}" for i, text in wrong.items()]
+
+    def _waits(self) -> tuple[dict[int, Wait], dict[int, str]]:
+        flows = self.flows
+        return named_waits([x.name for x in flows], [x.after for x in flows], [x.delay_ns for x in flows])
 
     def named_controllers(self) -> set[str]:
         return super().named_controllers() | {x.controller for x in self.flows if x.controller is not None}
@@ -63,4 +76,5 @@ class FlowList(TrafficKind):
         for x in self.flows:
             name = x.controller or self.controller
             flows.add(x.src, x.dst, bytes_of(x.size_bytes), x.start_ns, name, x.group)
+        flows.tasks.waits = self._waits()[0]
         return flows

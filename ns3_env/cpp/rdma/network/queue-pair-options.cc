@@ -18,6 +18,13 @@ QueuePair::RepeatSelectively(const SelectiveRepeatConfig& config, double capByte
 }
 
 void
+QueuePair::AwaitDelivery(DeliveryListener& listener)
+{
+    m_awaiting = &listener;
+    SetOption(AWAITED, true);
+}
+
+void
 QueuePair::SetNic(const NicConfig& config)
 {
     m_answers = std::make_unique<Answers>(Answers{.config = config});

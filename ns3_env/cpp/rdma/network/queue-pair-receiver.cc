@@ -47,7 +47,7 @@ QueuePair::TurnAround(Packet& packet, PacketKind answer)
 Answer
 QueuePair::OnData(Packet& packet, Picos now)
 {
-    if ((m_options & (STREAM | SELECTIVE | OWN_ANSWERS)) != 0) [[unlikely]]
+    if ((m_options & (STREAM | SELECTIVE | OWN_ANSWERS | AWAITED)) != 0) [[unlikely]]
     {
         return OnDataByOptions(packet, now);
     }
@@ -62,6 +62,18 @@ QueuePair::OnData(Packet& packet, Picos now)
 
 Answer
 QueuePair::OnDataByOptions(Packet& packet, Picos now)
+{
+    const Answer answer = AnswerByOptions(packet, now);
+    if ((m_options & AWAITED) != 0 && m_expected == m_sizeBytes)
+    {
+        SetOption(AWAITED, false);
+        m_awaiting->OnDelivered(*this);
+    }
+    return answer;
+}
+
+Answer
+QueuePair::AnswerByOptions(Packet& packet, Picos now)
 {
     if (m_openLoop)
     {

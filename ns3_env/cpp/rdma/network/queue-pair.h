@@ -84,6 +84,7 @@ class QueuePair final : public Flow
     const PacketOrder* Order() const override { return m_steered ? &m_steered->Order() : nullptr; }
 
     void Start() override;
+    void AwaitDelivery(DeliveryListener& listener) override;
     void Abort() override;
 
     /// @name Sender
@@ -159,8 +160,9 @@ class QueuePair final : public Flow
         HELD = 1,
         STREAM = 2,
         SELECTIVE = 4,
-        OWN_ANSWERS = 8, ///< m_answers
-        KEEPS_PLACE = 16 ///< an ACK beyond the next sequence number does not move it on
+        OWN_ANSWERS = 8,  ///< m_answers
+        KEEPS_PLACE = 16, ///< an ACK beyond the next sequence number does not move it on
+        AWAITED = 32      ///< m_awaiting
     };
 
     /// Both ends of selective repeat.
@@ -200,6 +202,7 @@ class QueuePair final : public Flow
     bool IsAnswered(const Packet& packet, Picos now, PacketKind& answer);
     bool IsAnsweredSelectively(Packet& packet, PacketKind& answer);
     Answer OnDataByOptions(Packet& packet, Picos now);
+    Answer AnswerByOptions(Packet& packet, Picos now);
     Answer AnswerByCard(Packet& packet, PacketKind answer, bool maySkip);
     void TurnAround(Packet& packet, PacketKind answer);
     Nic& Receiver() const;
@@ -257,6 +260,7 @@ class QueuePair final : public Flow
     std::unique_ptr<Selective> m_selective;
     std::unique_ptr<Answers> m_answers;
     std::unique_ptr<SteeredFlow> m_steered;
+    DeliveryListener* m_awaiting{nullptr}; ///< of the last byte
 };
 
 } // namespace ns3::env::rdma

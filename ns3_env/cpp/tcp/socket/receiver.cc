@@ -3,6 +3,7 @@
 #include "receiver.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3::env::tcp
 {
@@ -182,10 +183,23 @@ Receiver::Take(const Segment& segment)
             CountInOrder();
         }
     }
-    if (m_lastByte > 0 && m_arrivedBytes >= m_lastByte && m_delayed.IsSet())
+    if (m_lastByte > 0 && m_arrivedBytes >= m_lastByte)
+    {
+        OnAllArrived();
+    }
+}
+
+void
+Receiver::OnAllArrived()
+{
+    if (m_delayed.IsSet())
     {
         m_delayed.Cancel();
         OnDelayOver();
+    }
+    if (m_arrived)
+    {
+        std::exchange(m_arrived, nullptr)();
     }
 }
 

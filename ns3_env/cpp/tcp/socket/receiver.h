@@ -7,6 +7,7 @@
 #include "reassembly.h"
 
 #include <cstdint>
+#include <functional>
 
 namespace ns3::env::tcp
 {
@@ -25,6 +26,8 @@ class Receiver final : public Endpoint
     void Await(Channel& out);
     /// It acknowledges this byte at once when all before it are there, as one does that answers.
     void SetLastByte(uint64_t bytes) { m_lastByte = bytes; }
+    /// `done` is called once, when that byte and all before it are there.
+    void SetArrivedCallback(std::function<void()> done) { m_arrived = std::move(done); }
     /// Payload bytes that are there in order.
     uint64_t ArrivedBytes() const { return m_arrivedBytes; }
 
@@ -39,6 +42,7 @@ class Receiver final : public Endpoint
     bool UsesEcn() const;
     void SetUpEcn();
     void Take(const Segment& segment);
+    void OnAllArrived();
     void CountInOrder();
     void OnDelayOver();
 
@@ -50,6 +54,7 @@ class Receiver final : public Endpoint
     uint32_t m_unacknowledged{0}; ///< segments since the last ACK
     uint64_t m_lastByte{0};       ///< 0: none
     uint64_t m_arrivedBytes{0};
+    std::function<void()> m_arrived;
 };
 
 } // namespace ns3::env::tcp

@@ -63,6 +63,12 @@ TcpFlow::Start()
 }
 
 void
+TcpFlow::AwaitDelivery(DeliveryListener& listener)
+{
+    m_receiver->SetArrivedCallback([this, &listener] { listener.OnDelivered(*this); });
+}
+
+void
 TcpFlow::Open()
 {
     if (m_controller)

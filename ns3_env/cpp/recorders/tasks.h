@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Results of flows and steps that wait for others: when each was over, and which job it is of.
+#ifndef NS3_ENV_RECORDERS_TASKS_H
+#define NS3_ENV_RECORDERS_TASKS_H
+
+#include "ns3_env/cpp/run/episode.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace ns3::env
+{
+
+/// Adds the column "delivered_ns" to the results' flows, and the tables "steps" and "jobs"; nothing where no flow waits.
+void AddTasks(nlohmann::json& results, const Episode& episode);
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_RECORDERS_TASKS_H

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Starts flows and steps of computation when all that they wait for is over.
+#include "dependencies.h"
+
+#include "ns3/simulator.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
+#include "ns3_env/cpp/engine/now.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ns3::env
+{
+
+Dependencies::Dependencies(const DependencySpec& spec,
+                           size_t flows,
+                           std::function<void(uint32_t flow)> start,
+                           std::function<void()> stepsOver)
+    : m_spec(spec),
+      m_flows(flows),
+      m_start(std::move(start)),
+      m_stepsOver(std::move(stepsOver)),
+      m_left(spec.Tasks()),
+      m_next(spec.Tasks()),
+      m_end(spec.Tasks(), -1),
+      m_stepStart(spec.Tasks() - flows, -1),
+      m_stepsLeft(spec.Tasks() - flows)
+{
+    for (uint32_t task = 0; task < spec.Tasks(); ++task)
+    {
+        Heartbeat::Beat();
+        m_left[task] = spec.Count(task);
+        for (uint32_t i = spec.first[task]; i < spec.first[task + 1]; ++i)
+        {
+            m_next[spec.after[i]].push_back(task);
+        }
+        m_flowsLeft += task < flows && Waits(task) ? 1 : 0;
+    }
+}
+
+bool
+Dependencies::Waits(uint32_t flow) const
+{
+    return m_spec.Count(flow) > 0 || m_spec.delay[flow] > 0;
+}
+
+void
+Dependencies::Begin()
+{
+    for (uint32_t task = 0; task < m_spec.Tasks(); ++task)
+    {
+        Heartbeat::Beat();
+        if (m_left[task] == 0 && (task >= m_flows || Waits(task)))
+        {
+            Release(task);
+        }
+    }
+}
+
+void
+Dependencies::OnDelivered(const Flow& flow)
+{
+    OnOver(flow.Id());
+}
+
+/// Nothing is left that it waits for.
+void
+Dependencies::Release(uint32_t task)
+{
+    const Picos now = NowPicos();
+    const Picos begins = std::max(now, m_spec.start[task]);
+    if (task >= m_flows)
+    {
+        m_stepStart[task - m_flows] = begins;
+    }
+    Simulator::Schedule(Time(begins + m_spec.delay[task] - now),
+                        &Dependencies::OnDelayOver,
+                        this,
+                        task);
+}
+
+void
+Dependencies::OnDelayOver(uint32_t task)
+{
+    if (task < m_flows)
+    {
+        --m_flowsLeft;
+        m_start(task);
+        return;
+    }
+    --m_stepsLeft;
+    OnOver(task);
+    if (m_stepsLeft == 0)
+    {
+        m_stepsOver();
+    }
+}
+
+void
+Dependencies::OnOver(uint32_t task)
+{
+    Heartbeat::Beat();
+    m_end[task] = NowPicos();
+    for (uint32_t other : m_next[task])
+    {
+        if (--m_left[other] == 0)
+        {
+            Release(other);
+        }
+    }
+}
+
+} // namespace ns3::env

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Starts flows and steps of computation when all that they wait for is over.
+#ifndef NS3_ENV_RUN_DEPENDENCIES_H
+#define NS3_ENV_RUN_DEPENDENCIES_H
+
+#include "dependency-spec.h"
+
+#include "ns3_env/cpp/engine/flow.h"
+
+#include <functional>
+#include <vector>
+
+namespace ns3::env
+{
+
+/**
+ * A flow is over, for those that wait for it, when its receiver has its last byte: what comes next in a collective
+ * needs the data, and not the sender's knowledge of them. A task begins when all that it waits for is over, not before
+ * its start; a flow then starts after its delay, a step is over after its own.
+ */
+class Dependencies final : public DeliveryListener
+{
+  public:
+    /// \param spec outlives this \param flows how many \param start starts a flow that has waited, now
+    /// \param stepsOver called when the last step is over
+    Dependencies(const DependencySpec& spec,
+                 size_t flows,
+                 std::function<void(uint32_t flow)> start,
+                 std::function<void()> stepsOver);
+
+    /// Whether the flow waits: for others, or for its delay.
+    bool Waits(uint32_t flow) const;
+    /// Of the flows that wait, those that have not started.
+    size_t FlowsLeft() const { return m_flowsLeft; }
+    bool AreStepsOver() const { return m_stepsLeft == 0; }
+
+    /// Schedules what waits for no other.
+    void Begin();
+    void OnDelivered(const Flow& flow) override;
+
+    /// -1: not yet
+    Picos Delivered(uint32_t flow) const { return m_end[flow]; }
+    Picos StepStart(size_t step) const { return m_stepStart[step]; }
+    Picos StepEnd(size_t step) const { return m_end[m_flows + step]; }
+
+  private:
+    void Release(uint32_t task);
+    void OnDelayOver(uint32_t task);
+    void OnOver(uint32_t task);
+
+    const DependencySpec& m_spec;
+    size_t m_flows;
+    std::function<void(uint32_t)> m_start;
+    std::function<void()> m_stepsOver;
+    std::vector<uint32_t> m_left;              ///< by task: of those it waits for
+    std::vector<std::vector<uint32_t>> m_next; ///< by task: those that wait for it
+    std::vector<Picos> m_end;                  ///< by task
+    std::vector<Picos> m_stepStart;
+    size_t m_flowsLeft{0};
+    size_t m_stepsLeft;
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_RUN_DEPENDENCIES_H

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What waits for what in a scenario: flows, and steps of computation.
+#ifndef NS3_ENV_RUN_DEPENDENCY_SPEC_H
+#define NS3_ENV_RUN_DEPENDENCY_SPEC_H
+
+#include "ns3_env/cpp/contract/units.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3::env
+{
+
+class JsonReader;
+
+/**
+ * A graph without cycles. Its nodes are tasks, by number: the scenario's flows, then the steps, which take time at a
+ * host and send nothing.
+ */
+struct DependencySpec
+{
+    std::vector<Picos> start; ///< by task: not before
+    std::vector<Picos> delay; ///< by task: of a flow before it starts, of a step how long it takes
+    std::vector<uint32_t> first; ///< by task: its place in `after`; one more at the end
+    std::vector<uint32_t> after; ///< tasks that must be over
+
+    /// @name What results repeat, by task; empty where no task belongs to a job
+    /// @{
+    std::vector<std::string> jobs;
+    std::vector<std::string> parts; ///< of an iteration: names of collectives
+    std::vector<int32_t> job;       ///< index into `jobs`, -1 of none
+    std::vector<int32_t> part;      ///< index into `parts`, -1 of none
+    std::vector<int32_t> iteration;
+    std::vector<int32_t> rank; ///< that computes or sends
+    std::vector<int32_t> peer; ///< that receives, -1 of a step
+    /// @}
+
+    size_t Tasks() const { return delay.size(); }
+    uint32_t Count(size_t task) const { return first[task + 1] - first[task]; }
+};
+
+/// \param flowStarts of the scenario's flows \throws ScenarioError, of a cycle too
+DependencySpec ReadDependencies(JsonReader section, const std::vector<Picos>& flowStarts);
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_RUN_DEPENDENCY_SPEC_H

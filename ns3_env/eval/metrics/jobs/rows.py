@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Iterations of training jobs and their collectives, from an episode's results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ns3_env.simulator.results import Floats, Results
+
+SECTION = "jobs"
+#: Of tasks.csv; ``peer`` is the rank that receives, -1 of a computation.
+TASK_COLUMNS = ("job", "iteration", "part", "rank", "peer", "start_ns", "end_ns", "finished")
+Whole = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class TaskTable:
+    """Flows and then steps, a row each; times in ns, the episode's end of what has not ended by then."""
+
+    job: Whole
+    iteration: Whole
+    part: Whole
+    rank: Whole
+    peer: Whole
+    start: Floats
+    end: Floats
+    finished: npt.NDArray[np.bool_]
+    jobs: list[str]
+    parts: list[str]
+
+    def take(self, rows: Whole) -> TaskTable:
+        """These rows alone."""
+        return TaskTable(
+            self.job[rows],
+            self.iteration[rows],
+            self.part[rows],
+            self.rank[rows],
+            self.peer[rows],
+            self.start[rows],
+            self.end[rows],
+            self.finished[rows],
+            self.jobs,
+            self.parts,
+        )
+
+    def is_compute(self) -> npt.NDArray[np.bool_]:
+        """Of each row, whether it is a step."""
+        return self.peer < 0
+
+
+@dataclass(frozen=True)
+class Span:
+    """An iteration, or one collective of it (``part``); times in ns.
+
+    Attributes:
+        start_ns: of the first rank.
+        end_ns: of the last rank; the episode's end where it was cut.
+        compute_ns: how long a rank computed, in the mean over ranks.
+        exposed_ns: how long a rank did not, between its own begin and end, in the mean over ranks.
+        straggler_ns: between the ends of the first rank and of the last.
+        finished: whether all of it was over when the episode ended.
+    """
+
+    job: str
+    iteration: int
+    part: str
+    start_ns: float
+    end_ns: float
+    compute_ns: float
+    exposed_ns: float
+    straggler_ns: float
+    finished: bool
+
+    @property
+    def duration_ns(self) -> float:
+        return self.end_ns - self.start_ns
+
+
+def task_table(results: Results) -> TaskTable:
+    """Flows and steps of jobs; what never began is left out. Raises KeyError without jobs."""
+    jobs, flows, steps = results[SECTION], results["flows"], results["steps"]
+    last = float(results["totals"]["end_ns"])
+    start = np.concatenate([flows["start_ns"], steps["start_ns"]]).astype(np.float64)
+    end = np.concatenate([flows["delivered_ns"], steps["end_ns"]]).astype(np.float64)
+    job, iteration, part, rank, peer = (
+        np.asarray(jobs[name], dtype=np.int64) for name in ("job", "iteration", "part", "rank", "peer")
+    )
+    finished = end >= 0
+    began = (job >= 0) & (finished | ((start >= 0) & (start < last)))
+    end = np.where(finished, end, last)
+    names, parts = list(jobs["names"]), list(jobs["parts"])
+    table = TaskTable(job, iteration, part, rank, peer, start, end, finished, names, parts)
+    return table.take(np.flatnonzero(began))
+
+
+def task_rows(results: Results) -> Iterator[tuple[str, int, str, int, int, float, float, int]]:
+    """A row of ``TASK_COLUMNS`` for each flow and step of a job that began."""
+    table = task_table(results)
+    for row in range(len(table.job)):
+        yield (
+            table.jobs[table.job[row]],
+            int(table.iteration[row]),
+            table.parts[table.part[row]],
+            int(table.rank[row]),
+            int(table.peer[row]),
+            float(table.start[row]),
+            float(table.end[row]),
+            int(table.finished[row]),
+        )
+
+
+def spans(results: Results) -> list[Span]:
+    """Each iteration of each job (``part`` "") and each collective of it, in this order."""
+    table = task_table(results)
+    whole = _whole_iterations(results)
+    found = []
+    for rows in _groups(table.job, table.iteration):
+        own = table.take(rows)
+        job, iteration = int(own.job[0]), int(own.iteration[0])
+        found.append(_span(own, "", (job, iteration) in whole))
+        sent = own.take(np.flatnonzero(~own.is_compute()))
+        for of_part in _groups(sent.part):
+            part = sent.take(of_part)
+            found.append(_span(part, own.parts[int(part.part[0])], bool(part.finished.all())))
+    return found
+
+
+def _whole_iterations(results: Results) -> set[tuple[int, int]]:
+    """(job, iteration) of those of which every task is over."""
+    jobs = results[SECTION]
+    ends = [*results["flows"]["delivered_ns"], *results["steps"]["end_ns"]]
+    rows = list(zip(jobs["job"], jobs["iteration"], strict=True))
+    return set(rows) - {row for row, end in zip(rows, ends, strict=True) if end < 0}
+
+
+def _groups(*keys: Whole) -> Iterator[Whole]:
+    """Rows with the same keys, by ascending keys."""
+    if len(keys[0]) == 0:
+        return
+    order = np.lexsort(keys[::-1])
+    differs = np.any([key[order][1:] != key[order][:-1] for key in keys], axis=0)
+    yield from np.split(order, np.flatnonzero(differs) + 1)
+
+
+def _span(own: TaskTable, part: str, finished: bool) -> Span:
+    ranks = np.unique(np.concatenate([own.rank, own.peer[own.peer >= 0]]))
+    place = np.searchsorted(ranks, own.rank)
+    begins, ends = np.full(len(ranks), np.inf), np.full(len(ranks), -np.inf)
+    np.minimum.at(begins, place, own.start)
+    np.maximum.at(ends, place, own.end)
+    comes = own.peer >= 0
+    np.minimum.at(begins, np.searchsorted(ranks, own.peer[comes]), own.start[comes])
+    np.maximum.at(ends, np.searchsorted(ranks, own.peer[comes]), own.end[comes])
+    steps = np.flatnonzero(own.is_compute())
+    busy = np.zeros(len(ranks))
+    for rows in _groups(place[steps]):
+        mine = steps[rows]
+        busy[place[mine[0]]] = covered_ns(zip(own.start[mine], own.end[mine], strict=True))
+    return Span(
+        own.jobs[int(own.job[0])],
+        int(own.iteration[0]),
+        part,
+        float(begins.min()),
+        float(ends.max()),
+        float(busy.mean()),
+        float((ends - begins - busy).mean()),
+        float(ends.max() - ends.min()),
+        finished,
+    )
+
+
+def covered_ns(intervals: Iterable[tuple[float, float]]) -> float:
+    """How long at least one of the intervals (begin, end) lasts."""
+    ordered = sorted(intervals)
+    total, until = 0.0, -np.inf
+    for begin, end in ordered:
+        total += max(0.0, end - max(begin, until))
+        until = max(until, end)
+    return float(total)

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Collective algorithms as lists of sends between ranks, each after those it needs.
+
+The size is what NCCL's tests call so: the data of each rank (all-reduce, all-to-all, broadcast), what a rank
+brings to a reduce-scatter, what it has after an all-gather. Rings, halving and doubling: Thakur, Rabenseifner
+and Gropp, "Optimization of Collective Communication Operations in MPICH", 2005. Trees: rank i's parent is
+(i - 1) // 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+Algorithm = Literal[
+    "ring_all_reduce",
+    "halving_doubling_all_reduce",
+    "tree_all_reduce",
+    "reduce_scatter",
+    "all_gather",
+    "all_to_all",
+    "broadcast",
+    "pipeline",
+]
+
+
+class Send(NamedTuple):
+    """Bytes from a rank to another, after other sends of the list (by index) that brought what it needs."""
+
+    src: int
+    dst: int
+    size_bytes: int
+    after: tuple[int, ...] = ()
+
+
+def sends(algorithm: Algorithm, ranks: int, size_bytes: int) -> list[Send]:
+    """The sends of a collective among ``ranks``, without those of no byte."""
+    return _ALGORITHMS[algorithm](ranks, size_bytes)
+
+
+def bounds(ranks: int, size_bytes: int) -> list[int]:
+    """Where segments of the data begin, a rank's each, and the last ends; they differ by a byte at most."""
+    return [i * size_bytes // ranks for i in range(ranks + 1)]
+
+
+def _ring(ranks: int, size_bytes: int, rounds: int) -> list[Send]:
+    """In round k rank r sends segment r - k to r + 1, once it has it: from its neighbour's round before."""
+    edge = bounds(ranks, size_bytes)
+    found = []
+    for k in range(rounds):
+        for r in range(ranks):
+            segment = (r - k) % ranks
+            before = ((k - 1) * ranks + (r - 1) % ranks,) if k else ()
+            found.append(Send(r, (r + 1) % ranks, edge[segment + 1] - edge[segment], before))
+    return found
+
+
+def _halving_doubling(ranks: int, size_bytes: int) -> list[Send]:
+    """Ranks half the ranks apart swap halves of the data, then a quarter apart quarters, and back."""
+    edge = bounds(ranks, size_bytes)
+    found: list[Send] = []
+    begins = [0] * ranks
+    got: list[tuple[int, ...]] = [()] * ranks  # all that a rank has received: it sends the sum
+    half = ranks // 2
+    distances = []
+    while half:
+        distances.append(half)
+        half //= 2
+    for d in distances:
+        now = []
+        for r in range(ranks):
+            keeps = begins[r] + (d if r & d else 0)
+            gives = begins[r] + (0 if r & d else d)
+            now.append((keeps, len(found)))
+            found.append(Send(r, r ^ d, edge[gives + d] - edge[gives], got[r]))
+        begins = [keeps for keeps, _ in now]
+        got = [(*got[r], now[r ^ d][1]) for r in range(ranks)]
+    for d in reversed(distances):
+        numbers = []
+        for r in range(ranks):
+            numbers.append(len(found))
+            found.append(Send(r, r ^ d, edge[begins[r] + d] - edge[begins[r]], got[r]))
+        begins = [begin & ~d for begin in begins]
+        got = [(*got[r], numbers[r ^ d]) for r in range(ranks)]
+    return found
+
+
+def _up(ranks: int, size_bytes: int) -> list[Send]:
+    """To the root: each rank when it has its children's."""
+    found: list[Send] = []
+    number: dict[int, int] = {}
+    for r in range(ranks - 1, 0, -1):
+        after = tuple(number[child] for child in (2 * r + 1, 2 * r + 2) if child < ranks)
+        number[r] = len(found)
+        found.append(Send(r, (r - 1) // 2, size_bytes, after))
+    return found
+
+
+def _down(ranks: int, size_bytes: int, before: int = 0, after: tuple[int, ...] = ()) -> list[Send]:
+    """From the root, when these sends are over; ``before``: sends that stand before these."""
+    got = {0: after}
+    found = []
+    for r in range(1, ranks):
+        found.append(Send((r - 1) // 2, r, size_bytes, got[(r - 1) // 2]))
+        got[r] = (before + len(found) - 1,)
+    return found
+
+
+def _tree(ranks: int, size_bytes: int) -> list[Send]:
+    up = _up(ranks, size_bytes)
+    at_root = tuple(i for i, send in enumerate(up) if send.dst == 0)
+    return up + _down(ranks, size_bytes, len(up), at_root)
+
+
+def _all_to_all(ranks: int, size_bytes: int) -> list[Send]:
+    """All at once; a rank begins with its next one, so that not all begin with the same."""
+    edge = bounds(ranks, size_bytes)
+    return [
+        Send(r, (r + k) % ranks, edge[(r + k) % ranks + 1] - edge[(r + k) % ranks])
+        for k in range(1, ranks)
+        for r in range(ranks)
+    ]
+
+
+def _pipeline(ranks: int, size_bytes: int) -> list[Send]:
+    return [Send(r, r + 1, size_bytes, (r - 1,) if r else ()) for r in range(ranks - 1)]
+
+
+_ALGORITHMS: dict[str, Callable[[int, int], list[Send]]] = {
+    "ring_all_reduce": lambda ranks, size: _ring(ranks, size, 2 * (ranks - 1)),
+    "halving_doubling_all_reduce": _halving_doubling,
+    "tree_all_reduce": _tree,
+    "reduce_scatter": lambda ranks, size: _ring(ranks, size, ranks - 1),
+    "all_gather": lambda ranks, size: _ring(ranks, size, ranks - 1),
+    "all_to_all": _all_to_all,
+    "broadcast": _down,
+    "pipeline": _pipeline,
+}

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A training job as traffic: iterations of computation and a collective over a list of ranks."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS, Bytes, Nanoseconds, few
+from ns3_env.scenario.topology import Network
+from ns3_env.scenario.traffic.jobs.algorithms import Algorithm, Send, sends
+from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
+from ns3_env.scenario.traffic.tasks import Label, Step, Task, Wait
+
+MAX_RANKS = 4096
+MAX_ITERATIONS = 10_000
+WHY_RANKS = "an all-to-all has a flow for each pair"
+#: Chunks of one send that are under way at a time: one is on the wire while the other's end is on its way.
+CHUNKS_UNDER_WAY = 2
+
+
+class CollectiveWork(TrafficKind):
+    """What jobs have in common: what each iteration computes and sends.
+
+    In an iteration each rank computes, and then takes part in the collective; its next iteration begins when
+    all that it sends and receives in this one is delivered. A send waits for its rank's computation, and for
+    the sends that bring its data; each chunk of it for the same chunk of those. In a pipeline a rank computes
+    for each chunk (a microbatch), one after the other, before it passes it on.
+    """
+
+    algorithm: Algorithm
+    size_bytes: Bytes = Field(ge=1, description="of each rank's data, as in NCCL's tests")
+    chunk_bytes: Bytes | None = Field(
+        default=None, ge=1, description="a send is cut into flows of as much; none: whole"
+    )
+    iterations: int = Field(default=1, ge=1, le=MAX_ITERATIONS)
+    compute_ns: Nanoseconds = Field(default=0, ge=0, description="of each rank before it sends")
+    compute_spread_ns: Nanoseconds = Field(
+        default=0, ge=0, description="more, drawn uniformly up to it for each computation"
+    )
+    start_ns: Nanoseconds = Field(default=0, ge=0)
+
+    def first_start_ns(self) -> int | None:
+        return self.start_ns + self.compute_ns
+
+    def _size_faults(self, ranks: int, jobs: int = 1) -> list[str]:
+        if self.algorithm == "halving_doubling_all_reduce" and ranks & (ranks - 1):
+            return [f"algorithm: halving and doubling needs a power of two of ranks, and there are {ranks}"]
+        if self.size_bytes < ranks:
+            return [f"size_bytes: {self.size_bytes} B are less than a byte for each of {ranks} ranks"]
+        if self._most_flows(ranks) * jobs > MAX_FLOWS:
+            return [
+                f"chunk_bytes: about {self._most_flows(ranks) * jobs:.3g} flows; there may be at most "
+                f"{MAX_FLOWS}: {WHY_FLOWS}"
+            ]
+        return []
+
+    def _most_flows(self, ranks: int) -> float:
+        each = {
+            "ring_all_reduce": 2 * ranks * (ranks - 1),
+            "reduce_scatter": ranks * (ranks - 1),
+            "all_gather": ranks * (ranks - 1),
+            "all_to_all": ranks * (ranks - 1),
+            "tree_all_reduce": 2 * (ranks - 1),
+            "halving_doubling_all_reduce": 2 * ranks * math.log2(ranks),
+        }.get(self.algorithm, ranks - 1)
+        whole = self.algorithm in ("tree_all_reduce", "broadcast", "pipeline")
+        largest = self.size_bytes if whole else self.size_bytes / ranks
+        return each * self.iterations * max(1, math.ceil(largest / (self.chunk_bytes or self.size_bytes)))
+
+    def _play(self, job: str, hosts: Sequence[int], random: np.random.Generator) -> Flows:
+        """All iterations of one job: rank i is ``hosts[i]``."""
+        found = sends(self.algorithm, len(hosts), self.size_bytes)
+        play = _Play(self, job, hosts, random)
+        for iteration in range(self.iterations):
+            play.iterate(iteration, found)
+        return play.flows
+
+
+class _Play:
+    """One job's flows and steps, made iteration by iteration."""
+
+    def __init__(
+        self, work: CollectiveWork, job: str, hosts: Sequence[int], random: np.random.Generator
+    ) -> None:
+        self.flows = Flows()
+        self._work, self._job, self._hosts, self._random = work, job, hosts, random
+        self._ended: list[tuple[Task, ...]] = [()] * len(hosts)
+
+    def iterate(self, iteration: int, found: Sequence[Send]) -> None:
+        """Adds an iteration with these sends."""
+        work = self._work
+        ready: list[Task] = []
+        pipelined = work.algorithm == "pipeline"
+        if not pipelined:
+            ready = [self._compute(iteration, rank, ()) for rank in range(len(self._hosts))]
+        touched: list[list[Task]] = [[] for _ in self._hosts]
+        computed: list[Task] = []  # by chunk, of the rank before
+        made: list[list[Task]] = []
+        for send in found:
+            pieces = _chunks(send.size_bytes, work.chunk_bytes)
+            if pipelined:
+                computed = self._stage(iteration, send.src, made[-1] if made else [], len(pieces))
+                touched[send.src] += computed
+            chunks: list[Task] = []
+            for i, size in enumerate(pieces):
+                after = [computed[i]] if pipelined else [ready[send.src], *_needed(made, send, i, pieces)]
+                if i >= CHUNKS_UNDER_WAY:
+                    after.append(chunks[i - CHUNKS_UNDER_WAY])
+                chunks.append(self._flow(iteration, send, size, after))
+            made.append(chunks)
+            touched[send.src] += chunks
+            touched[send.dst] += chunks
+        if pipelined:
+            touched[-1] += self._stage(iteration, len(self._hosts) - 1, made[-1], len(made[-1]))
+        self._ended = [tuple(own) or self._ended[rank] for rank, own in enumerate(touched)]
+
+    def _stage(self, iteration: int, rank: int, came: Sequence[Task], chunks: int) -> list[Task]:
+        """A pipeline's rank computes for each chunk that came, in their order."""
+        steps: list[Task] = []
+        for i in range(chunks):
+            steps.append(self._compute(iteration, rank, (*came[i : i + 1], *steps[-1:])))
+        return steps
+
+    def _compute(self, iteration: int, rank: int, after: tuple[Task, ...]) -> Task:
+        work = self._work
+        more = int(self._random.integers(work.compute_spread_ns + 1)) if work.compute_spread_ns else 0
+        step = Step(work.compute_ns + more, (*self._ended[rank], *after), work.start_ns)
+        return self.flows.tasks.add_step(step, Label(self._job, iteration, "compute", rank))
+
+    def _flow(self, iteration: int, send: Send, size: int, after: Sequence[Task]) -> Task:
+        work, flows = self._work, self.flows
+        src, dst = self._hosts[send.src], self._hosts[send.dst]
+        flow = len(flows)
+        flows.add(src, dst, size, work.start_ns, work.controller)
+        flows.tasks.waits[flow] = Wait(tuple(after), 0)
+        flows.tasks.labels[flow] = Label(self._job, iteration, work.algorithm, send.src, send.dst)
+        return flow
+
+
+def _chunks(size_bytes: int, chunk_bytes: int | None) -> list[int]:
+    """As many equal ones (to a byte) as are needed."""
+    count = 1 if chunk_bytes is None else -(-size_bytes // chunk_bytes)
+    return [(i + 1) * size_bytes // count - i * size_bytes // count for i in range(count)]
+
+
+def _needed(made: Sequence[Sequence[Task]], send: Send, chunk: int, pieces: Sequence[int]) -> list[Task]:
+    """What a chunk waits for: the same one of each send before, or all where those are cut otherwise."""
+    found: list[Task] = []
+    for before in send.after:
+        chunks = made[before]
+        found += [chunks[chunk]] if len(chunks) == len(pieces) else chunks
+    return found
+
+
+class Collective(CollectiveWork):
+    """One job: a collective over a list of ranks, over and over."""
+
+    kind: Literal["collective"] = "collective"
+    ranks: Annotated[list[int], few(MAX_RANKS, WHY_RANKS)] | None = Field(
+        default=None, min_length=2, description="hosts, in the order of their ranks; none: all of them"
+    )
+    job: str | None = Field(
+        default=None, min_length=1, description="its name in results; none: the algorithm"
+    )
+
+    def _of(self, network: Network) -> Sequence[int]:
+        return network.hosts if self.ranks is None else self.ranks
+
+    def faults(self, network: Network) -> list[str]:
+        hosts = self._of(network)
+        found = [fault for i, host in enumerate(hosts) for fault in host_fault(network, f"ranks.{i}", host)]
+        twice = [host for host, times in Counter(hosts).items() if times > 1]
+        found += [f"ranks: host {host} has several; each rank is another host" for host in twice]
+        return found or self._size_faults(len(hosts))
+
+    def senders_at(self, network: Network) -> Counter[int]:
+        hosts = self._of(network)
+        each = len(hosts) - 1 if self.algorithm == "all_to_all" else 2
+        return Counter(dict.fromkeys(hosts, each))
+
+    def expected_flows(self, network: Network) -> float:
+        return self._most_flows(len(self._of(network)))
+
+    def generate(self, network: Network, random: np.random.Generator) -> Flows:
+        return self._play(self.job or self.algorithm, self._of(network), random)
+
+
+class Jobs(CollectiveWork):
+    """Several equal jobs at once, on hosts of their own.
+
+    ``packed``: neighbouring hosts, so that a job stays within few racks; ``interleaved``: every so manieth
+    host, so that each job goes through the spines; ``random``: drawn from the seed.
+    """
+
+    kind: Literal["jobs"] = "jobs"
+    jobs: int = Field(default=2, ge=1, le=MAX_RANKS)
+    ranks_each: int = Field(ge=2, le=MAX_RANKS, description="hosts of each job")
+    placement: Literal["packed", "interleaved", "random"] = "interleaved"
+
+    def faults(self, network: Network) -> list[str]:
+        if self.jobs * self.ranks_each > len(network.hosts):
+            return [
+                f"jobs: {self.jobs} jobs of {self.ranks_each} hosts are {self.jobs * self.ranks_each}, and "
+                f"the network has {len(network.hosts)}"
+            ]
+        return self._size_faults(self.ranks_each, self.jobs)
+
+    def senders_at(self, network: Network) -> Counter[int]:
+        return Counter(
+            dict.fromkeys(network.hosts, self.ranks_each - 1 if self.algorithm == "all_to_all" else 2)
+        )
+
+    def expected_flows(self, network: Network) -> float:
+        return self._most_flows(self.ranks_each) * self.jobs
+
+    def generate(self, network: Network, random: np.random.Generator) -> Flows:
+        hosts = list(network.hosts)[: self.jobs * self.ranks_each]
+        if self.placement == "random":
+            hosts = random.permutation(network.hosts)[: len(hosts)].tolist()
+        flows = Flows()
+        for i, own in enumerate(random.spawn(self.jobs)):
+            packed = slice(i * self.ranks_each, (i + 1) * self.ranks_each)
+            chosen = hosts[i :: self.jobs] if self.placement == "interleaved" else hosts[packed]
+            flows.extend(self._play(f"job {i}", chosen, own))
+        return flows

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tasks of a flow list: which flows and steps of computation wait for which, and the jobs they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, NamedTuple
+
+#: A flow by its index, or a step as ``of_step`` numbers it.
+Task = int
+
+
+def of_step(index: int) -> Task:
+    """The step of this index as a task: steps count down from -1, so that flows may come behind."""
+    return -1 - index
+
+
+class Wait(NamedTuple):
+    """What a flow waits for, and how long it waits then (ns)."""
+
+    after: tuple[Task, ...]
+    delay_ns: int
+
+
+class Step(NamedTuple):
+    """Computation: it begins when ``after`` is over, not before ``start_ns``, and takes ``delay_ns``."""
+
+    delay_ns: int
+    after: tuple[Task, ...] = ()
+    start_ns: int = 0
+
+
+class Label(NamedTuple):
+    """Which job a task is of; ``peer`` is the rank that receives, -1 of a step."""
+
+    job: str
+    iteration: int
+    part: str
+    rank: int
+    peer: int = -1
+
+
+@dataclass
+class Tasks:
+    """Waits of flows, steps, and labels of either; empty where each flow starts at its own time."""
+
+    waits: dict[int, Wait] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    labels: dict[Task, Label] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.waits or self.steps)
+
+    def add_step(self, step: Step, label: Label | None = None) -> Task:
+        """Appends a step; its task."""
+        self.steps.append(step)
+        task = of_step(len(self.steps) - 1)
+        if label is not None:
+            self.labels[task] = label
+        return task
+
+    def extend(self, other: Tasks, flows: int) -> None:
+        """Appends others', whose flows come behind ``flows`` of these; jobs keep names of their own."""
+        steps = len(self.steps)
+
+        def moved(task: Task) -> Task:
+            return task + flows if task >= 0 else task - steps
+
+        taken = {label.job for label in self.labels.values()}
+        names: dict[str, str] = {}
+        for label in other.labels.values():
+            names.setdefault(label.job, _free(label.job, taken))
+        self.waits.update(
+            (flow + flows, Wait(tuple(map(moved, wait.after)), wait.delay_ns))
+            for flow, wait in other.waits.items()
+        )
+        self.steps += [step._replace(after=tuple(map(moved, step.after))) for step in other.steps]
+        self.labels.update(
+            (moved(task), label._replace(job=names[label.job])) for task, label in other.labels.items()
+        )
+
+    def content(self, flows: int) -> dict[str, Any]:
+        """What the simulator reads of them, beside ``flows`` flows."""
+        nothing = Wait((), 0)
+        waits = [self.waits.get(flow, nothing) for flow in range(flows)]
+        after = [wait.after for wait in waits] + [step.after for step in self.steps]
+        content: dict[str, Any] = {
+            "step_start_ns": [step.start_ns for step in self.steps],
+            "delay_ns": [wait.delay_ns for wait in waits] + [step.delay_ns for step in self.steps],
+            "after_count": list(map(len, after)),
+            "after": [task if task >= 0 else flows - 1 - task for task in chain.from_iterable(after)],
+        }
+        if self.labels:
+            content |= self._labels(flows)
+        return content
+
+    def _labels(self, flows: int) -> dict[str, Any]:
+        none = Label("", -1, "", -1)
+        tasks = [*range(flows), *map(of_step, range(len(self.steps)))]
+        rows = [self.labels.get(task, none) for task in tasks]
+        jobs, parts = _numbered(row.job for row in rows), _numbered(row.part for row in rows)
+        return {
+            "jobs": list(jobs),
+            "parts": list(parts),
+            "job": [jobs.get(row.job, -1) for row in rows],
+            "part": [parts.get(row.part, -1) for row in rows],
+            "iteration": [row.iteration for row in rows],
+            "rank": [row.rank for row in rows],
+            "peer": [row.peer for row in rows],
+        }
+
+
+def _numbered(names: Iterable[str]) -> dict[str, int]:
+    """By first appearance, but for what has no name."""
+    return {name: i for i, name in enumerate(name for name in dict.fromkeys(names) if name)}
+
+
+def _free(name: str, taken: set[str]) -> str:
+    number, free = 2, name
+    while free in taken:
+        free, number = f"{name} {number}", number + 1
+    taken.add(free)
+    return free
+
+
+def named_waits(
+    names: Sequence[str | None], after: Sequence[Sequence[str]], delays_ns: Sequence[int]
+) -> tuple[dict[int, Wait], dict[int, str]]:
+    """Waits of flows that name each other.
+
+    Args:
+        names: of each flow; None without.
+        after: the names that each waits for.
+        delays_ns: of each.
+
+    Returns:
+        The waits by flow, and what is wrong by flow: a name of none or of two, a circle.
+    """
+    number: dict[str, int] = {}
+    wrong: dict[int, str] = {}
+    for flow, name in enumerate(names):
+        if name is not None and number.setdefault(name, flow) != flow:
+            wrong[flow] = f"name: {name!r} is another flow's as well"
+    waits = {}
+    for flow, (wanted, delay) in enumerate(zip(after, delays_ns, strict=True)):
+        if strange := [name for name in wanted if name not in number]:
+            wrong.setdefault(flow, f"after: there is no flow named {strange[0]!r}")
+        elif wanted or delay:
+            waits[flow] = Wait(tuple(number[name] for name in wanted), delay)
+    if not wrong and (circle := circle_in({flow: wait.after for flow, wait in waits.items()})):
+        shown = " after ".join(str(names[flow]) for flow in [*circle, circle[0]])
+        wrong[circle[0]] = f"after: these wait for each other, so that none ever starts: {shown}"
+    return waits, wrong
+
+
+def circle_in(after: Mapping[Task, Sequence[Task]]) -> list[Task]:
+    """Tasks each of which waits for the next one, and the last for the first; empty where there are none."""
+    left = dict.fromkeys(after, 0)
+    followers: dict[Task, list[Task]] = {}
+    for task, others in after.items():
+        for other in others:
+            left[task] += other in left
+            followers.setdefault(other, []).append(task)
+    ready = [task for task, count in left.items() if count == 0]
+    while ready:
+        over = ready.pop()
+        del left[over]
+        for follower in followers.get(over, ()):
+            left[follower] -= 1
+            if left[follower] == 0:
+                ready.append(follower)
+    if not left:
+        return []
+    way: list[Task] = []
+    place: dict[Task, int] = {}
+    task = next(iter(left))
+    while task not in place:  # whatever is left waits for another one that is left
+        place[task] = len(way)
+        way.append(task)
+        task = next(other for other in after[task] if other in left)
+    return way[place[task] :]

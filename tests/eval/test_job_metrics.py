@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Metrics of training jobs: of made-up results by hand, and of an idle ring by its closed form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ns3_env.eval.episodes.results import result_files
+from ns3_env.eval.metrics import measure
+from ns3_env.eval.metrics.jobs import completion_times, spans
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import Simulator
+
+
+def two_ranks(last_ns: int = 90) -> dict[str, Any]:
+    """Rank 0 computes until 40, rank 1 until 60; each sends to the other, until 80 and ``last_ns``."""
+    return {
+        "flows": {"start_ns": [40, 60], "delivered_ns": [80, last_ns]},
+        "steps": {"start_ns": [0, 0], "end_ns": [40, 60]},
+        "jobs": {
+            "names": ["a"],
+            "parts": ["ring", "compute"],
+            "job": [0] * 4,
+            "iteration": [0] * 4,
+            "part": [0, 0, 1, 1],
+            "rank": [0, 1, 0, 1],
+            "peer": [1, 0, -1, -1],
+        },
+        "totals": {"end_ns": 100},
+    }
+
+
+NAMES = (
+    "job_completion",
+    "job_completion_max",
+    "iteration_time",
+    "collective_time",
+    "exposed_communication",
+    "straggler_spread",
+)
+
+
+def test_an_iteration_by_hand() -> None:
+    whole, ring = spans(two_ranks())
+    assert (whole.start_ns, whole.end_ns, whole.finished) == (0, 90, True)
+    assert (whole.compute_ns, whole.exposed_ns, whole.straggler_ns) == (50, 40, 0)
+    assert (ring.part, ring.start_ns, ring.duration_ns) == ("ring", 40, 50)
+    found = measure(two_ranks(), NAMES)
+    assert list(found.values()) == pytest.approx([90, 90, 90, 50, 40 / 90, 0])
+
+
+def test_what_was_cut_is_no_finished_iteration_but_counts_to_the_jobs_time() -> None:
+    cut = two_ranks(-1)
+    assert [span.finished for span in spans(cut)] == [False, False]
+    assert completion_times(spans(cut)) == [100]
+    found = measure(cut, NAMES)
+    assert found["job_completion"] == 100
+    assert found["iteration_time"] != found["iteration_time"]
+
+
+def test_an_idle_rings_metrics_are_its_closed_form(simulator: Simulator) -> None:
+    ring = {"kind": "collective", "algorithm": "ring_all_reduce", "size_bytes": 80_000, "job": "mine"}
+    scenario = Scenario.from_mapping(
+        {
+            "topology": {"kind": "leaf_spine", "leaves": 1, "spines": 1, "hosts_per_leaf": 8},
+            "controllers": [{"name": "fixed-window"}],
+            "traffic": {**ring, "iterations": 2, "compute_ns": 100_000},
+        },
+        "x",
+    )
+    results = simulator.play(scenario)
+    packet, ack = 83.84, 4.8
+    collective = 14 * (2000 + 11 * packet) + 13 * ack
+    found = measure(results, NAMES)
+    assert found["collective_time"] == pytest.approx(collective, abs=1e-2)
+    assert found["iteration_time"] == pytest.approx(collective + 100_000, abs=1e-2)
+    assert found["job_completion"] == pytest.approx(2 * (collective + 100_000), abs=1e-2)
+    assert found["exposed_communication"] == pytest.approx(collective / (collective + 100_000))
+    assert found["straggler_spread"] == pytest.approx(0, abs=1e-2)
+    rows = result_files(scenario, results)["jobs.csv"].splitlines()
+    assert rows[0].startswith("job,iteration,part,start_ns,end_ns,duration_ns,compute_ns,exposed_ns")
+    assert [row.split(",")[:3] for row in rows[1:]] == [
+        ["mine", "0", ""],
+        ["mine", "0", "ring_all_reduce"],
+        ["mine", "1", ""],
+        ["mine", "1", "ring_all_reduce"],
+    ]

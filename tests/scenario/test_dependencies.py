@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Flows that wait for others: names in lists and CSVs, circles, and jobs as flow lists."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ns3_env.errors import ScenarioError
+from ns3_env.scenario import Scenario
+from ns3_env.scenario.traffic.jobs.algorithms import sends
+
+STAR = {"kind": "leaf_spine", "leaves": 1, "spines": 1, "hosts_per_leaf": 8}
+RING = {"kind": "collective", "algorithm": "ring_all_reduce", "size_bytes": 8000}
+
+
+def made(traffic: dict[str, Any]) -> Scenario:
+    return Scenario.from_mapping({"topology": STAR, "traffic": traffic}, "x.yaml")
+
+
+def listed(*flows: dict[str, Any]) -> dict[str, Any]:
+    return {"kind": "list", "flows": [{"src": 0, "dst": 1, "size_bytes": 1, **flow} for flow in flows]}
+
+
+def refusal(traffic: dict[str, Any]) -> str:
+    with pytest.raises(ScenarioError) as info:
+        made(traffic)
+    return str(info.value)
+
+
+def test_flows_wait_for_those_they_name() -> None:
+    sent = made(listed({"name": "a"}, {"after": ["a", "b"], "delay_ns": 7}, {"name": "b"}))
+    content = sent.to_simulator_json()["dependencies"]
+    assert content["after_count"] == [0, 2, 0]
+    assert content["after"] == [0, 2]
+    assert content["delay_ns"] == [0, 7, 0]
+
+
+def test_a_list_without_waits_says_nothing_of_them() -> None:
+    assert "dependencies" not in made(listed({"name": "a"}, {"start_ns": 5})).to_simulator_json()
+
+
+@pytest.mark.parametrize(
+    ("flows", "fault"),
+    [
+        ([{"after": ["b"]}], "flows.0.after: there is no flow named 'b'"),
+        ([{"name": "a"}, {"name": "a"}], "flows.1.name: 'a' is another flow's as well"),
+        ([{"name": "a", "after": ["a"]}], "flows.0.after: these wait for each other, so that none ever"),
+        (
+            [{"name": "a", "after": ["b"]}, {"name": "b", "after": ["c"]}, {"name": "c", "after": ["a"]}],
+            "a after b after c after a",
+        ),
+        (
+            [{"name": "a", "size_bytes": "endless"}, {"after": ["a"]}],
+            "flows.0.size_bytes: others wait for its end, and it has none",
+        ),
+    ],
+)
+def test_what_never_starts_is_refused(flows: list[dict[str, Any]], fault: str) -> None:
+    assert fault in refusal(listed(*flows))
+
+
+def test_a_csv_names_flows_too(tmp_path: Path) -> None:
+    file = tmp_path / "flows.csv"
+    file.write_text(
+        "name,src,dst,size_bytes,start_ns,after,delay_ns\na,0,1,9,0,,\nb,1,2,9,0,a,5\n,1,2,9,0,a b,\n"
+    )
+    traffic = made({"kind": "csv", "file": str(file)}).traffic
+    content = made({"kind": "csv", "file": str(file)}).to_simulator_json()["dependencies"]
+    assert (content["after_count"], content["after"], content["delay_ns"]) == (
+        [0, 1, 2],
+        [0, 0, 1],
+        [0, 5, 0],
+    )
+    written = made(traffic.without_files().model_dump()).to_simulator_json()["dependencies"]
+    assert written == content
+    file.write_text("name,src,dst,size_bytes,start_ns,after\na,0,1,9,0,b\nb,1,2,9,0,a\n")
+    assert "flows.csv:2: after: these wait for each other" in refusal({"kind": "csv", "file": str(file)})
+
+
+def test_parts_of_a_mix_keep_their_waits_and_their_names() -> None:
+    one = made({**RING, "compute_ns": 5}).to_simulator_json()["dependencies"]
+    two = made({"kind": "mix", "parts": [RING, {**RING, "compute_ns": 5}]}).to_simulator_json()
+    both, flows, steps = two["dependencies"], 112, 8
+    assert both["jobs"] == ["ring_all_reduce", "ring_all_reduce 2"]
+    assert both["delay_ns"][2 * flows :] == [0] * steps + [5] * steps
+    half = len(one["after"])
+    assert len(both["after"]) == 2 * half
+    moved = [flows + x if x < flows else x + flows + steps for x in one["after"]]
+    counts = one["after_count"]
+    assert both["after"][sum(counts[:flows]) :][: sum(counts[:flows])] == moved[: sum(counts[:flows])]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4, 7, 8])
+def test_each_algorithm_brings_every_rank_what_it_is_for(ranks: int) -> None:
+    """Bytes that each rank receives: of a collective's definition, whatever the algorithm."""
+    size = 1000 * ranks
+
+    def received(name: Any) -> list[int]:
+        got: dict[int, int] = defaultdict(int)
+        for send in sends(name, ranks, size):
+            got[send.dst] += send.size_bytes
+        return [got[rank] for rank in range(ranks)]
+
+    share = size - size // ranks
+    assert received("reduce_scatter") == received("all_gather") == received("all_to_all") == [share] * ranks
+    assert received("ring_all_reduce") == [2 * share] * ranks
+    assert received("broadcast") == received("pipeline") == [0] + [size] * (ranks - 1)
+    assert sum(received("tree_all_reduce")) == 2 * size * (ranks - 1)
+    if ranks & (ranks - 1) == 0:
+        assert received("halving_doubling_all_reduce") == [2 * share] * ranks
+
+
+@pytest.mark.parametrize("name", ["ring_all_reduce", "halving_doubling_all_reduce", "tree_all_reduce"])
+def test_an_all_reduce_ends_with_every_ranks_data_at_every_rank(name: Any) -> None:
+    """Whoever receives knows what its sender knew with what the send waits for: at the end all of all."""
+    ranks = 8
+    found = sends(name, ranks, 1000 * ranks)
+    known = [{rank} for rank in range(ranks)]
+    carried: list[set[int]] = []
+    for send in found:
+        what = {send.src}.union(*(carried[i] for i in send.after))
+        assert all(found[i].dst == send.src for i in send.after)
+        carried.append(what)
+        known[send.dst] |= what
+    assert known == [set(range(ranks))] * ranks
+
+
+@pytest.mark.parametrize(
+    ("update", "fault"),
+    [
+        ({"ranks": [0, 1, 1]}, "ranks: host 1 has several"),
+        ({"ranks": [0, 9]}, "ranks.1: there is no host 9; hosts are 0 to 7"),
+        (
+            {"algorithm": "halving_doubling_all_reduce", "ranks": [0, 1, 2]},
+            "needs a power of two of ranks, and there are 3",
+        ),
+        ({"size_bytes": 7}, "size_bytes: 7 B are less than a byte for each of 8 ranks"),
+        ({"size_bytes": 10**12, "chunk_bytes": 1000}, "there may be at most 1000000"),
+    ],
+)
+def test_a_job_that_cannot_be_is_refused(update: dict[str, Any], fault: str) -> None:
+    assert fault in refusal({**RING, **update})
+
+
+def test_jobs_have_hosts_of_their_own() -> None:
+    for placement in ("packed", "interleaved", "random"):
+        traffic = {"algorithm": "all_gather", "size_bytes": 8000, "kind": "jobs", "jobs": 2, "ranks_each": 4}
+        flows = made({**traffic, "placement": placement}).flows()
+        hosts = defaultdict(set)
+        for flow, label in flows.tasks.labels.items():
+            if flow >= 0:
+                hosts[label.job] |= {flows.src[flow], flows.dst[flow]}
+        assert set(hosts) == {"job 0", "job 1"}
+        assert all(len(own) == 4 for own in hosts.values())
+        assert not hosts["job 0"] & hosts["job 1"]
+    assert "9 jobs" in refusal({**traffic, "jobs": 9})
