@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 import pytest
 
+from examples import chakra_traces
 from ns3_env.config.yaml import parse
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Topology
@@ -46,6 +47,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "topology.txt").write_text(TOPOLOGY)
     (tmp_path / "flow.txt").write_text(FLOWS)
     (tmp_path / "flows.csv").write_text("src,dst,size_bytes,start_ns\n0,1,1000,0\n")
+    chakra_traces.write("data_parallel", tmp_path / "step", ranks=2)
     (tmp_path / "my_cdf.txt").write_text("0 0\n10000 50\n1000000 100\n")
     return tmp_path
 

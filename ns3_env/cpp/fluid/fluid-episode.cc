@@ -162,7 +162,12 @@ FluidEpisode::TakeThrough(Picos now)
             {
                 m_report(*flow, now);
             }
-            Simulator::Schedule(Time(flow->EndAfter(now) - now), &FluidFlow::Finish, flow);
+            const Picos wait = flow->EndAfter(now) - now;
+            if (flow->IsAwaited())
+            {
+                Simulator::Schedule(Time(wait - flow->WayBack()), &FluidFlow::Arrive, flow);
+            }
+            Simulator::Schedule(Time(wait), &FluidFlow::Finish, flow);
             return true;
         });
 }

@@ -30,6 +30,20 @@ SlowestBps(const Hops& path)
     return slowest;
 }
 
+/// Of an ACK alone on the way back, which has the links of the way there.
+Picos
+AckTime(const Hops& path)
+{
+    constexpr double ACK_BYTES = 60; // RDMA's; TCP's are some bytes longer
+    Picos time = 0;
+    for (const auto& [node, link] : path)
+    {
+        const double transmission = ACK_BYTES * 8 / link->rateBps * PS_PER_SECOND;
+        time += link->delay + static_cast<Picos>(std::llround(transmission));
+    }
+    return time;
+}
+
 } // namespace
 
 FluidFlow::FluidFlow(const FlowSpec& spec, FluidPath path, FluidRoute links)
@@ -48,6 +62,7 @@ FluidFlow::FluidFlow(const FlowSpec& spec, FluidPath path, FluidRoute links)
         SetStandalone(path.standalone);
         const double alone = static_cast<double>(m_sizeBytes) / SpeedAt(SlowestBps(path.hops));
         m_lag = path.standalone - static_cast<Picos>(std::llround(alone));
+        m_wayBack = std::min(AckTime(path.hops), m_lag);
     }
 }
 
@@ -119,13 +134,15 @@ FluidFlow::EndAfter(Picos through) const
 }
 
 void
+FluidFlow::Arrive()
+{
+    m_awaiting->OnDelivered(*this);
+}
+
+void
 FluidFlow::Finish()
 {
     m_end = NowPicos();
-    if (m_awaiting != nullptr)
-    {
-        m_awaiting->OnDelivered(*this);
-    }
     ReportFinished();
 }
 

@@ -42,6 +42,11 @@ class FluidFlow final : public Flow
     double Speed() const { return SpeedAt(RateBps()); }
     /// When it ends whose last fluid has passed at `through`; not sooner than alone.
     Picos EndAfter(Picos through) const;
+    /// How long before its end its receiver has all of it.
+    Picos WayBack() const { return m_wayBack; }
+    bool IsAwaited() const { return m_awaiting != nullptr; }
+    /// Its receiver has all of it; where somebody awaits that.
+    void Arrive();
     /// Its end.
     void Finish();
     /// @}
@@ -52,7 +57,6 @@ class FluidFlow final : public Flow
     /// @name Flow
     /// @{
     void Start() override {}
-    /// A fluid has all of it when it ends.
     void AwaitDelivery(DeliveryListener& listener) override { m_awaiting = &listener; }
     void Abort() override;
     void SetHeld(bool) override {}
@@ -75,6 +79,7 @@ class FluidFlow final : public Flow
     FluidRoute m_links;
     Ptr<CongestionControl> m_controller; ///< steers nothing
     Picos m_lag{0};                      ///< from the last of its fluid to its end
+    Picos m_wayBack{0};                  ///< of the last ACK
     double m_passed{0};                  ///< payload bytes, by m_since
     Picos m_since{0};
     Picos m_throughAt{NEVER};

@@ -25,6 +25,7 @@ from ns3_env.eval.plots.plots import (
     queue_scale,
     time_unit,
 )
+from ns3_env.eval.report.timelines import small_figures
 
 #: Flow -> (times in ns, values).
 Curves = Mapping[str, tuple[Floats, Floats]]
@@ -64,6 +65,7 @@ def of_scenario(
     found.append(_queue_cdfs(cells, looks))
     found += _queues(recorded, ports, looks)
     found += _pareto(summary, looks)
+    found += _timelines(cells, looks)
     found += _rates(recorded, {name: several[0].ends for name, several in of_flows.items()}, looks)
     return found
 
@@ -261,6 +263,16 @@ def pareto_front(points: Mapping[str, tuple[float, float]]) -> list[str]:
         if not any(q <= queue and g >= goodput and (q, g) != (queue, goodput) for q, g in points.values())
     ]
     return sorted(kept, key=lambda name: points[name])
+
+
+def _timelines(cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style]) -> list[Panel]:
+    """A small figure for each controller, of its first seed's first job; none without training jobs."""
+    paths = {name: own[0].folder / "tasks.csv" for name, own in cells.items()}
+    reading = "Dark: the rank computes; coloured: it only sends or receives; white: it waits. First seed."
+    return [
+        Panel(f"timeline-{name}", figure, f"Ranks of {job}: {name}", reading, small=True)
+        for name, job, figure in small_figures(paths, looks)
+    ]
 
 
 def _rates(

@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field
 from ns3_env.config.bounds import WHY_FLOWS, few
 from ns3_env.config.model import named_by
 from ns3_env.scenario.topology import Network
+from ns3_env.scenario.traffic.chakra import Chakra
 from ns3_env.scenario.traffic.constant_rate import ConstantRate
 from ns3_env.scenario.traffic.flow_file import FlowFile
 from ns3_env.scenario.traffic.groups import Group
@@ -39,6 +40,7 @@ __all__ = [
     "ENDLESS",
     "ENDLESS_BYTES",
     "SIZE_CDFS",
+    "Chakra",
     "Collective",
     "ConstantRate",
     "Flow",
@@ -130,6 +132,7 @@ _Kinds = (
     | ConstantRate
     | Collective
     | Jobs
+    | Chakra
     | Mix
 )
 Traffic = Annotated[_Kinds, Field(discriminator="kind"), BeforeValidator(named_by("kind", _Kinds))]

@@ -69,9 +69,8 @@ class Tasks:
             return task + flows if task >= 0 else task - steps
 
         taken = {label.job for label in self.labels.values()}
-        names: dict[str, str] = {}
-        for label in other.labels.values():
-            names.setdefault(label.job, _free(label.job, taken))
+        jobs = dict.fromkeys(label.job for label in other.labels.values())
+        names = {job: _free(job, taken) for job in jobs}
         self.waits.update(
             (flow + flows, Wait(tuple(map(moved, wait.after)), wait.delay_ns))
             for flow, wait in other.waits.items()

@@ -14,14 +14,13 @@ from pydantic import Field
 from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS, Bytes, Nanoseconds, few
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.jobs.algorithms import Algorithm, Send, sends
+from ns3_env.scenario.traffic.jobs.sending import Collected
 from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
-from ns3_env.scenario.traffic.tasks import Label, Step, Task, Wait
+from ns3_env.scenario.traffic.tasks import Label, Step, Task
 
 MAX_RANKS = 4096
 MAX_ITERATIONS = 10_000
 WHY_RANKS = "an all-to-all has a flow for each pair"
-#: Chunks of one send that are under way at a time: one is on the wire while the other's end is on its way.
-CHUNKS_UNDER_WAY = 2
 
 
 class CollectiveWork(TrafficKind):
@@ -94,30 +93,26 @@ class _Play:
 
     def iterate(self, iteration: int, found: Sequence[Send]) -> None:
         """Adds an iteration with these sends."""
-        work = self._work
-        ready: list[Task] = []
+        work, hosts = self._work, self._hosts
+        here = Collected(
+            hosts, self._job, iteration, work.algorithm, work.controller, work.chunk_bytes, work.start_ns
+        )
         pipelined = work.algorithm == "pipeline"
-        if not pipelined:
-            ready = [self._compute(iteration, rank, ()) for rank in range(len(self._hosts))]
-        touched: list[list[Task]] = [[] for _ in self._hosts]
-        computed: list[Task] = []  # by chunk, of the rank before
+        ready = [] if pipelined else [self._compute(iteration, rank, ()) for rank in range(len(hosts))]
+        touched: list[list[Task]] = [[] for _ in hosts]
         made: list[list[Task]] = []
         for send in found:
-            pieces = _chunks(send.size_bytes, work.chunk_bytes)
             if pipelined:
-                computed = self._stage(iteration, send.src, made[-1] if made else [], len(pieces))
-                touched[send.src] += computed
-            chunks: list[Task] = []
-            for i, size in enumerate(pieces):
-                after = [computed[i]] if pipelined else [ready[send.src], *_needed(made, send, i, pieces)]
-                if i >= CHUNKS_UNDER_WAY:
-                    after.append(chunks[i - CHUNKS_UNDER_WAY])
-                chunks.append(self._flow(iteration, send, size, after))
-            made.append(chunks)
-            touched[send.src] += chunks
-            touched[send.dst] += chunks
+                chunks = len(here.pieces(send.size_bytes))
+                steps = self._stage(iteration, send.src, made[-1] if made else [], chunks)
+                touched[send.src] += steps
+                made.append(here.add(self.flows, send._replace(after=()), made, [[step] for step in steps]))
+            else:
+                made.append(here.add(self.flows, send, made, [[ready[send.src]]]))
+            touched[send.src] += made[-1]
+            touched[send.dst] += made[-1]
         if pipelined:
-            touched[-1] += self._stage(iteration, len(self._hosts) - 1, made[-1], len(made[-1]))
+            touched[-1] += self._stage(iteration, len(hosts) - 1, made[-1], len(made[-1]))
         self._ended = [tuple(own) or self._ended[rank] for rank, own in enumerate(touched)]
 
     def _stage(self, iteration: int, rank: int, came: Sequence[Task], chunks: int) -> list[Task]:
@@ -132,30 +127,6 @@ class _Play:
         more = int(self._random.integers(work.compute_spread_ns + 1)) if work.compute_spread_ns else 0
         step = Step(work.compute_ns + more, (*self._ended[rank], *after), work.start_ns)
         return self.flows.tasks.add_step(step, Label(self._job, iteration, "compute", rank))
-
-    def _flow(self, iteration: int, send: Send, size: int, after: Sequence[Task]) -> Task:
-        work, flows = self._work, self.flows
-        src, dst = self._hosts[send.src], self._hosts[send.dst]
-        flow = len(flows)
-        flows.add(src, dst, size, work.start_ns, work.controller)
-        flows.tasks.waits[flow] = Wait(tuple(after), 0)
-        flows.tasks.labels[flow] = Label(self._job, iteration, work.algorithm, send.src, send.dst)
-        return flow
-
-
-def _chunks(size_bytes: int, chunk_bytes: int | None) -> list[int]:
-    """As many equal ones (to a byte) as are needed."""
-    count = 1 if chunk_bytes is None else -(-size_bytes // chunk_bytes)
-    return [(i + 1) * size_bytes // count - i * size_bytes // count for i in range(count)]
-
-
-def _needed(made: Sequence[Sequence[Task]], send: Send, chunk: int, pieces: Sequence[int]) -> list[Task]:
-    """What a chunk waits for: the same one of each send before, or all where those are cut otherwise."""
-    found: list[Task] = []
-    for before in send.after:
-        chunks = made[before]
-        found += [chunks[chunk]] if len(chunks) == len(pieces) else chunks
-    return found
 
 
 class Collective(CollectiveWork):

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Timelines of a training job: when each rank computes, and when it only sends and receives."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.plots.plots import Style, new_axes, time_unit
+
+#: Beyond that the ranks of a job are drawn only in part: every so manieth.
+MOST_RANKS = 16
+COMPUTES = "#555555"
+Spans = list[tuple[float, float]]
+
+
+@dataclass
+class Timeline:
+    """A job's ranks: when each computes, and when something of it is under way (ns)."""
+
+    job: str
+    computes: dict[int, Spans] = field(default_factory=lambda: defaultdict(list))
+    talks: dict[int, Spans] = field(default_factory=lambda: defaultdict(list))
+
+    @property
+    def end_ns(self) -> float:
+        return max(end for rows in (self.computes, self.talks) for row in rows.values() for _, end in row)
+
+
+def read_timeline(path: Path) -> Timeline | None:
+    """The first job of a tasks.csv; None where there is none. Raises ScenarioError for a broken one."""
+    if not path.is_file():
+        return None
+    found: Timeline | None = None
+    try:
+        with path.open(encoding="utf-8", newline="") as text:
+            for row in csv.DictReader(text):
+                found = found or Timeline(row["job"])
+                if row["job"] != found.job:
+                    continue
+                span = float(row["start_ns"]), float(row["end_ns"])
+                rank, peer = int(row["rank"]), int(row["peer"])
+                if peer < 0:
+                    found.computes[rank].append(span)
+                else:
+                    found.talks[rank].append(span)
+                    found.talks[peer].append(span)
+    except (KeyError, ValueError, TypeError) as error:
+        raise ScenarioError(f"{path}: not as it was written ({error!r}); run it again") from None
+    return found
+
+
+def timelines(paths: Mapping[str, Path]) -> dict[str, Timeline]:
+    """Of the files that there are, by controller."""
+    read = {name: read_timeline(path) for name, path in paths.items()}
+    return {name: found for name, found in read.items() if found is not None}
+
+
+def draw(axes: Axes, timeline: Timeline, colour: str, last_ns: float) -> None:
+    """A row for each rank, the first on top."""
+    unit, unit_name = time_unit(last_ns)
+    ranks = sorted({*timeline.computes, *timeline.talks})
+    shown = ranks[:: -(-len(ranks) // MOST_RANKS)]
+    for place, rank in enumerate(shown):
+        talk = [(a / unit, (b - a) / unit) for a, b in joined(timeline.talks[rank])]
+        axes.broken_barh(talk, (place - 0.4, 0.8), facecolors=colour, linewidth=0)
+        work = [(a / unit, (b - a) / unit) for a, b in joined(timeline.computes[rank])]
+        axes.broken_barh(work, (place - 0.4, 0.8), facecolors=COMPUTES, linewidth=0)
+    axes.set(xlim=(0, last_ns / unit), ylim=(len(shown) - 0.4, -0.6), xlabel=f"time ({unit_name})")
+    axes.set(ylabel="rank")
+    axes.set_yticks(range(0, len(shown), 4), list(map(str, shown[::4])))
+
+
+def keys(colour: str) -> list[Patch]:
+    """What the colours are, for a legend."""
+    return [Patch(color=COMPUTES, label="computes"), Patch(color=colour, label="sends or receives only")]
+
+
+def joined(spans: Iterable[tuple[float, float]]) -> Spans:
+    """The same without overlaps, in their order."""
+    found: Spans = []
+    for begin, end in sorted(spans):
+        if found and begin <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((begin, end))
+    return found
+
+
+def small_figures(paths: Mapping[str, Path], looks: Mapping[str, Style]) -> list[tuple[str, str, Figure]]:
+    """(controller, job, figure) of each file, all with the same time axis."""
+    found = timelines(paths)
+    last = max((one.end_ns for one in found.values()), default=0.0)
+    made = []
+    for name, timeline in found.items():
+        figure, axes = new_axes(4.2, 2.7)
+        draw(axes, timeline, looks[name].colour, last)
+        made.append((name, timeline.job, figure))
+    return made

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Execution traces of MLCommons Chakra: read, written, and played as traffic."""
+
+from __future__ import annotations
+
+from ns3_env.scenario.traffic.chakra.trace import (
+    COLLECTIVE,
+    COLLECTIVES,
+    COMPUTE,
+    RECEIVE,
+    SEND,
+    Node,
+    read_trace,
+    written_trace,
+)
+from ns3_env.scenario.traffic.chakra.traffic import Chakra
+
+__all__ = [
+    "COLLECTIVE",
+    "COLLECTIVES",
+    "COMPUTE",
+    "RECEIVE",
+    "SEND",
+    "Chakra",
+    "Node",
+    "read_trace",
+    "written_trace",
+]

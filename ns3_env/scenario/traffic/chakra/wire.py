@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Wire format of protocol buffers, as far as execution traces need it.
+
+A message is a row of fields: a varint with the field's number and wire type, and a value (a varint, eight or
+four bytes, or a length and bytes). https://protobuf.dev/programming-guides/encoding
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+_LONGEST = 10  # bytes of a varint
+_MASK = (1 << 64) - 1
+
+
+class WireError(ValueError):
+    """Bytes that are no messages."""
+
+
+def varint(data: bytes, place: int) -> tuple[int, int]:
+    """A whole number of 64 bits, and where it ends. Raises WireError."""
+    value = 0
+    for i in range(_LONGEST):
+        if place + i >= len(data):
+            raise WireError(f"it ends within a number, at byte {place + i}")
+        value |= (data[place + i] & 0x7F) << (7 * i)
+        if data[place + i] < 0x80:
+            return value & _MASK, place + i + 1
+    raise WireError(f"a number of more than {_LONGEST} bytes at byte {place}")
+
+
+def fields(data: bytes) -> Iterator[tuple[int, int, int | bytes]]:
+    """(field's number, wire type, value) of a message, in its order. Raises WireError."""
+    place = 0
+    while place < len(data):
+        key, place = varint(data, place)
+        number, kind = key >> 3, key & 7
+        if kind == VARINT:
+            value, place = varint(data, place)
+            yield number, kind, value
+            continue
+        if kind == BYTES:
+            length, place = varint(data, place)
+        elif kind in (FIXED64, FIXED32):
+            length = 8 if kind == FIXED64 else 4
+        else:
+            raise WireError(f"wire type {kind} at byte {place}")
+        if place + length > len(data):
+            raise WireError(f"a field of {length} bytes at byte {place}, of {len(data)}")
+        yield number, kind, data[place : place + length]
+        place += length
+
+
+def messages(data: bytes) -> Iterator[bytes]:
+    """Messages one after the other, each behind its length as a varint. Raises WireError."""
+    place = 0
+    while place < len(data):
+        length, place = varint(data, place)
+        if place + length > len(data):
+            raise WireError(f"a message of {length} bytes at byte {place}, of {len(data)}")
+        yield data[place : place + length]
+        place += length
+
+
+def signed(value: int) -> int:
+    """A varint of 64 bits as int32 and int64 have it."""
+    return value - (1 << 64) if value >> 63 else value
+
+
+def packed(value: int | bytes) -> list[int]:
+    """A repeated number: one, or several in one field. Raises WireError."""
+    if isinstance(value, int):
+        return [value]
+    found, place = [], 0
+    while place < len(value):
+        number, place = varint(value, place)
+        found.append(number)
+    return found
+
+
+def written_varint(value: int) -> bytes:
+    """A whole number of 64 bits; below 0 as int64 has it."""
+    value &= _MASK
+    found = bytearray()
+    while value >= 0x80:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    found.append(value)
+    return bytes(found)
+
+
+def written(number: int, value: int | bytes) -> bytes:
+    """A field: a varint, or bytes."""
+    if isinstance(value, int):
+        return written_varint(number << 3 | VARINT) + written_varint(value)
+    return written_varint(number << 3 | BYTES) + written_varint(len(value)) + value
+
+
+def framed(message: bytes) -> bytes:
+    """A message behind its length."""
+    return written_varint(len(message)) + message

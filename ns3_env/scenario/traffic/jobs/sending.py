@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sends of a collective as flows that wait for each other, cut into chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ns3_env.scenario.traffic.jobs.algorithms import Send
+from ns3_env.scenario.traffic.kind import Flows
+from ns3_env.scenario.traffic.tasks import Label, Task, Wait
+
+#: Chunks of one send that are under way at a time: one is on the wire while the other's end is on its way.
+CHUNKS_UNDER_WAY = 2
+
+
+@dataclass(frozen=True)
+class Collected:
+    """Where the sends of a collective go, and what their flows have in common: ``hosts`` of the ranks, and
+    ``ranks``, their numbers in the job (none: in this order)."""
+
+    hosts: Sequence[int]
+    job: str
+    iteration: int
+    part: str
+    controller: str | None
+    chunk_bytes: int | None
+    start_ns: int = 0
+    ranks: Sequence[int] | None = None
+
+    def pieces(self, size_bytes: int) -> list[int]:
+        """As many equal ones (to a byte) as are needed."""
+        count = 1 if self.chunk_bytes is None else -(-size_bytes // self.chunk_bytes)
+        return [(i + 1) * size_bytes // count - i * size_bytes // count for i in range(count)]
+
+    def add(
+        self, flows: Flows, send: Send, made: Sequence[Sequence[Task]], ready: Sequence[Sequence[Task]]
+    ) -> list[Task]:
+        """Appends a flow for each chunk of a send.
+
+        Args:
+            flows: what they are appended to.
+            send: which waits for others of its collective.
+            made: the flows of those before it.
+            ready: what else each chunk waits for, or all, where there is one entry.
+
+        Returns:
+            The flows, a chunk each.
+        """
+        pieces = self.pieces(send.size_bytes)
+        chunks: list[Task] = []
+        for i, size in enumerate(pieces):
+            after = [*ready[i % len(ready)], *_needed(made, send, i, len(pieces))]
+            if i >= CHUNKS_UNDER_WAY:
+                after.append(chunks[i - CHUNKS_UNDER_WAY])
+            chunks.append(self._flow(flows, send, size, tuple(after)))
+        return chunks
+
+    def _flow(self, flows: Flows, send: Send, size: int, after: tuple[Task, ...]) -> Task:
+        flow = len(flows)
+        flows.add(self.hosts[send.src], self.hosts[send.dst], size, self.start_ns, self.controller)
+        if after:
+            flows.tasks.waits[flow] = Wait(after, 0)
+        ranks = self.ranks or range(len(self.hosts))
+        flows.tasks.labels[flow] = Label(
+            self.job, self.iteration, self.part, ranks[send.src], ranks[send.dst]
+        )
+        return flow
+
+
+def _needed(made: Sequence[Sequence[Task]], send: Send, chunk: int, chunks: int) -> list[Task]:
+    """What a chunk waits for: the same one of each send before, or all where those are cut otherwise."""
+    found: list[Task] = []
+    for before in send.after:
+        others = made[before]
+        found += [others[chunk]] if len(others) == chunks else others
+    return found
