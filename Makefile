@@ -61,6 +61,11 @@ $(VENV)/.built: $(VENV)/.packages $(VENV)/.modules CMakeLists.txt $(wildcard cma
 		-Cbuild-dir=$(BUILD) -Ccmake.define.RDMA_WERROR=$(WERROR) -Ccmake.define.CMAKE_UNITY_BUILD=$(UNITY)
 	@touch $@
 
+# For the tests in a browser; one try, and no fault where it is not to be had.
+$(VENV)/.browser: $(VENV)/.created cmake/browser.sh
+	@cmake/browser.sh
+	@touch $@
+
 # --- use ------------------------------------------------------------------------------------------
 train: setup
 	$(BIN)/python train.py --config configs/fdcc.yaml --curriculum curricula/incast.yaml
@@ -79,7 +84,7 @@ test-cpp: setup
 	$(BUILD)/rdma-tests
 	$(BUILD)/tcp-tests
 
-test-python: setup
+test-python: setup $(VENV)/.browser
 	$(BIN)/python -m pytest -n $(TESTERS) --no-loadscope-reorder -m "not slow and not alone"
 	$(BIN)/python -m pytest -m "alone and not slow"
 
