@@ -55,7 +55,7 @@ def test_the_wheel_is_whole(wheel: Path) -> None:
     """Every module, and every file that a command may be asked for."""
     held = names(wheel)
     for path in (ROOT / "ns3_env").rglob("*"):
-        if path.suffix in (".py", ".c", ".css", ".j2", ".js", ".csv", ".json"):
+        if path.suffix in (".py", ".c", ".css", ".html", ".j2", ".js", ".csv", ".json", ".txt"):
             assert str(path.relative_to(ROOT)) in held
     for folder in ("configs", "curricula", "checkpoints"):
         for path in (ROOT / folder).rglob("*"):

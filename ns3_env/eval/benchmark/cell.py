@@ -11,6 +11,7 @@ import traceback
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from ns3_env.eval.benchmark.folder import FORMAT, Key, versions_in_use
 from ns3_env.eval.episodes.entry import Entry, played_by
 from ns3_env.eval.episodes.recording import duration_ns, recorded, sizes_of
 from ns3_env.eval.episodes.results import result_files
+from ns3_env.eval.film.recording import FILE as FILM
+from ns3_env.eval.film.recording import Recording
 from ns3_env.eval.metrics import load_metrics, measure, own_metrics, without_nan
 from ns3_env.eval.metrics.convergence import allowed_bps
 from ns3_env.eval.metrics.queues import queue_cdf
@@ -36,7 +39,8 @@ from ns3_env.simulator.results import Results, bottleneck, endless
 
 #: Columns of flows.csv beside those of ``eval run``.
 MORE_FLOW_COLUMNS = ("end_ns", "acked_bytes", "retransmitted_bytes", "pause_ns", "timeouts")
-#: Files of a cell's folder; losses.csv where packets were lost, streams.csv where there is background.
+#: Files of a cell's folder; losses.csv where packets were lost, streams.csv where there is background,
+#: film.npz of a benchmark that is watched.
 CELL_FILES = (
     "metrics.json",
     "config.yaml",
@@ -50,6 +54,7 @@ CELL_FILES = (
     "tasks.csv",
     "queue_cdf.csv",
     "series.csv",
+    FILM,
 )
 
 #: series.csv: most rows of one id, ports (the longest queues) and flows (the largest).
@@ -61,7 +66,7 @@ class Played:
     """A cell that is done: its wall time, and the files of its folder by name."""
 
     seconds: float
-    files: Mapping[str, str]
+    files: Mapping[str, str | bytes]
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,7 @@ class CellJob:
         versions: go into config.yaml.
         metrics: of one's own, ``pkg.module:name``.
         player: who plays in the place of the entry, whose files have other paths on this machine.
+        film: whether film.npz is written.
         home: paths of files at home, by those on this machine; what is written says the former. None at home.
     """
 
@@ -91,6 +97,7 @@ class CellJob:
     metrics: tuple[str, ...] = ()
     player: Entry | None = None
     home: Mapping[str, str] | None = None
+    film: bool = False
 
     @property
     def key(self) -> Key:
@@ -139,15 +146,22 @@ class CellJob:
             _check_versions(self.versions)
         columns = not own_metrics()  # which are promised lists
         scenario, results = played_by(
-            self.player or self.entry, self.scenario, simulator, recorded, columns=columns
+            self.player or self.entry,
+            self.scenario,
+            simulator,
+            partial(recorded, film=self.film),
+            columns=columns,
         )
         metrics = measure(results)
         seconds = time.monotonic() - began
         used = {"controller": self.entry.model_dump(mode="json"), "versions": dict(self.versions)}
-        files = result_files(renamed(scenario, self.home or {}), results, MORE_FLOW_COLUMNS, used)
+        files: dict[str, str | bytes] = {}
+        files |= result_files(renamed(scenario, self.home or {}), results, MORE_FLOW_COLUMNS, used)
         files["queue_cdf.csv"] = _queue_cdf_text(results)
         if self.series:
             files["series.csv"] = _series_text(results)
+        if self.film:
+            files[FILM] = Recording.of(results).packed()
         content = {
             "format": FORMAT,
             "fingerprint": self.fingerprint,

@@ -166,8 +166,9 @@ def fingerprint(scenario: Scenario, entry: Entry, seed: int, used: Mapping[str, 
 
 
 def _as_json(scenario: Scenario) -> dict[str, Any]:
-    """The scenario without its seed: the suite's take its place."""
-    return scenario.model_dump(mode="json", exclude={"seed"})
+    """The scenario without its seed, for the suite's take its place, and without what a film samples, which
+    changes no result."""
+    return scenario.model_dump(mode="json", exclude={"seed": True, "record": {"film_ns"}})
 
 
 def versions_in_use() -> dict[str, str]:

@@ -28,6 +28,7 @@ from ns3_env.config.folders import replace_folders
 from ns3_env.errors import ConfigError, ScenarioError, SimulatorDied
 from ns3_env.eval.benchmark.cell import CellJob, Played, cost, work_in
 from ns3_env.eval.benchmark.entries import check, join, refuse_imports
+from ns3_env.eval.benchmark.films import has_film
 from ns3_env.eval.benchmark.folder import (
     LOCK,
     BenchFolder,
@@ -41,6 +42,7 @@ from ns3_env.eval.benchmark.folder import (
 )
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.benchmark.summary import show
+from ns3_env.eval.film.recording import FILE as FILM
 from ns3_env.eval.metrics import own_metrics
 from ns3_env.eval.plots.progress import clock, progress_lines
 from ns3_env.simulator.pool import LocalPool, Pool
@@ -63,6 +65,7 @@ def benchmark(
     allow_imports: bool = False,
     *,
     ray: str | None = None,
+    watch: bool = False,
     summary: Callable[[BenchFolder, Console], None] = show,
 ) -> bool:
     """Runs what the folder does not hold yet, and prints the summary.
@@ -77,6 +80,7 @@ def benchmark(
         console: where it is shown.
         allow_imports: policies that only the suite's file names may run their modules' code.
         ray: the Ray cluster whose tasks the cells are: its address, "auto" or "local"; None: processes here.
+        watch: cells that keep series are sampled for films, too; those done without are played again.
         summary: prints what came of it.
 
     Returns:
@@ -107,7 +111,7 @@ def benchmark(
         write_suite(out, suite, _typed() if command is None else command)
         for unfinished in out.glob("cells/*/*/.seed-*.partial"):
             shutil.rmtree(unfinished, ignore_errors=True)
-        todo = _todo(out, suite)
+        todo = _todo(out, suite, watch)
         try:
             if todo:
                 with _pool(ray, jobs, len(todo), console) as pool:
@@ -160,14 +164,16 @@ def _say_where(suite: Suite, console: Console) -> None:
             console.print(f"{entry.name}: decides {where}", highlight=False, markup=False)
 
 
-def _todo(out: Path, suite: Suite) -> list[tuple[float, CellJob]]:
+def _todo(out: Path, suite: Suite, watch: bool) -> list[tuple[float, CellJob]]:
     """Jobs of the cells that are not done, with their costs, the longest first."""
     used = versions_in_use()
-    done = {cell.key for cell in BenchFolder.read(out).cells}
+    done = {cell.key: cell.folder for cell in BenchFolder.read(out).cells}
     work: dict[tuple[str, int], float] = {}
     found = []
     for case, entry, seed in suite.cells():
-        if (case.name, entry.name, seed) in done:
+        film = watch and has_film(suite, case, entry, seed)
+        folder = done.get((case.name, entry.name, seed))
+        if folder is not None and (not film or (folder / FILM).exists()):
             continue
         scenario = case.scenario.with_seed(seed)
         if (case.name, seed) not in work:
@@ -181,6 +187,7 @@ def _todo(out: Path, suite: Suite) -> list[tuple[float, CellJob]]:
             fingerprint=fingerprint(case.scenario, entry, seed, used),
             versions=used,
             metrics=own_metrics(),
+            film=film,
         )
         found.append((cost(work[case.name, seed], entry), job))
     return sorted(found, key=lambda pair: -pair[0])

@@ -55,6 +55,12 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
     shared.add_out(options, "new, or one to go on with (default: runs/benchmark-...)", required=False)
     options.add_argument("--jobs", type=int, metavar="N", help="cells at a time (default: cores)")
     shared.add_ray(options)
+    options.add_argument(
+        "--watch",
+        action="store_true",
+        help="a film of each scenario that keeps series, of its first seed under all controllers; the report "
+        "has links to them",
+    )
     options.add_argument("--policy", action="append", default=[], metavar="NAME=PKG.MODULE:FACTORY")
     shared.add_checkpoint(options)
     shared.add_metric(options)
@@ -83,7 +89,14 @@ def _work(given: argparse.Namespace) -> int:
         given.checkpoint,
         allow_imports=given.allow_imports,
         ray=given.ray,
+        watch=given.watch,
     )
+    if given.watch:
+        from ns3_env.eval.benchmark.films import write_benchmark_films
+        from ns3_env.eval.benchmark.folder import BenchFolder
+
+        for page in write_benchmark_films(BenchFolder.read(out)):
+            print(f"film: {page}")
     show(f"report: {write_shown(out)}")
     return 0 if done else 1
 
@@ -96,7 +109,7 @@ def _tasks(given: argparse.Namespace) -> int:
     from ns3_env.eval.leaderboard.entrants import default_names
     from ns3_env.eval.leaderboard.suite import refuse_others, specs_of, suite_of_tasks
 
-    _refuse(given, ("suite", "over", "controllers", "seeds", "policy", "checkpoint"), "a suite")
+    _refuse(given, ("suite", "over", "controllers", "seeds", "policy", "checkpoint", "watch"), "a suite")
     specs = specs_of(given.tasks)
     if given.anchors:
         write_anchors(specs, given.jobs)

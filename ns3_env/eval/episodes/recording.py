@@ -15,11 +15,11 @@ _MAX_PACKETS = 400_000
 _SAMPLES, _PORT_SAMPLES = 2_000_000, (500, 5000)
 
 
-def recorded(scenario: Scenario) -> Scenario:
+def recorded(scenario: Scenario, film: bool = False) -> Scenario:
     """The scenario with queue series, and with windows and rates where they are not too many.
 
     Samples are as far apart as the scenario says; where it says nothing, so that its estimated duration
-    gives each port 500 to 5000.
+    gives each port 500 to 5000. With ``film``, ports and flows are sampled as often for a film.
     """
     flows = scenario.flows()
     network = scenario.topology.build()
@@ -32,6 +32,7 @@ def recorded(scenario: Scenario) -> Scenario:
     packets = sum(size / scenario.packet_payload_bytes for size in sizes_of(scenario, network, flows))
     record = Record(
         queue_series_ns=interval,
+        film_ns=interval if film else 0,
         windows=packets <= _MAX_PACKETS,
         reordering=scenario.record.reordering,
     )

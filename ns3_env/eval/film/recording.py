@@ -66,6 +66,12 @@ class Recording:
             flows=_table([results["flows"][name] for name in _FLOW_COLUMNS], len(_FLOW_COLUMNS)),
         )
 
+    def packed(self) -> bytes:
+        """The content of film.npz."""
+        file = BytesIO()
+        np.savez_compressed(file, **vars(self))
+        return file.getvalue()
+
     @classmethod
     def read(cls, folder: Path) -> Recording:
         """Of a run's folder. Raises ScenarioError where it has none."""
@@ -89,6 +95,4 @@ class FilmFiles:
 
     def write(self, folder: Path, results: Results, title: str) -> None:
         """Writes film.npz into a run's folder."""
-        packed = BytesIO()
-        np.savez_compressed(packed, **vars(Recording.of(results)))
-        write_file(folder / FILE, packed.getvalue())
+        write_file(folder / FILE, Recording.of(results).packed())

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -38,13 +39,16 @@ def refuse_other(out: Path) -> None:
             raise ScenarioError(f"{page}: is no film of an earlier run: it is not replaced")
 
 
-def write_films(out: Path) -> list[Path]:
+def write_films(out: Path, folders: Sequence[Path] = ()) -> list[Path]:
     """film.html of what ``run --watch --out OUT`` left; of several seeds film-seed-S.html each.
+
+    ``folders``: those of the runs below ``out`` that are shown; none: all.
 
     Raises:
         ScenarioError: there are no recordings, one cannot be read, or a page is no film.
     """
-    folders = sorted(file.parent for file in (*out.glob(f"*/{FILE}"), *out.glob(f"*/seed-*/{FILE}")))
+    recordings = (*out.glob(f"*/{FILE}"), *out.glob(f"*/seed-*/{FILE}"))
+    folders = folders or sorted(file.parent for file in recordings)
     if not folders:
         raise ScenarioError(f"{out}: holds no */{FILE}: run SCENARIO --watch --out {out} writes them")
     refuse_other(out)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from ns3_env.eval.benchmark.films import films
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import Standing, headlines
 from ns3_env.eval.benchmark.statistics import FloatArray
@@ -51,6 +52,7 @@ def render(
         looks=looks,
         dashes={name: _dashes(look.line) for name, look in looks.items()},
         pictures=pictures,
+        films=films(folder),
         lost=lost,
         lost_headings=HEADINGS,
         sweeps=[(f"sweep-{number}", title(x)) for number, x in enumerate(sweeps(folder.suite), start=1)],
