@@ -209,7 +209,7 @@ def _resolved_sections(scenario: Scenario, sent: Mapping[str, Any]) -> dict[str,
     rates = {link.rate_bps for link in scenario.topology.build().access.values()}
     hundredth = rates.pop() / 100 if len(rates) == 1 else None
     switch = dict(sent["switch"])
-    if "most_kmax_bytes" in switch["ecn"]:
+    if "most_kmax_bytes" in (switch["ecn"] or ()):
         switch["ecn"] = "auto"  # each port's thresholds are of its own: no numbers say so
     return {
         "timing": sent["timing"],
