@@ -94,6 +94,7 @@ class Validations:
             make_rollouts: gives them, here or elsewhere.
         """
         self._held_back: list[Scenario] = []
+        self.results: list[dict[str, Any]] = []  # of the last validation's episodes
         self._rollouts = make_rollouts(
             task, lambda episode: self._held_back[episode - HELD_BACK], seed, simulators
         )
@@ -113,6 +114,7 @@ class Validations:
         for _ in scenarios:
             self._rollouts.begin(policy)
         played = [self._rollouts.next() for _ in scenarios]
+        self.results = [rollout.results for rollout in played]
         return [float(rollout.rewards.sum()) / max(rollout.decisions, 1) for rollout in played]
 
     def close(self) -> None:
@@ -208,10 +210,20 @@ class RunCallback(BaseCallback):
         ]
         if self.curriculum.judge(by_stage):
             write_policy(self.folder.best_policy, file)
+        self.record_measured(validations)
         self.score = float(np.mean(by_stage))
         self.logger.record("validation/score", self.score)
         for stage, score in zip(stages, by_stage, strict=True):
             self.logger.record(f"validation/{self.curriculum.config.stages[stage].name}", score)
+
+    def record_measured(self, validations: Validations) -> None:
+        """Means of what is measured of the episodes held back; NaN where none defines it."""
+        if (measure := self.meter.measure) is None:
+            return
+        measured = [measure(results) for results in validations.results]
+        for key in measured[0]:
+            values = [one[key] for one in measured if not np.isnan(one[key])]
+            self.logger.record(f"validation_episode/{key}", float(np.mean(values)) if values else np.nan)
 
     def line(self) -> str:
         """Stage, episodes, means over the last 20 episodes, decisions per second."""

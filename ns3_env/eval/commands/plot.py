@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from pathlib import Path
 
 from ns3_env.config.command_line import POLICY_HELP
@@ -11,13 +12,14 @@ from ns3_env.eval.commands import options as shared
 
 
 def add(options: argparse.ArgumentParser) -> shared.Work:
-    """pictures: how runs learned, a run's comparison, what a policy does, pinned curves, a run's film"""
+    """how runs learn, a run's comparison, what a policy does, pinned curves, a run's film, a dashboard"""
     kinds = {
         "learning": _learning,
         "comparison": _comparison,
         "policy": _policy,
         "curves": _curves,
         "watch": _watch,
+        "dashboard": _dashboard,
     }
     return shared.add_kinds(options, kinds)
 
@@ -88,5 +90,24 @@ def _watch(options: argparse.ArgumentParser) -> shared.Work:
 
         for page in write_films(given.out):
             print(page)
+
+    return work
+
+
+def _dashboard(options: argparse.ArgumentParser) -> shared.Work:
+    """training runs side by side in the browser, also while they learn, until Ctrl-C"""
+    options.add_argument(
+        "runs", type=Path, nargs="+", metavar="RUN", help="folders of runs, or a folder with such folders"
+    )
+    shared.add_port(options)
+
+    def work(given: argparse.Namespace) -> None:
+        from ns3_env.eval.dashboard.runs import find_runs
+        from ns3_env.eval.dashboard.server import Dashboard
+
+        find_runs(given.runs)  # faults show before anything is served
+        with suppress(KeyboardInterrupt), Dashboard(lambda: find_runs(given.runs), given.port) as dashboard:
+            print(f"dashboard: {dashboard.address} (Ctrl-C ends it)", flush=True)
+            dashboard.wait()
 
     return work

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 _PAGE = Path(__file__).parent / "page"
+#: Scripts that other pages share.
+UNITS, COLOURS = _PAGE / "units.js", _PAGE / "colours.js"
 _VENDOR = Path(__file__).parent / "vendor" / "dygraphs-2.2.1"
 
 #: First line of each film: what has it may be replaced.
@@ -35,19 +37,31 @@ _SCRIPTS = (
 
 def render(content: Mapping[str, Any]) -> str:
     """The page's text; ``content``: of ``ns3_env.eval.film.content``."""
-    scripts = "\n".join(_read(_PAGE / name) for name in _SCRIPTS)
     parts = {
+        **look([], [_PAGE / name for name in _SCRIPTS]),
         "title": escape(str(content["title"])),
-        "style": _read(_VENDOR / "dygraph.min.css") + _read(_PAGE / "film.css"),
-        "library": f"/* {_read(_VENDOR / 'LICENSE.txt')} */\n{_read(_VENDOR / 'dygraph.min.js')}",
         "content": json.dumps(content, separators=(",", ":")).replace("</", "<\\/"),
-        "script": f'(() => {{\n"use strict";\n{scripts}\n}})();',
     }
-    text = _read(_PAGE / "film.html")
+    return f"{MARK}\n{fill(_PAGE / 'film.html', parts)}"
+
+
+def look(styles: Sequence[Path], scripts: Sequence[Path]) -> dict[str, str]:
+    """The parts "style", "library" and "script" of a page that looks like a film; its own come last."""
+    script = "\n".join(_read(file) for file in scripts)
+    return {
+        "style": "".join(map(_read, (_VENDOR / "dygraph.min.css", _PAGE / "film.css", *styles))),
+        "library": f"/* {_read(_VENDOR / 'LICENSE.txt')} */\n{_read(_VENDOR / 'dygraph.min.js')}",
+        "script": f'(() => {{\n"use strict";\n{script}\n}})();',
+    }
+
+
+def fill(page: Path, parts: Mapping[str, str]) -> str:
+    """A page's file with its parts in the place of their names, [[name]]."""
+    text = _read(page)
     for name, part in parts.items():
         head, tail = text.split(f"[[{name}]]")
         text = head + part + tail
-    return f"{MARK}\n{text}"
+    return text
 
 
 def _read(file: Path) -> str:

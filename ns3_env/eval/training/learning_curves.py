@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +12,9 @@ import numpy as np
 from ns3_env.config.files import write_file
 from ns3_env.errors import ConfigError
 from ns3_env.eval.plots.plots import Floats, new_axes, picture
+from ns3_env.eval.training.progress_file import COUNTS, read_progress
 
-#: What a run's progress.csv may count by, and what it may be judged by; the first that is there is drawn.
-_COUNTS = {"time/total_timesteps": "decisions", "tuning/generation": "generations"}
+#: What a run may be judged by; the first that is there is drawn.
 _SCORES = {
     "validation/score": "score on held-back episodes",
     "episode/reward": "reward of a decision, while learning",
@@ -35,17 +34,14 @@ class Curve:
 
 def read_curve(run: Path) -> Curve:
     """The curve in a run's progress.csv, and in those with which it went on. Raises ConfigError."""
-    rows: list[dict[str, str]] = []
-    for file in sorted(run.glob("progress*.csv"), key=lambda path: path.stat().st_mtime):
-        with file.open(newline="", encoding="utf-8") as lines:
-            rows += csv.DictReader(lines)
-    count = next((name for name in _COUNTS if any(row.get(name) for row in rows)), None)
-    score = next((name for name in _SCORES if any(row.get(name) for row in rows)), None)
+    rows = read_progress(run)
+    count = next((name for name in COUNTS if any(name in row for row in rows)), None)
+    score = next((name for name in _SCORES if any(name in row for row in rows)), None)
     if count is None or score is None:
         raise ConfigError(f"{run}: has no progress.csv with a score: name a run that has learned")
-    known = [(float(row[count]), float(row[score])) for row in rows if row.get(count) and row.get(score)]
+    known = [(row[count], row[score]) for row in rows if count in row and score in row]
     at, scores = np.array(known).T
-    return Curve(at, scores, _COUNTS[count], _SCORES[score])
+    return Curve(at, scores, COUNTS[count], _SCORES[score])
 
 
 def together(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
