@@ -29,6 +29,7 @@ MIN_RATE_BPS = BOUNDS["least_rate_bps"]
 MAX_LINKS = int(BOUNDS["links"])
 MAX_CONTROLLERS = int(BOUNDS["controllers"])
 MAX_RTTS = int(BOUNDS["rtts"])
+MAX_BDPS = int(BOUNDS["bdps"])
 MAX_PACKETS = int(BOUNDS["packets"])
 MAX_SOCKET_BUFFER_BYTES = int(BOUNDS["socket_buffer_bytes"])
 MIN_SOCKET_BUFFER_SEGMENTS = int(BOUNDS["least_socket_buffer_segments"])
@@ -50,6 +51,7 @@ WHY_TIME = "an hour of simulated time, which takes months to simulate"
 WHY_TELEMETRY = "no packet has more room for it"
 WHY_DELAY = "a signal goes round the earth 50 times in ten seconds"
 WHY_RTTS = "no flow lives that long"
+WHY_BDPS = "no flow is that large"
 WHY_RATE = "a byte then takes a picosecond, the simulator's smallest time"
 WHY_HOSTS = "each takes memory in the simulator, and a path to every other one"
 WHY_FLOWS = "each takes memory, here and in the simulator"
@@ -124,6 +126,8 @@ LinkRate = Annotated[
 BitsPerSecond = Annotated[
     float, Field(ge=MIN_RATE_BPS), at_most(MAX_RATE_BPS, WHY_RATE), BeforeValidator(_sane), _RATE
 ]
+#: Of a path.
+Bdps = Annotated[float, at_most(MAX_BDPS, WHY_BDPS), BeforeValidator(_sane)]
 Rtts = Annotated[float, at_most(MAX_RTTS, WHY_RTTS), BeforeValidator(_sane)]
 #: Of a node, or of its ports.
 PortNumber = Annotated[int, Field(ge=0, lt=2**32)]

@@ -24,7 +24,7 @@ from pydantic import (
 )
 from typing_extensions import Self
 
-from ns3_env.config.bounds import MAX_TELEMETRY_BYTES, MAX_TIME_NS, Count, Seed, few
+from ns3_env.config.bounds import MAX_TELEMETRY_BYTES, MAX_TIME_NS, Bdps, Count, Rtts, Seed, few
 from ns3_env.config.model import Strict, shown
 from ns3_env.scenario import Clock
 from ns3_env.task.actions import ActionMap, make_action_map
@@ -151,6 +151,8 @@ class PolicySpec(Strict):
         clock: when a flow decides.
         decision_quantum_ns: flows due within it decide together.
         telemetry_bytes: what each packet carried for it, on the wire.
+        telemetry_from_bdps: flows of at most so many BDPs of their path carry none, and see none.
+        telemetry_every_rtts: of other flows, packets that leave so many base RTTs after the last that did.
         training: where it comes from.
     """
 
@@ -161,7 +163,17 @@ class PolicySpec(Strict):
     clock: Clock
     decision_quantum_ns: int = Field(default=0, ge=0, le=MAX_TIME_NS, strict=True)
     telemetry_bytes: int = Field(ge=0, le=MAX_TELEMETRY_BYTES, strict=True)
+    telemetry_from_bdps: Bdps = Field(default=0.0, ge=0)
+    telemetry_every_rtts: Rtts = Field(default=0.0, ge=0)
     training: Training = Training()
+
+    @model_serializer(mode="wrap")
+    def _without_default(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        content: dict[str, Any] = write(self)
+        for key in ("telemetry_from_bdps", "telemetry_every_rtts"):
+            if content[key] == 0:  # the bytes of other files stay as they are
+                del content[key]
+        return content
 
     @field_validator("observation")
     @classmethod

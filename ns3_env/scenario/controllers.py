@@ -5,9 +5,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
-from ns3_env.config.bounds import Nanoseconds, Rtts
+from ns3_env.config.bounds import Bdps, Nanoseconds, Rtts
 from ns3_env.config.model import Strict, named_by, renamed
 
 #: The controller that asks across the channel.
@@ -33,6 +39,19 @@ class PerFlowRtt(Strict):
 
     name: Literal["per_flow_rtt"] = "per_flow_rtt"
     rtt_fraction: Rtts = Field(default=0.5, gt=0)
+    start_bdps: Bdps = Field(
+        default=0.0,
+        ge=0,
+        description="above 0: and the first time before its first packet, of its size and path alone, with a "
+        "window of so many BDPs",
+    )
+
+    @model_serializer(mode="wrap")
+    def _without_default(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        content: dict[str, Any] = write(self)
+        if self.start_bdps == 0:  # the bytes of other files stay as they are
+            del content["start_bdps"]
+        return content
 
 
 class Synchronous(Strict):

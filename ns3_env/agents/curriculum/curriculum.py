@@ -9,11 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
 from ns3_env.agents.configuration.config import EnvConfig, Keys, Named
 from ns3_env.agents.configuration.problem import make_scenario, merge
+from ns3_env.agents.curriculum.drawn import DrawConfig, DrawSampler
 from ns3_env.agents.curriculum.plateau import Plateau, PlateauState, ValidationConfig
+from ns3_env.agents.curriculum.ranges import Range, draw
 from ns3_env.agents.curriculum.sampler import ScenarioSampler, make_sampler
 from ns3_env.config.bounds import WHY_SETTING, Count, Setting, few
 from ns3_env.config.model import Strict, validate
@@ -36,22 +38,6 @@ class Advance(Strict):
         default=None, description="leave before, once the mean return exceeds it"
     )
     window: Setting = Field(default=20, ge=1, description="finished episodes that the mean is taken over")
-
-
-def _range(ends: tuple[int | float, int | float]) -> tuple[int | float, int | float]:
-    if not 0 < ends[0] <= ends[1]:
-        raise ValueError(f"a range is [least, largest], above 0: not {list(ends)}")
-    return ends
-
-
-#: Least and largest value; whole numbers where both are.
-Range = Annotated[tuple[int | float, int | float], AfterValidator(_range)]
-
-
-def draw(ends: tuple[int | float, int | float], random: np.random.Generator) -> int | float:
-    """A number of the range, its logarithm uniform: 25 to 100 is as likely as 100 to 400."""
-    value = float(np.exp(random.uniform(np.log(ends[0]), np.log(ends[1]))))
-    return round(value) if all(isinstance(end, int) for end in ends) else value
 
 
 class StageConfig(Strict):
@@ -85,6 +71,9 @@ class CurriculumConfig(Strict):
         min_length=1,
         description="names of tasks (ns3_env.tasks) whose training scenarios are drawn, instead of stages",
     )
+    draw: DrawConfig | None = Field(
+        default=None, description="families of networks and traffic that are drawn from, instead of stages"
+    )
     stages: list[StageConfig] = Field(default=[], validate_default=True)
 
     @field_validator("tasks")
@@ -97,13 +86,14 @@ class CurriculumConfig(Strict):
     @field_validator("stages")
     @classmethod
     def _only_the_last_stays(cls, stages: list[StageConfig], info: ValidationInfo) -> list[StageConfig]:
-        sampled = info.data.get("sampler") is not None or info.data.get("tasks") is not None
+        known = info.data  # what is wrong is not in it, and has an error of its own
+        sampled = any(key not in known or known[key] is not None for key in ("sampler", "tasks", "draw"))
         if sampled and not stages:
             return [StageConfig(name="sampled")]
         if sampled and [stage.name for stage in stages] != ["sampled"]:
-            raise ValueError("tasks or a sampler draw the scenarios, and stages would say nothing")
+            raise ValueError("tasks, 'draw' or a sampler give the scenarios, and stages would say nothing")
         if not stages:
-            raise ValueError("there is no stage, no task, and no sampler")
+            raise ValueError("there is no stage, no task, nothing to draw from, and no sampler")
         names = [stage.name for stage in stages]
         if len(set(names)) < len(names):
             raise ValueError("two stages have the same name")
@@ -130,6 +120,8 @@ def _sampler(config: CurriculumConfig, source: str) -> ScenarioSampler | None:
         from ns3_env.agents.curriculum.tasks import TaskSampler
 
         return TaskSampler(config.tasks)
+    if config.draw is not None:
+        return DrawSampler(config.draw)
     return None if config.sampler is None else make_sampler(config.sampler, source)
 
 
@@ -220,7 +212,15 @@ class Curriculum:
         assert self.config.validation is not None
         each = range(self.config.validation.episodes)
         return [
-            (stage, self.drawn(stage, np.random.default_rng((self.seed, _HELD_BACK, stage, number)), number))
+            (
+                stage,
+                self.drawn(
+                    stage,
+                    np.random.default_rng((self.seed, _HELD_BACK, stage, number)),
+                    number,
+                    held_back=True,
+                ),
+            )
             for stage in range(self.stage + 1)
             for number in each
         ]
@@ -245,13 +245,17 @@ class Curriculum:
             self._enter(self.next_index)
         return is_best
 
-    def drawn(self, stage: int, random: np.random.Generator, episode: int) -> Scenario:
-        """The stage's scenario, with what it draws anew for each episode."""
+    def drawn(
+        self, stage: int, random: np.random.Generator, episode: int, held_back: bool = False
+    ) -> Scenario:
+        """The stage's scenario, with what it draws anew for each episode; or of what a sampler holds back."""
         if self.sampler is not None:
-            drawn = self.sampler(episode, random)
+            draws = getattr(self.sampler, "held_back", self.sampler) if held_back else self.sampler
+            drawn = draws(episode, random)
             if isinstance(drawn, Scenario):
                 return self._clocked(drawn)
-            return make_scenario(self.env, merge(self.config.scenario, drawn), f"{self.source}: sampler")
+            which = "sampler" if self.config.draw is None else "draw"
+            return make_scenario(self.env, merge(self.config.scenario, drawn), f"{self.source}: {which}")
         ranges = self.config.stages[stage].randomise
         if not ranges:
             return self.scenarios[stage]

@@ -19,7 +19,8 @@ class ScenarioSampler(Protocol):
     """Draws the scenario of each episode.
 
     It may also have ``record(mean_return)``, called as episodes end, and ``state()`` with ``restore(state)``,
-    whose mapping of numbers, texts and lists goes into checkpoints.
+    whose mapping of numbers, texts and lists goes into checkpoints; and ``held_back``, called as it is
+    itself, for the scenarios of validations.
 
     Attributes:
         most_flows: flows under the agent in the largest scenario that it draws.

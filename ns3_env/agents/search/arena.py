@@ -115,9 +115,10 @@ class Arena:
         return judged
 
 
-def mean_score(judgements: Sequence[Judgement]) -> float:
-    """Over episodes, which all count alike."""
-    return float(np.mean([judged.score for judged in judgements]))
+def score_of(judgements: Sequence[Judgement], worst_share: float = 0.0) -> float:
+    """The mean over episodes, which all count alike; ``worst_share`` of it is the worst one's instead."""
+    scores = [judged.score for judged in judgements]
+    return (1 - worst_share) * float(np.mean(scores)) + worst_share * min(scores)
 
 
 def decisions_of(judgements: Sequence[Judgement]) -> int:

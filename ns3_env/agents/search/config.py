@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from ns3_env.agents.configuration.config import DROPPED_KEYS, EnvConfig, EvaluationConfig, Named, RayAddress
 from ns3_env.agents.search.law import LAW_FIELDS, SizeLaw
-from ns3_env.config.bounds import Count, Processes, Seed, Setting, TelemetryBytes
+from ns3_env.config.bounds import Bdps, Count, Processes, Rtts, Seed, Setting, TelemetryBytes
 from ns3_env.config.model import Strict, refused_at, renamed, validate
 from ns3_env.errors import ConfigError
 from ns3_env.policies.header import Activation, PolicySpec, Transform
@@ -35,6 +35,11 @@ Attributes = dict[str, bool | int | float | str]
 class Start(Strict):
     """What a network is fitted to before it is searched."""
 
+    policy: str | None = Field(
+        default=None,
+        description="name of a released policy, or a policy's file, whose weights it begins with; inputs "
+        "that it has not begin with weights of 0; none: the law's",
+    )
     law: SizeLaw = SizeLaw()
     fit_steps: Setting = Field(default=500, ge=1, description="of Adam; some milliseconds each")
 
@@ -54,9 +59,18 @@ class NetworkConfig(Strict):
     telemetry_bytes: TelemetryBytes | None = Field(
         default=None, ge=0, description="of a packet on the wire; none: what the fields cost"
     )
+    telemetry_from_bdps: Bdps = Field(
+        default=0.0, ge=0, description="flows of at most so many BDPs carry no telemetry, and see none"
+    )
+    telemetry_every_rtts: Rtts = Field(
+        default=0.0,
+        ge=0,
+        description="only packets so many base RTTs after the last that did carry any; 0: all",
+    )
     start: Start | None = Field(
         default=None,
-        description="the law that the first network answers as; none: it lets the window of any flow grow",
+        description="what the first network answers as: a law, or a policy; none: it lets the window of any "
+        "flow grow",
     )
 
     @model_validator(mode="after")
@@ -67,7 +81,7 @@ class NetworkConfig(Strict):
 
     @model_validator(mode="after")
     def _can_answer_as_the_law(self) -> NetworkConfig:
-        if self.start is None:
+        if self.start is None or self.start.policy is not None:
             return self
         if (self.kind, self.transform, self.hidden_activation) != ("mlp", "symlog", "tanh"):
             raise ValueError("start: the law is fitted by an mlp with symlog and tanh")
@@ -93,6 +107,8 @@ class NetworkConfig(Strict):
             "action": {"name": self.action.name, **self.action.settings},
             "clock": self.clock.model_dump(),
             "telemetry_bytes": cost,
+            "telemetry_from_bdps": self.telemetry_from_bdps,
+            "telemetry_every_rtts": self.telemetry_every_rtts,
         }
         return validate(content, PolicySpec, f"{source}: network")
 
@@ -211,6 +227,12 @@ class SearchConfig(Strict):
         default=None,
         description="none: all trials play the same episodes, and the best is kept. Else each generation "
         "has episodes of its own, and the search's mean with the best validation is kept",
+    )
+    worst_share: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="of a score that the worst of the episodes is; the rest is the mean over all",
     )
 
     @model_validator(mode="before")

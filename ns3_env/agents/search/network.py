@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -19,8 +19,9 @@ from ns3_env.agents.search.subject import ParametersSubject, Point, Space, Subje
 from ns3_env.agents.trainer.layout import controller_layout, write_layout
 from ns3_env.config.model import nearest, validate
 from ns3_env.errors import ConfigError
-from ns3_env.policies.file import POLICY_FILE, PolicyFile, write_policy
+from ns3_env.policies.file import POLICY_FILE, PolicyFile, read_policy, write_policy
 from ns3_env.policies.header import PolicySpec, Training
+from ns3_env.policies.released import policy_path
 from ns3_env.policies.tensors import Shape
 from ns3_env.scenario import POLICY, Controller
 from ns3_env.simulator.results import Floats
@@ -81,7 +82,7 @@ class NetworkSubject(NetworkFiles):
         training = Training(run=name, agent="search", seed=seed, versions=versions())
         self.spec: PolicySpec = spec.model_copy(update={"training": training})
         self._shapes = config.shapes(spec, source)
-        self.space = _space(self._start(config, seed), self._shapes)
+        self.space = _space(self._start(config, seed, source), self._shapes)
         self.label = f"{name}-found"
 
     def describe(self, point: Point) -> Values:
@@ -102,7 +103,7 @@ class NetworkSubject(NetworkFiles):
             at += size
         return PolicyFile(self.spec, tensors)
 
-    def _start(self, config: NetworkConfig, seed: int) -> Tensors:
+    def _start(self, config: NetworkConfig, seed: int, source: str) -> Tensors:
         """The network that the search begins with: one fitted to a law, or one that always answers a little
         growth, or a window of nearly one BDP.
 
@@ -111,6 +112,8 @@ class NetworkSubject(NetworkFiles):
         what is different from that. Without it nearly all of them answer everything alike; then windows are
         always the largest or the smallest, and the search ends on the plateau of the largest.
         """
+        if config.start is not None and config.start.policy is not None:
+            return _from_policy(config.start.policy, config.fields, self._shapes, source)
         if config.start is not None:
             return distil(config.start.law, config.fields, config.hidden, config.start.fit_steps, seed)
         generator = np.random.default_rng([seed, 1])
@@ -130,6 +133,23 @@ class NetworkSubject(NetworkFiles):
         answer = _MOST_OF_A_BDP if config.action.name == LogarithmicWindow.name else _GROWTH
         tensors[f"{last}.bias"][:] = math.atanh(answer)
         return tensors
+
+
+def _from_policy(given: str, fields: Sequence[str], shapes: Mapping[str, Shape], source: str) -> Tensors:
+    """Its weights, 0 for inputs that it has not. Raises ConfigError where its layers are others."""
+    found = read_policy(policy_path(Path(given)))
+    key = f"{source}: network.start.policy"
+    if missing := [name for name in found.spec.fields if name not in fields]:
+        raise ConfigError(f"{key}: {given} reads {', '.join(missing)}, too: put it into network.fields")
+    first = np.zeros(shapes["layers.0.weight"])
+    tensors = {name: np.asarray(tensor, np.float64) for name, tensor in found.tensors.items()}
+    known = tensors["layers.0.weight"]
+    if known.shape[0] == len(first):
+        first[:, [list(fields).index(name) for name in found.spec.fields]] = known
+    tensors["layers.0.weight"] = first if known.shape[0] == len(first) else known
+    if (have := {name: tensor.shape for name, tensor in tensors.items()}) != shapes:
+        raise ConfigError(f"{key}: {given} has other layers ({have}) than this network ({dict(shapes)})")
+    return tensors
 
 
 def _scale(name: str, shapes: Mapping[str, Shape]) -> float:

@@ -98,7 +98,7 @@ class Episodes:
         scenario = self._curriculum.scenarios[stage]
         if self._curriculum.sampler is not None:
             random = np.random.default_rng((self._seed, held_back, number))
-            scenario = self._curriculum.drawn(stage, random, number)
+            scenario = self._curriculum.drawn(stage, random, number, held_back=bool(held_back))
         if self._search.decisions is None:
             return scenario
         record = scenario.record.model_copy(update={"controller_counters": True})

@@ -14,7 +14,7 @@ from stable_baselines3.common.logger import Logger, make_output_format
 
 from ns3_env.agents.configuration.run_folder import Outcome, RunFolder
 from ns3_env.agents.runs.progress import LiveLine, StopRequest
-from ns3_env.agents.search.arena import Arena, decisions_of, mean_score, pool_of
+from ns3_env.agents.search.arena import Arena, decisions_of, pool_of, score_of
 from ns3_env.agents.search.objectives import Episodes, Judgement
 from ns3_env.agents.search.optimiser import Optimiser
 from ns3_env.agents.search.plan import Plan
@@ -146,7 +146,7 @@ class _Search:
 
         def done(number: int, judged: list[Judgement]) -> None:
             self.news = True
-            self.log.add(Trial(number, described[number], mean_score(judged), decisions_of(judged)))
+            self.log.add(Trial(number, described[number], self.score(judged), decisions_of(judged)))
 
         if todo:
             self.arena.play(todo, self.episodes.of_generation(self.generation), done, self.stopped)
@@ -165,7 +165,7 @@ class _Search:
 
         def done(number: int, judged: list[Judgement]) -> None:
             self.news = True
-            self.validations.add(Trial(number, described, mean_score(judged), decisions_of(judged)))
+            self.validations.add(Trial(number, described, self.score(judged), decisions_of(judged)))
             self.record_validation(judged)
 
         if self.validations.score(self.generation, described) is None:
@@ -174,6 +174,10 @@ class _Search:
         if trial is not None:
             self.improve(point, trial.score)
         return trial is not None and not self.stop.asked
+
+    def score(self, judged: Sequence[Judgement]) -> float:
+        """Of a point, by its episodes."""
+        return score_of(judged, self.config.search.worst_share)
 
     def stopped(self) -> bool:
         """Whether a stop was asked for; shows meanwhile how far it is."""
@@ -211,13 +215,13 @@ class _Search:
 
     def record_validation(self, judged: Sequence[Judgement]) -> None:
         """Puts the score, what it is the sum of, and that of each stage into the log's next row."""
-        self.logger.record("validation/score", mean_score(judged))
+        self.logger.record("validation/score", self.score(judged))
         for name in judged[0].terms:
             self.logger.record(f"validation/{name}", float(np.mean([x.terms[name] for x in judged])))
         stages = [episode.stage for episode in self.episodes.of_validation()]
         for stage in dict.fromkeys(stages):
             of_stage = [x for x, name in zip(judged, stages, strict=True) if name == stage]
-            self.logger.record(f"validation_stage/{stage}", mean_score(of_stage))
+            self.logger.record(f"validation_stage/{stage}", score_of(of_stage))
 
     def checkpoint(self, point: Point) -> None:
         """Saves what a point stands for under the number of trials done, or of decisions."""

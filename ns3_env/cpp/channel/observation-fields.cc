@@ -210,6 +210,18 @@ ObservationRecord::Clip()
 }
 
 void
+ObservationRecord::ClearTelemetry()
+{
+    for (size_t i = 0; i < FIELD_COUNT; ++i)
+    {
+        if (FIELDS[i].source != FieldSource::Own && FIELDS[i].source != FieldSource::Frames)
+        {
+            values[i] = 0.0;
+        }
+    }
+}
+
+void
 ObservationRecord::ForgetSwitches()
 {
     for (size_t i = 0; i < FIELD_COUNT; ++i)

@@ -114,6 +114,8 @@ struct ObservationRecord
     void Clip();
     /// What only switches can report becomes NaN.
     void ForgetSwitches();
+    /// What packets would have to carry becomes 0, as before the first of them came back.
+    void ClearTelemetry();
 };
 
 /// What is to be done with a flow at one decision.

@@ -15,6 +15,9 @@ struct ClockSpec
 {
     std::optional<double>
         rttFraction; ///< per flow: again after this fraction of its last RTT; 0: every ACK
+    double startBdps{
+        0}; ///< above 0: and the first time before its first packet, with a window of so
+            ///< many BDPs, having seen nothing
     std::optional<Picos> interval; ///< all live flows at a fixed interval
     bool onNotification{false};    ///< per flow: at each feedback frame of a switch
     std::optional<Picos> quantum;  ///< decisions due within this time are handed over together;

@@ -27,6 +27,12 @@ CongestionControl::GetIntRequest() const
     return {};
 }
 
+IntRequest
+CongestionControl::GetIntRequestOf(uint64_t, const PathFacts&) const
+{
+    return GetIntRequest();
+}
+
 EcnConfig
 CongestionControl::GetEcnConfig() const
 {

@@ -31,6 +31,8 @@ struct IntRequest
     /// instead: one record for all hops, of which `flows` alone is there: the utilisation of the busiest, in
     /// one byte (rdma/telemetry/utilisation-byte.h)
     bool oneByte{false};
+    /// only a packet that leaves so many base RTTs of the path after the last that did carries any; 0: each
+    double everyRtts{0};
 };
 
 /// An acknowledgement as the sender sees it.
@@ -72,6 +74,10 @@ class CongestionControl : public Object
 
     /// The telemetry this controller's packets carry; requested once, before the flow starts.
     virtual IntRequest GetIntRequest() const;
+
+    /// The same of a flow of this size (payload) on this path: one that is sent before anything comes back may
+    /// go without. As GetIntRequest() unless a controller says otherwise.
+    virtual IntRequest GetIntRequestOf(uint64_t sizeBytes, const PathFacts& path) const;
 
     /// The marking this controller is published with, which `switch.ecn: auto` gives its flows' switches;
     /// not enabled where it ignores marks.

@@ -10,6 +10,7 @@
 #include "ns3_env/cpp/contract/bottleneck-hop.h"
 #include "ns3_env/cpp/contract/declaration.h"
 #include "ns3_env/cpp/contract/int-record.h"
+#include "ns3_env/cpp/json/bounds.h"
 
 #include <algorithm>
 
@@ -49,6 +50,14 @@ AgentObservation::OnAck(const AckSample& ack)
         m_hopsBefore = m_hops;
         m_haveBefore = true;
     }
+}
+
+void
+AgentObservation::OnBareAck(const AckSample& ack)
+{
+    ++m_acks;
+    m_marks += ack.ecnMarked ? 1 : 0;
+    m_acked += ack.newlyAckedBytes;
 }
 
 void
@@ -209,6 +218,17 @@ DecidingController::GetTypeId()
                   "Start with a window of one BDP (Zhang 2023, sec. 4.2); otherwise none.",
                   &DecidingController::m_initialWindow,
                   true)
+            .Number(
+                "TelemetryFromBdps",
+                "Flows of at most so many BDPs carry no telemetry; -1: as the policy's file says, "
+                "of an agent 0.",
+                &DecidingController::m_telemetryFromBdps,
+                {-1.0, -1.0, bounds::BDPS})
+            .Number("TelemetryEveryRtts",
+                    "Of other flows, packets that leave so many base RTTs after the last that did "
+                    "carry telemetry; 0: all; -1: as the policy's file says, of an agent all.",
+                    &DecidingController::m_telemetryEveryRtts,
+                    {-1.0, -1.0, bounds::RTTS})
             .Flag("TeamCost",
                   "Tell what the flows that share a hop cost together; takes time with many flows.",
                   &DecidingController::m_teamCost,
@@ -235,9 +255,29 @@ DecidingController::Connect(DecisionBroker& broker,
     m_slot = slot;
     m_clock = clock;
     m_inBandTelemetry = inBandTelemetry;
+    m_withoutTelemetry = IsWithoutTelemetry(flow.SizeBytes(), flow.Path());
+    m_sparseTelemetry = !m_withoutTelemetry && TelemetryEveryRtts() > 0;
     m_team = &team;
     m_gains = &gains;
     m_chargedUntil = flow.StartTime();
+}
+
+bool
+DecidingController::IsWithoutTelemetry(uint64_t sizeBytes, const PathFacts& path) const
+{
+    return static_cast<double>(sizeBytes) <= TelemetryFromBdps() * path.bdpBytes;
+}
+
+IntRequest
+DecidingController::GetIntRequestOf(uint64_t sizeBytes, const PathFacts& path) const
+{
+    if (IsWithoutTelemetry(sizeBytes, path))
+    {
+        return {};
+    }
+    IntRequest request = GetIntRequest();
+    request.everyRtts = std::max(TelemetryEveryRtts(), 0.0);
+    return request;
 }
 
 void
@@ -247,11 +287,26 @@ DecidingController::OnFlowStart(FlowState& flow)
     {
         flow.SetWindow(flow.Path().bdpBytes);
     }
+    if (m_clock.startBdps > 0)
+    {
+        flow.SetWindow(m_clock.startBdps * flow.Path().bdpBytes);
+        Decide(m_flow->StartTime());
+        m_observation.ForgetTaking();
+    }
 }
 
 void
 DecidingController::OnAck(FlowState& flow, const AckSample& ack)
 {
+    if (m_sparseTelemetry) [[unlikely]]
+    {
+        m_hadRecords = m_hadRecords || !ack.hops.empty();
+        if (m_hadRecords && ack.hops.empty())
+        {
+            m_observation.OnBareAck(ack);
+            return; // a decision waits for what a packet tells
+        }
+    }
     m_observation.OnAck(ack);
     const bool done = flow.AckedBytes() == flow.SizeBytes();
     if (m_clock.rttFraction && !done && ack.now >= m_nextDecision)
@@ -333,6 +388,10 @@ DecidingController::MakeRow(Picos now, uint32_t end)
     if (!m_inBandTelemetry)
     {
         row.record.ForgetSwitches();
+    }
+    if (m_withoutTelemetry)
+    {
+        row.record.ClearTelemetry();
     }
     m_decided = true;
     return row;

@@ -24,10 +24,15 @@ class AgentObservation
 {
   public:
     void OnAck(const AckSample& ack);
+    /// One whose packet carried no telemetry, though others do.
+    void OnBareAck(const AckSample& ack);
     void OnNotification(const CongestionNotification& frame);
 
     /// The record at `now`; `lastAction` is the agent's own last one. Begins a new interval.
     ObservationRecord Take(const Flow& flow, Picos now, double lastAction);
+
+    /// What was taken was before the first packet: the interval that has begun is the flow's first.
+    void ForgetTaking() { m_since = -1; }
 
   private:
     struct Congestion
@@ -77,7 +82,8 @@ class TeamCosts;
 /**
  * Hands the flow's observation to the broker whenever its clock is due and applies what comes back. Under a per-flow
  * clock the flow decides at its first ACK and then again after a fraction of its last RTT (Zhang 2023, sec. 4.4),
- * or at each feedback frame of a switch; otherwise the owner of the clock calls Decide().
+ * or at each feedback frame of a switch; otherwise the owner of the clock calls Decide(). Where the clock says so it
+ * decides before its first packet, too, of its size and path alone.
  */
 class DecidingController : public CongestionControl
 {
@@ -95,6 +101,7 @@ class DecidingController : public CongestionControl
                  TeamCosts& team,
                  SharingGains& gains);
 
+    IntRequest GetIntRequestOf(uint64_t sizeBytes, const PathFacts& path) const override;
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
     void OnCongestionNotification(FlowState& flow, const CongestionNotification& frame) override;
@@ -116,13 +123,20 @@ class DecidingController : public CongestionControl
 
   protected:
     bool Quantised() const { return m_quantised; }
+    /// Flows of at most so many BDPs carry no telemetry.
+    virtual double TelemetryFromBdps() const { return m_telemetryFromBdps; }
+    /// Of other flows, packets that leave so many base RTTs after the last that did; 0: all of them.
+    virtual double TelemetryEveryRtts() const { return m_telemetryEveryRtts; }
 
     TracedValue<uint64_t> m_decisions{0}; ///< actions applied so far
 
   private:
+    bool IsWithoutTelemetry(uint64_t sizeBytes, const PathFacts& path) const;
     void WriteCosts(DecisionRow& row, Picos now);
 
     bool m_quantised{false};
+    double m_telemetryFromBdps{-1};
+    double m_telemetryEveryRtts{-1};
     bool m_initialWindow{true};
     bool m_teamCost{false};
     bool m_sharingGain{false};
@@ -132,6 +146,9 @@ class DecidingController : public CongestionControl
     int32_t m_slot{-1};
     ClockSpec m_clock;
     bool m_inBandTelemetry{true};
+    bool m_withoutTelemetry{false}; ///< this flow's packets carry none, for it is short
+    bool m_sparseTelemetry{false};  ///< some of them do
+    bool m_hadRecords{false};       ///< switches report to this flow
     TeamCosts* m_team{nullptr};
     SharingGains* m_gains{nullptr};
 

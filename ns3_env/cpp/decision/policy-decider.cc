@@ -154,6 +154,20 @@ AgentController::GetIntRequest() const
     return {.wireBytes = m_telemetryBytes, .hopRecords = true, .quantised = Quantised()};
 }
 
+double
+PolicyController::TelemetryFromBdps() const
+{
+    const double own = DecidingController::TelemetryFromBdps();
+    return own < 0 && !m_file.empty() ? PolicyCache::Get(m_file).TelemetryFromBdps() : own;
+}
+
+double
+PolicyController::TelemetryEveryRtts() const
+{
+    const double own = DecidingController::TelemetryEveryRtts();
+    return own < 0 && !m_file.empty() ? PolicyCache::Get(m_file).TelemetryEveryRtts() : own;
+}
+
 NS_OBJECT_ENSURE_REGISTERED(PolicyController);
 
 TypeId

@@ -112,6 +112,10 @@ class PolicyController final : public DecidingController
         return {.noise = m_noise, .randomShare = m_randomShare};
     }
 
+  protected:
+    double TelemetryFromBdps() const override;
+    double TelemetryEveryRtts() const override;
+
   private:
     std::string m_file;
     int32_t m_telemetryBytes{-1};

@@ -24,6 +24,7 @@ inline constexpr uint32_t TELEMETRY_BYTES = 1000; ///< of a packet
 inline constexpr uint32_t ALPHA_SHIFT = 30;
 inline constexpr double WEIGHT = 1e6; ///< of a congestion point's change
 inline constexpr double RTTS = 1e6;
+inline constexpr double BDPS = 1e6;
 inline constexpr uint32_t PACKETS = 1'000'000;
 inline constexpr uint32_t SOCKET_BUFFER_BYTES =
     1U << 30; ///< TCP's window has no more bits, with the widest scale

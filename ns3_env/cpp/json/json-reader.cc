@@ -318,6 +318,8 @@ ReadClock(JsonReader& root)
     if (name == "per_flow_rtt")
     {
         spec.rttFraction = clock.Number("rtt_fraction", 0.0, bounds::RTTS);
+        spec.startBdps =
+            clock.Has("start_bdps") ? clock.Number("start_bdps", 0.0, bounds::BDPS) : 0.0;
     }
     else if (name == "per_ack")
     {

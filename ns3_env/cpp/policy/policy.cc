@@ -63,6 +63,12 @@ Policy::Policy(const std::string& path)
         m_actions = ActionMap::FromJson(root.Sub("action"));
         m_clock = ReadClock(root);
         m_telemetryBytes = root.Whole<uint32_t>("telemetry_bytes", 0, bounds::TELEMETRY_BYTES);
+        m_telemetryFromBdps = root.Has("telemetry_from_bdps")
+                                  ? root.Number("telemetry_from_bdps", 0.0, bounds::BDPS)
+                                  : 0.0;
+        m_telemetryEveryRtts = root.Has("telemetry_every_rtts")
+                                   ? root.Number("telemetry_every_rtts", 0.0, bounds::RTTS)
+                                   : 0.0;
         root.Has("training"); // for readers
         const std::string written = root.Text("sha256");
         root.RefuseOthers();

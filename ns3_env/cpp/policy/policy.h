@@ -49,6 +49,10 @@ class Policy
     size_t StateWidth() const { return m_network->StateWidth(); }
     const ClockSpec& Clock() const { return m_clock; }
     uint32_t TelemetryBytes() const { return m_telemetryBytes; }
+    /// Flows of at most so many BDPs carry none.
+    double TelemetryFromBdps() const { return m_telemetryFromBdps; }
+    /// Of other flows, packets that leave so many base RTTs after the last that did; 0: all.
+    double TelemetryEveryRtts() const { return m_telemetryEveryRtts; }
     const ActionMap& Actions() const { return *m_actions; }
 
     /// Adds what the flow observes now.
@@ -67,6 +71,8 @@ class Policy
     size_t m_historyLength{1};
     ClockSpec m_clock;
     uint32_t m_telemetryBytes{0};
+    double m_telemetryFromBdps{0};
+    double m_telemetryEveryRtts{0};
     std::unique_ptr<ActionMap> m_actions;
     std::unique_ptr<PolicyNetwork> m_network;
     std::vector<HistoryView> m_views;

@@ -89,6 +89,7 @@ Bounds()
                     "alpha_shift"_a = ALPHA_SHIFT,
                     "weight"_a = WEIGHT,
                     "rtts"_a = RTTS,
+                    "bdps"_a = BDPS,
                     "packets"_a = PACKETS,
                     "socket_buffer_bytes"_a = SOCKET_BUFFER_BYTES,
                     "least_socket_buffer_segments"_a = LEAST_SOCKET_BUFFER_SEGMENTS,

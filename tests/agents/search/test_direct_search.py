@@ -12,7 +12,7 @@ import pytest
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.configuration.inputs import read_inputs
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
-from ns3_env.agents.search.arena import Arena, mean_score
+from ns3_env.agents.search.arena import Arena, score_of
 from ns3_env.agents.search.config import MetricsConfig, NetworkConfig, SearchConfig
 from ns3_env.agents.search.metrics_objective import MetricsObjective, ended_at_the_limit, log_ratio
 from ns3_env.agents.search.network import NetworkSubject
@@ -188,7 +188,7 @@ def test_a_search_over_265_weights_gets_better_on_flows_that_it_has_not_seen() -
             arena.play(
                 dict(enumerate(points)),
                 played,
-                lambda number, judged: found.__setitem__(number, mean_score(judged)),
+                lambda number, judged: found.__setitem__(number, score_of(judged)),
                 lambda: False,
             )
             return [found[number] for number in range(len(points))]

@@ -55,6 +55,11 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
         ConfigError: it takes something that the C file cannot have, or too many tables.
     """
     spec = policy.spec
+    if isinstance(spec.clock, PerFlowRtt) and spec.clock.start_bdps > 0:
+        raise ConfigError(
+            f"{source}: clock.start_bdps is {spec.clock.start_bdps:g}: --format c decides at ACKs alone, and its"
+            " flows begin with one BDP: 0"
+        )
     if isinstance(spec.clock, PerFlowRtt):
         fraction = round(65536 * spec.clock.rtt_fraction)
     elif isinstance(spec.clock, PerAck):

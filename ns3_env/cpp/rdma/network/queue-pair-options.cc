@@ -90,6 +90,18 @@ QueuePair::AskForAck(Packet& packet, bool again)
     }
 }
 
+void
+QueuePair::TakeTelemetryOff(Packet& packet, Picos now)
+{
+    if (now < m_sparse->nextAt)
+    {
+        packet.telemetry = Telemetry::None;
+        packet.wireBytes -= m_sparse->wireBytes;
+        return;
+    }
+    m_sparse->nextAt = now + m_sparse->every;
+}
+
 bool
 QueuePair::IsAnsweredSelectively(Packet& packet, PacketKind& answer)
 {

@@ -47,7 +47,7 @@ QueuePair::TurnAround(Packet& packet, PacketKind answer)
 Answer
 QueuePair::OnData(Packet& packet, Picos now)
 {
-    if ((m_options & (STREAM | SELECTIVE | OWN_ANSWERS | AWAITED)) != 0) [[unlikely]]
+    if ((m_options & (OF_PACKETS | AWAITED)) != 0) [[unlikely]]
     {
         return OnDataByOptions(packet, now);
     }
@@ -86,14 +86,22 @@ QueuePair::AnswerByOptions(Packet& packet, Picos now)
     {
         return Answer::None;
     }
+    Answer how = Answer::Now;
     if (m_answers)
     {
         // in order, and no gap was filled
         const bool maySkip = answer == PacketKind::Ack && m_expected == end && !packet.ackRequested;
-        return AnswerByCard(packet, answer, maySkip);
+        how = AnswerByCard(packet, answer, maySkip);
     }
-    TurnAround(packet, answer);
-    return Answer::Now;
+    else
+    {
+        TurnAround(packet, answer);
+    }
+    if (m_sparse && how != Answer::None && packet.telemetry == Telemetry::None)
+    {
+        packet.wireBytes = AckBytes(0);
+    }
+    return how;
 }
 
 } // namespace ns3::env::rdma

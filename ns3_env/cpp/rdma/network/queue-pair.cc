@@ -35,7 +35,7 @@ QueuePair::QueuePair(const FlowSpec& spec, PathFacts path, Ptr<CongestionControl
       m_class(spec.trafficClass),
       m_facts(std::move(path))
 {
-    const IntRequest request = control->GetIntRequest();
+    const IntRequest request = control->GetIntRequestOf(spec.sizeBytes, m_facts);
     m_headerBytes = DATA_HEADER_BYTES + request.wireBytes;
     m_ackBytes = AckBytes(request.wireBytes);
     m_telemetry = TelemetryOf(request);
@@ -46,6 +46,13 @@ QueuePair::QueuePair(const FlowSpec& spec, PathFacts path, Ptr<CongestionControl
     m_plainBytes = spec.sizeBytes;
     m_startTime = spec.start;
     m_pacing.SetPath(m_facts, m_facts.hostRateBps);
+    if (request.everyRtts > 0 && m_telemetry != Telemetry::None)
+    {
+        const double every = request.everyRtts * static_cast<double>(m_facts.baseRtt);
+        m_sparse = std::make_unique<SparseTelemetry>(
+            SparseTelemetry{request.wireBytes, static_cast<Picos>(std::min(every, LONGEST_PS))});
+        SetOption(SPARSE, true);
+    }
 }
 
 void
@@ -75,6 +82,7 @@ QueuePair::SetOpenLoop(double rateBps, Picos stop)
     SetOption(STREAM, true); // nothing recovers it, and nothing answers
     m_selective.reset();
     m_answers.reset();
+    m_sparse.reset();
 }
 
 void
@@ -169,7 +177,7 @@ QueuePair::MakePacket(NetworkContext& network, Picos now)
 Packet*
 QueuePair::NextPacket(NetworkContext& network, Picos now)
 {
-    if ((m_options & (STREAM | SELECTIVE | OWN_ANSWERS)) != 0) [[unlikely]]
+    if ((m_options & OF_PACKETS) != 0) [[unlikely]]
     {
         return NextPacketByOptions(network, now);
     }
@@ -205,6 +213,10 @@ QueuePair::NextPacketByOptions(NetworkContext& network, Picos now)
     {
         m_sentBytes = next;
         p->last = next == m_sizeBytes;
+    }
+    if (m_sparse)
+    {
+        TakeTelemetryOff(*p, now);
     }
     m_controller->OnPacketSent(*this, now, p->wireBytes);
     m_pacing.OnSent(p->wireBytes, now);

@@ -162,7 +162,16 @@ class QueuePair final : public Flow
         SELECTIVE = 4,
         OWN_ANSWERS = 8,  ///< m_answers
         KEEPS_PLACE = 16, ///< an ACK beyond the next sequence number does not move it on
-        AWAITED = 32      ///< m_awaiting
+        AWAITED = 32,     ///< m_awaiting
+        SPARSE = 64       ///< m_sparse
+    };
+
+    /// Telemetry that only some packets carry.
+    struct SparseTelemetry
+    {
+        uint32_t wireBytes; ///< of a packet that carries it
+        Picos every;        ///< at least, between two of them
+        Picos nextAt{0};
     };
 
     /// Both ends of selective repeat.
@@ -188,6 +197,8 @@ class QueuePair final : public Flow
         m_options = static_cast<uint8_t>(on ? m_options | option : m_options & ~option);
         m_plainBytes = (m_options & (HELD | SELECTIVE | OWN_ANSWERS)) == 0 ? m_sizeBytes : 0;
     }
+    /// What is not as with most flows when a packet leaves or arrives.
+    static constexpr uint8_t OF_PACKETS = STREAM | SELECTIVE | OWN_ANSWERS | SPARSE;
     /// The first packet number beyond so many bytes.
     uint64_t PacketsOf(uint64_t bytes) const
     {
@@ -199,6 +210,7 @@ class QueuePair final : public Flow
     Packet* NextPacketByOptions(NetworkContext& network, Picos now);
     Packet* MakePacket(NetworkContext& network, Picos now);
     void AskForAck(Packet& packet, bool again);
+    void TakeTelemetryOff(Packet& packet, Picos now);
     bool IsAnswered(const Packet& packet, Picos now, PacketKind& answer);
     bool IsAnsweredSelectively(Packet& packet, PacketKind& answer);
     Answer OnDataByOptions(Packet& packet, Picos now);
@@ -259,6 +271,7 @@ class QueuePair final : public Flow
     uint64_t m_duplicates{0};
     std::unique_ptr<Selective> m_selective;
     std::unique_ptr<Answers> m_answers;
+    std::unique_ptr<SparseTelemetry> m_sparse;
     std::unique_ptr<SteeredFlow> m_steered;
     DeliveryListener* m_awaiting{nullptr}; ///< of the last byte
 };

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Telemetry that short flows and most packets of long ones go without; decisions before the first packet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ns3_env.errors import ConfigError
+from ns3_env.eval.episodes.entry import Entry, played_by
+from ns3_env.policies.file import PolicyFile, read_policy, write_policy
+from ns3_env.scenario import PerFlowRtt, Record, Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
+from ns3_env.simulator import Simulator
+from ns3_env.simulator.results import decisions_taken
+from tests.samples.policy_files import policy_file
+
+#: Bytes of telemetry that are easily told from everything else.
+CARRIED = 100
+RATE = 100e9
+
+
+def always(path: Path, answer: float, **changes: Any) -> Path:
+    """A policy whose network answers the same, whatever it sees."""
+    made = read_policy(policy_file(path, "mlp", 4, zero=True, telemetry_bytes=CARRIED, **changes))
+    tensors = dict(made.tensors)
+    tensors["layers.1.bias"] = np.full_like(tensors["layers.1.bias"], np.arctanh(answer))
+    write_policy(path, PolicyFile(made.spec, tensors))
+    return path
+
+
+def alone(size: int, **record: Any) -> Scenario:
+    return Scenario(
+        time_limit_ns=10_000_000,
+        topology=Dumbbell(senders=1, rate_bps=RATE),
+        traffic=Incast(size_bytes=size),
+        record=Record(**record),
+    )
+
+
+def played(policy: Path, scenario: Scenario, placement: str = "simulator") -> dict[str, Any]:
+    who = Entry(name="mine", checkpoint=str(policy), placement=placement)
+    with Simulator() as simulator:
+        return played_by(who, scenario, simulator)[1]
+
+
+def delay_ns(policy: Path, size: int) -> float:
+    """How much longer a flow that is alone takes than one of plain packets."""
+    flows = played(policy, alone(size))["flows"]
+    return float(flows["fct_ns"][0] - flows["standalone_ns"][0])
+
+
+def test_a_flow_of_one_window_goes_as_fast_as_without_a_policy(tmp_path: Path) -> None:
+    size = 50_000  # the path's BDP is 78 kB
+    assert delay_ns(always(tmp_path / "all", 0.9), size) > 8e9 * 50 * CARRIED / RATE * 0.99
+    assert delay_ns(always(tmp_path / "short", 0.9, telemetry_from_bdps=1.0), size) == 0
+
+
+def test_a_flow_above_the_line_carries_telemetry(tmp_path: Path) -> None:
+    policy = always(tmp_path / "policy", 0.9, telemetry_from_bdps=0.5)
+    assert delay_ns(policy, 20_000) == 0
+    assert delay_ns(policy, 60_000) > 8e9 * 60 * CARRIED / RATE * 0.99
+
+
+def test_sparse_telemetry_costs_its_bytes_on_as_few_packets_as_were_asked_for(tmp_path: Path) -> None:
+    packets, bytes_ = 1000, {}
+    for every in (0.0, 0.2, 1e5):  # the last: the first packet alone
+        policy = always(tmp_path / f"{every}", 0.9, telemetry_every_rtts=every)
+        bytes_[every] = played(policy, alone(1000 * packets))["totals"]["end_ns"] * RATE / 8e9
+    carried = {every: 1 + (took - bytes_[1e5]) / CARRIED for every, took in bytes_.items()}
+    assert carried[0.0] == pytest.approx(packets, rel=0.05)
+    assert carried[0.2] == pytest.approx(5 * packets * 1048 / 78_000, rel=0.15)
+
+
+def test_a_flow_decides_at_packets_that_carry_telemetry(tmp_path: Path) -> None:
+    counted = {}
+    for every in (0.0, 0.25, 2.0):
+        clock = PerFlowRtt(rtt_fraction=0.5)
+        policy = always(tmp_path / f"{every}", 0.9, telemetry_every_rtts=every, clock=clock)
+        results = played(policy, alone(2_000_000, controller_counters=True))
+        counted[every] = decisions_taken(results)
+    assert counted[0.25] == pytest.approx(counted[0.0], rel=0.3)
+    assert counted[2.0] == pytest.approx(counted[0.0] / 4, rel=0.3)
+
+
+def test_the_first_window_is_decided_where_the_clock_says_so(tmp_path: Path) -> None:
+    rows = {}
+    for start_bdps in (0.0, 1.0, 0.5):
+        policy = always(tmp_path / f"{start_bdps}", -0.5, clock=PerFlowRtt(start_bdps=start_bdps))
+        rows[start_bdps] = played(policy, alone(200_000, windows=True))["windows"]
+    bdp = rows[0.0][0][2]
+    assert rows[0.0][0][0] == 0
+    assert rows[0.0][1][0] > 0
+    for start_bdps in (1.0, 0.5):
+        at_start = [window for time, _, window, _ in rows[start_bdps] if time == 0]
+        assert at_start[-1] == pytest.approx(start_bdps * bdp / 1.25)  # 1 / (1 - alpha a), alpha 0.5
+
+
+@pytest.mark.parametrize("changes", [{"telemetry_from_bdps": 1.0}, {"telemetry_every_rtts": 0.3}, {}])
+def test_both_placements_give_the_same_results(tmp_path: Path, changes: dict[str, float]) -> None:
+    clock = PerFlowRtt(rtt_fraction=0.4, start_bdps=0.5)
+    policy = policy_file(tmp_path / "policy.safetensors", "mlp", 12, clock=clock, **changes)
+    scenario = Scenario(
+        time_limit_ns=4_000_000,
+        topology=Dumbbell(senders=4, rate_bps=RATE),
+        traffic=Incast(flows=8, size_bytes=120_000, spread_ns=20_000),
+    )
+    inside, across = (played(policy, scenario, where)["flows"] for where in ("simulator", "python"))
+    assert inside["fct_ns"] == across["fct_ns"]
+
+
+def test_files_of_other_policies_keep_their_bytes(tmp_path: Path) -> None:
+    spec = read_policy(policy_file(tmp_path / "policy", "mlp", 4)).spec.model_dump()
+    assert not {"telemetry_from_bdps", "telemetry_every_rtts"} & set(spec)
+    assert "start_bdps" not in spec["clock"]
+
+
+@pytest.mark.parametrize("key", ["telemetry_from_bdps", "telemetry_every_rtts"])
+def test_what_cannot_be_is_refused(tmp_path: Path, key: str) -> None:
+    with pytest.raises((ConfigError, ValueError), match=key):
+        policy_file(tmp_path / "policy", "mlp", 4, **{key: -1.0})
