@@ -118,6 +118,24 @@ class TeamSlowdown:
         return -column(records, "team_cost")
 
 
+@register("job_progress")
+@dataclass(frozen=True)
+class JobProgress:
+    """Minus the flow's share of the time in which its training job sends, over its ideal completion time.
+
+    While k flows of the job are under way each of them pays for a k-th of the time: one that is alone, for
+    which all others wait, pays for all of it. So what equal flows of a job are paid together is minus the
+    time in which the job sends. The last row of a flow that is cut pays for what its remaining bytes would
+    take at the ideal rate. Flows of no job are paid as by :class:`Slowdown`.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("job_cost",)
+    settles: ClassVar[bool] = True
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        return -column(records, "job_cost")
+
+
 @register("sharing_gain")
 @dataclass(frozen=True)
 class SharingGain:

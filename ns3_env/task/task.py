@@ -21,7 +21,7 @@ from ns3_env.task.outcomes import Outcomes
 from ns3_env.task.rewards import DEFAULT_REWARD, Reward, make_reward, minus, settles
 
 #: What the simulator tells only where it is asked, as it takes time: field, and attribute of "agent".
-TOLD_WHERE_ASKED = {"team_cost": "TeamCost", "sharing_gain": "SharingGain"}
+TOLD_WHERE_ASKED = {"team_cost": "TeamCost", "sharing_gain": "SharingGain", "job_cost": "JobCost"}
 
 
 class Task:

@@ -158,3 +158,12 @@ def test_jobs_have_hosts_of_their_own() -> None:
         assert all(len(own) == 4 for own in hosts.values())
         assert not hosts["job 0"] & hosts["job 1"]
     assert "9 jobs" in refusal({**traffic, "jobs": 9})
+
+
+def test_two_flows_from_a_rank_to_another_are_under_way_in_the_order_of_their_sends() -> None:
+    flows = made({**RING, "ranks": [0, 1], "chunk_bytes": 1000}).flows()
+    there = [flow for flow in range(len(flows)) if flows.src[flow] == 0]
+    assert len(there) == 8
+    waits = flows.tasks.waits
+    assert all(earlier in waits[flow].after for earlier, flow in zip(there, there[2:], strict=False))
+    assert there[0] not in waits[there[1]].after

@@ -146,6 +146,7 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
      0.0,
      1e15,
      FieldSource::Own},
+    {Field::JobCost, "job_cost", "1", "ideal completion times", 0.0, 1e15, FieldSource::Own},
 }};
 
 /// Whether each row stands at the index that its field has in a record.

@@ -60,6 +60,7 @@ enum class Field : uint8_t
     TeamCost,
     SharingGain,
     Slowdown,
+    JobCost,
     Count,
 };
 

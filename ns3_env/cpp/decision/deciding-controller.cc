@@ -4,6 +4,7 @@
 
 #include "decision-broker.h"
 #include "flow-costs.h"
+#include "job-costs.h"
 #include "sharing-gains.h"
 #include "team-costs.h"
 
@@ -233,6 +234,10 @@ DecidingController::GetTypeId()
                   "Tell what the flows that share a hop cost together; takes time with many flows.",
                   &DecidingController::m_teamCost,
                   false)
+            .Flag("JobCost",
+                  "Tell what a flow costs as one of its training job's.",
+                  &DecidingController::m_jobCost,
+                  false)
             .Flag("SharingGain",
                   "Tell what the flows at a flow's link gain on processor sharing; takes time with "
                   "many flows.",
@@ -248,7 +253,8 @@ DecidingController::Connect(DecisionBroker& broker,
                             const ClockSpec& clock,
                             bool inBandTelemetry,
                             TeamCosts& team,
-                            SharingGains& gains)
+                            SharingGains& gains,
+                            JobCosts& jobs)
 {
     m_broker = &broker;
     m_flow = &flow;
@@ -259,6 +265,7 @@ DecidingController::Connect(DecisionBroker& broker,
     m_sparseTelemetry = !m_withoutTelemetry && TelemetryEveryRtts() > 0;
     m_team = &team;
     m_gains = &gains;
+    m_jobs = &jobs;
     m_chargedUntil = flow.StartTime();
 }
 
@@ -372,6 +379,7 @@ DecidingController::WriteCosts(DecisionRow& row, Picos now)
         row.record[Field::Cost] = inIdeals(now - m_chargedUntil) + (cut ? left : 0.0);
         row.record[Field::TeamCost] = m_teamCost ? m_team->Take(m_flow->Id(), now) : 0.0;
         row.record[Field::SharingGain] = m_sharingGain ? m_gains->Take(m_flow->Id(), now) : 0.0;
+        row.record[Field::JobCost] = m_jobCost ? m_jobs->Take(m_flow->Id(), now) : 0.0;
         m_chargedUntil = now;
     }
 }

@@ -76,6 +76,7 @@ class AgentObservation
 };
 
 class DecisionBroker;
+class JobCosts;
 class SharingGains;
 class TeamCosts;
 
@@ -92,14 +93,15 @@ class DecidingController : public CongestionControl
 
     /// Joins the flow to its episode; before it starts.
     /// \param inBandTelemetry false where switches report nothing: their fields are NaN then
-    /// \param team, gains of the episode's flows; asked where the controller is to tell them
+    /// \param team, gains, jobs of the episode's flows; asked where the controller is to tell them
     void Connect(DecisionBroker& broker,
                  Flow& flow,
                  int32_t slot,
                  const ClockSpec& clock,
                  bool inBandTelemetry,
                  TeamCosts& team,
-                 SharingGains& gains);
+                 SharingGains& gains,
+                 JobCosts& jobs);
 
     IntRequest GetIntRequestOf(uint64_t sizeBytes, const PathFacts& path) const override;
     void OnFlowStart(FlowState& flow) override;
@@ -140,6 +142,7 @@ class DecidingController : public CongestionControl
     bool m_initialWindow{true};
     bool m_teamCost{false};
     bool m_sharingGain{false};
+    bool m_jobCost{false};
 
     DecisionBroker* m_broker{nullptr};
     Flow* m_flow{nullptr};
@@ -151,6 +154,7 @@ class DecidingController : public CongestionControl
     bool m_hadRecords{false};       ///< switches report to this flow
     TeamCosts* m_team{nullptr};
     SharingGains* m_gains{nullptr};
+    JobCosts* m_jobs{nullptr};
 
     AgentObservation m_observation;
     Picos m_nextDecision{0};

@@ -58,7 +58,8 @@ RefuseUnknown(const std::vector<Field>& fields, const std::string& file)
 DecidingFlows::DecidingFlows(const Scenario& scenario, SimulatorChannel* channel)
     : m_seed(scenario.seed),
       m_feedback(scenario.congestionPoints.enabled),
-      m_inBandTelemetry(scenario.inBandTelemetry)
+      m_inBandTelemetry(scenario.inBandTelemetry),
+      m_jobCosts(scenario.dependencies ? scenario.dependencies->job : std::vector<int32_t>{})
 {
     if (channel != nullptr)
     {
@@ -89,6 +90,7 @@ DecidingFlows::DecidingFlows(const Scenario& scenario, SimulatorChannel* channel
                        const Ptr<CongestionControl> control = CreateController(spec);
                        m_teams |= IsOn(*control, "TeamCost");
                        m_gains |= IsOn(*control, "SharingGain");
+                       m_jobs |= IsOn(*control, "JobCost");
                    });
         }
     }
@@ -146,6 +148,10 @@ DecidingFlows::Adopt(Flow& flow, int32_t slot)
     {
         m_sharingGains.OnStart(flow, flow.StartTime());
     }
+    if (m_jobs)
+    {
+        m_jobCosts.OnStart(flow, flow.StartTime());
+    }
     auto* controller = dynamic_cast<DecidingController*>(&flow.Controller());
     if (controller == nullptr)
     {
@@ -172,14 +178,15 @@ DecidingFlows::Adopt(Flow& flow, int32_t slot)
                         group->second.clock,
                         m_inBandTelemetry,
                         m_teamCosts,
-                        m_sharingGains);
+                        m_sharingGains,
+                        m_jobCosts);
     m_members[flow.Id()] = {controller, &group->second};
 }
 
 void
 DecidingFlows::Begin(Episode& episode)
 {
-    if (m_teams || m_gains)
+    if (m_teams || m_gains || m_jobs)
     {
         episode.Traces().finished.ConnectWithoutContext(
             MakeCallback(&DecidingFlows::OnFinished, this));
@@ -195,6 +202,7 @@ DecidingFlows::OnFinished(const Flow& flow)
 {
     m_teamCosts.OnEnd(flow, flow.EndTime());
     m_sharingGains.OnEnd(flow, flow.EndTime());
+    m_jobCosts.OnEnd(flow, flow.EndTime());
 }
 
 void
@@ -229,6 +237,7 @@ void
 DecidingFlows::CutAll(const Episode& episode, Picos now)
 {
     m_teamCosts.OnCut();
+    m_jobCosts.OnCut();
     for (const Flow* flow : episode.LiveFlows())
     {
         if (const auto member = m_members.find(flow->Id()); member != m_members.end())

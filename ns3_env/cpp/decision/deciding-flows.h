@@ -5,6 +5,7 @@
 
 #include "decision-broker.h"
 #include "episode-channel.h"
+#include "job-costs.h"
 #include "sharing-gains.h"
 #include "team-costs.h"
 
@@ -81,6 +82,8 @@ class DecidingFlows
     TeamCosts m_teamCosts;
     bool m_gains{false}; ///< some flow tells what flows gain on processor sharing
     SharingGains m_sharingGains;
+    bool m_jobs{false}; ///< some flow tells what it costs as one of its job's
+    JobCosts m_jobCosts;
     std::map<std::string, Group> m_groups;          ///< by the policy's file; "" across the channel
     std::unordered_map<uint32_t, Member> m_members; ///< by flow, live or over
 };

@@ -57,7 +57,8 @@ DecisionBroker::ReportEnd(DecidingController& agent, uint32_t flag, Picos now)
                                 Field::IntervalNs,
                                 Field::Cost,
                                 Field::TeamCost,
-                                Field::SharingGain})
+                                Field::SharingGain,
+                                Field::JobCost})
         {
             row.record[sum] += overtaken->record[sum];
         }

@@ -3,21 +3,23 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ns3_env.scenario.traffic.jobs.algorithms import Send
 from ns3_env.scenario.traffic.kind import Flows
 from ns3_env.scenario.traffic.tasks import Label, Task, Wait
 
-#: Chunks of one send that are under way at a time: one is on the wire while the other's end is on its way.
-CHUNKS_UNDER_WAY = 2
+#: Flows from a rank to another that are under way at a time, in the order of their sends as on one queue
+#: pair: one is on the wire while the other's end is on its way.
+UNDER_WAY = 2
 
 
 @dataclass(frozen=True)
 class Collected:
     """Where the sends of a collective go, and what their flows have in common: ``hosts`` of the ranks, and
-    ``ranks``, their numbers in the job (none: in this order)."""
+    ``ranks``, their numbers in the job (none: in this order). ``sent`` holds those so far, by their hosts."""
 
     hosts: Sequence[int]
     job: str
@@ -27,6 +29,7 @@ class Collected:
     chunk_bytes: int | None
     start_ns: int = 0
     ranks: Sequence[int] | None = None
+    sent: dict[tuple[int, int], list[Task]] = field(default_factory=lambda: defaultdict(list))
 
     def pieces(self, size_bytes: int) -> list[int]:
         """As many equal ones (to a byte) as are needed."""
@@ -48,12 +51,13 @@ class Collected:
             The flows, a chunk each.
         """
         pieces = self.pieces(send.size_bytes)
+        sent = self.sent[self.hosts[send.src], self.hosts[send.dst]]
         chunks: list[Task] = []
         for i, size in enumerate(pieces):
             after = [*ready[i % len(ready)], *_needed(made, send, i, len(pieces))]
-            if i >= CHUNKS_UNDER_WAY:
-                after.append(chunks[i - CHUNKS_UNDER_WAY])
-            chunks.append(self._flow(flows, send, size, tuple(after)))
+            after += [sent[-UNDER_WAY]] if len(sent) >= UNDER_WAY else []
+            chunks.append(self._flow(flows, send, size, tuple(dict.fromkeys(after))))
+            sent.append(chunks[-1])
         return chunks
 
     def _flow(self, flows: Flows, send: Send, size: int, after: tuple[Task, ...]) -> Task:

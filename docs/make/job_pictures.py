@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Draws what the ranks of a training job do over time, under two controllers and two load balancings.
+
+Needs the extra report.
+
+python docs/make/job_pictures.py    writes docs/images/job-timelines.png
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import matplotlib
+from matplotlib.figure import Figure
+from PIL import Image
+
+from ns3_env.eval.benchmark.suite import Suite
+from ns3_env.eval.metrics.jobs import iterations, spans, task_table
+from ns3_env.eval.plots.plots import settings
+from ns3_env.eval.report.timelines import Timeline, draw, keys
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import Simulator
+
+FOLDER = Path(__file__).parents[1] / "images"
+SHOWN = [("rings-ecmp", "dcqcn"), ("rings-ecmp", "mpcc"), ("rings-spray", "dcqcn"), ("rings-spray", "mpcc")]
+COLOUR = "#56B4E9"
+
+
+def played(simulator: Simulator, scenario: Scenario) -> tuple[Timeline, float]:
+    """The first job's timeline, and the mean iteration of all jobs (ns)."""
+    results = simulator.play(scenario)
+    table, found = task_table(results), Timeline("job 0")
+    for job, rank, peer, start, end in zip(
+        table.job, table.rank, table.peer, table.start, table.end, strict=True
+    ):
+        if table.jobs[job] == found.job:
+            rows = found.computes if peer < 0 else found.talks
+            for one in {int(rank), int(peer if peer >= 0 else rank)}:
+                rows[one].append((float(start), float(end)))
+    each = [span.duration_ns for span in iterations(spans(results))]
+    return found, sum(each) / len(each)
+
+
+def main() -> None:
+    suite = Suite.load("training-jobs")
+    with Simulator() as simulator:
+        runs = [
+            played(simulator, suite.scenario(name).scenario.under(controller).with_seed(1))
+            for name, controller in SHOWN
+        ]
+    last = max(timeline.end_ns for timeline, _ in runs)
+    with matplotlib.rc_context(settings()):
+        figure = Figure(figsize=(11, 6.6), layout="constrained")
+        panels = figure.subplots(2, 2, sharex=True, sharey=True).flat
+        for axes, (name, controller), (timeline, mean) in zip(panels, SHOWN, runs, strict=True):
+            draw(axes, timeline, COLOUR, last)
+            axes.set_title(
+                f"{controller}, {name.removeprefix('rings-')}: an iteration takes {mean / 1e3:.0f} µs"
+            )
+            print(name, controller, mean)
+        figure.legend(handles=keys(COLOUR), loc="outside lower center", ncols=2)
+        picture = io.BytesIO()
+        figure.savefig(picture, dpi=110)
+    picture.seek(0)
+    Image.open(picture).convert("RGB").quantize(64).save(FOLDER / "job-timelines.png", optimize=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What flows of a training job cost: the time in which some of the job's are under way, shared by those.
+#ifndef NS3_ENV_DECISION_JOB_COSTS_H
+#define NS3_ENV_DECISION_JOB_COSTS_H
+
+#include "ns3_env/cpp/contract/units.h"
+#include "ns3_env/cpp/engine/flow.h"
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace ns3::env
+{
+
+/**
+ * While a job has k flows under way each of them costs dt / k, over its ideal completion time. So a flow that is alone
+ * because all others wait for it costs most, and what equal flows of a job cost together is the time in which the job
+ * sends. A flow of no job is a job by itself. Where the episode cuts a flow it costs the share of its bytes that is
+ * left, too. Endless flows cost nothing.
+ */
+class JobCosts
+{
+  public:
+    /// \param jobs of each flow, -1 of none; may be shorter than there are flows
+    explicit JobCosts(std::vector<int32_t> jobs);
+
+    void OnStart(const Flow& flow, Picos now);
+    void OnEnd(const Flow& flow, Picos now);
+    /// The episode ends here for every live flow.
+    void OnCut();
+
+    /// What the flow cost since its start or the last call.
+    double Take(uint32_t flow, Picos now);
+
+  private:
+    /// Flows of a job that are under way, and the integral of 1 / k over time, in ps.
+    struct Job
+    {
+        uint32_t live{0};
+        double time{0};
+        Picos since{0};
+
+        void Settle(Picos now);
+    };
+
+    struct Member
+    {
+        const Flow* flow;
+        Job* job;
+        double paid; ///< up to there of the job's time
+        double left{0};
+    };
+
+    int64_t JobOf(uint32_t flow) const;
+
+    std::vector<int32_t> m_jobOf;
+    std::unordered_map<int64_t, Job> m_jobs; ///< places in it stay
+    std::unordered_map<uint32_t, Member> m_live;
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_DECISION_JOB_COSTS_H
