@@ -210,6 +210,31 @@ def rates(random: Random) -> Keys:
     }
 
 
+@declare("AllReduce", reward="job_progress", slots=256)
+def all_reduce(random: Random) -> Keys:
+    """Two jobs' ring all-reduces over 4 to 8 ranks each, 1 to 8 MB, which share two spines."""
+    ranks = int(random.integers(4, 9))
+    return {
+        "time_limit_ns": "50ms",
+        "topology": {
+            "kind": "leaf_spine",
+            "leaves": 2,
+            "spines": 2,
+            "hosts_per_leaf": ranks,
+            "uplink_bps": float(random.choice([100e9, 200e9])),
+        },
+        "traffic": {
+            "kind": "jobs",
+            "algorithm": "ring_all_reduce",
+            "jobs": 2,
+            "ranks_each": ranks,
+            "placement": "random",
+            "size_bytes": _bytes(random, 1e6, 8e6),
+            "compute_spread_ns": 20_000,
+        },
+    }
+
+
 @declare(
     "Layer2",
     fields=("notified_offset", "notified_delta", "notified_feedback", "pacing_rate", "last_action"),

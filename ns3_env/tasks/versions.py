@@ -16,6 +16,7 @@ VERSIONS: dict[str, int] = {
     "Mixed": 1,
     "Shallow": 1,
     "Rates": 1,
+    "AllReduce": 1,
     "Layer2": 1,
     "Tcp": 1,
 }
