@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What flows of a training job cost: the time in which some of the job's are under way, shared by those.
+// What flows of a training job cost: a share of the time in which the job sends.
 #include "job-costs.h"
 
 #include "flow-costs.h"

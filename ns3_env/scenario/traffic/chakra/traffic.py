@@ -24,7 +24,7 @@ from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
 
 
 class Chakra(TrafficKind):
-    """What the ranks of a job compute and send, as their execution traces say (Sridharan et al. 2023).
+    """What the ranks of a job compute and send, as their execution traces say (Sridharan 2023).
 
     Computation takes its node's ``duration_micros``; a rank computes one node after the other, in the order
     of its file. A collective is that of all ranks whose traces have its process group (``pg_name``), matched

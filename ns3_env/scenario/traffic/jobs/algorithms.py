@@ -2,9 +2,8 @@
 """Collective algorithms as lists of sends between ranks, each after those it needs.
 
 The size is what NCCL's tests call so: the data of each rank (all-reduce, all-to-all, broadcast), what a rank
-brings to a reduce-scatter, what it has after an all-gather. Rings, halving and doubling: Thakur, Rabenseifner
-and Gropp, "Optimization of Collective Communication Operations in MPICH", 2005. Trees: rank i's parent is
-(i - 1) // 2.
+brings to a reduce-scatter, what it has after an all-gather. Rings, halving and doubling: Thakur 2005. Trees:
+rank i's parent is (i - 1) // 2.
 """
 
 from __future__ import annotations
