@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Draws where the policy courier loses: bytes of telemetry on small flows, and the end of a burst's flows.
+"""Draws where the policy courier loses: telemetry on small flows, the end of a burst's flows.
 
 Needs the extra report.
 

@@ -57,7 +57,12 @@ CHOSEN = [
     (
         "agents/curriculum/curriculum.py",
         "agents/test_curriculum agents/runs/test_validation",
-        "Curriculum._move_on:2,10 _range:1",
+        "Curriculum._move_on:2,10",
+    ),
+    (
+        "agents/curriculum/ranges.py",
+        "agents/test_curriculum agents/runs/test_validation",
+        "ascending:1",
     ),
     (
         "agents/curriculum/plateau.py",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Telemetry that short flows and most packets of long ones go without; decisions before the first packet."""
+"""Telemetry that short flows and most packets go without; decisions before the first packet."""
 
 from __future__ import annotations
 

@@ -57,8 +57,8 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
     spec = policy.spec
     if isinstance(spec.clock, PerFlowRtt) and spec.clock.start_bdps > 0:
         raise ConfigError(
-            f"{source}: clock.start_bdps is {spec.clock.start_bdps:g}: --format c decides at ACKs alone, and its"
-            " flows begin with one BDP: 0"
+            f"{source}: clock.start_bdps is {spec.clock.start_bdps:g}: --format c decides at ACKs alone, and"
+            " its flows begin with one BDP: 0"
         )
     if isinstance(spec.clock, PerFlowRtt):
         fraction = round(65536 * spec.clock.rtt_fraction)
