@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes the released file: a quarter of the way from courier to what the search found, and a first window.
+"""Makes the released file: a quarter of the way from courier to what was found, and a first window.
 
 python checkpoints/courier-2/blend.py runs/courier-2-... policy.safetensors
 

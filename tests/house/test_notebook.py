@@ -55,8 +55,8 @@ def test_the_stored_outputs_are_those_of_today(stored: Any, played: Any) -> None
     tables = [[ROW.findall(text) for text in texts] for texts in (before, now)]
     assert tables[0] == tables[1]
     assert [len(table) for table in tables[0] if table] == [4, 7, 2]
-    rows = [[row[0] for text in texts for row in ROW.finditer(text)] for texts in (before, now)]
-    same = [[row for row in found if not row.startswith(TRAINED)] for found in rows]
+    rows = [[row[0].split() for text in texts for row in ROW.finditer(text)] for texts in (before, now)]
+    same = [[row for row in found if row[0] != TRAINED] for found in rows]
     assert same[0] == same[1]
 
 
