@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Serves the dashboard to this machine: the page, and what runs have written since the page last asked."""
+"""Serves the dashboard to this machine: the page, and what is new in the runs since it last asked."""
 
 from __future__ import annotations
 
