@@ -54,11 +54,24 @@ def incast(flows: int, size_bytes: int, controller: Controller | None = None) ->
     )
 
 
+#: They decide before a flow's first packet, too.
+BEFORE_ACKS = {"courier-2"}
+
+
+@pytest.mark.parametrize("name", sorted(BEFORE_ACKS))
+def test_a_policy_that_decides_before_the_first_ack_is_refused(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([name, "--format", "c", "--out", str(tmp_path / "x.c")]) == 2
+    assert "start_bdps" in capsys.readouterr().err
+    assert not (tmp_path / "x.c").exists()
+
+
 @pytest.fixture(scope="module")
 def released(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The C file of each released policy, as the command writes it."""
+    """The C file of each released policy that decides at ACKs alone, as the command writes it."""
     folder = tmp_path_factory.mktemp("released")
-    made = {name: folder / f"{name}_nic.c" for name in released_names()}
+    made = {name: folder / f"{name}_nic.c" for name in released_names() if name not in BEFORE_ACKS}
     for name, path in made.items():
         assert main([name, "--format", "c", "--out", str(path)]) == 0
     return made

@@ -177,6 +177,7 @@ def test_the_program_names_key_value_and_range_on_one_line(
         ("x" * 100_000, "not JSON"),
         (json.dumps({**valid(), "k\n" * 1000: 1}), "unknown key 'k\\nk"),
         (json.dumps({**valid(), "k\x85\u2028": 1}, ensure_ascii=False), "unknown key 'k\\u0085\\u2028'"),
+        (json.dumps({**valid(), "seed": "\x85\u2028"}, ensure_ascii=False), "'seed' is \"\\u0085\\u2028\""),
     ],
 )
 @pytest.mark.parametrize("options", [[], ["--pcap=x"]], ids=["", "pcap"])

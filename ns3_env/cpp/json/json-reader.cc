@@ -302,9 +302,10 @@ void
 JsonReader::Refuse(const std::string& path, const Json& value, const std::string& right)
 {
     // A list or an object is not shown: what it is is wrong already.
-    const std::string is = value.is_array()    ? "a list"
-                           : value.is_object() ? "an object"
-                                               : Shortened(value.dump(), LONGEST_SHOWN);
+    const std::string is = value.is_array() ? "a list"
+                           : value.is_object()
+                               ? "an object"
+                               : Shortened(value.dump(-1, ' ', true), LONGEST_SHOWN);
     throw ScenarioError("'" + path + "' is " + is + ", must be " + right);
 }
 

@@ -67,11 +67,13 @@ def _declare(
     formula: str,
     unit: str = "ns",
     format: str = ",.0f",
+    resolution: float = 1.0,
 ) -> None:
     def of(shared: Shared) -> float:
         return function(shared.once(spans)) if SECTION in shared.results else math.nan
 
-    declare(Metric(function.__name__, heading, formula, of, "lower", unit, format, section=SECTION))
+    name = function.__name__
+    declare(Metric(name, heading, formula, of, "lower", unit, format, resolution=resolution, section=SECTION))
 
 
 _declare(
@@ -90,5 +92,6 @@ _declare(
     "share of an iteration in which a rank does not compute, mean over ranks and iterations",
     unit="",
     format=".1%",
+    resolution=0.001,
 )
 _declare(straggler_spread, "straggler spread", "end of an iteration's last rank - of its first, mean")
