@@ -313,6 +313,11 @@ class ChannelFuzz
             while (agent.Wait(1) == Message::None)
             {
             }
+            if (agent.Kind() == Message::Copied)
+            {
+                Answer(agent, region, random); // as what was asked before wants it
+                continue;
+            }
             if (agent.Kind() != Message::Decisions)
             {
                 break;
