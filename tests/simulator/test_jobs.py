@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from ns3_env.scenario import Scenario
+from ns3_env.scenario.traffic.jobs.algorithms import Algorithm
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Results
 
@@ -16,16 +17,7 @@ LINK_NS = 1000.0
 #: A full packet and an ACK on a link, without telemetry.
 PACKET_NS = 1048 * 8 / RATE_BPS * 1e9
 ACK_NS = 60 * 8 / RATE_BPS * 1e9
-ALGORITHMS = (
-    "ring_all_reduce",
-    "halving_doubling_all_reduce",
-    "tree_all_reduce",
-    "reduce_scatter",
-    "all_gather",
-    "all_to_all",
-    "broadcast",
-    "pipeline",
-)
+ALGORITHMS = get_args(Algorithm)
 
 
 def play(traffic: dict[str, Any], **more: Any) -> Results:

@@ -28,8 +28,6 @@ class SimulatorChannel
      * \throws ChannelError when this is no region of ours, or one of another build.
      */
     explicit SimulatorChannel(int channelFd);
-    /// As above; the blob is this file, whatever its descriptor in the agent's process.
-    SimulatorChannel(int channelFd, int blobFd);
 
     /// Rows one message can hold; send more in several Decisions messages, each answered by its Step.
     uint32_t Capacity() const { return static_cast<uint32_t>(m_rows.size()); }
@@ -75,6 +73,8 @@ class SimulatorChannel
     std::atomic<uint64_t>& Heartbeat() { return m_control->heartbeat; }
 
   private:
+    /// As the public one; the blob is this file, whatever its descriptor in the agent's process.
+    SimulatorChannel(int channelFd, int blobFd);
     /// The copy's part of Branch().
     void MoveTo(const CopyFiles& files);
 
