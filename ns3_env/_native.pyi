@@ -92,6 +92,28 @@ def mpcc_fields() -> list[str]: ...
 def mpcc_parameters() -> dict[str, bool | int | float | str]: ...
 def mpcc_decide(controls: list[MpccControl], rows: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
+class ChannelGroup:
+    def __init__(self, ends: tuple[AgentChannel, ...]) -> None: ...
+    def wait(self, timeout_s: float) -> bool: ...
+    def take(
+        self, slots: int, partly: bool
+    ) -> (
+        tuple[
+            NDArray[np.int64],
+            NDArray[np.int64],
+            NDArray[np.bool_],
+            NDArray[np.bool_],
+            NDArray[np.bool_],
+            NDArray[np.bool_],
+            NDArray[np.float64],
+            NDArray[np.int64],
+            list[int],
+            list[float],
+        ]
+        | None
+    ): ...
+    def step(self, actions: NDArray[np.float64], counts: list[int]) -> None: ...
+
 class MpccControl:
     def __init__(self, **parameters: bool | int | float | str) -> None: ...
     @property

@@ -17,7 +17,15 @@ from ns3_env import _native
 from ns3_env.envs.slots import SlotAllocator
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
-from ns3_env.simulator import DecisionBatch, EpisodeEnd, HealthCheck, Simulator, wait_any
+from ns3_env.simulator import (
+    DecisionBatch,
+    EpisodeEnd,
+    HealthCheck,
+    JointDecisions,
+    LockStep,
+    Simulator,
+    wait_any,
+)
 from ns3_env.simulator.branching import around
 from ns3_env.task import observations
 from ns3_env.task.actions import ActionMap
@@ -184,6 +192,8 @@ class FlowStream(WithTask):
         self._pending = np.zeros(num_simulators * slots, dtype=np.bool_)  # slots whose action is to come
         self._closed = False
         self._health = HealthCheck(self._simulators)
+        self._together = LockStep(self._simulators, slots)
+        self._joint: JointDecisions | None = None  # what all of them wait for, received together
 
     def start(self) -> None:
         """Begins a new episode in every simulator, without waiting; :meth:`recv` has its first rows."""
@@ -192,6 +202,7 @@ class FlowStream(WithTask):
         self._results.clear()
         self._pending[:] = False
         self._cursor = 0
+        self._joint = None
         for i in range(self.num_simulators):
             self._owed[i] = None
         for i in range(self.num_simulators):
@@ -246,7 +257,9 @@ class FlowStream(WithTask):
             RuntimeError: nothing was asked: :meth:`start` or :meth:`send` come first.
         """
         parts: list[tuple[int, DecisionBatch]] = []
-        if wait_all:
+        if wait_all and self._joint is None:
+            if (together := self._receive_together()) is not None:
+                return together
             for i in self._waiting():
                 self._receive(i, parts, until_due=True)
         elif self.ordered:
@@ -265,6 +278,25 @@ class FlowStream(WithTask):
         if not parts:
             raise RuntimeError("no simulator is at work: start() or send() come first")
         return self._batch(parts)
+
+    def _receive_together(self) -> Batch | None:
+        """The rows of all simulators, where all flows go on and have the slots of their own numbers."""
+        self._health()
+        if not all(lane.is_plain for lane in self._lanes):
+            return None
+        came = self._together.receive(self._health)
+        if came is None:
+            return None
+        self._joint = came
+        return self._told(*came[:8], goes_on=True)
+
+    def _untie(self) -> None:
+        """What was received together is owed simulator by simulator from now on."""
+        if (joint := self._joint) is not None:
+            self._joint, at = None, 0
+            for i, count in enumerate(joint.counts):
+                rows = slice(at, at := at + count)
+                self._owe(i, joint.slots[rows], joint.records[rows])
 
     def _waiting(self) -> list[int]:
         return [i for i, simulator in enumerate(self._simulators) if simulator.waiting]
@@ -314,6 +346,25 @@ class FlowStream(WithTask):
                 for i, m in parts
             ]
         )
+        goes_on = all(message.goes_on for _, message in parts)
+        return self._told(
+            flows, slots, first, terminated, truncated, due, records, simulators, goes_on=goes_on
+        )
+
+    def _told(
+        self,
+        flows: NDArray[np.int64],
+        slots: NDArray[np.int64],
+        first: NDArray[np.bool_],
+        terminated: NDArray[np.bool_],
+        truncated: NDArray[np.bool_],
+        due: NDArray[np.bool_],
+        records: NDArray[np.float64],
+        simulators: NDArray[np.int64],
+        *,
+        goes_on: bool,
+    ) -> Batch:
+        """The rows, with what the task makes of them."""
         came = self.task.outcomes(records, first, terminated, truncated)
         batch = Batch.__new__(Batch)  # as DecisionBatch.of
         batch.__dict__.update(
@@ -331,7 +382,7 @@ class FlowStream(WithTask):
             simulators=simulators,
             results=self._results,
             due=due,
-            goes_on=all(message.goes_on for _, message in parts),
+            goes_on=goes_on,
         )
         self._results = []
         return batch
@@ -346,6 +397,8 @@ class FlowStream(WithTask):
         """
         chosen = np.asarray(slots, dtype=np.int64).reshape(-1)
         values = np.asarray(actions, dtype=np.float64).reshape((len(chosen), *self._action_shape))
+        if self._send_together(values, chosen):
+            return
         if whole := self._whole(chosen):
             for i, rows in whole:
                 self._hand_over(i, chosen[rows], values[rows])
@@ -362,6 +415,19 @@ class FlowStream(WithTask):
                 self._untouched[i] = False
                 if not pending[part].any():
                     self._hand_over(i, part, self._actions[part])
+
+    def _send_together(self, values: NDArray[np.float64], chosen: NDArray[np.int64]) -> bool:
+        """Whether these were all that was received together, in its order, and went out."""
+        joint = self._joint
+        if joint is not None and chosen.tobytes() == joint.slots.tobytes():
+            try:
+                self._together.send(self.task.action(values, joint.records), joint.counts)
+                self._joint = None
+                return True
+            except ValueError:
+                pass  # one by one it shows whose action is none
+        self._untie()
+        return False
 
     def _whole(self, chosen: NDArray[np.int64]) -> list[tuple[int, slice]]:
         """Simulators, with their rows, where slots (m,) are all that each waits for, one simulator after the
@@ -402,6 +468,7 @@ class FlowStream(WithTask):
             RuntimeError: a simulator computes: ``recv(wait_all=True)`` comes first.
             SimulatorError: there is no memory or process for it.
         """
+        self._untie()
         if self._waiting() or not all(owed is not None for owed in self._owed):
             raise RuntimeError(
                 "a simulator computes, and has to wait for actions: recv(wait_all=True) comes first"
@@ -414,7 +481,13 @@ class FlowStream(WithTask):
                 made.kill()
             raise
         shared = (self.sampler, self.task, self._checked, *self._scenarios.values())
-        return around(self, shared, _simulators=simulators, _health=HealthCheck(simulators))
+        return around(
+            self,
+            shared,
+            _simulators=simulators,
+            _health=HealthCheck(simulators),
+            _together=LockStep(simulators, self.slots),
+        )
 
     def too_few_slots(self) -> str | None:
         """What to say of ``slots`` where a scenario under way has more flows under the agent than that."""

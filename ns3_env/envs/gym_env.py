@@ -213,6 +213,22 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         last, self._last = self._last, None
         self._simulator.send_actions(self._answers(last, np.asarray(action).reshape(1, -1)))
 
+    def sole_record(self) -> NDArray[np.float64] | None:
+        """Record (1, fields) of the decision that is due, where no other flow's is and ``act`` needs no more."""
+        last = self._last
+        return (
+            last.records if last is not None and self._companions is None and len(last.flows) == 1 else None
+        )
+
+    def acted(self) -> None:
+        """The action was applied by who steps several simulators together."""
+        self._last = None
+
+    def came(self, rows: DecisionBatch) -> tuple[DecisionBatch, int]:
+        """As :meth:`arrived`, of the one row that was received by who steps several simulators together."""
+        self._last = rows
+        return rows, 0
+
     def outcome(self) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """The second half of :meth:`step`: what came of the action."""
         rows, own = self.arrived()

@@ -10,9 +10,11 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 
+from ns3_env.config.bounds import MAX_FLOWS
 from ns3_env.envs import renamed
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.rendering import FPS, RENDER_MODES
+from ns3_env.simulator import DecisionBatch, LockStep
 from ns3_env.task.late import LateDict
 
 #: Keys of the info of a flow that goes on, where every field is known.
@@ -46,12 +48,16 @@ class FlowVectorEnv(SyncVectorEnv):
     def __init__(self, num_envs: int = 1, render_mode: str | None = None, **arguments: Any) -> None:
         make = partial(self.env_class, render_mode=render_mode, **arguments)
         super().__init__([make] * num_envs, autoreset_mode=AutoresetMode.SAME_STEP)
+        self._together = LockStep([], 1)
 
     def step(self, actions: NDArray[Any]) -> Batch:
         """Observations (num_envs, D), rewards, terminated, truncated (num_envs,), infos."""
-        for env, action in zip(self.envs, actions, strict=True):
-            env.act(action)
-        arrived = [env.arrived() for env in self.envs]
+        if self._act_together(actions):
+            arrived = self._arrived()
+        else:
+            for env, action in zip(self.envs, actions, strict=True):
+                env.act(action)
+            arrived = [env.arrived() for env in self.envs]
         records = np.concatenate([rows.records[own : own + 1] for rows, own in arrived])
         flags = np.array([(m.first[own], m.terminated[own], m.truncated[own]) for m, own in arrived]).T
         task = self.envs[0].task
@@ -73,6 +79,35 @@ class FlowVectorEnv(SyncVectorEnv):
                 seen[i], told[i] = self.envs[i].begun()
         infos.update(self._joined(list(enumerate(told))))
         return seen, came.rewards, came.final, over & ~came.final, infos
+
+    def _act_together(self, actions: NDArray[Any]) -> bool:
+        """Whether the actions, one for each simulator, went out in one call."""
+        records = [env.sole_record() for env in self.envs]
+        present = [record for record in records if record is not None]
+        if len(present) < self.num_envs:
+            return False
+        simulators = [env._simulator for env in self.envs]
+        if simulators != self._together.simulators:
+            self._together = LockStep(simulators, MAX_FLOWS)
+        try:
+            answers = self.envs[0].task.action(np.asarray(actions), np.concatenate(present))
+            self._together.send(answers, [1] * self.num_envs)
+        except ValueError:
+            return False  # that environment says it whose action is none
+        for env in self.envs:
+            env.acted()
+        return True
+
+    def _arrived(self) -> list[tuple[DecisionBatch, int]]:
+        """As :meth:`FlowEnv.arrived`, of each; those that go on are received in one call."""
+        came = self._together.receive(partly=True)
+        if came is None:
+            return [env.arrived() for env in self.envs]
+        arrived, row = [], 0
+        for env, count, time_ns in zip(self.envs, came.counts, came.times_ns, strict=True):
+            one = slice(row, row := row + count)
+            arrived.append(env.came(came.batch(one, time_ns)) if count == 1 else env.arrived())
+        return arrived
 
     def _joined(self, told: list[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
         """The infos of these environments as Gymnasium joins them, the telemetry when somebody looks."""

@@ -35,6 +35,11 @@ class SlotAllocator:
         self._left = np.zeros(self.slots, dtype=np.int64)  # when each slot was left, in slots left before
         self._leavings = 0
 
+    @property
+    def is_plain(self) -> bool:
+        """Each flow so far had the slot of its own number."""
+        return len(self._of) <= self.slots
+
     def place(self, message: DecisionBatch) -> DecisionBatch:
         """The message with slots in [0, slots) in the place of the numbers that the simulator gives flows.
 

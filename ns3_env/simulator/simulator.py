@@ -181,7 +181,7 @@ class Simulator:
         self._agent.write_blob(text.encode())
         self._transitions, self._columns = transitions, columns
         self._agent.send(_native.COMMAND_RESET)
-        self._handed_over()
+        self.handed_over()
 
     def send_actions(self, actions: ArrayLike) -> None:
         """Answers the last decisions and lets the simulator go on.
@@ -203,7 +203,7 @@ class Simulator:
                 f"{self._due} rows of {_native.ACTION_WIDTH} actions were due, not {values.shape}"
             )
         self._agent.step(values)
-        self._handed_over()
+        self.handed_over()
 
     def branch(self, copies: int = 1) -> list[Simulator]:
         """Copies of the simulation at the decision that it waits for; each goes on by itself.
@@ -249,7 +249,7 @@ class Simulator:
             raise SimulatorError(f"there is no channel to a copy: {error}") from None
         try:
             self._agent.branch(agent, words.fd)
-            self._handed_over()
+            self.handed_over()
             if (kind := self._await()) != _native.MESSAGE_COPIED:
                 self._raise_broken(f"message {kind} where a copy was asked for")
             self._due = due
@@ -266,10 +266,15 @@ class Simulator:
         copy._due = due
         return copy
 
-    def _handed_over(self) -> None:
+    def handed_over(self) -> None:
+        """The simulator has the turn: it was answered, here or as one of several."""
         self._our_turn = False
         self._turns += 1
         self._due = -1
+
+    def took(self, due: int) -> None:
+        """Its decisions were taken as those of one of several; ``due`` of them want an action."""
+        self._our_turn, self._due = True, due
 
     def receive(
         self, meanwhile: Callable[[], object] | None = None

@@ -63,37 +63,51 @@ AgentChannel::HasMessage() const
     return m_control->simulatorSequence.load(std::memory_order_acquire) != m_seen;
 }
 
+bool
+AgentChannel::Await(Waiting way, double timeoutS)
+{
+    if (HasMessage())
+    {
+        return true;
+    }
+    auto& sequence = m_control->simulatorSequence;
+    if (!(timeoutS > 0))
+    {
+        return false;
+    }
+    if (Spin(way, m_spin, sequence, m_seen))
+    {
+        return true;
+    }
+    m_control->agentSleeps.store(1, std::memory_order_seq_cst);
+    if (sequence.load(std::memory_order_seq_cst) == m_seen)
+    {
+        std::optional<StayOnCore> stay;
+        if (way == Waiting::ShareCore)
+        {
+            stay.emplace();
+        }
+        FutexWait(sequence, m_seen, ToNs(timeoutS));
+    }
+    m_control->agentSleeps.store(0, std::memory_order_relaxed);
+    return HasMessage();
+}
+
 Message
 AgentChannel::Wait(double timeoutS)
 {
     m_turns.BeginsToWait(MonotonicNs());
-    if (!HasMessage())
+    if (!Await(m_turns.Way(), timeoutS))
     {
-        if (!(timeoutS > 0))
-        {
-            return Message::None;
-        }
-        auto& sequence = m_control->simulatorSequence;
-        if (!Spin(m_turns.Way(), m_spin, sequence, m_seen))
-        {
-            m_control->agentSleeps.store(1, std::memory_order_seq_cst);
-            if (sequence.load(std::memory_order_seq_cst) == m_seen)
-            {
-                std::optional<StayOnCore> stay;
-                if (m_turns.Way() == Waiting::ShareCore)
-                {
-                    stay.emplace();
-                }
-                FutexWait(sequence, m_seen, ToNs(timeoutS));
-            }
-            m_control->agentSleeps.store(0, std::memory_order_relaxed);
-            if (!HasMessage())
-            {
-                return Message::None;
-            }
-        }
+        return Message::None;
     }
     m_turns.HasAnswer(MonotonicNs());
+    return Take();
+}
+
+Message
+AgentChannel::Take()
+{
     m_seen = m_control->simulatorSequence.load(std::memory_order_acquire);
     if (m_header->simulatorLayoutHash != ChannelLayoutHash())
     {
@@ -163,7 +177,7 @@ AgentChannel::Fields() const
 }
 
 void
-AgentChannel::Send(Command command, uint32_t actionCount)
+AgentChannel::CheckSend(Command command, uint32_t actionCount) const
 {
     if (!m_ourTurn)
     {
@@ -179,13 +193,25 @@ AgentChannel::Send(Command command, uint32_t actionCount)
     {
         throw std::invalid_argument(INVALID_ACTION);
     }
+}
+
+void
+AgentChannel::HandOver(Command command, uint32_t actionCount, Waiting way, int32_t agentCore)
+{
     m_ourTurn = false;
     m_control->command = static_cast<uint32_t>(command);
     m_control->actionCount = actionCount;
-    m_turns.Sends(MonotonicNs());
-    m_control->waiting = static_cast<uint32_t>(m_turns.Way());
-    m_control->agentCore = sched_getcpu();
+    m_control->waiting = static_cast<uint32_t>(way);
+    m_control->agentCore = agentCore;
     FutexAdvance(m_control->agentSequence, m_control->simulatorSleeps);
+}
+
+void
+AgentChannel::Send(Command command, uint32_t actionCount)
+{
+    CheckSend(command, actionCount);
+    m_turns.Sends(MonotonicNs());
+    HandOver(command, actionCount, m_turns.Way(), sched_getcpu());
 }
 
 void

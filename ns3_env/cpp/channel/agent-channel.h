@@ -66,8 +66,19 @@ class AgentChannel
     uint64_t Heartbeat() const { return m_control->heartbeat.load(std::memory_order_relaxed); }
 
   private:
-    bool HasMessage() const;
+    friend class ChannelGroup;
 
+    bool HasMessage() const;
+    /// Waits for a message as `way` has it, and leaves it; false where none came in time.
+    bool Await(Waiting way, double timeoutS);
+    /// The message that is there. \throws ChannelError
+    Message Take();
+    /// Checks the turn and the actions. \throws as Send()
+    void CheckSend(Command command, uint32_t actionCount) const;
+    /// The simulator is to wait as `way` has it, the agent being on this core.
+    void HandOver(Command command, uint32_t actionCount, Waiting way, int32_t agentCore);
+
+    LivingChannel m_living;
     SharedRegion m_region;
     int m_blobFd{-1};
     ChannelHeader* m_header;

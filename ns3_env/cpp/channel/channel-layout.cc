@@ -35,8 +35,8 @@ class Hash
 
 } // namespace
 
-uint64_t
-ChannelLayoutHash()
+static uint64_t
+HashLayout()
 {
     Hash hash;
     hash.Add(uint64_t{CHANNEL_VERSION});
@@ -59,6 +59,14 @@ ChannelLayoutHash()
         hash.Add(std::bit_cast<uint64_t>(field.high));
     }
     return hash.Value();
+}
+
+uint64_t
+ChannelLayoutHash()
+{
+    // Asked for with each message; the table has some thousand bytes.
+    static const uint64_t hash = HashLayout();
+    return hash;
 }
 
 } // namespace ns3::env

@@ -51,20 +51,37 @@ Spin(Waiting way, AdaptiveSpin& adaptive, const std::atomic<uint32_t>& word, uin
     return adaptive.Await(word, seen);
 }
 
-TurnTaking::TurnTaking()
+LivingChannel::LivingChannel()
 {
     ++g_channels;
 }
 
-TurnTaking::~TurnTaking()
+LivingChannel::~LivingChannel()
 {
     --g_channels;
+}
+
+TurnTaking::TurnTaking(int channels)
+    : m_channels(channels)
+{
 }
 
 bool
 TurnTaking::IsLockStep() const
 {
-    return m_waitsAtOnce && m_answersSoon && g_channels.load(std::memory_order_relaxed) == 1;
+    return m_waitsAtOnce && m_answersSoon &&
+           g_channels.load(std::memory_order_relaxed) == m_channels;
+}
+
+Waiting
+TurnTaking::NextTried() const
+{
+    if (m_way == Waiting::Adaptive)
+    {
+        return Waiting::ShareCore;
+    }
+    // Several simulators that spin would want a core each.
+    return m_way == Waiting::ShareCore && m_channels == 1 ? Waiting::Spin : Waiting::Adaptive;
 }
 
 void
@@ -129,12 +146,12 @@ TurnTaking::CountInTrial(int64_t turnNs)
         m_best = m_way;
         m_bestNs = m_trialNs;
     }
-    if (m_way == Waiting::Spin)
+    if (NextTried() == Waiting::Adaptive)
     {
         EndTrials();
         return;
     }
-    BeginTrial(m_way == Waiting::Adaptive ? Waiting::ShareCore : Waiting::Spin);
+    BeginTrial(NextTried());
 }
 
 void

@@ -17,23 +17,31 @@ enum class Waiting : uint32_t
 {
     Adaptive = 0,  ///< each on any core; it spins as long as that pays (AdaptiveSpin)
     Spin = 1,      ///< each on a core of its own; fast while both are idle otherwise
-    ShareCore = 2, ///< both on the agent's core: no wake-up crosses cores, and no core spins
+    ShareCore = 2, ///< all on the agent's core: no wake-up crosses cores, and no core spins
 };
 
 /// Spins for `word` to change, as `way` has it; false when it is time to sleep.
 bool Spin(Waiting way, AdaptiveSpin& adaptive, const std::atomic<uint32_t>& word, uint32_t seen);
 
+/// Counts a channel of this process as long as it lives.
+class LivingChannel
+{
+  public:
+    LivingChannel();
+    ~LivingChannel();
+    LivingChannel(const LivingChannel&) = delete;
+    LivingChannel& operator=(const LivingChannel&) = delete;
+};
+
 /**
- * The agent's choice. Turns that are short, with one simulator for which the agent waits as soon as it has sent, are
+ * The agent's choice. Turns that are short, in which the agent waits for all its simulators as soon as it has sent, are
  * played for a while in each way; the one that takes the least time is kept, until it is time to try again.
  */
 class TurnTaking
 {
   public:
-    TurnTaking();
-    ~TurnTaking();
-    TurnTaking(const TurnTaking&) = delete;
-    TurnTaking& operator=(const TurnTaking&) = delete;
+    /// \param channels that take the turn together; where the process has more, it is no lock-step
+    explicit TurnTaking(int channels = 1);
 
     void Sends(int64_t nowNs);
     void BeginsToWait(int64_t nowNs);
@@ -55,10 +63,13 @@ class TurnTaking
     };
 
     bool IsLockStep() const;
+    /// After the present one; Adaptive where it was the last.
+    Waiting NextTried() const;
     void BeginTrial(Waiting way);
     void CountInTrial(int64_t turnNs);
     void EndTrials();
 
+    int m_channels;
     Waiting m_way{Waiting::Adaptive};
     Waiting m_best{Waiting::Adaptive}; ///< of the trials so far
     Waiting m_kept{Waiting::Adaptive}; ///< by the last trials

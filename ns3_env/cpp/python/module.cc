@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Python module of the C++ side: the agent's end of the channel, fields, MPCC's control, policies.
+#include "row-arrays.h"
+
 #include "ns3_env/cpp/channel/agent-channel.h"
 #include "ns3_env/cpp/json/bounds.h"
 
@@ -13,6 +15,7 @@ namespace py = pybind11;
 using namespace ns3::env;
 using namespace pybind11::literals;
 
+void BindChannelGroup(py::module_& module);
 void BindMpcc(py::module_& module);
 void BindPolicy(py::module_& module);
 void BindReading(py::module_& module);
@@ -97,29 +100,6 @@ Bounds()
                     "controllers"_a = CONTROLLERS);
 }
 
-/// Rows as arrays of their own, one per column.
-struct RowArrays
-{
-    explicit RowArrays(py::ssize_t count)
-        : flows(count),
-          slots(count),
-          first(count),
-          terminated(count),
-          truncated(count),
-          due(count),
-          records({count, static_cast<py::ssize_t>(FIELD_COUNT)})
-    {
-    }
-
-    py::array_t<int64_t> flows;
-    py::array_t<int64_t> slots;
-    py::array_t<bool> first;
-    py::array_t<bool> terminated;
-    py::array_t<bool> truncated;
-    py::array_t<bool> due;
-    py::array_t<double> records;
-};
-
 /// The rows of the message, copied: see "rows" below.
 py::tuple
 CopyRows(const AgentChannel& self)
@@ -127,11 +107,10 @@ CopyRows(const AgentChannel& self)
     const auto rows = self.Rows().first(self.RowCount());
     const auto count = static_cast<py::ssize_t>(rows.size());
     RowArrays to(count);
-    double* record = to.records.mutable_data();
     int32_t least = 0;
     int32_t most = 0;
     bool goesOn = count > 0;
-    for (py::ssize_t i = 0; i < count; ++i, record += FIELD_COUNT)
+    for (py::ssize_t i = 0; i < count; ++i)
     {
         const DecisionRow& row = rows[static_cast<size_t>(i)];
         const int32_t slot = row.slot; // read once: the other side may write on
@@ -140,13 +119,7 @@ CopyRows(const AgentChannel& self)
         least = i == 0 ? slot : std::min(least, slot);
         most = i == 0 ? slot : std::max(most, slot);
         goesOn = goesOn && !over && (flags & ROW_FIRST) == 0;
-        to.flows.mutable_data()[i] = row.flow;
-        to.slots.mutable_data()[i] = slot;
-        to.first.mutable_data()[i] = (flags & ROW_FIRST) != 0;
-        to.terminated.mutable_data()[i] = (flags & ROW_TERMINATED) != 0;
-        to.truncated.mutable_data()[i] = (flags & ROW_TRUNCATED) != 0;
-        to.due.mutable_data()[i] = !over;
-        std::copy(row.record.values.begin(), row.record.values.end(), record);
+        to.Set(i, row, slot, flags);
     }
     return py::make_tuple(to.flows,
                           to.slots,
@@ -434,6 +407,7 @@ PYBIND11_MODULE(_native, module)
              [](AgentChannel& self, const py::bytes& text)
              { self.WriteBlob(static_cast<std::string_view>(text)); });
 
+    BindChannelGroup(module);
     BindMpcc(module);
     BindPolicy(module);
     BindReading(module);

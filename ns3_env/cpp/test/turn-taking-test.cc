@@ -32,6 +32,7 @@ Play(
     int turns,
     const std::function<void(Waiting)>& each = [](Waiting) {})
 {
+    const LivingChannel channel;
     for (int i = 0; i < turns; ++i)
     {
         taking.Sends(nowNs);
@@ -135,8 +136,20 @@ TEST("long turns, an agent that works before it waits, and several simulators ke
     };
     ASSERT(other({.adaptiveNs = 2'000'000}), "long turns");
     ASSERT(other({.workNs = 50'000}), "an agent that works on");
-    const TurnTaking second;
-    ASSERT(other({}), "two simulators");
+    const LivingChannel second;
+    ASSERT(other({}), "another simulator");
+}
+
+TEST("several simulators that take turns together share the agent's core where that is faster, and "
+     "never spin")
+{
+    const LivingChannel second;
+    TurnTaking taking(2);
+    int64_t now = 1;
+    std::set<Waiting> ways;
+    Play(taking, now, {}, TRIALS, [&](Waiting way) { ways.insert(way); });
+    ASSERT((ways == std::set{Waiting::Adaptive, Waiting::ShareCore}), "both were tried");
+    ASSERT(taking.Way() == Waiting::ShareCore, "the faster one here");
 }
 
 } // namespace

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Channels whose simulators an agent steps together.
+#ifndef NS3_ENV_CHANNEL_CHANNEL_GROUP_H
+#define NS3_ENV_CHANNEL_CHANNEL_GROUP_H
+
+#include "agent-channel.h"
+#include "turn-taking.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// Sends to all of several simulators, and waits for all of them.
+class ChannelGroup
+{
+  public:
+    /// \param ends outlive it
+    explicit ChannelGroup(std::vector<AgentChannel*> ends);
+
+    ChannelGroup(const ChannelGroup&) = delete;
+    ChannelGroup& operator=(const ChannelGroup&) = delete;
+
+    std::span<AgentChannel* const> Ends() const { return m_ends; }
+
+    /// Waits until each has a message, which stays where it is; false where one has none after `timeoutS` seconds.
+    bool Wait(double timeoutS);
+
+    /// Rows of a message that is there; none where it is anything but decisions, or wrong.
+    static std::span<const DecisionRow> Decisions(const AgentChannel& end);
+
+    /**
+     * Hands over to each: the first `counts[i]` of its actions.
+     * \throws ChannelError out of turn
+     * \throws std::invalid_argument for an action that is not right; nothing was sent then
+     */
+    void Step(std::span<const uint32_t> counts);
+
+  private:
+    std::vector<AgentChannel*> m_ends;
+    TurnTaking m_ofAll;
+    TurnTaking& m_turns; ///< of all; of a single channel, which takes some turns by itself, its own
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_CHANNEL_CHANNEL_GROUP_H

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Several simulators stepped together: one call takes all their decisions, one hands over all actions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ns3_env import _native
+from ns3_env.simulator.messages import DecisionBatch
+from ns3_env.simulator.process import SLICE_S
+from ns3_env.simulator.simulator import Simulator
+
+
+class JointDecisions(NamedTuple):
+    """Decisions of several simulators, k rows, one simulator's after the other's; all of flows that go on.
+
+    Attributes:
+        flows, first, terminated, truncated, due, records: as of :class:`DecisionBatch`.
+        slots: (k,) simulator x slots per simulator + slot of the flow.
+        simulators: (k,) simulator of each row.
+        counts: rows of each simulator.
+        times_ns: simulated time of each simulator.
+    """
+
+    flows: NDArray[np.int64]
+    slots: NDArray[np.int64]
+    first: NDArray[np.bool_]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    due: NDArray[np.bool_]
+    records: NDArray[np.float64]
+    simulators: NDArray[np.int64]
+    counts: list[int]
+    times_ns: list[float]
+
+    def batch(self, rows: slice, time_ns: float) -> DecisionBatch:
+        """These rows, of one simulator, as its own message."""
+        return DecisionBatch(
+            time_ns,
+            self.flows[rows],
+            self.slots[rows],
+            self.first[rows],
+            self.terminated[rows],
+            self.truncated[rows],
+            self.records[rows],
+        )
+
+
+class LockStep:
+    """Simulators of which all are waited for before any goes on.
+
+    Attributes:
+        simulators: as given.
+
+    Where a message is another than decisions of flows that go on, nothing is taken, and
+    :meth:`Simulator.receive` of each has it.
+    """
+
+    def __init__(self, simulators: Sequence[Simulator], slots: int) -> None:
+        """
+        Args:
+            simulators: at least one.
+            slots: of each; a flow with another slot is left to :meth:`Simulator.receive`, too.
+        """
+        self.simulators = simulators
+        self._slots = slots
+        self._ends: tuple[_native.AgentChannel | None, ...] = ()
+        self._group: _native.ChannelGroup | None = None
+
+    def receive(
+        self, meanwhile: Callable[[], object] = lambda: None, *, partly: bool = False
+    ) -> JointDecisions | None:
+        """Waits for all of them; None where they have to be taken one by one.
+
+        Args:
+            partly: messages that can be are taken; of the other simulators there are no rows.
+            meanwhile: called now and then (every 0.02 s) while it waits; what it raises ends the wait.
+
+        Raises as :meth:`Simulator.receive`.
+        """
+        group = self._of_now()
+        if group is None or not all(simulator.waiting for simulator in self.simulators):
+            return None
+        while not group.wait(SLICE_S):
+            for simulator in self.simulators:
+                simulator.check()
+            meanwhile()
+        taken = group.take(self._slots, partly)
+        if taken is None:
+            return None
+        came = JointDecisions(*taken)
+        for simulator, count in zip(self.simulators, came.counts, strict=True):
+            if count:
+                simulator.took(count)
+        return came
+
+    def send(self, actions: NDArray[np.float64], counts: list[int]) -> None:
+        """Answers all of them, as :meth:`Simulator.send_actions`: actions (k, 3), so many rows of each.
+
+        Raises ValueError for an action that is none: nothing is sent then, to nobody.
+        """
+        group = self._of_now()
+        assert group is not None
+        group.step(actions, counts)
+        for simulator in self.simulators:
+            simulator.handed_over()
+
+    def _of_now(self) -> _native.ChannelGroup | None:
+        """The simulators' channels; None where one has none. A simulator that was replaced has another."""
+        ends = tuple([simulator._agent for simulator in self.simulators])
+        if ends != self._ends:
+            present = tuple(end for end in ends if end is not None)
+            self._group = _native.ChannelGroup(present) if len(present) == len(ends) else None
+            self._ends = ends
+        return self._group
