@@ -214,11 +214,11 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         self._simulator.send_actions(self._answers(last, np.asarray(action).reshape(1, -1)))
 
     def sole_record(self) -> NDArray[np.float64] | None:
-        """Record (1, fields) of the decision that is due, where no other flow's is and ``act`` needs no more."""
+        """Record (1, fields) of the decision that is due; None where another flow's is, too."""
         last = self._last
-        return (
-            last.records if last is not None and self._companions is None and len(last.flows) == 1 else None
-        )
+        if last is None or self._companions is not None or len(last.flows) != 1:
+            return None
+        return last.records
 
     def acted(self) -> None:
         """The action was applied by who steps several simulators together."""
