@@ -26,6 +26,19 @@ FieldTuple = tuple[str, str, str, float, float]
 
 def observation_fields() -> list[FieldTuple]: ...
 def channel_layout_hash() -> int: ...
+
+#: flows, slots, first, terminated, truncated, due, records, simulators
+JointColumns = tuple[
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.bool_],
+    NDArray[np.bool_],
+    NDArray[np.bool_],
+    NDArray[np.bool_],
+    NDArray[np.float64],
+    NDArray[np.int64],
+]
+
 def join(
     messages: list[
         tuple[
@@ -40,16 +53,7 @@ def join(
             NDArray[np.float64],
         ]
     ],
-) -> tuple[
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.bool_],
-    NDArray[np.bool_],
-    NDArray[np.bool_],
-    NDArray[np.bool_],
-    NDArray[np.float64],
-    NDArray[np.int64],
-]: ...
+) -> JointColumns: ...
 def wait_any(ends: list[AgentChannel], timeout_s: float) -> int: ...
 
 class AgentChannel:
@@ -95,23 +99,7 @@ def mpcc_decide(controls: list[MpccControl], rows: NDArray[np.float64]) -> NDArr
 class ChannelGroup:
     def __init__(self, ends: tuple[AgentChannel, ...]) -> None: ...
     def wait(self, timeout_s: float) -> bool: ...
-    def take(
-        self, slots: int, partly: bool
-    ) -> (
-        tuple[
-            NDArray[np.int64],
-            NDArray[np.int64],
-            NDArray[np.bool_],
-            NDArray[np.bool_],
-            NDArray[np.bool_],
-            NDArray[np.bool_],
-            NDArray[np.float64],
-            NDArray[np.int64],
-            list[int],
-            list[float],
-        ]
-        | None
-    ): ...
+    def take(self, slots: int, partly: bool) -> tuple[JointColumns, list[int], list[float]] | None: ...
     def step(self, actions: NDArray[np.float64], counts: list[int]) -> None: ...
 
 class MpccControl:

@@ -92,7 +92,8 @@ class LockStep:
         taken = group.take(self._slots, partly)
         if taken is None:
             return None
-        came = JointDecisions(*taken)
+        columns, counts, times_ns = taken
+        came = JointDecisions(*columns, counts, times_ns)
         for simulator, count in zip(self.simulators, came.counts, strict=True):
             if count:
                 simulator.took(count)

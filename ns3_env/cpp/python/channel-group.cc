@@ -69,16 +69,7 @@ TakeRows(ChannelGroup& self, int64_t slots, bool partly)
             whose.mutable_data()[row++] = static_cast<int64_t>(i);
         }
     }
-    return py::make_tuple(to.flows,
-                          to.slots,
-                          to.first,
-                          to.terminated,
-                          to.truncated,
-                          to.due,
-                          to.records,
-                          whose,
-                          counts,
-                          timesNs);
+    return py::make_tuple(to.Joint(whose), counts, timesNs);
 }
 
 /// Of (m, 3), one simulator's after the other's.
@@ -137,15 +128,14 @@ BindChannelGroup(py::module_& module)
             },
             py::arg("timeout_s"),
             "Whether each has a message within timeout_s seconds. Releases the GIL.")
-        .def("take",
-             &TakeRows,
-             py::arg("slots"),
-             py::arg("partly"),
-             "Takes each message that is of flows that go on, with slots below `slots`, as one: "
-             "flows, "
-             "slots (simulator x slots + slot), first, terminated, truncated, due, records, "
-             "simulators; rows and simulated time (ns) of each. Others stay; unless partly, all "
-             "stay then, and None is returned.")
+        .def(
+            "take",
+            &TakeRows,
+            py::arg("slots"),
+            py::arg("partly"),
+            "Takes each message that is of flows that go on, with slots below `slots`, as one: its "
+            "columns as of join(), slots being simulator x slots + slot; rows and simulated time "
+            "(ns) of each. Others stay; unless partly, all stay then, and None is returned.")
         .def("step",
              &StepAll,
              py::arg("actions"),

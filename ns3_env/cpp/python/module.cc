@@ -205,14 +205,7 @@ JoinRows(const py::list& messages)
         std::fill_n(simulators.mutable_data() + at, rows, part.simulator);
         at += part.Count();
     }
-    return py::make_tuple(to.flows,
-                          to.slots,
-                          to.first,
-                          to.terminated,
-                          to.truncated,
-                          to.due,
-                          to.records,
-                          simulators);
+    return to.Joint(simulators);
 }
 
 /// Runs pending Python signal handlers (Ctrl-C) once the GIL is back.
