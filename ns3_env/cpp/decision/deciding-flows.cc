@@ -11,7 +11,9 @@
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/run/attributes.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace ns3::env
 {
@@ -50,6 +52,19 @@ RefuseUnknown(const std::vector<Field>& fields, const std::string& file)
             "attributes.File",
             "policy '" + Shown(file) +
                 "' observes fields that switches do not report on this network: " + unknown);
+    }
+}
+
+/// Refuses a policy that falls back to a controller which this transport has not.
+void
+RequireFallback(const std::string& file)
+{
+    const std::vector<std::string> known = ListControllers();
+    if (std::find(known.begin(), known.end(), FALLBACK) == known.end())
+    {
+        throw ScenarioError("attributes.File",
+                            "policy '" + Shown(file) + "' has a safety, which falls back to '" +
+                                FALLBACK + "': this transport has no such controller");
     }
 }
 
@@ -121,6 +136,10 @@ DecidingFlows::AddPolicy(const ControllerSpec& spec)
     if (!m_inBandTelemetry)
     {
         RefuseUnknown(policy.Fields(), file);
+    }
+    if (policy.Secured() != nullptr)
+    {
+        RequireFallback(file);
     }
     AddGroup(file,
              std::make_unique<PolicyDecider>(policy, m_seed, m_log ? &*m_log : nullptr),
