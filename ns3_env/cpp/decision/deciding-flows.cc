@@ -11,9 +11,7 @@
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/run/attributes.h"
 
-#include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace ns3::env
 {
@@ -52,19 +50,6 @@ RefuseUnknown(const std::vector<Field>& fields, const std::string& file)
             "attributes.File",
             "policy '" + Shown(file) +
                 "' observes fields that switches do not report on this network: " + unknown);
-    }
-}
-
-/// Refuses a policy that falls back to a controller which this transport has not.
-void
-RequireFallback(const std::string& file)
-{
-    const std::vector<std::string> known = ListControllers();
-    if (std::find(known.begin(), known.end(), FALLBACK) == known.end())
-    {
-        throw ScenarioError("attributes.File",
-                            "policy '" + Shown(file) + "' has a safety, which falls back to '" +
-                                FALLBACK + "': this transport has no such controller");
     }
 }
 
@@ -136,10 +121,6 @@ DecidingFlows::AddPolicy(const ControllerSpec& spec)
     if (!m_inBandTelemetry)
     {
         RefuseUnknown(policy.Fields(), file);
-    }
-    if (policy.Secured() != nullptr)
-    {
-        RequireFallback(file);
     }
     AddGroup(file,
              std::make_unique<PolicyDecider>(policy, m_seed, m_log ? &*m_log : nullptr),
