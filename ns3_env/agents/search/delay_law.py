@@ -17,12 +17,10 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from ns3_env.agents.search.law import last_answers, orders, within_tanh
 from ns3_env.config.bounds import Real
 from ns3_env.config.model import Strict
 from ns3_env.simulator.results import Floats
-
-#: The law's answers lie within it: tanh, which follows, is flat beyond.
-_MOST = 2.5
 
 
 class DelayLaw(Strict):
@@ -51,18 +49,13 @@ class DelayLaw(Strict):
         target = self.target + self.youth / (1 + (sent / self.young_bdps) ** self.sharpness)
         answer = self.gain * (np.log(target) - np.log(np.maximum(rtt, 1.0)))
         answer += self.share_gain * np.log(np.maximum(pace, 1e-3)) - self.memory * last
-        clipped: Floats = np.clip(answer, -_MOST, _MOST)
-        return clipped
+        return within_tanh(answer)
 
     @staticmethod
     def situations(count: int, generator: np.random.Generator) -> Floats:
         """What a flow may see, (count, 4): RTTs and sizes of all orders, most of the RTTs near the base."""
-        uniform = generator.uniform
-
-        def orders(low: float, high: float) -> Floats:
-            return np.exp(uniform(np.log(low), np.log(high), count))
-
         near = generator.random(count) < 0.6
-        rtt = np.where(near, 1 + uniform(0, 2, count), orders(1, 100))
-        last = np.where(generator.random(count) < 0.3, np.sign(uniform(-1, 1, count)), uniform(-1, 1, count))
-        return np.stack([rtt, orders(0.002, 1), orders(0.005, 600), last], axis=1)
+        rtt = np.where(near, 1 + generator.uniform(0, 2, count), orders(1, 100, count, generator))
+        last = last_answers(count, generator)
+        pace, sent = orders(0.002, 1, count, generator), orders(0.005, 600, count, generator)
+        return np.stack([rtt, pace, sent, last], axis=1)

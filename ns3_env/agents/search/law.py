@@ -23,8 +23,25 @@ from ns3_env.config.bounds import Real
 from ns3_env.config.model import Strict
 from ns3_env.simulator.results import Floats
 
-#: The law's answers lie within it: tanh, which follows, is flat beyond.
+#: A law's answers lie within it: tanh, which follows, is flat beyond.
 _MOST = 2.5
+
+
+def within_tanh(answer: Floats) -> Floats:
+    """The answer, within ±2.5."""
+    clipped: Floats = np.clip(answer, -_MOST, _MOST)
+    return clipped
+
+
+def orders(low: float, high: float, count: int, generator: np.random.Generator) -> Floats:
+    """Numbers between both of all orders alike: (count,)."""
+    return np.exp(generator.uniform(np.log(low), np.log(high), count))
+
+
+def last_answers(count: int, generator: np.random.Generator) -> Floats:
+    """A flow's last answers, three of ten of them -1 or 1: (count,)."""
+    uniform = generator.uniform
+    return np.where(generator.random(count) < 0.3, np.sign(uniform(-1, 1, count)), uniform(-1, 1, count))
 
 
 class SizeLaw(Strict):
@@ -61,22 +78,17 @@ class SizeLaw(Strict):
         aim = np.maximum(self.utilisation + urgency - modesty, 0.1)
         answer = self.gain * np.log(aim / used)
         answer += self.share_gain * np.log(np.maximum(pace * flows, 1e-3)) - self.memory * last
-        clipped: Floats = np.clip(answer, -_MOST, _MOST)
-        return clipped
+        return within_tanh(answer)
 
     @staticmethod
     def situations(count: int, generator: np.random.Generator) -> Floats:
         """What a flow may see, (count, 6): queues and sizes of all orders, rates mostly near the link's."""
         uniform = generator.uniform
-
-        def orders(low: float, high: float) -> Floats:
-            return np.exp(uniform(np.log(low), np.log(high), count))
-
         kind = generator.random(count)
-        queue = np.where(kind < 0.15, 0.0, np.where(kind < 0.55, uniform(0, 0.6, count), orders(0.003, 80)))
+        some = np.where(kind < 0.55, uniform(0, 0.6, count), orders(0.003, 80, count, generator))
+        queue = np.where(kind < 0.15, 0.0, some)
         busy = np.clip(generator.normal(0.97, 0.06, count), 0, 1.3)
         rate = np.where(generator.random(count) < 0.6, busy, uniform(0, 1.1, count))
-        last = np.where(generator.random(count) < 0.3, np.sign(uniform(-1, 1, count)), uniform(-1, 1, count))
-        return np.stack(
-            [queue, rate, orders(0.002, 1), np.floor(orders(1, 120)), orders(0.005, 600), last], axis=1
-        )
+        last = last_answers(count, generator)
+        pace, flows = orders(0.002, 1, count, generator), np.floor(orders(1, 120, count, generator))
+        return np.stack([queue, rate, pace, flows, orders(0.005, 600, count, generator), last], axis=1)
