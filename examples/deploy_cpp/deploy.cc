@@ -42,6 +42,11 @@ main(int argc, char** argv)
     try
     {
         Policy policy(argv[1]);
+        if (policy.Secured() != nullptr)
+        {
+            throw std::invalid_argument(
+                "the policy's file has a safety, which falls back to Swift: there is none here");
+        }
         ObservationRecord record;
         // A sender on a link of 100 Gb/s, 6.2 us from its receiver and back, with a window of one BDP.
         record[Field::HostRateBps] = 100e9;

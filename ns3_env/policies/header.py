@@ -37,6 +37,8 @@ Activation = Literal["relu", "tanh"]
 #: What the simulator reads at most: inputs, K.
 MAX_INPUTS, MAX_HISTORY = 64, 64
 _TEXT = 200
+#: No field has more.
+_MOST_OF_FIELDS = 1e15
 
 
 def _known_field(name: str) -> str:
@@ -130,6 +132,21 @@ class Network(Strict):
         return content
 
 
+class Safety(Strict):
+    """What a policy has met, and the bounds of its windows (docs/policies.md)."""
+
+    most_rtts: Annotated[Rtts, Field(ge=1)] = 4.0
+    ranges: dict[str, tuple[float, float]]
+
+    @field_validator("ranges")
+    @classmethod
+    def _ascending(cls, ranges: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+        for name, (low, high) in ranges.items():
+            if not -_MOST_OF_FIELDS <= low <= high <= _MOST_OF_FIELDS:
+                raise ValueError(f"{shown(name)}: expected the least and the largest value that was met")
+        return ranges
+
+
 class Training(Strict):
     """Where a policy comes from; any of it may be missing."""
 
@@ -153,6 +170,7 @@ class PolicySpec(Strict):
         telemetry_bytes: what each packet carried for it, on the wire.
         telemetry_from_bdps: flows of at most so many BDPs of their path carry none, and see none.
         telemetry_every_rtts: of other flows, packets that leave so many base RTTs after the last that did.
+        safety: bounds of its windows, and observations beyond which Swift steers the flow; none: neither.
         training: where it comes from.
     """
 
@@ -165,6 +183,7 @@ class PolicySpec(Strict):
     telemetry_bytes: int = Field(ge=0, le=MAX_TELEMETRY_BYTES, strict=True)
     telemetry_from_bdps: Bdps = Field(default=0.0, ge=0)
     telemetry_every_rtts: Rtts = Field(default=0.0, ge=0)
+    safety: Safety | None = None
     training: Training = Training()
 
     @model_serializer(mode="wrap")
@@ -183,6 +202,14 @@ class PolicySpec(Strict):
             if names.count(name) > 1:
                 raise ValueError(f"field {name!r} is there twice")
         return observation
+
+    @model_validator(mode="after")
+    def _ranges_of_what_is_observed(self) -> Self:
+        for name in {} if self.safety is None else self.safety.ranges:
+            if name not in self.fields:
+                known = ", ".join(self.fields)
+                raise ValueError(f"safety.ranges: {shown(name)} is none of the fields observed: {known}")
+        return self
 
     @model_validator(mode="after")
     def _one_memory(self) -> Self:

@@ -64,7 +64,15 @@ class NetworkPolicy:
         deterministic: bool = False,
     ) -> tuple[FloatArray, State | None]:
         """See ``Policy``; it is deterministic either way. The state is (windows (n, K, D), lengths (n,)), or
-        where the network carries one (hidden and cell (n, 2H),)."""
+        where the network carries one (hidden and cell (n, 2H),).
+
+        Raises ConfigError for a file with a safety.
+        """
+        if self.spec.safety is not None:
+            raise ConfigError(
+                f"{self.path}: has a safety, whose bounds and whose Swift are inside the simulator: it does "
+                "not decide in Python (placement: simulator)"
+            )
         rows = np.asarray(observation, dtype=np.float32)
         if self.spec.network.carries:
             if state is not None and episode_start is not None:

@@ -72,7 +72,8 @@ def test_it_decides_as_the_simulator_does(program: Path, tmp_path: Path, make: t
 def test_what_is_no_policy_or_no_field_is_one_line(program: Path, tmp_path: Path) -> None:
     nothing = tmp_path / "nothing"
     nothing.write_bytes(b"")
-    for arguments in ([str(nothing)], [str(mlp_file(tmp_path / "p")), "rt=1.8"], [str(tmp_path / "none")]):
+    policy, safe = mlp_file(tmp_path / "p"), mlp_file(tmp_path / "safe", safety={"ranges": {}})
+    for arguments in ([str(nothing)], [str(policy), "rt=1.8"], [str(safe)], [str(tmp_path / "none")]):
         done = run(program, *arguments)
         assert done.returncode == 2
         assert done.stderr.startswith("deploy: ")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from ns3_env.agents.export.source import find_source
 from ns3_env.agents.trainer.environment import make_env
 from ns3_env.config.files import flush
 from ns3_env.errors import ConfigError
-from ns3_env.policies.file import KEY, MAX_POLICY_BYTES
+from ns3_env.policies.file import KEY, MAX_POLICY_BYTES, PolicyFile
 from ns3_env.policies.header import MAX_HISTORY
 from ns3_env.policies.history import Floats, Ints, remembered
 from ns3_env.policies.native_policy import NetworkPolicy
@@ -55,13 +56,16 @@ class Comparison:
         return self.difference <= LIMIT
 
 
-def export(checkpoint: Path, form: str, out: Path) -> Comparison:
+def export(
+    checkpoint: Path, form: str, out: Path, change: Callable[[PolicyFile], PolicyFile] = lambda policy: policy
+) -> Comparison:
     """Writes the policy into ``out``, which appears only if it answers as the original does.
 
     Args:
         checkpoint: a run, a checkpoint, a policy's file or its folder, or the name of a released policy.
         form: one of ``formats.FORMATS``.
         out: the file; replaced only where an earlier export wrote it.
+        change: what is done to the policy first, but to its weights.
 
     Raises:
         ConfigError: the checkpoint, the format or the file's name will not do.
@@ -73,7 +77,7 @@ def export(checkpoint: Path, form: str, out: Path) -> Comparison:
     histories, lengths = record(source.player, source.env, source.scenario, source.seed, COUNT)
     partial = out.with_name(f".{out.stem}.{os.getpid()}.partial{out.suffix}")
     try:
-        chosen.write(partial, source.policy)
+        chosen.write(partial, change(source.policy))
         difference = largest_difference(chosen.evaluator(partial), source.original, histories, lengths)
         size = partial.stat().st_size
         found = Comparison(difference, len(lengths), source.name, source.policy.sha256, size)

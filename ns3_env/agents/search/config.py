@@ -7,10 +7,11 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from ns3_env.agents.configuration.config import DROPPED_KEYS, EnvConfig, EvaluationConfig, Named, RayAddress
-from ns3_env.agents.search.law import LAW_FIELDS, SizeLaw
+from ns3_env.agents.search.delay_law import DelayLaw
+from ns3_env.agents.search.law import SizeLaw
 from ns3_env.config.bounds import Bdps, Count, Processes, Rtts, Seed, Setting, TelemetryBytes
 from ns3_env.config.model import Strict, refused_at, renamed, validate
 from ns3_env.errors import ConfigError
@@ -25,9 +26,21 @@ from ns3_env.task.rewards import DEFAULT_REWARD
 MAX_WEIGHTS = 100_000
 #: Of a search that says nothing of its length.
 DEFAULT_TRIALS = 100
+
+
+def _kind(law: Any) -> str:
+    """Which law is meant; no key has such a name, so that errors name keys alone."""
+    kind = law.get("kind") if isinstance(law, Mapping) else getattr(law, "kind", None)
+    return "<delay>" if kind == "delay" else "<size>"
+
+
 Width = Annotated[int, Field(ge=1, le=1024)]
 #: Of a metric in a sum.
 Weight = Annotated[float, Field(gt=0, le=1000)]
+#: A law that a network is fitted to, by its kind: by size where none is named.
+AnyLaw = Annotated[
+    Annotated[SizeLaw, Tag("<size>")] | Annotated[DelayLaw, Tag("<delay>")], Discriminator(_kind)
+]
 #: A controller's attributes, as a scenario has them.
 Attributes = dict[str, bool | int | float | str]
 
@@ -40,7 +53,7 @@ class Start(Strict):
         description="name of a released policy, or a policy's file, whose weights it begins with; inputs "
         "that it has not begin with weights of 0; none: the law's",
     )
-    law: SizeLaw = SizeLaw()
+    law: AnyLaw = SizeLaw()
     fit_steps: Setting = Field(default=500, ge=1, description="of Adam; some milliseconds each")
 
 
@@ -85,7 +98,7 @@ class NetworkConfig(Strict):
             return self
         if (self.kind, self.transform, self.hidden_activation) != ("mlp", "symlog", "tanh"):
             raise ValueError("start: the law is fitted by an mlp with symlog and tanh")
-        if missing := [name for name in LAW_FIELDS if name not in self.fields]:
+        if missing := [name for name in self.start.law.reads if name not in self.fields]:
             raise ValueError(f"fields: the law of 'start' reads {', '.join(missing)}, too")
         return self
 

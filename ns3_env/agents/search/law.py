@@ -14,6 +14,8 @@ time first, as far as flows that do not know of each other can have it.
 
 from __future__ import annotations
 
+from typing import ClassVar, Literal
+
 import numpy as np
 from pydantic import Field
 
@@ -21,15 +23,37 @@ from ns3_env.config.bounds import Real
 from ns3_env.config.model import Strict
 from ns3_env.simulator.results import Floats
 
-#: What the law reads, in the order of ``SizeLaw.answer``'s columns.
-LAW_FIELDS = ("qlen", "switch_rate", "pacing_rate", "flow_count", "remaining", "last_action")
-#: The law's answers lie within it: tanh, which follows, is flat beyond.
+#: A law's answers lie within it: tanh, which follows, is flat beyond.
 _MOST = 2.5
 
 
-class SizeLaw(Strict):
-    """The law's numbers."""
+def within_tanh(answer: Floats) -> Floats:
+    """The answer, within ±2.5."""
+    clipped: Floats = np.clip(answer, -_MOST, _MOST)
+    return clipped
 
+
+def orders(low: float, high: float, count: int, generator: np.random.Generator) -> Floats:
+    """Numbers between both of all orders alike: (count,)."""
+    return np.exp(generator.uniform(np.log(low), np.log(high), count))
+
+
+def last_answers(count: int, generator: np.random.Generator) -> Floats:
+    """A flow's last answers, three of ten of them -1 or 1: (count,)."""
+    uniform = generator.uniform
+    return np.where(generator.random(count) < 0.3, np.sign(uniform(-1, 1, count)), uniform(-1, 1, count))
+
+
+class SizeLaw(Strict):
+    """The law's numbers.
+
+    Attributes:
+        reads: telemetry fields, in the order of ``answer``'s columns.
+    """
+
+    reads: ClassVar = ("qlen", "switch_rate", "pacing_rate", "flow_count", "remaining", "last_action")
+
+    kind: Literal["size"] = "size"
     utilisation: float = Field(default=0.98, gt=0, le=2, description="that a flow with much left aims at")
     urgency: Real = Field(default=0.8, ge=0, description="how much more a flow aims at that is nearly done")
     urgent_bdps: Real = Field(default=1.0, gt=0, description="what is left of a flow that is nearly done")
@@ -45,7 +69,7 @@ class SizeLaw(Strict):
     memory: Real = Field(default=0.4, description="share of the last answer, whose effect is not seen yet")
 
     def answer(self, seen: Floats) -> Floats:
-        """What the law answers, before tanh, within ±2.5: (n,) for situations (n, 6) of ``LAW_FIELDS``."""
+        """What the law answers, before tanh, within ±2.5: (n,) for situations (n, 6) of ``reads``."""
         queue, rate, pace, flows, left, last = seen.T
         flows = np.maximum(flows, 1.0)
         used = np.maximum(queue + rate, 0.02)
@@ -54,22 +78,17 @@ class SizeLaw(Strict):
         aim = np.maximum(self.utilisation + urgency - modesty, 0.1)
         answer = self.gain * np.log(aim / used)
         answer += self.share_gain * np.log(np.maximum(pace * flows, 1e-3)) - self.memory * last
-        clipped: Floats = np.clip(answer, -_MOST, _MOST)
-        return clipped
+        return within_tanh(answer)
 
-
-def situations(count: int, generator: np.random.Generator) -> Floats:
-    """What a flow may see, (count, 6): queues and sizes of all orders, rates mostly near the link's."""
-    uniform = generator.uniform
-
-    def orders(low: float, high: float) -> Floats:
-        return np.exp(uniform(np.log(low), np.log(high), count))
-
-    kind = generator.random(count)
-    queue = np.where(kind < 0.15, 0.0, np.where(kind < 0.55, uniform(0, 0.6, count), orders(0.003, 80)))
-    busy = np.clip(generator.normal(0.97, 0.06, count), 0, 1.3)
-    rate = np.where(generator.random(count) < 0.6, busy, uniform(0, 1.1, count))
-    last = np.where(generator.random(count) < 0.3, np.sign(uniform(-1, 1, count)), uniform(-1, 1, count))
-    return np.stack(
-        [queue, rate, orders(0.002, 1), np.floor(orders(1, 120)), orders(0.005, 600), last], axis=1
-    )
+    @staticmethod
+    def situations(count: int, generator: np.random.Generator) -> Floats:
+        """What a flow may see, (count, 6): queues and sizes of all orders, rates mostly near the link's."""
+        uniform = generator.uniform
+        kind = generator.random(count)
+        some = np.where(kind < 0.55, uniform(0, 0.6, count), orders(0.003, 80, count, generator))
+        queue = np.where(kind < 0.15, 0.0, some)
+        busy = np.clip(generator.normal(0.97, 0.06, count), 0, 1.3)
+        rate = np.where(generator.random(count) < 0.6, busy, uniform(0, 1.1, count))
+        last = last_answers(count, generator)
+        pace, flows = orders(0.002, 1, count, generator), np.floor(orders(1, 120, count, generator))
+        return np.stack([queue, rate, pace, flows, orders(0.005, 600, count, generator), last], axis=1)

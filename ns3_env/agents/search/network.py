@@ -13,8 +13,7 @@ import numpy as np
 
 from ns3_env.agents.configuration.run_folder import versions
 from ns3_env.agents.search.config import LawConfig, NetworkConfig, Parameter
-from ns3_env.agents.search.distil import distil
-from ns3_env.agents.search.law import SizeLaw
+from ns3_env.agents.search.distil import Law, distil
 from ns3_env.agents.search.subject import ParametersSubject, Point, Space, Subject, Values, values_at
 from ns3_env.agents.trainer.layout import controller_layout, write_layout
 from ns3_env.config.model import nearest, validate
@@ -168,7 +167,7 @@ def _space(start: Tensors, shapes: Mapping[str, Shape]) -> Space:
 
 
 class LawSubject(NetworkFiles, ParametersSubject):
-    """Numbers of a ``SizeLaw``, and of the action map and the clock that it is played with."""
+    """Numbers of a law, and of the action map and the clock that it is played with."""
 
     def __init__(self, config: LawConfig, network: NetworkConfig, name: str, seed: int, source: str) -> None:
         """
@@ -214,12 +213,12 @@ class LawSubject(NetworkFiles, ParametersSubject):
             )
         return parameter.model_copy(update={"start": start})
 
-    def _meant(self, values: Mapping[str, float]) -> tuple[SizeLaw, NetworkConfig]:
+    def _meant(self, values: Mapping[str, float]) -> tuple[Law, NetworkConfig]:
         """The law, and the network's configuration, that the values stand for. Raises ConfigError."""
         data = self.network.model_dump(mode="json")
         assert self.network.start is not None
         for key, value in values.items():
-            if key in SizeLaw.model_fields:
+            if key in data["start"]["law"]:
                 data["start"]["law"][key] = value
             elif key == "rtt_fraction":
                 data["clock"][key] = value

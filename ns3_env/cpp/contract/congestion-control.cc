@@ -69,6 +69,12 @@ CongestionControl::OnFlowStart(FlowState&)
 }
 
 void
+CongestionControl::OnTakeOver(FlowState& flow, Picos)
+{
+    OnFlowStart(flow);
+}
+
+void
 CongestionControl::OnPacketSent(FlowState&, Picos, uint32_t)
 {
 }

@@ -99,6 +99,10 @@ class CongestionControl : public Object
     /// Before the first packet. The flow already sends at line rate with an unlimited window.
     virtual void OnFlowStart(FlowState& flow);
 
+    /// In the place of OnFlowStart(), of a flow that another controller has steered until now: goes on from the window
+    /// that it has. One that does not say how begins anew.
+    virtual void OnTakeOver(FlowState& flow, Picos now);
+
     /// A data packet's transmission begins (also for retransmissions). The rate left here paces the next
     /// one, so a controller whose rate moves with time brings it up to date.
     virtual void OnPacketSent(FlowState& flow, Picos now, uint32_t wireBytes);

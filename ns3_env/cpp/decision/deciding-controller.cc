@@ -14,6 +14,7 @@
 #include "ns3_env/cpp/json/bounds.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3::env
 {
@@ -262,7 +263,7 @@ DecidingController::Connect(DecisionBroker& broker,
     m_clock = clock;
     m_inBandTelemetry = inBandTelemetry;
     m_withoutTelemetry = IsWithoutTelemetry(flow.SizeBytes(), flow.Path());
-    m_sparseTelemetry = !m_withoutTelemetry && TelemetryEveryRtts() > 0;
+    m_detour = !m_withoutTelemetry && TelemetryEveryRtts() > 0;
     m_team = &team;
     m_gains = &gains;
     m_jobs = &jobs;
@@ -305,8 +306,13 @@ DecidingController::OnFlowStart(FlowState& flow)
 void
 DecidingController::OnAck(FlowState& flow, const AckSample& ack)
 {
-    if (m_sparseTelemetry) [[unlikely]]
+    if (m_detour) [[unlikely]]
     {
+        if (m_successor)
+        {
+            m_successor->OnAck(flow, ack);
+            return;
+        }
         m_hadRecords = m_hadRecords || !ack.hops.empty();
         if (m_hadRecords && ack.hops.empty())
         {
@@ -338,13 +344,40 @@ DecidingController::OnCongestionNotification(FlowState&, const CongestionNotific
 void
 DecidingController::Decide(Picos now)
 {
-    if (m_waiting)
+    if (m_waiting || m_successor)
     {
         return;
     }
     m_waiting = true;
     m_flow->SetHeld(true);
     m_broker->RequestDecision(*this, now);
+}
+
+void
+DecidingController::OnNack(FlowState& flow, Picos now)
+{
+    if (m_successor)
+    {
+        m_successor->OnNack(flow, now);
+    }
+}
+
+void
+DecidingController::OnTimeout(FlowState& flow, Picos now)
+{
+    if (m_successor)
+    {
+        m_successor->OnTimeout(flow, now);
+    }
+}
+
+ActionRow
+DecidingController::HandOver(Ptr<CongestionControl> successor, Picos now)
+{
+    m_successor = std::move(successor);
+    m_detour = true;
+    m_successor->OnTakeOver(*m_flow, now);
+    return {m_flow->WindowBytes(), m_flow->RateBps(), m_lastAction};
 }
 
 void

@@ -107,6 +107,8 @@ class DecidingController : public CongestionControl
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
     void OnCongestionNotification(FlowState& flow, const CongestionNotification& frame) override;
+    void OnNack(FlowState& flow, Picos now) override;
+    void OnTimeout(FlowState& flow, Picos now) override;
     void OnFlowEnd(FlowState& flow, Picos now) override;
 
     /// Whose policy decides; "" across the channel.
@@ -130,6 +132,10 @@ class DecidingController : public CongestionControl
     /// Of other flows, packets that leave so many base RTTs after the last that did; 0: all of them.
     virtual double TelemetryEveryRtts() const { return m_telemetryEveryRtts; }
 
+    /// From now on `successor`, which acts on ACKs, NACKs and timeouts alone, steers the flow: nothing more is decided.
+    /// \return the window and rate that it has set
+    ActionRow HandOver(Ptr<CongestionControl> successor, Picos now);
+
     TracedValue<uint64_t> m_decisions{0}; ///< actions applied so far
 
   private:
@@ -150,12 +156,13 @@ class DecidingController : public CongestionControl
     ClockSpec m_clock;
     bool m_inBandTelemetry{true};
     bool m_withoutTelemetry{false}; ///< this flow's packets carry none, for it is short
-    bool m_sparseTelemetry{false};  ///< some of them do
-    bool m_hadRecords{false};       ///< switches report to this flow
+    bool m_detour{false};     ///< ACKs are not as of most: some of them do, or it is handed over
+    bool m_hadRecords{false}; ///< switches report to this flow
     TeamCosts* m_team{nullptr};
     SharingGains* m_gains{nullptr};
     JobCosts* m_jobs{nullptr};
 
+    Ptr<CongestionControl> m_successor; ///< that the flow is handed over to
     AgentObservation m_observation;
     Picos m_nextDecision{0};
     bool m_waiting{false};

@@ -22,7 +22,7 @@ class Decider
     virtual ~Decider() = default;
 
     /// A flow under this policy will start.
-    virtual void Adopt(uint32_t, const DecidingController&) {}
+    virtual void Adopt(uint32_t, DecidingController&) {}
     /**
      * \param rows flows that are due, and flows whose episode is over
      * \param actions one is to be written for each row that needs one, in their order

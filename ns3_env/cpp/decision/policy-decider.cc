@@ -5,6 +5,7 @@
 #include "ns3/string.h"
 #include "ns3_env/cpp/contract/declaration.h"
 #include "ns3_env/cpp/json/bounds.h"
+#include "ns3_env/cpp/run/attributes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -82,10 +83,12 @@ PolicyDecider::PolicyDecider(Policy& policy, uint64_t seed, TransitionLog* log)
 }
 
 void
-PolicyDecider::Adopt(uint32_t flow, const DecidingController& controller)
+PolicyDecider::Adopt(uint32_t flow, DecidingController& controller)
 {
-    const auto exploration = static_cast<const PolicyController&>(controller).Exploring();
+    auto& own = static_cast<PolicyController&>(controller);
+    const auto exploration = own.Exploring();
     Memory& memory = m_memories[flow];
+    memory.controller = &own;
     if (!exploration.None())
     {
         memory.exploration.emplace(exploration, m_seed, flow);
@@ -124,6 +127,10 @@ PolicyDecider::Decide(std::span<const DecisionRow> rows, std::span<ActionRow> ac
             const double wanted = m_outputs[next];
             const double tried = memory.exploration ? (*memory.exploration)(wanted) : wanted;
             action = m_policy.Actions()(std::clamp(tried, -1.0, 1.0), row.record);
+            if (const Safety* safety = m_policy.Secured())
+            {
+                action = memory.controller->Secure(*safety, action, row.record, now);
+            }
             actions[next++] = action;
         }
         if (m_log != nullptr && !m_log->Add(row, action, now))
@@ -166,6 +173,32 @@ PolicyController::TelemetryEveryRtts() const
 {
     const double own = DecidingController::TelemetryEveryRtts();
     return own < 0 && !m_file.empty() ? PolicyCache::Get(m_file).TelemetryEveryRtts() : own;
+}
+
+ActionRow
+PolicyController::Secure(const Safety& safety,
+                         const ActionRow& action,
+                         const ObservationRecord& record,
+                         Picos now)
+{
+    if (!safety.Covers(record))
+    {
+        ++m_fallbacks;
+        return HandOver(CreateController({FALLBACK, {}}), now);
+    }
+    const ActionRow bounded = safety.Bounded(action, record);
+    m_bounded += bounded.windowBytes != action.windowBytes ? 1 : 0;
+    return bounded;
+}
+
+std::vector<std::pair<std::string, double>>
+PolicyController::GetCounters() const
+{
+    if (m_file.empty() || PolicyCache::Get(m_file).Secured() == nullptr)
+    {
+        return {};
+    }
+    return {{"policy_fallbacks", m_fallbacks}, {"policy_windows_bounded", m_bounded}};
 }
 
 NS_OBJECT_ENSURE_REGISTERED(PolicyController);

@@ -23,6 +23,9 @@ namespace ns3::env
 /// Decisions that a random action is held for, on average.
 inline constexpr double MEAN_HOLD = 4.0;
 
+/// Users' name of what steers flows of a policy with a safety in situations that it has not met.
+inline constexpr const char* FALLBACK = "swift";
+
 /// How much a policy in the simulator explores.
 struct ExplorationSettings
 {
@@ -56,6 +59,8 @@ class Exploration
     double m_held{0};
 };
 
+class PolicyController;
+
 /// One policy, and the flows under it.
 class PolicyDecider final : public Decider
 {
@@ -64,7 +69,7 @@ class PolicyDecider final : public Decider
     PolicyDecider(Policy& policy, uint64_t seed, TransitionLog* log);
 
     /// \param controller a PolicyController
-    void Adopt(uint32_t flow, const DecidingController& controller) override;
+    void Adopt(uint32_t flow, DecidingController& controller) override;
     bool
     Decide(std::span<const DecisionRow> rows, std::span<ActionRow> actions, Picos now) override;
 
@@ -73,6 +78,7 @@ class PolicyDecider final : public Decider
     {
         FlowHistory history;
         std::optional<Exploration> exploration;
+        PolicyController* controller{nullptr};
     };
 
     Policy& m_policy;
@@ -112,6 +118,15 @@ class PolicyController final : public DecidingController
         return {.noise = m_noise, .randomShare = m_randomShare};
     }
 
+    /// What is done instead of `action` where the policy's file has a safety: the action within its bounds, or, where
+    /// the policy has not met such an observation, what Swift begins with, which steers the flow from now on.
+    ActionRow Secure(const Safety& safety,
+                     const ActionRow& action,
+                     const ObservationRecord& record,
+                     Picos now);
+    /// Of a policy with a safety: "policy_fallbacks", "policy_windows_bounded".
+    std::vector<std::pair<std::string, double>> GetCounters() const override;
+
   protected:
     double TelemetryFromBdps() const override;
     double TelemetryEveryRtts() const override;
@@ -122,6 +137,8 @@ class PolicyController final : public DecidingController
     bool m_hopRecords{false};
     double m_noise{0};
     double m_randomShare{0};
+    uint32_t m_fallbacks{0};
+    uint32_t m_bounded{0}; ///< windows
 };
 
 /// The policies of the episode that a process simulates. A file that changes meanwhile is read at the next one.

@@ -69,6 +69,10 @@ Policy::Policy(const std::string& path)
         m_telemetryEveryRtts = root.Has("telemetry_every_rtts")
                                    ? root.Number("telemetry_every_rtts", 0.0, bounds::RTTS)
                                    : 0.0;
+        if (root.Has("safety"))
+        {
+            m_safety.emplace(root.Sub("safety"), Fields());
+        }
         root.Has("training"); // for readers
         const std::string written = root.Text("sha256");
         root.RefuseOthers();

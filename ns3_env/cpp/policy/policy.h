@@ -6,6 +6,7 @@
 #include "action-map.h"
 #include "observation.h"
 #include "policy-network.h"
+#include "safety.h"
 
 #include "ns3_env/cpp/contract/clock-spec.h"
 
@@ -54,6 +55,8 @@ class Policy
     /// Of other flows, packets that leave so many base RTTs after the last that did; 0: all.
     double TelemetryEveryRtts() const { return m_telemetryEveryRtts; }
     const ActionMap& Actions() const { return *m_actions; }
+    /// What keeps it to what it has met; null where its file has none.
+    const Safety* Secured() const { return m_safety ? &*m_safety : nullptr; }
 
     /// Adds what the flow observes now.
     void Observe(FlowHistory& history, const ObservationRecord& record) const;
@@ -73,6 +76,7 @@ class Policy
     uint32_t m_telemetryBytes{0};
     double m_telemetryFromBdps{0};
     double m_telemetryEveryRtts{0};
+    std::optional<Safety> m_safety;
     std::unique_ptr<ActionMap> m_actions;
     std::unique_ptr<PolicyNetwork> m_network;
     std::vector<HistoryView> m_views;

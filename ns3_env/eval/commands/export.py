@@ -12,10 +12,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from rich.console import Console
+
 from ns3_env.agents.export.formats import FORMATS
 from ns3_env.config.command_line import POLICY_HELP, AnyOrder, guarded, typed
 from ns3_env.config.imports import trust_all
+from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.options import add_allow_imports
+from ns3_env.eval.plots.progress import progress_lines
+from ns3_env.policies.file import PolicyFile
 
 
 def parser() -> argparse.ArgumentParser:
@@ -31,6 +36,20 @@ def parser() -> argparse.ArgumentParser:
         required=True,
         help="native: what the simulator and the commands here play; onnx; pt2: torch.export's; c: C99 in"
         " integers, for a NIC",
+    )
+    made.add_argument(
+        "--safety",
+        type=Path,
+        metavar="CURRICULUM",
+        help="of native: the file gets bounds of its windows, and the ranges of what the policy observes in"
+        " this curriculum's episodes, beyond which Swift steers a flow",
+    )
+    made.add_argument(
+        "--most-rtts",
+        type=float,
+        default=4.0,
+        metavar="M",
+        help="of --safety: the window is at most M BDPs over the RTT in base RTTs (default: 4)",
     )
     made.add_argument("--out", type=Path, required=True, metavar="FILE", help="is written if it is right")
     add_allow_imports(made)
@@ -49,9 +68,14 @@ def run(options: argparse.Namespace) -> int:
 
     if options.allow_imports:
         trust_all()
+    if options.safety is not None and options.format != "native":
+        raise ConfigError(f"--safety: is of --format native: no file of {options.format} has a Swift")
     if options.format == "c":
         return _run_c(options)
-    found = export(options.checkpoint, options.format, options.out)
+    if options.safety is None:
+        found = export(options.checkpoint, options.format, options.out)
+    else:
+        found = export(options.checkpoint, options.format, options.out, lambda made: _secured(made, options))
     print(
         f"largest difference to {found.original} on {found.count:,} observations: {found.difference:.1e}",
         flush=True,
@@ -61,6 +85,24 @@ def run(options: argparse.Namespace) -> int:
         return 1
     print(f"{options.out}: {found.size_bytes} B, weights {found.sha256}")
     return 0
+
+
+def _secured(policy: PolicyFile, options: argparse.Namespace) -> PolicyFile:
+    """The policy with a safety; says how far it is, and what ranges it has."""
+    from ns3_env.agents.export.safety import EPISODES, secured
+
+    done = 0
+
+    def progress(played: int) -> None:
+        nonlocal done
+        done = played
+
+    with progress_lines(Console(), lambda: f"safety: {done} of {EPISODES} episodes"):
+        found = secured(policy, options.safety, options.most_rtts, progress=progress)
+    assert found.spec.safety is not None
+    for name, (low, high) in found.spec.safety.ranges.items():
+        print(f"{name}: {low:g} to {high:g}")
+    return found
 
 
 def _run_c(options: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ import pytest
 
 from ns3_env.agents.search.config import LawConfig, MetricsConfig, NetworkConfig
 from ns3_env.agents.search.distil import distil
-from ns3_env.agents.search.law import LAW_FIELDS, SizeLaw, situations
+from ns3_env.agents.search.law import SizeLaw
 from ns3_env.agents.search.metrics_objective import MetricsObjective
 from ns3_env.agents.search.network import LawSubject, NetworkSubject
 from ns3_env.errors import ConfigError
@@ -23,7 +23,7 @@ from ns3_env.policies.native_policy import NetworkPolicy
 def seen(**changes: float) -> np.ndarray:
     """One of four flows on a busy link, in the middle of a long one, with these changes."""
     usual = {"qlen": 0.0, "switch_rate": 1.0, "pacing_rate": 0.25, "flow_count": 4.0, "remaining": 20.0}
-    return np.array([[{**usual, "last_action": 0.0, **changes}[name] for name in LAW_FIELDS]])
+    return np.array([[{**usual, "last_action": 0.0, **changes}[name] for name in SizeLaw.reads]])
 
 
 def answer(law: SizeLaw | None = None, **changes: float) -> float:
@@ -33,7 +33,7 @@ def answer(law: SizeLaw | None = None, **changes: float) -> float:
 
 def network(**changes: Any) -> NetworkConfig:
     """A small network that begins as a law."""
-    given = {"fields": list(LAW_FIELDS), "hidden": [8, 8], "start": {"fit_steps": 150}, **changes}
+    given = {"fields": list(SizeLaw.reads), "hidden": [8, 8], "start": {"fit_steps": 150}, **changes}
     return NetworkConfig.model_validate(given)
 
 
@@ -57,8 +57,8 @@ def test_who_is_nearly_done_goes_first_and_who_is_alone_yields_to_nobody() -> No
 
 def test_a_network_fitted_to_the_law_answers_as_it_does() -> None:
     law = SizeLaw()
-    weights = distil(law, LAW_FIELDS, [16, 16], 2000, 1)
-    rows = situations(2000, np.random.default_rng(5))
+    weights = distil(law, SizeLaw.reads, [16, 16], 2000, 1)
+    rows = SizeLaw.situations(2000, np.random.default_rng(5))
     x = np.sign(rows) * np.log1p(np.abs(rows))
     for i in range(3):
         x = np.tanh(x @ weights[f"layers.{i}.weight"].T + weights[f"layers.{i}.bias"])
@@ -66,7 +66,7 @@ def test_a_network_fitted_to_the_law_answers_as_it_does() -> None:
 
 
 def test_the_same_seed_gives_the_same_bits_and_unread_fields_weigh_nothing() -> None:
-    fields = ["attained", *LAW_FIELDS]
+    fields = ["attained", *SizeLaw.reads]
     first, again = (distil(SizeLaw(), fields, [6], 20, 3) for _ in range(2))
     assert all(np.array_equal(first[name], again[name]) for name in first)
     other = distil(SizeLaw(), fields, [6], 20, 4)
@@ -78,7 +78,7 @@ def test_a_search_of_weights_begins_there(tmp_path: Path) -> None:
     subject = NetworkSubject(network(hidden=[16, 16], start={"fit_steps": 2000}), "run", 1, "file")
     write_policy(tmp_path / "policy.safetensors", subject.policy(subject.space.start))
     policy = NetworkPolicy.load(tmp_path / "policy.safetensors")
-    rows = situations(500, np.random.default_rng(7)).astype(np.float32)
+    rows = SizeLaw.situations(500, np.random.default_rng(7)).astype(np.float32)
     actions, _ = policy.predict(rows)
     assert np.sqrt(np.mean((actions[:, 0] - np.tanh(SizeLaw().answer(rows.astype(float)))) ** 2)) < 0.05
 
@@ -111,7 +111,7 @@ def test_a_number_that_there_is_not_is_refused_by_name() -> None:
 
 def test_a_network_that_cannot_answer_as_the_law_is_refused() -> None:
     with pytest.raises(ValueError, match="the law of 'start' reads remaining, too"):
-        network(fields=[name for name in LAW_FIELDS if name != "remaining"])
+        network(fields=[name for name in SizeLaw.reads if name != "remaining"])
     with pytest.raises(ValueError, match="an mlp with symlog and tanh"):
         network(hidden_activation="relu")
 

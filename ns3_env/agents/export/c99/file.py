@@ -55,6 +55,10 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
         ConfigError: it takes something that the C file cannot have, or too many tables.
     """
     spec = policy.spec
+    if spec.safety is not None:
+        raise ConfigError(
+            f"{source}: safety: --format c has no Swift to fall back to: export a file without a safety"
+        )
     if isinstance(spec.clock, PerFlowRtt) and spec.clock.start_bdps > 0:
         raise ConfigError(
             f"{source}: clock.start_bdps is {spec.clock.start_bdps:g}: --format c decides at ACKs alone, and"

@@ -116,14 +116,29 @@ Swift::LargestWindow(const PathFacts& path) const
 }
 
 void
-Swift::OnFlowStart(FlowState& flow)
+Swift::Begin(FlowState& flow, double packets, Picos now)
 {
     const PathFacts& path = flow.Path();
     m_largestWindow = LargestWindow(path);
     m_rtt = path.baseRtt;
-    m_lastDecrease = flow.StartTime() - path.baseRtt; // a first cut is allowed at once
+    m_lastDecrease = now - path.baseRtt; // a first cut is allowed at once
+    Apply(flow, packets, now);
+}
+
+void
+Swift::OnFlowStart(FlowState& flow)
+{
+    const PathFacts& path = flow.Path();
     // Line rate at first, as every controller on this network (docs/sources/published-simulator.md, "Sender").
-    Apply(flow, std::max(1.0, path.bdpBytes / path.payloadBytes), flow.StartTime());
+    Begin(flow, std::max(1.0, path.bdpBytes / path.payloadBytes), flow.StartTime());
+}
+
+void
+Swift::OnTakeOver(FlowState& flow, Picos now)
+{
+    flow.SetRate(flow.Path().hostRateBps);
+    m_window.Set(flow.WindowBytes() / flow.Path().payloadBytes); // not a decrease
+    Begin(flow, m_window, now);
 }
 
 void

@@ -25,6 +25,7 @@ class Swift : public CongestionControl
     IntRequest GetIntRequest() const override;
     double GetWindowFloor(const FlowState& flow) const override;
     void OnFlowStart(FlowState& flow) override;
+    void OnTakeOver(FlowState& flow, Picos now) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
     void OnNack(FlowState& flow, Picos now) override;
     void OnTimeout(FlowState& flow, Picos now) override;
@@ -36,6 +37,8 @@ class Swift : public CongestionControl
 
   private:
     double LargestWindow(const PathFacts& path) const;
+    /// With a window of so many packets.
+    void Begin(FlowState& flow, double packets, Picos now);
     bool CanDecrease(Picos now) const { return now - m_lastDecrease >= m_rtt; }
     /// Clamps the window, notes the time of a cut and hands the window to the flow.
     void Apply(FlowState& flow, double packets, Picos now);

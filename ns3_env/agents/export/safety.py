@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Safety of a policy's file: the ranges of what it observes while it plays drawn episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
+from ns3_env.agents.runs.checkpoint import env_of
+from ns3_env.config.model import validate
+from ns3_env.config.yaml import read_mapping
+from ns3_env.envs.rollouts import Rollouts
+from ns3_env.errors import ConfigError
+from ns3_env.policies.file import PolicyFile, policy_bytes
+from ns3_env.policies.header import Safety
+from ns3_env.task.task import Task
+
+#: Of the curriculum; ten of each of six families.
+EPISODES = 60
+
+
+def secured(
+    policy: PolicyFile,
+    curriculum: Path,
+    most_rtts: float,
+    episodes: int = EPISODES,
+    seed: int = 1,
+    progress: Callable[[int], None] = lambda played: None,
+) -> PolicyFile:
+    """The policy with a safety whose ranges are what it observed at its decisions in a curriculum's episodes.
+
+    Args:
+        policy: one without a safety.
+        curriculum: its file.
+        most_rtts: see ``Safety``.
+        episodes: how many are played.
+        seed: of the episodes.
+        progress: told how many were.
+
+    Raises:
+        ConfigError: the policy has a safety, or the curriculum's file is wrong.
+        ScenarioError: an episode cannot be played.
+        SimulatorError: the simulator failed.
+    """
+    if policy.spec.safety is not None:
+        raise ConfigError("the policy's file has a safety already: begin with the file without one")
+    stages = validate(read_mapping(curriculum), CurriculumConfig, str(curriculum))
+    drawn = Curriculum(stages, env_of(policy.spec), seed, str(curriculum))
+    fields = policy.spec.fields
+    low, high = np.full(len(fields), np.inf), np.full(len(fields), -np.inf)
+    with Rollouts(drawn, task=Task(fields), seed=seed) as rollouts:
+        for played in range(episodes):
+            rollouts.begin(policy_bytes(policy))
+            episode = rollouts.next()
+            seen = episode.observations[episode.decided]
+            low = np.minimum(low, seen.min(axis=0, initial=np.inf))
+            high = np.maximum(high, seen.max(axis=0, initial=-np.inf))
+            progress(played + 1)
+    if not np.isfinite(low).all():
+        raise ConfigError(f"{curriculum}: no flow under the policy decides in {episodes} episodes")
+    ranges = {name: (float(least), float(most)) for name, least, most in zip(fields, low, high, strict=True)}
+    safety = Safety(most_rtts=most_rtts, ranges=ranges)
+    return PolicyFile(policy.spec.model_copy(update={"safety": safety}), policy.tensors)

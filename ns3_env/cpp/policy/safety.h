@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Safety of a policy: what it has met, and the bounds of its windows.
+#ifndef NS3_ENV_POLICY_SAFETY_H
+#define NS3_ENV_POLICY_SAFETY_H
+
+#include "ns3_env/cpp/channel/observation-fields.h"
+#include "ns3_env/cpp/json/json-reader.h"
+
+#include <vector>
+
+namespace ns3::env
+{
+
+/**
+ * The key "safety" of a policy's file (docs/policy-format.md). With r the RTT in base RTTs and M the setting "most_rtts",
+ *
+ *     min(1, M / r) packet <= window <= min(1, M / r) BDP.
+ *
+ * n flows that all ask for as much as they can get then keep a queue in which r = sqrt(n M), instead of n.
+ */
+class Safety
+{
+  public:
+    /// \param json the key \param observed what the policy observes: ranges are of these
+    /// \throws ScenarioError naming the key that is wrong
+    Safety(JsonReader json, const std::vector<Field>& observed);
+
+    /// Whether the policy has met such an observation: each field, as float32, is within its range.
+    bool Covers(const ObservationRecord& record) const;
+
+    /// The action with its window within the bounds, and a rate that is no less than the least window's.
+    ActionRow Bounded(ActionRow action, const ObservationRecord& record) const;
+
+  private:
+    struct Range
+    {
+        Field field;
+        float low;
+        float high;
+    };
+
+    double m_mostRtts;
+    std::vector<Range> m_ranges;
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_POLICY_SAFETY_H

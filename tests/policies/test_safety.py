@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Safety of a policy's file: windows within bounds, Swift where the policy has met nothing like it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ns3_env.agents.export.c99.export import export_c
+from ns3_env.agents.export.export import export
+from ns3_env.agents.export.safety import secured
+from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.eval.metrics import measure
+from ns3_env.policies.file import PolicyFile, read_policy, write_policy
+from ns3_env.policies.header import PolicySpec
+from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.scenario import PerFlowRtt, Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
+from ns3_env.simulator import Simulator
+from tests.samples.policy_files import policy_file
+
+#: Fields of the sample, and ranges that hold whatever comes.
+ANY = {"rtt": [0.0, 1e4], "pacing_rate": [0.0, 1.0]}
+#: No flow sees it: base RTTs of less than one.
+NEVER = {"rtt": [0.5, 0.6]}
+CURRICULUM = """
+scenario: {time_limit_ns: 20ms}
+draw: {families: [incast], flows: 20, packets: 2000}
+"""
+
+
+def grows(path: Path, **changes: Any) -> Path:
+    """A policy that lets every window grow, whatever it sees."""
+    settings = {"telemetry_bytes": 8, **changes}
+    made = read_policy(policy_file(path, "mlp", 4, zero=True, **settings))
+    tensors = dict(made.tensors)
+    tensors["layers.1.bias"] = np.full_like(tensors["layers.1.bias"], math.atanh(0.9))
+    write_policy(path, PolicyFile(made.spec, tensors))
+    return path
+
+
+def incast(flows: int, size: int = 1_000_000) -> Scenario:
+    return Scenario(
+        time_limit_ns=100_000_000,
+        topology=Dumbbell(senders=flows),
+        traffic=Incast(size_bytes=size, spread_ns=10_000),
+    )
+
+
+def played(scenario: Scenario, file: Path | None = None) -> dict[str, Any]:
+    """Under a policy's file, or under Swift."""
+    asked = scenario.under("swift") if file is None else scenario.under("policy", {"File": str(file)})
+    with Simulator() as simulator:
+        return simulator.play(asked)
+
+
+def seen(results: dict[str, Any]) -> dict[str, Any]:
+    """What the network did; a decision is an event more."""
+    totals = {key: value for key, value in results["totals"].items() if key != "events"}
+    return {"flows": results["flows"], "queues": results["queues"], "totals": totals}
+
+
+def test_out_of_its_range_from_the_start_a_policy_is_swift_to_the_byte(tmp_path: Path) -> None:
+    file = grows(
+        tmp_path / "policy",
+        clock=PerFlowRtt(start_bdps=1.0),
+        safety={"ranges": NEVER},
+    )
+    results = played(incast(8), file)
+    assert seen(results) == seen(played(incast(8)))
+    assert results["counters"]["policy_fallbacks"] == 8
+
+
+def test_a_flow_that_leaves_the_range_goes_on_as_swift_and_decides_no_more(tmp_path: Path) -> None:
+    file = grows(tmp_path / "policy", safety={"ranges": {"rtt": [0.0, 0.9]}})  # left at the first ACK
+    scenario = incast(4, 4_000_000)
+    results, swift = played(scenario, file), played(scenario)
+    assert results["counters"] == {"policy_fallbacks": 4, "policy_windows_bounded": 0}
+    names = ["fct_slowdown_avg", "queue_avg_bytes"]
+    assert measure(results, names) == pytest.approx(measure(swift, names), rel=1e-3)  # one ACK a flow apart
+
+
+def test_flows_that_all_want_the_most_keep_a_queue_of_the_root_of_their_number(tmp_path: Path) -> None:
+    flows, most = 16, 4.0
+    for safety, rtts in (({"most_rtts": most, "ranges": ANY}, math.sqrt(flows * most)), (None, flows)):
+        file = grows(tmp_path / f"{rtts}", **({} if safety is None else {"safety": safety}))
+        queue = measure(played(incast(flows, 4_000_000), file), ["queue_avg_bytes"])["queue_avg_bytes"]
+        assert queue == pytest.approx((rtts - 1) * 78_000, rel=0.06)
+
+
+def test_within_its_range_and_bounds_a_policy_plays_to_the_bit_as_without(tmp_path: Path) -> None:
+    plain = grows(tmp_path / "plain")
+    safe = grows(tmp_path / "safe", safety={"most_rtts": 100.0, "ranges": ANY})
+    results = played(incast(4), safe)
+    assert seen(results) == seen(played(incast(4), plain))
+    assert results["counters"]["policy_fallbacks"] == results["counters"]["policy_windows_bounded"] == 0
+
+
+def test_a_file_without_a_safety_says_nothing_of_one(tmp_path: Path) -> None:
+    file = grows(tmp_path / "policy")
+    assert "safety" not in read_policy(file).header()
+    assert "policy_fallbacks" not in played(incast(2), file)["counters"]
+
+
+@pytest.mark.parametrize(
+    ("safety", "named"),
+    [
+        ({"ranges": {"flow_count": [0, 1]}}, "safety.ranges: 'flow_count'"),
+        ({"ranges": {"rtt": [2, 1]}}, "'rtt': expected the least"),
+        ({"ranges": {}, "most_rtts": 0.5}, "most_rtts"),
+    ],
+)
+def test_a_safety_that_is_wrong_is_refused_by_its_key(tmp_path: Path, safety: Any, named: str) -> None:
+    content = read_policy(grows(tmp_path / "policy")).spec.model_dump(mode="json", exclude_none=True)
+    with pytest.raises(ValueError, match=named):
+        PolicySpec.model_validate({**content, "safety": safety})
+
+
+def test_the_simulator_refuses_ranges_of_what_is_not_observed(tmp_path: Path) -> None:
+    file = grows(tmp_path / "policy", safety={"ranges": {"rtt": [0, 1]}})
+    file.write_bytes(file.read_bytes().replace(b'\\"ranges\\": {\\"rtt\\"', b'\\"ranges\\": {\\"rtx\\"'))
+    with pytest.raises(ScenarioError, match="rtx"):
+        played(incast(2), file)
+
+
+def test_what_cannot_fall_back_refuses_a_safety(tmp_path: Path) -> None:
+    file = grows(tmp_path / "policy", safety={"ranges": ANY})
+    with pytest.raises(ConfigError, match="safety"):
+        NetworkPolicy.load(file).predict(np.zeros((1, 5), np.float32))
+    with pytest.raises(ConfigError, match="safety"):
+        export(file, "onnx", tmp_path / "policy.onnx")
+    with pytest.raises(ConfigError, match="safety: --format c has no Swift"):
+        export_c(file, tmp_path / "policy.c")
+
+
+def test_flows_of_tcp_fall_back_too(tmp_path: Path) -> None:
+    known = [{"field": "rtt"}, {"field": "pacing_rate"}]
+    file = grows(tmp_path / "known", observation=known, safety={"ranges": NEVER})
+    results = played(incast(4).model_copy(update={"transport": "tcp"}), file)
+    assert results["counters"]["policy_fallbacks"] == 4
+    assert min(results["flows"]["fct_ns"]) > 0
+
+
+def test_recorded_ranges_hold_what_was_seen_and_no_flow_leaves_them_there(tmp_path: Path) -> None:
+    curriculum = tmp_path / "drawn.yaml"
+    curriculum.write_text(CURRICULUM)
+    plain = read_policy(grows(tmp_path / "policy"))
+    told: list[int] = []
+    found = secured(plain, curriculum, 4.0, episodes=3, progress=told.append)
+    assert found.spec.safety is not None
+    ranges = found.spec.safety.ranges
+    assert set(ranges) == set(plain.spec.fields)
+    assert told == [1, 2, 3]
+    assert 1 <= ranges["rtt"][0] < ranges["rtt"][1]
+    again = secured(plain, curriculum, 4.0, episodes=3)
+    assert again.spec.safety == found.spec.safety
+    with pytest.raises(ConfigError, match="already"):
+        secured(found, curriculum, 4.0)
