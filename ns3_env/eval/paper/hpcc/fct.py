@@ -61,7 +61,7 @@ def outcome(played: Played[dict[str, dict[str, Seen]]]) -> Outcome:
     notes = (
         f"{played.scale * _DURATION_NS / 1e6:g} ms of arrivals, one seed, the same flows for all: {flows}, "
         "beside the incasts, which are in no slowdown, as in the authors' analysis. A flow without an end "
-        "counts as infinitely slow. The network is empty at first.",
+        "pays for what is left. The network is empty at first.",
         "The paper itself was not at hand: its network, settings and analysis are those of the authors' "
         "published files, its statements and numbers those that others cite (docs/sources/baselines.md, Li "
         "2019). DCQCN's two slowdowns were read off by a reader of the figure, whose own runs of the "

@@ -11,7 +11,7 @@ import numpy as np
 from ns3_env.eval.metrics.pauses import pfc_pause_ns
 from ns3_env.eval.metrics.slowdown import statistics_of
 from ns3_env.eval.paper.hpcc.network import DIRECTIONS, INCAST_BYTES, PAPER
-from ns3_env.simulator.results import Results, flow_column
+from ns3_env.simulator.results import Results, charged_slowdowns, flow_column
 
 #: Every tenth percentile of FB_Hadoop: the figure's sizes. Each bin is above the one before, up to its own.
 SIZES = (324, 400, 500, 600, 700, 1000, 7000, 46_000, 120_000, 10_000_000)
@@ -30,7 +30,7 @@ class Seen:
 
     Attributes:
         flows: of the workload, without incasts.
-        slowdowns: statistics by label of ``SIZES``; a flow without an end counts as infinitely slow.
+        slowdowns: statistics by label of ``SIZES``; a flow without an end pays for what is left.
         numbers: "short" and "long" (95 % slowdowns of flows up to, and above 120 kB); "latency_p50_us",
             "latency_p95_us" and "latency_p99_us" of a packet and its ACK, over the flows that are one packet;
             "paused", the share of links and time; "pauses" (frames); "unfinished".
@@ -48,7 +48,7 @@ class Seen:
 def measure(results: Results) -> Seen:
     """What the results of a run hold. Flows of the very size of an incast's are taken for one's."""
     sizes, fct = flow_column(results, "size_bytes"), flow_column(results, "fct_ns")
-    slow = np.where(fct < 0, np.inf, fct) / flow_column(results, "standalone_ns")
+    slow = charged_slowdowns(results)
     own = sizes != INCAST_BYTES
     places = np.searchsorted(SIZES, sizes)
     slowdowns = {label: statistics_of(slow[own & (places == i)]) for i, label in enumerate(LABELS)}
@@ -59,7 +59,7 @@ def measure(results: Results) -> Seen:
         **{f"latency_{name}_us": x for name, x in statistics_of(single).items()},
         "paused": pfc_pause_ns(results) / (results["totals"]["end_ns"] * DIRECTIONS),
         "pauses": float(results["totals"]["pfc_frames"]),
-        "unfinished": float(np.isinf(slow).sum()),
+        "unfinished": float((fct < 0).sum()),
     }
     return Seen(int(own.sum()), slowdowns, numbers)
 
