@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run's flows as a list for the published simulator: those that waited for others start when they did.
+"""A run's flows as a list for the published simulator.
 
-The published simulator knows no flow that waits. A list of the instants at which they started is the same
+That knows no flow that waits for others. A list of the instants at which they started is the same
 traffic, as long as nothing else is changed.
 """
 
