@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Job times of a task beside its scores: what jobs.csv says, over the base's; none without jobs."""
+"""Job times of a task beside its scores: what jobs.csv says, over the base's."""
 
 from __future__ import annotations
 
