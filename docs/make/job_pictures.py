@@ -23,7 +23,7 @@ from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 
 FOLDER = Path(__file__).parents[1] / "images"
-SHOWN = [("rings-ecmp", "dcqcn"), ("rings-ecmp", "mpcc"), ("rings-spray", "dcqcn"), ("rings-spray", "mpcc")]
+SHOWN = [("rings-ecmp", "dcqcn"), ("rings-ecmp", "hpcc"), ("rings-spray", "dcqcn"), ("rings-spray", "hpcc")]
 COLOUR = "#56B4E9"
 
 
@@ -56,7 +56,7 @@ def main() -> None:
         for axes, (name, controller), (timeline, mean) in zip(panels, SHOWN, runs, strict=True):
             draw(axes, timeline, COLOUR, last)
             axes.set_title(
-                f"{controller}, {name.removeprefix('rings-')}: an iteration takes {mean / 1e3:.0f} µs"
+                f"{controller}, {name.removeprefix('rings-')}: an iteration takes {mean / 1e6:.2f} ms"
             )
             print(name, controller, mean)
         figure.legend(handles=keys(COLOUR), loc="outside lower center", ncols=2)

@@ -5,6 +5,8 @@
 
 #include "units.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -36,6 +38,12 @@ struct PathFacts
     Rounding rounding{Rounding::Exact};
     std::vector<PathHop> hops;
     std::vector<uint64_t> links; ///< ids of all links, sender's side first
+
+    /// Window of a rate: W = maxBDP * rate / line rate in whole bytes, a packet at least (docs/sources/published-simulator.md, "Sender").
+    double WindowAt(double rateBps) const
+    {
+        return std::max<double>(payloadBytes, std::floor(maxBdpBytes * rateBps / hostRateBps));
+    }
 };
 
 } // namespace ns3::env

@@ -84,6 +84,14 @@ def _published(options: argparse.ArgumentParser) -> shared.Work:
     )
     options.add_argument("--seed", type=shared.count, default=1, help="of the draw (default: 1)")
     options.add_argument(
+        "--run",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="RUN",
+        help="a folder of eval run: its flows, with the starts they had, become a network in DIR; repeatable",
+    )
+    options.add_argument(
         "--preset",
         type=lambda text: "published" if text == "reference" else text,
         choices=("default", "published"),
@@ -96,8 +104,9 @@ def _published(options: argparse.ArgumentParser) -> shared.Work:
         from ns3_env.eval.paper.published import networks, published_scenarios
 
         if given.networks is None:
-            if given.random is not None:
-                raise ConfigError("--random: name the folder where the networks go: compare published DIR")
+            if given.random is not None or given.run:
+                option = "--run" if given.run else "--random"
+                raise ConfigError(f"{option}: name the folder where the networks go: compare published DIR")
             published_scenarios.report(given.json, preset=given.preset)
             return 0
         exact = networks.report(
@@ -106,6 +115,7 @@ def _published(options: argparse.ArgumentParser) -> shared.Work:
             given.seed,
             given.json,
             preset=given.preset,
+            runs=given.run,
         )
         return 0 if exact else 1
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures the anchors of tasks and writes them into the package."""
+"""What a task measures of an episode; its anchors, measured and written into the package."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from ns3_env.config.files import write_atomically
 from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW
 from ns3_env.eval.leaderboard.groups import group_of
-from ns3_env.eval.leaderboard.values import value_of
 from ns3_env.scenario import Controller
 from ns3_env.simulator.pool import LocalPool, Play
 from ns3_env.simulator.results import Floats, charged_slowdowns
@@ -27,6 +26,23 @@ CONSTANT = "constant-window"
 _LEAST_RATIO = 1.1
 #: Anchors that differ by more have moved.
 _SAME = 1e-9
+
+
+def value_of(spec: TaskSpec, slowdowns: Floats, of_max_min: Floats) -> float:
+    """The task's measure; less is better.
+
+    Args:
+        spec: the task.
+        slowdowns: charged slowdowns of the flows (n,); NaN where a flow is not charged.
+        of_max_min: those under max_min. Only its measure "max_min" reads them.
+
+    Returns:
+        Of the measure "slowdown", the mean. Of "max_min", the factor by which slowdowns differ from those of
+        the max-min allocation, geometric mean over flows, whichever is larger; 1 for that itself.
+    """
+    if spec.measure == "slowdown":
+        return float(np.nanmean(slowdowns))
+    return float(np.exp(np.nanmean(np.abs(np.log(slowdowns / of_max_min)))))
 
 
 def measured_anchors(pool: LocalPool, spec: TaskSpec) -> Anchors:

@@ -25,6 +25,8 @@ from ns3_env.eval.leaderboard.board import REFERENCES, Leaderboard
 from ns3_env.eval.leaderboard.entrants import TASK
 from ns3_env.eval.leaderboard.figures import draw_improvement, draw_learning, draw_means
 from ns3_env.eval.leaderboard.groups import Group, group_of
+from ns3_env.eval.leaderboard.job_times import METRICS, JobTimes, job_times
+from ns3_env.eval.leaderboard.job_times import markdown as job_markdown
 from ns3_env.eval.leaderboard.learning import checkpoints_in, learning_curves, newest
 from ns3_env.eval.leaderboard.measured import scores_in
 from ns3_env.eval.leaderboard.sections import beaten, sections
@@ -73,7 +75,8 @@ def write(path: Path, formats: Sequence[str] = (), page: Path | None = None) -> 
     around = None if page is None else _around(page, lines)
     latest = newest(frame)
     boards, remark = sections(latest, generalists_in(folder)), beaten(latest)
-    text = _text(boards, remark, folder)
+    times = job_times(folder)
+    text = _text(boards, remark, folder, times)
     refuse_link(path / TABLE)
     write_atomically(path / TABLE, f"# Leaderboard\n\n{text}")
     numbers = [frame_of(board).assign(group=group.name) for group, board in boards]
@@ -95,6 +98,7 @@ def write(path: Path, formats: Sequence[str] = (), page: Path | None = None) -> 
             text = "\n".join(shown)
         write_atomically(page, f"{around[0]}{lines[0]}\n\n{text}\n{lines[1]}{around[1]}")
     _show(boards, Console())
+    _show_times(times, Console())
     print(remark, *notes(folder), sep="\n")
     return path / TABLE
 
@@ -104,10 +108,13 @@ def generalists_in(folder: BenchFolder) -> set[str]:
     return {x.of for x in folder.suite.controllers if x.checkpoint and TASK not in x.parameters}
 
 
-def _text(boards: Sequence[tuple[Group, Leaderboard]], remark: str, folder: BenchFolder) -> str:
+def _text(
+    boards: Sequence[tuple[Group, Leaderboard]], remark: str, folder: BenchFolder, times: Sequence[JobTimes]
+) -> str:
     parts = [f"## {group.name}\n\n{markdown(board)}" for group, board in boards]
-    lacking = notes(folder)
-    return "\n".join([*parts, remark, *(f"\n- {note}" for note in lacking)]) + "\n"
+    lacking = [f"\n- {note}" for note in notes(folder)]
+    of_jobs = [f"\n{job_markdown(own)}" for own in times]
+    return "\n".join([*parts, remark, *lacking, *of_jobs]) + "\n"
 
 
 def _learning(frame: pandas.DataFrame, group: Group) -> Figure:
@@ -141,4 +148,17 @@ def _show(boards: Sequence[tuple[Group, Leaderboard]], console: Console) -> None
             mean = cell(line.mean, whole) + (f" of {len(line.tasks)} tasks" if board.lacks(line) else "")
             chance = "–" if line.improvement is None else cell(line.improvement, "{:.2f}".format)
             drawn.add_row(name, str(line.runs), mean.replace("[", "\\["), chance.replace("[", "\\["))
+        console.print(drawn)
+
+
+def _show_times(times: Sequence[JobTimes], console: Console) -> None:
+    """Job times of each task that has jobs."""
+    for own in times:
+        title = f"{own.task}: job times over those of {own.base}"
+        drawn = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        drawn.add_column("entry", no_wrap=True)
+        for heading in METRICS.values():
+            drawn.add_column(heading, justify="right", no_wrap=True)
+        for name, ratios in own.ratios.items():
+            drawn.add_row(name, *(f"{x:.3f}" for x in ratios))
         console.print(drawn)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.folder import BenchFolder, Cell
 from ns3_env.eval.benchmark.suite import SuiteScenario
+from ns3_env.eval.leaderboard.anchors import value_of
 from ns3_env.eval.leaderboard.entrants import DECISIONS, RUN
 from ns3_env.eval.leaderboard.suite import tests_in
-from ns3_env.eval.leaderboard.values import value_of
 from ns3_env.simulator.results import Floats, charged_slowdowns
 from ns3_env.tasks import TASKS, TaskSpec
 from ns3_env.tasks.anchors import Anchors, anchors_of

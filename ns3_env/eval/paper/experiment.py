@@ -152,7 +152,7 @@ class Entries:
     """Who plays: controllers with what they do not bring by themselves, and trained policies.
 
     Attributes:
-        controllers: of the simulator, with their attributes.
+        controllers: of the simulator, with their attributes; "dcqcn+window" is an entry of its own, of dcqcn.
         released: policies.
     """
 
@@ -184,7 +184,7 @@ class Entries:
         return {
             name: base.under(AGENT).playing(policies[name])
             if name in policies
-            else base.under(name, self.controllers[name])
+            else base.under(name.partition("+")[0], self.controllers[name])
             for name in (*known, *(name for name in policies if name not in self.names))
         }
 

@@ -36,6 +36,7 @@ MODULES = {
     "rttmpc": "sharing buffers ten_gigabit",
     "tdctcp": "incast flows ten_gigabit",
     "irn": "workload incast",
+    "hpcc": "fct",
 }
 #: Every experiment by its name.
 EXPERIMENTS: Mapping[str, Experiment[Any]] = {

@@ -70,17 +70,18 @@ def told(axes: Axes, words: str, place: tuple[float, float]) -> None:
     axes.annotate(words, place, xycoords=("axes fraction", "data"), ha="right", va="top", fontsize=8)
 
 
-def finished(figure: Figure, axes: Axes) -> bytes:
-    """The figure as PNG, with the names of the curves of ``axes`` above it all; of few colours, as a page
-    holds many figures."""
-    figure.legend(
-        *axes.get_legend_handles_labels(),
-        loc="outside upper center",
-        ncols=int(figure.get_figwidth() / 1.4),
-        frameon=False,
-        fontsize=8.5,
-        handlelength=3,
-    )
+def finished(figure: Figure, axes: Axes | None) -> bytes:
+    """The figure as PNG, with the names of the curves of ``axes`` above it all (None: panels have their own);
+    of few colours, as a page holds many figures."""
+    if axes is not None:
+        figure.legend(
+            *axes.get_legend_handles_labels(),
+            loc="outside upper center",
+            ncols=int(figure.get_figwidth() / 1.4),
+            frameon=False,
+            fontsize=8.5,
+            handlelength=3,
+        )
     small = io.BytesIO()
     with Image.open(io.BytesIO(picture(figure, "png"))) as image:
         image.convert("RGB").quantize(_COLOURS).save(small, "png", optimize=True)

@@ -18,13 +18,12 @@ from ns3_env.agents.trainer.layout import controller_layout, write_layout
 from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.commands.evaluation import main
-from ns3_env.eval.leaderboard.anchors import measured_anchors, write_anchors
+from ns3_env.eval.leaderboard.anchors import measured_anchors, value_of, write_anchors
 from ns3_env.eval.leaderboard.entrants import can_play, entries_of
 from ns3_env.eval.leaderboard.learning import checkpoints_in, learning_curves
 from ns3_env.eval.leaderboard.sections import beaten, sections
 from ns3_env.eval.leaderboard.suite import specs_of, suite_of_tasks
 from ns3_env.eval.leaderboard.table import whole
-from ns3_env.eval.leaderboard.values import value_of
 from ns3_env.policies.file import PolicyFile, write_policy
 from ns3_env.scenario import Controller
 from ns3_env.simulator.pool import LocalPool

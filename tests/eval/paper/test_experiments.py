@@ -51,6 +51,7 @@ TINY = {
     "tdctcp-10g": (0.01, "tdctcp-10g"),
     "irn-workload": (0.01, "irn-workload"),
     "irn-incast": (0.001, ""),
+    "hpcc-fct": (0.0001, "hpcc-fig-11-slowdown hpcc-fig-11-latency"),
 }
 
 

@@ -49,6 +49,11 @@ Dcqcn::GetTypeId()
                   "Whether a flow has at most a BDP in flight; otherwise it has no window.",
                   &Dcqcn::m_bdpWindow,
                   false)
+            .Flag("RateWindow",
+                  "Whether a flow's window is its rate times the network's largest base RTT, a BDP "
+                  "at most.",
+                  &Dcqcn::m_rateWindow,
+                  false)
             .Flag("TimerEvents",
                   "Whether timers are events, which take their turn among those of their "
                   "instant; otherwise they come first. Always so under timing: published.",
@@ -78,6 +83,10 @@ Dcqcn::OnFlowStart(FlowState& flow)
     if (m_bdpWindow)
     {
         flow.SetWindow(flow.Path().bdpBytes);
+    }
+    if (m_rateWindow)
+    {
+        flow.SetWindow(flow.Path().WindowAt(flow.RateBps()));
     }
 }
 
@@ -176,6 +185,10 @@ Dcqcn::CatchUp(FlowState& flow, Picos now)
     if (flow.RateBps() != m_rateBps)
     {
         flow.SetRate(m_rateBps);
+        if (m_rateWindow)
+        {
+            flow.SetWindow(flow.Path().WindowAt(m_rateBps));
+        }
     }
 }
 

@@ -127,6 +127,7 @@ class Dcqcn : public CongestionControl
     double m_hyperFraction;    ///< attribute HyperIncrease
     bool m_timerEvents;        ///< attribute TimerEvents
     bool m_bdpWindow;          ///< attribute BdpWindow (Zhang 2023, sec. 5.3)
+    bool m_rateWindow;         ///< attribute RateWindow (Li 2019, sec. 5.1)
 
     Picos m_origin{NEVER};       ///< the first mark: both timers count from here
     Picos m_nextDecrease{NEVER}; ///< the check that will find a mark

@@ -46,19 +46,14 @@ Dctcp::OnFlowStart(FlowState& flow)
 double
 Dctcp::GetWindowFloor(const FlowState& flow) const
 {
-    return std::max<double>(
-        flow.Path().payloadBytes,
-        std::floor(flow.Path().maxBdpBytes * flow.Path().minRateBps / flow.Path().hostRateBps));
+    return flow.Path().WindowAt(flow.Path().minRateBps);
 }
 
 void
 Dctcp::Apply(FlowState& flow, double rateBps) const
 {
-    const PathFacts& path = flow.Path();
     flow.SetRate(rateBps);
-    // W = maxBDP * rate / line rate, integer, never less than a packet (docs/sources/published-simulator.md, "Sender").
-    flow.SetWindow(std::max<double>(path.payloadBytes,
-                                    std::floor(path.maxBdpBytes * rateBps / path.hostRateBps)));
+    flow.SetWindow(flow.Path().WindowAt(rateBps));
 }
 
 bool

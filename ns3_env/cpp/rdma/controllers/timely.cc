@@ -34,6 +34,7 @@ class Timely : public CongestionControl
     double m_hyperFraction;    ///< attribute HyperIncrease
     uint32_t m_hyperAfter;     ///< attribute HyperAfter
     bool m_bdpWindow;          ///< attribute BdpWindow (Zhang 2023, sec. 5.3)
+    bool m_rateWindow;         ///< attribute RateWindow (Li 2019, sec. 5.1)
 
     double m_lastRttNs{0};
     double m_differenceNs{0};
@@ -82,6 +83,11 @@ Timely::GetTypeId()
                   "Whether a flow has at most a BDP in flight; otherwise it has no window.",
                   &Timely::m_bdpWindow,
                   false)
+            .Flag("RateWindow",
+                  "Whether a flow's window is its rate times the network's largest base RTT, a BDP "
+                  "at most.",
+                  &Timely::m_rateWindow,
+                  false)
             .State("RttGradient", "Smoothed difference of RTTs, over MinRtt.", &Timely::m_gradient);
     return tid;
 }
@@ -98,6 +104,10 @@ Timely::OnFlowStart(FlowState& flow)
     if (m_bdpWindow)
     {
         flow.SetWindow(flow.Path().bdpBytes);
+    }
+    if (m_rateWindow)
+    {
+        flow.SetWindow(flow.Path().WindowAt(flow.RateBps()));
     }
 }
 
@@ -143,6 +153,10 @@ Timely::OnAck(FlowState& flow, const AckSample& ack)
             // rates are whole bits per second, as in the reference
             const double reduced = std::floor(flow.RateBps() * factor);
             flow.SetRate(std::max(path.minRateBps, reduced));
+        }
+        if (m_rateWindow)
+        {
+            flow.SetWindow(path.WindowAt(flow.RateBps()));
         }
     }
     // Behind the ACK stands only a flow that sends again what is acknowledged: no window of it ends.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Test of DCQCN without timers against one that is stepped by nanoseconds.
+#include "ns3/boolean.h"
 #include "ns3_env/cpp/contract/fake-flow.h"
 #include "ns3_env/cpp/rdma/controllers/dcqcn.h"
 #include "ns3_env/cpp/test/suite.h"
@@ -124,6 +125,19 @@ TEST("dcqcn: rate and alpha without timers equal those stepped by timers")
     }
     ASSERT_GT(steps.cuts, 20, "the marks cut");
     ASSERT_GT(steps.increases, 15, "the pauses raise");
+}
+
+TEST("dcqcn: a window follows the rate where RateWindow asks for it")
+{
+    const PathFacts facts = DumbbellFacts(1048);
+    FakeFlow flow(facts);
+    auto controller = CreateObjectWithAttributes<Dcqcn>("RateWindow", BooleanValue(true));
+    controller->OnFlowStart(flow);
+    ASSERT_EQ(flow.WindowBytes(), 78000, "a BDP at line rate");
+    controller->OnAck(flow, {.now = NS, .ecnMarked = true});
+    controller->OnPacketSent(flow, 5000 * NS, 1048);
+    ASSERT_LT(flow.RateBps(), 51 * GBPS, "the first cut, by about a half");
+    ASSERT_EQ(flow.WindowBytes(), std::floor(78000 * flow.RateBps() / (100 * GBPS)), "as of a BDP");
 }
 
 } // namespace

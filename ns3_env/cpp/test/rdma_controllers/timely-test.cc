@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Test of TIMELY's controller: hand-made feedback against hand-computed answers.
+#include "ns3/boolean.h"
 #include "ns3/object-factory.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
 #include "ns3_env/cpp/contract/fake-flow.h"
@@ -43,6 +44,24 @@ TEST("timely: the factor of each region of the RTT")
     }
     window(40, 17.485, "from the sixth increase on: + 500 Mb/s");
     window(490, 1.0, "a steep gradient: the factor is 0, the rate the least");
+}
+
+TEST("timely: a window follows the rate where RateWindow asks for it")
+{
+    PathFacts facts = DumbbellFacts(1056);
+    FakeFlow flow{facts};
+    ObjectFactory factory("rdma::timely");
+    factory.Set("RateWindow", BooleanValue(true));
+    Ptr<CongestionControl> controller = factory.Create<CongestionControl>();
+    controller->OnFlowStart(flow);
+    ASSERT_EQ(flow.WindowBytes(), 78000, "a BDP at line rate");
+    for (double rttUs : {100.0, 120.0}) // the second leaves 1 - 0.8 * 0.875 of the rate
+    {
+        flow.Sent(flow.SentBytes() + 2000);
+        flow.Acked(flow.SentBytes() - 1000);
+        controller->OnAck(flow, {.rtt = static_cast<Picos>(rttUs * US)});
+    }
+    ASSERT_NEAR(flow.WindowBytes(), 23400, 1.0, "three tenths of it, in whole bytes");
 }
 
 } // namespace

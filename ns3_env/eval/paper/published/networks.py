@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from rich.progress import track
 from rich.table import Table
 
 from ns3_env.errors import ScenarioError, ScenarioWarning
+from ns3_env.eval.paper.published.played_networks import network_of
 from ns3_env.eval.paper.published.preset import Preset, in_preset
 from ns3_env.eval.paper.published.published_files import (
     RUN_ALL,
@@ -157,8 +158,9 @@ def report(
     console: Console | None = None,
     *,
     preset: Preset | None = None,
+    runs: Sequence[Path] = (),
 ) -> bool:
-    """Draws networks that are not there yet, compares those that have results, and prints.
+    """Writes networks that are not there yet, compares those that have results, and prints.
 
     Args:
         folder: has, or gets, a folder for each network.
@@ -166,17 +168,21 @@ def report(
         seed: of the draw.
         json_path: gets the same figures, by network and controller.
         preset: takes the place of the scenarios' own, and deviations that of exact flows.
+        runs: folders of runs, whose flows become networks.
 
     Returns:
         Whether all flows that were compared agree; always where another preset is played.
 
     Raises:
-        ScenarioError: the folder has other networks than these, none, or a result that is none.
+        ScenarioError: the folder has other networks than these, none, or a result that is none; a run had
+            what the published simulator has not.
         SimulatorError: the simulator failed.
     """
     out = console or Console()
     if random is not None:
         write_networks([draw_network(seed, i) for i in range(random)], folder)
+    if runs:
+        write_networks([network_of(run) for run in runs], folder)
     networks = networks_in(folder)
     waiting = [path for path in networks if not any(path.glob("*.fct.txt"))]
     found: dict[str, dict[str, Agreement]] = {}

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from ns3_env.config.files import write_file
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.paper.published.network import PublishedNetwork
 from ns3_env.eval.paper.published.published_scenarios import CONTROLLERS
-from ns3_env.eval.paper.published.random_networks import RandomNetwork
 from ns3_env.scenario.traffic.kind import DATA_GROUP
 from ns3_env.scenario.traffic.published import DESTINATION_PORT
 
@@ -24,7 +24,8 @@ RUN_ALL = "run.sh"
 _FIRST_SOURCE_PORT = 10_000
 _MIN_RATE_BPS = 1e9
 _DCTCP_INCREASE_BPS = 615e6
-_STOP_S = 4
+#: Seconds that it is given.
+STOP_S = 4
 _ROW = re.compile(r"[0-9a-f]{8} [0-9a-f]{8}( [0-9]+){6}")
 
 _RUN_ALL = """\
@@ -75,7 +76,7 @@ class Completion:
     standalone: int
 
 
-def network_files(network: RandomNetwork, folder: Path) -> dict[str, str]:
+def network_files(network: PublishedNetwork, folder: Path) -> dict[str, str]:
     """Texts by file name, for ``folder``, whose path stands in those that the published simulator reads."""
     files = {
         "topology.txt": _topology(network),
@@ -88,7 +89,7 @@ def network_files(network: RandomNetwork, folder: Path) -> dict[str, str]:
     return files
 
 
-def write_networks(networks: list[RandomNetwork], folder: Path) -> None:
+def write_networks(networks: list[PublishedNetwork], folder: Path) -> None:
     """A folder for each network, and a script that has the published simulator play them all.
 
     What is there already stays, if it is the same.
@@ -106,28 +107,30 @@ def write_networks(networks: list[RandomNetwork], folder: Path) -> None:
             if not path.exists():
                 write_file(path, text)
             elif not name.endswith(".config.txt") and path.read_text(encoding="utf-8") != text:
-                raise ScenarioError(f"{path}: not as this seed draws it; name another folder, or remove it")
+                raise ScenarioError(
+                    f"{path}: another one than is to be written; name another folder, or remove it"
+                )
     write_file(folder / RUN_ALL, _RUN_ALL)
 
 
-def _topology(network: RandomNetwork) -> str:
+def _topology(network: PublishedNetwork) -> str:
     rows = [f"{x.a} {x.b} {x.rate_gbps}Gbps {x.delay} 0" for x in network.links]
     head = f"{network.nodes} {len(network.switches)} {len(rows)}"
     return "\n".join([head, " ".join(map(str, network.switches)), *rows, ""])
 
 
-def _flow(network: RandomNetwork) -> str:
+def _flow(network: PublishedNetwork) -> str:
     rows = [
         f"{x.src} {x.dst} {DATA_GROUP} {DESTINATION_PORT} {x.size_bytes} {x.start}" for x in network.flows
     ]
     return "\n".join([str(len(rows)), *rows, ""])
 
 
-def _scenario(network: RandomNetwork) -> str:
+def _scenario(network: PublishedNetwork) -> str:
     increase = _DCTCP_INCREASE_BPS / (network.host_rate_gbps * 1e9)
     return f"""\
 preset: published
-time_limit_ns: {_STOP_S * 10**9}
+time_limit_ns: {STOP_S * 10**9}
 topology: {{kind: published, file: topology.txt}}
 traffic: {{kind: published, file: flow.txt}}
 min_rate_bps: {_MIN_RATE_BPS}
@@ -138,7 +141,7 @@ controllers:
 """
 
 
-def _config(network: RandomNetwork, controller: str, folder: Path) -> str:
+def _config(network: PublishedNetwork, controller: str, folder: Path) -> str:
     preset = _PRESETS[controller]
     host = network.host_rate_gbps
     rates = sorted({link.rate_gbps for link in network.links})
@@ -156,7 +159,7 @@ def _config(network: RandomNetwork, controller: str, folder: Path) -> str:
         "TRACE_OUTPUT_FILE": folder / f"{controller}.tr",
         "FCT_OUTPUT_FILE": folder / f"{controller}.fct.txt.part",
         "PFC_OUTPUT_FILE": folder / f"{controller}.pfc.txt",
-        "SIMULATOR_STOP_TIME": _STOP_S,
+        "SIMULATOR_STOP_TIME": STOP_S,
         "CC_MODE": preset.mode,
         "ALPHA_RESUME_INTERVAL": 1,
         "RATE_DECREASE_INTERVAL": 4,
@@ -192,8 +195,8 @@ def _config(network: RandomNetwork, controller: str, folder: Path) -> str:
         "PMAX_MAP": " ".join([str(len(rates)), *(f"{rate}000000000 {preset.pmax}" for rate in rates)]),
         "BUFFER_SIZE": network.buffer_mib,
         "QLEN_MON_FILE": folder / f"{controller}.qlen.txt",
-        "QLEN_MON_START": (_STOP_S + 1) * 10**9,
-        "QLEN_MON_END": (_STOP_S + 1) * 10**9,
+        "QLEN_MON_START": (STOP_S + 1) * 10**9,
+        "QLEN_MON_END": (STOP_S + 1) * 10**9,
     }
     return "".join(f"{key} {value}\n" for key, value in values.items())
 

@@ -8,14 +8,12 @@ One host rate, link rates of HPCC's table, at most five switches between two hos
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from ns3_env.eval.paper.published.network import HPCC_RATES, NetworkFlow, NetworkLink, PublishedNetwork
 from ns3_env.scenario.topology.published_text import nanoseconds
 
-#: Rates of links (Gb/s) that the published HPCC knows.
-HPCC_RATES = (25, 50, 100, 200, 400)
 _HOST_RATES = HPCC_RATES[:4]
 #: Flows start from here on, as in the published files (s).
 _FIRST_START_S = 2
@@ -24,39 +22,6 @@ _RESERVE_BYTES = 4096
 
 #: How many hosts each switch has, and which switches are joined.
 Shape = tuple[list[int], list[tuple[int, int]]]
-
-
-@dataclass(frozen=True)
-class RandomLink:
-    """As topology.txt has it: ``delay`` with its unit."""
-
-    a: int
-    b: int
-    rate_gbps: int
-    delay: str
-
-
-@dataclass(frozen=True)
-class RandomFlow:
-    """As flow.txt has it: ``start`` in seconds."""
-
-    src: int
-    dst: int
-    size_bytes: int
-    start: str
-
-
-@dataclass(frozen=True)
-class RandomNetwork:
-    """A network with its traffic. Node ids are 0 to ``nodes`` - 1, switches anywhere among them."""
-
-    name: str
-    nodes: int
-    switches: list[int]
-    links: list[RandomLink]
-    flows: list[RandomFlow]
-    host_rate_gbps: int
-    buffer_mib: int
 
 
 def _dumbbell(random: np.random.Generator) -> Shape:
@@ -105,7 +70,7 @@ _FAMILIES: dict[str, Callable[[np.random.Generator], Shape]] = {
 }
 
 
-def draw_network(seed: int, number: int) -> RandomNetwork:
+def draw_network(seed: int, number: int) -> PublishedNetwork:
     """The network of this number; families take turns. The same seed and number: the same network."""
     random = np.random.default_rng([seed, number])
     family = list(_FAMILIES)[number % len(_FAMILIES)]
@@ -119,16 +84,16 @@ def draw_network(seed: int, number: int) -> RandomNetwork:
     core_rates = random.choice(HPCC_RATES, int(random.integers(1, 3)))
     access_delay = _delay(random)
     links = [
-        RandomLink(next(ends), switches[at], host_rate, access_delay)
+        NetworkLink(next(ends), switches[at], host_rate, access_delay)
         for at, count in enumerate(hosts)
         for _ in range(count)
     ]
     links += [
-        RandomLink(switches[a], switches[b], int(random.choice(core_rates)), _delay(random))
+        NetworkLink(switches[a], switches[b], int(random.choice(core_rates)), _delay(random))
         for a, b in joined
     ]
     links = [links[i] for i in random.permutation(len(links))]
-    return RandomNetwork(
+    return PublishedNetwork(
         name=f"{number:03d}-{family}",
         nodes=nodes,
         switches=sorted(switches),
@@ -147,7 +112,7 @@ def _delay(random: np.random.Generator) -> str:
     return str(random.choice([f"{ns}ns", f"{ns / 1e3:g}us", f"{ns / 1e6:g}ms"]))
 
 
-def _buffer_mib(random: np.random.Generator, switches: list[int], links: list[RandomLink]) -> int:
+def _buffer_mib(random: np.random.Generator, switches: list[int], links: list[NetworkLink]) -> int:
     """So small that packets can be lost, but more than twice what every switch has committed."""
     committed = dict.fromkeys(switches, 0.0)
     for link in links:
@@ -164,7 +129,7 @@ def _delay_ns(delay: str) -> int:
     return nanoseconds(delay.removesuffix(unit), unit)
 
 
-def _flows(random: np.random.Generator, hosts: list[int]) -> list[RandomFlow]:
+def _flows(random: np.random.Generator, hosts: list[int]) -> list[NetworkFlow]:
     """Flows of 1 kB to 2 MB between random hosts within 200 us, and incasts among them."""
     span_ns = int(random.choice([1000, 50_000, 200_000]))
     rows: list[tuple[int, int, int, int]] = []
@@ -182,6 +147,6 @@ def _flows(random: np.random.Generator, hosts: list[int]) -> list[RandomFlow]:
             rows.append((start, src, dst, size))
             total += size
     return [
-        RandomFlow(src, dst, size, f"{_FIRST_START_S}.{start:09d}")
+        NetworkFlow(src, dst, size, f"{_FIRST_START_S}.{start:09d}")
         for start, src, dst, size in sorted(rows, key=lambda row: row[0])
     ]
