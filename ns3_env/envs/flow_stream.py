@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from typing_extensions import Self, TypedDict
 
 from ns3_env import _native
+from ns3_env.envs.credit import Credits
 from ns3_env.envs.slots import SlotAllocator
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
@@ -21,7 +22,7 @@ from ns3_env.simulator import DecisionBatch, EpisodeEnd, HealthCheck, Simulator,
 from ns3_env.simulator.branching import around
 from ns3_env.task import observations
 from ns3_env.task.actions import ActionMap
-from ns3_env.task.rewards import DEFAULT_REWARD, Reward
+from ns3_env.task.rewards import DEFAULT_REWARD, Difference, Reward
 from ns3_env.task.task import Task, WithTask
 
 #: The scenario of an episode, by the episode's number. A mapping is sent as it is, but for its seed.
@@ -183,6 +184,9 @@ class FlowStream(WithTask):
         self._untouched = [False] * num_simulators  # no slot of those that are owed has its action yet
         self._pending = np.zeros(num_simulators * slots, dtype=np.bool_)  # slots whose action is to come
         self._closed = False
+        reward = self.task.reward
+        self._credits = Credits(reward) if isinstance(reward, Difference) else None
+        self._credit = np.zeros(num_simulators * slots)  # of each slot's last decision
         self._health = HealthCheck(self._simulators)
 
     def start(self) -> None:
@@ -221,7 +225,7 @@ class FlowStream(WithTask):
         seed = given[min(episode, len(given) - 1)] if given else episode_seed(self._base_seed, episode)
         scenario = self.sampler(episode)
         if scenario is not self._checked or isinstance(scenario, Mapping):
-            self.task.check(scenario)
+            self.task.check(scenario, branching=True)
             self._checked = scenario
         seeded: Scenario | Mapping[str, Any]
         if isinstance(scenario, Mapping):
@@ -315,6 +319,8 @@ class FlowStream(WithTask):
             ]
         )
         came = self.task.outcomes(records, first, terminated, truncated)
+        if self._credits is not None:
+            came.rewards[~first] = self._credit[slots[~first]]
         batch = Batch.__new__(Batch)  # as DecisionBatch.of
         batch.__dict__.update(
             slots=slots,
@@ -380,7 +386,13 @@ class FlowStream(WithTask):
     def _hand_over(self, i: int, slots: NDArray[np.int64], actions: NDArray[np.float64]) -> None:
         """Simulator i goes on with the actions (m, A) of its due slots (m,), all of them."""
         try:
-            self._simulators[i].send_actions(self.task.action(actions, self._owed_records[i]))
+            answers, records = self.task.action(actions, self._owed_records[i]), self._owed_records[i]
+            if self._credits is not None:
+                own = slots % self.slots
+                self._credit[slots] = self._credits.of(
+                    self._simulators[i], records, own, answers, self._episode_seeds[i]
+                )
+            self._simulators[i].send_actions(answers)
         except ValueError:
             self._pending[slots], self._untouched[i] = True, True
             wrong = slots[np.isnan(actions).reshape(len(slots), -1).any(axis=1)]
