@@ -36,6 +36,11 @@ def branches(reward: Reward) -> bool:
     return isinstance(reward, Difference)
 
 
+def in_episodes(reward: Reward) -> Reward:
+    """What scores episodes that are played as a whole: the reward, or, of one that branches, the team's."""
+    return TeamSlowdown() if branches(reward) else reward
+
+
 def minus(reward: Reward) -> str | None:
     """The field that the reward is minus, where it is nothing else."""
     # A class of one's own may do anything.
