@@ -61,7 +61,10 @@ class BranchedPlay:
         self._await()
         if self.waiting is None:
             self.close()
-            raise ScenarioError(f"{scenario.source}: {_why_nothing_is_decided(scenario, flows)}")
+            raise ScenarioError(
+                f"{scenario.source}: controllers: no flow decides anything, so there is nothing to branch: "
+                "let 'agent' have some (controllers: [agent]), which live until their first ACK"
+            )
 
     def _await(self) -> None:
         message = self._simulator.receive()
@@ -186,12 +189,3 @@ def _kept(records: NDArray[np.float64]) -> NDArray[np.float64]:
     """The actions (m, 3) that leave flows as they are."""
     window, rate = (column(records, name) for name in ("window_bytes", "rate_bps"))
     return np.column_stack([window, rate, np.zeros(len(records))])
-
-
-def _why_nothing_is_decided(scenario: Scenario, flows: int) -> str:
-    if flows == 0:
-        return "controllers: no flow is under 'agent', so there is nothing to decide: name 'agent' for some"
-    return (
-        f"nothing is ever decided: all {flows} flows under the agent end before their first decision, the "
-        "first ACK; make them larger than a BDP, or let them decide at their start (clock.start_bdps)"
-    )

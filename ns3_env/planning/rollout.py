@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The rollout algorithm (Bertsekas 1997): at decisions, the best of a few actions in branches.
 
-Each action is tried in a branch, which the base plays on. To the episode's end what is found is exact and never
-worse than the base, for the simulator is deterministic; up to a horizon it is what flows will take if their
-links are shared equally from there on. It needs the flows to come, and seconds for a millisecond: a bound on
-what a policy could do, and no policy for a network.
+Each action is tried in a branch, which the base plays on. To the episode's end what is found is exact and
+never worse than the base, for the simulator is deterministic; up to a horizon it is what flows will take if
+their links are shared equally from there on. It needs the flows to come, and seconds for a millisecond: a
+bound on what a policy could do, and no policy for a network.
 """
 
 from __future__ import annotations

@@ -205,9 +205,7 @@ class Simulator:
         self._agent.step(values)
         self._handed_over()
 
-    def branch(
-        self, copies: int = 1, *, until_ns: float | None = None, asks: bool = True
-    ) -> list[Simulator]:
+    def branch(self, copies: int = 1, *, until_ns: float | None = None, asks: bool = True) -> list[Simulator]:
         """Copies of the simulation at the decision that it waits for; each goes on by itself.
 
         A copy waits for the same actions: it takes :meth:`send_actions` next. With the same actions it comes

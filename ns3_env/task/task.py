@@ -139,9 +139,9 @@ class Task:
             )
         if branches(self.reward) and not branching:
             faults.append(
-                f"reward: {type(self.reward).__name__} branches the simulation at decisions, which FlowStream "
-                "and FlowVecEnv do alone (env.placement: python); elsewhere 'team_slowdown' counts the other "
-                "flows"
+                f"reward: {type(self.reward).__name__} branches the simulation at decisions, which only "
+                "FlowStream and FlowVecEnv do (env.placement: python); elsewhere 'team_slowdown' counts the "
+                "other flows"
             )
         if faults:
             source = scenario.source if isinstance(scenario, Scenario) else None
