@@ -129,7 +129,7 @@ struct CopyFiles
 struct CopyTerms
 {
     int64_t untilPs; ///< when its episode ends at the latest; negative: as the scenario says
-    uint32_t asks;   ///< 0: of what is to be decided nothing is asked, and flows keep window and rate
+    uint32_t asks; ///< 0: of what is to be decided nothing is asked, and flows keep window and rate
 };
 
 /// The words that change hands; each side's own on a cache line of its own.

@@ -3,8 +3,8 @@
 #include "congestion-ops.h"
 
 #include "ns3/object-factory.h"
-#include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/decision/guided-controller.h"
+#include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/run/attributes.h"
 #include "ns3_env/cpp/tcp/controllers/steered.h"
 
