@@ -262,7 +262,8 @@ class Simulator:
             if (pid := self._agent.copy_pid) < 0:
                 raise SimulatorError(f"the simulator cannot be copied: {os.strerror(-pid)}")
         except BaseException:
-            words.close()
+            if not (self.waiting and self._disowned(words, due)):
+                words.close()
             raise
         copy._process, copy._agent = self._process.copied(pid, words), agent
         copy._transport, copy._scenario = self._transport, self._scenario
@@ -271,6 +272,21 @@ class Simulator:
         copy._await()
         copy._due = due
         return copy
+
+    def _disowned(self, words: LastWords, due: int) -> bool:
+        """Takes the answer to a branch whose wait was interrupted: the same actions are due again.
+
+        Returns whether there was a copy; it has ended then, and its words are closed.
+        """
+        assert self._agent is not None
+        assert self._process is not None
+        with contextlib.suppress(SimulatorDied, SimulatorHung):
+            self._await()
+            self._due = due
+            if (pid := self._agent.copy_pid) > 0:
+                self._process.copied(pid, words).end()
+                return True
+        return False
 
     def _handed_over(self) -> None:
         self._our_turn = False
