@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from ns3_env.agents.configuration.run_folder import versions
 from ns3_env.config.bounds import MAX_TIME_NS, WHY_TIME, excess
 from ns3_env.config.files import write_files
 from ns3_env.config.folders import refuse_foreign, replace_folder
@@ -100,7 +101,10 @@ class _Play:
             (self.into / "pcap").mkdir()
             captured, played = _capturing(played, self.into), _capturing(played, self.home)
         results = results_of(captured, trained, simulator)
-        write_files(self.into, {**result_files(played, results), **series_files(results)})
+        used = None
+        if self.entry is not None and self.entry.planner is not None:
+            used = {"planner": self.entry.planner.model_dump(mode="json"), "versions": versions()}
+        write_files(self.into, {**result_files(played, results, used=used), **series_files(results)})
         title = f"{self.title} under {self.folder.partition('/')[0]}, seed {played.seed}"
         for extra in self.extras:
             extra.write(self.into, results, title + played.measured_text())

@@ -15,8 +15,6 @@ from ns3_env.eval.training.values import Judged, _noise, _Play, draw_values, jud
 from ns3_env.policies.released import load_policy
 from ns3_env.scenario import Scenario
 from ns3_env.task.task import Task
-from tests.samples.runs import the_run, written
-from train import main
 
 SCENARIO = Scenario.from_mapping(
     {
@@ -52,16 +50,13 @@ def test_a_return_in_a_branch_is_that_of_the_episode_that_follows(compressed: bo
     assert total < -0.1
 
 
-def test_the_critic_of_a_run_is_judged_and_drawn(tmp_path: Path) -> None:
-    changes = ["train.decisions=130", "train.checkpoint_every=1000", "evaluation=null"]
-    assert main([*written(tmp_path), *changes]) == 0
-    run = the_run(tmp_path)
+def test_the_critic_of_a_run_is_judged_and_drawn(trained: Path, tmp_path: Path) -> None:
     told: list[int] = []
-    judged = judge(run, decisions=4, futures=3, told=told.append)
+    judged = judge(trained, decisions=4, futures=3, told=told.append)
     assert told == [1, 2, 3, 4]
     assert judged.returns.shape == (4, 3)
     assert np.isfinite(judged.predicted).all()
-    picture = draw_values(run, tmp_path / "values.png", judged).read_bytes()
+    picture = draw_values(trained, tmp_path / "values.png", judged).read_bytes()
     assert picture.startswith(b"\x89PNG")
 
 
