@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from typing_extensions import Self, TypedDict
 
 from ns3_env import _native
-from ns3_env.envs.credit import Credits
 from ns3_env.envs.slots import SlotAllocator
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
@@ -22,6 +21,7 @@ from ns3_env.simulator import DecisionBatch, EpisodeEnd, HealthCheck, Simulator,
 from ns3_env.simulator.branching import around
 from ns3_env.task import observations
 from ns3_env.task.actions import ActionMap
+from ns3_env.task.credit import Credits
 from ns3_env.task.rewards import DEFAULT_REWARD, Difference, Reward
 from ns3_env.task.task import Task, WithTask
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An episode under a base, a policy or a controller of the simulator, that can be branched at decisions."""
+"""An episode under a policy or a controller of the simulator that can be branched at decisions."""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@ import pytest
 from numpy.typing import NDArray
 
 from ns3_env.agents.fdcc import FDCC, FdccConfig
-from ns3_env.envs.credit import Credits
 from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
@@ -20,6 +19,7 @@ from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario, Synchronous
 from ns3_env.simulator import DecisionBatch, Simulator
 from ns3_env.simulator.results import charged_slowdowns
+from ns3_env.task.credit import Credits
 from ns3_env.task.observations import column
 from ns3_env.task.rewards import Difference
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// "agent" over a base: a controller of the simulator steers, and decisions scale its window and rate.
+// "agent" over a base controller, whose window and rate decisions scale.
 #include "guided-controller.h"
 
 #include "ns3_env/cpp/contract/declaration.h"

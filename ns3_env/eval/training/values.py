@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compares FDCC's critic with returns: what it predicts of decisions, and what comes of them in branches."""
+"""Compares what FDCC's critic predicts of decisions with what comes of them in branches."""
 
 from __future__ import annotations
 
