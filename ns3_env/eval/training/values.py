@@ -231,7 +231,7 @@ def draw_values(run: Path, out: Path, judged: Judged) -> Path:
     axes.set(xlim=ends, ylim=ends, aspect="equal")
     axes.set_xlabel("the critics' value")
     axes.set_ylabel(f"return, mean and deviation of {judged.returns.shape[1]} branches")
-    axes.set_title(f"{run.name}: bias {judged.bias:+.3g}, correlation {judged.correlation:.2f}", fontsize=10)
+    axes.set_title(f"{run.name}\nbias {judged.bias:+.3g}, correlation {judged.correlation:.2f}", fontsize=10)
     axes.legend(frameon=False, fontsize=9)
     write_file(out, picture(figure, "svg" if out.suffix == ".svg" else "png"))
     return out
