@@ -85,7 +85,9 @@ class Entry(OfGrid):
         given = [key for key in kinds if getattr(self, key) is not None]
         if len(given) != 1:
             what = " and ".join(given) if given else "nothing"
-            raise ValueError(f"{self.name}: give one of {', '.join(kinds)}; there is {what}")
+            raise ValueError(
+                f"{self.name}: give one of controller, policy, checkpoint and planner; there is {what}"
+            )
         if self.attributes and self.controller is None:
             raise ValueError(f"{self.name}: attributes belong to a controller of the simulator")
         return self
