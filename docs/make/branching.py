@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ns3_env.agents.baselines.hpcc import HpccOncePerRtt
 from ns3_env.eval.benchmark.statistics import bootstrap_interval
 from ns3_env.planning.branched_play import BranchedPlay
 from ns3_env.planning.counterfactual import differences
-from ns3_env.planning.rollout import plan
+from ns3_env.planning.planner import Planner
+from ns3_env.planning.rollout import Plan
 from ns3_env.policies.native_policy import NetworkPolicy
-from ns3_env.policies.policy import Policy
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import DecisionBatch, Simulator
 
@@ -37,6 +36,10 @@ CELLS: dict[str, dict[str, Any]] = {
         "topology": {"kind": "dumbbell", "senders": 16},
         "traffic": {"kind": "incast", "size_bytes": 60_000, "spread_ns": 5_000},
     },
+    "burst of 16, 200 kB each": {
+        "topology": {"kind": "dumbbell", "senders": 16},
+        "traffic": {"kind": "incast", "size_bytes": 200_000, "spread_ns": 5_000},
+    },
     "WebSearch at 50 %, 8 hosts, 0.2 ms": {
         "topology": {"kind": "leaf_spine", "leaves": 2, "spines": 2, "hosts_per_leaf": 4},
         "traffic": {"kind": "poisson", "sizes": "websearch", "load": 0.5, "duration_ns": 200_000},
@@ -44,6 +47,8 @@ CELLS: dict[str, dict[str, Any]] = {
     },
 }
 SEEDS = range(1, 6)
+#: Base RTTs that the planner looks ahead, where it does not look to the end.
+HORIZON = 10
 
 
 def released(name: str) -> NetworkPolicy:
@@ -60,61 +65,100 @@ def kib(pid: int | None, *names: str) -> float:
     return sum(float(line.split()[1]) for line in lines if line.split(":")[0] in names)
 
 
+#: Fat-trees by hosts: pods, switches of a pod, hosts of a switch.
+TREES = {16: (2, 2, 4), 128: (4, 4, 8), 1024: (16, 4, 16)}
+
+
+def fat_tree(hosts: int) -> dict[str, Any]:
+    """WebSearch at 50 %, the first 50 flows under the agent."""
+    pods, tors, under = TREES[hosts]
+    topology = {"kind": "fat_tree_3", "pods": pods, "tors_per_pod": tors, "hosts_per_tor": under}
+    return {
+        "topology": {**topology, "aggregation_per_pod": tors, "cores": tors * max(pods // 4, 1)},
+        "traffic": {"kind": "poisson", "sizes": "websearch", "load": 0.5, "duration_ns": 5_000_000},
+        "time_limit_ns": 1_000_000_000,
+        "controllers": [*AGENT, {"name": "hpcc"}],
+        "controlled_flows": list(range(50)),
+    }
+
+
+def step(simulator: Simulator) -> None:
+    """One message on; flows keep a window of 50 kB."""
+    due = simulator._due
+    simulator.send_actions(np.tile([50_000, 1e10, 0.0], (due, 1)))
+    assert isinstance(simulator.receive(), DecisionBatch)
+
+
 def cost() -> None:
-    print("| network, in mid-run | memory of the original | a branch takes | a branch's own memory |")
-    print("|---|--:|--:|--:|")
-    for name, file, decisions in (
-        ("8-to-1", None, 40),
-        ("fat-tree of 16 hosts, WebSearch 30 %", "fattree16_websearch30", 200),
-        ("fat-tree of 1,024 hosts, WebSearch 50 %", "fattree1024_websearch50", 200),
-    ):
-        if file is None:
-            given = scenario(CELLS["8-to-1, 200 kB each"], 1)
-        else:
-            one = Scenario.load(ROOT / "configs" / "scenarios" / f"{file}.yaml").model_dump()
-            rule = {"controllers": [*AGENT, {"name": "hpcc"}], "controlled_flows": list(range(50))}
-            given = Scenario.from_mapping({**one, **rule}, file).with_seed(1)
+    print(
+        "| network, in mid-run | the original's memory | a branch takes | its own memory "
+        "| after 10 decisions | 100 |"
+    )
+    print("|---|--:|--:|--:|--:|--:|")
+    cells = {"8-to-1, 1 MB each": {**CELLS["8-to-1, 200 kB each"], "controllers": AGENT}}
+    cells["8-to-1, 1 MB each"]["traffic"] = {"kind": "incast", "size_bytes": 1_000_000, "spread_ns": 10_000}
+    cells |= {f"fat-tree of {hosts:,} hosts, WebSearch 50 %": fat_tree(hosts) for hosts in TREES}
+    for name, keys in cells.items():
         with Simulator(1024) as simulator:
-            simulator.send_reset(given)
-            for _ in range(decisions):
-                message = simulator.receive()
-                assert isinstance(message, DecisionBatch)
-                simulator.send_actions(np.tile([50_000, 1e10, 0.0], (int(message.due.sum()), 1)))
-            simulator.receive()
+            simulator.send_reset(Scenario.from_mapping(keys, name).with_seed(1))
+            assert isinstance(simulator.receive(), DecisionBatch)
+            for _ in range(100):
+                step(simulator)
             took, own = [], []
             for _ in range(21):
                 began = time.perf_counter()
                 (branch,) = simulator.branch()
                 took.append(time.perf_counter() - began)
-                own.append(kib(branch.pid, "Private_Dirty", "Private_Clean"))
+                grown = [private(branch)]
+                for decisions in (10, 90):
+                    for _ in range(decisions):
+                        step(branch)
+                    grown.append(private(branch))
+                own.append(grown)
                 branch.close()
-            whole, extra = kib(simulator.pid, "Rss") / 1024, np.median(own) / 1024
-            print(f"| {name} | {whole:.0f} MB | {np.median(took) * 1e3:.1f} ms | {extra:.2f} MB |")
+            whole, extra = kib(simulator.pid, "Rss") / 1024, np.median(own, axis=0)
+            print(
+                f"| {name} | {whole:.0f} MB | {np.median(took) * 1e3:.1f} ms | "
+                f"{' | '.join(f'{x:.2f} MB' for x in extra)} |",
+                flush=True,
+            )
+
+
+def private(simulator: Simulator) -> float:
+    """Memory that is the process's own, in MB."""
+    return kib(simulator.pid, "Private_Dirty", "Private_Clean") / 1024
 
 
 def planner() -> None:
-    print("| cell | base policy | slowdown | planned | gain (95 %) | changed decisions | branches | s |")
-    print("|---|---|--:|--:|--:|--:|--:|--:|")
-    bases: dict[str, Policy] = {
-        "HPCC's law once an RTT": HpccOncePerRtt(),
-        "`fdcc`": released("fdcc"),
-        "`courier`": released("courier"),
-    }
+    print(
+        "| cell | base | slowdown | planned to the end | gain (95 %) | changed decisions "
+        f"| gain, {HORIZON} RTTs ahead |"
+    )
+    print("|---|---|--:|--:|--:|--:|--:|")
     for cell, keys in CELLS.items():
-        for name, policy in bases.items():
-            began = time.perf_counter()
-            plans = [plan(scenario(keys, seed), policy, every=2) for seed in SEEDS]
-            took = (time.perf_counter() - began) / len(plans)
-            gains = np.array([1 - one.planned / one.base for one in plans])
-            low, high = bootstrap_interval(gains)
-            changed = sum(one.changed for one in plans) / sum(one.decisions for one in plans)
+        every = 4 if cell.startswith("WebSearch") else 2
+        for base in ("hpcc", "mpcc", "fdcc", "courier"):
+            whole, ahead = (
+                [
+                    Planner(base=base, every=every, horizon_rtts=horizon).play(scenario(keys, seed))
+                    for seed in SEEDS
+                ]
+                for horizon in (None, HORIZON)
+            )
+            changed = sum(one.changed for one in whole) / sum(one.decisions for one in whole)
             print(
-                f"| {cell} | {name} | {np.mean([x.base for x in plans]):.2f} "
-                f"| {np.mean([x.planned for x in plans]):.2f} "
-                f"| {100 * np.mean(gains):.1f} % ({100 * low:.1f} % to {100 * high:.1f} %) "
-                f"| {100 * changed:.0f} % | {np.mean([x.branches for x in plans]):,.0f} | {took:.1f} |",
+                f"| {cell} | `{base}` | {np.mean([x.base for x in whole]):.2f} "
+                f"| {np.mean([x.planned for x in whole]):.2f} | {gain(whole)} | {100 * changed:.0f} % "
+                f"| {gain(ahead)} |",
                 flush=True,
             )
+
+
+def gain(plans: list[Plan]) -> str:
+    """Of the plans over their bases, with an interval."""
+    gains = 100 * np.array([1 - one.planned / one.base for one in plans])
+    low, high = bootstrap_interval(gains)
+    return f"{np.mean(gains):.1f} % ({low:.1f} to {high:.1f})"
 
 
 def picture() -> None:

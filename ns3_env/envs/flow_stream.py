@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 from os import PathLike
 from typing import Any
 
@@ -14,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from typing_extensions import Self, TypedDict
 
 from ns3_env import _native
+from ns3_env.envs.batch import Batch
 from ns3_env.envs.slots import SlotAllocator
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
@@ -29,7 +28,8 @@ from ns3_env.simulator import (
 from ns3_env.simulator.branching import around
 from ns3_env.task import observations
 from ns3_env.task.actions import ActionMap
-from ns3_env.task.rewards import DEFAULT_REWARD, Reward
+from ns3_env.task.credit import Credits
+from ns3_env.task.rewards import DEFAULT_REWARD, Difference, Reward
 from ns3_env.task.task import Task, WithTask
 
 #: The scenario of an episode, by the episode's number. A mapping is sent as it is, but for its seed.
@@ -40,51 +40,6 @@ def episode_seed(base_seed: int, episode: int) -> int:
     """Seed of an episode, in [1, 2^31): a function of the base seed and the episode's number alone."""
     drawn = np.random.SeedSequence([base_seed & (2**64 - 1), episode]).generate_state(1)[0]
     return int(drawn) % (2**31 - 1) + 1
-
-
-@dataclass(frozen=True)
-class Batch:
-    """What :meth:`FlowStream.recv` returns: k rows, those of one simulator next to each other.
-
-    Attributes:
-        slots: (k,) slot of each row: simulator x slots per simulator + slot of the flow. A flow keeps
-            its slot from its first row to its last; then it is another flow's.
-        observations: (k, D) float32.
-        rewards, elapsed, final, slowdowns: (k,) each, of the decision before; see
-            :class:`ns3_env.task.outcomes.Outcomes`.
-        first: (k,) a flow's first decision; opens a new episode of the slot.
-        terminated: (k,) the flow is done; no action.
-        truncated: (k,) the episode was cut; no action.
-        records: (k, fields) the whole telemetry records.
-        flows: (k,) index of each flow in its scenario.
-        simulators: (k,) simulator of each row.
-        results: (simulator, results) of each episode that has ended since the last call; the results also
-            hold "episode", the episode's number, and "seed".
-    """
-
-    slots: NDArray[np.int64]
-    observations: NDArray[np.float32]
-    rewards: NDArray[np.float64]
-    elapsed: NDArray[np.float64]
-    final: NDArray[np.bool_]
-    slowdowns: NDArray[np.float64]
-    first: NDArray[np.bool_]
-    terminated: NDArray[np.bool_]
-    truncated: NDArray[np.bool_]
-    records: NDArray[np.float64]
-    flows: NDArray[np.int64]
-    simulators: NDArray[np.int64]
-    results: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
-
-    @cached_property
-    def due(self) -> NDArray[np.bool_]:
-        """(k,) rows that need an action."""
-        return ~(self.terminated | self.truncated)
-
-    @cached_property
-    def goes_on(self) -> bool:
-        """Each row is of a flow that decided before and decides now."""
-        return not self.first.any() and bool(self.due.all())
 
 
 #: Waiting for a decision is given up after so many episodes in a row without any.
@@ -191,6 +146,9 @@ class FlowStream(WithTask):
         self._untouched = [False] * num_simulators  # no slot of those that are owed has its action yet
         self._pending = np.zeros(num_simulators * slots, dtype=np.bool_)  # slots whose action is to come
         self._closed = False
+        reward = self.task.reward
+        self._credits = Credits(reward) if isinstance(reward, Difference) else None
+        self._credit = np.zeros(num_simulators * slots)  # of each slot's last decision
         self._health = HealthCheck(self._simulators)
         self._together = LockStep(self._simulators, slots)
         self._joint: JointDecisions | None = None  # what all of them wait for, received together
@@ -232,7 +190,7 @@ class FlowStream(WithTask):
         seed = given[min(episode, len(given) - 1)] if given else episode_seed(self._base_seed, episode)
         scenario = self.sampler(episode)
         if scenario is not self._checked or isinstance(scenario, Mapping):
-            self.task.check(scenario)
+            self.task.check(scenario, branching=True)
             self._checked = scenario
         seeded: Scenario | Mapping[str, Any]
         if isinstance(scenario, Mapping):
@@ -288,7 +246,7 @@ class FlowStream(WithTask):
         if came is None:
             return None
         self._joint = came
-        return self._told(*came[:8], goes_on=True)
+        return self._told(came[:8], goes_on=True)
 
     def _untie(self) -> None:
         """What was received together is owed simulator by simulator from now on."""
@@ -340,32 +298,20 @@ class FlowStream(WithTask):
         self._pending[slots] = True
 
     def _batch(self, parts: list[tuple[int, DecisionBatch]]) -> Batch:
-        flows, slots, first, terminated, truncated, due, records, simulators = _native.join(
+        columns = _native.join(
             [
                 (i, i * self.slots, m.flows, m.slots, m.first, m.terminated, m.truncated, m.due, m.records)
                 for i, m in parts
             ]
         )
-        goes_on = all(message.goes_on for _, message in parts)
-        return self._told(
-            flows, slots, first, terminated, truncated, due, records, simulators, goes_on=goes_on
-        )
+        return self._told(columns, goes_on=all(message.goes_on for _, message in parts))
 
-    def _told(
-        self,
-        flows: NDArray[np.int64],
-        slots: NDArray[np.int64],
-        first: NDArray[np.bool_],
-        terminated: NDArray[np.bool_],
-        truncated: NDArray[np.bool_],
-        due: NDArray[np.bool_],
-        records: NDArray[np.float64],
-        simulators: NDArray[np.int64],
-        *,
-        goes_on: bool,
-    ) -> Batch:
+    def _told(self, columns: _native.JointColumns, *, goes_on: bool) -> Batch:
         """The rows, with what the task makes of them."""
+        flows, slots, first, terminated, truncated, due, records, simulators = columns
         came = self.task.outcomes(records, first, terminated, truncated)
+        if self._credits is not None:
+            came.rewards[~first] = self._credit[slots[~first]]
         batch = Batch.__new__(Batch)  # as DecisionBatch.of
         batch.__dict__.update(
             slots=slots,
@@ -419,7 +365,7 @@ class FlowStream(WithTask):
     def _send_together(self, values: NDArray[np.float64], chosen: NDArray[np.int64]) -> bool:
         """Whether these were all that was received together, in its order, and went out."""
         joint = self._joint
-        if joint is not None and chosen.tobytes() == joint.slots.tobytes():
+        if self._credits is None and joint is not None and chosen.tobytes() == joint.slots.tobytes():
             try:
                 self._together.send(self.task.action(values, joint.records), joint.counts)
                 self._joint = None
@@ -446,7 +392,13 @@ class FlowStream(WithTask):
     def _hand_over(self, i: int, slots: NDArray[np.int64], actions: NDArray[np.float64]) -> None:
         """Simulator i goes on with the actions (m, A) of its due slots (m,), all of them."""
         try:
-            self._simulators[i].send_actions(self.task.action(actions, self._owed_records[i]))
+            answers, records = self.task.action(actions, self._owed_records[i]), self._owed_records[i]
+            if self._credits is not None:
+                own = slots % self.slots
+                self._credit[slots] = self._credits.of(
+                    self._simulators[i], records, own, answers, self._episode_seeds[i]
+                )
+            self._simulators[i].send_actions(answers)
         except ValueError:
             self._pending[slots], self._untouched[i] = True, True
             wrong = slots[np.isnan(actions).reshape(len(slots), -1).any(axis=1)]

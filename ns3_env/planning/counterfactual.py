@@ -36,35 +36,38 @@ class Difference:
 
 
 def differences(
-    scenario: Scenario, policy: Policy, share: float = 1.0, seed: int = 1
+    scenario: Scenario,
+    policy: Policy,
+    share: float = 1.0,
+    seed: int = 1,
+    horizon_rtts: float | None = None,
 ) -> Iterator[Difference]:
     """Credits of the decisions of an episode, in their order.
 
     The default action (as COMA's counterfactual baseline, Foerster 2018, one action in the place of the
-    policy's mean) is to keep window and rate. After it the flow is under the policy again, to the end.
+    policy's mean) is to keep window and rate. After it the flow is under the policy again, as all others are.
+    The reward "difference" (:mod:`ns3_env.task.rewards`) is for who learns: there is no policy yet, so that
+    all flows keep their windows after the action.
 
     Args:
         scenario: with its seed.
         policy: of all flows.
         share: of the decisions, drawn, that are branched.
         seed: of that.
+        horizon_rtts: after which the futures are compared, in base RTTs; None: at the episode's end.
 
     Raises:
         ScenarioError, SimulatorError: as :class:`BranchedPlay`.
     """
     draw = np.random.default_rng(seed)
     with BranchedPlay(scenario, policy) as play:
-        with play.branch() as alone:
-            alone.play_on()
-            taken = alone.slowdowns
+        to_the_end = play.future()
         while play.waiting is not None:
-            for flow in play.due:
-                if draw.random() >= share:
-                    continue
-                with play.branch() as other:
-                    other.step(keep=frozenset({flow}))
-                    other.play_on()
-                    change = taken - other.slowdowns
+            drawn = [flow for flow in play.due if draw.random() < share]
+            until = play.ahead(horizon_rtts)
+            taken = to_the_end if until is None or not drawn else play.future(until_ns=until)
+            for flow in drawn:
+                change = taken - play.future(keep=frozenset({flow}), until_ns=until)
                 rest = np.delete(change, flow)
                 yield Difference(play.waiting.time_ns, flow, float(change[flow]), float(np.nansum(rest)))
             play.step()

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The rollout algorithm (Bertsekas 1997): at decisions, the best of a few actions in branches.
 
-Each action is tried in a branch, which the base policy plays to the episode's end. What is found is exact and
-never worse than the base policy, for the simulator is deterministic. It needs the flows to come, and seconds
-for a millisecond: a bound on what a policy could do, and no policy for a network.
+Each action is tried in a branch, which the base plays on. To the episode's end what is found is exact and
+never worse than the base, for the simulator is deterministic; up to a horizon it is what flows will take if
+their links are shared equally from there on. It needs the flows to come, and seconds for a millisecond: a
+bound on what a policy could do, and no policy for a network.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ns3_env.planning.branched_play import BranchedPlay
 from ns3_env.policies.policy import Policy
-from ns3_env.scenario import Scenario
+from ns3_env.scenario import Controller, Scenario
 
-#: Of the base policy's window and rate; 1 is not tried, as its future is known.
+#: Of the base's window and rate; 1 is tried, too, where its future is not known.
 FACTORS = (0.5, 2.0)
 
 
@@ -25,11 +28,11 @@ class Plan:
     """What the planner came to.
 
     Attributes:
-        base: mean slowdown under the base policy alone.
+        base: mean slowdown under the base alone.
         planned: under the planner.
         decisions: of all flows.
-        changed: decisions in which another action than the base policy's was better.
-        branches: that were played to their end.
+        changed: decisions in which another action than the base's was better.
+        branches: that were played.
         results: of the planned episode.
     """
 
@@ -41,45 +44,65 @@ class Plan:
     results: dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Progress:
+    """How far a plan is.
+
+    Attributes:
+        time_ns: simulated.
+        foreseen: mean slowdown of the best future so far.
+        decisions, branches: until now.
+    """
+
+    time_ns: float
+    foreseen: float
+    decisions: int
+    branches: int
+
+
 def plan(
     scenario: Scenario,
-    policy: Policy,
+    base: Policy | Controller,
     factors: Sequence[float] = FACTORS,
     every: int = 1,
-    told: Callable[[float, int, int], object] = lambda best, decisions, branches: None,
+    horizon_rtts: float | None = None,
+    told: Callable[[Progress], object] = lambda progress: None,
 ) -> Plan:
     """The scenario under the planner.
 
     Args:
         scenario: with its seed.
-        policy: the base policy.
-        factors: of the base policy's window and rate, tried beside it.
+        base: a policy, or a controller of the simulator's.
+        factors: of the base's window and rate, tried beside it.
         every: of a flow's decisions each n-th is planned.
-        told: hears of each planned decision: mean slowdown to come, decisions and branches so far.
+        horizon_rtts: after which futures are compared, in base RTTs; None: at the episode's end.
+        told: hears of each planned decision.
 
     Raises:
         ScenarioError, SimulatorError: as :class:`BranchedPlay`.
     """
-    with BranchedPlay(scenario, policy) as play:
-        with play.branch() as alone:
-            best = base = alone.play_on()
+    with BranchedPlay(scenario, base) as play:
+        alone = best = float(np.nanmean(play.future()))
         count: dict[int, int] = {}
         decisions = changed = branches = 0
         while play.waiting is not None:
             chosen: dict[int, float] = {}
+            until = play.ahead(horizon_rtts)
+            known = until is None
             for flow in play.due:
                 decisions += 1
                 count[flow] = count.get(flow, -1) + 1
                 if count[flow] % every:
                     continue
+                if not known:
+                    best, known = float(np.nanmean(play.future(until_ns=until))), True
+                    branches += 1
                 for factor in factors:
-                    with play.branch() as future:
-                        future.step({**chosen, flow: factor})
-                        found = future.play_on()
+                    found = float(np.nanmean(play.future({**chosen, flow: factor}, until_ns=until)))
                     branches += 1
                     if found < best:
                         best, chosen = found, {**chosen, flow: factor}
-                told(best, decisions, branches)
+                told(Progress(play.waiting.time_ns, best, decisions, branches))
             changed += len(chosen)
             play.step(chosen)
-        return Plan(base, play.mean_slowdown, decisions, changed, branches, play.results)
+        return Plan(alone, play.mean_slowdown, decisions, changed, branches, play.results)

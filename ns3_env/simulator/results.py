@@ -15,6 +15,9 @@
     Where the scenario has groups, or traffic classes, there are ``group`` ("" of none) and ``class``, names.
     Under TCP there are columns rtt_samples (how many), rtt_mean_ns, rtt_p50_ns, rtt_p99_ns, rtt_max_ns: of
     the flow's data segments as its sender measures them; −1 where there was no sample.
+    In a branch that its horizon cuts (:meth:`ns3_env.simulator.Simulator.branch`) there is left_ns: what the
+    rest of the flow would take if its links were shared equally from then on and no flow joined, the longest
+    of them counting (−1: it is done, has not begun, or has no end).
     Where flows wait for others there is delivered_ns: when the receiver had the last byte (−1: never).
     start_ns is then when they started; a flow that waited in vain has the run's end.
 ``steps``
@@ -135,7 +138,8 @@ def charged_slowdowns(results: Results) -> Floats:
     """Slowdown of each flow as the reward "slowdown" charges it: (n,).
 
     A flow that is cut has lived for so many ideal completion times, and pays the share of its bytes that is
-    left. NaN of flows that do not count, never end or have not begun.
+    left; at a branch's horizon (``left_ns``) it pays the time that they would take were its links shared
+    equally. NaN of flows that do not count, never end or have not begun.
     """
     start, fct = flow_column(results, "start_ns"), flow_column(results, "fct_ns")
     lived = np.where(fct >= 0, fct, flow_ends(results) - start)
@@ -143,7 +147,13 @@ def charged_slowdowns(results: Results) -> Floats:
     charged = counted(results) & ~endless(results) & (lived > 0)
     slowdowns = np.full(len(size), np.nan)
     np.divide(lived, flow_column(results, "standalone_ns"), out=slowdowns, where=charged)
-    left = np.divide(size - flow_column(results, "acked_bytes"), size, out=np.zeros(len(size)), where=charged)
+    left = np.zeros(len(size))
+    if "left_ns" in results["flows"]:
+        np.divide(
+            flow_column(results, "left_ns"), flow_column(results, "standalone_ns"), out=left, where=charged
+        )
+    else:
+        np.divide(size - flow_column(results, "acked_bytes"), size, out=left, where=charged)
     return np.where(fct >= 0, slowdowns, slowdowns + left)
 
 

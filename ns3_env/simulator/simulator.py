@@ -205,7 +205,7 @@ class Simulator:
         self._agent.step(values)
         self.handed_over()
 
-    def branch(self, copies: int = 1) -> list[Simulator]:
+    def branch(self, copies: int = 1, *, until_ns: float | None = None, asks: bool = True) -> list[Simulator]:
         """Copies of the simulation at the decision that it waits for; each goes on by itself.
 
         A copy waits for the same actions: it takes :meth:`send_actions` next. With the same actions it comes
@@ -215,6 +215,11 @@ class Simulator:
 
         Args:
             copies: how many.
+            until_ns: when their episode ends at the latest, simulated time; None: as the scenario says. A
+                flow that this cuts has "left_ns" in the results (:mod:`ns3_env.simulator.results`).
+            asks: False: they take the actions that are due, and ask for none after that: flows under the
+                agent keep window and rate, those over a base controller are the base's. The answer is the
+                episode's end.
 
         Raises:
             RuntimeError: the simulator waits for no actions.
@@ -225,14 +230,14 @@ class Simulator:
             raise RuntimeError("only a simulator that waits for actions can be branched")
         made: list[Simulator] = []
         try:
-            made.extend(self._copied() for _ in range(copies))
+            made.extend(self._copied(until_ns, asks) for _ in range(copies))
         except BaseException:
             for copy in made:
                 copy.kill()
             raise
         return made
 
-    def _copied(self) -> Simulator:
+    def _copied(self, until_ns: float | None, asks: bool) -> Simulator:
         assert self._agent is not None
         assert self._process is not None
         copy = Simulator(
@@ -248,7 +253,8 @@ class Simulator:
         except (_native.ChannelError, OSError) as error:
             raise SimulatorError(f"there is no channel to a copy: {error}") from None
         try:
-            self._agent.branch(agent, words.fd)
+            until_ps = -1 if until_ns is None else round(until_ns * 1000)
+            self._agent.branch(agent, words.fd, until_ps, asks)
             self.handed_over()
             if (kind := self._await()) != _native.MESSAGE_COPIED:
                 self._raise_broken(f"message {kind} where a copy was asked for")
@@ -256,7 +262,8 @@ class Simulator:
             if (pid := self._agent.copy_pid) < 0:
                 raise SimulatorError(f"the simulator cannot be copied: {os.strerror(-pid)}")
         except BaseException:
-            words.close()
+            if not (self.waiting and self._disowned(words, due)):
+                words.close()
             raise
         copy._process, copy._agent = self._process.copied(pid, words), agent
         copy._transport, copy._scenario = self._transport, self._scenario
@@ -265,6 +272,21 @@ class Simulator:
         copy._await()
         copy._due = due
         return copy
+
+    def _disowned(self, words: LastWords, due: int) -> bool:
+        """Takes the answer to a branch whose wait was interrupted: the same actions are due again.
+
+        Returns whether there was a copy; it has ended then, and its words are closed.
+        """
+        assert self._agent is not None
+        assert self._process is not None
+        with contextlib.suppress(SimulatorDied, SimulatorHung):
+            self._await()
+            self._due = due
+            if (pid := self._agent.copy_pid) > 0:
+                self._process.copied(pid, words).end()
+                return True
+        return False
 
     def handed_over(self) -> None:
         """The simulator has the turn: it was answered, here or as one of several."""

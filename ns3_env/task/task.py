@@ -18,7 +18,7 @@ from ns3_env.task.actions import ActionMap, MultiplicativeWindow
 from ns3_env.task.availability import unknown_fields, unknown_to_reward
 from ns3_env.task.observations import FDCC_FIELDS, INDEX, field_indices, observation_space, wire_bytes
 from ns3_env.task.outcomes import Outcomes
-from ns3_env.task.rewards import DEFAULT_REWARD, Reward, make_reward, minus, settles
+from ns3_env.task.rewards import DEFAULT_REWARD, Reward, branches, make_reward, minus, settles
 
 #: What the simulator tells only where it is asked, as it takes time: field, and attribute of "agent".
 TOLD_WHERE_ASKED = {"team_cost": "TeamCost", "sharing_gain": "SharingGain", "job_cost": "JobCost"}
@@ -120,9 +120,12 @@ class Task:
         told = {flag: True for field, flag in TOLD_WHERE_ASKED.items() if field in read}
         return scenario.with_agent(told) if told else scenario
 
-    def check(self, scenario: Scenario | Mapping[str, Any], also: Sequence[str] = ()) -> None:
+    def check(
+        self, scenario: Scenario | Mapping[str, Any], also: Sequence[str] = (), *, branching: bool = False
+    ) -> None:
         """Raises ScenarioError, naming fields, where the scenario's transport does not know one of them, one
-        that the reward reads, or one of ``also``."""
+        that the reward reads, or one of ``also``; and where the reward needs branches, unless what plays it
+        has them (``branching``)."""
         transport = scenario.transport if isinstance(scenario, Scenario) else transport_of(scenario)
         faults = []
         if fault := unknown_fields(transport, (*self.fields, *also)):
@@ -133,6 +136,12 @@ class Task:
             faults.append(
                 f"reward: {type(self.reward).__name__} pays for completion, and flows are endless: give them "
                 "a size, or take another reward ('goodput_delay', 'proportional', 'rtt_target')"
+            )
+        if branches(self.reward) and not branching:
+            faults.append(
+                f"reward: {type(self.reward).__name__} branches the simulation at decisions, which only "
+                "FlowStream and FlowVecEnv do (env.placement: python); elsewhere 'team_slowdown' counts the "
+                "other flows"
             )
         if faults:
             source = scenario.source if isinstance(scenario, Scenario) else None

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
@@ -24,7 +25,7 @@ from ns3_env.errors import SimulatorDied, SimulatorError, SimulatorHung
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import DecisionBatch, EpisodeEnd, Simulator, Transitions, list_controllers
 from tests.paths import ROOT
-from tests.processes import alive, shared_memory
+from tests.processes import alive, dummy_sim, shared_memory
 from tests.samples.policy_files import mlp_file, needed_attributes
 
 Actions = NDArray[np.float64]
@@ -166,13 +167,14 @@ def test_branches_end_with_the_process_that_uses_them() -> None:
     assert not any(map(alive, pids))
 
 
-def test_branches_leave_nothing_behind() -> None:
+@pytest.mark.parametrize("count", [200, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_branches_leave_nothing_behind(count: int) -> None:
     with Simulator() as original:
         original.send_reset(scenario())
         original.receive()
         before = (len(os.listdir("/proc/self/fd")), shared_memory())
         pids = []
-        for number in range(200):
+        for number in range(count):
             (branch,) = original.branch()
             pids.append(branch.pid)
             if number % 2:
@@ -239,6 +241,32 @@ def test_a_copy_that_cannot_be_made_is_an_error_and_the_original_goes_on(
         assert original.receive()
 
 
+def test_an_interruption_while_a_copy_is_made_leaves_the_original_as_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with Simulator() as original:
+        original.send_reset(scenario())
+        original.receive()
+        (other,) = original.branch()
+        wanted = played_from(other)
+        other.close()
+        before = len(os.listdir("/proc/self/fd"))
+        take = Simulator._next_message
+        looks = iter(range(1))
+
+        def interrupted(simulator: Simulator) -> int:
+            if next(looks, None) is not None:
+                raise KeyboardInterrupt
+            return take(simulator)
+
+        monkeypatch.setattr(Simulator, "_next_message", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            original.branch()
+        gc.collect()  # frames of the interruption
+        assert len(os.listdir("/proc/self/fd")) == before
+        assert played_from(original) == wanted
+
+
 class NoFile:
     """What is no open file for the copy's output."""
 
@@ -262,6 +290,54 @@ def test_only_a_simulator_that_waits_for_actions_branches() -> None:
         played_from(branch)
         with pytest.raises(RuntimeError, match="waits for actions"):
             branch.branch()
+        branch.close()
+
+
+def test_a_copy_that_asks_for_nothing_keeps_windows_to_the_end() -> None:
+    ends = []
+    with Simulator() as original:
+        original.send_reset(scenario())
+        for _ in range(5):
+            message = original.receive()
+            assert isinstance(message, DecisionBatch)
+            original.send_actions(np.tile([3e4, 5e10, 0.0], (int(message.due.sum()), 1)))
+        message = original.receive()
+        for asks in (True, False):
+            (branch,) = original.branch(asks=asks)
+            ends.append(played_from(branch) if asks else one_answer(branch, message))
+            branch.close()
+    assert ends[0] == ends[1]
+
+
+def one_answer(simulator: Simulator, message: object, window: float = 3e4) -> str:
+    """Results, as text, of a copy that takes one more answer."""
+    assert isinstance(message, DecisionBatch)
+    simulator.send_actions(np.tile([window, 5e10, 0.0], (int(message.due.sum()), 1)))
+    end = simulator.receive()
+    assert isinstance(end, EpisodeEnd)
+    return repr(end)
+
+
+def test_a_horizon_ends_a_copy_there_and_its_copies_too() -> None:
+    with Simulator() as original:
+        original.send_reset(scenario())
+        message = original.receive()
+        assert isinstance(message, DecisionBatch)
+        until = message.time_ns + 20_000
+        (cut,) = original.branch(until_ns=until)
+        (inner,) = cut.branch()
+        for branch in (cut, inner):
+            assert f"'end_ns': {until:g}" in played_from(branch).replace(".0,", ",")
+            branch.close()
+        assert "left_ns" not in played_from(original)
+
+
+def test_the_dummy_simulator_branches_too() -> None:
+    with Simulator(executable=dummy_sim()) as original:
+        original.send_reset({"seed": 7, "dummy": {"slots": 3, "steps": 6}})
+        original.receive()
+        (branch,) = original.branch()
+        assert played_from(branch) == played_from(original)
         branch.close()
 
 

@@ -25,6 +25,7 @@ from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import policy_bytes, write_policy
 from ns3_env.scenario import Scenario
+from ns3_env.task.rewards import in_episodes
 from ns3_env.task.task import Task
 
 #: Number of a validation's first episode: no episode that is learned from has it, or one after it.
@@ -88,15 +89,16 @@ class Validations:
     ) -> None:
         """
         Args:
-            task: what is observed, and what decisions are scored by.
+            task: what is observed, and what decisions are scored by (``in_episodes``).
             seed: base seed of the episodes.
             simulators: processes.
             make_rollouts: gives them, here or elsewhere.
         """
         self._held_back: list[Scenario] = []
         self.results: list[dict[str, Any]] = []  # of the last validation's episodes
+        scored = Task(task.fields, in_episodes(task.reward), task.action, task.telemetry_bytes)
         self._rollouts = make_rollouts(
-            task, lambda episode: self._held_back[episode - HELD_BACK], seed, simulators
+            scored, lambda episode: self._held_back[episode - HELD_BACK], seed, simulators
         )
 
     def validate(self, policy: bytes, scenarios: Sequence[Scenario]) -> list[float]:

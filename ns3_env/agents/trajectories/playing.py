@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ns3_env.agents.trajectories.trajectory import Trajectory
-from ns3_env.envs.flow_stream import Batch, FlowStream, episode_seed
+from ns3_env.envs.batch import Batch
+from ns3_env.envs.flow_stream import FlowStream, episode_seed
 from ns3_env.envs.rollouts import Rollout, Rollouts
 from ns3_env.policies.policy import SlotStates
 from ns3_env.task.actions import Map, make_action_map

@@ -215,11 +215,12 @@ AgentChannel::Send(Command command, uint32_t actionCount)
 }
 
 void
-AgentChannel::Branch(const AgentChannel& other, int outputFd)
+AgentChannel::Branch(const AgentChannel& other, int outputFd, const CopyTerms& terms)
 {
     m_control->copyFiles = {.channel = other.ChannelFd(),
                             .blob = other.BlobFd(),
                             .output = outputFd};
+    m_control->copyTerms = terms;
     Send(Command::Branch);
 }
 

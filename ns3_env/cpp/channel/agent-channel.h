@@ -58,7 +58,7 @@ class AgentChannel
     void Send(Command command, uint32_t actionCount = 0);
     /// Asks for a copy of the simulator, whose end of the channel is that of `other`; Kind() will be Copied.
     /// \param outputFd takes what it prints \throws ChannelError out of turn
-    void Branch(const AgentChannel& other, int outputFd);
+    void Branch(const AgentChannel& other, int outputFd, const CopyTerms& terms);
     /// After Copied: the copy's process; negative: errno of what went wrong.
     int CopyPid() const { return m_control->copyPid; }
     std::string ReadBlob() const;

@@ -21,7 +21,7 @@
  *   Transitions (rows, actions)   ->
  *                                 <-  Step (no actions), Reset or Close
  *   Decisions or Transitions      ->
- *                                 <-  Branch (another channel's files)
+ *                                 <-  Branch (another channel's files, and how the copy goes on)
  *   Copied (the copy's process)   ->      and on the other channel, from the copy: the same Decisions, or empty Transitions
  *                                 <-  Step, Reset, Close or Branch, as the message before Branch wants it
  *   EpisodeEnd (blob: results)    ->
@@ -125,6 +125,13 @@ struct CopyFiles
     int32_t output; ///< takes what the copy prints
 };
 
+/// How a copy of the simulator goes on.
+struct CopyTerms
+{
+    int64_t untilPs; ///< when its episode ends at the latest; negative: as the scenario says
+    uint32_t asks; ///< 0: of what is to be decided nothing is asked, and flows keep window and rate
+};
+
 /// The words that change hands; each side's own on a cache line of its own.
 struct ChannelControl
 {
@@ -144,7 +151,8 @@ struct ChannelControl
     uint64_t agentBlobBytes;
     uint32_t waiting;    ///< Waiting
     int32_t agentCore;   ///< where the agent runs
-    CopyFiles copyFiles; ///< of Branch
+    CopyFiles copyFiles; ///< of Branch, as the next
+    CopyTerms copyTerms;
     // A sign of life, bumped by the simulator while it simulates.
     alignas(64) std::atomic<uint64_t> heartbeat;
 };
@@ -154,7 +162,7 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 /// @name Of the region
 /// @{
 inline constexpr uint64_t CHANNEL_MAGIC = 0x6e73335f72646d61; // "ns3_rdma"
-inline constexpr uint32_t CHANNEL_VERSION = 2;
+inline constexpr uint32_t CHANNEL_VERSION = 3;
 
 constexpr size_t
 RoundUp(size_t bytes, size_t unit)

@@ -123,7 +123,12 @@ class Dummy
             }
             Misbehave();
             m_end.Publish(Message::Decisions, static_cast<int64_t>(tick) * 1'000'000, rows);
-            if (const Command command = m_end.Wait(); command != Command::Step)
+            Command command = m_end.Wait();
+            for (; command == Command::Branch; command = m_end.Wait())
+            {
+                m_end.Branch();
+            }
+            if (command != Command::Step)
             {
                 return command;
             }

@@ -165,10 +165,11 @@ SimulatorChannel::Wait()
     throw ChannelError("unknown command " + std::to_string(m_control->command));
 }
 
-bool
+std::optional<CopyTerms>
 SimulatorChannel::Branch()
 {
     const CopyFiles& wanted = m_control->copyFiles;
+    const CopyTerms terms = m_control->copyTerms;
     const CopyFiles files{.channel = OpenFileOf(AgentPid(), wanted.channel),
                           .blob = OpenFileOf(AgentPid(), wanted.blob),
                           .output = OpenFileOf(AgentPid(), wanted.output)};
@@ -177,7 +178,7 @@ SimulatorChannel::Branch()
     if (copy == 0)
     {
         MoveTo(files);
-        return true;
+        return terms;
     }
     m_control->copyPid = copy > 0 ? copy : -errno;
     for (const int fd : {files.channel, files.blob, files.output})
@@ -187,7 +188,7 @@ SimulatorChannel::Branch()
     m_control->message = static_cast<uint32_t>(Message::Copied);
     Beat();
     FutexAdvance(m_control->simulatorSequence, m_control->agentSleeps);
-    return false;
+    return std::nullopt;
 }
 
 void

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,10 +49,10 @@ class SimulatorChannel
     Command Wait();
     /**
      * Obeys Command::Branch: the process is copied, and the copy asks on its own channel what was asked here.
-     * Either then waits. \return true in the copy, whose Heartbeat() is another
+     * Either then waits. \return in the copy, whose Heartbeat() is another, how it is to go on
      * \throws ChannelError in a copy whose channel is none
      */
-    bool Branch();
+    std::optional<CopyTerms> Branch();
     /// The actions of the last Step.
     std::span<const ActionRow> Actions() const { return m_actions; }
     /// The region's actions, to be filled in place before Publish(Message::Transitions, ...).

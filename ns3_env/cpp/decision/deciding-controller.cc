@@ -199,12 +199,6 @@ AgentObservation::Take(const Flow& flow, Picos now, double lastAction)
     return r;
 }
 
-namespace
-{
-/// A policy may go below the minimum rate, as windows under one packet need, but never stop a flow for good.
-constexpr double LEAST_RATE_SHARE = 0.01;
-} // namespace
-
 NS_OBJECT_ENSURE_REGISTERED(DecidingController);
 
 TypeId
@@ -441,16 +435,27 @@ DecidingController::MakeRow(Picos now, uint32_t end)
 void
 DecidingController::Apply(const ActionRow& action)
 {
+    const PathFacts& path = m_flow->Path();
+    m_flow->SetWindow(std::max(action.windowBytes, LeastWindow(path)));
+    m_flow->SetRate(
+        std::clamp(action.rateBps, path.minRateBps * LEAST_RATE_SHARE, path.hostRateBps));
+    Resume(action.echo);
+}
+
+double
+DecidingController::LeastWindow(const PathFacts& path)
+{
+    const double leastRate = path.minRateBps * LEAST_RATE_SHARE;
+    return leastRate * static_cast<double>(path.baseRtt) /
+           (8.0 * static_cast<double>(PS_PER_SECOND));
+}
+
+void
+DecidingController::Resume(double echo)
+{
     m_waiting = false;
     m_decisions++;
-    m_lastAction = action.echo;
-    const PathFacts& path = m_flow->Path();
-    const double leastRate = path.minRateBps * LEAST_RATE_SHARE;
-    // A window below one packet is a packet now and then: this one's is at the least rate.
-    const double leastWindow =
-        leastRate * static_cast<double>(path.baseRtt) / (8.0 * static_cast<double>(PS_PER_SECOND));
-    m_flow->SetWindow(std::max(action.windowBytes, leastWindow));
-    m_flow->SetRate(std::clamp(action.rateBps, leastRate, path.hostRateBps));
+    m_lastAction = echo;
     m_flow->SetHeld(false);
     m_flow->WindowAndRateWritten();
 }

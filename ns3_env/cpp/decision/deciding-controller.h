@@ -114,7 +114,7 @@ class DecidingController : public CongestionControl
     /// Whose policy decides; "" across the channel.
     virtual std::string PolicyFile() const = 0;
     /// Asks for a decision now.
-    void Decide(Picos now);
+    virtual void Decide(Picos now);
     /// The episode is cut while the flow lives.
     void OnCut(Picos now);
 
@@ -122,10 +122,19 @@ class DecidingController : public CongestionControl
     /// @{
     /// \param end a RowFlag, where it is the flow's last row
     DecisionRow MakeRow(Picos now, uint32_t end = 0);
-    void Apply(const ActionRow& action);
+    virtual void Apply(const ActionRow& action);
     /// @}
 
   protected:
+    /// A policy may go below the minimum rate, as windows under one packet need, but never stop a flow for good.
+    static constexpr double LEAST_RATE_SHARE = 0.01;
+    /// A window below one packet is a packet now and then: this one's is at the least rate.
+    static double LeastWindow(const PathFacts& path);
+    /// The flow that it decides for.
+    FlowState& Decided() const { return *m_flow; }
+    /// The flow goes on with the window and rate that it was given.
+    void Resume(double echo);
+
     bool Quantised() const { return m_quantised; }
     /// Flows of at most so many BDPs carry no telemetry.
     virtual double TelemetryFromBdps() const { return m_telemetryFromBdps; }

@@ -267,7 +267,7 @@ DecidingFlows::Interrupted() const
 }
 
 void
-DecidingFlows::SetCopyHook(std::function<void()> hook)
+DecidingFlows::SetCopyHook(std::function<void(const CopyTerms&)> hook)
 {
     if (m_channel)
     {

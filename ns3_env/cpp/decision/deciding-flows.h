@@ -48,7 +48,7 @@ class DecidingFlows
     Interruption Interrupted() const;
 
     /// Does so in each copy that is made of this process at a decision.
-    void SetCopyHook(std::function<void()> hook);
+    void SetCopyHook(std::function<void(const CopyTerms&)> hook);
 
   private:
     /// Flows that share a policy and its clock.

@@ -7,6 +7,18 @@
 namespace ns3::env
 {
 
+namespace
+{
+
+/// The action that leaves the row's flow as it is.
+ActionRow
+Kept(const DecisionRow& row)
+{
+    return {row.record[Field::WindowBytes], row.record[Field::RateBps], 0.0};
+}
+
+} // namespace
+
 bool
 ChannelDecider::Decide(std::span<const DecisionRow> rows, std::span<ActionRow> actions, Picos now)
 {
@@ -16,13 +28,24 @@ ChannelDecider::Decide(std::span<const DecisionRow> rows, std::span<ActionRow> a
     while (!rows.empty())
     {
         const auto part = rows.first(std::min<size_t>(rows.size(), channel.Capacity()));
+        rows = rows.subspan(part.size());
+        if (!m_channel.Asks())
+        {
+            for (const DecisionRow& row : part)
+            {
+                if (row.NeedsAction())
+                {
+                    *action++ = Kept(row);
+                }
+            }
+            continue;
+        }
         std::copy(part.begin(), part.end(), channel.Rows().begin());
         if (!m_channel.Exchange(Message::Decisions, now, part.size()))
         {
             return false;
         }
         action = std::copy(channel.Actions().begin(), channel.Actions().end(), action);
-        rows = rows.subspan(part.size());
     }
     return true;
 }

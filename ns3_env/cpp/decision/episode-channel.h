@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 
 namespace ns3::env
@@ -33,20 +34,29 @@ class EpisodeChannel
 
     SimulatorChannel& Channel() { return m_channel; }
 
-    /// Sends the first `count` rows and waits. \return false where the answer is another episode, or the end
+    /// Sends the first `count` rows and waits; in a copy that asks for nothing, neither.
+    /// \return false where the answer is another episode, or the end
     bool Exchange(Message kind, int64_t timePs, size_t count)
     {
         if (m_interruption != Interruption::None)
         {
             return false;
         }
+        if (!m_asks)
+        {
+            return true;
+        }
         m_channel.Publish(kind, timePs, static_cast<uint32_t>(count));
         Command command = m_channel.Wait();
         for (; command == Command::Branch; command = m_channel.Wait())
         {
-            if (m_channel.Branch() && m_onCopy)
+            if (const std::optional<CopyTerms> terms = m_channel.Branch())
             {
-                m_onCopy();
+                m_asks = terms->asks != 0;
+                if (m_onCopy)
+                {
+                    m_onCopy(*terms);
+                }
             }
         }
         m_interruption = command == Command::Step    ? Interruption::None
@@ -56,7 +66,10 @@ class EpisodeChannel
     }
 
     /// Does so in each copy of this process, before it goes on.
-    void SetCopyHook(std::function<void()> hook) { m_onCopy = std::move(hook); }
+    void SetCopyHook(std::function<void(const CopyTerms&)> hook) { m_onCopy = std::move(hook); }
+
+    /// Whether the other side still decides.
+    bool Asks() const { return m_asks; }
 
     /// Set once the other side has answered with Reset or Close.
     Interruption Interrupted() const { return m_interruption; }
@@ -64,7 +77,8 @@ class EpisodeChannel
   private:
     SimulatorChannel& m_channel;
     Interruption m_interruption{Interruption::None};
-    std::function<void()> m_onCopy;
+    std::function<void(const CopyTerms&)> m_onCopy;
+    bool m_asks{true};
 };
 
 /// Exchanges rows for actions across the channel.

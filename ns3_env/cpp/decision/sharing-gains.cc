@@ -3,31 +3,12 @@
 #include "sharing-gains.h"
 
 #include "flow-costs.h"
+#include "processor-sharing.h"
 
 #include <algorithm>
 
 namespace ns3::env
 {
-
-namespace
-{
-
-/// Time that a link takes for what is left of the flow, in ps.
-double
-LeftOn(const Flow& flow, double bps)
-{
-    const PathFacts& path = flow.Path();
-    const auto payload = static_cast<double>(flow.SizeBytes() - flow.AckedBytes());
-    return payload * path.packetBytes / path.payloadBytes * 8e12 / bps;
-}
-
-double
-RateOfLink(const PathFacts& path, size_t hop)
-{
-    return hop == 0 ? path.hostRateBps : path.hops[hop - 1].rateBps;
-}
-
-} // namespace
 
 void
 SharingGains::Member::Settle(Picos now)

@@ -10,10 +10,12 @@
 #include "ns3/string.h"
 #include "ns3_env/cpp/channel/simulator-channel.h"
 #include "ns3_env/cpp/decision/deciding-flows.h"
+#include "ns3_env/cpp/decision/processor-sharing.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/recorders/results.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -77,7 +79,17 @@ RunEpisode(const std::string& scenarioJson, SimulatorChannel* channel, Transport
     const std::unique_ptr<Episode> episode = transport.Build(std::move(scenario),
                                                              [&](Flow& flow, const FlowEntry& entry)
                                                              { deciding.Adopt(flow, entry.slot); });
-    episode->SetCutHook([&](Picos now) { deciding.CutAll(*episode, now); });
+    bool horizon = false;               // this process is a copy, and ends before the episode
+    std::map<uint32_t, double> sharing; // what is left of flows then, by flow, ps
+    episode->SetCutHook(
+        [&](Picos now)
+        {
+            if (horizon)
+            {
+                sharing = SharingTimes(episode->LiveFlows());
+            }
+            deciding.CutAll(*episode, now);
+        });
     deciding.Begin(*episode);
     const Recorders recorders(*episode);
     std::unique_ptr<Capture> capture;
@@ -86,8 +98,13 @@ RunEpisode(const std::string& scenarioJson, SimulatorChannel* channel, Transport
         capture = episode->MakeCapture();
     }
     deciding.SetCopyHook(
-        [&]
+        [&](const CopyTerms& terms)
         {
+            if (terms.untilPs >= 0)
+            {
+                horizon = true;
+                episode->CutAt(terms.untilPs);
+            }
             listener.emplace(channel->Heartbeat());
             if (capture)
             {
@@ -107,7 +124,7 @@ RunEpisode(const std::string& scenarioJson, SimulatorChannel* channel, Transport
     outcome.close = deciding.Interrupted() == Interruption::Close;
     if (!outcome.reset && !outcome.close)
     {
-        outcome.results = ResultsToJson(*episode, recorders);
+        outcome.results = ResultsToJson(*episode, recorders, sharing);
         outcome.warning = episode->Warning();
     }
     return outcome;

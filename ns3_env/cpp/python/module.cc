@@ -343,12 +343,20 @@ PYBIND11_MODULE(_native, module)
             },
             py::arg("actions"),
             "Hands over with these actions (m, 3): window, rate and echo of each row that is due.")
-        .def("branch",
-             &AgentChannel::Branch,
-             py::arg("other"),
-             py::arg("output_fd"),
-             "Asks for a copy of the simulator, which serves the other channel and prints to the "
-             "file.")
+        .def(
+            "branch",
+            [](AgentChannel& self,
+               const AgentChannel& other,
+               int outputFd,
+               int64_t untilPs,
+               bool asks)
+            { self.Branch(other, outputFd, {.untilPs = untilPs, .asks = asks ? 1U : 0U}); },
+            py::arg("other"),
+            py::arg("output_fd"),
+            py::arg("until_ps") = -1,
+            py::arg("asks") = true,
+            "Asks for a copy of the simulator, which serves the other channel and prints to the "
+            "file; its episode ends at until_ps at the latest (negative: as the scenario says).")
         .def_property_readonly("copy_pid",
                                &AgentChannel::CopyPid,
                                "After MESSAGE_COPIED: the copy's process; negative: errno.")

@@ -129,7 +129,7 @@ RttsToJson(const RttSamples& rtts)
 }
 
 Json
-FlowsToJson(const Episode& episode)
+FlowsToJson(const Episode& episode, const std::map<uint32_t, double>& sharing)
 {
     const auto& flows = episode.GetScenario().flows;
     const auto& records = episode.Records();
@@ -154,6 +154,15 @@ FlowsToJson(const Episode& episode)
          {"retransmitted_bytes", [&](size_t i) { return records[i].retransmittedBytes; }},
          {"pause_ns", [&](size_t i) { return Nanos(records[i].pause); }},
          {"timeouts", [&](size_t i) { return records[i].timeouts; }}});
+    if (!sharing.empty())
+    {
+        const auto left = [&](size_t i)
+        {
+            const auto found = sharing.find(spec(i).id);
+            return found == sharing.end() ? -1.0 : found->second / PS_PER_NS;
+        };
+        AddColumns(table, flows.size(), {{"left_ns", left}});
+    }
     if (const std::optional<TimeSpan>& measured = episode.GetScenario().measurement)
     {
         const auto within = [&](size_t i)
@@ -421,12 +430,14 @@ ChangesToJson(const ControllerLog& log)
 } // namespace
 
 std::string
-ResultsToJson(const Episode& episode, const Recorders& recorders)
+ResultsToJson(const Episode& episode,
+              const Recorders& recorders,
+              const std::map<uint32_t, double>& sharing)
 {
     Columns behind;
     Columns* const columns = episode.GetScenario().columns ? &behind : nullptr;
     Json json;
-    json["flows"] = FlowsToJson(episode);
+    json["flows"] = FlowsToJson(episode, sharing);
     AddTasks(json, episode);
     if (!episode.GetScenario().streams.empty())
     {

@@ -10,6 +10,7 @@
 
 #include "ns3_env/cpp/run/episode.h"
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -38,10 +39,13 @@ struct Recorders
 /**
  * The results of a run that is over: times in ns, sizes in bytes, -1 for what did not happen.
  * `counters` holds what controllers counted, over all flows, `flow_counters` by flow (null: not this one's).
+ * `sharing` has the time, in ps, that links shared equally would take for what a horizon cuts off, by flow.
  * Series stand there where the scenario asked for them; with `columns`, those of queues, port by port, and then
  * windows follow the JSON as columns.
  */
-std::string ResultsToJson(const Episode& episode, const Recorders& recorders);
+std::string ResultsToJson(const Episode& episode,
+                          const Recorders& recorders,
+                          const std::map<uint32_t, double>& sharing = {});
 
 } // namespace ns3::env
 

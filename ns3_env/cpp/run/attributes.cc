@@ -223,6 +223,12 @@ CreateController(const ControllerSpec& spec)
         throw ScenarioError("name",
                             "unknown controller '" + Shown(spec.name) + "'; known: " + known);
     }
+    // Over a base it is another class, so that other agents' packets pay nothing (decision/guided-controller.h).
+    const auto hasBase = [](const auto& attribute) { return attribute.first == "Base"; };
+    if (spec.name == "agent" && std::ranges::any_of(spec.attributes, hasBase))
+    {
+        tid = TypeId::LookupByName("ns3::env::GuidedController");
+    }
     ObjectFactory factory;
     factory.SetTypeId(tid);
     Ptr<CongestionControl> control = factory.Create<CongestionControl>();

@@ -224,6 +224,12 @@ Episode::Cut()
 }
 
 void
+Episode::CutAt(Picos time)
+{
+    Simulator::Schedule(Time(std::max<Picos>(time - NowPicos(), 0)), &Episode::Cut, this);
+}
+
+void
 Episode::Stop()
 {
     m_endTime = NowPicos();

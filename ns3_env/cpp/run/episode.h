@@ -89,6 +89,8 @@ class Episode
     void Run();
     /// Ends the run from within, at the current time.
     void Stop();
+    /// Ends it at this time at the latest, as the time limit does. From within.
+    void CutAt(Picos time);
     /// Called at the end of the run while live flows still exist.
     void SetCutHook(std::function<void(Picos)> hook) { m_onCut = std::move(hook); }
 

@@ -12,11 +12,12 @@ from ns3_env.eval.commands import options as shared
 
 
 def add(options: argparse.ArgumentParser) -> shared.Work:
-    """how runs learn, a run's comparison, what a policy does, pinned curves, a run's film, a dashboard"""
+    """how runs learn, a comparison, a policy's map, a critic's values, pinned curves, a film, a dashboard"""
     kinds = {
         "learning": _learning,
         "comparison": _comparison,
         "policy": _policy,
+        "values": _values,
         "curves": _curves,
         "watch": _watch,
         "dashboard": _dashboard,
@@ -64,6 +65,37 @@ def _policy(options: argparse.ArgumentParser) -> shared.Work:
         from ns3_env.eval.training.policy_map import policy_map
 
         print(policy_map(given.policy, given.out, given.x, given.y, given.panel, given.given))
+
+    return work
+
+
+def _values(options: argparse.ArgumentParser) -> shared.Work:
+    """what FDCC's critic predicts, against returns in branches of the simulation"""
+    options.add_argument("run", type=Path, metavar="RUN", help="folder of a run of agent fdcc")
+    options.add_argument("--decisions", type=int, default=150, metavar="N", help="that are judged")
+    options.add_argument("--futures", type=int, default=8, metavar="K", help="branches of each decision")
+    shared.add_out(options, "a .png or .svg", metavar="FILE")
+
+    def work(given: argparse.Namespace) -> None:
+        from rich.console import Console
+
+        from ns3_env.eval.plots.progress import progress_lines
+        from ns3_env.eval.training.values import draw_values, judge
+
+        console, done = Console(), [0]
+
+        def line() -> str:
+            return f"{done[0]} of {given.decisions} decisions judged"
+
+        with progress_lines(console, line), console.status(line()) as shown:
+
+            def told(count: int) -> None:
+                done[0] = count
+                shown.update(line())
+
+            judged = judge(given.run, given.decisions, given.futures, told)
+        print(draw_values(given.run, given.out, judged))
+        print(f"bias {judged.bias:+.3g}, correlation {judged.correlation:.2f}")
 
     return work
 

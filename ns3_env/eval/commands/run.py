@@ -20,6 +20,7 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
     shared.add_overrides(options, "traffic.load=0.5, or hpcc.Eta=0.9")
     shared.add_controllers(options, "the scenario's own")
     shared.add_checkpoint(options)
+    shared.add_planner(options)
     shared.add_seeds(options, "the scenario's")
     shared.add_out(options, "a folder per controller")
     options.add_argument(
@@ -69,6 +70,7 @@ def _work(given: argparse.Namespace) -> None:
         queue_series_ns=given.queue_series,
         pcap=given.pcap,
         checkpoints=given.checkpoint,
+        planned=given.planner,
         overrides=given.overrides,
         allow_imports=given.allow_imports,
     )

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from ns3_env.config.command_line import POLICY_HELP
 from ns3_env.config.imports import import_named
 from ns3_env.config.model import Strict
 from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.planning.planner import Planner
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Placement, Policy
 from ns3_env.policies.released import released_names
@@ -51,13 +52,16 @@ def in_full(name: str) -> dict[str, str]:
 
 
 class Entry(OfGrid):
-    """Who decides: a controller of the simulator, a Python policy or a trained checkpoint."""
+    """Who decides: a controller of the simulator, a Python policy, a trained checkpoint or the planner."""
 
     controller: str | None = Field(default=None, description="name in the simulator")
     policy: str | None = Field(default=None, description="pkg.module:factory")
     checkpoint: str | None = Field(
         default=None,
         description=POLICY_HELP,
+    )
+    planner: Planner | None = Field(
+        default=None, description="the best of branches over a base; seconds for a simulated millisecond"
     )
     placement: Placement = Field(
         default="simulator",
@@ -77,13 +81,23 @@ class Entry(OfGrid):
 
     @model_validator(mode="after")
     def _is_one_thing(self) -> Entry:
-        given = [key for key in ("controller", "policy", "checkpoint") if getattr(self, key) is not None]
+        kinds = ("controller", "policy", "checkpoint", "planner")
+        given = [key for key in kinds if getattr(self, key) is not None]
         if len(given) != 1:
             what = " and ".join(given) if given else "nothing"
-            raise ValueError(f"{self.name}: give one of controller, policy and checkpoint; there is {what}")
+            raise ValueError(
+                f"{self.name}: give one of controller, policy, checkpoint and planner; there is {what}"
+            )
         if self.attributes and self.controller is None:
             raise ValueError(f"{self.name}: attributes belong to a controller of the simulator")
         return self
+
+    @model_serializer(mode="wrap")
+    def _without_planner(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        content: dict[str, Any] = write(self)
+        if self.planner is None:  # the bytes of other files stay as they are
+            content.pop("planner", None)
+        return content
 
 
 def load(entry: Entry) -> TrainedPolicy:
@@ -155,24 +169,32 @@ def played_by(
 
 
 def results_of(
-    scenario: Scenario, trained: TrainedPolicy | None, simulator: Simulator, *, columns: bool = False
+    scenario: Scenario,
+    trained: TrainedPolicy | Planner | None,
+    simulator: Simulator,
+    *,
+    columns: bool = False,
 ) -> dict[str, Any]:
-    """An episode of what ``under`` gave; a policy in Python has a simulator of its own.
+    """An episode of what ``under`` gave; a policy in Python has a simulator of its own, as the planner has.
 
     With ``columns``, long series may be arrays (``Simulator.play``). Raises ScenarioError, SimulatorError.
     """
     if trained is None:
         return simulator.play(scenario, columns=columns)
+    if isinstance(trained, Planner):
+        return trained.play(scenario).results
     from ns3_env.eval.episodes.policy import run_policy
 
     seed = scenario.seed
     return run_policy(trained.policy, trained.env, scenario, seed, seeds=[seed])[0].results
 
 
-def under(entry: Entry, scenario: Scenario) -> tuple[Scenario, TrainedPolicy | None]:
+def under(entry: Entry, scenario: Scenario) -> tuple[Scenario, TrainedPolicy | Planner | None]:
     """The scenario under ``entry``, and its policy where that decides in Python. Raises ScenarioError."""
     if entry.controller is not None:
         return scenario.under(entry.controller, entry.attributes), None
+    if entry.planner is not None:
+        return scenario.under(AGENT), entry.planner
     loaded = load(entry)
     asked = scenario.under(AGENT)
     if isinstance(loaded.policy, NetworkPolicy) and entry.placement == "simulator":

@@ -21,6 +21,7 @@ from ns3_env.policies.policy import Placement, Policy, SlotStates
 from ns3_env.policies.released import named_controller
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.simulator.pool import LocalPool, Play, Pool
+from ns3_env.task.rewards import in_episodes
 from ns3_env.task.task import Task
 
 
@@ -157,7 +158,7 @@ def run_policy(
 def _run_inside(
     policy: NetworkPolicy, env: EnvConfig, scenario: Scenario, seed: int, episodes: int
 ) -> list[Episode]:
-    task = Task(policy.fields, make_task(env, "configuration").reward)
+    task = Task(policy.fields, in_episodes(make_task(env, "configuration").reward))
     rollouts = Rollouts(scenario, task=task, seed=seed)
     played = []
     with rollouts:

@@ -15,11 +15,12 @@ from typing import Any, Protocol
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from ns3_env.agents.configuration.run_folder import versions
 from ns3_env.config.bounds import MAX_TIME_NS, WHY_TIME, excess
 from ns3_env.config.files import write_files
 from ns3_env.config.folders import refuse_foreign, replace_folder
 from ns3_env.errors import ScenarioError
-from ns3_env.eval.episodes.arguments import Attributes, Given, read_scenario
+from ns3_env.eval.episodes.arguments import Attributes, Given, planners, read_scenario
 from ns3_env.eval.episodes.entry import Entry, results_of, under
 from ns3_env.eval.episodes.recording import recorded
 from ns3_env.eval.episodes.results import FILES, result_files
@@ -100,7 +101,10 @@ class _Play:
             (self.into / "pcap").mkdir()
             captured, played = _capturing(played, self.into), _capturing(played, self.home)
         results = results_of(captured, trained, simulator)
-        write_files(self.into, {**result_files(played, results), **series_files(results)})
+        used = None
+        if self.entry is not None and self.entry.planner is not None:
+            used = {"planner": self.entry.planner.model_dump(mode="json"), "versions": versions()}
+        write_files(self.into, {**result_files(played, results, used=used), **series_files(results)})
         title = f"{self.title} under {self.folder.partition('/')[0]}, seed {played.seed}"
         for extra in self.extras:
             extra.write(self.into, results, title + played.measured_text())
@@ -157,6 +161,7 @@ def run(
     queue_series_ns: int | None = None,
     pcap: bool = False,
     checkpoints: Sequence[str] = (),
+    planned: Sequence[str] = (),
     overrides: Sequence[str] = (),
     allow_imports: bool = False,
 ) -> dict[str, dict[str, float]]:
@@ -176,6 +181,7 @@ def run(
         queue_series_ns: sampling interval of ``queue_series.csv`` and the film; None: the scenario's; of a
             trace or a film what a benchmark would take.
         checkpoints: "NAME=PATH" of trained policies; the simulator plays them as it does its controllers.
+        planned: "BASE,every=4" of planners, which search branches over a base (:mod:`ns3_env.planning`).
         overrides: "key=value" of the scenario's keys, dotted, and "NAME.ATTRIBUTE=value" of controllers.
         pcap: each controller's folder gets a folder ``pcap``, with a capture of every port.
         allow_imports: a policy that a cell's file names may run its module's code.
@@ -189,7 +195,8 @@ def run(
     scenario = given.scenario
     record = _record(scenario, queue_series_ns, pcap, trace is not None, film is not None)
     extras = tuple(extra for extra in (trace, film) if extra is not None)
-    players = [*_players(given, names, checkpoints)]
+    planning = planners(planned, names, scenario.transport)
+    players = [*_players(given, names, checkpoints, planning)]
     common = partial(_Play, record=record, extras=extras, title=given.title, metrics=own_metrics())
     plays = [
         common(folder, entry, seeded, home=out / folder if pcap else None)
@@ -201,6 +208,13 @@ def run(
         (play.scenario if play.entry is None else under(play.entry, play.scenario)[0]).to_simulator_json()
         refuse_foreign(out / play.folder, {*FILES, *own}, "run's folder")
     console = console or Console()
+    for entry in planning:
+        console.print(
+            f"{entry.name}: slow, it searches branches: seconds for a simulated millisecond of a flow",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
+        )
     samples = _queue_samples(scenario.model_copy(update={"record": record}))
     if samples > _MANY_SAMPLES:
         console.print(
@@ -237,10 +251,12 @@ def _check_cell(given: Given, names: Sequence[str], allow_imports: bool) -> None
         )
 
 
-def _players(given: Given, names: Sequence[str], checkpoints: Sequence[str]) -> Iterator[Entry]:
+def _players(
+    given: Given, names: Sequence[str], checkpoints: Sequence[str], planning: Sequence[Entry]
+) -> Iterator[Entry]:
     """Who plays, in the order of the command line."""
     policies = trained_policies(checkpoints, names)
-    if given.cell is not None and not (names or policies):
+    if given.cell is not None and not (names or policies or planning):
         yield given.cell
     for name in names:
         if given.cell is not None and name == given.cell.name:
@@ -251,6 +267,7 @@ def _players(given: Given, names: Sequence[str], checkpoints: Sequence[str]) -> 
         yield Entry(name=name, controller=named.name, attributes=attributes)
     for name, policy in policies.items():
         yield Entry(name=name, checkpoint=str(policy))
+    yield from planning
 
 
 def _plays(

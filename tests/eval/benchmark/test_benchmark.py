@@ -329,6 +329,22 @@ def test_a_policy_plays_the_controllers_flows(tmp_path: Path) -> None:
         assert all(x["finished"] == "1" for x in ours)
 
 
+def test_the_planner_is_an_entry_and_no_worse_than_its_base(tmp_path: Path) -> None:
+    entry = SUITE["scenarios"][0]
+    traffic = {**entry["scenario"]["traffic"], "size_bytes": 150000}
+    changes = {
+        "scenarios": [{**entry, "scenario": {**entry["scenario"], "traffic": traffic}}],
+        "controllers": ["hpcc", {"name": "planned", "planner": {"base": "hpcc", "every": 8}}],
+        "seeds": [1],
+    }
+    assert run(suite_file(tmp_path, **changes), tmp_path / "out") == 0
+    planned, base = (
+        np.mean([float(x["fct_ns"]) for x in rows(tmp_path / f"out/cells/incast/{name}/seed-1/flows.csv")])
+        for name in ("planned", "hpcc")
+    )
+    assert planned < base
+
+
 def test_wrong_input_ends_with_code_2_before_anything_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

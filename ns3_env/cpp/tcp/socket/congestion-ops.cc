@@ -3,6 +3,7 @@
 #include "congestion-ops.h"
 
 #include "ns3/object-factory.h"
+#include "ns3_env/cpp/decision/guided-controller.h"
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/run/attributes.h"
 #include "ns3_env/cpp/tcp/controllers/steered.h"
@@ -122,7 +123,11 @@ CheckController(const ControllerSpec& spec)
 {
     if (IsSteered(spec))
     {
-        CreateController(spec);
+        if (DynamicCast<GuidedController>(CreateController(spec)))
+        {
+            throw ScenarioError("attributes.Base",
+                                "a controller of RDMA's steers no flow of TCP: leave it out");
+        }
     }
     else
     {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Completion times of flows whose links are shared equally from now on (processor sharing).
+#ifndef NS3_ENV_DECISION_PROCESSOR_SHARING_H
+#define NS3_ENV_DECISION_PROCESSOR_SHARING_H
+
+#include "ns3_env/cpp/engine/flow.h"
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// Time that a link takes for what is left of the flow, in ps.
+inline double
+LeftOn(const Flow& flow, double bps)
+{
+    const PathFacts& path = flow.Path();
+    const auto payload = static_cast<double>(flow.SizeBytes() - flow.AckedBytes());
+    return payload * path.packetBytes / path.payloadBytes * 8e12 / bps;
+}
+
+/// Of a link on a path; the host's is the first.
+inline double
+RateOfLink(const PathFacts& path, size_t hop)
+{
+    return hop == 0 ? path.hostRateBps : path.hops[hop - 1].rateBps;
+}
+
+/**
+ * When each flow with an end would be done if none joined: on a link that is shared equally flow i takes the sum over j
+ * of min(L_i, L_j), L the time that the link takes for what is left of a flow; a flow takes what the link of its path
+ * takes that is the longest.
+ * \return by flow, ps
+ */
+std::map<uint32_t, double> SharingTimes(const std::vector<Flow*>& flows);
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_DECISION_PROCESSOR_SHARING_H
