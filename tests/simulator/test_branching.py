@@ -42,10 +42,10 @@ def scenario(**changes: Any) -> Scenario:
     return Scenario.from_mapping({**KEYS, **changes}, "branched").with_seed(7)
 
 
-def under(controller: str, transport: str) -> Scenario:
+def under(controller: str, transport: str, **changes: Any) -> Scenario:
     """The two other flows under the controller."""
     other = {"name": controller, "attributes": needed_attributes(controller)}
-    return scenario(transport=transport, controllers=[{"name": "agent"}, other])
+    return scenario(transport=transport, controllers=[{"name": "agent"}, other], **changes)
 
 
 def drawn(rng: np.random.Generator, message: DecisionBatch) -> Actions:
@@ -88,12 +88,16 @@ TCP = sorted({*list_controllers(transport="tcp")} - ALONE)
 @pytest.mark.parametrize(
     ("controller", "transport"), [*((name, "rdma") for name in RDMA), *((name, "tcp") for name in TCP)]
 )
+@pytest.mark.parametrize(
+    ("size_bytes", "instants"), [(120_000, 3), pytest.param(8_000_000, 50, marks=pytest.mark.slow)]
+)
 def test_a_branch_with_the_same_actions_has_the_same_results_to_the_bit(
-    controller: str, transport: str
+    controller: str, transport: str, size_bytes: int, instants: int
 ) -> None:
-    instants = np.random.default_rng(len(controller)).choice(12, size=3, replace=False)
-    actions, wanted, branches = branched_at(under(controller, transport), lambda n: n in instants)
-    assert len(branches) == 3
+    chosen = np.random.default_rng(len(controller)).choice(4 * instants, size=instants, replace=False)
+    given = under(controller, transport, traffic={**KEYS["traffic"], "size_bytes": size_bytes})
+    actions, wanted, branches = branched_at(given, lambda n: n in chosen)
+    assert len(branches) == instants
     for number, branch in branches:
         assert played(branch, actions[number:]) == wanted
         branch.close()
