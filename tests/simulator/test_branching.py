@@ -89,15 +89,17 @@ TCP = sorted({*list_controllers(transport="tcp")} - ALONE)
     ("controller", "transport"), [*((name, "rdma") for name in RDMA), *((name, "tcp") for name in TCP)]
 )
 @pytest.mark.parametrize(
-    ("size_bytes", "instants"), [(120_000, 3), pytest.param(8_000_000, 50, marks=pytest.mark.slow)]
+    ("size_bytes", "instants"), [(120_000, 3), pytest.param(4_000_000, 50, marks=pytest.mark.slow)]
 )
 def test_a_branch_with_the_same_actions_has_the_same_results_to_the_bit(
     controller: str, transport: str, size_bytes: int, instants: int
 ) -> None:
-    chosen = np.random.default_rng(len(controller)).choice(4 * instants, size=instants, replace=False)
     given = under(controller, transport, traffic={**KEYS["traffic"], "size_bytes": size_bytes})
+    decisions = len(branched_at(given, lambda n: False)[0])
+    instants = min(instants, decisions)
+    chosen = np.random.default_rng(len(controller)).choice(decisions, size=instants, replace=False)
     actions, wanted, branches = branched_at(given, lambda n: n in chosen)
-    assert len(branches) == instants
+    assert len(branches) == instants >= 3
     for number, branch in branches:
         assert played(branch, actions[number:]) == wanted
         branch.close()
