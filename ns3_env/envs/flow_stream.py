@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from typing_extensions import Self, TypedDict
 
 from ns3_env import _native
-from ns3_env.envs.batch import Batch
 from ns3_env.envs.slots import SlotAllocator
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
@@ -28,6 +27,7 @@ from ns3_env.simulator import (
 from ns3_env.simulator.branching import around
 from ns3_env.task import observations
 from ns3_env.task.actions import ActionMap
+from ns3_env.task.batch import Batch
 from ns3_env.task.credit import Credits
 from ns3_env.task.rewards import DEFAULT_REWARD, Difference, Reward
 from ns3_env.task.task import Task, WithTask
@@ -454,6 +454,7 @@ class FlowStream(WithTask):
     def close(self) -> None:
         """Ends all simulators; may be called again."""
         self._closed = True
+        self._together.forget()
         for simulator in self._simulators:
             simulator.close()
 

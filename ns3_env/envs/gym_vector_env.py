@@ -47,8 +47,8 @@ class FlowVectorEnv(SyncVectorEnv):
 
     def __init__(self, num_envs: int = 1, render_mode: str | None = None, **arguments: Any) -> None:
         make = partial(self.env_class, render_mode=render_mode, **arguments)
-        super().__init__([make] * num_envs, autoreset_mode=AutoresetMode.SAME_STEP)
         self._together = LockStep([], 1)
+        super().__init__([make] * num_envs, autoreset_mode=AutoresetMode.SAME_STEP)
 
     def step(self, actions: NDArray[Any]) -> Batch:
         """Observations (num_envs, D), rewards, terminated, truncated (num_envs,), infos."""
@@ -130,6 +130,11 @@ class FlowVectorEnv(SyncVectorEnv):
         for i, info in told:
             joined = self._add_info(joined, info, i)
         return joined
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Ends all simulators."""
+        self._together.forget()
+        super().close_extras(**kwargs)
 
     def render(self) -> tuple[Any, ...] | None:  # type: ignore[override]
         """A picture of each environment; None where ``render_mode`` is."""

@@ -110,6 +110,10 @@ class LockStep:
         for simulator in self.simulators:
             simulator.handed_over()
 
+    def forget(self) -> None:
+        """Lets go of the channels, which keep their descriptors as long as they are known here."""
+        self._ends, self._group = (), None
+
     def _of_now(self) -> _native.ChannelGroup | None:
         """The simulators' channels; None where one has none. A simulator that was replaced has another."""
         ends = tuple([simulator._agent for simulator in self.simulators])

@@ -26,7 +26,6 @@ from ns3_env.agents.runs.run import plan
 from ns3_env.agents.trainer.layout import read_layout
 from ns3_env.config.files import write_file
 from ns3_env.config.imports import is_code
-from ns3_env.envs.batch import Batch
 from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.errors import ConfigError
 from ns3_env.eval.plots.plots import Floats, picture
@@ -35,6 +34,7 @@ from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import SlotStates
 from ns3_env.scenario import Scenario
 from ns3_env.simulator.branching import around
+from ns3_env.task.batch import Batch
 
 #: A return ends where a reward counts less than this.
 _LEAST_DISCOUNT = 0.02

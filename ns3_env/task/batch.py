@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Batch of decisions that a stream of flows hands on."""
+"""Batch of decisions: rows of flows, and what a task makes of them."""
 
 from __future__ import annotations
 
