@@ -67,6 +67,16 @@ def test_a_policy_that_decides_before_the_first_ack_is_refused(
     assert not (tmp_path / "x.c").exists()
 
 
+@pytest.mark.parametrize("key", ["telemetry_from_bdps", "telemetry_every_rtts"])
+def test_a_policy_whose_acks_carry_no_telemetry_at_times_is_refused(
+    key: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_policy(tmp_path / "x.safetensors", agreeing(**{key: 0.2}))
+    assert main([str(tmp_path / "x.safetensors"), "--format", "c", "--out", str(tmp_path / "x.c")]) == 2
+    assert f"{key} is 0.2" in capsys.readouterr().err
+    assert not (tmp_path / "x.c").exists()
+
+
 @pytest.fixture(scope="module")
 def released(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The C file of each released policy that decides at ACKs alone, as the command writes it."""

@@ -64,6 +64,11 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
             f"{source}: clock.start_bdps is {spec.clock.start_bdps:g}: --format c decides at ACKs alone, and"
             " its flows begin with one BDP: 0"
         )
+    for key in ("telemetry_from_bdps", "telemetry_every_rtts"):
+        if (value := getattr(spec, key)) > 0:
+            raise ConfigError(
+                f"{source}: {key} is {value:g}: --format c takes each ACK to carry telemetry: 0"
+            )
     if isinstance(spec.clock, PerFlowRtt):
         fraction = round(65536 * spec.clock.rtt_fraction)
     elif isinstance(spec.clock, PerAck):
