@@ -56,7 +56,11 @@ class LeastRemainingPort final : public SwitchPort
   public:
     static TypeId GetTypeId();
 
-    using SwitchPort::SwitchPort;
+    LeastRemainingPort(NetworkContext& network, Switch& owner, uint32_t nodeId, uint32_t index)
+        : SwitchPort(network, owner, nodeId, index)
+    {
+        QueueAll();
+    }
 
     void Kick() override { KickAs(*this); }
 

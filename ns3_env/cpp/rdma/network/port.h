@@ -90,6 +90,10 @@ class Port : public Object
      */
     template <class Self>
     void KickAs(Self& self);
+    /// Whether a packet that comes now may be sent at once, were nothing else waiting here.
+    bool IsFree(Picos now);
+    /// Sends a packet that comes to a free port at which nothing waits.
+    void SendAtOnce(Packet* packet, Picos now);
     /// A data, ACK or NACK packet has arrived here.
     virtual void Receive(Packet* packet) = 0;
     /// A PFC frame has arrived here.
@@ -114,6 +118,12 @@ class Port : public Object
 
   private:
     [[gnu::always_inline]] void Transmit(Packet* packet, Picos now);
+    [[gnu::always_inline]] void PutOnLink(Packet* packet, Picos now);
+    /// Whether the transmitter is idle, and its last frame's end stands for no look of this very instant.
+    bool IsIdle(Picos now) const
+    {
+        return m_busyUntil < now || (m_busyUntil == now && m_armedAt != now);
+    }
     void OnTransmitterFree();
     void OnArrival();
     void Arm(Picos when, Picos now);
@@ -193,9 +203,9 @@ Port::KickAs(Self& self)
         Arm(m_busyUntil, now);
         return;
     }
-    if (now == m_busyUntil && m_armedAt == now)
+    if (!IsIdle(now))
     {
-        return; // the end of a transmission stands in the event queue for this very instant
+        return;
     }
     Packet* packet = m_control.Pop();
     if (packet == nullptr) [[likely]]
@@ -219,13 +229,29 @@ Port::KickAs(Self& self)
     }
     if (packet != nullptr)
     {
-        const Picos arrival = m_busyUntil + m_peer->m_delay;
-        if (m_peer->m_incoming.IsEmpty() || perFrame)
-        {
-            m_peer->m_arrivalEvent.Arm(arrival - now);
-        }
-        m_peer->m_incoming.Push(packet, arrival);
+        PutOnLink(packet, now);
     }
+}
+
+inline bool
+Port::IsFree(Picos now)
+{
+    if (m_isReserved)
+    {
+        TakeReserved();
+    }
+    return IsIdle(now) && !m_paused && m_control.IsEmpty();
+}
+
+inline void
+Port::SendAtOnce(Packet* packet, Picos now)
+{
+    Transmit(packet, now);
+    if (m_network.linkEvents == LinkEvents::PerFrame)
+    {
+        Reserve();
+    }
+    PutOnLink(packet, now);
 }
 
 inline void
@@ -260,6 +286,17 @@ Port::Transmit(Packet* packet, Picos now)
     {
         m_txTrace(*packet);
     }
+}
+
+inline void
+Port::PutOnLink(Packet* packet, Picos now)
+{
+    const Picos arrival = m_busyUntil + m_peer->m_delay;
+    if (m_peer->m_incoming.IsEmpty() || m_network.linkEvents == LinkEvents::PerFrame)
+    {
+        m_peer->m_arrivalEvent.Arm(arrival - now);
+    }
+    m_peer->m_incoming.Push(packet, arrival);
 }
 
 } // namespace ns3::env::rdma

@@ -33,6 +33,8 @@ class SharedBuffer
     /// False where the packet must be dropped: headroom and threshold are both exceeded, though the reserve may be free; or
     /// the pool is full.
     [[gnu::always_inline]] bool Admits(uint32_t port, uint32_t bytes) const;
+    /// Whether adding and removing a packet would leave all as it is, and ask for no pause: it need not be counted.
+    [[gnu::always_inline]] bool LetsPass(uint32_t port, uint32_t bytes) const;
     [[gnu::always_inline]] void Add(uint32_t port, uint32_t bytes);
     [[gnu::always_inline]] void Remove(uint32_t port, uint32_t bytes);
 
@@ -99,6 +101,16 @@ SharedBuffer::Admits(uint32_t port, uint32_t bytes) const
     }
     return in.headroomUsed + bytes <= in.headroomLimit ||
            SharedBytes(port) + bytes <= Threshold(port);
+}
+
+inline bool
+SharedBuffer::LetsPass(uint32_t port, uint32_t bytes) const
+{
+    const Ingress& in = m_ports[port];
+    const uint64_t after = in.bytes + bytes;
+    const uint64_t shared = after > m_config.reserveBytes ? after - m_config.reserveBytes : 0;
+    // The packet itself lowers the threshold, by its own length at most.
+    return in.headroomUsed == 0 && !in.pausing && shared + bytes + 1 < Threshold(port);
 }
 
 inline void

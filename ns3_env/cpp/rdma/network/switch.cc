@@ -166,6 +166,7 @@ SwitchPort::Configure(std::unique_ptr<EcnMarker> marker, uint32_t telemetryUnit)
 {
     m_marker = std::move(marker);
     m_mostUnmarked = m_marker->MostUnmarked();
+    m_queuesAll |= m_mostUnmarked < 0; // the marker is asked about each
     m_telemetryUnit = telemetryUnit;
 }
 
@@ -181,6 +182,7 @@ SwitchPort::EnableCongestionPoint(const CongestionPointConfig& config)
     // Nodes and a node's ports are numbered in 16 bits each.
     const uint32_t id = NodeId() << 16 | (Index() & 0xffff);
     m_congestionPoint = std::make_unique<CongestionPoint>(config, id, *m_network.random);
+    m_queuesAll = true; // it is asked about each
 }
 
 inline void
@@ -205,6 +207,23 @@ SwitchPort::Enqueue(Packet* packet, Picos now)
         Sample(*packet, *m_congestionPoint, m_queueBytes);
     }
     Kick();
+}
+
+inline bool
+SwitchPort::IsOpen(Picos now)
+{
+    return IsFree(now) && m_queue.IsEmpty() && !m_queuesAll && !IsTraced();
+}
+
+inline void
+SwitchPort::PassOn(Packet* packet, Picos now)
+{
+    if (packet->kind == PacketKind::Data)
+    {
+        CountFlow(*packet, now);
+    }
+    WriteOnLeaving(*packet, 0, now); // a queue held for no time is none in its statistics
+    SendAtOnce(packet, now);
 }
 
 void
@@ -443,6 +462,12 @@ Switch::Admit(Packet* packet, uint32_t account, Pause pause)
 void
 Switch::Forward(Packet* packet, SwitchPort& ingress)
 {
+    SwitchPort* egress = packet->egress[packet->hop];
+    if (egress->IsOpen(packet->arrival) && m_buffer.LetsPass(ingress.Index(), packet->wireBytes))
+    {
+        egress->PassOn(packet, packet->arrival);
+        return;
+    }
     Admit(packet, ingress.Index(), [&] { ingress.SendPfc(PacketKind::Pause); });
 }
 

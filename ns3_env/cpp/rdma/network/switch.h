@@ -107,6 +107,10 @@ class SwitchPort : public Port
     void RecordQueue(Picos origin) { m_stats = std::make_unique<QueueStats>(origin); }
 
     [[gnu::always_inline]] void Enqueue(Packet* packet, Picos now);
+    /// Whether a packet that comes now would leave at once, and nobody is told of the queue.
+    [[gnu::always_inline]] bool IsOpen(Picos now);
+    /// Sends a packet on through an open port: as Enqueue(), without a queue.
+    [[gnu::always_inline]] void PassOn(Packet* packet, Picos now);
     /// Drops a packet that was to leave here, for which the switch has no room.
     void Drop(Packet* packet) { Lose(packet, LossCause::BufferFull); }
 
@@ -131,6 +135,9 @@ class SwitchPort : public Port
 
     static constexpr bool LOOKS_AFTER_EACH_FRAME = false;
 
+    /// What waits elsewhere than in `m_queue` is unknown here: every packet joins it.
+    void QueueAll() { m_queuesAll = true; }
+
     alignas(CACHE_LINE) PacketFifo m_queue;
 
   private:
@@ -147,6 +154,7 @@ class SwitchPort : public Port
     int64_t m_mostUnmarked{INT64_MAX}; ///< what `m_marker` need not be asked about
     uint32_t m_flows{0};               ///< of which the first, and not the last packet has come
     uint32_t m_telemetryUnit{1};
+    bool m_queuesAll{false}; ///< none passes (IsOpen)
     std::unique_ptr<QueueStats> m_stats;
     std::unique_ptr<CongestionPoint> m_congestionPoint;
     std::unique_ptr<RecentFlows> m_recent; ///< null: `m_flows` counts
