@@ -108,8 +108,12 @@ Hpcc::MeasureInflight(const PathFacts& path, const AckSample& ack)
         const double txRate =
             static_cast<double>(txBytes) * 8.0 / (static_cast<double>(tauNs) * 1e-9);
         // u = txRate / B + min(q, q') * (nicRate / B) / maxBDP (docs/sources/published-simulator.md, "Controllers")
-        const double u = txRate / rate + std::min(hop.queueBytes, last.queueBytes) *
-                                             path.hostRateBps / rate / path.maxBdpBytes;
+        const auto queueBytes = std::min(hop.queueBytes, last.queueBytes);
+        double u = txRate / rate;
+        if (queueBytes > 0) // rarely, and two divisions
+        {
+            u += queueBytes * path.hostRateBps / rate / path.maxBdpBytes;
+        }
         if (u > maxUtilisation)
         {
             maxUtilisation = u;

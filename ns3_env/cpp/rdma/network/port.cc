@@ -42,7 +42,7 @@ Port::Port(NetworkContext& network, uint32_t nodeId, uint32_t index)
     : m_network(network),
       m_arrivalEvent(this, nodeId),
       m_nodeId(nodeId),
-      m_index(index),
+      m_index(static_cast<uint16_t>(index)),
       m_txEvent(this, nodeId)
 {
 }
@@ -107,23 +107,29 @@ Port::OnArrival()
         m_arrivalEvent.Arm(packet->arrival - now);
     }
     packet->arrival = now;
-    if (m_watched && !m_peer->Passes(packet)) [[unlikely]]
+    if ((m_attended || packet->flow == nullptr) && !TakesIn(packet)) [[unlikely]]
     {
         return;
-    }
-    if (packet->flow == nullptr) [[unlikely]] // PFC is handled by the MAC itself
-    {
-        m_rxTrace(*packet);
-        m_pauseFramesReceived += packet->kind == PacketKind::Pause ? 1 : 0;
-        OnPfc(*packet);
-        m_network.Release(packet);
-        return;
-    }
-    if (m_traced) [[unlikely]]
-    {
-        m_rxTrace(*packet);
     }
     Receive(packet);
+}
+
+bool
+Port::TakesIn(Packet* packet)
+{
+    if (!m_peer->Passes(packet))
+    {
+        return false;
+    }
+    m_rxTrace(*packet);
+    if (packet->flow != nullptr)
+    {
+        return true;
+    }
+    m_pauseFramesReceived += packet->kind == PacketKind::Pause ? 1 : 0;
+    OnPfc(*packet); // PFC is handled by the MAC itself
+    m_network.Release(packet);
+    return false;
 }
 
 void
@@ -202,7 +208,7 @@ void
 Port::SetLoss(const Corruption& corruption)
 {
     m_lossProbability = corruption.packetRate;
-    m_peer->m_watched |= corruption.packetRate > 0;
+    m_peer->m_attended |= corruption.packetRate > 0;
     if (corruption.bitErrorRate > 0)
     {
         SetDropFilter(Callback<bool, const Packet&>(

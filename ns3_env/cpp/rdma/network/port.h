@@ -60,7 +60,11 @@ class Port : public Object
     uint64_t TxBytes() const { return m_txBytes; }
 
     /// From now on its trace sources may have listeners.
-    void Watch() { m_traced = true; }
+    void Watch()
+    {
+        m_traced = true;
+        m_attended = true;
+    }
 
     /// Loses data and ACK packets on their way to the peer. A bit error rate takes the place of a filter.
     void SetLoss(const Corruption& corruption);
@@ -105,7 +109,7 @@ class Port : public Object
     /// WatchArrivals() was called, or what may lose packets is set.
     virtual bool Passes(Packet* packet);
     /// From now on Passes() is asked.
-    void WatchArrivals() { m_peer->m_watched = true; }
+    void WatchArrivals() { m_peer->m_attended = true; }
     /// The link has failed: of what waits here. The link is back: whether the peer is to be paused.
     virtual void OnFail(Picos) {}
     virtual void OnRecover() {}
@@ -131,6 +135,8 @@ class Port : public Object
     void Reserve();
     void TakeReserved();
     bool IsLost(const Packet& packet);
+    /// Whether what has come in is to be received, and not lost, or for the port itself.
+    bool TakesIn(Packet* packet);
 
     /// What a frame of this kind takes; most are as long as the one before it.
     Picos TransmissionTime(const Packet& packet);
@@ -154,8 +160,7 @@ class Port : public Object
     uint64_t m_reserved{0}; ///< number of its place, which it takes only if something waits
     bool m_isReserved{false};
     bool m_paused{false};
-    bool m_traced{false};  ///< somebody listens to a trace source
-    bool m_watched{false}; ///< the peer looks at what comes in first (Passes): it may be lost
+    bool m_traced{false}; ///< somebody listens to a trace source
     Port* m_peer{nullptr};
     PacketFifo m_control; ///< PFC frames, then feedback frames
 
@@ -167,7 +172,8 @@ class Port : public Object
     Flight m_incoming; ///< on the link towards this port
     Picos m_delay{0};
     uint32_t m_nodeId;
-    uint32_t m_index;
+    uint16_t m_index;
+    bool m_attended{false}; ///< somebody looks at what comes in: the peer first (Passes), or a trace source
 
     alignas(CACHE_LINE) uint64_t m_txBytes{0};
     std::array<LastFrame, 2> m_last; ///< data, others

@@ -130,7 +130,8 @@ template <class Whole>
 Whole
 Quantise(Whole value, uint32_t unit)
 {
-    return value - value % unit;
+    const bool powerOfTwo = (unit & (unit - 1)) == 0;
+    return value - (powerOfTwo ? value & (unit - 1) : value % unit);
 }
 
 } // namespace
