@@ -41,6 +41,61 @@ TEST("queue grows at 3 x the link rate")
     ASSERT_NEAR(slope, 3 * GBPS, 0.02 * GBPS, "slope in bit/s");
 }
 
+/// A port whose queue somebody watches queues every packet; without, those that find nothing before them pass.
+TEST("whether a packet joins an empty queue or passes makes no difference")
+{
+    struct Seen
+    {
+        std::vector<Picos> ends;
+        double meanQueue{0};
+        uint64_t maxQueue{0};
+        uint64_t changes{0};
+
+        void OnChange(uint64_t) { ++changes; }
+    };
+    const auto play = [](const std::string& controller, bool published, bool watched)
+    {
+        Scenario s = Dumbbell(4, 100 * GBPS);
+        s.published = published;
+        s.controllers[0].name = controller;
+        AddIncast(s, 4, 200'000, 3'000 * NS);
+        TestNetwork net(std::move(s));
+        Seen seen;
+        SwitchPort& port = net.PortTo(5, 6);
+        port.RecordQueue(0);
+        for (const auto& [id, sw] : net->Switches())
+        {
+            for (const auto& each : watched ? sw->Ports() : std::vector<Ptr<SwitchPort>>{})
+            {
+                each->TraceConnectWithoutContext("QueueBytes",
+                                                 MakeCallback(&Seen::OnChange, &seen));
+            }
+        }
+        net->Run();
+        for (const FlowRecord& flow : net->Records())
+        {
+            seen.ends.push_back(flow.end);
+        }
+        port.Stats()->Finish(NowPicos());
+        seen.meanQueue = port.Stats()->Mean();
+        seen.maxQueue = port.Stats()->Max();
+        return seen;
+    };
+    for (const std::string controller : {"hpcc", "dcqcn"})
+    {
+        for (bool published : {false, true})
+        {
+            const Case about(controller + (published ? ", published" : ", default"));
+            const Seen passing = play(controller, published, false);
+            const Seen queued = play(controller, published, true);
+            ASSERT_GT(queued.changes, 4 * 200 * 2, "each packet joins a queue");
+            ASSERT(passing.ends == queued.ends, "ends of flows");
+            ASSERT_EQ(passing.meanQueue, queued.meanQueue, "mean queue");
+            ASSERT_EQ(passing.maxQueue, queued.maxQueue, "longest queue");
+        }
+    }
+}
+
 /// With PFC on nothing is ever lost, and pauses spread over two switches to the senders.
 void
 PfcLossless(bool pfc)

@@ -9,6 +9,10 @@
 #include "ns3_env/cpp/test/suite.h"
 
 #include <array>
+#include <random>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 namespace ns3::env::rdma::test
 {
@@ -39,6 +43,63 @@ TEST("a free reserve takes no packet where headroom and threshold are exceeded")
     ASSERT_LT(buffer.Threshold(0), 1000, "the pool is nearly taken");
     ASSERT_EQ(buffer.Admits(0, 1000), false, "neither headroom nor threshold");
     ASSERT(buffer.Admits(0, 900), "headroom");
+}
+
+/// At random fills of both kinds of pool: what passes would have been admitted, and nobody paused or resumed by it.
+TEST("a packet that need not be counted leaves the buffer as it was")
+{
+    constexpr uint32_t PORTS = 4;
+    std::mt19937_64 random(3);
+    uint64_t passed = 0;
+    for (PoolSharing sharing : {PoolSharing::Thresholds, PoolSharing::Complete})
+    {
+        SharedBufferConfig config;
+        config.bufferBytes = 60'000;
+        config.sharing = sharing;
+        SharedBuffer buffer(config);
+        for (uint32_t port = 0; port < PORTS; ++port)
+        {
+            buffer.AddPort(sharing == PoolSharing::Thresholds ? 900 * port : 0, port);
+        }
+        std::vector<std::pair<uint32_t, uint32_t>> held;
+        for (int step = 0; step < 20'000; ++step)
+        {
+            const auto port = static_cast<uint32_t>(random() % PORTS);
+            const auto bytes = static_cast<uint32_t>(60 + random() % 1500);
+            if (buffer.LetsPass(port, bytes))
+            {
+                ++passed;
+                const auto state = [&]
+                {
+                    return std::tuple{buffer.UsedBytes(),
+                                      buffer.FreeBytes(),
+                                      buffer.SharedBytes(port)};
+                };
+                const auto before = state();
+                ASSERT(buffer.Admits(port, bytes), "admitted at step " << step);
+                buffer.Add(port, bytes);
+                ASSERT(!buffer.TakePause(port), "no pause at step " << step);
+                ASSERT_EQ(buffer.HeadroomUsed(port), 0, "headroom at step " << step);
+                buffer.Remove(port, bytes);
+                ASSERT(!buffer.TakeResume(port), "nothing to resume at step " << step);
+                ASSERT(state() == before, "as before at step " << step);
+            }
+            if (!held.empty() && random() % 100 < (step / 500 % 2 == 0 ? 40U : 60U))
+            {
+                std::swap(held[random() % held.size()], held.back());
+                buffer.Remove(held.back().first, held.back().second);
+                buffer.TakeResume(held.back().first);
+                held.pop_back();
+            }
+            else if (buffer.Admits(port, bytes))
+            {
+                buffer.Add(port, bytes);
+                buffer.TakePause(port);
+                held.emplace_back(port, bytes);
+            }
+        }
+    }
+    ASSERT_GT(passed, 2000, "it happens");
 }
 
 /// Reserve, pool, headroom, pause, resume and drop, in that order, on hand-computed numbers.
