@@ -74,7 +74,7 @@ install(TARGETS tcp-sim RUNTIME_DEPENDENCY_SET brought DESTINATION ns3_env/bin)
 add_executable(tcp-tests EXCLUDE_FROM_ALL ${TCP_TEST_SOURCES} "${CPP}/test/scenarios.cc"
                                           "${CPP}/test/test-runner.cc")
 target_link_libraries(tcp-tests PRIVATE tcp rdma rdma-base ns3::point-to-point)
-set_target_properties(tcp-tests PROPERTIES UNITY_BUILD OFF)
+compile_fast(tcp-tests tcp/episodes.h)
 
 # ns-3's TCP as its own examples use it, to compare with: `cmake --build DIR --target tcp-plain-loop`
 add_executable(tcp-plain-loop EXCLUDE_FROM_ALL "${CPP}/test/tcp_controllers/plain-loop.cc")
