@@ -64,6 +64,19 @@ class CFileController : public CongestionControl
                 .hopRecords = OF_POLICY(_reads_hops) != 0};
     }
 
+    IntRequest GetIntRequestOf(uint64_t sizeBytes, const PathFacts& facts) const override
+    {
+        const auto path = PathOf(facts);
+        const uint32_t every = OF_POLICY(_telemetry_every_ns)(&path, sizeBytes);
+        if (every == UINT32_MAX)
+        {
+            return {};
+        }
+        IntRequest request = GetIntRequest();
+        request.everyRtts = every / static_cast<double>(path.base_rtt_ns);
+        return request;
+    }
+
     double GetRateFloor(const FlowState& flow) const override
     {
         return LEAST_RATE_SHARE * flow.Path().minRateBps;
@@ -78,16 +91,13 @@ class CFileController : public CongestionControl
 
     void OnFlowStart(FlowState& flow) override
     {
-        const PathFacts& facts = flow.Path();
-        decltype(m_state.path) path{};
-        Assign(path.host_rate_kbps, facts.hostRateBps / 1e3);
-        Assign(path.base_rtt_ns, static_cast<double>(facts.baseRtt) / PS_PER_NS);
-        path.packet_bytes = facts.packetBytes;
-        const double last = facts.hops.empty() ? 0 : facts.hops.back().rateBps;
-        Receiver(path, last);
-        OF_POLICY(_reset)(&m_state, &path);
+        const auto path = PathOf(flow.Path());
+        const uint32_t every = OF_POLICY(_telemetry_every_ns)(&path, flow.SizeBytes());
+        m_sparse = every != 0 && every != UINT32_MAX;
         m_since = flow.StartTime();
-        flow.SetWindow(m_state.bdp_bytes);
+        OF_POLICY(_action) action{};
+        OF_POLICY(_start)(&m_state, &path, flow.SizeBytes(), &action);
+        Obey(flow, action);
     }
 
     void OnAck(FlowState& flow, const AckSample& ack) override
@@ -95,6 +105,11 @@ class CFileController : public CongestionControl
         ++m_acks;
         m_marks += ack.ecnMarked ? 1 : 0;
         m_acked += ack.newlyAckedBytes;
+        m_reported = m_reported || !ack.hops.empty();
+        if (m_sparse && m_reported && ack.hops.empty())
+        {
+            return; // a decision waits for what a packet tells
+        }
         std::vector<IntRecord>& before = m_before[ack.way];
         if (before.empty())
         {
@@ -110,11 +125,7 @@ class CFileController : public CongestionControl
         Observe(observation, flow, ack, before);
         OF_POLICY(_action) action{};
         OF_POLICY(_decide)(&m_state, &observation, &action);
-        const bool windowed = action.window_bytes != UINT32_MAX;
-        flow.SetWindow(windowed ? std::max<double>(action.window_bytes, GetWindowFloor(flow))
-                                : FlowState::NO_WINDOW);
-        flow.SetRate(
-            std::clamp(action.rate_kbps * 1e3, GetRateFloor(flow), flow.Path().hostRateBps));
+        Obey(flow, action);
         m_decisions++;
         before.assign(ack.hops.begin(), ack.hops.end());
         m_since = ack.now;
@@ -124,6 +135,25 @@ class CFileController : public CongestionControl
   private:
     /// A policy may go below the minimum rate, but never stop a flow for good.
     static constexpr double LEAST_RATE_SHARE = 0.01;
+
+    static OF_POLICY(_path) PathOf(const PathFacts& facts)
+    {
+        OF_POLICY(_path) path{};
+        Assign(path.host_rate_kbps, facts.hostRateBps / 1e3);
+        Assign(path.base_rtt_ns, static_cast<double>(facts.baseRtt) / PS_PER_NS);
+        path.packet_bytes = facts.packetBytes;
+        Receiver(path, facts.hops.empty() ? 0 : facts.hops.back().rateBps);
+        return path;
+    }
+
+    void Obey(FlowState& flow, const OF_POLICY(_action) & action) const
+    {
+        const bool windowed = action.window_bytes != UINT32_MAX;
+        flow.SetWindow(windowed ? std::max<double>(action.window_bytes, GetWindowFloor(flow))
+                                : FlowState::NO_WINDOW);
+        flow.SetRate(
+            std::clamp(action.rate_kbps * 1e3, GetRateFloor(flow), flow.Path().hostRateBps));
+    }
 
     /// Fills the members that the policy has.
     template <class Observation>
@@ -214,6 +244,8 @@ class CFileController : public CongestionControl
     }
 
     OF_POLICY(_state) m_state {};
+    bool m_sparse{false};   ///< some of the flow's packets carry telemetry
+    bool m_reported{false}; ///< switches report to this flow
     std::map<uint32_t, std::vector<IntRecord>>
         m_before;     ///< hops at the last decision, by the data's way
     Picos m_since{0}; ///< the last decision

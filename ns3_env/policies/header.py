@@ -249,6 +249,15 @@ class PolicySpec(Strict):
         return tuple(dict.fromkeys(name for entry in self.observation for name in entry.fields))
 
     @property
+    def telemetry_attributes(self) -> dict[str, float]:
+        """Attributes of an agent whose packets carry telemetry when this policy's do."""
+        told = {
+            "TelemetryFromBdps": self.telemetry_from_bdps,
+            "TelemetryEveryRtts": self.telemetry_every_rtts,
+        }
+        return {key: value for key, value in told.items() if value}
+
+    @property
     def remembers(self) -> bool:
         """Whether more than the current observation is read, so that a history has to be kept."""
         return not self.network.carries and (self.network.kind == "lstm" or self.history > 1)

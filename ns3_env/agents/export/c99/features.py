@@ -25,6 +25,8 @@ MEMBERS = {
     "hop_tx_ns": ("uint32_t", "between both records; 0: there is one alone"),
     "hop_flows": ("uint32_t", "flows counted at that hop"),
 }
+#: Of them, what a flow whose packets carry no telemetry is not shown.
+TELEMETRY = ("rtt_ns", *(name for name in MEMBERS if name.startswith("hop_")))
 #: Values that several features share.
 LOCALS = {
     "hop_bdp": "const uint64_t hop_bdp = (uint64_t)o->hop_rate_kbps * s->path.base_rtt_ns / 8000000U;",
