@@ -131,6 +131,7 @@ TARGET = {"derived": "rtt_target", "margin": 1.0, "target": 0.1, "gain": 2.0}
             "mlp",
             {"observation": [{"field": "attained"}, TARGET], "telemetry_from_bdps": 4000.0, "action": RATE},
         ),
+        ("mlp", {"decides_from_bdps": 2.0, "clock": START}),
         ("carried", {"shortcut": 5, "observation": PLAIN, "clock": START}),
         ("carried", {"shortcut": 5, "observation": PLAIN}),
     ],

@@ -200,7 +200,7 @@ def under(entry: Entry, scenario: Scenario) -> tuple[Scenario, TrainedPolicy | P
     if isinstance(loaded.policy, NetworkPolicy) and entry.placement == "simulator":
         return asked.playing(loaded.policy.path), None
     if isinstance(loaded.policy, NetworkPolicy):
-        asked = asked.with_agent(loaded.policy.spec.telemetry_attributes)
+        asked = asked.with_agent(loaded.policy.spec.agent_attributes)
     if loaded.clock is not None:  # the one that the policy was trained with
         asked = asked.model_copy(update={"clock": loaded.clock})
     return asked, loaded

@@ -106,7 +106,7 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
         "weight_bytes": tables.size_bytes - function_bytes,
         "function_bytes": function_bytes,
         "meaning": action.meaning,
-        "clock": ("before a flow's first packet, " if start.decides else "") + "at its first ACK, and "
+        "clock": start.when + "at its first ACK, and "
         + ("at every ACK" if fraction == 0 else f"again {fraction} / 65536 of the last RTT later"),
         "telemetry": start.meaning,
         "telemetry_every": _body(start.telemetry, "path", "size_bytes"),

@@ -59,7 +59,7 @@ def record_decisions(
         raise ConfigError("the scenario has no flow under the agent: nothing to compare on")
     states, actions = SlotStates(policy), policy.spec.action_map
     own = env.model_copy(update={"fields": list(policy.fields)})
-    scenario = scenario.with_agent(policy.spec.telemetry_attributes)
+    scenario = scenario.with_agent(policy.spec.agent_attributes)
     playing: dict[int, list[tuple[Numbers, Numbers]]] = {}
     flows: list[list[tuple[Numbers, Numbers]]] = []
     episodes = decisions = 0
