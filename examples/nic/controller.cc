@@ -3,6 +3,7 @@
 //
 // POLICY is what the file's functions begin with, POLICY_FILE the file's name. All that decides is in that file; here
 // stands what a NIC has beside it: counters of a flow, and the choice of the most congested hop.
+#include "ns3/object-factory.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
 #include "ns3_env/cpp/contract/declaration.h"
 
@@ -42,6 +43,10 @@ Assign(T& member, double value)
     member = value >= most ? std::numeric_limits<T>::max()
                            : static_cast<T>(std::llround(std::max(value, 0.0)));
 }
+
+/// Whether a policy has a safety, which hands flows over.
+template <class Action>
+constexpr bool HANDS_OVER = requires(Action action) { action.fallback; };
 
 } // namespace
 
@@ -97,11 +102,16 @@ class CFileController : public CongestionControl
         m_since = flow.StartTime();
         OF_POLICY(_action) action{};
         OF_POLICY(_start)(&m_state, &path, flow.SizeBytes(), &action);
-        Obey(flow, action);
+        Obey(flow, action, flow.StartTime());
     }
 
     void OnAck(FlowState& flow, const AckSample& ack) override
     {
+        if (m_successor)
+        {
+            m_successor->OnAck(flow, ack);
+            return;
+        }
         ++m_acks;
         m_marks += ack.ecnMarked ? 1 : 0;
         m_acked += ack.newlyAckedBytes;
@@ -125,11 +135,36 @@ class CFileController : public CongestionControl
         Observe(observation, flow, ack, before);
         OF_POLICY(_action) action{};
         OF_POLICY(_decide)(&m_state, &observation, &action);
-        Obey(flow, action);
+        Obey(flow, action, ack.now);
         m_decisions++;
         before.assign(ack.hops.begin(), ack.hops.end());
         m_since = ack.now;
         m_acks = m_marks = m_acked = 0;
+    }
+
+    void OnNack(FlowState& flow, Picos now) override
+    {
+        if (m_successor)
+        {
+            m_successor->OnNack(flow, now);
+        }
+    }
+
+    void OnTimeout(FlowState& flow, Picos now) override
+    {
+        if (m_successor)
+        {
+            m_successor->OnTimeout(flow, now);
+        }
+    }
+
+    std::vector<std::pair<std::string, double>> GetCounters() const override
+    {
+        if constexpr (HANDS_OVER<OF_POLICY(_action)>)
+        {
+            return {{"policy_fallbacks", m_successor ? 1 : 0}};
+        }
+        return {};
     }
 
   private:
@@ -146,13 +181,22 @@ class CFileController : public CongestionControl
         return path;
     }
 
-    void Obey(FlowState& flow, const OF_POLICY(_action) & action) const
+    template <class Action>
+    void Obey(FlowState& flow, const Action& action, Picos now)
     {
         const bool windowed = action.window_bytes != UINT32_MAX;
         flow.SetWindow(windowed ? std::max<double>(action.window_bytes, GetWindowFloor(flow))
                                 : FlowState::NO_WINDOW);
         flow.SetRate(
             std::clamp(action.rate_kbps * 1e3, GetRateFloor(flow), flow.Path().hostRateBps));
+        if constexpr (HANDS_OVER<Action>)
+        {
+            if (action.fallback != 0)
+            {
+                m_successor = ObjectFactory("rdma::swift").Create<CongestionControl>();
+                m_successor->OnTakeOver(flow, now);
+            }
+        }
     }
 
     /// Fills the members that the policy has.
@@ -244,8 +288,9 @@ class CFileController : public CongestionControl
     }
 
     OF_POLICY(_state) m_state {};
-    bool m_sparse{false};   ///< some of the flow's packets carry telemetry
-    bool m_reported{false}; ///< switches report to this flow
+    Ptr<CongestionControl> m_successor; ///< that a safety has handed the flow over to
+    bool m_sparse{false};               ///< some of the flow's packets carry telemetry
+    bool m_reported{false};             ///< switches report to this flow
     std::map<uint32_t, std::vector<IntRecord>>
         m_before;     ///< hops at the last decision, by the data's way
     Picos m_since{0}; ///< the last decision

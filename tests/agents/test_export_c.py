@@ -19,7 +19,7 @@ from ns3_env.agents.export.c99.file import MOST_TABLE_BYTES, c_file
 from ns3_env.agents.export.c99.recorded import record_decisions
 from ns3_env.agents.runs.checkpoint import env_of
 from ns3_env.eval.commands.export import main
-from ns3_env.policies.file import PolicyFile, write_policy
+from ns3_env.policies.file import PolicyFile, read_policy, write_policy
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.released import named_controller, released_names
 from ns3_env.scenario import Controller, Scenario
@@ -29,7 +29,7 @@ from ns3_env.simulator import PLUGINS_VARIABLE, Simulator, find_executable, load
 from ns3_env.simulator.results import charged_slowdowns
 from tests.paths import ROOT
 from tests.samples.files import Refused
-from tests.samples.policy_files import tiny
+from tests.samples.policy_files import policy_file, tiny
 
 pytestmark = pytest.mark.skipif(
     shutil.which("cc") is None and shutil.which("gcc") is None, reason="there is no C compiler (cc, gcc)"
@@ -225,8 +225,8 @@ int main(void)
             {observation}
             {name}_decide(&s, &o, &a);
         }}
-        if (a.action_q16 > 65536 || a.action_q16 < -65536 || a.window_bytes > s.bdp_bytes
-            || a.rate_kbps > p.host_rate_kbps)
+        if (a.action_q16 > 65536 || a.action_q16 < -65536 || a.rate_kbps > p.host_rate_kbps
+            || (a.window_bytes > s.bdp_bytes && a.window_bytes != UINT32_MAX))
         {{
             return 1;
         }}
@@ -254,18 +254,46 @@ def test_no_telemetry_leads_beyond_the_path_or_to_undefined_arithmetic(
         assert done.returncode == 0, (path.name, done.stderr)
 
 
-@pytest.fixture(scope="module")
-def plugin(released: dict[str, Path]) -> Path:
-    """What the example makes of courier-2's file."""
-    folder = released["courier-2"].parent
+def built(file: Path) -> Path:
+    """What the example makes of a C file."""
+    folder = file.parent / f"build_{file.stem}"
     programs = Path(sys.executable).parent
     cmake, ninja = str(programs / "cmake"), f"-DCMAKE_MAKE_PROGRAM={programs / 'ninja'}"
     tools = ["-G", "Ninja", ninja, f"-DPython_EXECUTABLE={sys.executable}"]
-    source, file = str(ROOT / "examples" / "nic"), f"-DPOLICY_FILE={released['courier-2']}"
-    for command in ([cmake, "-S", source, "-B", str(folder), *tools, file], [cmake, "--build", str(folder)]):
+    source, named = str(ROOT / "examples" / "nic"), f"-DPOLICY_FILE={file}"
+    for command in ([cmake, "-S", source, "-B", str(folder), *tools, named], [cmake, "--build", str(folder)]):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "courier_2_nic.so"
+    return folder / f"{file.stem}.so"
+
+
+@pytest.fixture(scope="module")
+def plugin(released: dict[str, Path]) -> Path:
+    return built(released["courier-2"])
+
+
+def test_a_safety_bounds_windows_and_hands_over_to_swift_as_in_the_simulator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    safety = {"most_rtts": 2.0, "ranges": {"rtt": [0.0, 9.0], "goodput": [0.0, 1e2]}}
+    file = policy_file(tmp_path / "grows", "mlp", 4, zero=True, safety=safety)
+    made = read_policy(file)
+    grows = {**made.tensors, "layers.1.bias": np.full_like(made.tensors["layers.1.bias"], 1.5)}
+    write_policy(file, PolicyFile(made.spec, grows))
+    assert main([str(file), "--format", "c", "--out", str(tmp_path / "grows_nic.c")]) == 0
+    monkeypatch.setenv(PLUGINS_VARIABLE, "")
+    load_plugins([built(tmp_path / "grows_nic.c")])
+    both = (Controller(name="policy", attributes={"File": str(file)}), Controller(name="grows_nic"))
+    fallbacks = []
+    with Simulator() as simulator:
+        for flows in (4, 24):
+            original, own = (simulator.play(incast(flows, 600_000, controller)) for controller in both)
+            assert charged_slowdowns(own).mean() == pytest.approx(
+                charged_slowdowns(original).mean(), rel=0.01
+            )
+            fallbacks += [results["counters"]["policy_fallbacks"] for results in (original, own)]
+            assert flows > 4 or original["counters"]["policy_windows_bounded"] > 0
+    assert fallbacks == [0, 0, 24, 24]
 
 
 def test_as_a_plugin_the_file_plays_as_the_policy_does(plugin: Path, monkeypatch: pytest.MonkeyPatch) -> None:

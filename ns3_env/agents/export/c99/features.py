@@ -85,7 +85,7 @@ FEATURES = {
     "remaining": Feature(("remaining_bytes",), ("o->remaining_bytes", "s->bdp_bytes")),
 }  # fmt: skip
 #: What a quotient that is not transformed is cut at, in Q16.
-_MOST_PLAIN = 32767
+MOST_PLAIN = 32767
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,12 @@ class Inputs:
     fields: tuple[str, ...]
 
 
-def inputs_of(source: str, observation: list[AnyInput]) -> Inputs:
-    """The inputs in C. Raises ConfigError for a field that a NIC's integers do not give."""
-    members: set[str] = set()
+def inputs_of(source: str, observation: list[AnyInput], also: frozenset[str] = frozenset()) -> Inputs:
+    """The inputs in C; ``also``: members that something else reads.
+
+    Raises ConfigError for a field that a NIC's integers do not give.
+    """
+    members = set(also)
     needs: set[str] = set()
     pieces: set[str] = set()
     lines: list[str] = []
@@ -130,7 +133,7 @@ def inputs_of(source: str, observation: list[AnyInput]) -> Inputs:
         most = int(FIELDS[INDEX[entry.field]].high)
         n, d = feature.over
         call = (
-            f"symlog_q16({n}, {d}, {most}U)" if symlog else f"share_q16({n}, {d}, {min(most, _MOST_PLAIN)}U)"
+            f"symlog_q16({n}, {d}, {most}U)" if symlog else f"share_q16({n}, {d}, {min(most, MOST_PLAIN)}U)"
         )
         lines.append(f"x[{i}] = {call}; /* {entry.field} */")
         if feature.negative:

@@ -11,6 +11,7 @@ from ns3_env.agents.export.c99.actions import action_of
 from ns3_env.agents.export.c99.features import MEMBERS, inputs_of
 from ns3_env.agents.export.c99.network import network_of
 from ns3_env.agents.export.c99.quantise import Tables
+from ns3_env.agents.export.c99.safety import secured_of
 from ns3_env.agents.export.c99.start import start_of
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import KEY, PolicyFile
@@ -58,10 +59,6 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
         ConfigError: it takes something that the C file cannot have, or too many tables.
     """
     spec = policy.spec
-    if spec.safety is not None:
-        raise ConfigError(
-            f"{source}: safety: --format c has no Swift to fall back to: export a file without a safety"
-        )
     if isinstance(spec.clock, PerFlowRtt):
         fraction = round(65536 * spec.clock.rtt_fraction)
     elif isinstance(spec.clock, PerAck):
@@ -72,10 +69,13 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
             " per_flow_rtt or per_ack"
         )
     tables = Tables(source)
-    inputs = inputs_of(source, spec.observation)
+    safety = secured_of(source, name, spec)
+    inputs = inputs_of(source, spec.observation, safety.members)
     start = start_of(source, name, spec, inputs.members)
     network, action = network_of(policy, tables), action_of(source, dict(spec.action))
-    functions, function_bytes = _functions(inputs.pieces | network.pieces | action.pieces, tables)
+    functions, function_bytes = _functions(
+        inputs.pieces | network.pieces | action.pieces | safety.pieces, tables
+    )
     if tables.size_bytes > MOST_TABLE_BYTES:
         raise ConfigError(
             f"{source}: its {tables.weights:,} weights take {tables.size_bytes:,} B of tables, and --format c"
@@ -125,6 +125,11 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
         "observe": _body("\n".join(f"    {line}" for line in (*inputs.lines, *after)), "s", "o"),
         "network": _body(network.body, "s", "x"),
         "apply": action.body,
+        "safety": safety.functions,
+        "fallback": safety.member,
+        "check": safety.check,
+        "bound": safety.bound,
+        "use": safety.use,
         "x": "int32_t *x = s->seen[s->next];" if ring else f"int32_t x[{len(spec.observation)}];",
         "ring": f"    s->next = (s->next + 1) % {history};\n"
         f"    s->filled += s->filled < {history} ? 1 : 0;\n" if ring else "",

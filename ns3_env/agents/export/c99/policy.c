@@ -17,7 +17,7 @@
  *    $name$_start() with what window and rate it begins.
  * 2. Whenever a decision is due, fill a $name$_observation, call $name$_decide() and obey the action.
  *    Where only some packets carry telemetry, wait for the ACK of one; other ACKs are counted.
- *
+$use$ *
  * Units: times in ns, sizes in B, rates in kbit/s (1000 bit/s). Qn is a number in units of 2^-n.
  * Most: a BDP of 1 GiB, rates of 4 Tbit/s, times of 4 s. No input makes it divide by zero.
  * Two threads may decide for two flows at once. No constant is written, no other memory is touched.
@@ -67,7 +67,7 @@ struct $name$_action
     uint32_t window_bytes; /* most bytes in flight; UINT32_MAX: no window */
     uint32_t rate_kbps; /* of pacing */
     int32_t action_q16; /* what the network said, in [-65536, 65536] */
-};
+$fallback$};
 
 /*
  * Which packets of a flow of so many bytes of payload carry telemetry: one that leaves so many ns after the last
@@ -125,17 +125,17 @@ $apply$
     action->action_q16 = a;
 }
 
-/* Asks the network, and does what it says. */
+$safety$/* Asks the network, and does what it says. */
 static void answer(struct $name$_state *s, const struct $name$_observation *o,
     struct $name$_action *action)
 {
     $x$
     int32_t a;
     observe(s, o, x);
-$ring$    a = network(s, x);
+$check$$ring$    a = network(s, x);
     a = a < -65536 ? -65536 : a > 65536 ? 65536 : a;
     apply(s, a, action);
-    s->last_action_q16 = a;
+$bound$    s->last_action_q16 = a;
 }
 
 uint32_t $name$_telemetry_every_ns(const struct $name$_path *path, uint64_t size_bytes)
