@@ -20,7 +20,7 @@ FILE = Path(__file__).parents[1] / "images" / "nic.png"
 CELLS = (
     "incast-8", "incast-64", "fat-tree-48", "joining-4", "long-short", "websearch-30", "websearch-incast",
 )  # fmt: skip
-POLICIES = ("courier", "fdcc", "rlcc")
+POLICIES = ("courier", "courier-2", "courier-3", "scout", "fdcc", "rlcc")
 
 
 def slowdowns(folder: Path, cell: str, controller: str) -> list[float]:
@@ -32,30 +32,34 @@ def slowdowns(folder: Path, cell: str, controller: str) -> list[float]:
 
 def main(folder: Path) -> None:
     """A dot for each cell and policy: the ratio of means with the paired difference's 95 % interval."""
-    figure = Figure(figsize=(8, 3), layout="constrained")
+    figure = Figure(figsize=(9, 3.2), layout="constrained")
     axes = figure.add_subplot()
     for n, policy in enumerate(POLICIES):
         for i, cell in enumerate(CELLS):
-            its, own = (np.array(slowdowns(folder, cell, name)) for name in (policy, f"{policy}_nic"))
+            its, own = (
+                np.array(slowdowns(folder, cell, name))
+                for name in (policy, f"{policy.replace('-', '_')}_nic")
+            )
             change = 100 * (own - its) / its.mean()
             half = stats.t.ppf(0.975, len(its) - 1) * change.std(ddof=1) / np.sqrt(len(its))
             print(f"{policy} {cell}: {its.mean():.3f} {own.mean():.3f}, {change.mean():+.2f} ± {half:.2f} %")
             axes.errorbar(
-                i + 0.22 * (n - 1),
+                i + 0.13 * (n - 2.5),
                 change.mean(),
                 half,
-                fmt="os^"[n],
+                fmt="osD^vX"[n],
+                markersize=4,
                 color=f"C{n}",
-                capsize=3,
+                capsize=2,
                 label=policy if i == 0 else None,
             )
     axes.axhline(0, color="0.6", linewidth=0.8)
     axes.axhline(1, color="0.4", linewidth=0.8, linestyle="--")
-    axes.text(len(CELLS) - 0.55, 1.03, "1 % is allowed", ha="right", va="bottom", color="0.3", fontsize=8)
+    axes.text(len(CELLS) - 0.55, 1.05, "1 % is allowed", ha="right", va="bottom", color="0.3", fontsize=8)
     axes.set_xticks(range(len(CELLS)), [cell.replace("websearch-", "websearch-\n") for cell in CELLS])
-    axes.set_ylim(-1.3, 1.3)
+    axes.set_ylim(-3.2, 3.2)
     axes.set_ylabel("mean slowdown, change (%)")
-    axes.legend(loc="lower right", ncols=3, frameon=False)
+    axes.legend(loc="lower right", ncols=2, frameon=False)
     figure.savefig(FILE, dpi=110)
 
 

@@ -3,6 +3,7 @@
 //
 // POLICY is what the file's functions begin with, POLICY_FILE the file's name. All that decides is in that file; here
 // stands what a NIC has beside it: counters of a flow, and the choice of the most congested hop.
+#include "ns3/object-factory.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
 #include "ns3_env/cpp/contract/declaration.h"
 
@@ -43,6 +44,10 @@ Assign(T& member, double value)
                            : static_cast<T>(std::llround(std::max(value, 0.0)));
 }
 
+/// Whether a policy has a safety, which hands flows over.
+template <class Action>
+constexpr bool HANDS_OVER = requires(Action action) { action.fallback; };
+
 } // namespace
 
 /// Counts for one flow what the policy observes, asks it when a decision is due, and obeys.
@@ -64,6 +69,19 @@ class CFileController : public CongestionControl
                 .hopRecords = OF_POLICY(_reads_hops) != 0};
     }
 
+    IntRequest GetIntRequestOf(uint64_t sizeBytes, const PathFacts& facts) const override
+    {
+        const auto path = PathOf(facts);
+        const uint32_t every = OF_POLICY(_telemetry_every_ns)(&path, sizeBytes);
+        if (every == UINT32_MAX)
+        {
+            return {};
+        }
+        IntRequest request = GetIntRequest();
+        request.everyRtts = every / static_cast<double>(path.base_rtt_ns);
+        return request;
+    }
+
     double GetRateFloor(const FlowState& flow) const override
     {
         return LEAST_RATE_SHARE * flow.Path().minRateBps;
@@ -78,23 +96,30 @@ class CFileController : public CongestionControl
 
     void OnFlowStart(FlowState& flow) override
     {
-        const PathFacts& facts = flow.Path();
-        decltype(m_state.path) path{};
-        Assign(path.host_rate_kbps, facts.hostRateBps / 1e3);
-        Assign(path.base_rtt_ns, static_cast<double>(facts.baseRtt) / PS_PER_NS);
-        path.packet_bytes = facts.packetBytes;
-        const double last = facts.hops.empty() ? 0 : facts.hops.back().rateBps;
-        Receiver(path, last);
-        OF_POLICY(_reset)(&m_state, &path);
+        const auto path = PathOf(flow.Path());
+        const uint32_t every = OF_POLICY(_telemetry_every_ns)(&path, flow.SizeBytes());
+        m_sparse = every != 0 && every != UINT32_MAX;
         m_since = flow.StartTime();
-        flow.SetWindow(m_state.bdp_bytes);
+        OF_POLICY(_action) action{};
+        OF_POLICY(_start)(&m_state, &path, flow.SizeBytes(), &action);
+        Obey(flow, action, flow.StartTime());
     }
 
     void OnAck(FlowState& flow, const AckSample& ack) override
     {
+        if (m_successor)
+        {
+            m_successor->OnAck(flow, ack);
+            return;
+        }
         ++m_acks;
         m_marks += ack.ecnMarked ? 1 : 0;
         m_acked += ack.newlyAckedBytes;
+        m_reported = m_reported || !ack.hops.empty();
+        if (m_sparse && m_reported && ack.hops.empty())
+        {
+            return; // a decision waits for what a packet tells
+        }
         std::vector<IntRecord>& before = m_before[ack.way];
         if (before.empty())
         {
@@ -110,20 +135,69 @@ class CFileController : public CongestionControl
         Observe(observation, flow, ack, before);
         OF_POLICY(_action) action{};
         OF_POLICY(_decide)(&m_state, &observation, &action);
-        const bool windowed = action.window_bytes != UINT32_MAX;
-        flow.SetWindow(windowed ? std::max<double>(action.window_bytes, GetWindowFloor(flow))
-                                : FlowState::NO_WINDOW);
-        flow.SetRate(
-            std::clamp(action.rate_kbps * 1e3, GetRateFloor(flow), flow.Path().hostRateBps));
+        Obey(flow, action, ack.now);
         m_decisions++;
         before.assign(ack.hops.begin(), ack.hops.end());
         m_since = ack.now;
         m_acks = m_marks = m_acked = 0;
     }
 
+    void OnNack(FlowState& flow, Picos now) override
+    {
+        if (m_successor)
+        {
+            m_successor->OnNack(flow, now);
+        }
+    }
+
+    void OnTimeout(FlowState& flow, Picos now) override
+    {
+        if (m_successor)
+        {
+            m_successor->OnTimeout(flow, now);
+        }
+    }
+
+    std::vector<std::pair<std::string, double>> GetCounters() const override
+    {
+        if constexpr (HANDS_OVER<OF_POLICY(_action)>)
+        {
+            return {{"policy_fallbacks", m_successor ? 1 : 0}};
+        }
+        return {};
+    }
+
   private:
     /// A policy may go below the minimum rate, but never stop a flow for good.
     static constexpr double LEAST_RATE_SHARE = 0.01;
+
+    static OF_POLICY(_path) PathOf(const PathFacts& facts)
+    {
+        OF_POLICY(_path) path{};
+        Assign(path.host_rate_kbps, facts.hostRateBps / 1e3);
+        Assign(path.base_rtt_ns, static_cast<double>(facts.baseRtt) / PS_PER_NS);
+        path.packet_bytes = facts.packetBytes;
+        Receiver(path, facts.hops.empty() ? 0 : facts.hops.back().rateBps);
+        return path;
+    }
+
+    template <class Action>
+    void Obey(FlowState& flow, const Action& action, Picos now)
+    {
+        const bool windowed = action.window_bytes != UINT32_MAX;
+        flow.SetWindow(windowed ? std::max<double>(action.window_bytes, GetWindowFloor(flow))
+                                : FlowState::NO_WINDOW);
+        flow.SetRate(
+            std::clamp(action.rate_kbps * 1e3, GetRateFloor(flow), flow.Path().hostRateBps));
+        if constexpr (HANDS_OVER<Action>)
+        {
+            if (action.fallback != 0)
+            {
+                m_successor = ObjectFactory("rdma::swift").Create<CongestionControl>();
+                m_successor->OnTakeOver(flow, now);
+            }
+        }
+    }
 
     /// Fills the members that the policy has.
     template <class Observation>
@@ -214,6 +288,9 @@ class CFileController : public CongestionControl
     }
 
     OF_POLICY(_state) m_state {};
+    Ptr<CongestionControl> m_successor; ///< that a safety has handed the flow over to
+    bool m_sparse{false};               ///< some of the flow's packets carry telemetry
+    bool m_reported{false};             ///< switches report to this flow
     std::map<uint32_t, std::vector<IntRecord>>
         m_before;     ///< hops at the last decision, by the data's way
     Picos m_since{0}; ///< the last decision

@@ -168,6 +168,7 @@ class PolicySpec(Strict):
         clock: when a flow decides.
         decision_quantum_ns: flows due within it decide together.
         telemetry_bytes: what each packet carried for it, on the wire.
+        decides_from_bdps: flows of at most so many BDPs of their path leave at line rate, and never decide.
         telemetry_from_bdps: flows of at most so many BDPs of their path carry none, and see none.
         telemetry_every_rtts: of other flows, packets that leave so many base RTTs after the last that did.
         safety: bounds of its windows, and observations beyond which Swift steers the flow; none: neither.
@@ -181,6 +182,7 @@ class PolicySpec(Strict):
     clock: Clock
     decision_quantum_ns: int = Field(default=0, ge=0, le=MAX_TIME_NS, strict=True)
     telemetry_bytes: int = Field(ge=0, le=MAX_TELEMETRY_BYTES, strict=True)
+    decides_from_bdps: Bdps = Field(default=0.0, ge=0)
     telemetry_from_bdps: Bdps = Field(default=0.0, ge=0)
     telemetry_every_rtts: Rtts = Field(default=0.0, ge=0)
     safety: Safety | None = None
@@ -189,7 +191,7 @@ class PolicySpec(Strict):
     @model_serializer(mode="wrap")
     def _without_default(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         content: dict[str, Any] = write(self)
-        for key in ("telemetry_from_bdps", "telemetry_every_rtts"):
+        for key in ("decides_from_bdps", "telemetry_from_bdps", "telemetry_every_rtts"):
             if content[key] == 0:  # the bytes of other files stay as they are
                 del content[key]
         return content
@@ -247,6 +249,16 @@ class PolicySpec(Strict):
     def fields(self) -> tuple[str, ...]:
         """Telemetry fields that are observed, each once, in the order in which the inputs need them."""
         return tuple(dict.fromkeys(name for entry in self.observation for name in entry.fields))
+
+    @property
+    def agent_attributes(self) -> dict[str, float]:
+        """Attributes of an agent that decides and has telemetry of the flows that this policy has."""
+        told = {
+            "DecidesFromBdps": self.decides_from_bdps,
+            "TelemetryFromBdps": self.telemetry_from_bdps,
+            "TelemetryEveryRtts": self.telemetry_every_rtts,
+        }
+        return {key: value for key, value in told.items() if value}
 
     @property
     def remembers(self) -> bool:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ns3_env.agents.export.c99.export import export_c
 from ns3_env.agents.export.export import export
 from ns3_env.agents.export.safety import secured
 from ns3_env.errors import ConfigError, ScenarioError
@@ -134,8 +133,6 @@ def test_what_cannot_fall_back_refuses_a_safety(tmp_path: Path) -> None:
         NetworkPolicy.load(file).predict(np.zeros((1, 5), np.float32))
     with pytest.raises(ConfigError, match="safety"):
         export(file, "onnx", tmp_path / "policy.onnx")
-    with pytest.raises(ConfigError, match="safety: --format c has no Swift"):
-        export_c(file, tmp_path / "policy.c")
 
 
 def test_flows_of_tcp_fall_back_too(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Telemetry that short flows and most packets go without; decisions before the first packet."""
+"""Short flows without decisions, packets without telemetry; decisions before the first packet."""
 
 from __future__ import annotations
 
@@ -66,6 +66,15 @@ def test_a_flow_above_the_line_carries_telemetry(tmp_path: Path) -> None:
     assert delay_ns(policy, 60_000) > 8e9 * 60 * CARRIED / RATE * 0.99
 
 
+def test_a_flow_below_the_line_leaves_at_line_rate_and_decides_nothing(tmp_path: Path) -> None:
+    policy = always(tmp_path / "policy", -0.9, decides_from_bdps=2.0)  # it shrinks every window
+    assert delay_ns(policy, 150_000) == 0
+    assert delay_ns(policy, 160_000) > 10_000
+    asked = alone(150_000, controller_counters=True)
+    for placement in ("simulator", "python"):
+        assert decisions_taken(played(policy, asked, placement)) == 0
+
+
 def test_sparse_telemetry_costs_its_bytes_on_as_few_packets_as_were_asked_for(tmp_path: Path) -> None:
     packets, bytes_ = 1000, {}
     for every in (0.0, 0.2, 1e5):  # the last: the first packet alone
@@ -100,7 +109,9 @@ def test_the_first_window_is_decided_where_the_clock_says_so(tmp_path: Path) -> 
         assert at_start[-1] == pytest.approx(start_bdps * bdp / 1.25)  # 1 / (1 - alpha a), alpha 0.5
 
 
-@pytest.mark.parametrize("changes", [{"telemetry_from_bdps": 1.0}, {"telemetry_every_rtts": 0.3}, {}])
+@pytest.mark.parametrize(
+    "changes", [{"telemetry_from_bdps": 1.0}, {"telemetry_every_rtts": 0.3}, {"decides_from_bdps": 1.0}, {}]
+)
 def test_both_placements_give_the_same_results(tmp_path: Path, changes: dict[str, float]) -> None:
     clock = PerFlowRtt(rtt_fraction=0.4, start_bdps=0.5)
     policy = policy_file(tmp_path / "policy.safetensors", "mlp", 12, clock=clock, **changes)
@@ -115,11 +126,11 @@ def test_both_placements_give_the_same_results(tmp_path: Path, changes: dict[str
 
 def test_files_of_other_policies_keep_their_bytes(tmp_path: Path) -> None:
     spec = read_policy(policy_file(tmp_path / "policy", "mlp", 4)).spec.model_dump()
-    assert not {"telemetry_from_bdps", "telemetry_every_rtts"} & set(spec)
+    assert not {"decides_from_bdps", "telemetry_from_bdps", "telemetry_every_rtts"} & set(spec)
     assert "start_bdps" not in spec["clock"]
 
 
-@pytest.mark.parametrize("key", ["telemetry_from_bdps", "telemetry_every_rtts"])
+@pytest.mark.parametrize("key", ["decides_from_bdps", "telemetry_from_bdps", "telemetry_every_rtts"])
 def test_what_cannot_be_is_refused(tmp_path: Path, key: str) -> None:
     with pytest.raises((ConfigError, ValueError), match=key):
         policy_file(tmp_path / "policy", "mlp", 4, **{key: -1.0})

@@ -72,6 +72,9 @@ class NetworkConfig(Strict):
     telemetry_bytes: TelemetryBytes | None = Field(
         default=None, ge=0, description="of a packet on the wire; none: what the fields cost"
     )
+    decides_from_bdps: Bdps = Field(
+        default=0.0, ge=0, description="flows of at most so many BDPs leave at line rate, and never decide"
+    )
     telemetry_from_bdps: Bdps = Field(
         default=0.0, ge=0, description="flows of at most so many BDPs carry no telemetry, and see none"
     )
@@ -120,6 +123,7 @@ class NetworkConfig(Strict):
             "action": {"name": self.action.name, **self.action.settings},
             "clock": self.clock.model_dump(),
             "telemetry_bytes": cost,
+            "decides_from_bdps": self.decides_from_bdps,
             "telemetry_from_bdps": self.telemetry_from_bdps,
             "telemetry_every_rtts": self.telemetry_every_rtts,
         }

@@ -214,6 +214,12 @@ DecidingController::GetTypeId()
                   "Start with a window of one BDP (Zhang 2023, sec. 4.2); otherwise none.",
                   &DecidingController::m_initialWindow,
                   true)
+            .Number("DecidesFromBdps",
+                    "Flows of at most so many BDPs leave at line rate without a window, carry no "
+                    "telemetry and are not decided for; -1: as the policy's file says, of an agent "
+                    "0.",
+                    &DecidingController::m_decidesFromBdps,
+                    {-1.0, -1.0, bounds::BDPS})
             .Number(
                 "TelemetryFromBdps",
                 "Flows of at most so many BDPs carry no telemetry; -1: as the policy's file says, "
@@ -254,7 +260,8 @@ DecidingController::Connect(DecisionBroker& broker,
     m_broker = &broker;
     m_flow = &flow;
     m_slot = slot;
-    m_clock = clock;
+    m_undecided = static_cast<double>(flow.SizeBytes()) <= DecidesFromBdps() * flow.Path().bdpBytes;
+    m_clock = m_undecided ? ClockSpec{} : clock;
     m_inBandTelemetry = inBandTelemetry;
     m_withoutTelemetry = IsWithoutTelemetry(flow.SizeBytes(), flow.Path());
     m_detour = !m_withoutTelemetry && TelemetryEveryRtts() > 0;
@@ -267,7 +274,8 @@ DecidingController::Connect(DecisionBroker& broker,
 bool
 DecidingController::IsWithoutTelemetry(uint64_t sizeBytes, const PathFacts& path) const
 {
-    return static_cast<double>(sizeBytes) <= TelemetryFromBdps() * path.bdpBytes;
+    const double most = std::max(TelemetryFromBdps(), DecidesFromBdps());
+    return static_cast<double>(sizeBytes) <= most * path.bdpBytes;
 }
 
 IntRequest
@@ -285,6 +293,11 @@ DecidingController::GetIntRequestOf(uint64_t sizeBytes, const PathFacts& path) c
 void
 DecidingController::OnFlowStart(FlowState& flow)
 {
+    if (m_undecided)
+    {
+        flow.SetWindow(FlowState::NO_WINDOW);
+        return;
+    }
     if (m_initialWindow)
     {
         flow.SetWindow(flow.Path().bdpBytes);
@@ -338,7 +351,7 @@ DecidingController::OnCongestionNotification(FlowState&, const CongestionNotific
 void
 DecidingController::Decide(Picos now)
 {
-    if (m_waiting || m_successor)
+    if (m_waiting || m_successor || m_undecided)
     {
         return;
     }

@@ -84,7 +84,7 @@ class TeamCosts;
  * Hands the flow's observation to the broker whenever its clock is due and applies what comes back. Under a per-flow
  * clock the flow decides at its first ACK and then again after a fraction of its last RTT (Zhang 2023, sec. 4.4),
  * or at each feedback frame of a switch; otherwise the owner of the clock calls Decide(). Where the clock says so it
- * decides before its first packet, too, of its size and path alone.
+ * decides before its first packet, too, of its size and path alone. A flow of at most DecidesFromBdps() never decides.
  */
 class DecidingController : public CongestionControl
 {
@@ -136,6 +136,8 @@ class DecidingController : public CongestionControl
     void Resume(double echo);
 
     bool Quantised() const { return m_quantised; }
+    /// Flows of at most so many BDPs leave at line rate, and are not decided for.
+    virtual double DecidesFromBdps() const { return m_decidesFromBdps; }
     /// Flows of at most so many BDPs carry no telemetry.
     virtual double TelemetryFromBdps() const { return m_telemetryFromBdps; }
     /// Of other flows, packets that leave so many base RTTs after the last that did; 0: all of them.
@@ -152,6 +154,7 @@ class DecidingController : public CongestionControl
     void WriteCosts(DecisionRow& row, Picos now);
 
     bool m_quantised{false};
+    double m_decidesFromBdps{-1};
     double m_telemetryFromBdps{-1};
     double m_telemetryEveryRtts{-1};
     bool m_initialWindow{true};
@@ -164,6 +167,7 @@ class DecidingController : public CongestionControl
     int32_t m_slot{-1};
     ClockSpec m_clock;
     bool m_inBandTelemetry{true};
+    bool m_undecided{false};        ///< this flow leaves at line rate, for it is short
     bool m_withoutTelemetry{false}; ///< this flow's packets carry none, for it is short
     bool m_detour{false};     ///< ACKs are not as of most: some of them do, or it is handed over
     bool m_hadRecords{false}; ///< switches report to this flow

@@ -162,6 +162,13 @@ AgentController::GetIntRequest() const
 }
 
 double
+PolicyController::DecidesFromBdps() const
+{
+    const double own = DecidingController::DecidesFromBdps();
+    return own < 0 && !m_file.empty() ? PolicyCache::Get(m_file).DecidesFromBdps() : own;
+}
+
+double
 PolicyController::TelemetryFromBdps() const
 {
     const double own = DecidingController::TelemetryFromBdps();

@@ -128,6 +128,7 @@ class PolicyController final : public DecidingController
     std::vector<std::pair<std::string, double>> GetCounters() const override;
 
   protected:
+    double DecidesFromBdps() const override;
     double TelemetryFromBdps() const override;
     double TelemetryEveryRtts() const override;
 

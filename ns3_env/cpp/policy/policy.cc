@@ -63,6 +63,9 @@ Policy::Policy(const std::string& path)
         m_actions = ActionMap::FromJson(root.Sub("action"));
         m_clock = ReadClock(root);
         m_telemetryBytes = root.Whole<uint32_t>("telemetry_bytes", 0, bounds::TELEMETRY_BYTES);
+        m_decidesFromBdps = root.Has("decides_from_bdps")
+                                ? root.Number("decides_from_bdps", 0.0, bounds::BDPS)
+                                : 0.0;
         m_telemetryFromBdps = root.Has("telemetry_from_bdps")
                                   ? root.Number("telemetry_from_bdps", 0.0, bounds::BDPS)
                                   : 0.0;

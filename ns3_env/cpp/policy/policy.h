@@ -50,7 +50,9 @@ class Policy
     size_t StateWidth() const { return m_network->StateWidth(); }
     const ClockSpec& Clock() const { return m_clock; }
     uint32_t TelemetryBytes() const { return m_telemetryBytes; }
-    /// Flows of at most so many BDPs carry none.
+    /// Flows of at most so many BDPs leave at line rate, and are not decided for.
+    double DecidesFromBdps() const { return m_decidesFromBdps; }
+    /// Flows of at most so many BDPs carry no telemetry.
     double TelemetryFromBdps() const { return m_telemetryFromBdps; }
     /// Of other flows, packets that leave so many base RTTs after the last that did; 0: all.
     double TelemetryEveryRtts() const { return m_telemetryEveryRtts; }
@@ -74,6 +76,7 @@ class Policy
     size_t m_historyLength{1};
     ClockSpec m_clock;
     uint32_t m_telemetryBytes{0};
+    double m_decidesFromBdps{0};
     double m_telemetryFromBdps{0};
     double m_telemetryEveryRtts{0};
     std::optional<Safety> m_safety;

@@ -200,12 +200,7 @@ def under(entry: Entry, scenario: Scenario) -> tuple[Scenario, TrainedPolicy | P
     if isinstance(loaded.policy, NetworkPolicy) and entry.placement == "simulator":
         return asked.playing(loaded.policy.path), None
     if isinstance(loaded.policy, NetworkPolicy):
-        spec = loaded.policy.spec
-        told = {
-            "TelemetryFromBdps": spec.telemetry_from_bdps,
-            "TelemetryEveryRtts": spec.telemetry_every_rtts,
-        }
-        asked = asked.with_agent({key: value for key, value in told.items() if value})
+        asked = asked.with_agent(loaded.policy.spec.agent_attributes)
     if loaded.clock is not None:  # the one that the policy was trained with
         asked = asked.model_copy(update={"clock": loaded.clock})
     return asked, loaded

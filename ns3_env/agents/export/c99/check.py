@@ -17,7 +17,7 @@ from ns3_env.agents.export.c99.recorded import Decisions, Integers, Numbers, tel
 from ns3_env.errors import ConfigError
 
 #: What the file has to pass.
-STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2")
+STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-O2")
 _PASSES = 20
 _PATH = ("host_rate_kbps", "base_rtt_ns", "packet_bytes")
 _FORCED = ("window_q8", "rate_q8", "last_action_q16")
@@ -51,9 +51,12 @@ void play(const int64_t *row, const uint8_t *first, int64_t n, int64_t *out, int
         if (first[i])
         {{
             struct {name}_path p;
-{path}            {name}_reset(&s, &p);
+{path}            {name}_start(&s, &p, row[{size}], &a);
         }}
-{observation}        {name}_decide(&s, &o, &a);
+        if (!first[i] || !{at_start})
+        {{
+{observation}            {name}_decide(&s, &o, &a);
+        }}
         out[0] = a.window_bytes;
         out[1] = a.rate_kbps;
         out[2] = a.action_q16;
@@ -113,7 +116,7 @@ def measure(made: CFile, path: Path, decisions: Decisions, folder: Path) -> Meas
     """
     counts = telemetry(decisions.records)
     path_members = [*_PATH, *(["receiver_rate_kbps"] if made.receiver else [])]
-    columns = [*path_members, *_FORCED, *made.members]
+    columns = [*path_members, "size_bytes", *_FORCED, *made.members]
     rows = np.ascontiguousarray(np.stack([counts[name] for name in columns], axis=1))
     run = _compiled(made, path, folder, path_members, columns)
     first = np.ascontiguousarray(decisions.first, np.uint8)
@@ -150,7 +153,9 @@ def _compiled(
         name=made.name,
         width=len(columns),
         path="".join(f"            p.{name} = row[{column[name]}];\n" for name in path_members),
-        observation="".join(f"        {line}\n" for line in observation),
+        size=column["size_bytes"],
+        at_start=int(made.decides_at_start),
+        observation="".join(f"            {line}\n" for line in observation),
     )
     harness, library = folder / "harness.c", folder / "policy.so"
     harness.write_text(text)

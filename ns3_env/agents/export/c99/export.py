@@ -14,6 +14,8 @@ from ns3_env.agents.export.export import COUNT, check_out
 from ns3_env.agents.export.source import find_source
 from ns3_env.config.files import flush, write_atomically
 from ns3_env.errors import ConfigError
+from ns3_env.policies.file import POLICY_FILE, PolicyFile, write_policy
+from ns3_env.policies.native_policy import NetworkPolicy
 
 #: Largest difference that passes: of an action in [-1, 1], and of the window and the rate that follow, as a
 #: share of the original's.
@@ -42,11 +44,16 @@ def export_c(checkpoint: Path, out: Path) -> tuple[CFile, Measured]:
     compiler()
     source = find_source(checkpoint)
     made = c_file(source.name, out.stem, source.policy)
-    decisions = record_decisions(source.player, source.env, source.scenario, source.seed, COUNT)
+    # A safety is the simulator's: the decisions are compared without it.
+    plain = PolicyFile(source.policy.spec.model_copy(update={"safety": None}), source.policy.tensors)
+    tried = c_file(source.name, out.stem, plain)
     with tempfile.TemporaryDirectory() as folder:
-        partial = Path(folder) / out.name
-        write_atomically(partial, made.text.encode())
-        found = measure(made, partial, decisions, Path(folder))
+        partial, file = Path(folder) / out.name, Path(folder) / POLICY_FILE
+        write_policy(file, plain)
+        player = NetworkPolicy.load(file)
+        decisions = record_decisions(player, source.env, source.scenario, source.seed, COUNT)
+        write_atomically(partial, tried.text.encode())
+        found = measure(tried, partial, decisions, Path(folder))
         if found.difference <= LIMIT:
             write_atomically(out, made.text.encode())
             flush(out.absolute().parent)

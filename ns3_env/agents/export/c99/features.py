@@ -25,6 +25,8 @@ MEMBERS = {
     "hop_tx_ns": ("uint32_t", "between both records; 0: there is one alone"),
     "hop_flows": ("uint32_t", "flows counted at that hop"),
 }
+#: Of them, what a flow whose packets carry no telemetry is not shown.
+TELEMETRY = ("rtt_ns", *(name for name in MEMBERS if name.startswith("hop_")))
 #: Values that several features share.
 LOCALS = {
     "hop_bdp": "const uint64_t hop_bdp = (uint64_t)o->hop_rate_kbps * s->path.base_rtt_ns / 8000000U;",
@@ -83,7 +85,7 @@ FEATURES = {
     "remaining": Feature(("remaining_bytes",), ("o->remaining_bytes", "s->bdp_bytes")),
 }  # fmt: skip
 #: What a quotient that is not transformed is cut at, in Q16.
-_MOST_PLAIN = 32767
+MOST_PLAIN = 32767
 
 
 @dataclass(frozen=True)
@@ -103,9 +105,12 @@ class Inputs:
     fields: tuple[str, ...]
 
 
-def inputs_of(source: str, observation: list[AnyInput]) -> Inputs:
-    """The inputs in C. Raises ConfigError for a field that a NIC's integers do not give."""
-    members: set[str] = set()
+def inputs_of(source: str, observation: list[AnyInput], also: frozenset[str] = frozenset()) -> Inputs:
+    """The inputs in C; ``also``: members that something else reads.
+
+    Raises ConfigError for a field that a NIC's integers do not give.
+    """
+    members = set(also)
     needs: set[str] = set()
     pieces: set[str] = set()
     lines: list[str] = []
@@ -128,7 +133,7 @@ def inputs_of(source: str, observation: list[AnyInput]) -> Inputs:
         most = int(FIELDS[INDEX[entry.field]].high)
         n, d = feature.over
         call = (
-            f"symlog_q16({n}, {d}, {most}U)" if symlog else f"share_q16({n}, {d}, {min(most, _MOST_PLAIN)}U)"
+            f"symlog_q16({n}, {d}, {most}U)" if symlog else f"share_q16({n}, {d}, {min(most, MOST_PLAIN)}U)"
         )
         lines.append(f"x[{i}] = {call}; /* {entry.field} */")
         if feature.negative:

@@ -11,6 +11,8 @@ from ns3_env.agents.export.c99.actions import action_of
 from ns3_env.agents.export.c99.features import MEMBERS, inputs_of
 from ns3_env.agents.export.c99.network import network_of
 from ns3_env.agents.export.c99.quantise import Tables
+from ns3_env.agents.export.c99.safety import secured_of
+from ns3_env.agents.export.c99.start import start_of
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import KEY, PolicyFile
 from ns3_env.scenario import PerAck, PerFlowRtt
@@ -29,6 +31,7 @@ class CFile:
         text: the file.
         members: of the observation.
         receiver: whether the path names the receiver's rate.
+        decides_at_start: whether a flow's first decision is before its first packet.
         table_bytes: of its constants.
         weights: of the network.
         products: of a decision.
@@ -38,6 +41,7 @@ class CFile:
     text: str
     members: tuple[str, ...]
     receiver: bool
+    decides_at_start: bool
     table_bytes: int
     weights: int
     products: int
@@ -55,20 +59,6 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
         ConfigError: it takes something that the C file cannot have, or too many tables.
     """
     spec = policy.spec
-    if spec.safety is not None:
-        raise ConfigError(
-            f"{source}: safety: --format c has no Swift to fall back to: export a file without a safety"
-        )
-    if isinstance(spec.clock, PerFlowRtt) and spec.clock.start_bdps > 0:
-        raise ConfigError(
-            f"{source}: clock.start_bdps is {spec.clock.start_bdps:g}: --format c decides at ACKs alone, and"
-            " its flows begin with one BDP: 0"
-        )
-    for key in ("telemetry_from_bdps", "telemetry_every_rtts"):
-        if (value := getattr(spec, key)) > 0:
-            raise ConfigError(
-                f"{source}: {key} is {value:g}: --format c takes each ACK to carry telemetry: 0"
-            )
     if isinstance(spec.clock, PerFlowRtt):
         fraction = round(65536 * spec.clock.rtt_fraction)
     elif isinstance(spec.clock, PerAck):
@@ -79,9 +69,13 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
             " per_flow_rtt or per_ack"
         )
     tables = Tables(source)
-    inputs = inputs_of(source, spec.observation)
+    safety = secured_of(source, name, spec)
+    inputs = inputs_of(source, spec.observation, safety.members)
+    start = start_of(source, name, spec, inputs.members)
     network, action = network_of(policy, tables), action_of(source, dict(spec.action))
-    functions, function_bytes = _functions(inputs.pieces | network.pieces | action.pieces, tables)
+    functions, function_bytes = _functions(
+        inputs.pieces | network.pieces | action.pieces | safety.pieces, tables
+    )
     if tables.size_bytes > MOST_TABLE_BYTES:
         raise ConfigError(
             f"{source}: its {tables.weights:,} weights take {tables.size_bytes:,} B of tables, and --format c"
@@ -90,6 +84,7 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
     slopes = {field: field in inputs.fields for field in ("rtt_slope", "qlen_slope")}
     receiver = "goodput" in inputs.fields
     state = [
+        *start.state,
         *(["uint32_t rtt_before_ns;"] if slopes["rtt_slope"] else []),
         *(["uint64_t queue_before_q24; /* of the hop's BDP */"] if slopes["qlen_slope"] else []),
         *network.state,
@@ -111,7 +106,13 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
         "weight_bytes": tables.size_bytes - function_bytes,
         "function_bytes": function_bytes,
         "meaning": action.meaning,
-        "clock": "at every ACK" if fraction == 0 else f"again {fraction} / 65536 of the last RTT later",
+        "clock": start.when + "at its first ACK, and "
+        + ("at every ACK" if fraction == 0 else f"again {fraction} / 65536 of the last RTT later"),
+        "telemetry": start.meaning,
+        "telemetry_every": _body(start.telemetry, "path", "size_bytes"),
+        "first": start.first,
+        "declared": start.declared
+        + ("" if "size_bytes" in start.begin + start.first else "    (void)size_bytes;\n"),
         "telemetry_bytes": spec.telemetry_bytes,
         "fraction": fraction,
         "hops": int(any(member in _HOPS for member in inputs.members)),
@@ -124,13 +125,28 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
         "observe": _body("\n".join(f"    {line}" for line in (*inputs.lines, *after)), "s", "o"),
         "network": _body(network.body, "s", "x"),
         "apply": action.body,
+        "safety": safety.functions,
+        "fallback": safety.member,
+        "check": safety.check,
+        "bound": safety.bound,
+        "use": safety.use,
         "x": "int32_t *x = s->seen[s->next];" if ring else f"int32_t x[{len(spec.observation)}];",
         "ring": f"    s->next = (s->next + 1) % {history};\n"
         f"    s->filled += s->filled < {history} ? 1 : 0;\n" if ring else "",
-        "begin": "    s->next = s->filled = 0;\n" if ring else "",
+        "begin": network.begin + start.begin,
+        "decide": start.decide,
     }  # fmt: skip
     text = re.sub(r"\$(\w+)\$", lambda found: str(values[found[1]]), _read("policy.c"))
-    return CFile(name, text, inputs.members, receiver, tables.size_bytes, tables.weights, network.products)
+    return CFile(
+        name,
+        text,
+        inputs.members,
+        receiver,
+        start.decides,
+        tables.size_bytes,
+        tables.weights,
+        network.products,
+    )
 
 
 def _functions(wanted: frozenset[str], tables: Tables) -> tuple[list[str], int]:

@@ -29,12 +29,14 @@ _STEPS = """\
         {recurrent}
     }}"""
 _STEP = """\
-    for (k = 0; k < {hidden} && !s->decided; ++k)
-    {{
-        features[k] = cell[k] = 0;
-    }}
     {input}
     {recurrent}"""
+_FORGET = """\
+    for (unsigned k = 0; k < {hidden}; ++k)
+    {{
+        s->features[k] = s->cell[k] = 0;
+    }}
+"""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Code:
 
     Attributes:
         state: members of the flow's state.
+        begin: lines that empty them when a flow starts.
         body: of the function that evaluates it; ``x`` is the current input.
         pieces: of pieces.c.
         products: multiplications of a weight by an input, in a decision at most.
@@ -50,6 +53,7 @@ class Code:
     """
 
     state: tuple[str, ...]
+    begin: str
     body: str
     pieces: frozenset[str]
     products: int
@@ -63,6 +67,7 @@ def network_of(policy: PolicyFile, tables: Tables) -> Code:
     ring = (spec.network.kind == "mlp" and history > 1) or spec.remembers
     state = [f"int32_t seen[{history}][{width}]; /* inputs, Q16 */", "uint32_t next, filled; /* of them */"]
     state = state if ring else []
+    begin = "    s->next = s->filled = 0;\n" if ring else ""
     declared: list[str] = []
     lines: list[str] = []
     pieces = {"dense"}
@@ -85,15 +90,16 @@ def network_of(policy: PolicyFile, tables: Tables) -> Code:
         }
         pieces.add("lstm")
         memory = [f"int32_t features[{hidden + beside}]", f"int32_t cell[{hidden}]"]
-        declared = [f"int32_t sums[{4 * hidden}];", "unsigned k;"]
+        declared = [f"int32_t sums[{4 * hidden}];"]
         if ring:
-            declared += [f"{text};" for text in memory]
+            declared += ["unsigned k;", *(f"{text};" for text in memory)]
             products += (history - 1) * sum(tensors[f"lstm.weight_{x}"].size for x in ("ih", "hh"))
             lines.append(_STEPS.format(**settings))
         else:
             state += [f"{text}; /* of the LSTM, Q16 */" for text in memory]
             declared += ["int32_t *features = s->features, *cell = s->cell;"]
             lines.append(_STEP.format(**settings))
+            begin = _FORGET.format(hidden=hidden)
         if beside:
             to = f"features + {hidden}"
             lines.append("    " + _dense(tables, "shortcut.weight", policy, "shortcut.bias", "x", to))
@@ -112,7 +118,7 @@ def network_of(policy: PolicyFile, tables: Tables) -> Code:
             pieces.add(f"{activation}_all")
         read = f"y{n}"
     body = "\n".join([*(f"    {text}" for text in declared), *lines, f"    return {read}[0];"])
-    return Code(tuple(state), body, frozenset(pieces), products, ring)
+    return Code(tuple(state), begin, body, frozenset(pieces), products, ring)
 
 
 def _dense(tables: Tables, weight: str, policy: PolicyFile, bias: str, read: str, to: str) -> str:

@@ -59,6 +59,7 @@ def record_decisions(
         raise ConfigError("the scenario has no flow under the agent: nothing to compare on")
     states, actions = SlotStates(policy), policy.spec.action_map
     own = env.model_copy(update={"fields": list(policy.fields)})
+    scenario = scenario.with_agent(policy.spec.agent_attributes)
     playing: dict[int, list[tuple[Numbers, Numbers]]] = {}
     flows: list[list[tuple[Numbers, Numbers]]] = []
     episodes = decisions = 0
@@ -107,6 +108,7 @@ def telemetry(records: Numbers) -> dict[str, Integers]:
         "receiver_rate_kbps": rate / 1e3,
         "base_rtt_ns": base,
         "packet_bytes": field["packet_bytes"],
+        "size_bytes": (field["remaining"] + field["attained"]) * field["bdp_bytes"],
         "interval_ns": interval,
         "rtt_ns": field["rtt_ns"],
         "acked_bytes": field["goodput"] * per_interval,
