@@ -28,9 +28,11 @@ class DelayLaw(Strict):
 
     Attributes:
         reads: telemetry fields, in the order of ``answer``'s columns.
+        network: kind, transform and activation of a network that answers as the law.
     """
 
     reads: ClassVar = ("rtt", "pacing_rate", "attained", "last_action")
+    network: ClassVar = ("mlp", "symlog", "tanh")
 
     kind: Literal["delay"]
     target: float = Field(default=1.5, gt=1, le=100, description="base RTTs that an old flow aims at")
