@@ -63,8 +63,8 @@ def begin_as(policy: RecurrentTD3Policy, start: str, fields: Sequence[str]) -> N
     own = of_fdcc(policy)
     if found.spec.fields != tuple(fields) or found.spec.history != own.history:
         raise ConfigError(
-            f"agent.start: {start} reads {found.spec.history} observations of {', '.join(found.spec.fields)}: "
-            "env.fields and agent.history_length have to say the same"
+            f"agent.start: {start} reads {found.spec.history} observations of "
+            f"{', '.join(found.spec.fields)}: env.fields and agent.history_length have to say the same"
         )
     shapes = [{name: tensor.shape for name, tensor in x.tensors.items()} for x in (found, own)]
     if shapes[0] != shapes[1]:

@@ -14,7 +14,7 @@ from ns3_env.agents.search.delay_law import DelayLaw
 from ns3_env.agents.search.law import SizeLaw
 from ns3_env.agents.search.sharing_law import SharingLaw
 from ns3_env.config.bounds import Bdps, Count, Processes, Rtts, Seed, Setting, TelemetryBytes
-from ns3_env.config.model import Strict, refused_at, renamed, validate
+from ns3_env.config.model import Strict, nearest, refused_at, renamed, validate
 from ns3_env.errors import ConfigError
 from ns3_env.policies.header import Activation, PolicySpec, Transform
 from ns3_env.policies.tensors import Layer, Shape, Widths, tensor_shapes
@@ -296,6 +296,18 @@ class MetricsConfig(Strict):
         le=100,
         description="times as much as gains: above 1, no gain in one place makes up for a loss in another",
     )
+    allowed: dict[str, Annotated[float, Field(ge=1, le=1000)]] = Field(
+        default_factory=dict,
+        description="terms that are bounds: how many times worse than the best baseline costs nothing, and "
+        "nothing is gained by better",
+    )
+
+    @model_validator(mode="after")
+    def _bounds_are_terms(self) -> MetricsConfig:
+        for name in self.allowed:
+            if name not in self.terms:
+                raise ValueError(f"allowed: {name} is not among the terms{nearest(name, list(self.terms))}")
+        return self
 
 
 class JudgeConfig(Strict):
