@@ -55,7 +55,7 @@ def incast(flows: int, size_bytes: int, controller: Controller | None = None) ->
 
 
 #: They decide before a flow's first packet, too.
-BEFORE_ACKS = {"courier-2"}
+BEFORE_ACKS = {"courier-2", "fdcc-2"}
 
 
 @pytest.mark.parametrize("name", sorted(BEFORE_ACKS))

@@ -296,10 +296,10 @@ class MetricsConfig(Strict):
         le=100,
         description="times as much as gains: above 1, no gain in one place makes up for a loss in another",
     )
-    allowed: dict[str, Annotated[float, Field(ge=1, le=1000)]] = Field(
+    allowed: dict[str, Annotated[float, Field(gt=0, le=1000)]] = Field(
         default_factory=dict,
-        description="terms that are bounds: how many times worse than the best baseline costs nothing, and "
-        "nothing is gained by better",
+        description="terms that are bounds: how many times worse than the best baseline costs nothing (0.9: "
+        "a tenth better is asked for), and nothing is gained by better",
     )
 
     @model_validator(mode="after")
