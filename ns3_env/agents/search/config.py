@@ -10,9 +10,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from ns3_env.agents.configuration.config import DROPPED_KEYS, EnvConfig, EvaluationConfig, Named, RayAddress
-from ns3_env.agents.search.delay_law import DelayLaw
-from ns3_env.agents.search.law import SizeLaw
-from ns3_env.agents.search.sharing_law import SharingLaw
+from ns3_env.agents.search.laws.delay import DelayLaw
+from ns3_env.agents.search.laws.sharing import SharingLaw
+from ns3_env.agents.search.laws.size import SizeLaw
 from ns3_env.config.bounds import Bdps, Count, Processes, Rtts, Seed, Setting, TelemetryBytes
 from ns3_env.config.model import Strict, nearest, refused_at, renamed, validate
 from ns3_env.errors import ConfigError

@@ -13,8 +13,8 @@ import numpy as np
 
 from ns3_env.agents.configuration.run_folder import versions
 from ns3_env.agents.search.config import AnyLaw, LawConfig, NetworkConfig, Parameter
-from ns3_env.agents.search.distil import distil
-from ns3_env.agents.search.sharing_law import SharingLaw
+from ns3_env.agents.search.laws.distil import distil
+from ns3_env.agents.search.laws.sharing import SharingLaw
 from ns3_env.agents.search.subject import ParametersSubject, Point, Space, Subject, Values, values_at
 from ns3_env.agents.trainer.layout import controller_layout, write_layout
 from ns3_env.config.model import nearest, validate

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from ns3_env.agents.search.config import LawConfig, MetricsConfig, NetworkConfig
-from ns3_env.agents.search.distil import distil
-from ns3_env.agents.search.law import SizeLaw
+from ns3_env.agents.search.laws.distil import distil
+from ns3_env.agents.search.laws.size import SizeLaw
 from ns3_env.agents.search.metrics_objective import MetricsObjective
 from ns3_env.agents.search.network import LawSubject, NetworkSubject
 from ns3_env.errors import ConfigError

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from ns3_env.agents.search.config import LawConfig, NetworkConfig
+from ns3_env.agents.search.laws.sharing import SharingLaw
 from ns3_env.agents.search.network import LawSubject, NetworkSubject
-from ns3_env.agents.search.sharing_law import SharingLaw
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.released import load_policy
 

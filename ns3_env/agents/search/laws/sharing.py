@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Law for a recurrent network to start from: flows share a hop equally, and keep it busy without a queue.
+"""Law for a recurrent network to start from: equal shares of a hop, which is busy without a queue.
 
     U = switch_rate (1 + qlen)
     a = gain (ln T - ln U - fairness ln w) - memory Σ_k fading^k a'_k
@@ -8,7 +8,7 @@ w is the flow's pacing rate as a share of its link, a'_k its last answers, whose
 newest first. U is the same for all flows at a hop, so that those at rest have the same w: n of them rest at
 U = T n^fairness, which differs little between two flows and a thousand, and their differences fade by a share
 of gain · fairness a decision (``fairness`` is what takes the place of HPCC's additive increase, whose sum
-grows with n: Li 2019, eq. 4).
+grows with n: Li 2019, Algorithm 1).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ns3_env.agents.search.law import last_answers, orders, within_tanh
+from ns3_env.agents.search.laws.size import last_answers, orders, within_tanh
 from ns3_env.config.bounds import Real
 from ns3_env.config.model import Strict
 from ns3_env.simulator.results import Floats
