@@ -278,6 +278,29 @@ class Proportional:
         return np.log(share) - self.delay_weight * np.sqrt(flows) * (rtt - 1.0)
 
 
+@register("equal_share")
+@dataclass(frozen=True)
+class EqualShare:
+    """Distance from an equal share of a busy link: -|ln(N x / T)| - ``hop_weight`` |ln(U / T)|.
+
+    x is the flow's pacing rate as a share of its link, N the flows at the most congested hop, U its rate and
+    queue, T the ``utilisation``. Both are nearest to 0 where all N flows send T / N, which leaves no queue:
+    what a flow gains by itself and what all gain together have the same optimum, whatever N is.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("pacing_rate", "flow_count", "switch_rate", "qlen")
+
+    utilisation: float = 0.98
+    hop_weight: float = 1.0
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        flows = np.maximum(column(records, "flow_count"), 1.0)
+        share = np.maximum(flows * column(records, "pacing_rate"), 1e-4)
+        used = np.maximum(column(records, "switch_rate") + column(records, "qlen"), 1e-2)
+        off = np.abs(np.log(share / self.utilisation))
+        return -off - self.hop_weight * np.abs(np.log(used / self.utilisation))
+
+
 @register("rtt_target")
 @dataclass(frozen=True)
 class RttTargetReward:

@@ -274,7 +274,7 @@ class FDCC(TD3):
             episodes += len(finished)
 
             due = slots[~ended]
-            scaled = self._exploration.actions(due, self._decide, self.num_timesteps < learning_starts)
+            scaled = self._exploration.actions(due, self._decide, self._knows_nothing(learning_starts))
             replay_buffer.act(due, scaled)
             actions = self.policy.unscale_action(scaled)
             self._stream.send(actions, due)
@@ -298,7 +298,7 @@ class FDCC(TD3):
         As many gradient steps are owed for it as for the same decisions across the channel.
         """
         config = self.config
-        share = config.random_share if self.num_timesteps >= learning_starts else 1.0
+        share = 1.0 if self._knows_nothing(learning_starts) else config.random_share
         with self.stopwatch.measuring(SIMULATING):
             rollout = env.next(self.snapshot, Exploring(config.action_noise, share))
         with self.stopwatch.measuring(STORING):
@@ -318,6 +318,10 @@ class FDCC(TD3):
         self._update_current_progress_remaining(self.num_timesteps, self._total_timesteps)
         callback.on_rollout_end()
         return RolloutReturn(decisions, len(finished), continue_training=goes_on)
+
+    def _knows_nothing(self, learning_starts: int) -> bool:
+        """Whether all flows are random: the actor has not learned yet, and began as nothing."""
+        return self.config.start is None and self.num_timesteps < learning_starts
 
     def _to_learn_from(self, rewards: Floats) -> Floats:
         """The rewards as they are stored, of the same shape."""
@@ -363,12 +367,12 @@ class FDCC(TD3):
             critic_losses.append(critic_loss.detach())
             descend(self.critic.optimizer, critic_loss)
             if self._n_updates % self.policy_delay == 0:
-                raw = self.actor.raw(history)
-                actor_loss = td3.actor_loss(self.critic.climbed(history, th.tanh(raw)))
-                actor_losses.append(actor_loss.detach())
-                descend(
-                    self.actor.optimizer, actor_loss + self.config.saturation_penalty * td3.saturation(raw)
-                )
+                if self._n_updates > self.config.actor_starts:
+                    raw = self.actor.raw(history)
+                    actor_loss = td3.actor_loss(self.critic.climbed(history, th.tanh(raw)))
+                    actor_losses.append(actor_loss.detach())
+                    penalty = self.config.saturation_penalty * td3.saturation(raw)
+                    descend(self.actor.optimizer, actor_loss + penalty)
                 follow(self.critic_target, self.critic, self.tau)
                 follow(self.actor_target, self.actor, self.tau)
         self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")

@@ -3,12 +3,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch as th
+
 from ns3_env.agents.fdcc.algorithm import FDCC
 from ns3_env.agents.fdcc.config import FdccConfig
 from ns3_env.agents.fdcc.policy import RecurrentTD3Policy
 from ns3_env.agents.trainer.policy_tensors import Exported
 from ns3_env.agents.trainer.trainer import Trainer
+from ns3_env.errors import ConfigError
+from ns3_env.policies.file import read_policy
 from ns3_env.policies.header import Network
+from ns3_env.policies.released import policy_path
 from ns3_env.policies.tensors import Tensors
 
 
@@ -27,6 +35,8 @@ class FdccTrainer(Trainer):
             seed=self.config.seed,
         )
         model.stopwatch = self.stopwatch
+        if agent.start is not None:
+            begin_as(model.policy, agent.start, env.fields)
         return model
 
     def begin_episodes(self) -> None:
@@ -36,6 +46,41 @@ class FdccTrainer(Trainer):
     def network(self) -> Exported:
         assert isinstance(self.model, FDCC)
         return of_fdcc(self.model.policy)
+
+
+def begin_as(policy: RecurrentTD3Policy, start: str, fields: Sequence[str]) -> None:
+    """Gives actor and target actor the network of a policy's file.
+
+    Args:
+        policy: whose actors they are.
+        start: name of a released policy, or a file's path.
+        fields: what the actor reads.
+
+    Raises:
+        ConfigError: it reads something else, or its network has another shape.
+    """
+    found = read_policy(policy_path(Path(start)))
+    own = of_fdcc(policy)
+    if found.spec.fields != tuple(fields) or found.spec.history != own.history:
+        raise ConfigError(
+            f"agent.start: {start} reads {found.spec.history} observations of "
+            f"{', '.join(found.spec.fields)}: env.fields and agent.history_length have to say the same"
+        )
+    shapes = [{name: tensor.shape for name, tensor in x.tensors.items()} for x in (found, own)]
+    if shapes[0] != shapes[1]:
+        raise ConfigError(f"agent.start: {start} has other layers ({shapes[0]}) than the agent ({shapes[1]})")
+    tensors = {name: th.as_tensor(tensor) for name, tensor in found.tensors.items()}
+    stack = policy.actor.stack
+    with th.no_grad():
+        for part in ("weight_ih", "weight_hh"):
+            stack.lstms[0].get_parameter(f"{part}_l0").copy_(tensors[f"lstm.{part}"])
+        stack.lstms[0].get_parameter("bias_ih_l0").copy_(tensors["lstm.bias"])
+        stack.lstms[0].get_parameter("bias_hh_l0").zero_()
+        for n, (weight, bias) in enumerate(zip(stack.weights, stack.biases, strict=True)):
+            place = "shortcut" if n == 0 else f"layers.{n - 1}"
+            weight[0].copy_(tensors[f"{place}.weight"])
+            bias[0, 0].copy_(tensors[f"{place}.bias"])
+    policy.actor_target.load_state_dict(policy.actor.state_dict())
 
 
 def of_fdcc(policy: RecurrentTD3Policy) -> Exported:

@@ -10,10 +10,11 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from ns3_env.agents.configuration.config import DROPPED_KEYS, EnvConfig, EvaluationConfig, Named, RayAddress
-from ns3_env.agents.search.delay_law import DelayLaw
-from ns3_env.agents.search.law import SizeLaw
+from ns3_env.agents.search.laws.delay import DelayLaw
+from ns3_env.agents.search.laws.sharing import SharingLaw
+from ns3_env.agents.search.laws.size import SizeLaw
 from ns3_env.config.bounds import Bdps, Count, Processes, Rtts, Seed, Setting, TelemetryBytes
-from ns3_env.config.model import Strict, refused_at, renamed, validate
+from ns3_env.config.model import Strict, nearest, refused_at, renamed, validate
 from ns3_env.errors import ConfigError
 from ns3_env.policies.header import Activation, PolicySpec, Transform
 from ns3_env.policies.tensors import Layer, Shape, Widths, tensor_shapes
@@ -31,7 +32,7 @@ DEFAULT_TRIALS = 100
 def _kind(law: Any) -> str:
     """Which law is meant; no key has such a name, so that errors name keys alone."""
     kind = law.get("kind") if isinstance(law, Mapping) else getattr(law, "kind", None)
-    return "<delay>" if kind == "delay" else "<size>"
+    return f"<{kind}>" if kind in ("delay", "sharing") else "<size>"
 
 
 Width = Annotated[int, Field(ge=1, le=1024)]
@@ -39,7 +40,10 @@ Width = Annotated[int, Field(ge=1, le=1024)]
 Weight = Annotated[float, Field(gt=0, le=1000)]
 #: A law that a network is fitted to, by its kind: by size where none is named.
 AnyLaw = Annotated[
-    Annotated[SizeLaw, Tag("<size>")] | Annotated[DelayLaw, Tag("<delay>")], Discriminator(_kind)
+    Annotated[SizeLaw, Tag("<size>")]
+    | Annotated[DelayLaw, Tag("<delay>")]
+    | Annotated[SharingLaw, Tag("<sharing>")],
+    Discriminator(_kind),
 ]
 #: A controller's attributes, as a scenario has them.
 Attributes = dict[str, bool | int | float | str]
@@ -65,7 +69,8 @@ class NetworkConfig(Strict):
     transform: Transform = Field(default="symlog", description="of every field")
     hidden: list[Width] = Field(default=[12, 12], max_length=8, description="widths of the hidden layers")
     hidden_activation: Activation = "tanh"
-    memory: Width | None = Field(default=None, description="width of an lstm, and of its shortcut")
+    memory: Width | None = Field(default=None, description="width of an lstm")
+    shortcut: Width | None = Field(default=None, description="width of an lstm's shortcut; none: the lstm's")
     history: int = Field(default=1, ge=1, description="observations that it reads, the current one included")
     action: Named = Named(name="exponential_window")
     clock: Clock = PerFlowRtt()
@@ -93,17 +98,28 @@ class NetworkConfig(Strict):
     def _memory_of_an_lstm(self) -> NetworkConfig:
         if (self.kind == "lstm") != (self.memory is not None):
             raise ValueError("memory: an lstm needs one, and nothing else has one")
+        if self.shortcut is not None and self.kind != "lstm":
+            raise ValueError("shortcut: nothing but an lstm has one")
         return self
 
     @model_validator(mode="after")
     def _can_answer_as_the_law(self) -> NetworkConfig:
         if self.start is None or self.start.policy is not None:
             return self
-        if (self.kind, self.transform, self.hidden_activation) != ("mlp", "symlog", "tanh"):
-            raise ValueError("start: the law is fitted by an mlp with symlog and tanh")
-        if missing := [name for name in self.start.law.reads if name not in self.fields]:
+        law = self.start.law
+        if (self.kind, self.transform, self.hidden_activation) != law.network:
+            raise ValueError("start: the law is fitted by an {} with {} and {}".format(*law.network))
+        if missing := [name for name in law.reads if name not in self.fields]:
             raise ValueError(f"fields: the law of 'start' reads {', '.join(missing)}, too")
+        if isinstance(law, SharingLaw):
+            law.check(self.lstm_widths[1], self.hidden)
         return self
+
+    @property
+    def lstm_widths(self) -> tuple[int, int]:
+        """Of the LSTM and of its shortcut; 0 where there is none."""
+        memory = self.memory or 0
+        return memory, memory if self.shortcut is None else self.shortcut
 
     def spec(self, source: str) -> PolicySpec:
         """The policy, but for its weights. Raises ConfigError, naming ``source`` and key."""
@@ -132,7 +148,7 @@ class NetworkConfig(Strict):
     def shapes(self, spec: PolicySpec, source: str) -> dict[str, Shape]:
         """Shapes of its tensors, by name. Raises ConfigError where there are too many weights."""
         layers = tuple(Layer(width) for width in (*self.hidden, 1))
-        shapes = tensor_shapes(spec, Widths(layers, self.memory or 0, self.memory or 0))
+        shapes = tensor_shapes(spec, Widths(layers, *self.lstm_widths))
         count = sum(math.prod(shape) for shape in shapes.values())
         if count > MAX_WEIGHTS:
             raise ConfigError(
@@ -284,6 +300,18 @@ class MetricsConfig(Strict):
         le=100,
         description="times as much as gains: above 1, no gain in one place makes up for a loss in another",
     )
+    allowed: dict[str, Annotated[float, Field(gt=0, le=1000)]] = Field(
+        default_factory=dict,
+        description="terms that are bounds: how many times worse than the best baseline costs nothing (0.9: "
+        "a tenth better is asked for), and nothing is gained by better",
+    )
+
+    @model_validator(mode="after")
+    def _bounds_are_terms(self) -> MetricsConfig:
+        for name in self.allowed:
+            if name not in self.terms:
+                raise ValueError(f"allowed: {name} is not among the terms{nearest(name, list(self.terms))}")
+        return self
 
 
 class JudgeConfig(Strict):

@@ -5,7 +5,8 @@
 
 where less is better, and the ratio upside down where more is. Whoever equals the best baseline in every
 metric has 0; who needs 1 % more of a metric of weight 1 has -0.01. L is ``losses_weigh`` where the logarithm
-is above 0, else 1. ε_k, which the metric declares, keeps the ratio defined where a metric can be 0:
+is above 0, else 1. Of a metric with a bound c_k (``allowed``) the logarithm counts as far as it is above
+ln c_k, else 0. ε_k, which the metric declares, keeps the ratio defined where a metric can be 0:
 differences far below it do not count.
 
 Flow completion times know finished flows alone, so that starving some would flatter. Here a flow that has not
@@ -98,6 +99,7 @@ class MetricsObjective:
         self.heading = f"score, 0: the best of {', '.join(config.baselines)} in each metric"
         self._weights = dict(config.terms)
         self._losses_weigh = config.losses_weigh
+        self._allowed = dict(config.allowed)
         self._baselines = [Controller(name=name) for name in config.baselines]
         self._metrics = metrics
         self._row = Measuring(metrics, tuple(config.terms))
@@ -120,13 +122,16 @@ class MetricsObjective:
         """The score of values by metric, against those of the baselines."""
         terms = {
             name: self._term(
-                log_ratio(row[name], [baseline[name] for baseline in baselines], self._metrics.known[name])
+                name,
+                log_ratio(row[name], [baseline[name] for baseline in baselines], self._metrics.known[name]),
             )
             for name in self._weights
         }
         return Judgement(math.fsum(self._weights[name] * term for name, term in terms.items()), terms)
 
-    def _term(self, ratio: float) -> float:
+    def _term(self, name: str, ratio: float) -> float:
+        if name in self._allowed:
+            ratio = max(ratio - math.log(self._allowed[name]), 0.0)
         return -ratio * (self._losses_weigh if ratio > 0 else 1.0)
 
 

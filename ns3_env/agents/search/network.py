@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from ns3_env.agents.configuration.run_folder import versions
-from ns3_env.agents.search.config import LawConfig, NetworkConfig, Parameter
-from ns3_env.agents.search.distil import Law, distil
+from ns3_env.agents.search.config import AnyLaw, LawConfig, NetworkConfig, Parameter
+from ns3_env.agents.search.laws.distil import distil
+from ns3_env.agents.search.laws.sharing import SharingLaw
 from ns3_env.agents.search.subject import ParametersSubject, Point, Space, Subject, Values, values_at
 from ns3_env.agents.trainer.layout import controller_layout, write_layout
 from ns3_env.config.model import nearest, validate
@@ -39,6 +40,8 @@ _ALONE = {
 #: What the first network answers there: the window of a flow that nothing disturbs grows, or is most of a
 #: BDP where the answer is the window itself.
 _GROWTH, _MOST_OF_A_BDP = 0.3, 0.9
+#: Tensors that the inputs come into.
+_OF_INPUTS = {"mlp": ("layers.0.weight",), "lstm": ("lstm.weight_ih", "shortcut.weight")}
 
 
 class NetworkFiles(Subject):
@@ -114,7 +117,7 @@ class NetworkSubject(NetworkFiles):
         if config.start is not None and config.start.policy is not None:
             return _from_policy(config.start.policy, config.fields, self._shapes, source)
         if config.start is not None:
-            return distil(config.start.law, config.fields, config.hidden, config.start.fit_steps, seed)
+            return _from_law(config.start.law, config, seed)
         generator = np.random.default_rng([seed, 1])
         tensors = {
             name: generator.normal(scale=_scale(name, self._shapes), size=shape)
@@ -134,18 +137,26 @@ class NetworkSubject(NetworkFiles):
         return tensors
 
 
+def _from_law(law: AnyLaw, network: NetworkConfig, seed: int) -> Tensors:
+    """A network that answers as the law: built so, or fitted to it."""
+    if isinstance(law, SharingLaw):
+        return law.tensors(network.fields, *network.lstm_widths, network.hidden, seed)
+    assert network.start is not None
+    return distil(law, network.fields, network.hidden, network.start.fit_steps, seed)
+
+
 def _from_policy(given: str, fields: Sequence[str], shapes: Mapping[str, Shape], source: str) -> Tensors:
     """Its weights, 0 for inputs that it has not. Raises ConfigError where its layers are others."""
     found = read_policy(policy_path(Path(given)))
     key = f"{source}: network.start.policy"
     if missing := [name for name in found.spec.fields if name not in fields]:
         raise ConfigError(f"{key}: {given} reads {', '.join(missing)}, too: put it into network.fields")
-    first = np.zeros(shapes["layers.0.weight"])
     tensors = {name: np.asarray(tensor, np.float64) for name, tensor in found.tensors.items()}
-    known = tensors["layers.0.weight"]
-    if known.shape[0] == len(first):
-        first[:, [list(fields).index(name) for name in found.spec.fields]] = known
-    tensors["layers.0.weight"] = first if known.shape[0] == len(first) else known
+    columns = [list(fields).index(name) for name in found.spec.fields]
+    for name in _OF_INPUTS[found.spec.network.kind]:
+        if tensors[name].shape[0] == shapes.get(name, (0,))[0]:
+            known, tensors[name] = tensors[name], np.zeros(shapes[name])
+            tensors[name][:, columns] = known
     if (have := {name: tensor.shape for name, tensor in tensors.items()}) != shapes:
         raise ConfigError(f"{key}: {given} has other layers ({have}) than this network ({dict(shapes)})")
     return tensors
@@ -195,7 +206,7 @@ class LawSubject(NetworkFiles, ParametersSubject):
         law, network = self._meant(values_at(self.parameters, point))
         assert network.start is not None
         spec = network.spec(self.source).model_copy(update={"training": self.training})
-        weights = distil(law, network.fields, network.hidden, network.start.fit_steps, self.seed)
+        weights = _from_law(law, network, self.seed)
         return PolicyFile(spec, {name: tensor.astype("float32") for name, tensor in weights.items()})
 
     def _with_start(self, key: str, parameter: Parameter) -> Parameter:
@@ -213,14 +224,14 @@ class LawSubject(NetworkFiles, ParametersSubject):
             )
         return parameter.model_copy(update={"start": start})
 
-    def _meant(self, values: Mapping[str, float]) -> tuple[Law, NetworkConfig]:
+    def _meant(self, values: Mapping[str, float]) -> tuple[AnyLaw, NetworkConfig]:
         """The law, and the network's configuration, that the values stand for. Raises ConfigError."""
         data = self.network.model_dump(mode="json")
         assert self.network.start is not None
         for key, value in values.items():
             if key in data["start"]["law"]:
                 data["start"]["law"][key] = value
-            elif key == "rtt_fraction":
+            elif key in dict(self.network.clock):
                 data["clock"][key] = value
             else:
                 data["action"][key] = value
@@ -233,5 +244,5 @@ def _settings(network: NetworkConfig) -> dict[str, float]:
     """Every number that may be searched, as the network's section has it."""
     assert network.start is not None
     action = asdict(make_action_map(network.action.name, **network.action.settings))  # type: ignore[call-overload]
-    whole = {**network.start.law.model_dump(), **action, **network.clock.model_dump()}
+    whole = {**network.start.law.model_dump(), **action, **dict(network.clock)}
     return {key: value for key, value in whole.items() if isinstance(value, float)}

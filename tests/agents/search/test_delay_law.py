@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from ns3_env.agents.search.config import NetworkConfig
-from ns3_env.agents.search.delay_law import DelayLaw
-from ns3_env.agents.search.distil import distil
+from ns3_env.agents.search.laws.delay import DelayLaw
+from ns3_env.agents.search.laws.distil import distil
 
 
 def answer(law: DelayLaw, **changes: float) -> float:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from ns3_env.agents.search.config import LawConfig, MetricsConfig, NetworkConfig
-from ns3_env.agents.search.distil import distil
-from ns3_env.agents.search.law import SizeLaw
+from ns3_env.agents.search.laws.distil import distil
+from ns3_env.agents.search.laws.size import SizeLaw
 from ns3_env.agents.search.metrics_objective import MetricsObjective
 from ns3_env.agents.search.network import LawSubject, NetworkSubject
 from ns3_env.errors import ConfigError
@@ -127,3 +127,20 @@ def test_losses_may_weigh_more_than_gains() -> None:
     for value, times in ((1.1, 4.0), (0.9, 1.0)):
         row, base = {"fct_slowdown_avg": value}, [{"fct_slowdown_avg": 1.0}]
         assert strict.judge(row, base).score == pytest.approx(times * plain.judge(row, base).score)
+
+
+def test_a_bound_costs_what_is_beyond_it_and_pays_nothing_within() -> None:
+    def score(queue: float, **changes: Any) -> float:
+        given = {"baselines": ["hpcc"], "terms": {"queue_avg_bytes": 2.0}, "losses_weigh": 4.0, **changes}
+        objective = MetricsObjective(MetricsConfig.model_validate(given), METRICS_OF_EPISODES, "file")
+        return objective.judge({"queue_avg_bytes": queue}, [{"queue_avg_bytes": 9_000.0}]).score
+
+    bounded = {"allowed": {"queue_avg_bytes": 2.0}}
+    assert score(4_000.0, **bounded) == score(19_000.0, **bounded) == 0.0
+    # A kilobyte is added on either side.
+    assert score(39_000.0, **bounded) == pytest.approx(-8.0 * np.log(2.0))
+    assert score(39_000.0) == pytest.approx(-8.0 * np.log(4.0))
+    with pytest.raises(
+        ValueError, match="is not among the terms; the nearest known one is 'queue_avg_bytes'"
+    ):
+        score(0.0, allowed={"queue_avg_byte": 2.0})

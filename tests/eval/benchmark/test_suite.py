@@ -95,8 +95,8 @@ def test_what_is_wrong_is_named(tmp_path: Path, changes: dict[str, Any], text: s
 def test_an_unknown_suite_is_answered_with_the_known_ones() -> None:
     with pytest.raises(
         ScenarioError,
-        match=r"quik: there is no such suite; known: .*quick, robustness, spraying, tcp, training-jobs, "
-        "unseen, workloads",
+        match=r"quik: there is no such suite; known: .*quick, robustness, sharing, spraying, tcp, "
+        "training-jobs, unseen, workloads",
     ):
         Suite.load("quik")
 

@@ -10,8 +10,8 @@ import numpy as np
 import torch as th
 from torch import nn
 
-from ns3_env.agents.search.delay_law import DelayLaw
-from ns3_env.agents.search.law import SizeLaw
+from ns3_env.agents.search.laws.delay import DelayLaw
+from ns3_env.agents.search.laws.size import SizeLaw
 from ns3_env.simulator.results import Floats
 
 #: What a network may be fitted to.

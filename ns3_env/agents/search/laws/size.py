@@ -49,9 +49,11 @@ class SizeLaw(Strict):
 
     Attributes:
         reads: telemetry fields, in the order of ``answer``'s columns.
+        network: kind, transform and activation of a network that answers as the law.
     """
 
     reads: ClassVar = ("qlen", "switch_rate", "pacing_rate", "flow_count", "remaining", "last_action")
+    network: ClassVar = ("mlp", "symlog", "tanh")
 
     kind: Literal["size"] = "size"
     utilisation: float = Field(default=0.98, gt=0, le=2, description="that a flow with much left aims at")

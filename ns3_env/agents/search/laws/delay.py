@@ -17,7 +17,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ns3_env.agents.search.law import last_answers, orders, within_tanh
+from ns3_env.agents.search.laws.size import last_answers, orders, within_tanh
 from ns3_env.config.bounds import Real
 from ns3_env.config.model import Strict
 from ns3_env.simulator.results import Floats
@@ -28,9 +28,11 @@ class DelayLaw(Strict):
 
     Attributes:
         reads: telemetry fields, in the order of ``answer``'s columns.
+        network: kind, transform and activation of a network that answers as the law.
     """
 
     reads: ClassVar = ("rtt", "pacing_rate", "attained", "last_action")
+    network: ClassVar = ("mlp", "symlog", "tanh")
 
     kind: Literal["delay"]
     target: float = Field(default=1.5, gt=1, le=100, description="base RTTs that an old flow aims at")
