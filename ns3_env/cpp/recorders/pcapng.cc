@@ -2,6 +2,8 @@
 // Writer of a pcapng file with an interface for each port.
 #include "pcapng.h"
 
+#include "little-endian.h"
+
 #include "ns3_env/cpp/json/scenario-error.h"
 
 #include <algorithm>
@@ -48,14 +50,10 @@ class PcapngFile::Block
         Add<uint32_t>(0); // the length, known at the end
     }
 
-    /// A number, least significant byte first.
     template <typename T>
     void Add(T value)
     {
-        for (size_t i = 0; i < sizeof(T); ++i)
-        {
-            m_bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(value) >> 8 * i));
-        }
+        Append(m_bytes, value);
     }
 
     /// Bytes, padded to words.
