@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Python binding of what a shared link serves flows whose allowed rates are steps in time.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <iterator>
 #include <pybind11/numpy.h>
@@ -68,21 +69,7 @@ class Steps
             const double sum = factor + beside;
             factor = sum > 0 ? std::min(1.0, capacity / sum) : 1.0;
         }
-        for (py::ssize_t row = 0; row < active.size(); ++row)
-        {
-            const double* own = &rates[static_cast<size_t>(row) * spans];
-            double* mean = means.mutable_data() + row * bins;
-            size_t k = 0;
-            for (py::ssize_t bin = 0; bin < bins; ++bin)
-            {
-                double served = 0;
-                for (; k < spans && (moments[k] < edges.data()[bin + 1] || bin + 1 == bins); ++k)
-                {
-                    served += own[k] * scale[k] * (moments[k + 1] - moments[k]);
-                }
-                mean[bin] = served / (edges.data()[bin + 1] - edges.data()[bin]);
-            }
-        }
+        AddUp(moments, rates, scale, edges, means);
         return means;
     }
 
@@ -110,14 +97,55 @@ class Steps
     {
         const auto [begin, end] = Range(flow);
         auto next = std::upper_bound(begin, end, moments.front());
-        for (size_t k = 0; k + 1 < moments.size(); ++k)
+        const auto last = moments.end() - 1;
+        for (auto from = moments.begin(); from != last;)
         {
-            while (next != end && *next <= moments[k])
-            {
-                ++next;
-            }
-            rates[k] =
+            const double rate =
                 next == begin ? 0.0 : m_rates[static_cast<size_t>(next - m_times.begin()) - 1];
+            const auto until = next == end ? last : std::lower_bound(from, last, *next);
+            rates = std::fill_n(rates, until - from, rate);
+            from = until;
+            next = std::upper_bound(next, end, *until);
+        }
+    }
+
+    /// Means of the rates (rows, spans), scaled, over each bin. Several rows side by side: a sum alone waits
+    /// for its last addition.
+    static void AddUp(const std::vector<double>& moments,
+                      const std::vector<double>& rates,
+                      const std::vector<double>& scale,
+                      const Column<double>& edges,
+                      Column<double>& means)
+    {
+        constexpr size_t LANES = 4;
+        const auto rows = static_cast<size_t>(means.shape(0));
+        const py::ssize_t bins = means.shape(1);
+        for (size_t row = 0; row < rows; row += LANES)
+        {
+            std::array<const double*, LANES> own{};
+            for (size_t lane = 0; lane < LANES; ++lane) // what is too much repeats the last row
+            {
+                own[lane] = &rates[std::min(row + lane, rows - 1) * scale.size()];
+            }
+            size_t k = 0;
+            for (py::ssize_t bin = 0; bin < bins; ++bin)
+            {
+                std::array<double, LANES> served{};
+                const double end = edges.data()[bin + 1];
+                for (; k < scale.size() && (moments[k] < end || bin + 1 == bins); ++k)
+                {
+                    for (size_t lane = 0; lane < LANES; ++lane)
+                    {
+                        served[lane] += own[lane][k] * scale[k] * (moments[k + 1] - moments[k]);
+                    }
+                }
+                for (size_t lane = 0; lane < std::min(LANES, rows - row); ++lane)
+                {
+                    means.mutable_data()[(row + lane) * static_cast<size_t>(bins) +
+                                         static_cast<size_t>(bin)] =
+                        served[lane] / (end - edges.data()[bin]);
+                }
+            }
         }
     }
 
