@@ -3,7 +3,6 @@
 #include "pcap-file.h"
 
 #include "little-endian.h"
-#include "pcapng.h"
 
 #include <algorithm>
 
@@ -19,55 +18,29 @@ constexpr int64_t NS_PER_SECOND = 1'000'000'000;
 } // namespace
 
 PcapFile::PcapFile(const std::string& name, uint32_t snapLength, uint16_t linkType)
-    : m_name(name),
-      m_snapLength(snapLength),
-      m_file(name, std::ios::binary | std::ios::trunc)
+    : m_snapLength(snapLength),
+      m_file(name)
 {
-    Check();
     Append<uint32_t>(m_bytes, MAGIC);
     Append<uint16_t>(m_bytes, 2); // version 2.4
     Append<uint16_t>(m_bytes, 4);
     Append<uint64_t>(m_bytes, 0); // reserved
     Append<uint32_t>(m_bytes, snapLength);
     Append<uint32_t>(m_bytes, linkType);
-    Write();
+    m_file.Write(m_bytes);
 }
 
 void
 PcapFile::Write(int64_t timeNs, std::span<const uint8_t> frame)
 {
+    m_bytes.clear();
     const auto kept = frame.first(std::min<size_t>(frame.size(), m_snapLength));
     Append(m_bytes, static_cast<uint32_t>(timeNs / NS_PER_SECOND));
     Append(m_bytes, static_cast<uint32_t>(timeNs % NS_PER_SECOND));
     Append(m_bytes, static_cast<uint32_t>(kept.size()));
     Append(m_bytes, static_cast<uint32_t>(frame.size()));
     m_bytes.insert(m_bytes.end(), kept.begin(), kept.end());
-    Write();
-}
-
-void
-PcapFile::Write()
-{
-    m_file.write(reinterpret_cast<const char*>(m_bytes.data()),
-                 static_cast<std::streamsize>(m_bytes.size()));
-    m_bytes.clear();
-    Check();
-}
-
-void
-PcapFile::Close()
-{
-    m_file.close();
-    Check();
-}
-
-void
-PcapFile::Check() const
-{
-    if (!m_file)
-    {
-        RefuseCapture(m_name);
-    }
+    m_file.Write(m_bytes);
 }
 
 } // namespace ns3::env

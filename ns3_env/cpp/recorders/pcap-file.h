@@ -3,8 +3,9 @@
 #ifndef NS3_ENV_RECORDERS_PCAP_FILE_H
 #define NS3_ENV_RECORDERS_PCAP_FILE_H
 
+#include "capture-output.h"
+
 #include <cstdint>
-#include <fstream>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,16 +26,12 @@ class PcapFile
     /// Adds a frame; times must not descend.
     void Write(int64_t timeNs, std::span<const uint8_t> frame);
     /// Completes the file.
-    void Close();
+    void Close() { m_file.Close(); }
 
   private:
-    void Write();
-    void Check() const;
-
-    std::string m_name;
     uint32_t m_snapLength;
-    std::vector<uint8_t> m_bytes; ///< what is written next; kept to save allocations
-    std::ofstream m_file;
+    std::vector<uint8_t> m_bytes; ///< of what is being written; kept to save allocations
+    CaptureOutput m_file;
 };
 
 } // namespace ns3::env

@@ -83,7 +83,8 @@ def _means(values: FloatArray, seed: int) -> FloatArray:
         sums = [a + b for a, b in zip(sums[::2], sums[1::2], strict=True)]
     for rest in taken:
         sums[0] += rest
-    return sums[0] / n
+    means: FloatArray = sums[0] / n
+    return means
 
 
 def _quantiles(means: FloatArray, low: float, high: float) -> tuple[float, float]:
