@@ -3,13 +3,26 @@
 #ifndef NS3_ENV_RECORDERS_CAPTURE_OUTPUT_H
 #define NS3_ENV_RECORDERS_CAPTURE_OUTPUT_H
 
+#include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace ns3::env
 {
+
+/// Adds a number's bytes, the least significant first.
+template <typename T>
+void
+Append(std::vector<uint8_t>& bytes, T value)
+{
+    for (size_t i = 0; i < sizeof(T); ++i)
+    {
+        bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(value) >> 8 * i));
+    }
+}
 
 /// Each function throws a ScenarioError where the file cannot be written (a full disk).
 class CaptureOutput

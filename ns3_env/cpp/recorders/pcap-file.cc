@@ -2,8 +2,6 @@
 // Writer of a pcap file, with times in nanoseconds.
 #include "pcap-file.h"
 
-#include "little-endian.h"
-
 #include <algorithm>
 
 namespace ns3::env

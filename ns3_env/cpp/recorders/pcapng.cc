@@ -2,8 +2,6 @@
 // Writer of a pcapng file with an interface for each port.
 #include "pcapng.h"
 
-#include "little-endian.h"
-
 #include <algorithm>
 
 namespace ns3::env
