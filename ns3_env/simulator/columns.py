@@ -59,9 +59,11 @@ def results_with_columns(blob: bytes) -> dict[str, Any]:
         taken += rows
         return numbers[taken - rows : taken]
 
+    times: Floats | None = None  # those of all ports
     for port in results["queues"]:
         if (samples := port.get("series")) is not None:
-            port["series"] = {"t_ns": column(samples), "bytes": column(samples)}
+            times = column(samples) if times is None else times
+            port["series"] = {"t_ns": times, "bytes": column(samples)}
     if (rows := results.get("windows")) is not None:
         time, flow, window, rate = (column(rows) for _ in range(4))
         results["windows"] = Windows(time, flow.astype(np.int64), window, rate)

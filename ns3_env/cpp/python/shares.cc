@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Python binding of what a shared link serves flows whose allowed rates are steps in time.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <iterator>
 #include <pybind11/numpy.h>
@@ -49,39 +50,27 @@ class Steps
             throw std::invalid_argument("served: flows that there are, and a bin, please");
         }
         Column<double> means({active.size(), bins});
-        std::fill_n(means.mutable_data(), means.size(), 0.0);
         const std::vector<double> moments = Moments(active, edges);
-        const size_t spans = moments.size() - 1;
-        std::vector<double> rates(static_cast<size_t>(active.size()) * spans);
-        std::vector<double> scale(spans, 0.0);
+        std::vector<Cursor> flows;
         for (py::ssize_t row = 0; row < active.size(); ++row)
         {
-            double* own = &rates[static_cast<size_t>(row) * spans];
-            FillRates(active.data()[row], moments, own);
-            for (size_t k = 0; k < spans; ++k)
-            {
-                scale[k] += own[k];
-            }
+            const auto [begin, end] = Range(active.data()[row]);
+            flows.push_back({begin, std::upper_bound(begin, end, moments.front()), end});
         }
-        for (double& factor : scale)
+        Spans spans;
+        auto from = moments.begin();
+        const auto last = moments.end() - 1;
+        for (py::ssize_t bin = 0; bin < bins; ++bin)
         {
-            const double sum = factor + beside;
-            factor = sum > 0 ? std::min(1.0, capacity / sum) : 1.0;
-        }
-        for (py::ssize_t row = 0; row < active.size(); ++row)
-        {
-            const double* own = &rates[static_cast<size_t>(row) * spans];
-            double* mean = means.mutable_data() + row * bins;
-            size_t k = 0;
-            for (py::ssize_t bin = 0; bin < bins; ++bin)
+            const double end = edges.data()[bin + 1];
+            const auto until = bin + 1 == bins ? last : std::lower_bound(from, last, end);
+            Serve(flows, from, until, capacity, beside, spans);
+            for (size_t row = 0; row < flows.size(); ++row)
             {
-                double served = 0;
-                for (; k < spans && (moments[k] < edges.data()[bin + 1] || bin + 1 == bins); ++k)
-                {
-                    served += own[k] * scale[k] * (moments[k + 1] - moments[k]);
-                }
-                mean[bin] = served / (edges.data()[bin + 1] - edges.data()[bin]);
+                means.mutable_data()[row * static_cast<size_t>(bins) + static_cast<size_t>(bin)] =
+                    spans.served[row] / (end - edges.data()[bin]);
             }
+            from = until;
         }
         return means;
     }
@@ -105,23 +94,90 @@ class Steps
         return moments;
     }
 
-    /// The flow's rate from each moment, but the last; 0 before its first step.
-    void FillRates(int64_t flow, const std::vector<double>& moments, double* rates) const
+    using Times = std::vector<double>::const_iterator;
+
+    /// A flow's steps, and the first of them that is not due yet.
+    struct Cursor
     {
-        const auto [begin, end] = Range(flow);
-        auto next = std::upper_bound(begin, end, moments.front());
-        for (size_t k = 0; k + 1 < moments.size(); ++k)
+        Times begin;
+        Times next;
+        Times end;
+    };
+
+    /// The spans of a bin, in which no rate changes. Kept from bin to bin to save allocations.
+    struct Spans
+    {
+        std::vector<double> rates;  ///< (flows, spans)
+        std::vector<double> scale;  ///< (spans,) share of these rates that the link serves
+        std::vector<double> served; ///< (flows,) over all spans, times 1 s
+    };
+
+    /// What each flow is served from `from` until `until`.
+    void Serve(std::vector<Cursor>& flows,
+               Times from,
+               Times until,
+               double capacity,
+               double beside,
+               Spans& spans) const
+    {
+        const auto count = static_cast<size_t>(until - from);
+        spans.rates.resize(flows.size() * count);
+        spans.scale.assign(count, 0.0);
+        spans.served.assign(flows.size(), 0.0);
+        for (size_t row = 0; row < flows.size(); ++row)
         {
-            while (next != end && *next <= moments[k])
+            double* own = spans.rates.data() + row * count;
+            FillRates(flows[row], from, until, own);
+            for (size_t k = 0; k < count; ++k)
             {
-                ++next;
+                spans.scale[k] += own[k];
             }
-            rates[k] =
-                next == begin ? 0.0 : m_rates[static_cast<size_t>(next - m_times.begin()) - 1];
+        }
+        for (double& factor : spans.scale)
+        {
+            const double sum = factor + beside;
+            factor = sum > 0 ? std::min(1.0, capacity / sum) : 1.0;
+        }
+        // Several rows side by side: a sum alone waits for its last addition.
+        constexpr size_t LANES = 4;
+        for (size_t row = 0; row < flows.size(); row += LANES)
+        {
+            std::array<const double*, LANES> own{};
+            std::array<double, LANES> served{};
+            for (size_t lane = 0; lane < LANES; ++lane) // what is too much repeats the last row
+            {
+                own[lane] = spans.rates.data() + std::min(row + lane, flows.size() - 1) * count;
+            }
+            for (size_t k = 0; k < count; ++k)
+            {
+                const double length =
+                    from[static_cast<std::ptrdiff_t>(k) + 1] - from[static_cast<std::ptrdiff_t>(k)];
+                for (size_t lane = 0; lane < LANES; ++lane)
+                {
+                    served[lane] += own[lane][k] * spans.scale[k] * length;
+                }
+            }
+            std::copy_n(served.begin(),
+                        std::min(LANES, flows.size() - row),
+                        spans.served.begin() + static_cast<std::ptrdiff_t>(row));
         }
     }
 
-    using Times = std::vector<double>::const_iterator;
+    /// The flow's rate in each span; 0 before its first step.
+    void FillRates(Cursor& flow, Times from, Times until, double* rates) const
+    {
+        while (from != until)
+        {
+            const double rate = flow.next == flow.begin
+                                    ? 0.0
+                                    : m_rates[static_cast<size_t>(flow.next - m_times.begin()) - 1];
+            const auto change =
+                flow.next == flow.end ? until : std::lower_bound(from, until, *flow.next);
+            rates = std::fill_n(rates, change - from, rate);
+            from = change;
+            flow.next = std::upper_bound(flow.next, flow.end, *change);
+        }
+    }
 
     std::pair<Times, Times> Range(int64_t flow) const
     {

@@ -2,7 +2,8 @@
 // Files of a capture: one for each port that was asked for, and one of all.
 #include "capture-files.h"
 
-#include "ns3/pcap-file.h"
+#include "pcap-file.h"
+
 #include "ns3_env/cpp/engine/now.h"
 
 #include <algorithm>
@@ -15,8 +16,6 @@ namespace ns3::env
 
 namespace
 {
-
-constexpr int64_t NS_PER_SECOND = 1'000'000'000;
 
 size_t
 FindPort(const std::vector<CapturePort>& all, uint32_t node, uint32_t index)
@@ -69,52 +68,10 @@ PortName(const Scenario& scenario, uint32_t node, uint32_t port)
 }
 
 /// The capture of one port, and its interface in that of all.
-class CaptureFiles::PortFile
+struct CaptureFiles::PortFile
 {
-  public:
-    PortFile(const CapturePort& port,
-             const PcapSpec& spec,
-             const CaptureFormat& format,
-             PcapngFile& merged)
-        : m_interface(merged.AddInterface(port.name, "link to " + port.peerName, port.rateBps)),
-          m_name(spec.prefix + "-" + std::to_string(port.node) + "-" + std::to_string(port.port) +
-                 ".pcap")
-    {
-        m_file.Open(m_name, std::ios::out | std::ios::trunc);
-        Check();
-        m_file.Init(format.linkType, spec.snapLength, PcapFile::ZONE_DEFAULT, false, true);
-        Check();
-    }
-
-    uint32_t Interface() const { return m_interface; }
-
-    void Write(int64_t timeNs, std::span<const uint8_t> frame)
-    {
-        m_file.Write(static_cast<uint32_t>(timeNs / NS_PER_SECOND),
-                     static_cast<uint32_t>(timeNs % NS_PER_SECOND),
-                     frame.data(),
-                     static_cast<uint32_t>(frame.size()));
-        Check(); // ns-3 ends the program where it is to write on
-    }
-
-    void Close()
-    {
-        m_file.Close();
-        Check();
-    }
-
-  private:
-    void Check() const
-    {
-        if (m_file.Fail())
-        {
-            RefuseCapture(m_name);
-        }
-    }
-
-    uint32_t m_interface;
-    std::string m_name;
-    PcapFile m_file;
+    uint32_t interface;
+    PcapFile file;
 };
 
 CaptureFiles::CaptureFiles(const PcapSpec& spec,
@@ -130,7 +87,13 @@ CaptureFiles::CaptureFiles(const PcapSpec& spec,
     m_merged = std::make_unique<PcapngFile>(spec.prefix + ".pcapng", spec.snapLength, format);
     for (const size_t i : m_chosen)
     {
-        m_files.push_back(std::make_unique<PortFile>(ports[i], spec, format, *m_merged));
+        const CapturePort& port = ports[i];
+        const uint32_t interface =
+            m_merged->AddInterface(port.name, "link to " + port.peerName, port.rateBps);
+        const std::string name = spec.prefix + "-" + std::to_string(port.node) + "-" +
+                                 std::to_string(port.port) + ".pcap";
+        m_files.push_back(std::make_unique<PortFile>(
+            PortFile{interface, PcapFile(name, spec.snapLength, format.linkType)}));
     }
 }
 
@@ -140,17 +103,17 @@ void
 CaptureFiles::Write(size_t i, FrameDirection direction, std::span<const uint8_t> frame)
 {
     const int64_t now = ToNanos(NowPicos());
-    m_files[i]->Write(now, frame);
-    m_merged->Write(m_files[i]->Interface(), now, direction, frame);
+    m_files[i]->file.Write(now, frame);
+    m_merged->Write(m_files[i]->interface, now, direction, frame);
 }
 
 void
 CaptureFiles::Close()
 {
     m_taps.clear();
-    for (const auto& file : m_files)
+    for (const auto& port : m_files)
     {
-        file->Close();
+        port->file.Close();
     }
     m_merged->Close();
 }

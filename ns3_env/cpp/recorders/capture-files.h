@@ -65,7 +65,7 @@ class CaptureFiles final : public Capture
     void Abandon() override;
 
   private:
-    class PortFile;
+    struct PortFile;
 
     std::vector<size_t> m_chosen;
     std::unique_ptr<PcapngFile> m_merged;

@@ -2,11 +2,7 @@
 // Writer of a pcapng file with an interface for each port.
 #include "pcapng.h"
 
-#include "ns3_env/cpp/json/scenario-error.h"
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 namespace ns3::env
 {
@@ -31,12 +27,6 @@ constexpr uint8_t NANOSECONDS = 9; // 10^-9 s
 
 } // namespace
 
-void
-RefuseCapture(const std::string& name)
-{
-    throw ScenarioError("record.pcap", "cannot write '" + name + "': " + std::strerror(errno));
-}
-
 class PcapngFile::Block
 {
   public:
@@ -48,14 +38,10 @@ class PcapngFile::Block
         Add<uint32_t>(0); // the length, known at the end
     }
 
-    /// A number, least significant byte first.
     template <typename T>
     void Add(T value)
     {
-        for (size_t i = 0; i < sizeof(T); ++i)
-        {
-            m_bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(value) >> 8 * i));
-        }
+        Append(m_bytes, value);
     }
 
     /// Bytes, padded to words.
@@ -100,19 +86,17 @@ class PcapngFile::Block
 };
 
 PcapngFile::PcapngFile(const std::string& name, uint32_t snapLength, const CaptureFormat& format)
-    : m_name(name),
-      m_snapLength(snapLength),
+    : m_snapLength(snapLength),
       m_linkType(format.linkType),
-      m_file(name, std::ios::binary | std::ios::trunc)
+      m_file(name)
 {
-    Check();
     Block header(m_bytes, SECTION_HEADER);
     header.Add<uint32_t>(BYTE_ORDER_MAGIC);
     header.Add<uint16_t>(1); // version 1.0
     header.Add<uint16_t>(0);
     header.Add<uint64_t>(UNKNOWN_LENGTH);
     header.AddText(USER_APPLICATION, format.application);
-    Write(header);
+    m_file.Write(header.Finish());
 }
 
 uint32_t
@@ -126,7 +110,7 @@ PcapngFile::AddInterface(const std::string& name, const std::string& description
     block.AddText(DESCRIPTION, description);
     block.AddNumber(SPEED, static_cast<uint64_t>(rateBps));
     block.AddNumber(TIME_RESOLUTION, NANOSECONDS);
-    Write(block);
+    m_file.Write(block.Finish());
     return m_interfaces++;
 }
 
@@ -145,32 +129,7 @@ PcapngFile::Write(uint32_t interface,
     block.Add<uint32_t>(static_cast<uint32_t>(frame.size()));
     block.AddPadded(kept);
     block.AddNumber(FLAGS, static_cast<uint32_t>(direction));
-    Write(block);
-}
-
-void
-PcapngFile::Write(Block& block)
-{
-    const auto bytes = block.Finish();
-    m_file.write(reinterpret_cast<const char*>(bytes.data()),
-                 static_cast<std::streamsize>(bytes.size()));
-    Check();
-}
-
-void
-PcapngFile::Close()
-{
-    m_file.close();
-    Check();
-}
-
-void
-PcapngFile::Check() const
-{
-    if (!m_file)
-    {
-        RefuseCapture(m_name);
-    }
+    m_file.Write(block.Finish());
 }
 
 } // namespace ns3::env

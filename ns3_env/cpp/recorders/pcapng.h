@@ -3,8 +3,9 @@
 #ifndef NS3_ENV_RECORDERS_PCAPNG_H
 #define NS3_ENV_RECORDERS_PCAPNG_H
 
+#include "capture-output.h"
+
 #include <cstdint>
-#include <fstream>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,9 +27,6 @@ struct CaptureFormat
     std::string application;
 };
 
-/// What could not be written just now, and why. \throws ScenarioError
-[[noreturn]] void RefuseCapture(const std::string& name);
-
 /**
  * A pcapng file (IETF draft-ietf-opsawg-pcapng), written as it grows. Times are whole
  * nanoseconds: Wireshark 4.0 reads times beyond 18 ms wrong where they are picoseconds.
@@ -48,20 +46,17 @@ class PcapngFile
                FrameDirection direction,
                std::span<const uint8_t> frame);
     /// Completes the file.
-    void Close();
+    void Close() { m_file.Close(); }
 
   private:
     /// One block's bytes, from its type to its second length.
     class Block;
-    void Write(Block& block);
-    void Check() const;
 
-    std::string m_name;
     uint32_t m_snapLength;
     uint16_t m_linkType;
     uint32_t m_interfaces{0};
     std::vector<uint8_t> m_bytes; ///< of the block that is being written; kept to save allocations
-    std::ofstream m_file;
+    CaptureOutput m_file;
 };
 
 } // namespace ns3::env

@@ -43,13 +43,17 @@ QueueSampler::OnBegin()
 void
 QueueSampler::Sample()
 {
-    const Picos now = NowPicos();
+    m_times.push_back(NowPicos());
+    size_t place = 0;
     m_episode.ForEachQueue(
         [&](const EgressQueue& queue)
         {
-            QueueSeries& series = m_series[{queue.node, queue.port}];
-            series.time.push_back(now);
-            series.bytes.push_back(queue.bytes);
+            if (place == m_lengths.size())
+            {
+                m_lengths.emplace_back();
+                m_place[{queue.node, queue.port}] = place;
+            }
+            m_lengths[place++].push_back(queue.bytes);
         });
     Simulator::Schedule(Time(m_interval), &QueueSampler::Sample, this);
 }

@@ -72,13 +72,6 @@ class WindowLog
     std::deque<WindowChange> m_changes;
 };
 
-/// Samples of one egress queue.
-struct QueueSeries
-{
-    std::vector<Picos> time;
-    std::vector<uint64_t> bytes;
-};
-
 /// Samples the egress queues of all switches while the network runs.
 class QueueSampler
 {
@@ -88,8 +81,12 @@ class QueueSampler
     QueueSampler(const QueueSampler&) = delete;
     QueueSampler& operator=(const QueueSampler&) = delete;
 
-    /// Of the port of this node and index.
-    const QueueSeries& Of(uint32_t node, uint32_t port) const { return m_series.at({node, port}); }
+    const std::vector<Picos>& Times() const { return m_times; }
+    /// Lengths (bytes) of the port of this node and index, one for each time.
+    const std::vector<uint64_t>& Of(uint32_t node, uint32_t port) const
+    {
+        return m_lengths[m_place.at({node, port})];
+    }
 
   private:
     void OnBegin();
@@ -97,7 +94,9 @@ class QueueSampler
 
     const Episode& m_episode;
     Picos m_interval;
-    std::map<std::pair<uint32_t, uint32_t>, QueueSeries> m_series;
+    std::vector<Picos> m_times;
+    std::vector<std::vector<uint64_t>> m_lengths; ///< in the order in which the episode visits them
+    std::map<std::pair<uint32_t, uint32_t>, size_t> m_place; ///< there, by node and port
 };
 
 } // namespace ns3::env

@@ -285,27 +285,20 @@ StreamsToJson(const Episode& episode)
     return table;
 }
 
-/// As columns: how many samples, in the place of the samples.
 Json
-SeriesToJson(const QueueSeries& series, Columns* columns)
+SeriesToJson(const std::vector<Picos>& times, const std::vector<uint64_t>& lengths)
 {
-    if (columns != nullptr)
-    {
-        columns->Add(series.time, NanosOf);
-        columns->Add(series.bytes, [](uint64_t bytes) { return static_cast<double>(bytes); });
-        return series.time.size();
-    }
-    Json times = ArrayOf(series.time.size());
-    for (Picos t : series.time)
+    Json inNanos = ArrayOf(times.size());
+    for (Picos t : times)
     {
         Heartbeat::Beat();
-        times.push_back(Nanos(t));
+        inNanos.push_back(Nanos(t));
     }
     Heartbeat::Beat();
     Json json;
-    json["t_ns"] = std::move(times);
+    json["t_ns"] = std::move(inNanos);
     Heartbeat::Beat();
-    json["bytes"] = series.bytes;
+    json["bytes"] = lengths;
     return json;
 }
 
@@ -333,6 +326,7 @@ Json
 QueuesToJson(const Episode& episode, const Recorders& recorders, Columns* columns)
 {
     const std::optional<QueueSampler>& sampler = recorders.queues;
+    bool first = true;
     Json queues = Json::array();
     episode.ForEachQueue(
         [&](const EgressQueue& port)
@@ -366,9 +360,19 @@ QueuesToJson(const Episode& episode, const Recorders& recorders, Columns* column
             {
                 queue["window_tx_bytes"] = window->txBytes;
             }
-            if (sampler)
+            if (sampler && columns == nullptr)
             {
-                queue["series"] = SeriesToJson(sampler->Of(port.node, port.port), columns);
+                queue["series"] = SeriesToJson(sampler->Times(), sampler->Of(port.node, port.port));
+            }
+            else if (sampler) // as columns, of times a single one: how many samples in their place
+            {
+                if (std::exchange(first, false))
+                {
+                    columns->Add(sampler->Times(), NanosOf);
+                }
+                columns->Add(sampler->Of(port.node, port.port),
+                             [](uint64_t bytes) { return static_cast<double>(bytes); });
+                queue["series"] = sampler->Times().size();
             }
             queues.push_back(std::move(queue));
         });

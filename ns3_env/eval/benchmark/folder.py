@@ -369,7 +369,7 @@ def _columns(
         header = first.split(",")
         places = {column: header.index(column) for column in columns}
         places |= {column: header.index(column) for column in more if column in header}
-        if any(line.count(",") != len(header) - 1 for line in lines):
+        if not {*map(str.count, lines, itertools.repeat(","))} <= {len(header) - 1}:
             raise ValueError("a row is longer or shorter than the first")
         fields = ",".join(lines).split(",") if lines else []  # not a list for each row: thousands of them
         return {column: fields[place :: len(header)] for column, place in places.items()}

@@ -43,8 +43,13 @@ def load_results(folder: str | Path) -> pandas.DataFrame:
         ConfigError: pandas is not installed.
         ScenarioError: the folder is no benchmark's, or a cell cannot be read.
     """
+    _pandas()
+    return _frame(BenchFolder.read(Path(folder)))
+
+
+def _frame(found: BenchFolder) -> pandas.DataFrame:
+    """See ``load_results``."""
     pandas = _pandas()
-    found = BenchFolder.read(Path(folder))
     scenarios = {entry.name: entry for entry in found.suite.scenarios}
     controllers = {entry.name: entry for entry in found.suite.controllers}
     parameters = list(
@@ -88,12 +93,12 @@ def load_flows(folder: str | Path) -> pandas.DataFrame:
     return pandas.concat(several, ignore_index=True) if several else pandas.DataFrame(columns=[*FLOW_KEYS])
 
 
-def write_results(folder: Path) -> Path:
+def write_results(found: BenchFolder) -> Path:
     """Writes ``load_results`` into the folder, as ``results.parquet``. Raises as it does; needs pyarrow."""
-    target = folder / FILE
+    target = found.path / FILE
     refuse_link(target)
     _module("pyarrow")
-    write_atomically(target, load_results(folder).to_parquet(None, index=False, engine="pyarrow"))
+    write_atomically(target, _frame(found).to_parquet(None, index=False, engine="pyarrow"))
     return target
 
 

@@ -126,8 +126,10 @@ def changes(results: Results, tolerance: float = 0.05) -> list[Change]:
 
 def _steps(results: Results, windows: Windows) -> _native.Steps:
     """Rates that the recorded windows and rates allow each flow, as steps in time."""
-    order = np.lexsort((windows.time_ns, windows.flow))
-    begin = np.searchsorted(windows.flow[order], np.arange(len(results["flows"]["src"]) + 1))
+    count = len(results["flows"]["src"])
+    flow = windows.flow.astype(np.uint16 if count < 2**16 else np.int64)  # short ones are sorted by digits
+    order = np.argsort(flow, kind="stable")  # rows are in the order of time
+    begin = np.searchsorted(flow[order], np.arange(count + 1))
     return _native.Steps(begin, windows.time_ns[order], allowed_bps(results, windows)[order])
 
 

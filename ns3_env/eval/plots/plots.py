@@ -193,6 +193,21 @@ def new_axes(width: float = 4.9, height: float = 3.5) -> tuple[Figure, Axes]:
     return figure, axes
 
 
+def lay_out_as(figure: Figure, axes: Axes, first: Axes | None) -> Axes:
+    """Puts the axes where ``first`` are in another figure of the same size, scales and labels: working that
+    out again takes longer than drawing a curve.
+
+    Returns:
+        ``first``, or without one the axes themselves, which are laid out.
+    """
+    if first is None:
+        figure.draw_without_rendering()
+        return axes
+    figure.set_layout_engine("none")
+    axes.set_position(first.get_position())
+    return first
+
+
 def legend(figure: Figure | SubFigure, axes: Axes) -> None:
     """The names above the axes, where they hide no curve: four in a row, or fewer of long ones."""
     handles, labels = axes.get_legend_handles_labels()

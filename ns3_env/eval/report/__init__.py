@@ -49,7 +49,7 @@ def write(
     write_atomically(text_file, markdown.render(facts, summary, lost))
     write_atomically(page_file, page)
     if results.lacking() is None:
-        results.write_results(path)
+        results.write_results(folder)
     if formats:
         pictures.write_files(folder, summary, formats)
     return page_file

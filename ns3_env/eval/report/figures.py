@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,6 +21,7 @@ from ns3_env.eval.plots.plots import (
     Style,
     envelope,
     figure_font,
+    lay_out_as,
     legend,
     new_axes,
     queue_scale,
@@ -27,19 +29,26 @@ from ns3_env.eval.plots.plots import (
 )
 from ns3_env.eval.report.timelines import small_figures
 
+#: Shaded curves of more panels are always longer as SVG than a page's figures may be.
+_SVG_PANELS = 10
+
 #: Flow -> (times in ns, values).
 Curves = Mapping[str, tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A figure: its name in a file's, what it shows, how to read it; more ``small`` ones stand in a row."""
+    """A figure: its name in a file's, what it shows, how to read it; more ``small`` ones stand in a row.
+
+    ``image``: what the page shows of it; PNG of one that is too long as SVG.
+    """
 
     name: str
     figure: Figure
     title: str
     reading: str
     small: bool = False
+    image: Literal["svg", "png"] = "svg"
 
 
 def of_scenario(
@@ -201,6 +210,7 @@ def _queues(
             "One seed, an example and no mean. Shaded: from the shortest to the longest queue of a stretch "
             "of time; line: the median. The grey line marks the end of the controller's last flow: earlier "
             "is faster. Logarithmic above 1 kB.",
+            image="svg" if len(curves) <= _SVG_PANELS else "png",
         )
     ]
 
@@ -294,6 +304,7 @@ def _rates(
     most = max(float(np.nanmax(values)) for _, values in curves)
     unit, unit_name = time_unit(last)
     found = []
+    of_rates: Axes | None = None
     for name, own in known.items():
         figure, axes = new_axes(4.2, 2.7)
         what, lines, reading = _what_binds(own, most)
@@ -304,6 +315,8 @@ def _rates(
             axes.text(0.5, 0.5, "no change recorded", transform=axes.transAxes, ha="center", color="#555555")
         axes.set(xlabel=f"time ({unit_name})", ylabel=label, xlim=(0, last / unit))
         axes.set_ylim(0, 1.05 * most / scale if what == "rate" else None)
+        if what == "rate":  # the same scales and labels in each
+            of_rates = lay_out_as(figure, axes, of_rates)
         title = f"{what.capitalize()} of each flow: {name}"
         found.append(Panel(f"rates-{name}", figure, title, reading, small=True))
     return found

@@ -52,7 +52,7 @@ def of_scenario(folder: BenchFolder, standing: Standing) -> list[Picture]:
 
 
 def _pictures(panels: Iterable[figures.Panel]) -> list[Picture]:
-    return [Picture(data_uri(picture(x.figure)), x.title, x.reading, x.small) for x in panels]
+    return [Picture(data_uri(picture(x.figure, x.image)), x.title, x.reading, x.small) for x in panels]
 
 
 def write_files(folder: BenchFolder, summary: Sequence[Standing], formats: Sequence[str]) -> list[Path]:

@@ -11,6 +11,7 @@ from scipy import stats
 
 from ns3_env.eval.benchmark.statistics import (
     FloatArray,
+    _means,
     bootstrap_interval,
     least_pairs,
     of_log_ratios,
@@ -33,6 +34,13 @@ def test_interval_covers_the_true_mean_about_as_often_as_it_says() -> None:
     intervals = [bootstrap_interval(random.normal(0, 1, 12)) for _ in range(300)]
     covered = np.mean([low <= 0 <= high for low, high in intervals])
     assert 0.87 < covered < 0.97
+
+
+@pytest.mark.parametrize("n", [2, 7, 8, 9, 15, 16, 20, 127, 128, 129])
+def test_means_of_resamples_are_to_the_bit_those_of_numpy(n: int) -> None:
+    values = np.random.default_rng(n).normal(size=n) * np.logspace(-3, 3, n)
+    drawn = np.random.default_rng(0).integers(0, n, (9999, n))
+    assert np.array_equal(_means(values, 0), values[drawn].mean(axis=1))
 
 
 def test_same_values_same_interval() -> None:

@@ -2,7 +2,7 @@
 // Packets as frames of a real link: RoCEv2 over IPv4 and Ethernet, PFC and switch feedback.
 #include "wire-frame.h"
 
-#include "ns3/crc32.h"
+#include "ns3_env/cpp/recorders/crc32.h"
 #include "ns3_env/cpp/recorders/internet-checksum.h"
 #include "ns3_env/cpp/routing/ecmp.h"
 
@@ -242,7 +242,7 @@ InvariantCrc(std::vector<uint8_t> packet)
         packet[i] = 0xff;
     }
     packet.insert(packet.begin(), LOCAL_ROUTE_BYTES, 0xff);
-    return CRC32Calculate(packet.data(), static_cast<int>(packet.size()));
+    return Crc32(packet);
 }
 
 } // namespace ns3::env::rdma

@@ -68,7 +68,7 @@ std::vector<Port*>
 Fabric::Ports() const
 {
     std::vector<Port*> ports;
-    for (uint32_t node = 0; node < m_nodes.size(); ++node)
+    for (uint32_t node = 0; node < m_switchOf.size(); ++node)
     {
         const size_t count = m_switchOf[node] ? m_switchOf[node]->Ports().size() : 1;
         for (uint32_t port = 0; port < count; ++port)
@@ -125,13 +125,10 @@ Fabric::BuildNodes()
     for (uint32_t id = 0; id < count; ++id)
     {
         Heartbeat::Beat();
-        Ptr<Node> node = CreateObject<Node>();
-        m_nodes.push_back(node);
         if (m_scenario.isSwitch[id])
         {
             m_switchOf[id] = MakeSwitch(buffer);
             m_switches.emplace_back(id, m_switchOf[id]);
-            node->AggregateObject(m_switchOf[id]);
             for (size_t i = 0; i < m_paths.GetRouting().Neighbours(id).size(); ++i)
             {
                 Heartbeat::Beat();
@@ -141,7 +138,6 @@ Fabric::BuildNodes()
         else
         {
             m_nics[id] = MakeNic(id);
-            node->AggregateObject(m_nics[id]);
         }
     }
     // Ports are numbered in the order of the links at each node, which is how Routing numbers them.

@@ -5,7 +5,6 @@
 
 #include "paths.h"
 
-#include "ns3/node.h"
 #include "ns3_env/cpp/rdma/network/nic.h"
 #include "ns3_env/cpp/rdma/network/queue-pair.h"
 #include "ns3_env/cpp/rdma/network/switch.h"
@@ -66,7 +65,6 @@ class Fabric
     Picos m_timeout{0};
     std::unique_ptr<Steering> m_steering;
 
-    std::vector<Ptr<Node>> m_nodes;
     std::vector<Ptr<Nic>> m_nics;
     std::vector<Ptr<Switch>> m_switchOf; ///< by node id; null for hosts
     std::vector<std::pair<uint32_t, Ptr<Switch>>> m_switches;

@@ -4,6 +4,7 @@
 
 #include "ns3_env/cpp/rdma/network/wire-frame.h"
 #include "ns3_env/cpp/rdma/program/pcap.h"
+#include "ns3_env/cpp/recorders/crc32.h"
 #include "ns3_env/cpp/recorders/internet-checksum.h"
 #include "ns3_env/cpp/recorders/pcapng.h"
 #include "ns3_env/cpp/test/files.h"
@@ -62,6 +63,8 @@ TEST("checksums are those of the standards")
 {
     const Bytes example{0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7}; // RFC 1071, section 3
     EXPECT_EQ(InternetChecksum(example), 0xffff - 0xddf2, "RFC 1071's example");
+    const Bytes digits{'1', '2', '3', '4', '5', '6', '7', '8', '9'};
+    EXPECT_EQ(Crc32(digits), 0xcbf43926, "CRC-32's check value");
     const Bytes frame = RoceFrame(DataPacket(), FLOW, FROM, TO);
     const Bytes header(frame.begin() + ETHERNET_BYTES, frame.begin() + ETHERNET_BYTES + 20);
     EXPECT_EQ(InternetChecksum(header), 0, "a header with its checksum sums to ones");

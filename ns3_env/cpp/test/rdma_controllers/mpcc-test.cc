@@ -350,13 +350,15 @@ TEST("two bottlenecks: both queues go to zero and both links stay full (Fig. 3.6
          std::vector<std::pair<uint32_t, uint32_t>>{{SWITCH_1, SWITCH_2}, {SWITCH_3, RECEIVER}})
     {
         const SwitchPort& port = net.PortTo(node, peer);
-        const QueueSeries& series = net.Recorded().queues->Of(node, port.Index());
+        const QueueSampler& sampled = *net.Recorded().queues;
+        const auto& lengths = sampled.Of(node, port.Index());
         uint64_t peak = 0;
         uint64_t later = 0;
-        for (size_t i = 0; i < series.time.size(); ++i)
+        for (size_t i = 0; i < lengths.size(); ++i)
         {
-            uint64_t& most = series.time[i] < DRAINED ? peak : later;
-            most = series.time[i] < all.End() ? std::max(most, series.bytes[i]) : most;
+            const Picos at = sampled.Times()[i];
+            uint64_t& most = at < DRAINED ? peak : later;
+            most = at < all.End() ? std::max(most, lengths[i]) : most;
         }
         EXPECT_GT(peak, 20'000, "a bottleneck, node " << node);
         EXPECT_LT(later, 5 * 1080, "and then not, node " << node);
