@@ -54,11 +54,26 @@ def incast(flows: int, size_bytes: int, controller: Controller | None = None) ->
     )
 
 
+#: Integers of 16 bits are not enough for these.
+TOO_FINE = {"fdcc-2"}
+
+
+def test_a_policy_that_integers_do_not_come_near_is_not_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in TOO_FINE:
+        assert main([name, "--format", "c", "--out", str(tmp_path / "x.c")]) == 2
+        assert "more than 2%" in capsys.readouterr().err
+        assert not (tmp_path / "x.c").exists()
+
+
 @pytest.fixture(scope="module")
 def released(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The C file of each released policy, as the command writes it."""
+    """The C file of each released policy that has one, as the command writes it."""
     folder = tmp_path_factory.mktemp("released")
-    made = {name: folder / f"{name.replace('-', '_')}_nic.c" for name in released_names()}
+    made = {
+        name: folder / f"{name.replace('-', '_')}_nic.c" for name in released_names() if name not in TOO_FINE
+    }
     for name, path in made.items():
         assert main([name, "--format", "c", "--out", str(path)]) == 0
     return made
