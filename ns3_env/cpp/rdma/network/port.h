@@ -173,8 +173,7 @@ class Port : public Object
     Picos m_delay{0};
     uint32_t m_nodeId;
     uint16_t m_index;
-    bool m_attended{
-        false}; ///< somebody looks at what comes in: the peer first (Passes), or a trace source
+    bool m_attended{false}; ///< somebody looks at what comes in: the peer (Passes), a trace source
 
     alignas(CACHE_LINE) uint64_t m_txBytes{0};
     std::array<LastFrame, 2> m_last; ///< data, others
