@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 from rich.console import Console
-from stable_baselines3.common.logger import Logger, make_output_format
 
 from ns3_env.agents.configuration.run_folder import Outcome, RunFolder
 from ns3_env.agents.runs.progress import LiveLine, StopRequest
@@ -20,6 +19,7 @@ from ns3_env.agents.search.optimiser import Optimiser
 from ns3_env.agents.search.plan import Plan
 from ns3_env.agents.search.subject import Point
 from ns3_env.agents.search.trials import Trial, TrialLog
+from ns3_env.agents.trainer.run_logger import RunLogger
 
 #: More trials than any search has.
 MANY = 2**31
@@ -95,8 +95,7 @@ class _Search:
         self.generation = 0
         self.began, self.done_before = time.monotonic(), len(trials.trials)
         suffix = f"-{self.done_before}" if self.done_before else ""
-        outputs = [make_output_format(form, str(folder.path), suffix) for form in ("csv", "tensorboard")]
-        self.logger = Logger(str(folder.path), outputs)
+        self.logger = RunLogger(folder.path, suffix)
 
     def run(self) -> None:
         """Plays what is not done yet, generation by generation, until trials or search end, or a stop."""

@@ -12,7 +12,6 @@ import numpy.typing as npt
 import torch as th
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.logger import Logger, make_output_format
 from stable_baselines3.common.vec_env import VecEnv
 from typing_extensions import Self
 
@@ -24,6 +23,7 @@ from ns3_env.agents.trainer.layout import PolicyLayout, check_layout, refuse_pic
 from ns3_env.agents.trainer.learned import put_policy, restore_learner, save_learner
 from ns3_env.agents.trainer.policy_tensors import Exported
 from ns3_env.agents.trainer.rollout_env import RolloutEnv, SpacesOnly
+from ns3_env.agents.trainer.run_logger import RunLogger
 from ns3_env.agents.trainer.stopwatch import Stopwatch
 from ns3_env.config.imports import is_code
 from ns3_env.config.model import validate
@@ -88,11 +88,7 @@ class Trainer:
         if isinstance(env, RolloutEnv):
             learner: Any = self.model  # of an agent that declares rollouts
             learner.snapshot = self._snapshot
-        outputs = [] if logs is None else ["csv", "tensorboard"]
-        self.logger = Logger(
-            None if logs is None else str(logs),
-            [make_output_format(form, str(logs), log_suffix) for form in outputs],
-        )
+        self.logger = RunLogger(logs, log_suffix)
         self.model.set_logger(self.logger)
 
     def _make(self) -> BaseAlgorithm:
