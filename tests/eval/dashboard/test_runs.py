@@ -131,7 +131,15 @@ def test_a_folder_that_goes_leaves_what_was_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_ends_it(tmp_path: Path, number: signal.Signals) -> None:
     command = [sys.executable, "-m", "eval", "plot", "dashboard", str(samples.write(tmp_path / "a"))]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell's background job inherits that SIGINT is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     assert process.stdout is not None
     assert "dashboard: http://127.0.0.1:" in process.stdout.readline()
     process.send_signal(number)
