@@ -19,7 +19,18 @@ FUNCTIONS: dict[str, npt.NDArray[np.int64]] = {
     "tanh": np.minimum(np.round(65536 * np.tanh(np.arange(257) / 32)), 65535).astype(np.int64),
 }
 _MOST_SHIFT = 24
+#: BDPs or RTTs of a setting, so that no product of 64 bits overflows.
+_MOST_OF_SETTINGS = 4096
 _WIDTH = 108
+
+
+def setting_q16(source: str, key: str, value: float) -> int:
+    """A setting in BDPs or RTTs, in Q16. Raises ConfigError for one that integers do not hold."""
+    if value > _MOST_OF_SETTINGS:
+        raise ConfigError(
+            f"{source}: {key} is {value:g}: --format c has integers for at most {_MOST_OF_SETTINGS:,}"
+        )
+    return round(65536 * value)
 
 
 @dataclass

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 
 from ns3_env.agents.export.c99.features import FEATURES, MOST_PLAIN
+from ns3_env.agents.export.c99.quantise import setting_q16
 from ns3_env.errors import ConfigError
 from ns3_env.policies.header import Input, PolicySpec
 from ns3_env.task.observations import FIELDS, INDEX
@@ -80,8 +81,6 @@ def secured_of(source: str, name: str, spec: PolicySpec) -> Secured:
     """The safety. Raises ConfigError for a range of a field that integers do not give."""
     if spec.safety is None:
         return Secured()
-    if spec.safety.most_rtts > 4096:
-        raise ConfigError(f"{source}: safety.most_rtts is {spec.safety.most_rtts:g}: at most 4,096")
     inputs = {x.field: (i, x) for i, x in enumerate(spec.observation) if isinstance(x, Input)}
     checks, members = [], {"rtt_ns"}
     for field, (low, high) in spec.safety.ranges.items():
@@ -106,7 +105,7 @@ def secured_of(source: str, name: str, spec: PolicySpec) -> Secured:
             unused=unused,
             checks=text,
             most_rtts=spec.safety.most_rtts,
-            most_q16=round(65536 * spec.safety.most_rtts),
+            most_q16=setting_q16(source, "safety.most_rtts", spec.safety.most_rtts),
         ),
         member="    uint32_t fallback; /* 1: Swift, say, steers the flow to its end */\n",
         check=_CHECK,

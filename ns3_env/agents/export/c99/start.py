@@ -6,12 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ns3_env.agents.export.c99.features import TELEMETRY
-from ns3_env.errors import ConfigError
+from ns3_env.agents.export.c99.quantise import setting_q16
 from ns3_env.policies.header import PolicySpec
 from ns3_env.scenario import PerFlowRtt
 
-#: BDPs or RTTs of a setting, so that no product of 64 bits overflows.
-_MOST = 4096
 _NONE_OF = """\
     if (size_bytes <= (bdp_of(path) * {from_bdps}U) >> 16)
     {{
@@ -84,11 +82,11 @@ def start_of(source: str, name: str, spec: PolicySpec, members: tuple[str, ...])
     Raises ConfigError for a number of BDPs or RTTs that integers do not hold.
     """
     start_bdps = spec.clock.start_bdps if isinstance(spec.clock, PerFlowRtt) else 0.0
-    begin = min(_q16(source, "clock.start_bdps", start_bdps), 65536)
-    decides_from = _q16(source, "decides_from_bdps", spec.decides_from_bdps)
+    begin = min(setting_q16(source, "clock.start_bdps", start_bdps), 65536)
+    decides_from = setting_q16(source, "decides_from_bdps", spec.decides_from_bdps)
     short_bdps = max(spec.telemetry_from_bdps, spec.decides_from_bdps)
-    from_bdps = _q16(source, "telemetry_from_bdps", short_bdps)
-    every = _q16(source, "telemetry_every_rtts", spec.telemetry_every_rtts)
+    from_bdps = setting_q16(source, "telemetry_from_bdps", short_bdps)
+    every = setting_q16(source, "telemetry_every_rtts", spec.telemetry_every_rtts)
     telemetry = _NONE_OF.format(from_bdps=from_bdps) if from_bdps > 0 else ""
     if every > 0:
         telemetry += f"    return (uint32_t)(((uint64_t)path->base_rtt_ns * {every}U) >> 16) + 1U;"
@@ -120,9 +118,3 @@ def start_of(source: str, name: str, spec: PolicySpec, members: tuple[str, ...])
         + ("before a flow's first packet, " if begin > 0 else ""),
         meaning=few + short,
     )
-
-
-def _q16(source: str, key: str, value: float) -> int:
-    if value > _MOST:
-        raise ConfigError(f"{source}: {key} is {value:g}: --format c has integers for at most {_MOST:,}")
-    return round(65536 * value)
