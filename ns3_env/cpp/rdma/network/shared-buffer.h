@@ -64,6 +64,8 @@ class SharedBuffer
         bool pausing; ///< its neighbour
     };
 
+    /// Of so many bytes of a port, those in the pool.
+    [[gnu::always_inline]] uint64_t BeyondReserve(uint64_t bytes) const;
     [[gnu::always_inline]] bool MustPause(uint32_t port) const;
     [[gnu::always_inline]] bool MayResume(uint32_t port) const;
 
@@ -86,7 +88,12 @@ SharedBuffer::FreeBytes() const
 inline uint64_t
 SharedBuffer::SharedBytes(uint32_t port) const
 {
-    const uint64_t bytes = m_ports[port].bytes;
+    return BeyondReserve(m_ports[port].bytes);
+}
+
+inline uint64_t
+SharedBuffer::BeyondReserve(uint64_t bytes) const
+{
     return bytes > m_config.reserveBytes ? bytes - m_config.reserveBytes : 0;
 }
 
@@ -107,8 +114,7 @@ inline bool
 SharedBuffer::LetsPass(uint32_t port, uint32_t bytes) const
 {
     const Ingress& in = m_ports[port];
-    const uint64_t after = in.bytes + bytes;
-    const uint64_t shared = after > m_config.reserveBytes ? after - m_config.reserveBytes : 0;
+    const uint64_t shared = BeyondReserve(in.bytes + bytes);
     // The packet itself lowers the threshold, by its own length at most.
     return in.headroomUsed == 0 && !in.pausing && shared + bytes + 1 < Threshold(port);
 }
