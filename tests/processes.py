@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The dummy simulator, processes, and what they leave in shared memory."""
+"""The dummy simulator, processes, and what they leave in shared memory and hold open."""
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ns3_env import _native
@@ -31,6 +33,17 @@ def shared_memory() -> set[str]:
     return {name for name in os.listdir("/dev/shm") if not name.startswith("tmp")}
 
 
+def open_descriptors() -> int:
+    """How many this process holds."""
+    return len(os.listdir("/proc/self/fd"))
+
+
+def descriptors_before() -> int:
+    """The same, for comparison with later: what earlier tests left to the collector is not counted."""
+    gc.collect()
+    return open_descriptors()
+
+
 def descendants(pid: int) -> Iterator[int]:
     """Processes below ``pid``."""
     for status in Path("/proc").glob("[0-9]*/stat"):
@@ -41,3 +54,13 @@ def descendants(pid: int) -> Iterator[int]:
         if parent == pid:
             yield int(status.parent.name)
             yield from descendants(int(status.parent.name))
+
+
+def wait_until(condition: Callable[[], object], timeout_s: float = 5.0) -> bool:
+    """Whether it holds within that time."""
+    end = time.monotonic() + timeout_s
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False

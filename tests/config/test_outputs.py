@@ -29,7 +29,7 @@ from ns3_env.eval.episodes.results import FILES
 from ns3_env.eval.plots.curves import draw_curves
 from ns3_env.eval.plots.json_file import check_json
 from ns3_env.simulator import Simulator
-from tests.processes import dummy_sim
+from tests.processes import descriptors_before, dummy_sim, open_descriptors
 from tests.samples.files import Refused, dumped
 
 SCENARIO = {"traffic": {"kind": "incast", "size_bytes": 20_000}}
@@ -167,10 +167,10 @@ KEPT: list[object] = []
 @pytest.mark.parametrize("cycle", [open_simulator, open_vec_env, open_gymnasium_env])
 def test_what_is_closed_has_closed_its_descriptors(cycle: Callable[[], None]) -> None:
     cycle()
-    before = len(os.listdir("/proc/self/fd"))
+    before = descriptors_before()
     for _ in range(15):
         cycle()
-    after = len(os.listdir("/proc/self/fd"))  # all are still referred to
+    after = open_descriptors()  # all are still referred to
     KEPT.clear()
     assert after == before
 

@@ -10,7 +10,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,14 @@ from ns3_env.errors import SimulatorDied, SimulatorError, SimulatorHung
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import DecisionBatch, EpisodeEnd, Simulator, Transitions, list_controllers
 from tests.paths import ROOT
-from tests.processes import alive, dummy_sim, shared_memory
+from tests.processes import (
+    alive,
+    descriptors_before,
+    dummy_sim,
+    open_descriptors,
+    shared_memory,
+    wait_until,
+)
 from tests.samples.policy_files import mlp_file, needed_attributes
 
 Actions = NDArray[np.float64]
@@ -167,10 +173,7 @@ def test_branches_end_with_the_process_that_uses_them() -> None:
         assert len(pids) == 6
         assert all(map(alive, pids))
         user.kill()
-    deadline = time.monotonic() + 5
-    while any(map(alive, pids)) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not any(map(alive, pids))
+    assert wait_until(lambda: not any(map(alive, pids)))
 
 
 @pytest.mark.parametrize("count", [200, pytest.param(10_000, marks=pytest.mark.slow)])
@@ -178,7 +181,7 @@ def test_branches_leave_nothing_behind(count: int) -> None:
     with Simulator() as original:
         original.send_reset(scenario())
         original.receive()
-        before = (len(os.listdir("/proc/self/fd")), shared_memory())
+        before = (descriptors_before(), shared_memory())
         pids = []
         for number in range(count):
             (branch,) = original.branch()
@@ -186,7 +189,7 @@ def test_branches_leave_nothing_behind(count: int) -> None:
             if number % 2:
                 branch.close()
             del branch  # as good
-        assert (len(os.listdir("/proc/self/fd")), shared_memory()) == before
+        assert (open_descriptors(), shared_memory()) == before
     assert not any(alive(pid) for pid in pids if pid is not None)
     with pytest.raises(ChildProcessError):
         os.waitpid(pids[-1] or 0, os.WNOHANG)
@@ -218,7 +221,7 @@ def test_without_descriptors_there_is_no_branch_and_the_original_goes_on() -> No
         original.send_reset(scenario())
         message = original.receive()
         assert isinstance(message, DecisionBatch)
-        before = len(os.listdir("/proc/self/fd"))
+        before = descriptors_before()
         limits = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(
             resource.RLIMIT_NOFILE, (max(map(int, os.listdir("/proc/self/fd"))) + 8, limits[1])
@@ -228,7 +231,7 @@ def test_without_descriptors_there_is_no_branch_and_the_original_goes_on() -> No
                 original.branch(300)
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-        assert len(os.listdir("/proc/self/fd")) == before
+        assert open_descriptors() == before
         original.send_actions(drawn(np.random.default_rng(0), message))
         assert original.receive()
 
@@ -256,7 +259,7 @@ def test_an_interruption_while_a_copy_is_made_leaves_the_original_as_it_was(
         (other,) = original.branch()
         wanted = played_from(other)
         other.close()
-        before = len(os.listdir("/proc/self/fd"))
+        before = descriptors_before()
         take = Simulator._next_message
         looks = iter(range(1))
 
@@ -269,7 +272,7 @@ def test_an_interruption_while_a_copy_is_made_leaves_the_original_as_it_was(
         with pytest.raises(KeyboardInterrupt):
             original.branch()
         gc.collect()  # frames of the interruption
-        assert len(os.listdir("/proc/self/fd")) == before
+        assert open_descriptors() == before
         assert played_from(original) == wanted
 
 

@@ -24,7 +24,14 @@ from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung, Simulato
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import DecisionBatch, EpisodeEnd, Simulator, find_executable
 from ns3_env.task.observations import FIELDS
-from tests.processes import alive, dummy_sim, shared_memory
+from tests.processes import (
+    alive,
+    descriptors_before,
+    dummy_sim,
+    open_descriptors,
+    shared_memory,
+    wait_until,
+)
 
 pytestmark = pytest.mark.alone
 
@@ -35,15 +42,6 @@ DUMMY = dummy_sim()
 def simulator() -> Iterator[Simulator]:
     with Simulator(executable=DUMMY) as made:
         yield made
-
-
-def wait_until(condition: Any, timeout_s: float = 5.0) -> bool:
-    end = time.monotonic() + timeout_s
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.01)
-    return False
 
 
 def play(
@@ -202,9 +200,8 @@ def test_simulators_die_with_their_parent_and_leave_nothing() -> None:
 
 
 def test_nothing_is_left_after_collection_or_close() -> None:
-    gc.collect()  # what earlier tests left to the collector is not ours to count
     shm = shared_memory()
-    files = len(os.listdir("/proc/self/fd"))
+    files = descriptors_before()
     simulator = Simulator(executable=DUMMY)
     play(simulator, {"dummy": {}})
     pid = simulator.pid
@@ -219,7 +216,7 @@ def test_nothing_is_left_after_collection_or_close() -> None:
     del closed
     gc.collect()
     assert shared_memory() == shm
-    assert len(os.listdir("/proc/self/fd")) == files
+    assert open_descriptors() == files
 
 
 def test_interrupt_at_the_terminal_does_not_reach_the_simulator(simulator: Simulator) -> None:

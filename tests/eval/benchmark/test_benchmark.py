@@ -22,6 +22,7 @@ import pytest
 import yaml
 
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.benchmark import runner
 from ns3_env.eval.benchmark.cell import CELL_FILES
 from ns3_env.eval.benchmark.folder import LOCK, BenchFolder
 from ns3_env.eval.benchmark.standings import standings
@@ -29,7 +30,7 @@ from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.metrics import METRICS
 from tests.paths import ROOT
-from tests.processes import alive, descendants
+from tests.processes import alive, descendants, wait_until
 from tests.samples.suites import SUITE, contents
 
 
@@ -74,6 +75,21 @@ def test_a_log_says_how_many_cells_are_done(
 ) -> None:
     for name in ("FIRST_S", "MOST_S"):
         monkeypatch.setattr(f"ns3_env.eval.plots.progress.{name}", 0.01)
+    line, write = runner._View.line, runner._write
+    lines: list[str] = []
+
+    def noted(view: runner._View) -> str:
+        lines.append(line(view))
+        return lines[-1]
+
+    def held(*cells: Any) -> None:
+        """Puts cells in place when a line has been asked for that counts all before them."""
+        asked = len(lines)
+        assert wait_until(lambda: len(lines) > asked + 1)
+        write(*cells)
+
+    monkeypatch.setattr(runner._View, "line", noted)
+    monkeypatch.setattr(runner, "_write", held)
     assert run(suite_file(tmp_path, scenarios=SUITE["scenarios"][:1]), tmp_path / "out") == 0
     shown = capsys.readouterr().out
     assert re.search(r"^0 of 4 cells done, \d running, 0 failed; 0:\d\d so far$", shown, re.MULTILINE)
@@ -289,10 +305,7 @@ def test_an_end_amid_cells_leaves_a_folder_to_go_on_with(tmp_path: Path, how: si
             "",
         ]
         assert not list(out.rglob("*.partial"))
-    deadline = time.monotonic() + 5
-    while any(map(alive, children)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not [pid for pid in children if alive(pid)]
+    assert wait_until(lambda: not any(map(alive, children)))
     assert len(BenchFolder.read(out).missing) == 12
     assert run(suite, out) == 0
     assert BenchFolder.read(out).complete
