@@ -176,6 +176,7 @@ def test_branches_end_with_the_process_that_uses_them() -> None:
     assert wait_until(lambda: not any(map(alive, pids)))
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("count", [200, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_branches_leave_nothing_behind(count: int) -> None:
     with Simulator() as original:
