@@ -196,13 +196,13 @@ AgentChannel::CheckSend(Command command, uint32_t actionCount) const
 }
 
 void
-AgentChannel::HandOver(Command command, uint32_t actionCount, Waiting way, int32_t agentCore)
+AgentChannel::HandOver(Command command, uint32_t actionCount, const Place& place)
 {
     m_ourTurn = false;
     m_control->command = static_cast<uint32_t>(command);
     m_control->actionCount = actionCount;
-    m_control->waiting = static_cast<uint32_t>(way);
-    m_control->agentCore = agentCore;
+    m_control->waiting = static_cast<uint32_t>(place.way);
+    m_control->core = place.core;
     FutexAdvance(m_control->agentSequence, m_control->simulatorSleeps);
 }
 
@@ -211,7 +211,8 @@ AgentChannel::Send(Command command, uint32_t actionCount)
 {
     CheckSend(command, actionCount);
     m_turns.Sends(MonotonicNs());
-    HandOver(command, actionCount, m_turns.Way(), sched_getcpu());
+    HandOver(command, actionCount, {m_turns.Way(), sched_getcpu()});
+    m_turns.HasSent(MonotonicNs());
 }
 
 void

@@ -75,8 +75,8 @@ class AgentChannel
     Message Take();
     /// Checks the turn and the actions. \throws as Send()
     void CheckSend(Command command, uint32_t actionCount) const;
-    /// The simulator is to wait as `way` has it, the agent being on this core.
-    void HandOver(Command command, uint32_t actionCount, Waiting way, int32_t agentCore);
+    /// The simulator waits at this place next.
+    void HandOver(Command command, uint32_t actionCount, const Place& place);
 
     LivingChannel m_living;
     SharedRegion m_region;

@@ -13,7 +13,9 @@ namespace ns3::env
 
 ChannelGroup::ChannelGroup(std::vector<AgentChannel*> ends)
     : m_ends(std::move(ends)),
-      m_ofAll(static_cast<int>(m_ends.size())),
+      m_cores(AllowedCores()),
+      m_places(m_ends.size(), Place{Waiting::Adaptive, -1}),
+      m_ofAll(static_cast<int>(m_ends.size()), m_cores.size()),
       m_turns(m_ends.size() == 1 ? m_ends.front()->m_turns : m_ofAll)
 {
 }
@@ -22,11 +24,16 @@ bool
 ChannelGroup::Wait(double timeoutS)
 {
     m_turns.BeginsToWait(MonotonicNs());
-    for (AgentChannel* end : m_ends)
+    // Those on our core first: they need it. Then it is ours to spin on.
+    for (const bool ours : {true, false})
     {
-        if (!end->Await(m_turns.Way(), timeoutS))
+        for (size_t i = 0; i < m_ends.size(); ++i)
         {
-            return false;
+            if (IsOurs(i) == ours &&
+                !m_ends[i]->Await(ours ? m_places[i].way : Waiting::Spread, timeoutS))
+            {
+                return false;
+            }
         }
     }
     m_turns.HasAnswer(MonotonicNs());
@@ -55,11 +62,29 @@ ChannelGroup::Step(std::span<const uint32_t> counts)
         m_ends[i]->CheckSend(Command::Step, counts[i]);
     }
     m_turns.Sends(MonotonicNs());
-    const int core = sched_getcpu();
+    m_core = sched_getcpu();
     for (size_t i = 0; i < m_ends.size(); ++i)
     {
-        m_ends[i]->HandOver(Command::Step, counts[i], m_turns.Way(), core);
+        m_places[i] = PlaceOf(m_turns.Way(), i, m_core, m_cores);
     }
+    // Those elsewhere first: they begin while we wake the others.
+    for (const bool ours : {false, true})
+    {
+        for (size_t i = 0; i < m_ends.size(); ++i)
+        {
+            if (IsOurs(i) == ours)
+            {
+                m_ends[i]->HandOver(Command::Step, counts[i], m_places[i]);
+            }
+        }
+    }
+    m_turns.HasSent(MonotonicNs());
+}
+
+bool
+ChannelGroup::IsOurs(size_t index) const
+{
+    return m_places[index].core == m_core;
 }
 
 } // namespace ns3::env

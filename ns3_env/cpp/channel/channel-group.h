@@ -39,7 +39,13 @@ class ChannelGroup
     void Step(std::span<const uint32_t> counts);
 
   private:
+    /// Whether this simulator shares the agent's core, or goes where it likes.
+    bool IsOurs(size_t index) const;
+
     std::vector<AgentChannel*> m_ends;
+    std::vector<int32_t> m_cores; ///< that this process may use
+    std::vector<Place> m_places;  ///< of the turn under way
+    int32_t m_core{-1};           ///< where the agent was when it sent
     TurnTaking m_ofAll;
     TurnTaking& m_turns; ///< of all; of a single channel, which takes some turns by itself, its own
 };

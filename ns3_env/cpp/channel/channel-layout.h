@@ -149,8 +149,8 @@ struct ChannelControl
     uint32_t command;
     uint32_t actionCount;
     uint64_t agentBlobBytes;
-    uint32_t waiting;    ///< Waiting
-    int32_t agentCore;   ///< where the agent runs
+    uint32_t waiting;    ///< Place of the simulator: Waiting
+    int32_t core;        ///< and its core
     CopyFiles copyFiles; ///< of Branch, as the next
     CopyTerms copyTerms;
     // A sign of life, bumped by the simulator while it simulates.

@@ -128,7 +128,7 @@ SimulatorChannel::Wait()
     }
     m_seen = sequence.load(std::memory_order_acquire);
     m_waiting = static_cast<Waiting>(m_control->waiting);
-    m_core.Take(m_waiting, m_control->agentCore);
+    m_core.Take({m_waiting, m_control->core});
     Beat();
     const auto command = static_cast<Command>(m_control->command);
     m_actions.clear();
@@ -198,7 +198,7 @@ SimulatorChannel::MoveTo(const CopyFiles& files)
     dup2(files.output, STDOUT_FILENO);
     dup2(files.output, STDERR_FILENO);
     close(files.output);
-    m_core.Take(Waiting::Adaptive, -1);
+    m_core.Take({Waiting::Adaptive, -1});
     SimulatorChannel other(files.channel, files.blob);
     const Message asked = m_published;
     const int64_t timePs = m_control->timePs;

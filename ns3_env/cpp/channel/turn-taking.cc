@@ -39,12 +39,20 @@ OneCore(int core)
 bool
 Spin(Waiting way, AdaptiveSpin& adaptive, const std::atomic<uint32_t>& word, uint32_t seen)
 {
+    const auto changed = [&] { return word.load(std::memory_order_acquire) != seen; };
+    const auto changedLater = [&]
+    {
+        sched_yield(); // to others on this core, which have work
+        return changed();
+    };
     switch (way)
     {
     case Waiting::ShareCore:
         return false;
     case Waiting::Spin:
-        return SpinUntil([&] { return word.load(std::memory_order_acquire) != seen; }, SPIN_NS);
+        return SpinUntil(changed, SPIN_NS);
+    case Waiting::Spread:
+        return changed() || SpinUntil(changedLater, SPIN_NS);
     case Waiting::Adaptive:
         break;
     }
@@ -61,8 +69,43 @@ LivingChannel::~LivingChannel()
     --g_channels;
 }
 
-TurnTaking::TurnTaking(int channels)
-    : m_channels(channels)
+std::vector<int32_t>
+AllowedCores()
+{
+    std::vector<int32_t> found;
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    sched_getaffinity(0, sizeof cores, &cores);
+    for (int32_t core = 0; core < CPU_SETSIZE; ++core)
+    {
+        if (CPU_ISSET(core, &cores))
+        {
+            found.push_back(core);
+        }
+    }
+    return found;
+}
+
+Place
+PlaceOf(Waiting way, size_t index, int32_t agentCore, std::span<const int32_t> cores)
+{
+    if (way != Waiting::Spread)
+    {
+        return {way, agentCore};
+    }
+    const auto own = std::find(cores.begin(), cores.end(), agentCore);
+    if (own == cores.end()) // it was moved since
+    {
+        return {Waiting::Adaptive, agentCore};
+    }
+    const size_t turn = index % cores.size();
+    const int32_t core = cores[(static_cast<size_t>(own - cores.begin()) + turn) % cores.size()];
+    return {turn == 0 || index >= cores.size() ? Waiting::ShareCore : Waiting::Spread, core};
+}
+
+TurnTaking::TurnTaking(int channels, size_t cores)
+    : m_channels(channels),
+      m_cores(cores)
 {
 }
 
@@ -80,14 +123,14 @@ TurnTaking::NextTried() const
     {
         return Waiting::ShareCore;
     }
-    // Several simulators that spin would want a core each.
-    return m_way == Waiting::ShareCore && m_channels == 1 ? Waiting::Spin : Waiting::Adaptive;
+    const Waiting last = m_channels == 1 ? Waiting::Spin : Waiting::Spread;
+    return m_way == Waiting::ShareCore && m_cores > 1 ? last : Waiting::Adaptive;
 }
 
 void
 TurnTaking::BeginsToWait(int64_t nowNs)
 {
-    m_waitsAtOnce = nowNs - m_sentNs < AT_ONCE_NS;
+    m_waitsAtOnce = nowNs - m_handedOverNs < AT_ONCE_NS;
 }
 
 void
@@ -134,7 +177,8 @@ void
 TurnTaking::CountInTrial(int64_t turnNs)
 {
     m_trialNs += turnNs;
-    const double worth = m_way == Waiting::Spin ? WORTH_A_CORE : 1.0;
+    const bool spins = m_way == Waiting::Spin || m_way == Waiting::Spread;
+    const double worth = spins ? WORTH_A_CORE : 1.0;
     const bool lost = m_way != Waiting::Adaptive &&
                       static_cast<double>(m_trialNs) > worth * static_cast<double>(m_bestNs);
     if (!lost && m_turns < TRIAL_TURNS)
@@ -188,25 +232,24 @@ CoreChoice::CoreChoice()
 }
 
 void
-CoreChoice::Take(Waiting way, int32_t agentCore)
+CoreChoice::Take(const Place& place)
 {
-    if (way == m_way && (way == Waiting::Adaptive || agentCore == m_agentCore))
+    if (place.way == m_place.way && (place.way == Waiting::Adaptive || place.core == m_place.core))
     {
         return;
     }
-    m_way = way;
-    m_agentCore = agentCore;
+    m_place = place;
     cpu_set_t cores = m_allowed;
-    if (agentCore >= 0 && agentCore < CPU_SETSIZE && CPU_ISSET(agentCore, &m_allowed))
+    if (place.core >= 0 && place.core < CPU_SETSIZE && CPU_ISSET(place.core, &m_allowed))
     {
-        if (way == Waiting::ShareCore)
+        if (place.way == Waiting::ShareCore || place.way == Waiting::Spread)
         {
-            cores = OneCore(agentCore);
+            cores = OneCore(place.core);
         }
-        else if (way == Waiting::Spin && CPU_COUNT(&m_allowed) > 1)
+        else if (place.way == Waiting::Spin && CPU_COUNT(&m_allowed) > 1)
         {
             // Two that spin on one core would stay there: the system sees both at work.
-            CPU_CLR(agentCore, &cores);
+            CPU_CLR(place.core, &cores);
         }
     }
     // Where the system refuses, the simulator stays where it is: only time is lost.

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstdint>
 #include <sched.h>
+#include <span>
+#include <vector>
 
 namespace ns3::env
 {
@@ -18,7 +20,22 @@ enum class Waiting : uint32_t
     Adaptive = 0,  ///< each on any core; it spins as long as that pays (AdaptiveSpin)
     Spin = 1,      ///< each on a core of its own; fast while both are idle otherwise
     ShareCore = 2, ///< all on the agent's core: no wake-up crosses cores, and no core spins
+    Spread = 3, ///< several simulators: over all cores; one spins on each but the agent's (PlaceOf)
 };
+
+/// A simulator's part of the agent's choice.
+struct Place
+{
+    Waiting way;
+    int32_t core; ///< that it shares (ShareCore, Spread), or keeps off (Spin)
+};
+
+/// Cores that the calling thread may use.
+std::vector<int32_t> AllowedCores();
+
+/// Of the `index`-th simulator, whose agent runs on `agentCore`. Under Spread the simulators are dealt to `cores`, the
+/// agent's first; the first one on any other core spins there, and all that come after it sleep.
+Place PlaceOf(Waiting way, size_t index, int32_t agentCore, std::span<const int32_t> cores);
 
 /// Spins for `word` to change, as `way` has it; false when it is time to sleep.
 bool Spin(Waiting way, AdaptiveSpin& adaptive, const std::atomic<uint32_t>& word, uint32_t seen);
@@ -41,9 +58,12 @@ class TurnTaking
 {
   public:
     /// \param channels that take the turn together; where the process has more, it is no lock-step
-    explicit TurnTaking(int channels = 1);
+    /// \param cores that they may use
+    explicit TurnTaking(int channels = 1, size_t cores = 2);
 
     void Sends(int64_t nowNs);
+    /// A simulator that shares the agent's core may have computed meanwhile.
+    void HasSent(int64_t nowNs) { m_handedOverNs = nowNs; }
     void BeginsToWait(int64_t nowNs);
     void HasAnswer(int64_t nowNs);
 
@@ -70,6 +90,7 @@ class TurnTaking
     void EndTrials();
 
     int m_channels;
+    size_t m_cores;
     Waiting m_way{Waiting::Adaptive};
     Waiting m_best{Waiting::Adaptive}; ///< of the trials so far
     Waiting m_kept{Waiting::Adaptive}; ///< by the last trials
@@ -80,6 +101,7 @@ class TurnTaking
     uint32_t m_turnsBetween{FEWEST_BETWEEN};
     uint32_t m_turnsInARow{0}; ///< that speak against the stage: in lock-step, or not
     int64_t m_sentNs{0};
+    int64_t m_handedOverNs{0};
     int64_t m_trialNs{0};
     int64_t m_bestNs{0};
 };
@@ -103,12 +125,11 @@ class CoreChoice
 {
   public:
     CoreChoice();
-    void Take(Waiting way, int32_t agentCore);
+    void Take(const Place& place);
 
   private:
     cpu_set_t m_allowed;
-    Waiting m_way{Waiting::Adaptive};
-    int32_t m_agentCore{-1};
+    Place m_place{Waiting::Adaptive, -1};
 };
 
 } // namespace ns3::env

@@ -5,6 +5,8 @@
 
 #include <functional>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace ns3::env::test
 {
@@ -14,12 +16,14 @@ namespace
 
 SUITE("rdma-turns");
 
-/// What a turn takes under a way of waiting, and how long the agent works before it waits, ns.
+/// What a turn takes under a way of waiting, how long of it handing over, and the agent's work before it waits, ns.
 struct Machine
 {
     int64_t adaptiveNs{100'000};
     int64_t spinNs{50'000};
     int64_t shareNs{70'000};
+    int64_t spreadNs{40'000};
+    int64_t handOverNs{1'000};
     int64_t workNs{5'000};
 };
 
@@ -38,9 +42,11 @@ Play(
         taking.Sends(nowNs);
         const Waiting way = taking.Way();
         each(way);
-        taking.BeginsToWait(nowNs + machine.workNs);
+        taking.HasSent(nowNs + machine.handOverNs);
+        taking.BeginsToWait(nowNs + machine.handOverNs + machine.workNs);
         nowNs += way == Waiting::Spin        ? machine.spinNs
                  : way == Waiting::ShareCore ? machine.shareNs
+                 : way == Waiting::Spread    ? machine.spreadNs
                                              : machine.adaptiveNs;
         taking.HasAnswer(nowNs);
         nowNs += 10'000;
@@ -140,16 +146,51 @@ TEST("long turns, an agent that works before it waits, and several simulators ke
     ASSERT(other({}), "another simulator");
 }
 
-TEST("several simulators that take turns together share the agent's core where that is faster, and "
-     "never spin")
+/// What two simulators that take turns together end up with; every way that they tried.
+Waiting
+OfTwo(const Machine& machine, size_t cores, std::set<Waiting>& tried)
 {
     const LivingChannel second;
-    TurnTaking taking(2);
+    TurnTaking taking(2, cores);
     int64_t now = 1;
-    std::set<Waiting> ways;
-    Play(taking, now, {}, TRIALS, [&](Waiting way) { ways.insert(way); });
-    ASSERT((ways == std::set{Waiting::Adaptive, Waiting::ShareCore}), "both were tried");
-    ASSERT(taking.Way() == Waiting::ShareCore, "the faster one here");
+    Play(taking, now, machine, TRIALS, [&](Waiting way) { tried.insert(way); });
+    return taking.Way();
+}
+
+TEST("several simulators that take turns together spread over the cores where that is faster, and "
+     "share one where others want them")
+{
+    std::set<Waiting> tried;
+    ASSERT(OfTwo({}, 2, tried) == Waiting::Spread, "an idle machine");
+    ASSERT((tried == std::set{Waiting::Adaptive, Waiting::ShareCore, Waiting::Spread}), "all");
+    ASSERT(OfTwo({.spreadNs = 600'000}, 2, tried) == Waiting::ShareCore, "a crowded one");
+    tried.clear();
+    ASSERT(OfTwo({}, 1, tried) == Waiting::ShareCore, "one core");
+    ASSERT(!tried.contains(Waiting::Spread), "not tried on one core");
+}
+
+TEST("a simulator that computes on the agent's core while it is handed its actions is no agent at "
+     "work")
+{
+    std::set<Waiting> tried;
+    ASSERT(OfTwo({.handOverNs = 60'000}, 2, tried) == Waiting::Spread, "still in lock-step");
+}
+
+TEST(
+    "spread simulators are dealt to the cores, the agent's first, and one spins on each other core")
+{
+    const std::vector<int32_t> cores{0, 2, 5};
+    const auto place = [&](size_t index, int32_t agentCore)
+    {
+        const Place found = PlaceOf(Waiting::Spread, index, agentCore, cores);
+        return std::pair{found.way, found.core};
+    };
+    ASSERT(place(0, 2) == std::pair(Waiting::ShareCore, 2), "the agent's core");
+    ASSERT(place(1, 2) == std::pair(Waiting::Spread, 5), "the next");
+    ASSERT(place(2, 2) == std::pair(Waiting::Spread, 0), "and round");
+    ASSERT(place(3, 2) == std::pair(Waiting::ShareCore, 2), "a second one beside the agent");
+    ASSERT(place(4, 2) == std::pair(Waiting::ShareCore, 5), "sleeps beside the one that spins");
+    ASSERT(place(1, 7) == std::pair(Waiting::Adaptive, 7), "an agent that was moved elsewhere");
 }
 
 } // namespace
