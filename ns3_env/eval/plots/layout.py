@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Margins of a figure as its labels need them, measured once."""
+
+from __future__ import annotations
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+#: Around a figure and between its parts, inches.
+_PAD_IN = 0.05
+
+
+def lay_out(figure: Figure) -> None:
+    """Puts the axes of a figure without a layout engine as far from its edges as their labels need.
+
+    All axes are of one grid, and share their scales where they are several. matplotlib's constrained layout
+    measures every one of them twice, and has the figure drawn once more.
+    """
+    if figure.get_layout_engine() is not None or not figure.axes:
+        return
+    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
+    first, last = figure.axes[0], figure.axes[-1]
+    grid = first.get_gridspec()
+    assert grid is not None
+    pad, width, height = _PAD_IN * figure.dpi, figure.bbox.width, figure.bbox.height
+    of_y, of_x = first.yaxis.get_tightbbox(renderer), last.xaxis.get_tightbbox(renderer)
+    left = first.bbox.x0 - of_y.x0 if of_y else 0.0
+    bottom = last.bbox.y0 - of_x.y0 if of_x else 0.0
+    beyond = max(0.0, of_x.x1 - last.bbox.x1) if of_x else 0.0
+    title = first.title.get_window_extent(renderer).height + pad if first.get_title() else 0.0
+    top = max(title, of_y.y1 - first.bbox.y1 if of_y else 0.0)
+    for label in figure.texts:
+        box = label.get_window_extent(renderer)
+        upright = label.get_text() == figure.get_supylabel()
+        left, bottom = (left + box.width + pad, bottom) if upright else (left, bottom + box.height + pad)
+    for names in figure.legends:
+        box = names.get_window_extent(renderer)
+        above = box.y0 + box.y1 > height
+        top, bottom = (top + box.height, bottom) if above else (top, bottom + box.height)
+    wide, high = width - left - beyond - 2 * pad, height - top - bottom - 2 * pad
+    across, down = 2 * pad + beyond, pad + title
+    figure.subplots_adjust(
+        left=(left + pad) / width,
+        right=1 - (beyond + pad) / width,
+        bottom=(bottom + pad) / height,
+        top=1 - (top + pad) / height,
+        wspace=across / ((wide - across * (grid.ncols - 1)) / grid.ncols),
+        hspace=down / ((high - down * (grid.nrows - 1)) / grid.nrows),
+    )
