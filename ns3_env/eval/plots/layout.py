@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from matplotlib import rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -23,12 +24,13 @@ def lay_out(figure: Figure) -> None:
     grid = first.get_gridspec()
     assert grid is not None
     pad, width, height = _PAD_IN * figure.dpi, figure.bbox.width, figure.bbox.height
-    of_y, of_x = first.yaxis.get_tightbbox(renderer), last.xaxis.get_tightbbox(renderer)
-    left = first.bbox.x0 - of_y.x0 if of_y else 0.0
-    bottom = last.bbox.y0 - of_x.y0 if of_x else 0.0
-    beyond = max(0.0, of_x.x1 - last.bbox.x1) if of_x else 0.0
+    of_x = last.xaxis.get_tightbbox(renderer)
+    bottom, beyond = (last.bbox.y0 - of_x.y0, max(0.0, of_x.x1 - last.bbox.x1)) if of_x else (0.0, 0.0)
     title = first.title.get_window_extent(renderer).height + pad if first.get_title() else 0.0
-    top = max(title, of_y.y1 - first.bbox.y1 if of_y else 0.0)
+    top = (
+        title or rcParams["font.size"] * figure.dpi / 72
+    )  # the highest tick's label is above the axes by half
+    left = 0.0
     for label in figure.texts:
         box = label.get_window_extent(renderer)
         upright = label.get_text() == figure.get_supylabel()
@@ -37,13 +39,17 @@ def lay_out(figure: Figure) -> None:
         box = names.get_window_extent(renderer)
         above = box.y0 + box.y1 > height
         top, bottom = (top + box.height, bottom) if above else (top, bottom + box.height)
-    wide, high = width - left - beyond - 2 * pad, height - top - bottom - 2 * pad
-    across, down = 2 * pad + beyond, pad + title
+    high, down = height - top - bottom - 2 * pad, pad + title
+    figure.subplots_adjust(
+        bottom=(bottom + pad) / height,
+        top=1 - (top + pad) / height,
+        hspace=down / ((high - down * (grid.nrows - 1)) / grid.nrows),
+    )
+    if of_y := first.yaxis.get_tightbbox(renderer):  # its ticks depend on the height
+        left += first.bbox.x0 - of_y.x0
+    wide, across = width - left - beyond - 2 * pad, 2 * pad + beyond
     figure.subplots_adjust(
         left=(left + pad) / width,
         right=1 - (beyond + pad) / width,
-        bottom=(bottom + pad) / height,
-        top=1 - (top + pad) / height,
         wspace=across / ((wide - across * (grid.ncols - 1)) / grid.ncols),
-        hspace=down / ((high - down * (grid.nrows - 1)) / grid.nrows),
     )

@@ -60,6 +60,8 @@ _OTHER_MARKERS = "*<>hpd"
 
 #: What a page's pictures call the curves that ``with_curves`` replaces; in an SVG, their group.
 CURVES = "curves"
+#: Of an SVG's coordinates, which are in points, 1/72 inch: a hundredth is finer than any screen.
+_TOO_FINE = re.compile(rb"(?<=\.\d\d)\d+")
 _CURVES = re.compile(rb'^( *)<g id="curves">.*?^\1</g>\n', re.DOTALL | re.MULTILINE)
 #: An SVG longer than this becomes a PNG.
 LARGEST_SVG = 200_000
@@ -253,8 +255,7 @@ def with_curves(drawn: bytes, figure: Figure) -> bytes:
 def _svg(figure: Figure) -> bytes:
     target = io.BytesIO()
     figure.savefig(target, format="svg", metadata={"Date": None})
-    # Coordinates are in points, 1/72 inch: a hundredth is finer than any screen.
-    return re.sub(rb' d="[^"]*"', lambda path: re.sub(rb"(\.\d\d)\d+", rb"\1", path[0]), target.getvalue())
+    return re.sub(rb' d="[^"]*"', lambda path: _TOO_FINE.sub(b"", path[0]), target.getvalue())
 
 
 def is_png(image: bytes) -> bool:

@@ -70,14 +70,14 @@ def of_scenario(
     if not cells:
         return
     of_flows = {name: [flows(cell) for cell in own] for name, own in cells.items()}
-    recorded = {name: series(own[0]) for name, own in cells.items()}
+    recorded = {name: series(own[0], without="window") for name, own in cells.items()}
     ports = {name: queue_cdf(own[0])[0] for name, own in cells.items()}
     yield from _slowdowns(of_flows, looks)
     yield _queue_cdfs(cells, looks)
     yield from _queues(recorded, ports, looks)
     yield from _pareto(summary, looks)
     yield from _timelines(cells, looks)
-    yield from _rates(recorded, {name: several[0].ends for name, several in of_flows.items()}, looks)
+    yield from _rates(recorded, cells, {name: several[0].ends for name, several in of_flows.items()}, looks)
 
 
 def _slowdowns(of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, Style]) -> list[Panel]:
@@ -287,12 +287,16 @@ def _timelines(cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style]) 
 
 
 def _rates(
-    recorded: Mapping[str, Series], ends: Mapping[str, Floats], looks: Mapping[str, Style]
+    recorded: Mapping[str, Series],
+    cells: Mapping[str, Sequence[Cell]],
+    ends: Mapping[str, Floats],
+    looks: Mapping[str, Style],
 ) -> Iterator[Panel]:
     """A small figure for each controller, all with the same time axis: its flows' rates, or windows.
 
     Args:
-        recorded: each controller's series.
+        recorded: each controller's series without windows.
+        cells: its cells, whose first one has windows.
         ends: when its flows ended, (flows,) in ns, NaN for those that did not.
         looks: its style.
     """
@@ -312,7 +316,7 @@ def _rates(
 
     of_rates = empty("rate (Gb/s)", most / 1e9)  # only its curves are others each time
     for name, own in known.items():
-        what, lines, reading = _what_binds(own, most)
+        what, lines, reading = _what_binds(own, cells[name][0], most)
         scale, (figure, axes) = 1e9, of_rates
         if what == "window":
             scale = 1e3
@@ -331,18 +335,19 @@ def _rates(
         curves.remove()
 
 
-def _what_binds(own: Series, most: float) -> tuple[str, Curves, str]:
+def _what_binds(own: Series, cell: Cell, most: float) -> tuple[str, Curves, str]:
     """What to draw: ("rate" or "window", curves by flow, how to read them).
 
     A window of a BDP or more allows the line's rate, however long the queue makes the round trip: where
     rates tell no more than that for most of their changes, windows do.
     """
     rates = own["rate"]
-    window = {flow: curve for flow, curve in own.get("window", {}).items() if not np.isnan(curve[1]).all()}
-    usual = np.median(np.concatenate([values for _, values in rates.values()]))
-    if window and not _steady(window) and usual >= 0.99 * most:
-        reading = f"Windows of {len(window)} flows; they mostly allow the full rate. First seed."
-        return "window", window, reading
+    if np.median(np.concatenate([values for _, values in rates.values()])) >= 0.99 * most:
+        every = series(cell).get("window", {})
+        window = {flow: curve for flow, curve in every.items() if not np.isnan(curve[1]).all()}
+        if window and not _steady(window):
+            reading = f"Windows of {len(window)} flows; they mostly allow the full rate. First seed."
+            return "window", window, reading
     if _steady(rates):
         return "rate", {}, "No change was recorded: none was made, or a timer made it, which is not recorded."
     return "rate", rates, f"What rate and window allow each of {len(rates)} flows to send. First seed."
