@@ -27,9 +27,8 @@ def lay_out(figure: Figure) -> None:
     of_x = last.xaxis.get_tightbbox(renderer)
     bottom, beyond = (last.bbox.y0 - of_x.y0, max(0.0, of_x.x1 - last.bbox.x1)) if of_x else (0.0, 0.0)
     title = first.title.get_window_extent(renderer).height + pad if first.get_title() else 0.0
-    top = (
-        title or rcParams["font.size"] * figure.dpi / 72
-    )  # the highest tick's label is above the axes by half
+    half_a_label = 0.6 * rcParams["font.size"] * figure.dpi / 72  # of the highest tick
+    top = title or half_a_label
     left = 0.0
     for label in figure.texts:
         box = label.get_window_extent(renderer)
@@ -39,6 +38,8 @@ def lay_out(figure: Figure) -> None:
         box = names.get_window_extent(renderer)
         above = box.y0 + box.y1 > height
         top, bottom = (top + box.height, bottom) if above else (top, bottom + box.height)
+    bottom = min(bottom, 0.35 * height)  # beside ever so many names there is room for the axes
+    top = min(top, 0.7 * height - bottom)
     high, down = height - top - bottom - 2 * pad, pad + title
     figure.subplots_adjust(
         bottom=(bottom + pad) / height,
@@ -47,7 +48,7 @@ def lay_out(figure: Figure) -> None:
     )
     if of_y := first.yaxis.get_tightbbox(renderer):  # its ticks depend on the height
         left += first.bbox.x0 - of_y.x0
-    wide, across = width - left - beyond - 2 * pad, 2 * pad + beyond
+    wide, across = width - left - beyond - 2 * pad, 4 * pad + beyond
     figure.subplots_adjust(
         left=(left + pad) / width,
         right=1 - (beyond + pad) / width,

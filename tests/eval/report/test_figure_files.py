@@ -113,6 +113,15 @@ def test_labels_lie_within_the_figure_and_names_above_the_axes(paper: bool) -> N
     assert axes.bbox.width > 0.75 * figure.bbox.width, "no room is wasted"
 
 
+def test_beside_ever_so_many_names_there_is_room_for_the_axes() -> None:
+    figure, axes = new_axes()
+    for number in range(120):
+        axes.plot([0, 1], label=f"controller-{number}")
+    legend(figure, axes)
+    lay_out(figure)
+    assert axes.bbox.height > 0.2 * figure.bbox.height
+
+
 def test_a_picture_with_other_curves_is_what_would_be_drawn_in_full() -> None:
     figure, axes = new_axes(4.2, 2.7)
     axes.set(xlabel="time (ms)", ylabel="rate (Gb/s)", xlim=(0, 1), ylim=(0, 1))
