@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from multiprocessing import resource_tracker
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerProcess
 from multiprocessing.pool import ExceptionWithTraceback  # type: ignore[attr-defined]
@@ -35,6 +35,17 @@ _PATIENCE_S = 60.0
 #: Processes are forked from one that has imported what jobs need, and no thread.
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload([__name__])
+
+
+def prepare(*modules: str) -> None:
+    """Begins to import what jobs of this process will need, beside whatever the caller does next.
+
+    Worker processes are then forked with it. Without effect where there were some before.
+    """
+    _CONTEXT.set_forkserver_preload([__name__, *modules])
+    resource_tracker.ensure_running()  # would unblock Ctrl-C if it were started below
+    with _no_interrupts(), _no_main_module():
+        forkserver.ensure_running()
 
 
 class Job(Protocol[T_co]):

@@ -36,3 +36,24 @@ def test_a_script_without_a_main_guard_uses_a_pool_and_is_run_once(tmp_path: Pat
     script.write_text(SCRIPT)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.split() == ["once", "0", "0", "0", str(script)], done.stderr
+
+
+PREPARED = """
+import sys
+from ns3_env.simulator.pool import LocalPool, prepare
+
+class Asked:
+    def run(self, simulator):
+        return "colorsys" in sys.modules
+
+prepare("colorsys")
+with LocalPool(1) as pool:
+    print(pool.submit(Asked()).result(), "colorsys" in sys.modules)
+"""
+
+
+def test_processes_begin_with_what_was_prepared_for_them(tmp_path: Path) -> None:
+    script = tmp_path / "mine.py"
+    script.write_text(PREPARED)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.split() == ["True", "False"], done.stderr

@@ -343,29 +343,37 @@ def queue_cdf(cell: Cell) -> tuple[str, Floats, Floats]:
     return port, lengths, shares
 
 
-def series(cell: Cell) -> Series:
-    """The cell's series.csv; empty where it has none. Raises ScenarioError."""
+def series(cell: Cell, without: str = "") -> Series:
+    """The cell's series.csv; empty where it has none.
+
+    ``without``: a kind that is left out, for numbers of such files take long to read. Raises ScenarioError.
+    """
     if not (cell.folder / "series.csv").is_file():
         return {}
-    found = _columns(cell, "series.csv", ("kind", "id", "t_ns", "value"))
+    found = _columns(cell, "series.csv", ("kind", "id", "t_ns", "value"), without=without)
     times = _numbers(cell, "series.csv", found["t_ns"])
     values = _numbers(cell, "series.csv", [value or "nan" for value in found["value"]])
     read: Series = {}
     row = 0
     for (kind, name), run in itertools.groupby(zip(found["kind"], found["id"], strict=True)):
-        begin, row = row, row + sum(1 for _ in run)
+        begin, row = row, row + len(list(run))
         read.setdefault(kind, {})[name] = (times[begin:row], values[begin:row])
     return read
 
 
 def _columns(
-    cell: Cell, name: str, columns: Sequence[str], more: Sequence[str] = ()
+    cell: Cell, name: str, columns: Sequence[str], more: Sequence[str] = (), without: str = ""
 ) -> dict[str, Sequence[str]]:
-    """Columns of a file, by name; of ``more`` those that it has. Raises ScenarioError."""
+    """Columns of a file, by name; of ``more`` those that it has; no rows that have a field ``without``.
+
+    Raises ScenarioError.
+    """
     path: Path = cell.folder / name
     try:
         text = path.read_text(encoding="utf-8")
         first, *lines = text.splitlines()
+        if without:
+            lines = [line for line in lines if f",{without}," not in line]
         header = first.split(",")
         places = {column: header.index(column) for column in columns}
         places |= {column: header.index(column) for column in more if column in header}

@@ -17,6 +17,7 @@ from ns3_env.eval.benchmark.folder import Cell, Flows, flows
 from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
 
 FloatArray = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
 #: Share of intervals that hold what they are about, comparisons of one verdict together.
 CONFIDENCE = 0.95
 _RESAMPLES = 9999
@@ -60,9 +61,17 @@ def bootstrap_interval(
 
 
 @functools.lru_cache(maxsize=8)
-def _drawn(n: int, seed: int) -> npt.NDArray[np.int64]:
-    """Which of n values are in each resample: (n, ``_RESAMPLES``), the same for all with as many."""
-    return np.ascontiguousarray(np.random.default_rng(seed).integers(0, n, (_RESAMPLES, n)).T)
+def _drawn(n: int, seed: int) -> tuple[list[Indices], list[Indices]]:
+    """Which of n values are in each resample, the same for all with as many; see ``_means``.
+
+    Returns:
+        Of the sums of two that NumPy forms first, places in the table of all such sums; then the other
+        values: (``_RESAMPLES``,) each.
+    """
+    drawn = np.random.default_rng(seed).integers(0, n, (_RESAMPLES, n)).T
+    first = [(i, i + 8) for i in range(8)] if n >= 16 else [(i, i + 1) for i in range(0, n - n % 8, 2)]
+    pairs = [np.ascontiguousarray(drawn[i] * n + drawn[j]) for i, j in first]
+    return pairs, list(np.ascontiguousarray(drawn[2 * len(first) :]))
 
 
 def _means(values: FloatArray, seed: int) -> FloatArray:
@@ -71,28 +80,37 @@ def _means(values: FloatArray, seed: int) -> FloatArray:
     All resamples are added up at once, in NumPy's order: eight sums side by side, then what is left over.
     """
     n = len(values)
-    drawn = _drawn(n, seed)
     if n > _PAIRWISE:  # NumPy halves such sums first
-        found: FloatArray = values[np.ascontiguousarray(drawn.T)].mean(axis=1)
-        return found
-    taken = iter(np.take(values, drawn[i]) for i in range(n))
-    sums = [next(taken) for _ in range(8 if n >= 8 else 1)]
-    for i in range(len(sums), n - n % len(sums)):
-        sums[i % len(sums)] += next(taken)
+        drawn = np.random.default_rng(seed).integers(0, n, (_RESAMPLES, n))
+        return np.asarray(values[drawn].mean(axis=1))
+    pairs, others = _drawn(n, seed)
+    of_two = np.add.outer(values, values).ravel()
+    sums = [of_two.take(places) for places in pairs] or [np.full(_RESAMPLES, -0.0)]
+    taken = iter([values.take(places) for places in others])
+    for total in sums * ((n - 2 * len(pairs)) // 8):
+        total += next(taken)
     while len(sums) > 1:
         sums = [a + b for a, b in zip(sums[::2], sums[1::2], strict=True)]
     for rest in taken:
         sums[0] += rest
-    means: FloatArray = sums[0] / n
-    return means
+    sums[0] /= n
+    return sums[0]
 
 
 def _quantiles(means: FloatArray, low: float, high: float) -> tuple[float, float]:
-    """NaN where a share is none."""
+    """As ``numpy.quantile`` has them, to the bit; ``means`` are put into another order. NaN where a share is
+    none."""
     if math.isnan(low) or math.isnan(high):
         return math.nan, math.nan
-    found = np.quantile(means, (low, high))
-    return float(found[0]), float(found[1])
+    places = [share * (len(means) - 1) for share in (low, high)]
+    means.partition(sorted({near for at in places for near in (int(at), min(int(at) + 1, len(means) - 1))}))
+    return _between(means, places[0]), _between(means, places[1])
+
+
+def _between(ordered: FloatArray, at: float) -> float:
+    below, above = (float(ordered[near]) for near in (int(at), min(int(at) + 1, len(ordered) - 1)))
+    share = at - int(at)
+    return below + (above - below) * share if share < 0.5 else above - (above - below) * (1 - share)
 
 
 def _corrected(values: FloatArray, means: FloatArray, tail: float) -> tuple[float, float]:

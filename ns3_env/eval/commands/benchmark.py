@@ -75,9 +75,12 @@ def _work(given: argparse.Namespace) -> int:
     _refuse(given, ("entries", "anchors", "learning"), "--tasks")
     if given.suite is None:
         raise ConfigError("name a suite or a scenario, or --tasks")
+    from ns3_env.eval.commands.report import IMPORTED, show, write_shown
+    from ns3_env.simulator.pool import prepare
+
+    prepare("ns3_env.eval.benchmark.cell", *IMPORTED)
     from ns3_env.eval.benchmark.runner import benchmark
     from ns3_env.eval.benchmark.sweep import suite_of
-    from ns3_env.eval.commands.report import show, write_shown
 
     suite, folder = suite_of(given.suite, given.over, given.controllers, given.seeds)
     out = given.out or folder

@@ -9,6 +9,9 @@ from pathlib import Path
 
 from ns3_env.eval.commands import options as shared
 
+#: What a report's worker processes import, which takes as long as some of its figures.
+IMPORTED = ("ns3_env.eval.report.parts", "scipy.special")
+
 
 def add(options: argparse.ArgumentParser) -> shared.Work:
     """a benchmark's folder as report.html and report.md; one of tasks as leaderboard.md"""
@@ -36,6 +39,9 @@ def _work(given: argparse.Namespace) -> None:
 
 def write_shown(folder: Path, formats: Sequence[str] = ()) -> Path:
     """Writes a benchmark's report, and shows how far it is."""
+    from ns3_env.simulator.pool import prepare
+
+    prepare(*IMPORTED)
     from rich.console import Console
 
     from ns3_env.eval.report import write

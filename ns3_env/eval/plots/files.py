@@ -14,6 +14,7 @@ from ns3_env.config.files import file_name, write_atomically
 from ns3_env.config.folders import refuse_link
 from ns3_env.config.model import nearest, shown
 from ns3_env.errors import ConfigError
+from ns3_env.eval.plots.layout import lay_out
 from ns3_env.eval.plots.plots import settings
 
 #: What figures may be written as; letters of an SVG are shapes, those of a PDF embedded TrueType.
@@ -50,6 +51,8 @@ def save(figure: Figure, folder: Path, name: str, formats: Sequence[str]) -> lis
     """
     folder.mkdir(parents=True, exist_ok=True)
     written = []
+    with matplotlib.rc_context(settings()):
+        lay_out(figure)
     for kind in formats:
         target = folder / f"{file_name(name)}.{kind}"
         refuse_link(target)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
-from ns3_env.eval.plots.plots import Floats, Style, figure_font, settings, size
+from ns3_env.eval.plots.plots import Floats, Style, figure_font, of_as_many, settings, size
 
 #: Stretches of time into which a curve of more points is divided.
 BINS = 250
@@ -34,7 +33,7 @@ def multiples(
     """
     _, rows = _shape(len(names))
     with matplotlib.rc_context(settings()):
-        figure = Figure(figsize=size(width, max(3.5, 0.5 + height * rows)), layout="constrained")
+        figure = Figure(figsize=size(width, max(3.5, 0.5 + height * rows)))
     return figure, panels_in(figure, names, looks)
 
 
@@ -80,14 +79,14 @@ def stretches(times: Floats, values: Floats, bins: int = BINS) -> tuple[Floats, 
     """(times, least, median, greatest) of at most ``bins`` stretches with as many points each."""
     if len(times) <= bins:
         return times, values, values, values
-    edges = np.linspace(0, len(times), bins + 1).astype(int)
-    cut = [(times[a:b], values[a:b]) for a, b in itertools.pairwise(edges)]
-    return (
-        np.array([np.mean(t) for t, _ in cut]),
-        np.array([np.min(v) for _, v in cut]),
-        np.array([np.median(v) for _, v in cut]),
-        np.array([np.max(v) for _, v in cut]),
-    )
+    found = np.empty((4, bins))
+    filled = 0
+    for rows in of_as_many(len(times), bins):
+        cut = values[rows]
+        several = times[rows].mean(axis=1), cut.min(axis=1), np.median(cut, axis=1), cut.max(axis=1)
+        found[:, filled : (filled := filled + len(rows))] = several
+    middle, low, median, high = found[:, found[0].argsort()]
+    return middle, low, median, high
 
 
 def _shape(count: int) -> tuple[int, int]:

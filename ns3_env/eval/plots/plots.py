@@ -21,6 +21,8 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import NullLocator
 
+from ns3_env.eval.plots.layout import lay_out
+
 Floats = npt.NDArray[np.float64]
 
 #: Okabe and Ito's colours, told apart by colour-blind people; a controller keeps its own in every figure.
@@ -56,6 +58,11 @@ _OTHER_LINES: tuple[_Line, ...] = (
 )
 _OTHER_MARKERS = "*<>hpd"
 
+#: What a page's pictures call the curves that ``with_curves`` replaces; in an SVG, their group.
+CURVES = "curves"
+#: Of an SVG's coordinates, which are in points, 1/72 inch: a hundredth is finer than any screen.
+_TOO_FINE = re.compile(rb"(?<=\.\d\d)\d+")
+_CURVES = re.compile(rb'^( *)<g id="curves">.*?^\1</g>\n', re.DOTALL | re.MULTILINE)
 #: An SVG longer than this becomes a PNG.
 LARGEST_SVG = 200_000
 #: Pictures are the same bytes for the same numbers, and their letters need no font on the reader's side.
@@ -66,6 +73,7 @@ _SETTINGS: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.titlesize": 10,
+    "axes.titley": 1.0,  # a place of its own would be measured at every draw
     "figure.facecolor": "white",
 }
 #: The same for a paper: fonts inside a PDF as TrueType, letters as small as its captions.
@@ -187,25 +195,10 @@ def figure_font() -> float:
 def new_axes(width: float = 4.9, height: float = 3.5) -> tuple[Figure, Axes]:
     """An empty figure (inches) with one pair of axes and a light grid."""
     with matplotlib.rc_context(settings()):
-        figure = Figure(figsize=size(width, height), layout="constrained")
+        figure = Figure(figsize=size(width, height))
         axes = figure.subplots()
     axes.grid(alpha=0.3, linewidth=0.6)
     return figure, axes
-
-
-def lay_out_as(figure: Figure, axes: Axes, first: Axes | None) -> Axes:
-    """Puts the axes where ``first`` are in another figure of the same size, scales and labels: working that
-    out again takes longer than drawing a curve.
-
-    Returns:
-        ``first``, or without one the axes themselves, which are laid out.
-    """
-    if first is None:
-        figure.draw_without_rendering()
-        return axes
-    figure.set_layout_engine("none")
-    axes.set_position(first.get_position())
-    return first
 
 
 def legend(figure: Figure | SubFigure, axes: Axes) -> None:
@@ -233,24 +226,46 @@ def queue_scale(axes: Axes, axis: Literal["x", "y"]) -> None:
 
 def picture(figure: Figure, kind: Literal["svg", "png"] = "svg") -> bytes:
     """The figure as PNG, or as SVG where that is no longer than ``LARGEST_SVG``."""
-    target = io.BytesIO()
     with matplotlib.rc_context(settings()):
-        if kind == "svg":
-            figure.savefig(target, format="svg", metadata={"Date": None})
-            # Coordinates are in points, 1/72 inch: a hundredth is finer than any screen.
-            short = re.sub(
-                rb' d="[^"]*"', lambda path: re.sub(rb"(\.\d\d)\d+", rb"\1", path[0]), target.getvalue()
-            )
-            if len(short) <= LARGEST_SVG:
-                return short
-            target = io.BytesIO()
+        lay_out(figure)
+        if kind == "svg" and len(drawn := _svg(figure)) <= LARGEST_SVG:
+            return drawn
+        target = io.BytesIO()
         figure.savefig(target, format="png", dpi=160)
     return target.getvalue()
 
 
+def with_curves(drawn: bytes, figure: Figure) -> bytes:
+    """The picture of a figure of which nothing has changed since but its artist called ``CURVES``.
+
+    Args:
+        drawn: its picture with other curves, an SVG.
+        figure: with one pair of axes, which take longer to draw than curves.
+    """
+    (axes,) = figure.axes
+    axes.set_axis_off()
+    with matplotlib.rc_context(settings()):
+        curves = _CURVES.search(_svg(figure))
+    axes.set_axis_on()
+    assert curves is not None
+    found = _CURVES.sub(lambda _: curves[0], drawn)
+    return found if len(found) <= LARGEST_SVG else picture(figure, "png")
+
+
+def _svg(figure: Figure) -> bytes:
+    target = io.BytesIO()
+    figure.savefig(target, format="svg", metadata={"Date": None})
+    return re.sub(rb' d="[^"]*"', lambda path: _TOO_FINE.sub(b"", path[0]), target.getvalue())
+
+
+def is_png(image: bytes) -> bool:
+    """Whether a picture is PNG, not SVG."""
+    return image.startswith(b"\x89PNG")
+
+
 def data_uri(image: bytes) -> str:
     """The picture as an address that holds it."""
-    kind = "image/png" if image.startswith(b"\x89PNG") else "image/svg+xml"
+    kind = "image/png" if is_png(image) else "image/svg+xml"
     return f"data:{kind};base64,{base64.b64encode(image).decode('ascii')}"
 
 
@@ -264,12 +279,23 @@ def envelope(times: Floats, values: Floats, bins: int = 400) -> tuple[Floats, Fl
     """
     if len(times) <= 2 * bins:
         return times, values
-    edges = np.linspace(0, len(times), bins + 1).astype(int)
-    kept = []
-    for begin, end in itertools.pairwise(edges):
-        pair = {begin + int(np.argmin(values[begin:end])), begin + int(np.argmax(values[begin:end]))}
-        kept.extend(sorted(pair))
+    extremes = []
+    for rows in of_as_many(len(times), bins):
+        cut = values[rows]
+        extremes += [rows[:, 0] + cut.argmin(axis=1), rows[:, 0] + cut.argmax(axis=1)]
+    kept = np.unique(np.concatenate(extremes))
     return times[kept], values[kept]
+
+
+def of_as_many(count: int, bins: int) -> list[npt.NDArray[np.int64]]:
+    """Places of so many points in ``bins`` stretches of as many points each, give or take one.
+
+    Returns:
+        For each length a table with a row for each stretch.
+    """
+    edges = np.linspace(0, count, bins + 1).astype(np.int64)
+    lengths = np.diff(edges)
+    return [edges[:-1][lengths == length, None] + np.arange(length) for length in np.unique(lengths)]
 
 
 def time_unit(longest_ns: float) -> tuple[float, str]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ns3_env.config.files import write_atomically
@@ -37,7 +38,11 @@ def write(
     for file in (page_file, text_file):
         refuse_link(file)
     folder = BenchFolder.read(path)
-    parts = parts_of(folder, progress)
+    with ThreadPoolExecutor(1) as beside:
+        data = beside.submit(results.write_results, folder) if results.lacking() is None else None
+        parts = parts_of(folder, progress)
+    if data is not None:
+        data.result()
     summary = [part.standing for part in parts]
     facts = gather(folder)
     lost = {part.standing.name: part.lost for part in parts}
@@ -48,8 +53,6 @@ def write(
     page = html.render(folder, facts, summary, shown, lost)
     write_atomically(text_file, markdown.render(facts, summary, lost))
     write_atomically(page_file, page)
-    if results.lacking() is None:
-        results.write_results(folder)
     if formats:
         pictures.write_files(folder, summary, formats)
     return page_file

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
@@ -17,11 +19,11 @@ from ns3_env.eval.benchmark.standings import Standing
 from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
 from ns3_env.eval.plots.multiples import band, multiples
 from ns3_env.eval.plots.plots import (
+    CURVES,
     Floats,
     Style,
     envelope,
     figure_font,
-    lay_out_as,
     legend,
     new_axes,
     queue_scale,
@@ -53,8 +55,8 @@ class Panel:
 
 def of_scenario(
     summary: Standing, cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style]
-) -> list[Panel]:
-    """Every figure that the cells have the numbers for.
+) -> Iterator[Panel]:
+    """Every figure that the cells have the numbers for; one is to be drawn before the next is asked for.
 
     Args:
         summary: the scenario's.
@@ -66,17 +68,16 @@ def of_scenario(
     """
     cells = {name: own for name, own in cells.items() if own}
     if not cells:
-        return []
+        return
     of_flows = {name: [flows(cell) for cell in own] for name, own in cells.items()}
-    recorded = {name: series(own[0]) for name, own in cells.items()}
+    recorded = {name: series(own[0], without="window") for name, own in cells.items()}
     ports = {name: queue_cdf(own[0])[0] for name, own in cells.items()}
-    found = _slowdowns(of_flows, looks)
-    found.append(_queue_cdfs(cells, looks))
-    found += _queues(recorded, ports, looks)
-    found += _pareto(summary, looks)
-    found += _timelines(cells, looks)
-    found += _rates(recorded, {name: several[0].ends for name, several in of_flows.items()}, looks)
-    return found
+    yield from _slowdowns(of_flows, looks)
+    yield _queue_cdfs(cells, looks)
+    yield from _queues(recorded, ports, looks)
+    yield from _pareto(summary, looks)
+    yield from _timelines(cells, looks)
+    yield from _rates(recorded, cells, {name: several[0].ends for name, several in of_flows.items()}, looks)
 
 
 def _slowdowns(of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, Style]) -> list[Panel]:
@@ -286,54 +287,67 @@ def _timelines(cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style]) 
 
 
 def _rates(
-    recorded: Mapping[str, Series], ends: Mapping[str, Floats], looks: Mapping[str, Style]
-) -> list[Panel]:
+    recorded: Mapping[str, Series],
+    cells: Mapping[str, Sequence[Cell]],
+    ends: Mapping[str, Floats],
+    looks: Mapping[str, Style],
+) -> Iterator[Panel]:
     """A small figure for each controller, all with the same time axis: its flows' rates, or windows.
 
     Args:
-        recorded: each controller's series.
+        recorded: each controller's series without windows.
+        cells: its cells, whose first one has windows.
         ends: when its flows ended, (flows,) in ns, NaN for those that did not.
         looks: its style.
     """
     known = {name: own for name, own in recorded.items() if own.get("rate")}
     if not known:
-        return []
-    curves = [curve for own in known.values() for curve in own["rate"].values()]
-    last = max(float(times[-1]) for times, _ in curves)
+        return
+    every = [curve for own in known.values() for curve in own["rate"].values()]
+    last = max(float(times[-1]) for times, _ in every)
     last = max([last, *(float(np.nanmax(x)) for x in ends.values() if not np.isnan(x).all())])
-    most = max(float(np.nanmax(values)) for _, values in curves)
+    most = max(float(np.nanmax(values)) for _, values in every)
     unit, unit_name = time_unit(last)
-    found = []
-    of_rates: Axes | None = None
-    for name, own in known.items():
+
+    def empty(label: str, highest: float) -> tuple[Figure, Axes]:
         figure, axes = new_axes(4.2, 2.7)
-        what, lines, reading = _what_binds(own, most)
-        scale, label = (1e9, "rate (Gb/s)") if what == "rate" else (1e3, "window (kB)")
+        axes.set(xlabel=f"time ({unit_name})", ylabel=label, xlim=(0, last / unit), ylim=(0, 1.05 * highest))
+        return figure, axes
+
+    of_rates = empty("rate (Gb/s)", most / 1e9)  # only its curves are others each time
+    for name, own in known.items():
+        what, lines, reading = _what_binds(own, cells[name][0], most)
+        scale, (figure, axes) = 1e9, of_rates
+        if what == "window":
+            scale = 1e3
+            figure, axes = empty("window (kB)", max(float(np.nanmax(x)) for _, x in lines.values()) / scale)
+        curves: Artist
         if lines:
-            _draw_steps(axes, lines, ends[name], last, looks[name], (unit, scale))
+            curves = _steps(lines, ends[name], last, looks[name], (unit, scale))
+            axes.add_collection(curves, autolim=False)
         else:
-            axes.text(0.5, 0.5, "no change recorded", transform=axes.transAxes, ha="center", color="#555555")
-        axes.set(xlabel=f"time ({unit_name})", ylabel=label, xlim=(0, last / unit))
-        axes.set_ylim(0, 1.05 * most / scale if what == "rate" else None)
-        if what == "rate":  # the same scales and labels in each
-            of_rates = lay_out_as(figure, axes, of_rates)
+            curves = axes.text(
+                0.5, 0.5, "no change recorded", transform=axes.transAxes, ha="center", color="#555555"
+            )
+        curves.set_gid(CURVES)
         title = f"{what.capitalize()} of each flow: {name}"
-        found.append(Panel(f"rates-{name}", figure, title, reading, small=True))
-    return found
+        yield Panel(f"rates-{name}", figure, title, reading, small=True)
+        curves.remove()
 
 
-def _what_binds(own: Series, most: float) -> tuple[str, Curves, str]:
+def _what_binds(own: Series, cell: Cell, most: float) -> tuple[str, Curves, str]:
     """What to draw: ("rate" or "window", curves by flow, how to read them).
 
     A window of a BDP or more allows the line's rate, however long the queue makes the round trip: where
     rates tell no more than that for most of their changes, windows do.
     """
     rates = own["rate"]
-    window = {flow: curve for flow, curve in own.get("window", {}).items() if not np.isnan(curve[1]).all()}
-    usual = np.median(np.concatenate([values for _, values in rates.values()]))
-    if window and not _steady(window) and usual >= 0.99 * most:
-        reading = f"Windows of {len(window)} flows; they mostly allow the full rate. First seed."
-        return "window", window, reading
+    if np.median(np.concatenate([values for _, values in rates.values()])) >= 0.99 * most:
+        every = series(cell).get("window", {})
+        window = {flow: curve for flow, curve in every.items() if not np.isnan(curve[1]).all()}
+        if window and not _steady(window):
+            reading = f"Windows of {len(window)} flows; they mostly allow the full rate. First seed."
+            return "window", window, reading
     if _steady(rates):
         return "rate", {}, "No change was recorded: none was made, or a timer made it, which is not recorded."
     return "rate", rates, f"What rate and window allow each of {len(rates)} flows to send. First seed."
@@ -343,19 +357,17 @@ def _steady(curves: Curves) -> bool:
     return all(bool(np.all(values == values[0])) for _, values in curves.values())
 
 
-def _draw_steps(
-    axes: Axes, curves: Curves, ends: Floats, last: float, look: Style, scales: tuple[float, float]
-) -> None:
+def _steps(
+    curves: Curves, ends: Floats, last: float, look: Style, scales: tuple[float, float]
+) -> LineCollection:
     """A line for each flow from its start to its end (or ``last``); ``scales``: units of time and value."""
+    lines = []
     for flow, (all_times, all_values) in curves.items():
         times, values = envelope(all_times, all_values, bins=100)
         end = ends[int(flow)] if int(flow) < len(ends) else np.nan
-        end = max(last if np.isnan(end) else end, times[-1])
-        axes.step(
-            np.append(times, end) / scales[0],
-            np.append(values, values[-1]) / scales[1],
-            where="post",
-            color=look.colour,
-            linewidth=0.8,
-            alpha=0.9 if len(curves) <= 4 else 0.5,
-        )
+        at = np.append(times, max(last if np.isnan(end) else end, times[-1])) / scales[0]
+        lines.append(np.column_stack((np.repeat(at, 2)[1:-1], np.repeat(values, 2) / scales[1])))
+    alpha = 0.9 if len(curves) <= 4 else 0.5
+    return LineCollection(
+        lines, colors=look.colour, linewidths=0.8, alpha=alpha, capstyle="projecting", joinstyle="round"
+    )

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import Standing
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.plots.files import FOLDER, save
-from ns3_env.eval.plots.plots import Style, data_uri, for_paper, picture, styles
+from ns3_env.eval.plots.plots import Style, data_uri, for_paper, is_png, picture, styles, with_curves
 from ns3_env.eval.report import curves, figures
 from ns3_env.programs.executable import references
 
@@ -52,7 +54,15 @@ def of_scenario(folder: BenchFolder, standing: Standing) -> list[Picture]:
 
 
 def _pictures(panels: Iterable[figures.Panel]) -> list[Picture]:
-    return [Picture(data_uri(picture(x.figure, x.image)), x.title, x.reading, x.small) for x in panels]
+    drawn: dict[Figure, bytes] = {}
+    found = []
+    for x in panels:
+        before = drawn.get(x.figure)
+        image = with_curves(before, x.figure) if before else picture(x.figure, x.image)
+        if not is_png(image):
+            drawn[x.figure] = image
+        found.append(Picture(data_uri(image), x.title, x.reading, x.small))
+    return found
 
 
 def write_files(folder: BenchFolder, summary: Sequence[Standing], formats: Sequence[str]) -> list[Path]:
@@ -71,7 +81,7 @@ def _panels(
     """(scenario, or what ``title`` says; how its files' names begin; its panels)."""
     yield from _sweep_panels(folder, summary)
     for standing in summary:
-        yield standing.name, standing.name, iter(_scenario_panels(folder, standing))
+        yield standing.name, standing.name, _scenario_panels(folder, standing)
 
 
 def _sweep_panels(
@@ -82,7 +92,7 @@ def _sweep_panels(
         yield title(sweep), sweep.of, curves.of_sweep(sweep, summary, looks)
 
 
-def _scenario_panels(folder: BenchFolder, standing: Standing) -> list[figures.Panel]:
+def _scenario_panels(folder: BenchFolder, standing: Standing) -> Iterator[figures.Panel]:
     looks = looks_of(folder.suite)
     cells = {
         name: [c for c in folder.cells if (c.scenario, c.controller) == (standing.name, name)]

@@ -12,6 +12,7 @@ from scipy import stats
 from ns3_env.eval.benchmark.statistics import (
     FloatArray,
     _means,
+    _quantiles,
     bootstrap_interval,
     least_pairs,
     of_log_ratios,
@@ -41,6 +42,12 @@ def test_means_of_resamples_are_to_the_bit_those_of_numpy(n: int) -> None:
     values = np.random.default_rng(n).normal(size=n) * np.logspace(-3, 3, n)
     drawn = np.random.default_rng(0).integers(0, n, (9999, n))
     assert np.array_equal(_means(values, 0), values[drawn].mean(axis=1))
+
+
+@pytest.mark.parametrize("shares", [(0.025, 0.975), (0.0, 1.0), (0.25, 0.5), (0.0123, 0.9991)])
+def test_quantiles_are_to_the_bit_those_of_numpy(shares: tuple[float, float]) -> None:
+    values = np.random.default_rng(7).normal(size=9999)
+    assert _quantiles(values.copy(), *shares) == tuple(np.quantile(values, shares))
 
 
 def test_same_values_same_interval() -> None:

@@ -6,20 +6,36 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import numpy as np
 import pytest
-from matplotlib.collections import PolyCollection, QuadMesh
+from matplotlib.collections import LineCollection, PolyCollection, QuadMesh
 from matplotlib.figure import Figure
 
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import standings
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.plots.files import save
+from ns3_env.eval.plots.layout import lay_out
 from ns3_env.eval.plots.multiples import stretches
-from ns3_env.eval.plots.plots import COLOURS, COLUMN_IN, for_paper, new_axes, styles
+from ns3_env.eval.plots.plots import (
+    COLOURS,
+    COLUMN_IN,
+    CURVES,
+    _svg,
+    for_paper,
+    is_png,
+    legend,
+    new_axes,
+    picture,
+    settings,
+    styles,
+    with_curves,
+)
 from ns3_env.eval.plots.table import csv_text
 from ns3_env.eval.report import curves, figures, pictures
 from ns3_env.eval.trace.figure import draw
@@ -77,6 +93,55 @@ def test_the_same_figure_is_the_same_file(tmp_path: Path) -> None:
 
     assert written("one") == written("two")
     assert sorted(file.name for file in (tmp_path / "one").iterdir()) == ["a_b.pdf", "a_b.png", "a_b.svg"]
+
+
+@pytest.mark.parametrize("paper", [False, True])
+def test_labels_lie_within_the_figure_and_names_above_the_axes(paper: bool) -> None:
+    with for_paper() if paper else nullcontext():
+        figure, axes = new_axes()
+        for number in range(13):
+            axes.plot([0, 123_456], label=f"controller-{number}")
+        axes.set(xlabel="time (ms)", ylabel="queue of the bottleneck port (kB)")
+        legend(figure, axes)
+        with matplotlib.rc_context(settings()):
+            lay_out(figure)
+    box, names = figure.get_tightbbox(), figure.legends[0].get_window_extent()
+    assert min(box.xmin, box.ymin) >= 0
+    assert box.xmax <= figure.get_figwidth()
+    assert box.ymax <= figure.get_figheight()
+    assert names.y0 > axes.bbox.y1
+    assert axes.bbox.width > 0.75 * figure.bbox.width, "no room is wasted"
+
+
+def test_beside_ever_so_many_names_there_is_room_for_the_axes() -> None:
+    figure, axes = new_axes()
+    for number in range(120):
+        axes.plot([0, 1], label=f"controller-{number}")
+    legend(figure, axes)
+    lay_out(figure)
+    assert axes.bbox.height > 0.2 * figure.bbox.height
+
+
+def test_a_picture_with_other_curves_is_what_would_be_drawn_in_full() -> None:
+    figure, axes = new_axes(4.2, 2.7)
+    axes.set(xlabel="time (ms)", ylabel="rate (Gb/s)", xlim=(0, 1), ylim=(0, 1))
+
+    def curves(count: int) -> LineCollection:
+        drawn = np.random.default_rng(count).uniform(size=(count, 50, 2))
+        found = LineCollection(list(drawn), alpha=0.5, gid=CURVES)
+        axes.add_collection(found, autolim=False)
+        return found
+
+    three = curves(3)
+    before = picture(figure)
+    three.remove()
+    five = curves(5)
+    found = with_curves(before, figure)
+    with matplotlib.rc_context(settings()):
+        assert found == _svg(figure) != before
+    five.remove()
+    curves(300)
+    assert is_png(with_curves(before, figure)), "too long as SVG"
 
 
 def test_a_comparison_s_panels_are_files_and_its_legend_hides_no_curve(tmp_path: Path) -> None:
