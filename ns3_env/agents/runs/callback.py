@@ -205,6 +205,10 @@ class RunCallback(BaseCallback):
             return
         with self.trainer.stopwatch.measuring(VALIDATING):
             scores = validations.validate(policy_bytes(file), [scenario for _, scenario in held_back])
+        if self.curriculum.scored_by_slowdown:
+            assert self.meter.measure is not None
+            measured = [self.meter.measure(results) for results in validations.results]
+            scores = [-float(np.log(of["fct_slowdown"])) for of in measured]
         stages = sorted({stage for stage, _ in held_back})
         by_stage = [
             float(np.mean([score for score, (of, _) in zip(scores, held_back, strict=True) if of == stage]))
