@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import Field
 
 from ns3_env.config.bounds import Bdps, Rtts
@@ -25,6 +27,6 @@ class Spared(Strict):
     )
 
     @property
-    def spared(self) -> dict[str, float]:
+    def spared(self) -> dict[str, Any]:
         """The settings alone."""
         return {key: getattr(self, key) for key in Spared.model_fields}

@@ -206,9 +206,7 @@ class RunCallback(BaseCallback):
         with self.trainer.stopwatch.measuring(VALIDATING):
             scores = validations.validate(policy_bytes(file), [scenario for _, scenario in held_back])
         if self.curriculum.scored_by_slowdown:
-            assert self.meter.measure is not None
-            measured = [self.meter.measure(results) for results in validations.results]
-            scores = [-float(np.log(of["fct_slowdown"])) for of in measured]
+            scores = [-float(np.log(one["fct_slowdown"])) for one in self.measured(validations)]
         stages = sorted({stage for stage, _ in held_back})
         by_stage = [
             float(np.mean([score for score, (of, _) in zip(scores, held_back, strict=True) if of == stage]))
@@ -224,12 +222,15 @@ class RunCallback(BaseCallback):
 
     def record_measured(self, validations: Validations) -> None:
         """Means of what is measured of the episodes held back; NaN where none defines it."""
-        if (measure := self.meter.measure) is None:
-            return
-        measured = [measure(results) for results in validations.results]
+        measured = self.measured(validations)
         for key in measured[0]:
             values = [one[key] for one in measured if not np.isnan(one[key])]
             self.logger.record(f"validation_episode/{key}", float(np.mean(values)) if values else np.nan)
+
+    def measured(self, validations: Validations) -> list[dict[str, float]]:
+        """What is measured of each episode of the last validation; nothing of a run without a measure."""
+        measure = self.meter.measure
+        return [{} if measure is None else measure(results) for results in validations.results]
 
     def line(self) -> str:
         """Stage, episodes, means over the last 20 episodes, decisions per second."""

@@ -139,6 +139,10 @@ def _run(
     else:
         folder = RunFolder.create(parent, config.name, config, curriculum.config)
         suffix, state = "", None
+    if measure is None and curriculum.scored_by_slowdown:
+        raise ConfigError(
+            f"{curriculum.source}: validation.score: 'slowdown' needs a run that measures episodes"
+        )
     stop = StopRequest()
     env = make_training_env(config.env, curriculum, curriculum.most_flows, config.seed, make_rollouts)
     validations = None

@@ -79,7 +79,9 @@ class PpoConfig(Sb3Config):
         description="name of a released policy, or a policy's file, whose network the actor begins as",
     )
     actor_starts: Count = Field(
-        default=0, ge=0, description="passes of the critic alone over what was played, before the actor's first"
+        default=0,
+        ge=0,
+        description="passes of the critic alone over what was played, before the actor's",
     )
     advantages: Literal["batch", "episode"] = Field(
         default="batch",

@@ -63,8 +63,8 @@ class EpisodeBuffer(RolloutBuffer):
 
 def standardised(advantages: NDArray[np.float64], counts: Sequence[int]) -> NDArray[np.float64]:
     """Advantages with mean 0 and standard deviation 1 in each episode, of ``counts`` decisions each."""
-    parts = np.split(advantages, np.cumsum(counts)[:-1])
-    return np.concatenate([(part - part.mean()) / (part.std() + 1e-8) if len(part) else part for part in parts])
+    parts = [part for part in np.split(advantages, np.cumsum(counts)[:-1]) if len(part)]
+    return np.concatenate([(part - part.mean()) / (part.std() + 1e-8) for part in parts])
 
 
 def generalised_advantages(

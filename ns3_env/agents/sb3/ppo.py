@@ -97,11 +97,9 @@ class EpisodePPO(PPO):
 
     def train(self) -> None:
         """As in Stable-Baselines3, but that the actor stays for the first passes."""
-        moves = self._n_updates >= self.actor_starts
-        assert isinstance(self.policy, CensoredPolicy) or moves
         if isinstance(self.policy, CensoredPolicy):
             for parameter in self.policy.actor_parameters():
-                parameter.requires_grad_(moves)
+                parameter.requires_grad_(self._n_updates >= self.actor_starts)
         super().train()
 
     def _exploration(self) -> Exploration:
@@ -126,8 +124,9 @@ class PpoTrainer(Sb3Trainer):
         agent, made = self.config.agent, super()._make()
         assert isinstance(agent, PpoConfig)
         if not isinstance(made, EpisodePPO):
-            if changed := agent.model_fields_set & {"start", "actor_starts", "advantages"}:
-                raise ConfigError(f"agent.{min(changed)}: needs env.placement=simulator")
+            for key in ("start", "actor_starts", "advantages"):
+                if getattr(agent, key) != PpoConfig.model_fields[key].default:
+                    raise ConfigError(f"agent.{key}: needs env.placement=simulator")
             return made
         made.actor_starts, made.by_episode = agent.actor_starts, agent.advantages == "episode"
         if agent.start is not None:
@@ -139,7 +138,7 @@ def begin_as(policy: BasePolicy, start: str, fields: Sequence[str]) -> None:
     """Gives the actor the network of a policy's file; arguments and errors are those of ``start_tensors``."""
     tensors = start_tensors(start, of_sb3(policy), fields)
     assert isinstance(policy, CensoredPolicy)
-    layers = [x for x in (*policy.mlp_extractor.policy_net, policy.action_net) if isinstance(x, th.nn.Linear)]
+    layers = [*(x for x in policy.mlp_extractor.policy_net if isinstance(x, th.nn.Linear)), policy.action_net]
     for n, layer in enumerate(layers):
         layer.load_state_dict({part: tensors[f"layers.{n}.{part}"] for part in ("weight", "bias")})
 

@@ -38,7 +38,7 @@ def start_tensors(start: str, own: Exported, fields: Sequence[str]) -> dict[str,
     read = {entry.transform for entry in found.spec.observation if isinstance(entry, Input)}
     if found.spec.network != own.network or read != {own.transform}:
         raise ConfigError(
-            f"agent.start: {start} is {found.spec.network} of inputs under {', '.join(sorted(read))}, the agent "
-            f"{own.network} under {own.transform}"
+            f"agent.start: {start} is {found.spec.network} of inputs under {', '.join(sorted(read))}, the "
+            f"agent {own.network} under {own.transform}"
         )
     return {name: th.as_tensor(tensor) for name, tensor in found.tensors.items()}
