@@ -179,11 +179,6 @@ class Curriculum:
         return self.config.stages[self.stage].name
 
     @property
-    def scored_by_slowdown(self) -> bool:
-        """Whether a validation's score is made of completion times, not of rewards."""
-        return self.config.validation is not None and self.config.validation.score == "slowdown"
-
-    @property
     def most_flows(self) -> int:
         """Flows under the agent in the largest scenario: slots that an environment needs."""
         if self.sampler is not None:

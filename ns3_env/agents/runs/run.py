@@ -139,16 +139,13 @@ def _run(
     else:
         folder = RunFolder.create(parent, config.name, config, curriculum.config)
         suffix, state = "", None
-    if measure is None and curriculum.scored_by_slowdown:
-        raise ConfigError(
-            f"{curriculum.source}: validation.score: 'slowdown' needs a run that measures episodes"
-        )
     stop = StopRequest()
     env = make_training_env(config.env, curriculum, curriculum.most_flows, config.seed, make_rollouts)
     validations = None
     if curriculum.plateau is not None:
         task = make_task(config.env, "configuration")
-        validations = Validations(task, config.seed, config.env.simulators, make_rollouts)
+        score = curriculum.plateau.config.score
+        validations = Validations(task, config.seed, config.env.simulators, make_rollouts, score)
     try:
         trainer = find_agent(config.agent.name).trainer(config, env, folder.path, suffix)
         if checkpoint is not None and state is not None:
