@@ -37,8 +37,8 @@ INCAST: dict[str, Any] = {
 
 
 def configured(**overrides: Any) -> dict[str, Any]:
-    """What configs/ppo.yaml says, with dotted keys (``__`` for a dot) changed."""
-    config: dict[str, Any] = yaml.safe_load((ROOT / "configs/ppo.yaml").read_text())
+    """What configs/courier-4.yaml says, with dotted keys (``__`` for a dot) changed."""
+    config: dict[str, Any] = yaml.safe_load((ROOT / "configs/courier-4.yaml").read_text())
     for key, value in overrides.items():
         config = put(config, key.replace("__", "."), value)
     return config
@@ -46,7 +46,7 @@ def configured(**overrides: Any) -> dict[str, Any]:
 
 def trainer(**overrides: Any) -> PpoTrainer:
     """A trainer that has not learned."""
-    config = validate(configured(**overrides), RunConfig, "ppo.yaml")
+    config = validate(configured(**overrides), RunConfig, "courier-4.yaml")
     env = config.env
     return PpoTrainer(config, SpacesOnly(env.fields, env.action.name, 1, env.action.settings))
 
@@ -131,7 +131,7 @@ def test_what_only_simulators_do_is_refused_across_the_channel(
 ) -> None:
     across: dict[str, Any] = {"env__placement": "python", "env__clock": {"name": "synchronous"}}
     with pytest.raises(ConfigError, match=r"env\.decides_from_bdps: .* needs env\.placement=simulator"):
-        validate(configured(**across), RunConfig, "ppo.yaml")
+        validate(configured(**across), RunConfig, "courier-4.yaml")
     config = configured(
         **across,
         env__decides_from_bdps=0.0,
