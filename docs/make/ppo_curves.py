@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Learning curves of docs/decisions/0041, of PPO on drawn networks.
 
-Usage: python docs/make/ppo_curves.py FOLDER, where FOLDER has the runs of ``train.py --config configs/courier-4.yaml
---curriculum curricula/drawn.yaml --no-evaluation --runs FOLDER`` with what ``RUNS`` says. Draws
-docs/images/ppo-drawn.png.
+Usage: python docs/make/ppo_curves.py FOLDER, where FOLDER has runs (--runs FOLDER) of configs/courier-4.yaml on
+curricula/drawn.yaml, named and changed as ``RUNS`` says. Draws docs/images/ppo-drawn.png.
 """
 
 import csv
