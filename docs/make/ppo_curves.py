@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Learning curves of docs/decisions/0041, of PPO on drawn networks.
 
-Usage: python docs/make/ppo_curves.py FOLDER, where FOLDER has runs (--runs FOLDER) of configs/courier-4.yaml on
+Usage: python docs/make/ppo_curves.py FOLDER, where FOLDER has runs of configs/courier-4.yaml on
 curricula/drawn.yaml, named and changed as ``RUNS`` says. Draws docs/images/ppo-drawn.png.
 """
 
