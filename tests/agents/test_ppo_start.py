@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""PPO that begins as a policy's network: its actions, its critic first, what is refused, what is spared."""
+"""PPO's start as a policy's network, its critic before its actor, and refusals."""
 
 from __future__ import annotations
 
